@@ -1,7 +1,9 @@
-//! Chores of the project: `cargo xtask docs` writes the generated documents, `--check` says whether they are fresh.
+//! Chores of the project: `cargo xtask docs` writes the generated documents, `--check` says whether they are fresh;
+//! `cargo xtask names` counts the names of types.
 
 #![expect(clippy::disallowed_methods, reason = "chores read and write the source tree")]
 
+mod names;
 mod reference;
 
 use std::{path::Path, process::ExitCode};
@@ -11,8 +13,14 @@ fn main() -> ExitCode {
     match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["docs"] => docs(false),
         ["docs", "--check"] => docs(true),
+        ["names"] => {
+            let names::NameCount { types, one_word } =
+                names::NameCount::of(&Path::new(env!("CARGO_MANIFEST_DIR")).join(".."));
+            println!("{types} types, {one_word} with a name of one word");
+            ExitCode::SUCCESS
+        }
         _ => {
-            eprintln!("usage: cargo xtask docs [--check]");
+            eprintln!("usage: cargo xtask docs [--check] | names");
             ExitCode::from(2)
         }
     }

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use super::{
     digest::digest,
-    file::{DigestOrigin, FileState, Slice},
-    live::Live,
+    file::{DigestOrigin, FileState, SharedBytes},
+    live::VaultIndex,
     snapshot::Snapshot,
     text_table::{LoadedText, TextTable},
 };
-use crate::{Change, ChangeSet, Stamp, Stat, VaultPath, rebased};
+use crate::{Change, ChangeSet, FileStamp, FileStat, VaultPath, rebased};
 
 /// A vault with changes that are only planned, and the vault without any.
 #[derive(Clone)]
@@ -23,7 +23,7 @@ pub struct PlannedIndex {
 }
 
 impl PlannedIndex {
-    pub fn new(base: Arc<Snapshot>, live: &Live) -> Self {
+    pub fn new(base: Arc<Snapshot>, live: &VaultIndex) -> Self {
         Self { now: Arc::clone(&base), base, planned: TextTable::default(), texts: live.texts() }
     }
 
@@ -91,14 +91,18 @@ impl Snapshot {
 
     fn put_planned(&mut self, path: &VaultPath, bytes: &[u8], planned: &mut TextTable) {
         let known = self.file(path).map(|state| state.stat);
-        let stamp = Stamp { size: bytes.len() as u64, ..known.unwrap_or_default().stamp };
+        let stamp = FileStamp { size: bytes.len() as u64, ..known.unwrap_or_default().stamp };
         self.put_folders_around(path);
-        self.put(path.clone(), Stat { stamp, created: known.and_then(|stat| stat.created) });
+        self.put(path.clone(), FileStat { stamp, created: known.and_then(|stat| stat.created) });
         let Some(state) = self.file(path).cloned() else { return };
-        planned.extend([LoadedText { state: Arc::clone(&state), text: Slice::whole(bytes.to_vec()), read_at: 0 }]);
+        planned.extend([LoadedText {
+            state: Arc::clone(&state),
+            text: SharedBytes::whole(bytes.to_vec()),
+            read_at: 0,
+        }]);
         let mut made = Vec::new();
         digest(bytes, &mut made);
-        if let Some(digest) = Slice::whole(made) {
+        if let Some(digest) = SharedBytes::whole(made) {
             state.set_digest(digest, 0, DigestOrigin::Content);
         }
         self.take_in(&[state]);

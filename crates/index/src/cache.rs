@@ -8,12 +8,12 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
     digest::{Digest, FORMAT},
-    file::{DigestOrigin, FileId, FileState, Slice},
-    packed::{Packer, Unpacker},
+    file::{DigestOrigin, FileId, FileState, SharedBytes},
+    packed::{BytePacker, ByteUnpacker},
     snapshot::Snapshot,
     sorted::SortedMap,
 };
-use crate::{Stamp, VaultPath, posix::CacheFile};
+use crate::{FileStamp, VaultPath, posix::CacheFile};
 
 /// Below this it is quicker to read the notes again.
 const WORTH_RECALLING: usize = 200;
@@ -25,14 +25,14 @@ const CROWDED: usize = 256;
 /// What was learnt of the notes before, kept for the next start. It is believed only for a file that has not changed since,
 /// and it can be thrown away at any time.
 #[derive(Debug)]
-pub struct Cache {
+pub struct IndexCache {
     file: CacheFile,
     unsaved: AtomicBool,
     /// So much has been added that it is time to write all of it anew.
     crowded: AtomicBool,
 }
 
-impl Cache {
+impl IndexCache {
     pub fn new(file: CacheFile) -> Self {
         Self { file, unsaved: AtomicBool::new(false), crowded: AtomicBool::new(false) }
     }
@@ -127,8 +127,8 @@ pub(super) type SavedDigests = SortedMap<FileId, Arc<FileState>>;
 
 fn pack(state: &FileState, into: &mut Vec<u8>) {
     let (Some(digest), Some(read_at)) = (state.digest(), state.digested_at()) else { return };
-    let Stamp { size, modified, changed, inode } = state.stat.stamp;
-    let mut packer = Packer { bytes: into };
+    let FileStamp { size, modified, changed, inode } = state.stat.stamp;
+    let mut packer = BytePacker { bytes: into };
     packer.text(state.path.as_str());
     [size, modified.cast_unsigned(), changed.cast_unsigned(), inode, read_at.cast_unsigned()]
         .into_iter()
@@ -139,7 +139,7 @@ fn pack(state: &FileState, into: &mut Vec<u8>) {
 
 fn recall_batch(snapshot: &Snapshot, bytes: Vec<u8>) {
     let bytes = Arc::new(bytes);
-    let mut unpacker = Unpacker::new(&bytes);
+    let mut unpacker = ByteUnpacker::new(&bytes);
     while let Some(record) = unpack(&mut unpacker) {
         let end = bytes.len() - unpacker.rest().len();
         let Some(state) = VaultPath::spelt(record.path).and_then(|path| snapshot.file(&path)) else { continue };
@@ -148,24 +148,24 @@ fn recall_batch(snapshot: &Snapshot, bytes: Vec<u8>) {
             continue;
         }
         if let Some(digest) =
-            Slice::of(&bytes, end - record.digest..end).filter(|digest| Digest::read(digest).is_some())
+            SharedBytes::of(&bytes, end - record.digest..end).filter(|digest| Digest::read(digest).is_some())
         {
             state.set_digest(digest, record.read_at, DigestOrigin::Cache);
         }
     }
 }
 
-struct Record<'b> {
+struct CacheRecord<'b> {
     path: &'b str,
-    stamp: Stamp,
+    stamp: FileStamp,
     read_at: i64,
     digest: usize,
 }
 
-fn unpack<'b>(unpacker: &mut Unpacker<'b>) -> Option<Record<'b>> {
+fn unpack<'b>(unpacker: &mut ByteUnpacker<'b>) -> Option<CacheRecord<'b>> {
     let path = unpacker.text()?;
     let mut number = || unpacker.fixed();
-    let stamp = Stamp {
+    let stamp = FileStamp {
         size: number()?,
         modified: number()?.cast_signed(),
         changed: number()?.cast_signed(),
@@ -174,5 +174,5 @@ fn unpack<'b>(unpacker: &mut Unpacker<'b>) -> Option<Record<'b>> {
     let read_at = number()?.cast_signed();
     let digest = unpacker.length()?;
     unpacker.bytes(digest)?;
-    Some(Record { path, stamp, read_at, digest })
+    Some(CacheRecord { path, stamp, read_at, digest })
 }

@@ -9,14 +9,14 @@ mod tests;
 use lapidary_note::LinkKind;
 use lapidary_query::{FrontmatterState, RowBlock, RowField, RowHeading, RowItem, RowTag};
 
-use super::packed::Unpacker;
+use super::packed::ByteUnpacker;
 
 pub use pack::digest;
 pub(crate) use properties::PackedValue;
 
 /// Changes whenever a digest of the same note would come out different, so that an older cache is not believed.
 /// `a_digest_is_what_it_was` fails when that is forgotten.
-pub(crate) const FORMAT: u32 = 3;
+pub(crate) const FORMAT: u32 = 4;
 
 const PARTS: usize = 8;
 
@@ -28,7 +28,7 @@ pub struct Digest<'a> {
 }
 
 #[derive(Clone, Copy)]
-enum Part {
+enum DigestPart {
     Keys,
     Links,
     Tags,
@@ -60,21 +60,21 @@ pub struct TaskDigest<'a> {
     pub line: usize,
     /// How many list items it stands in.
     pub depth: usize,
+    /// Its first line.
     pub text: &'a str,
 }
 
 /// What stands in the body of a note.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Structure<'a> {
+pub struct BodyStructure<'a> {
     pub headings: Vec<RowHeading<'a>>,
     pub blocks: Vec<RowBlock<'a>>,
-    pub tasks: Vec<TaskDigest<'a>>,
 }
 
 impl<'a> Digest<'a> {
     /// `None` if these bytes are no digest.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
-        let mut unpacker = Unpacker::new(bytes);
+        let mut unpacker = ByteUnpacker::new(bytes);
         let mut lengths = [0; PARTS];
         for length in &mut lengths {
             *length = unpacker.length()?;
@@ -86,20 +86,20 @@ impl<'a> Digest<'a> {
         unpacker.rest().is_empty().then_some(Self { parts })
     }
 
-    fn part(&self, part: Part) -> Unpacker<'a> {
-        Unpacker::new(self.parts[part as usize])
+    fn part(&self, part: DigestPart) -> ByteUnpacker<'a> {
+        ByteUnpacker::new(self.parts[part as usize])
     }
 
     /// Under which the files that its links may mean are found.
     pub(crate) fn keys(&self) -> impl Iterator<Item = u64> + use<'a> {
-        let mut unpacker = self.part(Part::Keys);
+        let mut unpacker = self.part(DigestPart::Keys);
         std::iter::from_fn(move || unpacker.fixed())
     }
 
     /// Those in properties first, then those in the text, in order. Reference links are among them, which Obsidian does not
     /// count in its graph and queries.
     pub fn links(&self) -> impl Iterator<Item = LinkDigest<'a>> + use<'a> {
-        let mut unpacker = self.part(Part::Links);
+        let mut unpacker = self.part(DigestPart::Links);
         std::iter::from_fn(move || {
             let kind = unpacker.byte()?;
             Some(LinkDigest {
@@ -125,7 +125,7 @@ impl<'a> Digest<'a> {
 
     /// Each once in every spelling, those of the properties first.
     pub fn written_tags(&self) -> impl Iterator<Item = RowTag<'a>> + use<'a> {
-        let mut unpacker = self.part(Part::Tags);
+        let mut unpacker = self.part(DigestPart::Tags);
         std::iter::from_fn(move || {
             let flags = unpacker.byte()?;
             let (in_properties, repeated) = (flags & IN_PROPERTIES != 0, flags & REPEATED != 0);
@@ -134,34 +134,39 @@ impl<'a> Digest<'a> {
     }
 
     pub fn aliases(&self) -> impl Iterator<Item = &'a str> + use<'a> {
-        let mut unpacker = self.part(Part::Aliases);
+        let mut unpacker = self.part(DigestPart::Aliases);
         std::iter::from_fn(move || unpacker.text())
     }
 
-    pub fn structure(&self) -> Structure<'a> {
-        let mut structure = Structure::default();
+    pub fn structure(&self) -> BodyStructure<'a> {
+        let mut structure = BodyStructure::default();
         // Whole or empty: the checksum of the cache has been looked at, so anything else is a fault of ours.
-        unpack_structure(self.part(Part::Structure), &mut structure).unwrap_or_default();
+        unpack_structure(self.part(DigestPart::Structure), &mut structure).unwrap_or_default();
         structure
     }
 
     pub fn frontmatter(&self) -> FrontmatterState {
-        properties::state(self.part(Part::Properties))
+        properties::state(self.part(DigestPart::Properties))
     }
 
     /// The properties in document order, each of which is read when it is asked for.
     pub(crate) fn properties(&self) -> impl Iterator<Item = (&'a str, PackedValue<'a>)> + use<'a> {
-        properties::entries(self.part(Part::Properties))
+        properties::entries(self.part(DigestPart::Properties))
     }
 
     /// All list items, in document order.
     pub fn items(&self) -> Vec<RowItem<'a>> {
-        items::unpack_items(self.part(Part::Items))
+        items::unpack_items(self.part(DigestPart::Items))
+    }
+
+    /// All tasks, in document order.
+    pub fn tasks(&self) -> Vec<TaskDigest<'a>> {
+        items::unpack_tasks(self.part(DigestPart::Items))
     }
 
     /// All inline fields, in document order.
     pub fn fields(&self) -> Vec<RowField<'a>> {
-        items::unpack_fields(self.part(Part::Fields))
+        items::unpack_fields(self.part(DigestPart::Fields))
     }
 }
 
@@ -169,7 +174,7 @@ impl<'a> Digest<'a> {
 const IN_PROPERTIES: u8 = 1;
 const REPEATED: u8 = 2;
 
-fn unpack_structure<'a>(mut unpacker: Unpacker<'a>, structure: &mut Structure<'a>) -> Option<()> {
+fn unpack_structure<'a>(mut unpacker: ByteUnpacker<'a>, structure: &mut BodyStructure<'a>) -> Option<()> {
     for _ in 0..unpacker.length()? {
         let (level, line) = (unpacker.byte()?, unpacker.length()?);
         structure.headings.push(RowHeading { level, line, text: unpacker.text()? });
@@ -177,11 +182,6 @@ fn unpack_structure<'a>(mut unpacker: Unpacker<'a>, structure: &mut Structure<'a
     for _ in 0..unpacker.length()? {
         let line = unpacker.length()?;
         structure.blocks.push(RowBlock { id: unpacker.text()?, line });
-    }
-    for _ in 0..unpacker.length()? {
-        let status = u32::try_from(unpacker.number()?).ok().and_then(char::from_u32)?;
-        let (line, depth) = (unpacker.length()?, unpacker.length()?);
-        structure.tasks.push(TaskDigest { status, line, depth, text: unpacker.text()? });
     }
     Some(())
 }

@@ -3,7 +3,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use crate::{Stat, VaultPath};
+use crate::{FileStat, VaultPath};
 
 /// Names a path for as long as there is something at it. A path that comes back after a while gets another one, and no
 /// number is given twice, so whatever was worked out for a number stays right.
@@ -14,14 +14,14 @@ pub type FileId = u32;
 pub struct FileState {
     pub id: FileId,
     pub path: VaultPath,
-    pub stat: Stat,
+    pub stat: FileStat,
     /// Worked out at most once, whoever needs it first: two readings of one state give the same.
     digest: OnceLock<KnownDigest>,
 }
 
 #[derive(Debug)]
 struct KnownDigest {
-    bytes: Slice,
+    bytes: SharedBytes,
     /// By the clock of the files; 0 if the state is only planned.
     read_at: i64,
     origin: DigestOrigin,
@@ -41,12 +41,12 @@ pub(crate) enum DigestOrigin {
 /// A part of a buffer that many share: a hundred thousand small texts cost no more than their bytes, and go back to the
 /// system in large pieces.
 #[derive(Clone, Debug)]
-pub struct Slice {
+pub struct SharedBytes {
     buffer: Arc<Vec<u8>>,
     range: Range<u32>,
 }
 
-impl Slice {
+impl SharedBytes {
     pub fn whole(bytes: Vec<u8>) -> Option<Self> {
         let buffer = Arc::new(bytes);
         Self::of(&buffer, 0..buffer.len())
@@ -61,13 +61,13 @@ impl Slice {
 }
 
 #[cfg(test)]
-impl From<Vec<u8>> for Slice {
+impl From<Vec<u8>> for SharedBytes {
     fn from(bytes: Vec<u8>) -> Self {
         Self::whole(bytes).unwrap()
     }
 }
 
-impl Deref for Slice {
+impl Deref for SharedBytes {
     type Target = [u8];
 
     fn deref(&self) -> &[u8] {
@@ -76,16 +76,16 @@ impl Deref for Slice {
 }
 
 impl FileState {
-    pub(crate) fn new(id: FileId, path: VaultPath, stat: Stat) -> Self {
+    pub(crate) fn new(id: FileId, path: VaultPath, stat: FileStat) -> Self {
         Self { id, path, stat, digest: OnceLock::new() }
     }
 
-    pub fn digest(&self) -> Option<&Slice> {
+    pub fn digest(&self) -> Option<&SharedBytes> {
         self.digest.get().map(|known| &known.bytes)
     }
 
     /// The first one stays.
-    pub(crate) fn set_digest(&self, bytes: Slice, read_at: i64, origin: DigestOrigin) {
+    pub(crate) fn set_digest(&self, bytes: SharedBytes, read_at: i64, origin: DigestOrigin) {
         self.digest.get_or_init(|| KnownDigest { bytes, read_at, origin });
     }
 
@@ -101,7 +101,7 @@ impl FileState {
 
     /// Whether a file with this stamp is surely the one that this is a state of. What was read so soon after a change that
     /// a second change could carry the same stamp is not; it may have been read for its digest or for its text.
-    pub(crate) fn still_is(&self, found: &Stat, text_read_at: Option<i64>) -> bool {
+    pub(crate) fn still_is(&self, found: &FileStat, text_read_at: Option<i64>) -> bool {
         let mut readings = self.digested_at().into_iter().chain(text_read_at);
         self.stat.stamp == found.stamp && readings.all(|at| self.stat.stamp.is_settled(at))
     }
@@ -110,22 +110,23 @@ impl FileState {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Stamp;
+    use crate::FileStamp;
 
     #[test]
     fn a_file_that_was_read_right_after_a_change_may_have_changed_again() {
         const SECOND: i64 = 1_000_000_000;
-        let stat = Stat { stamp: Stamp { size: 1, modified: SECOND, changed: 5 * SECOND, inode: 7 }, created: None };
+        let stat =
+            FileStat { stamp: FileStamp { size: 1, modified: SECOND, changed: 5 * SECOND, inode: 7 }, created: None };
         let state = |read_at: i64| {
             let state = FileState::new(0, VaultPath::spelt("a.md").unwrap(), stat);
-            state.set_digest(Slice::of(&Arc::default(), 0..0).unwrap(), read_at, DigestOrigin::Content);
+            state.set_digest(SharedBytes::of(&Arc::default(), 0..0).unwrap(), read_at, DigestOrigin::Content);
             state
         };
         assert!(FileState::new(0, VaultPath::spelt("a.md").unwrap(), stat).still_is(&stat, None), "nobody has read it");
         assert!(!state(5 * SECOND + 1).still_is(&stat, None));
         assert!(!state(7 * SECOND).still_is(&stat, None), "the clock may tick every two seconds");
         assert!(state(7 * SECOND + 1).still_is(&stat, None));
-        let other = Stat { stamp: Stamp { inode: 8, ..stat.stamp }, ..stat };
+        let other = FileStat { stamp: FileStamp { inode: 8, ..stat.stamp }, ..stat };
         assert!(!state(9 * SECOND).still_is(&other, None));
         assert!(!state(9 * SECOND).still_is(&stat, Some(5 * SECOND + 1)), "its text was read before");
     }

@@ -10,17 +10,17 @@ use lapidary_store::maintenance::run_aside;
 use parking_lot::{Mutex, RwLock};
 
 use super::{
-    cache::{Cache, SavedDigests},
-    file::{FileId, FileState, Slice},
-    progress::Progress,
+    cache::{IndexCache, SavedDigests},
+    file::{FileId, FileState, SharedBytes},
+    progress::WorkProgress,
     snapshot::Snapshot,
     text_table::{LoadedText, TextTable},
-    texts::{GoOn, Source, Wanted},
-    visible::{Visible, VisibleSets},
+    texts::{GoOn, TextDemand, TextSource},
+    visible::{VisibleSet, VisibleSets},
 };
 use crate::{
-    Backend, Cursor, Delta, Files, FolderNames, Look, PlaceState, Scope, Stat, StoreError, TextRoom, VaultLimits,
-    VaultPath, Walked, lock,
+    Backend, Cursor, FileStat, FolderNames, ListingOptions, PlaceState, Scope, StoreError, TextRoom, VaultDelta,
+    VaultLimits, VaultPath, VisibleFiles, WalkedFolder, lock,
 };
 
 /// How often notes are read again because they changed while they were being read.
@@ -30,18 +30,18 @@ const ROUNDS: usize = 8;
 ///
 /// Whoever asks gets what was there when it asked. What that costs is up to the backend: with a watch, one look into an
 /// empty queue; without one, a look at everything.
-pub struct Live {
+pub struct VaultIndex {
     backend: Arc<dyn Backend>,
     skip_folders: FolderNames,
     limits: VaultLimits,
-    cache: Option<Cache>,
+    cache: Option<IndexCache>,
     /// Held for moments only, to take something out or to put the next one in its place.
-    newest: RwLock<Newest>,
+    newest: RwLock<IndexState>,
     /// How far the backend has been followed; whoever holds it publishes.
     sync: Mutex<Cursor>,
     /// Whoever makes digests; readers of files and texts do not wait for that.
     digesting: Mutex<()>,
-    pub progress: Progress,
+    pub progress: WorkProgress,
     started: Instant,
     /// When somebody last asked, in milliseconds since the start.
     used: AtomicU64,
@@ -53,14 +53,14 @@ pub struct Live {
 
 /// What is known of the vault. Each part is a value that never changes and is replaced by the next.
 #[derive(Default)]
-struct Newest {
+struct IndexState {
     snapshot: Arc<Snapshot>,
     texts: TextTable,
     saved: SavedDigests,
     visible: VisibleSets,
 }
 
-impl Newest {
+impl IndexState {
     /// Whether there is nothing in it that takes up memory.
     fn is_empty(&self) -> bool {
         self.snapshot.is_empty() && self.texts.bytes() == 0 && self.visible.is_empty()
@@ -76,12 +76,12 @@ pub enum IndexError {
     Store(#[from] StoreError),
 }
 
-impl Live {
+impl VaultIndex {
     pub fn new(
         backend: Arc<dyn Backend>,
         skip_folders: FolderNames,
         limits: VaultLimits,
-        cache: Option<Cache>,
+        cache: Option<IndexCache>,
     ) -> Self {
         Self {
             backend,
@@ -91,7 +91,7 @@ impl Live {
             newest: RwLock::default(),
             sync: Mutex::default(),
             digesting: Mutex::default(),
-            progress: Progress::default(),
+            progress: WorkProgress::default(),
             started: Instant::now(),
             used: AtomicU64::new(0),
             kept: Once::new(),
@@ -115,24 +115,24 @@ impl Live {
         let mut cursor = lock(&self.sync, go_on).ok_or(IndexError::Stopped)?;
         let before = self.newest();
         let skip = |name: &str| self.skip_folders.holds(name);
-        let look = Look { skip: &skip, read: read.filter(|_| before.is_empty()), go_on };
+        let look = ListingOptions { skip: &skip, read: read.filter(|_| before.is_empty()), go_on };
         let read_at = self.backend.now();
         let next = match self.backend.changes_since(&mut cursor, &look)? {
-            Delta::Places(places) if places.is_empty() => return Ok(before),
-            Delta::Places(places) => {
+            VaultDelta::Places(places) if places.is_empty() => return Ok(before),
+            VaultDelta::Places(places) => {
                 tracing::trace!(changed = places.len(), "files changed since the last look");
                 let (mut next, texts) = (Snapshot::clone(&before), self.texts());
                 places.into_iter().for_each(|(path, found)| take_place(&mut next, &path, found, &texts));
                 next
             }
-            Delta::Everything { walked, .. } if walked.stopped => return Err(IndexError::Stopped),
-            Delta::Everything { walked, replaced } if replaced || before.is_empty() => {
+            VaultDelta::Everything { walked, .. } if walked.stopped => return Err(IndexError::Stopped),
+            VaultDelta::Everything { walked, replaced } if replaced || before.is_empty() => {
                 tracing::debug!(files = walked.files.len(), replaced, "the whole vault was walked");
                 let (next, texts) = built(walked, before.next_id(), read_at);
                 self.newest.write().texts = texts;
                 next
             }
-            Delta::Everything { walked, .. } => {
+            VaultDelta::Everything { walked, .. } => {
                 tracing::debug!(files = walked.files.len(), "the whole vault was walked again");
                 let mut next = Snapshot::clone(&before);
                 take_over(&mut next, before.files(), before.folders(), walked, &self.texts());
@@ -155,7 +155,7 @@ impl Live {
                 cache.recall(&snapshot, pending.len());
             }
             // What changes faster than it can be read, or cannot be read for now, is taken as it is in the end.
-            let wanted = if round < ROUNDS { Wanted::ThisState } else { Wanted::AnyState };
+            let wanted = if round < ROUNDS { TextDemand::ThisState } else { TextDemand::AnyState };
             let under_way = self.progress.begin(pending.len());
             let reading = self.source().digest(&pending, wanted, go_on);
             drop(under_way);
@@ -164,7 +164,7 @@ impl Live {
             let mut next = Snapshot::clone(&self.newest());
             next.take_in(&pending);
             let skip = |name: &str| self.skip_folders.holds(name);
-            let look = Look { skip: &skip, read: None, go_on };
+            let look = ListingOptions { skip: &skip, read: None, go_on };
             for state in &reading.moved_on {
                 let found = self.backend.look_at(&mut cursor, &state.path, &look)?;
                 take_place(&mut next, &state.path, found, &self.texts());
@@ -208,7 +208,7 @@ impl Live {
 
     /// Makes the digests of the notes that somebody sees. Those of others are left to whoever sees them, so that nobody
     /// waits for what is hidden.
-    pub fn digest_shown(&self, files: &Files, go_on: GoOn<'_>) -> Result<(), IndexError> {
+    pub fn digest_shown(&self, files: &VisibleFiles, go_on: GoOn<'_>) -> Result<(), IndexError> {
         if files.snapshot().is_indexed() {
             return Ok(());
         }
@@ -221,7 +221,7 @@ impl Live {
             cache.recall(files.snapshot(), pending.len());
         }
         let _under_way = self.progress.begin(pending.len());
-        let reading = self.source().digest(&pending, Wanted::AnyState, go_on);
+        let reading = self.source().digest(&pending, TextDemand::AnyState, go_on);
         if reading.stopped { Err(IndexError::Stopped) } else { Ok(()) }
     }
 
@@ -253,13 +253,13 @@ impl Live {
         self.newest.read().texts.clone()
     }
 
-    fn source(&self) -> Source<'_> {
+    fn source(&self) -> TextSource<'_> {
         self.source_with(self.texts(), TextTable::default())
     }
 
-    pub(super) fn source_with(&self, texts: TextTable, planned: TextTable) -> Source<'_> {
+    pub(super) fn source_with(&self, texts: TextTable, planned: TextTable) -> TextSource<'_> {
         let (backend, max_file_bytes) = (&*self.backend, self.limits.max_file_bytes);
-        Source { backend, max_file_bytes, progress: &self.progress, texts, planned }
+        TextSource { backend, max_file_bytes, progress: &self.progress, texts, planned }
     }
 
     pub(super) fn newest(&self) -> Arc<Snapshot> {
@@ -274,13 +274,13 @@ impl Live {
         next
     }
 
-    pub(super) fn known_visible(&self, scope: &Arc<Scope>) -> Option<Arc<Visible>> {
+    pub(super) fn known_visible(&self, scope: &Arc<Scope>) -> Option<Arc<VisibleSet>> {
         // Most callers are those who asked last, and they need not wait for anybody who reads.
         let latest = self.newest.read().visible.latest(scope);
         latest.or_else(|| self.newest.write().visible.known(scope))
     }
 
-    pub(super) fn remember_visible(&self, scope: &Arc<Scope>, visible: &Arc<Visible>) {
+    pub(super) fn remember_visible(&self, scope: &Arc<Scope>, visible: &Arc<VisibleSet>) {
         self.newest.write().visible.remember(scope, visible);
     }
 
@@ -316,7 +316,7 @@ impl Live {
         *cursor = Cursor::default();
         let next_id = self.newest().next_id();
         let snapshot = Arc::new(Snapshot::build(Vec::new(), Vec::new(), next_id));
-        let empty = Newest { snapshot, ..Newest::default() };
+        let empty = IndexState { snapshot, ..IndexState::default() };
         let forgotten = std::mem::replace(&mut *self.newest.write(), empty);
         // Outside the lock, because it takes a while to go.
         drop(forgotten);
@@ -349,16 +349,16 @@ impl Live {
     }
 
     pub fn is_unsaved(&self) -> bool {
-        self.cache.as_ref().is_some_and(Cache::is_unsaved)
+        self.cache.as_ref().is_some_and(IndexCache::is_unsaved)
     }
 }
 
 /// The first snapshot of a vault, with the texts that were read on the way.
-fn built(walked: Walked, next_id: FileId, read_at: i64) -> (Snapshot, TextTable) {
-    let Walked { files, folders, texts, .. } = walked;
+fn built(walked: WalkedFolder, next_id: FileId, read_at: i64) -> (Snapshot, TextTable) {
+    let WalkedFolder { files, folders, texts, .. } = walked;
     let next = Snapshot::build(files, folders, next_id);
     let loaded = texts.into_iter().filter_map(|(path, buffer, range)| {
-        let (state, text) = (Arc::clone(next.file(&path)?), Some(Slice::of(&buffer, range)?));
+        let (state, text) = (Arc::clone(next.file(&path)?), Some(SharedBytes::of(&buffer, range)?));
         Some(LoadedText { state, text, read_at })
     });
     let texts = TextTable::new(loaded);
@@ -391,11 +391,11 @@ fn take_over<'s>(
     next: &mut Snapshot,
     files: impl Iterator<Item = &'s Arc<FileState>>,
     folders: impl Iterator<Item = &'s VaultPath>,
-    walked: Walked,
+    walked: WalkedFolder,
     texts: &TextTable,
 ) {
     let mut found = walked.files.into_iter().peekable();
-    let mut put: Vec<(VaultPath, Stat)> = Vec::new();
+    let mut put: Vec<(VaultPath, FileStat)> = Vec::new();
     for state in files {
         while let Some(new) = found.next_if(|(path, _)| *path < state.path) {
             put.push(new);

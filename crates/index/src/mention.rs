@@ -1,6 +1,6 @@
 //! Whether a text may name a file, by its bytes: what the names of links are made of, however they are written.
 
-use lapidary_query::{Case, Pattern, PatternKind, PatternOptions};
+use lapidary_query::{LetterCase, Pattern, PatternKind, PatternOptions};
 use memchr::{memchr_iter, memchr2_iter, memmem};
 
 use crate::{VaultPath, links::folded_name};
@@ -37,7 +37,7 @@ impl MayMention {
         runs.extend(Some(run).filter(|run| !run.is_empty()));
         let letters = name.split(|c: char| c.is_ascii() || c.is_whitespace()).max_by_key(|part| part.len());
         let options =
-            PatternOptions { kind: PatternKind::Literal, case: Case::Insensitive, whole_word: false, nfc: true };
+            PatternOptions { kind: PatternKind::Literal, case: LetterCase::Insensitive, whole_word: false, nfc: true };
         let letters = letters.filter(|_| runs.is_empty()).and_then(|part| Pattern::compile(part, &options).ok());
         Self { runs, letters }
     }

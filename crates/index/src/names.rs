@@ -17,3 +17,16 @@ pub(crate) fn mention_key(path: &str) -> u64 {
     }
     xxh3_64(name.as_bytes())
 }
+
+/// Numbers under which notes with a tag are found: of the tag and of each that it is below, in any case. Others may share
+/// them.
+pub(crate) fn tag_keys(tag: &str) -> impl Iterator<Item = u64> {
+    let folded = tag.to_lowercase();
+    let ends: Vec<usize> = folded.match_indices('/').map(|(at, _)| at).chain([folded.len()]).collect();
+    ends.into_iter().map(move |end| tag_key(&folded[..end]))
+}
+
+/// Of a tag in lower case.
+pub(crate) fn tag_key(folded: &str) -> u64 {
+    xxh3_64(folded.as_bytes())
+}

@@ -1,11 +1,11 @@
 //! Small values one after another in a buffer: numbers in as many bytes as they need, text with its length in front.
 
 #[derive(Debug)]
-pub(crate) struct Packer<'b> {
+pub(crate) struct BytePacker<'b> {
     pub(crate) bytes: &'b mut Vec<u8>,
 }
 
-impl Packer<'_> {
+impl BytePacker<'_> {
     pub(crate) fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.bytes.push((number as u8) | 0x80);
@@ -44,11 +44,11 @@ impl Packer<'_> {
 
 /// Reads what was packed; `None` where the buffer does not hold it.
 #[derive(Clone, Debug)]
-pub(crate) struct Unpacker<'b> {
+pub(crate) struct ByteUnpacker<'b> {
     rest: &'b [u8],
 }
 
-impl<'b> Unpacker<'b> {
+impl<'b> ByteUnpacker<'b> {
     pub(crate) fn new(bytes: &'b [u8]) -> Self {
         Self { rest: bytes }
     }
@@ -111,14 +111,14 @@ mod tests {
     #[test]
     fn what_is_packed_comes_out_and_what_is_cut_off_does_not() {
         let mut bytes = Vec::new();
-        let mut packer = Packer { bytes: &mut bytes };
+        let mut packer = BytePacker { bytes: &mut bytes };
         let numbers = [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX];
         numbers.into_iter().for_each(|number| packer.number(number));
         packer.fixed(7);
         packer.text("石x");
         packer.optional(None);
         packer.optional(Some(""));
-        let mut unpacker = Unpacker::new(&bytes);
+        let mut unpacker = ByteUnpacker::new(&bytes);
         for number in numbers {
             assert_eq!(unpacker.number(), Some(number));
         }
@@ -127,9 +127,9 @@ mod tests {
         assert_eq!(unpacker.optional(), Some(None));
         assert_eq!(unpacker.optional(), Some(Some("")));
         assert_eq!(unpacker.byte(), None);
-        assert_eq!(Unpacker::new(&[0x80]).number(), None);
-        assert_eq!(Unpacker::new(&[0xff; 12]).number(), None);
-        assert_eq!(Unpacker::new(&[5, b'a']).text(), None);
-        assert_eq!(Unpacker::new(&[2, 0xff, 0xff]).text(), None);
+        assert_eq!(ByteUnpacker::new(&[0x80]).number(), None);
+        assert_eq!(ByteUnpacker::new(&[0xff; 12]).number(), None);
+        assert_eq!(ByteUnpacker::new(&[5, b'a']).text(), None);
+        assert_eq!(ByteUnpacker::new(&[2, 0xff, 0xff]).text(), None);
     }
 }

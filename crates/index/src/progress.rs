@@ -3,7 +3,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// How far work on many notes has come, for those who wait for it. Only as a share: the number of notes would tell of
 /// those that a caller may not see.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub struct WorkProgress {
     all: AtomicUsize,
     done: AtomicUsize,
 }
@@ -13,11 +13,11 @@ const WORTH_TELLING: usize = 500;
 
 /// Work that is under way; it is over when this goes.
 pub struct UnderWay<'p> {
-    progress: &'p Progress,
+    progress: &'p WorkProgress,
     notes: usize,
 }
 
-impl Progress {
+impl WorkProgress {
     pub fn begin(&self, notes: usize) -> UnderWay<'_> {
         self.all.fetch_add(notes, Ordering::Relaxed);
         UnderWay { progress: self, notes }
@@ -51,7 +51,7 @@ mod tests {
 
     #[test]
     fn it_goes_up_and_ends() {
-        let progress = Progress::default();
+        let progress = WorkProgress::default();
         assert_eq!(progress.share(), None);
         let under_way = progress.begin(1000);
         assert_eq!(progress.share(), Some(0));

@@ -17,14 +17,14 @@ use std::{
 use jiff::Timestamp;
 use lapidary_note::{LinkKind, shown_text};
 use lapidary_query::{
-    FrontmatterState, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink, RowTag,
+    FrontmatterState, OwnerMarks, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink, RowTag,
 };
 
 use super::{
     digest::{Digest, LinkDigest},
     file::{FileId, FileState},
     texts::GoOn,
-    visible::{FileEntry, Files, Notes},
+    visible::{FileEntry, VisibleFiles, VisibleNotes},
 };
 
 /// So often the links to one file are looked up for themselves. Who asks more often asks for all, which are then worked
@@ -33,15 +33,30 @@ const SINGLE_LOOKUPS: usize = 32;
 
 /// The rows of one query. What is worked out for one row and good for the others is kept for as long.
 pub struct NoteRows<'n> {
-    notes: &'n Notes,
+    notes: &'n VisibleNotes,
     backlinks: Backlinks,
+    marks: OwnerMarks,
     go_on: GoOn<'n>,
 }
 
 impl<'n> NoteRows<'n> {
     /// Whoever asks to stop finds some answers empty, and must not use them.
-    pub fn new(notes: &'n Notes, go_on: GoOn<'n>) -> Self {
-        Self { notes, backlinks: Backlinks::default(), go_on }
+    pub fn new(notes: &'n VisibleNotes, go_on: GoOn<'n>) -> Self {
+        Self { notes, backlinks: Backlinks::default(), marks: OwnerMarks::default(), go_on }
+    }
+
+    /// With what the owner has marked in the app.
+    #[must_use]
+    pub fn with_marks(self, marks: OwnerMarks) -> Self {
+        Self { marks, ..self }
+    }
+
+    pub(crate) fn marks(&self) -> &OwnerMarks {
+        &self.marks
+    }
+
+    pub(crate) fn notes(&self) -> &'n VisibleNotes {
+        self.notes
     }
 
     /// All notes, in path order.
@@ -58,7 +73,7 @@ impl<'n> NoteRows<'n> {
 /// One file as a row.
 #[derive(Clone, Copy)]
 pub struct FileRow<'r> {
-    files: &'r Files,
+    files: &'r VisibleFiles,
     state: &'r Arc<FileState>,
     /// Empty of a file that is no note, or that nobody has looked into.
     digest: Digest<'r>,
@@ -67,7 +82,7 @@ pub struct FileRow<'r> {
 }
 
 impl<'r> FileRow<'r> {
-    pub fn new(files: &'r Files, state: &'r Arc<FileState>) -> Self {
+    pub fn new(files: &'r VisibleFiles, state: &'r Arc<FileState>) -> Self {
         let digest = state.digest().and_then(|digest| Digest::read(digest)).unwrap_or_default();
         Self { files, state, digest, bytes: None, rows: None }
     }
@@ -146,8 +161,9 @@ impl Row for FileRow<'_> {
     fn links(&self) -> Vec<RowLink<'_>> {
         let links = links(self.digest);
         links
-            .map(|LinkDigest { embed, line, target, subpath, alias, property, .. }| RowLink {
+            .map(|LinkDigest { kind, embed, line, target, subpath, alias, property }| RowLink {
                 target,
+                markdown: kind == LinkKind::Markdown,
                 subpath,
                 display: alias,
                 embed,
@@ -175,6 +191,18 @@ impl Row for FileRow<'_> {
     fn fields(&self) -> Vec<RowField<'_>> {
         self.digest.fields()
     }
+
+    fn is_bookmarked(&self) -> bool {
+        self.rows.is_some_and(|rows| rows.marks.is_bookmarked(self.path()))
+    }
+
+    fn is_excluded(&self) -> bool {
+        self.rows.is_some_and(|rows| rows.marks.is_excluded(self.path()))
+    }
+
+    fn is_note(&self) -> bool {
+        self.state.path.is_note()
+    }
 }
 
 /// Which files link to which, as far as anybody has asked.
@@ -186,7 +214,7 @@ struct Backlinks {
 }
 
 impl Backlinks {
-    fn of<'f>(&self, files: &'f Files, target: &Arc<FileState>, go_on: GoOn<'_>) -> Vec<&'f str> {
+    fn of<'f>(&self, files: &'f VisibleFiles, target: &Arc<FileState>, go_on: GoOn<'_>) -> Vec<&'f str> {
         if self.all.get().is_none() && self.asked.fetch_add(1, Ordering::Relaxed) < SINGLE_LOOKUPS {
             return files.linking_to(&target.path).into_iter().map(|path| path.as_str()).collect();
         }
@@ -197,7 +225,7 @@ impl Backlinks {
     }
 }
 
-fn all_backlinks(files: &Files, go_on: GoOn<'_>) -> HashMap<FileId, Vec<FileId>> {
+fn all_backlinks(files: &VisibleFiles, go_on: GoOn<'_>) -> HashMap<FileId, Vec<FileId>> {
     let mut backlinks: HashMap<FileId, Vec<FileId>> = HashMap::new();
     for entry in files.iter().take_while(|_| go_on()) {
         let source = entry.state();

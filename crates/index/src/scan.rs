@@ -19,11 +19,11 @@ use lapidary_query::{LineCount, Pattern};
 use rayon::prelude::*;
 
 #[cfg(test)]
-use crate::Slice;
-use watch::Watch;
+use crate::SharedBytes;
+use watch::StopSignal;
 
-pub use hit::Hit;
-pub(crate) use searched::Searched;
+pub use hit::ScanHit;
+pub(crate) use searched::SearchedText;
 
 /// So many texts are counted before the results are put in order. More would waste work when the scan is stopped, fewer
 /// would let threads wait for each other.
@@ -33,31 +33,31 @@ const WAVE: usize = 128;
 const MAX_KEPT_BYTES: usize = 64 * 1024 * 1024;
 
 /// The texts to scan, in their order.
-pub(crate) trait Source: Sync {
+pub(crate) trait ScanSource: Sync {
     fn count(&self) -> usize;
 
     /// The bytes of one text, or `None` if it is gone or cannot be read. Asked once per scan.
-    fn text(&self, index: usize) -> Option<Searched>;
+    fn text(&self, index: usize) -> Option<SearchedText>;
 }
 
 #[cfg(test)]
-impl Source for [Slice] {
+impl ScanSource for [SharedBytes] {
     fn count(&self) -> usize {
         self.len()
     }
 
-    fn text(&self, index: usize) -> Option<Searched> {
-        self.get(index).cloned().map(Searched::new)
+    fn text(&self, index: usize) -> Option<SearchedText> {
+        self.get(index).cloned().map(SearchedText::new)
     }
 }
 
 /// Which matching lines are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
+pub struct ScanWindow {
     /// The first text to scan; those before it are not looked at. A scan that was stopped goes on at its `next`.
     pub start: usize,
     /// What of that text is not looked at either.
-    pub skip: Skip,
+    pub skip: SeenLines,
     /// So many matching lines from there are passed over.
     pub offset: usize,
     pub limit: usize,
@@ -65,7 +65,7 @@ pub struct Window {
 
 /// The matching lines of a text that somebody has seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Skip {
+pub enum SeenLines {
     /// The first of them.
     Matches(usize),
     /// Those before this line, which counts from 1.
@@ -82,18 +82,18 @@ pub struct ScanPlace {
 
 /// How much a scan may do.
 #[derive(Clone, Copy)]
-pub struct Budget<'b> {
+pub struct ScanBudget<'b> {
     /// Texts that could not be read count too.
     pub max_files: Option<usize>,
     /// A text that would exceed it is not scanned, unless it is the first: otherwise nobody could go on behind it.
     pub max_bytes: Option<u64>,
     /// Asked often, from several threads: whether to stop, and why.
-    pub go_on: &'b (dyn Fn() -> Option<Stop> + Sync),
+    pub go_on: &'b (dyn Fn() -> Option<ScanStop> + Sync),
 }
 
 /// Why a scan ended before its last text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stop {
+pub enum ScanStop {
     Budget,
     Deadline,
     Cancelled,
@@ -101,11 +101,11 @@ pub enum Stop {
 
 /// What a scan found in the texts that it finished, which are always the first ones from its start.
 #[derive(Debug)]
-pub struct Scanned {
+pub struct ScanResult {
     /// Matching lines in all of them.
     pub total: usize,
     /// The lines of the window, in order. All of them are there unless the scan was cancelled.
-    pub hits: Vec<Hit>,
+    pub hits: Vec<ScanHit>,
     pub files_scanned: usize,
     pub bytes_scanned: u64,
     /// Texts that are gone or could not be read.
@@ -113,15 +113,20 @@ pub struct Scanned {
     /// Texts with lines that the pattern could not decide, so that matching lines may be missing.
     pub gave_up: Vec<usize>,
     /// Always there if a text was left out, or a hit.
-    pub stopped: Option<Stop>,
+    pub stopped: Option<ScanStop>,
     /// Where to go on, so that nothing is lost: at the first line behind the window, or the first text that was left out.
     pub next: Option<ScanPlace>,
 }
 
 /// Scans texts for matching lines.
-pub(crate) fn scan<S: Source + ?Sized>(source: &S, pattern: &Pattern, window: Window, budget: &Budget<'_>) -> Scanned {
-    let watch = Watch::new(budget.go_on);
-    let mut scanned = Scanned {
+pub(crate) fn scan<S: ScanSource + ?Sized>(
+    source: &S,
+    pattern: &Pattern,
+    window: ScanWindow,
+    budget: &ScanBudget<'_>,
+) -> ScanResult {
+    let watch = StopSignal::new(budget.go_on);
+    let mut scanned = ScanResult {
         total: 0,
         hits: Vec::new(),
         files_scanned: 0,
@@ -139,32 +144,32 @@ pub(crate) fn scan<S: Source + ?Sized>(source: &S, pattern: &Pattern, window: Wi
         let wave = next..next.saturating_add(WAVE).min(end);
         for outcome in count_wave(source, pattern, wave, start, scanned.total < window.end(), window, &watch) {
             match outcome {
-                Outcome::Later => break,
-                Outcome::Stopped => {
+                TextOutcome::Later => break,
+                TextOutcome::Stopped => {
                     scanned.stopped = Some(watch.reason());
                     break;
                 }
-                Outcome::Counted(counted) if scanned.exceeds(&counted, budget) => {
-                    scanned.stopped = Some(Stop::Budget);
+                TextOutcome::Counted(counted) if scanned.exceeds(&counted, budget) => {
+                    scanned.stopped = Some(ScanStop::Budget);
                     break;
                 }
-                Outcome::Unread => scanned.unread += 1,
-                Outcome::Counted(counted) => page.extend(scanned.take(next, counted, window)),
+                TextOutcome::Unread => scanned.unread += 1,
+                TextOutcome::Counted(counted) => page.extend(scanned.take(next, counted, window)),
             }
             next += 1;
         }
     }
     if next < source.count() {
         scanned.next.get_or_insert(ScanPlace { file: next, matches: 0 });
-        scanned.stopped = scanned.stopped.or(Some(Stop::Budget));
+        scanned.stopped = scanned.stopped.or(Some(ScanStop::Budget));
     }
     scanned.make_hits(page, pattern, &watch);
     scanned
 }
 
 /// What became of one text.
-enum Outcome {
-    Counted(Counted),
+enum TextOutcome {
+    Counted(CountedLines),
     Unread,
     /// The scan was stopped before it was finished.
     Stopped,
@@ -172,37 +177,37 @@ enum Outcome {
     Later,
 }
 
-struct Counted {
+struct CountedLines {
     bytes: u64,
     lines: usize,
     /// Matching lines before those.
     skipped: usize,
     gave_up: bool,
     /// Kept while it may belong to the page.
-    text: Option<Searched>,
+    text: Option<SearchedText>,
 }
 
 /// A text of the page and those of its matching lines that belong to it.
 struct PageFile {
     file: usize,
-    text: Searched,
+    text: SearchedText,
     lines: Range<usize>,
 }
 
-impl Window {
+impl ScanWindow {
     fn end(&self) -> usize {
         self.offset.saturating_add(self.limit)
     }
 }
 
-impl Scanned {
-    fn exceeds(&self, counted: &Counted, budget: &Budget<'_>) -> bool {
+impl ScanResult {
+    fn exceeds(&self, counted: &CountedLines, budget: &ScanBudget<'_>) -> bool {
         let first = self.files_scanned == 0;
         !first && budget.max_bytes.is_some_and(|most| self.bytes_scanned.saturating_add(counted.bytes) > most)
     }
 
     /// Adds a text to the result. Answers which of its lines belong to the page, if any.
-    fn take(&mut self, file: usize, counted: Counted, window: Window) -> Option<PageFile> {
+    fn take(&mut self, file: usize, counted: CountedLines, window: ScanWindow) -> Option<PageFile> {
         let before = self.total;
         self.total += counted.lines;
         self.files_scanned += 1;
@@ -222,14 +227,15 @@ impl Scanned {
 
     /// Finds the lines of the page again. A deadline does not end this, since it takes no longer than the count did and
     /// makes the answer useful; nobody waits for a cancelled one.
-    fn make_hits(&mut self, page: Vec<PageFile>, pattern: &Pattern, watch: &Watch<'_>) {
+    fn make_hits(&mut self, page: Vec<PageFile>, pattern: &Pattern, watch: &StopSignal<'_>) {
         let cancelled = || watch.cancelled();
-        let found: Vec<Option<Vec<Hit>>> = page.into_par_iter().map(|file| file.hits(pattern, &cancelled)).collect();
+        let found: Vec<Option<Vec<ScanHit>>> =
+            page.into_par_iter().map(|file| file.hits(pattern, &cancelled)).collect();
         for hits in found {
             match hits {
                 Some(hits) => self.hits.extend(hits),
                 None => {
-                    self.stopped = Some(Stop::Cancelled);
+                    self.stopped = Some(ScanStop::Cancelled);
                     return;
                 }
             }
@@ -239,43 +245,43 @@ impl Scanned {
 
 impl PageFile {
     /// The hits, or `None` if they were stopped.
-    fn hits(self, pattern: &Pattern, stop: &dyn Fn() -> bool) -> Option<Vec<Hit>> {
+    fn hits(self, pattern: &Pattern, stop: &dyn Fn() -> bool) -> Option<Vec<ScanHit>> {
         let mut lines = pattern.lines(self.text.lines(), stop);
         let wanted = lines.by_ref().skip(self.lines.start).take(self.lines.len());
-        let hit = |(number, line)| Hit::new(self.file, number, self.text.clone(), line);
-        let hits: Vec<Hit> = self.lines.clone().zip(wanted).map(hit).collect();
+        let hit = |(number, line)| ScanHit::new(self.file, number, self.text.clone(), line);
+        let hits: Vec<ScanHit> = self.lines.clone().zip(wanted).map(hit).collect();
         (!lines.stopped()).then_some(hits)
     }
 }
 
 /// Counts in some texts, in parallel, with the outcomes in their order.
-fn count_wave<S: Source + ?Sized>(
+fn count_wave<S: ScanSource + ?Sized>(
     source: &S,
     pattern: &Pattern,
     wave: Range<usize>,
     // Scanned however little time there is, so that every scan gets on.
     surely: usize,
     keeps_texts: bool,
-    window: Window,
-    watch: &Watch<'_>,
-) -> Vec<Outcome> {
+    window: ScanWindow,
+    watch: &StopSignal<'_>,
+) -> Vec<TextOutcome> {
     let first = wave.start;
     let kept = AtomicUsize::new(0);
     let count = |file: usize| {
         let stops = || if file == surely { watch.cancelled() } else { watch.stops() };
         if stops() {
-            return Outcome::Stopped;
+            return TextOutcome::Stopped;
         }
-        let Some(text) = source.text(file) else { return Outcome::Unread };
+        let Some(text) = source.text(file) else { return TextOutcome::Unread };
         let LineCount { lines, undecided, stopped } = pattern.count_lines(text.lines(), &stops);
         if stopped {
-            return Outcome::Stopped;
+            return TextOutcome::Stopped;
         }
         let bytes = text.lines().len();
         let skipped = match window.skip {
             _ if file != window.start => 0,
-            Skip::Matches(matches) => matches.min(lines),
-            Skip::LinesBefore(line) => {
+            SeenLines::Matches(matches) => matches.min(lines),
+            SeenLines::LinesBefore(line) => {
                 pattern.lines(text.lines(), &stops).take_while(|found| found.number < line).count()
             }
         };
@@ -283,9 +289,9 @@ fn count_wave<S: Source + ?Sized>(
         let text = (keeps_texts && lines > 0).then_some(text);
         // The first one is always taken, so that every wave gets on.
         if text.is_some() && kept.fetch_add(bytes, Ordering::Relaxed) > MAX_KEPT_BYTES && file != first {
-            return Outcome::Later;
+            return TextOutcome::Later;
         }
-        Outcome::Counted(Counted { bytes: bytes as u64, lines, skipped, gave_up: undecided > 0, text })
+        TextOutcome::Counted(CountedLines { bytes: bytes as u64, lines, skipped, gave_up: undecided > 0, text })
     };
     wave.into_par_iter().map(count).collect()
 }

@@ -5,10 +5,10 @@ use rayon::prelude::*;
 use super::{
     digest::Digest,
     file::{FileId, FileState},
-    names::{mention_key, name_key},
+    names::{mention_key, name_key, tag_key, tag_keys},
     sorted::SortedMap,
 };
-use crate::{Stat, VaultPath, links::folded_name};
+use crate::{FileStat, VaultPath, links::folded_name};
 
 /// What the vault held at one moment. Cheap to clone.
 #[derive(Clone, Debug, Default)]
@@ -20,14 +20,16 @@ pub struct Snapshot {
     names: SortedMap<(u64, FileId), ()>,
     /// Which notes have a link that may mean a file of a name.
     mentions: SortedMap<(u64, FileId), ()>,
-    /// Notes that nobody has looked into since they changed. While there are any, `mentions` is not whole.
+    /// Which notes have a tag or one below it.
+    tags: SortedMap<(u64, FileId), ()>,
+    /// Notes that nobody has looked into since they changed. While there are any, `mentions` and `tags` are not whole.
     pending: SortedMap<FileId, ()>,
     next_id: FileId,
 }
 
 impl Snapshot {
     /// From everything that was found, both in path order.
-    pub(crate) fn build(files: Vec<(VaultPath, Stat)>, folders: Vec<VaultPath>, first_id: FileId) -> Self {
+    pub(crate) fn build(files: Vec<(VaultPath, FileStat)>, folders: Vec<VaultPath>, first_id: FileId) -> Self {
         let mut next_id = first_id;
         let states: Vec<Arc<FileState>> = files
             .into_iter()
@@ -48,6 +50,7 @@ impl Snapshot {
             folders: SortedMap::from_sorted(folders.into_iter().map(|folder| (folder, ()))),
             names: SortedMap::from_sorted(names.into_iter().map(|name| (name, ()))),
             mentions: SortedMap::default(),
+            tags: SortedMap::default(),
             next_id,
         }
     }
@@ -119,6 +122,16 @@ impl Snapshot {
         self.under(&self.mentions, mention_key(path.as_str()))
     }
 
+    /// The notes that may link to a file of this name, which need not be there.
+    pub(crate) fn mentioning_name<'s>(&'s self, target: &str) -> impl Iterator<Item = &'s Arc<FileState>> + use<'s> {
+        self.under(&self.mentions, mention_key(target))
+    }
+
+    /// The notes that may have this tag or one below it.
+    pub(crate) fn tagged<'s>(&'s self, folded: &str) -> impl Iterator<Item = &'s Arc<FileState>> + use<'s> {
+        self.under(&self.tags, tag_key(folded))
+    }
+
     fn under<'s>(
         &'s self,
         map: &'s SortedMap<(u64, FileId), ()>,
@@ -137,7 +150,7 @@ impl Snapshot {
     }
 
     /// A file is there, in this state; whatever was known of it before is forgotten.
-    pub(crate) fn put(&mut self, path: VaultPath, stat: Stat) {
+    pub(crate) fn put(&mut self, path: VaultPath, stat: FileStat) {
         let id = match self.files.get(&path).cloned() {
             Some(before) => {
                 self.forget_mentions(&before);
@@ -190,6 +203,9 @@ impl Snapshot {
         for key in keys(state) {
             self.mentions.remove(&(key, state.id));
         }
+        for key in keys_of_tags(state) {
+            self.tags.remove(&(key, state.id));
+        }
     }
 
     /// Takes in what was found in these notes, as far as they are still the same.
@@ -200,17 +216,26 @@ impl Snapshot {
                 && self.by_id(state.id).is_some_and(|current| Arc::ptr_eq(current, state))
         };
         let digested: Vec<Arc<FileState>> = digested.iter().filter(known).cloned().collect();
-        if digested.len() == self.pending.len() && self.mentions.is_empty() {
+        if digested.len() == self.pending.len() && self.mentions.is_empty() && self.tags.is_empty() {
             let mut mentions: Vec<(u64, FileId)> =
                 digested.par_iter().flat_map_iter(|state| keys(state).map(|key| (key, state.id))).collect();
             mentions.par_sort_unstable();
             self.mentions = SortedMap::from_sorted(mentions.into_iter().map(|mention| (mention, ())));
+            let mut tags: Vec<(u64, FileId)> = digested
+                .par_iter()
+                .flat_map_iter(|state| keys_of_tags(state).into_iter().map(|key| (key, state.id)))
+                .collect();
+            tags.par_sort_unstable();
+            self.tags = SortedMap::from_sorted(tags.into_iter().map(|tag| (tag, ())));
             self.pending = SortedMap::default();
             return;
         }
         for state in &digested {
             for key in keys(state) {
                 self.mentions.insert((key, state.id), ());
+            }
+            for key in keys_of_tags(state) {
+                self.tags.insert((key, state.id), ());
             }
             self.pending.remove(&state.id);
         }
@@ -219,6 +244,16 @@ impl Snapshot {
 
 fn keys(state: &FileState) -> impl Iterator<Item = u64> {
     state.digest().and_then(|digest| Digest::read(digest)).into_iter().flat_map(|digest| digest.keys())
+}
+
+/// Each once.
+fn keys_of_tags(state: &FileState) -> Vec<u64> {
+    let digest = state.digest().and_then(|digest| Digest::read(digest));
+    let mut keys: Vec<u64> =
+        digest.into_iter().flat_map(|digest| digest.tags()).flat_map(|tag| tag_keys(tag.name)).collect();
+    keys.sort_unstable();
+    keys.dedup();
+    keys
 }
 
 /// What two snapshots must have in common to be the same to anyone who asks, whatever way they came about.
@@ -239,6 +274,11 @@ impl Snapshot {
         }
         let folders: Vec<&VaultPath> = self.folders().collect();
         writeln!(text, "{folders:?} {} {} {}", self.by_id.len(), self.names.len(), self.mentions.len()).unwrap();
+        let tagged: Vec<(u64, &VaultPath)> =
+            self.tags.iter().filter_map(|((key, id), ())| Some((*key, &self.by_id(*id)?.path))).collect();
+        let mut tagged: Vec<String> = tagged.iter().map(|(key, path)| format!("{key} {path}")).collect();
+        tagged.sort_unstable();
+        writeln!(text, "{tagged:?} {}", self.tags.len()).unwrap();
         writeln!(text, "{}", self.pending.len()).unwrap();
         text
     }

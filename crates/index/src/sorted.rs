@@ -13,11 +13,11 @@ const SCANT: usize = 64;
 #[derive(Clone, Debug)]
 pub struct SortedMap<K, V> {
     /// Never holds an empty chunk.
-    chunks: Arc<Vec<Chunk<K, V>>>,
+    chunks: Arc<Vec<MapChunk<K, V>>>,
     len: usize,
 }
 
-type Chunk<K, V> = Arc<Vec<(K, V)>>;
+type MapChunk<K, V> = Arc<Vec<(K, V)>>;
 
 impl<K, V> Default for SortedMap<K, V> {
     fn default() -> Self {

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use super::{
-    file::{FileState, Slice},
+    file::{FileState, SharedBytes},
     snapshot::Snapshot,
 };
 
@@ -13,19 +13,19 @@ const CHUNK: usize = 256;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TextTable {
     /// By the number of the file.
-    chunks: Arc<Vec<Chunk>>,
+    chunks: Arc<Vec<TextChunk>>,
     bytes: u64,
 }
 
 /// Empty, or of [`CHUNK`] files.
-type Chunk = Arc<Vec<Option<LoadedText>>>;
+type TextChunk = Arc<Vec<Option<LoadedText>>>;
 
 #[derive(Clone, Debug)]
 pub(crate) struct LoadedText {
     /// A number names a path and not a state of what is there.
     pub(crate) state: Arc<FileState>,
     /// `None` if it was let go of, and only when it was read still matters.
-    pub(crate) text: Option<Slice>,
+    pub(crate) text: Option<SharedBytes>,
     /// By the clock of the files; 0 if it never was on disk.
     pub(crate) read_at: i64,
 }
@@ -48,7 +48,7 @@ impl TextTable {
         std::ptr::eq(&*loaded.state, state).then_some(loaded)
     }
 
-    pub(crate) fn text(&self, state: &FileState) -> Option<&Slice> {
+    pub(crate) fn text(&self, state: &FileState) -> Option<&SharedBytes> {
         self.get(state)?.text.as_ref()
     }
 
@@ -57,7 +57,7 @@ impl TextTable {
         for loaded in texts {
             let (chunk, at) = place(&loaded.state);
             if chunks.len() <= chunk {
-                chunks.resize_with(chunk + 1, Chunk::default);
+                chunks.resize_with(chunk + 1, TextChunk::default);
             }
             let chunk = Arc::make_mut(&mut chunks[chunk]);
             if chunk.is_empty() {
@@ -115,12 +115,12 @@ impl LoadedText {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Stat, VaultPath};
+    use crate::{FileStat, VaultPath};
 
     fn loaded(id: u32, text: &str) -> LoadedText {
         let path = VaultPath::spelt(&format!("{id}.md")).unwrap();
-        let state = Arc::new(FileState::new(id, path, Stat::default()));
-        LoadedText { state, text: Slice::whole(text.as_bytes().to_vec()), read_at: i64::MAX }
+        let state = Arc::new(FileState::new(id, path, FileStat::default()));
+        LoadedText { state, text: SharedBytes::whole(text.as_bytes().to_vec()), read_at: i64::MAX }
     }
 
     #[test]

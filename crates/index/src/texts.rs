@@ -7,8 +7,8 @@ use rayon::prelude::*;
 
 use super::{
     digest::digest,
-    file::{DigestOrigin, FileState, Slice},
-    progress::Progress,
+    file::{DigestOrigin, FileState, SharedBytes},
+    progress::WorkProgress,
     text_table::{LoadedText, TextTable},
 };
 use crate::{Backend, StoreError};
@@ -21,7 +21,7 @@ pub type GoOn<'a> = &'a (dyn Fn() -> bool + Sync);
 
 /// What came of reading some files.
 #[derive(Debug, Default)]
-pub struct Reading {
+pub struct TextReading {
     /// Those that are no longer in the state that was asked for.
     pub(crate) moved_on: Vec<Arc<FileState>>,
     pub stopped: bool,
@@ -30,10 +30,10 @@ pub struct Reading {
 
 /// Where files are read from, and what is too large to be read.
 #[derive(Clone)]
-pub struct Source<'s> {
+pub struct TextSource<'s> {
     pub(crate) backend: &'s dyn Backend,
     pub(crate) max_file_bytes: u64,
-    pub progress: &'s Progress,
+    pub progress: &'s WorkProgress,
     /// What need not be read.
     pub(crate) texts: TextTable,
     /// What cannot be read, because it is not there yet.
@@ -42,48 +42,48 @@ pub struct Source<'s> {
 
 /// How exactly a note is wanted.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
+pub enum TextDemand {
     /// As it was when it was looked at.
     ThisState,
     /// As it is, if there is anything to be had at all.
     AnyState,
 }
 
-enum Read {
+enum ReadOutcome {
     Content,
     MovedOn,
     /// Another state, or nothing because nobody can read it: good for an answer, and not to be kept.
     Other,
 }
 
-impl Source<'_> {
+impl TextSource<'_> {
     /// Appends the content of a file if it is in the state that was asked for.
-    fn read(&self, state: &FileState, wanted: Wanted, into: &mut Vec<u8>) -> Read {
+    fn read(&self, state: &FileState, wanted: TextDemand, into: &mut Vec<u8>) -> ReadOutcome {
         let start = into.len();
         let read = match self.backend.load(&state.path, self.max_file_bytes, into) {
-            Ok(stat) if stat.stamp == state.stat.stamp => return Read::Content,
-            Ok(_) if wanted == Wanted::AnyState => return Read::Other,
-            Err(StoreError::TooLarge { .. } | StoreError::NotPermitted) => Read::Other,
-            Err(_) if wanted == Wanted::AnyState => Read::Other,
+            Ok(stat) if stat.stamp == state.stat.stamp => return ReadOutcome::Content,
+            Ok(_) if wanted == TextDemand::AnyState => return ReadOutcome::Other,
+            Err(StoreError::TooLarge { .. } | StoreError::NotPermitted) => ReadOutcome::Other,
+            Err(_) if wanted == TextDemand::AnyState => ReadOutcome::Other,
             // Another state of it, or a fault that may pass: it is looked at again.
-            Ok(_) | Err(_) => Read::MovedOn,
+            Ok(_) | Err(_) => ReadOutcome::MovedOn,
         };
         into.truncate(start);
         read
     }
 
     /// The content of one file, from memory or as it is now, for somebody who does not keep it.
-    pub fn text(&self, state: &FileState) -> Option<Slice> {
+    pub fn text(&self, state: &FileState) -> Option<SharedBytes> {
         if let Some(text) = self.known(state) {
             return Some(text.clone());
         }
         let mut buffer = Vec::new();
         // A newer state is as good: it was there before the caller asked, or came meanwhile.
         self.backend.load(&state.path, self.max_file_bytes, &mut buffer).ok()?;
-        Slice::whole(buffer)
+        SharedBytes::whole(buffer)
     }
 
-    fn known(&self, state: &FileState) -> Option<&Slice> {
+    fn known(&self, state: &FileState) -> Option<&SharedBytes> {
         self.planned.text(state).or_else(|| self.texts.text(state))
     }
 
@@ -100,12 +100,12 @@ impl Source<'_> {
                 into.extend_from_slice(text);
                 true
             }
-            None => matches!(self.read(state, Wanted::AnyState, into), Read::Content),
+            None => matches!(self.read(state, TextDemand::AnyState, into), ReadOutcome::Content),
         }
     }
 
     /// Makes the digests of these notes.
-    pub fn digest(&self, states: &[Arc<FileState>], wanted: Wanted, go_on: GoOn<'_>) -> Reading {
+    pub fn digest(&self, states: &[Arc<FileState>], wanted: TextDemand, go_on: GoOn<'_>) -> TextReading {
         in_batches(states, go_on, |batch, reading| {
             let (mut digests, mut scratch) = (Vec::new(), Vec::new());
             let mut made = Vec::with_capacity(batch.len());
@@ -115,17 +115,17 @@ impl Source<'_> {
                 let read = match self.known(state) {
                     Some(text) => {
                         scratch.extend_from_slice(text);
-                        Read::Content
+                        ReadOutcome::Content
                     }
                     None => self.read(state, wanted, &mut scratch),
                 };
                 match read {
-                    Read::MovedOn => reading.moved_on.push(Arc::clone(state)),
+                    ReadOutcome::MovedOn => reading.moved_on.push(Arc::clone(state)),
                     // What cannot be read has nothing in it.
-                    Read::Content | Read::Other => {
+                    ReadOutcome::Content | ReadOutcome::Other => {
                         let start = digests.len();
                         digest(&scratch, &mut digests);
-                        let exact = matches!(read, Read::Content);
+                        let exact = matches!(read, ReadOutcome::Content);
                         let origin = if exact { DigestOrigin::Content } else { DigestOrigin::Provisional };
                         made.push((state, read_at, origin, start..digests.len()));
                     }
@@ -134,7 +134,7 @@ impl Source<'_> {
             digests.shrink_to_fit();
             let digests = Arc::new(digests);
             for (state, read_at, origin, range) in made {
-                match Slice::of(&digests, range) {
+                match SharedBytes::of(&digests, range) {
                     Some(digest) => state.set_digest(digest, read_at, origin),
                     None => reading.moved_on.push(Arc::clone(state)),
                 }
@@ -151,14 +151,14 @@ impl Source<'_> {
             let mut made = Vec::with_capacity(batch.len());
             for state in batch {
                 let (read_at, start) = (self.backend.now(), texts.len());
-                if matches!(self.read(state, Wanted::ThisState, &mut texts), Read::Content) {
+                if matches!(self.read(state, TextDemand::ThisState, &mut texts), ReadOutcome::Content) {
                     made.push((state, read_at, start..texts.len()));
                 }
             }
             texts.shrink_to_fit();
             let texts = Arc::new(texts);
             for (state, read_at, range) in made {
-                if let Some(text) = Slice::of(&texts, range) {
+                if let Some(text) = SharedBytes::of(&texts, range) {
                     reading.loaded.push(LoadedText { state: Arc::clone(state), text: Some(text), read_at });
                 }
             }
@@ -170,11 +170,11 @@ impl Source<'_> {
 fn in_batches(
     states: &[Arc<FileState>],
     go_on: GoOn<'_>,
-    work: impl Fn(&[Arc<FileState>], &mut Reading) + Sync,
-) -> Reading {
+    work: impl Fn(&[Arc<FileState>], &mut TextReading) + Sync,
+) -> TextReading {
     let stopped = AtomicBool::new(false);
     let batch = |batch: &[Arc<FileState>]| {
-        let mut reading = Reading::default();
+        let mut reading = TextReading::default();
         if stopped.load(Ordering::Relaxed) || !go_on() {
             stopped.store(true, Ordering::Relaxed);
             reading.stopped = true;
@@ -183,7 +183,7 @@ fn in_batches(
         }
         reading
     };
-    let join = |mut all: Reading, one: Reading| {
+    let join = |mut all: TextReading, one: TextReading| {
         all.moved_on.extend(one.moved_on);
         all.loaded.extend(one.loaded);
         all.stopped |= one.stopped;
@@ -191,7 +191,7 @@ fn in_batches(
     };
     // A handful is done sooner than another thread wakes up.
     if states.len() <= BATCH {
-        return states.chunks(BATCH).map(batch).fold(Reading::default(), join);
+        return states.chunks(BATCH).map(batch).fold(TextReading::default(), join);
     }
-    states.par_chunks(BATCH).map(batch).reduce(Reading::default, join)
+    states.par_chunks(BATCH).map(batch).reduce(TextReading::default, join)
 }

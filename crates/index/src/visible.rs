@@ -11,28 +11,28 @@ use super::{
     ahead::PlannedIndex,
     digest::{Digest, LinkDigest},
     file::{FileId, FileState},
-    live::{IndexError, Live},
+    live::{IndexError, VaultIndex},
     mention::MayMention,
     names::mention_key,
     snapshot::Snapshot,
     text_table::TextTable,
-    texts::{GoOn, Source as TextSource, Wanted},
+    texts::{GoOn, TextDemand, TextSource},
 };
 use crate::{
     Scope, VaultPath,
-    links::{self, Names},
-    scan::{self, Budget, Scanned, Searched, Skip, Window, scan},
+    links::{self, FileNames},
+    scan::{self, ScanBudget, ScanResult, ScanWindow, SearchedText, SeenLines, scan},
 };
 
 /// Which files a scope shows, by number. The path of a number never changes, so the answer for one never does.
 #[derive(Debug, Default)]
-pub(super) struct Visible {
+pub(super) struct VisibleSet {
     bits: Vec<u64>,
     /// Files from this number on have not been looked at.
     known: FileId,
 }
 
-impl Visible {
+impl VisibleSet {
     fn shows(&self, id: FileId) -> bool {
         self.bits.get(id as usize / 64).is_some_and(|word| word >> (id % 64) & 1 == 1)
     }
@@ -53,7 +53,7 @@ impl Visible {
 
 /// Scopes that were asked for lately, the latest first, and what each shows.
 #[derive(Debug, Default)]
-pub(super) struct VisibleSets(Vec<(Arc<Scope>, Arc<Visible>)>);
+pub(super) struct VisibleSets(Vec<(Arc<Scope>, Arc<VisibleSet>)>);
 
 /// How many callers with scopes of their own are remembered.
 const REMEMBERED: usize = 64;
@@ -64,34 +64,36 @@ impl VisibleSets {
     }
 
     /// What the latest scope shows, if it is this one.
-    pub(super) fn latest(&self, scope: &Arc<Scope>) -> Option<Arc<Visible>> {
+    pub(super) fn latest(&self, scope: &Arc<Scope>) -> Option<Arc<VisibleSet>> {
         let (known, visible) = self.0.first()?;
         Arc::ptr_eq(known, scope).then(|| Arc::clone(visible))
     }
 
     /// What a scope shows, which becomes the latest: those who ask often are not forgotten for those who asked once.
-    pub(super) fn known(&mut self, scope: &Arc<Scope>) -> Option<Arc<Visible>> {
+    pub(super) fn known(&mut self, scope: &Arc<Scope>) -> Option<Arc<VisibleSet>> {
         let at = self.0.iter().position(|(known, _)| Arc::ptr_eq(known, scope))?;
         self.0[..=at].rotate_right(1);
         self.latest(scope)
     }
 
     /// It becomes the latest, and the one that was not asked for the longest goes.
-    pub(super) fn remember(&mut self, scope: &Arc<Scope>, visible: &Arc<Visible>) {
+    pub(super) fn remember(&mut self, scope: &Arc<Scope>, visible: &Arc<VisibleSet>) {
         self.0.retain(|(known, _)| !Arc::ptr_eq(known, scope));
         self.0.truncate(REMEMBERED - 1);
         self.0.insert(0, (Arc::clone(scope), Arc::clone(visible)));
     }
 }
 
-impl Live {
+impl VaultIndex {
     /// Which files of a snapshot a scope shows.
-    fn visible(&self, scope: &Arc<Scope>, snapshot: &Snapshot) -> Arc<Visible> {
+    fn visible(&self, scope: &Arc<Scope>, snapshot: &Snapshot) -> Arc<VisibleSet> {
         let known = self.known_visible(scope);
         match known {
             Some(visible) if visible.known == snapshot.next_id() => visible,
             // Somebody looks at an older state, whose files may be gone from the newer one that was learnt from.
-            Some(visible) if visible.known > snapshot.next_id() => Arc::new(Visible::default().learn(scope, snapshot)),
+            Some(visible) if visible.known > snapshot.next_id() => {
+                Arc::new(VisibleSet::default().learn(scope, snapshot))
+            }
             known => {
                 let visible = Arc::new(known.unwrap_or_default().learn(scope, snapshot));
                 self.remember_visible(scope, &visible);
@@ -109,18 +111,18 @@ const ENDINGS: [&str; 19] = [
 
 /// The files of a vault at one moment, as far as the caller may see them.
 #[derive(Clone)]
-pub struct Files {
+pub struct VisibleFiles {
     snapshot: Arc<Snapshot>,
-    visible: Arc<Visible>,
+    visible: Arc<VisibleSet>,
     scope: Arc<Scope>,
-    live: Arc<Live>,
+    live: Arc<VaultIndex>,
     /// The texts of changes that may never be made.
     planned: Option<TextTable>,
 }
 
 /// The same, with what stands in each note.
 #[derive(Clone)]
-pub struct Notes(Files);
+pub struct VisibleNotes(VisibleFiles);
 
 /// One file.
 #[derive(Clone, Copy)]
@@ -165,15 +167,15 @@ impl<'s> FileEntry<'s> {
     }
 }
 
-impl Files {
-    pub fn new(live: Arc<Live>, scope: Arc<Scope>, snapshot: Arc<Snapshot>) -> Self {
+impl VisibleFiles {
+    pub fn new(live: Arc<VaultIndex>, scope: Arc<Scope>, snapshot: Arc<Snapshot>) -> Self {
         let visible = live.visible(&scope, &snapshot);
         Self { snapshot, visible, scope, live, planned: None }
     }
 
     /// Of a snapshot with changes that are only planned. What is worked out for it is not remembered, because the numbers
     /// of its new files will be those of others.
-    pub fn ahead(live: Arc<Live>, scope: Arc<Scope>, index: PlannedIndex) -> Self {
+    pub fn ahead(live: Arc<VaultIndex>, scope: Arc<Scope>, index: PlannedIndex) -> Self {
         let PlannedIndex { base, now: snapshot, planned, .. } = index;
         let visible = Arc::new(live.visible(&scope, &base).learn(&scope, &snapshot));
         Self { snapshot, visible, scope, live, planned: Some(planned) }
@@ -199,7 +201,7 @@ impl Files {
     }
 
     /// The index that these files were taken from.
-    pub fn live(&self) -> &Arc<Live> {
+    pub fn live(&self) -> &Arc<VaultIndex> {
         &self.live
     }
 
@@ -301,8 +303,8 @@ impl Files {
         pattern: &Pattern,
         below: Option<&VaultPath>,
         from: Option<(&VaultPath, usize)>,
-        mut window: Window,
-        budget: &Budget<'_>,
+        mut window: ScanWindow,
+        budget: &ScanBudget<'_>,
     ) -> ScannedNotes {
         let notes = self.below(below).filter(FileEntry::is_note);
         let states: Vec<Arc<FileState>> = notes.map(|entry| Arc::clone(entry.0)).collect();
@@ -310,7 +312,7 @@ impl Files {
             window.start = states.partition_point(|state| state.path < *path);
             // If it is gone, the next one is seen whole.
             let is_there = states.get(window.start).is_some_and(|state| state.path == *path);
-            window.skip = if is_there { Skip::LinesBefore(line) } else { Skip::Matches(0) };
+            window.skip = if is_there { SeenLines::LinesBefore(line) } else { SeenLines::Matches(0) };
         }
         // With a budget, only what it will be spent on is worth loading, and that is found out on the way.
         let source = if budget.max_files.is_none() && budget.max_bytes.is_none() {
@@ -318,7 +320,7 @@ impl Files {
         } else {
             self.source()
         };
-        let texts = Texts { source, states };
+        let texts = NoteTexts { source, states };
         let scanned = scan(&texts, pattern, window, budget);
         ScannedNotes { scanned, states: texts.states }
     }
@@ -395,7 +397,7 @@ impl Files {
         let mention = MayMention::of(target);
         let found = self.map_texts(go_on, |entry, text| mention.is_in(text).then(|| Arc::clone(entry.0)))?;
         let unknown: Vec<Arc<FileState>> = found.iter().filter(|state| state.digest().is_none()).cloned().collect();
-        if self.source().digest(&unknown, Wanted::AnyState, go_on).stopped {
+        if self.source().digest(&unknown, TextDemand::AnyState, go_on).stopped {
             return Err(IndexError::Stopped);
         }
         let sources =
@@ -453,32 +455,32 @@ impl Files {
 }
 
 /// The texts of notes, from memory or from the disk.
-struct Texts<'l> {
+struct NoteTexts<'l> {
     source: TextSource<'l>,
     states: Vec<Arc<FileState>>,
 }
 
-impl scan::Source for Texts<'_> {
+impl scan::ScanSource for NoteTexts<'_> {
     fn count(&self) -> usize {
         self.states.len()
     }
 
-    fn text(&self, index: usize) -> Option<Searched> {
+    fn text(&self, index: usize) -> Option<SearchedText> {
         let state = self.states.get(index)?;
-        self.source.text(state).map(Searched::new)
+        self.source.text(state).map(SearchedText::new)
     }
 }
 
 /// What was found in which notes.
 pub struct ScannedNotes {
-    scanned: Scanned,
+    scanned: ScanResult,
     states: Vec<Arc<FileState>>,
 }
 
 impl std::ops::Deref for ScannedNotes {
-    type Target = Scanned;
+    type Target = ScanResult;
 
-    fn deref(&self) -> &Scanned {
+    fn deref(&self) -> &ScanResult {
         &self.scanned
     }
 }
@@ -490,16 +492,16 @@ impl ScannedNotes {
     }
 }
 
-impl std::ops::Deref for Notes {
-    type Target = Files;
+impl std::ops::Deref for VisibleNotes {
+    type Target = VisibleFiles;
 
-    fn deref(&self) -> &Files {
+    fn deref(&self) -> &VisibleFiles {
         &self.0
     }
 }
 
-impl Notes {
-    pub fn new(files: Files) -> Self {
+impl VisibleNotes {
+    pub fn new(files: VisibleFiles) -> Self {
         Self(files)
     }
 
@@ -529,14 +531,14 @@ impl Notes {
 /// Whether links lead to a file. Where a link leads depends on nothing of its note but the folder, and in a vault with a
 /// thousand notes of one name it takes long to find out, so every answer is remembered.
 struct LeadsHere<'f, 't> {
-    files: &'f Files,
+    files: &'f VisibleFiles,
     target: &'t VaultPath,
     key: u64,
     known: HashMap<(&'f str, Option<&'f str>), bool>,
 }
 
 impl<'f, 't> LeadsHere<'f, 't> {
-    fn to(files: &'f Files, target: &'t VaultPath) -> Self {
+    fn to(files: &'f VisibleFiles, target: &'t VaultPath) -> Self {
         Self { files, target, key: mention_key(target.as_str()), known: HashMap::new() }
     }
 
@@ -550,7 +552,7 @@ impl<'f, 't> LeadsHere<'f, 't> {
     }
 }
 
-impl Names for Files {
+impl FileNames for VisibleFiles {
     fn named<'n>(&'n self, folded: &str) -> impl Iterator<Item = &'n VaultPath> {
         let folded = folded.to_owned();
         let named = self.snapshot.named(&folded).filter(|state| self.visible.shows(state.id));
@@ -558,7 +560,7 @@ impl Names for Files {
     }
 }
 
-impl Names for Notes {
+impl FileNames for VisibleNotes {
     fn named<'n>(&'n self, folded: &str) -> impl Iterator<Item = &'n VaultPath> {
         self.0.named(folded)
     }

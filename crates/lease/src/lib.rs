@@ -14,7 +14,7 @@ pub struct Lease {
 
 /// What the system said.
 #[derive(Debug)]
-pub enum Asked {
+pub enum LeaseAnswer {
     Granted(Lease),
     /// Somebody can write into it.
     InUse,
@@ -24,11 +24,11 @@ pub enum Asked {
 
 impl Lease {
     /// The file must have been opened to read it only.
-    pub fn ask(file: File) -> Asked {
+    pub fn ask(file: File) -> LeaseAnswer {
         match system::set(&file) {
-            Ok(()) => Asked::Granted(Self { file }),
-            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => Asked::InUse,
-            Err(_) => Asked::Unknown,
+            Ok(()) => LeaseAnswer::Granted(Self { file }),
+            Err(error) if error.kind() == std::io::ErrorKind::WouldBlock => LeaseAnswer::InUse,
+            Err(_) => LeaseAnswer::Unknown,
         }
     }
 
@@ -97,9 +97,9 @@ mod tests {
         // By its path alone: the handle that made it would be another one.
         let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
         match Lease::ask(File::open(&path).unwrap()) {
-            Asked::Granted(lease) => Some((path, lease)),
-            Asked::InUse => panic!("nobody has it open"),
-            Asked::Unknown => None,
+            LeaseAnswer::Granted(lease) => Some((path, lease)),
+            LeaseAnswer::InUse => panic!("nobody has it open"),
+            LeaseAnswer::Unknown => None,
         }
     }
 
@@ -108,10 +108,10 @@ mod tests {
         let Some((path, lease)) = leased() else { return };
         drop(lease);
         let writer = File::options().append(true).open(&path).unwrap();
-        assert!(matches!(Lease::ask(File::open(&path).unwrap()), Asked::InUse));
+        assert!(matches!(Lease::ask(File::open(&path).unwrap()), LeaseAnswer::InUse));
         drop(writer);
         let _reader = File::open(&path).unwrap();
-        assert!(matches!(Lease::ask(File::open(&path).unwrap()), Asked::Granted(_)));
+        assert!(matches!(Lease::ask(File::open(&path).unwrap()), LeaseAnswer::Granted(_)));
     }
 
     #[test]

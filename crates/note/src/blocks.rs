@@ -53,7 +53,7 @@ impl Note<'_> {
 
 /// A marker at the end of a text.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Trailing {
+pub(crate) enum TrailingMarker {
     /// Behind other text.
     Behind(Range<usize>),
     /// The text is nothing else.
@@ -62,17 +62,17 @@ pub(crate) enum Trailing {
 
 /// The `^id` at the very end of a span. What stands before it must be a blank, the begin of a line or the end of one of
 /// the links; `prefix` are the characters that may stand in front of a line.
-pub(crate) fn trailing_id(text: &str, span: Range<usize>, prefix: &[char], links: &[Link]) -> Option<Trailing> {
+pub(crate) fn trailing_id(text: &str, span: Range<usize>, prefix: &[char], links: &[Link]) -> Option<TrailingMarker> {
     let part = &text[span.clone()];
     let id = part.bytes().rev().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
     let before = part[..part.len() - id].strip_suffix('^').filter(|_| id > 0)?;
     let marker = span.start + before.len()..span.end;
     if before.trim_end_matches(prefix).is_empty() {
-        return Some(Trailing::Alone(marker));
+        return Some(TrailingMarker::Alone(marker));
     }
     let begins_line = before.trim_end_matches(prefix).ends_with('\n');
     let separate = begins_line || before.ends_with(char::is_whitespace) || ends_link(marker.start, span.start, links);
-    separate.then_some(Trailing::Behind(marker))
+    separate.then_some(TrailingMarker::Behind(marker))
 }
 
 /// Whether one of the links ends at a place. Only those that begin behind `floor` are looked at, which are the last.

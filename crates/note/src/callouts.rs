@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use crate::{
-    Callout, Fold,
+    Callout, CalloutFold,
     span::{line_end, trim},
 };
 
@@ -23,8 +23,8 @@ pub(crate) fn callout(text: &str, quote: Range<usize>) -> Option<Callout> {
         return None;
     }
     let fold = match text.as_bytes().get(close + 1) {
-        Some(b'+') => Some(Fold::Open),
-        Some(b'-') => Some(Fold::Closed),
+        Some(b'+') => Some(CalloutFold::Open),
+        Some(b'-') => Some(CalloutFold::Closed),
         _ => None,
     };
     let title = trim(text, close + 1 + usize::from(fold.is_some())..end);

@@ -29,13 +29,13 @@ const DEEPEST: usize = 64;
 
 /// The values of a canvas in the order in which they stand there; `None` if it is not JSON.
 pub fn canvas_values(text: &str) -> Option<Vec<CanvasValue>> {
-    let mut reader = Reader { text, at: 0, depth: 0, found: Vec::new() };
+    let mut reader = CanvasReader { text, at: 0, depth: 0, found: Vec::new() };
     reader.space();
     // An empty file is an empty canvas.
     if reader.at == text.len() {
         return Some(Vec::new());
     }
-    reader.value(Place::Top)?;
+    reader.value(CanvasPlace::Top)?;
     reader.space();
     (reader.at == text.len()).then_some(())?;
     reader.found.sort_by_key(|value| value.span.start);
@@ -110,7 +110,7 @@ fn alike_again(old: &[(char, &str)], new: &[char]) -> (usize, usize) {
 
 /// The letters of a JSON string, and how each is written.
 fn letters(written: &str) -> Option<Vec<(char, &str)>> {
-    let mut reader = Reader { text: written, at: 0, depth: 0, found: Vec::new() };
+    let mut reader = CanvasReader { text: written, at: 0, depth: 0, found: Vec::new() };
     reader.take(b'"')?;
     let mut letters = Vec::new();
     loop {
@@ -134,7 +134,7 @@ fn push_escaped(quoted: &mut String, letter: char) {
 
 /// Where in a canvas a value stands, as far as that matters.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum CanvasPlace {
     Top,
     Nodes,
     Node,
@@ -143,7 +143,7 @@ enum Place {
     Elsewhere,
 }
 
-struct Reader<'t> {
+struct CanvasReader<'t> {
     text: &'t str,
     at: usize,
     depth: usize,
@@ -152,12 +152,12 @@ struct Reader<'t> {
 
 /// The strings of a node.
 #[derive(Default)]
-struct Node {
+struct CanvasNode {
     kind: String,
     strings: Vec<(String, Range<usize>, String)>,
 }
 
-impl Reader<'_> {
+impl CanvasReader<'_> {
     fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
@@ -173,7 +173,7 @@ impl Reader<'_> {
         (self.peek()? == wanted).then(|| self.at += 1)
     }
 
-    fn value(&mut self, place: Place) -> Option<()> {
+    fn value(&mut self, place: CanvasPlace) -> Option<()> {
         self.space();
         self.depth += 1;
         if self.depth > DEEPEST {
@@ -182,9 +182,11 @@ impl Reader<'_> {
         let read = match self.peek()? {
             b'{' => self.object(place),
             b'[' => self.list(match place {
-                Place::Nodes => Place::Node,
-                Place::Edges => Place::Edge,
-                Place::Top | Place::Node | Place::Edge | Place::Elsewhere => Place::Elsewhere,
+                CanvasPlace::Nodes => CanvasPlace::Node,
+                CanvasPlace::Edges => CanvasPlace::Edge,
+                CanvasPlace::Top | CanvasPlace::Node | CanvasPlace::Edge | CanvasPlace::Elsewhere => {
+                    CanvasPlace::Elsewhere
+                }
             }),
             b'"' => self.string().map(|_| ()),
             _ => self.word(),
@@ -193,7 +195,7 @@ impl Reader<'_> {
         read
     }
 
-    fn list(&mut self, place: Place) -> Option<()> {
+    fn list(&mut self, place: CanvasPlace) -> Option<()> {
         self.take(b'[')?;
         if self.take(b']').is_some() {
             return Some(());
@@ -206,16 +208,16 @@ impl Reader<'_> {
         }
     }
 
-    fn object(&mut self, place: Place) -> Option<()> {
+    fn object(&mut self, place: CanvasPlace) -> Option<()> {
         self.take(b'{')?;
-        let mut node = Node::default();
+        let mut node = CanvasNode::default();
         if self.take(b'}').is_none() {
             loop {
                 self.space();
                 let (_, key) = self.string()?;
                 self.take(b':')?;
                 self.space();
-                if matches!(place, Place::Node | Place::Edge) && self.peek()? == b'"' {
+                if matches!(place, CanvasPlace::Node | CanvasPlace::Edge) && self.peek()? == b'"' {
                     let (span, value) = self.string()?;
                     if key == "type" {
                         node.kind.clone_from(&value);
@@ -223,9 +225,9 @@ impl Reader<'_> {
                     node.strings.push((key, span, value));
                 } else {
                     self.value(match (place, &*key) {
-                        (Place::Top, "nodes") => Place::Nodes,
-                        (Place::Top, "edges") => Place::Edges,
-                        _ => Place::Elsewhere,
+                        (CanvasPlace::Top, "nodes") => CanvasPlace::Nodes,
+                        (CanvasPlace::Top, "edges") => CanvasPlace::Edges,
+                        _ => CanvasPlace::Elsewhere,
                     })?;
                 }
                 if self.take(b',').is_none() {
@@ -237,8 +239,8 @@ impl Reader<'_> {
         let file = node.strings.iter().rev().find(|(key, ..)| key == "file").map(|(_, _, file)| file.clone());
         for (key, span, value) in node.strings {
             let kind = match (&*node.kind, &*key, &file) {
-                (_, "label", _) if place == Place::Edge => CanvasKind::Label,
-                _ if place == Place::Edge => continue,
+                (_, "label", _) if place == CanvasPlace::Edge => CanvasKind::Label,
+                _ if place == CanvasPlace::Edge => continue,
                 ("group", "label", _) | ("link", "url", _) => CanvasKind::Label,
                 ("file", "file", _) | ("group", "background", _) => CanvasKind::Path,
                 ("file", "subpath", Some(file)) => CanvasKind::Subpath { file: file.clone() },

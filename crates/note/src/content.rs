@@ -8,15 +8,15 @@ use crate::{ContentHash, NotUtf8};
 /// The exact bytes of a file, and their hash, which is computed when somebody asks for it and never again. A clone is
 /// the same content.
 #[derive(Clone)]
-pub struct FileContent(Arc<Inner>);
+pub struct FileContent(Arc<ContentInner>);
 
-struct Inner {
-    data: Data,
+struct ContentInner {
+    data: ContentData,
     hash: OnceLock<ContentHash>,
 }
 
 /// Whether bytes are text is decided once, when they come in.
-enum Data {
+enum ContentData {
     Text(String),
     Other { bytes: Vec<u8>, problem: NotUtf8 },
 }
@@ -24,21 +24,21 @@ enum Data {
 impl FileContent {
     /// Content whose hash has been computed before.
     pub fn with_hash(bytes: Vec<u8>, hash: ContentHash) -> Self {
-        Self(Arc::new(Inner { data: Data::of(bytes), hash: OnceLock::from(hash) }))
+        Self(Arc::new(ContentInner { data: ContentData::of(bytes), hash: OnceLock::from(hash) }))
     }
 
     pub fn bytes(&self) -> &[u8] {
         match &self.0.data {
-            Data::Text(text) => text.as_bytes(),
-            Data::Other { bytes, .. } => bytes,
+            ContentData::Text(text) => text.as_bytes(),
+            ContentData::Other { bytes, .. } => bytes,
         }
     }
 
     /// The bytes as text, with byte order mark and line ends as they are.
     pub fn text(&self) -> Result<&str, NotUtf8> {
         match &self.0.data {
-            Data::Text(text) => Ok(text),
-            Data::Other { problem, .. } => Err(*problem),
+            ContentData::Text(text) => Ok(text),
+            ContentData::Other { problem, .. } => Err(*problem),
         }
     }
 
@@ -55,7 +55,7 @@ impl FileContent {
     }
 }
 
-impl Data {
+impl ContentData {
     fn of(bytes: Vec<u8>) -> Self {
         String::from_utf8(bytes).map_or_else(
             |error| {
@@ -69,13 +69,13 @@ impl Data {
 
 impl From<Vec<u8>> for FileContent {
     fn from(bytes: Vec<u8>) -> Self {
-        Self(Arc::new(Inner { data: Data::of(bytes), hash: OnceLock::new() }))
+        Self(Arc::new(ContentInner { data: ContentData::of(bytes), hash: OnceLock::new() }))
     }
 }
 
 impl From<String> for FileContent {
     fn from(text: String) -> Self {
-        Self(Arc::new(Inner { data: Data::Text(text), hash: OnceLock::new() }))
+        Self(Arc::new(ContentInner { data: ContentData::Text(text), hash: OnceLock::new() }))
     }
 }
 

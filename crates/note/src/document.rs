@@ -10,7 +10,8 @@ use std::{
 };
 
 use crate::{
-    ContentHash, Eol, FileContent, Frontmatter, FrontmatterError, Lines, NotUtf8, Note, NoteStructure, Property, Value,
+    ContentHash, FileContent, Frontmatter, FrontmatterError, LineEnding, LineRange, NotUtf8, Note, NoteStructure,
+    Property, YamlValue,
     text::{BOM, ShownText, plain_line_ends},
 };
 
@@ -19,9 +20,9 @@ use crate::{
 /// Callers see and send text without a byte order mark and with `\n` line ends ([`Document::shown`]); the file keeps
 /// whatever it had. Spans of the shown text map back to exact spans of the file.
 #[derive(Clone)]
-pub struct Document(Arc<Inner>);
+pub struct Document(Arc<DocumentInner>);
 
-struct Inner {
+struct DocumentInner {
     content: FileContent,
     text: ShownText,
     structure: OnceLock<NoteStructure>,
@@ -37,7 +38,7 @@ impl Document {
     /// A document whose text, and perhaps its structure, is known already.
     pub(crate) fn with_text(content: FileContent, text: ShownText, structure: Option<NoteStructure>) -> Self {
         let structure = structure.map_or_else(OnceLock::new, OnceLock::from);
-        Self(Arc::new(Inner { content, text, structure }))
+        Self(Arc::new(DocumentInner { content, text, structure }))
     }
 
     pub fn content(&self) -> &FileContent {
@@ -75,7 +76,7 @@ impl Document {
     }
 
     /// The properties in document order; none if there is no block of them.
-    pub fn properties(&self) -> Result<Vec<(String, Value)>, FrontmatterError> {
+    pub fn properties(&self) -> Result<Vec<(String, YamlValue)>, FrontmatterError> {
         match self.0.structure.get() {
             Some(known) => {
                 let value = |property: &Property| (property.key.clone(), property.value.to_value());
@@ -89,7 +90,7 @@ impl Document {
         self.raw().starts_with(BOM)
     }
 
-    pub fn eol(&self) -> Eol {
+    pub fn eol(&self) -> LineEnding {
         self.0.text.eol
     }
 
@@ -126,7 +127,7 @@ impl Document {
     }
 
     /// The hash of whole lines with their line ends. Lines behind the last have the hash of nothing.
-    pub fn hash_of_lines(&self, lines: Lines) -> ContentHash {
+    pub fn hash_of_lines(&self, lines: LineRange) -> ContentHash {
         let part = lines.span(self.shown()).ok().and_then(|part| self.hash_of(part));
         part.unwrap_or_else(|| ContentHash::of(b""))
     }
@@ -146,7 +147,7 @@ impl Document {
     /// A caller's text to stand in place of a part: line by line with the ends of that part, so that a file that
     /// mixes them keeps its mixture; further lines end as most do.
     pub(crate) fn with_line_ends_of(&self, part: Range<usize>, text: &str) -> String {
-        if self.eol() != Eol::Mixed {
+        if self.eol() != LineEnding::Mixed {
             return self.with_own_line_ends(text);
         }
         let ends = self.shown()[part.clone()].match_indices('\n').map(|(at, _)| {

@@ -28,15 +28,15 @@ mod tag_places;
 mod tag_tree;
 mod unified_diff;
 
-pub(crate) use draft::{Change, Draft, preview, shared_ends};
-pub use lines::{Lines, whole_lines};
-pub use link::{LinkForm, Relocate, Retarget};
-pub use merge::Side;
+pub(crate) use draft::{DocumentDraft, TextChange, preview, shared_ends};
+pub use lines::{LineRange, whole_lines};
+pub use link::{LinkForm, LinkRelocation, LinkRetarget};
+pub use merge::InsertSide;
 pub use property::{PropertyEdit, PropertyError, PropertyPath};
 pub use property_tag::TagEdit;
-pub use replace::{Occurrence, ReplaceError, Replaced};
-pub use section::{Blanks, Section, SectionPart};
-pub use section_patch::{Operation, PatchContent, PatchTarget, Patched, SectionPatch, SectionPatchError};
+pub use replace::{Occurrence, ReplaceError, ReplaceResult};
+pub use section::{BlankLines, SectionEdit, SectionPart};
+pub use section_patch::{PatchContent, PatchOperation, PatchResult, PatchTarget, SectionPatch, SectionPatchError};
 pub use tag::is_tag;
 pub use tag_places::TagPlaces;
 pub use tag_tree::is_tag_within;
@@ -44,7 +44,7 @@ pub use unified_diff::{HunkRange, Patch, PatchError, PatchFailure, PatchMismatch
 
 /// What an edit leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edited {
+pub struct EditResult {
     pub document: Document,
     /// Where the new text stands, in the shown text of the new file.
     pub span: Range<usize>,

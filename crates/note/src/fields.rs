@@ -2,7 +2,7 @@ use std::ops::Range;
 
 /// A value written into the text, as the Dataview plugin reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Field {
+pub struct InlineField {
     /// With the brackets, or from the key to the end of the line.
     pub span: Range<usize>,
     pub key: Range<usize>,

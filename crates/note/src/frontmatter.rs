@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::{Value, properties};
+use crate::{YamlValue, properties};
 
 /// The properties at the top of a note, found by Obsidian's rule: the very first line is `---`, and a later
 /// line begins with `---`.
@@ -42,7 +42,7 @@ impl Frontmatter {
     }
 
     /// The properties in document order; an empty block has none.
-    pub fn properties(&self, text: &str) -> Result<Vec<(String, Value)>, FrontmatterError> {
+    pub fn properties(&self, text: &str) -> Result<Vec<(String, YamlValue)>, FrontmatterError> {
         let entries = properties::read(text, self.yaml.clone())?;
         Ok(entries.into_iter().map(|entry| (entry.key, entry.value.to_value())).collect())
     }
@@ -77,7 +77,7 @@ mod tests {
         let read = |text: &str| Frontmatter::find(text).unwrap().properties(text);
         assert_eq!(
             read("---\nb: x\na: true\n---\n"),
-            Ok(vec![("b".into(), Value::Text("x".into())), ("a".into(), Value::Bool(true))])
+            Ok(vec![("b".into(), YamlValue::Text("x".into())), ("a".into(), YamlValue::Bool(true))])
         );
         assert_eq!(read("---\n\n---\n"), Ok(vec![]));
         assert_eq!(read("---\n- a\n---\n"), Err(FrontmatterError::NotAMap));

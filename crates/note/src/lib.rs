@@ -32,12 +32,12 @@ pub use canvas::{CanvasKind, CanvasValue, canvas_values, with_canvas_values};
 pub use content::FileContent;
 pub use document::Document;
 pub use edit::{
-    Blanks, EditError, Edited, HunkRange, Lines, LinkForm, Occurrence, Operation, Patch, PatchContent, PatchError,
-    PatchFailure, PatchMismatch, PatchTarget, Patched, PropertyEdit, PropertyError, PropertyPath, Relocate,
-    ReplaceError, Replaced, Retarget, Section, SectionPart, SectionPatch, SectionPatchError, Side, TagEdit, TagPlaces,
-    is_tag, is_tag_within, whole_lines,
+    BlankLines, EditError, EditResult, HunkRange, InsertSide, LineRange, LinkForm, LinkRelocation, LinkRetarget,
+    Occurrence, Patch, PatchContent, PatchError, PatchFailure, PatchMismatch, PatchOperation, PatchResult, PatchTarget,
+    PropertyEdit, PropertyError, PropertyPath, ReplaceError, ReplaceResult, SectionEdit, SectionPart, SectionPatch,
+    SectionPatchError, TagEdit, TagPlaces, is_tag, is_tag_within, whole_lines,
 };
-pub use fields::{Field, FieldForm};
+pub use fields::{FieldForm, InlineField};
 pub use frontmatter::{Frontmatter, FrontmatterError};
 pub use hash::{ContentHash, ExpectedHash, HashError};
 #[cfg(feature = "hash-count")]
@@ -45,12 +45,14 @@ pub use hash_count::hashed_during;
 pub use headings::{Heading, HeadingMatch, HeadingStyle};
 pub use items::ListItem;
 pub use line_table::LineTable;
-pub use links::{BlockRename, Followed, HeadingRename, Link, LinkDefinition, LinkKind, Place, PropertyLink, Size};
-pub use marks::{Callout, Code, CodeKind, Comment, Fold, Footnote, FootnoteKind, Form, Math};
+pub use links::{
+    BlockRename, EmbedSize, HeadingRename, Link, LinkDefinition, LinkKind, LinkOutcome, LinkPlace, PropertyLink,
+};
+pub use marks::{Callout, CalloutFold, CodeKind, CodeSpan, Comment, Footnote, FootnoteKind, MarkForm, MathSpan};
 pub use note::{Note, NoteStructure};
 pub use prompt::{PromptSlot, filled_prompt, prompt_slots};
 pub use quote::{Quoted, one_line, outside_quotations, quoted, visible, visible_json};
 pub use tags::{PropertyTag, Tag};
 pub use tasks::{Task, TaskField, TaskFieldKind};
-pub use text::{Eol, NotUtf8, shown_text};
-pub use yaml::{Content, Node, Property, Value};
+pub use text::{LineEnding, NotUtf8, shown_text};
+pub use yaml::{NodeContent, Property, YamlNode, YamlValue};

@@ -9,8 +9,8 @@ mod target;
 mod tests;
 mod written;
 
-pub use follow::{BlockRename, Followed, HeadingRename};
-pub(crate) use labels::Labels;
+pub use follow::{BlockRename, HeadingRename, LinkOutcome};
+pub(crate) use labels::ReferenceLabels;
 pub(crate) use written::{InlineParts, definition, inline_parts, wiki};
 
 /// How a link is written.
@@ -44,20 +44,20 @@ pub struct Link {
     pub subpath: Option<Range<usize>>,
     /// The text to show instead of the target; of an image its alternative text. Without the size.
     pub alias: Option<Range<usize>>,
-    pub size: Option<Size>,
+    pub size: Option<EmbedSize>,
     /// Without its quotes.
     pub title: Option<Range<usize>>,
 }
 
 /// How large to show an embed, in pixels.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Size {
+pub struct EmbedSize {
     pub span: Range<usize>,
     pub width: u32,
     pub height: Option<u32>,
 }
 
-impl fmt::Display for Size {
+impl fmt::Display for EmbedSize {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.height {
             Some(height) => write!(formatter, "{}x{height}", self.width),
@@ -95,7 +95,7 @@ pub struct PropertyLink {
 
 /// The place in a file that a subpath names.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Place<'a> {
+pub enum LinkPlace<'a> {
     /// `#A#B`: a heading `B` below a heading `A`.
     Headings(Vec<&'a str>),
     /// `#^id`
@@ -155,8 +155,8 @@ impl Link {
     }
 
     /// The place in the file that is meant, as it is written.
-    pub fn place<'t>(&self, text: &'t str) -> Option<Place<'t>> {
-        Some(Place::of(&text[self.subpath.clone()?]))
+    pub fn place<'t>(&self, text: &'t str) -> Option<LinkPlace<'t>> {
+        Some(LinkPlace::of(&text[self.subpath.clone()?]))
     }
 
     /// The subpath as Obsidian looks it up: without percent escapes (Markdown links only).
@@ -165,7 +165,7 @@ impl Link {
     }
 }
 
-impl<'a> Place<'a> {
+impl<'a> LinkPlace<'a> {
     /// A subpath is split at each `#`, and empty parts do not count.
     pub fn of(subpath: &'a str) -> Self {
         let parts: Vec<&str> = subpath.split('#').map(str::trim).filter(|part| !part.is_empty()).collect();
@@ -194,7 +194,7 @@ pub(crate) fn is_internal(destination: &str, image: bool) -> bool {
 }
 
 /// `300` or `300x200`, spaces allowed.
-pub(crate) fn size(text: &str, span: Range<usize>) -> Option<Size> {
+pub(crate) fn size(text: &str, span: Range<usize>) -> Option<EmbedSize> {
     let span = trim(text, span);
     let (width, height) = match text[span.clone()].split_once('x') {
         Some((width, height)) => (width, Some(height)),
@@ -209,5 +209,5 @@ pub(crate) fn size(text: &str, span: Range<usize>) -> Option<Size> {
         Some(height) => Some(pixels(height)?),
         None => None,
     };
-    Some(Size { width: pixels(width)?, height, span })
+    Some(EmbedSize { width: pixels(width)?, height, span })
 }

@@ -6,29 +6,29 @@ pub struct Comment {
     /// Both `%%` included; an unclosed one runs to the end of what it stands in.
     pub span: Range<usize>,
     pub content: Range<usize>,
-    pub form: Form,
+    pub form: MarkForm,
 }
 
 /// A formula: `$…$` or `$$…$$`.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Math {
+pub struct MathSpan {
     pub span: Range<usize>,
     pub content: Range<usize>,
     /// Written with `$$`.
     pub display: bool,
-    pub form: Form,
+    pub form: MarkForm,
 }
 
 /// Whether a construct is part of a paragraph or a block of its own, which may hold blank lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum MarkForm {
     Inline,
     Block,
 }
 
 /// Code, in which nothing else counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Code {
+pub struct CodeSpan {
     /// Backticks or fences included.
     pub span: Range<usize>,
     /// Between them; in a list or a quote the prefixes of the lines are in it.
@@ -55,14 +55,14 @@ pub struct Callout {
     pub kind: Range<usize>,
     /// What follows a `|` in the brackets.
     pub metadata: Option<Range<usize>>,
-    pub fold: Option<Fold>,
+    pub fold: Option<CalloutFold>,
     pub title: Option<Range<usize>>,
     /// The callout around it, as an index.
     pub parent: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Fold {
+pub enum CalloutFold {
     /// `+`
     Open,
     /// `-`

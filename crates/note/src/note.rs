@@ -1,8 +1,8 @@
 use std::{borrow::Cow, ops::Deref};
 
 use crate::{
-    Block, Callout, Code, Comment, Field, Footnote, Frontmatter, FrontmatterError, Heading, Link, LinkDefinition,
-    ListItem, Math, Property, Tag, Task, headings, links::Labels, parse, properties,
+    Block, Callout, CodeSpan, Comment, Footnote, Frontmatter, FrontmatterError, Heading, InlineField, Link,
+    LinkDefinition, ListItem, MathSpan, Property, Tag, Task, headings, links::ReferenceLabels, parse, properties,
 };
 
 /// A note with its structure, as Obsidian sees it. Every span is a range of bytes in `text`.
@@ -27,16 +27,16 @@ pub struct NoteStructure {
     /// Links in the text; see [`Note::property_links`] for the others.
     pub links: Vec<Link>,
     pub definitions: Vec<LinkDefinition>,
-    pub(crate) labels: Labels,
+    pub(crate) labels: ReferenceLabels,
     pub footnotes: Vec<Footnote>,
     pub tags: Vec<Tag>,
     pub items: Vec<ListItem>,
     pub tasks: Vec<Task>,
     pub callouts: Vec<Callout>,
     pub comments: Vec<Comment>,
-    pub math: Vec<Math>,
-    pub fields: Vec<Field>,
-    pub code: Vec<Code>,
+    pub math: Vec<MathSpan>,
+    pub fields: Vec<InlineField>,
+    pub code: Vec<CodeSpan>,
 }
 
 impl<'t> Note<'t> {
@@ -74,7 +74,7 @@ impl NoteStructure {
             blocks: Vec::new(),
             links: Vec::new(),
             definitions: Vec::new(),
-            labels: Labels::default(),
+            labels: ReferenceLabels::default(),
             footnotes: Vec::new(),
             tags: Vec::new(),
             items: Vec::new(),
@@ -88,7 +88,7 @@ impl NoteStructure {
         parse::walk(text, &mut structure, body);
         headings::nest(text, &mut structure.headings);
         structure.sort();
-        structure.labels = Labels::of(text, &structure.definitions);
+        structure.labels = ReferenceLabels::of(text, &structure.definitions);
         structure
     }
 

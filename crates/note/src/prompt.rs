@@ -19,7 +19,7 @@ pub fn prompt_slots(text: &str) -> Vec<PromptSlot> {
     let mut slots = Vec::new();
     let mut at = 0;
     while let Some(found) = text[at..].find("<%").map(|found| at + found) {
-        match (Reader { text, at: found + 2 }).slot() {
+        match (PromptReader { text, at: found + 2 }).slot() {
             Some((name, hint, end)) => {
                 slots.push(PromptSlot { span: found..end, name, hint });
                 at = end;
@@ -42,12 +42,12 @@ pub fn filled_prompt<'v>(text: &str, slots: &[PromptSlot], value: impl Fn(&str) 
     filled + &text[end..]
 }
 
-struct Reader<'t> {
+struct PromptReader<'t> {
     text: &'t str,
     at: usize,
 }
 
-impl Reader<'_> {
+impl PromptReader<'_> {
     fn slot(mut self) -> Option<(String, Option<String>, usize)> {
         // Marks with which Templater trims white space.
         self.take_any(&['-', '_']);

@@ -1,18 +1,18 @@
 use std::ops::Range;
 
 use crate::{
-    Content, FrontmatterError, LinkKind, Node, Note, NoteStructure, Property, PropertyLink, PropertyTag, Value, links,
-    tags::is_space, yaml,
+    FrontmatterError, LinkKind, NodeContent, Note, NoteStructure, Property, PropertyLink, PropertyTag, YamlNode,
+    YamlValue, links, tags::is_space, yaml,
 };
 
 /// Reads the properties between the fences, with spans of the note.
 pub(crate) fn read(text: &str, yaml: Range<usize>) -> Result<Vec<Property>, FrontmatterError> {
     match yaml::read(&text[yaml.clone()]) {
-        Ok(Node { content: Content::Map(mut entries), .. }) => {
+        Ok(YamlNode { content: NodeContent::Map(mut entries), .. }) => {
             entries.iter_mut().for_each(|entry| entry.shift(yaml.start));
             Ok(entries)
         }
-        Ok(Node { content: Content::Scalar(Value::Null), .. }) => Ok(Vec::new()),
+        Ok(YamlNode { content: NodeContent::Scalar(YamlValue::Null), .. }) => Ok(Vec::new()),
         Ok(_) => Err(FrontmatterError::NotAMap),
         // The opening fence is line 1 of the note.
         Err(error) => Err(FrontmatterError::Yaml { line: error.line + 1, problem: error.problem.to_string() }),
@@ -26,7 +26,7 @@ impl Note<'_> {
     }
 
     /// The value at the end of a path of keys and list indexes.
-    pub fn property(&self, path: &[&str]) -> Option<&Node> {
+    pub fn property(&self, path: &[&str]) -> Option<&YamlNode> {
         let (first, rest) = path.split_first()?;
         let property = self.readable_properties().iter().find(|property| property.key == *first)?;
         rest.iter().try_fold(&property.value, |node, step| node.get(step))
@@ -63,18 +63,18 @@ impl Note<'_> {
         found
     }
 
-    fn links_of(&self, key: &str, node: &Node, found: &mut Vec<PropertyLink>) {
+    fn links_of(&self, key: &str, node: &YamlNode, found: &mut Vec<PropertyLink>) {
         match &node.content {
-            Content::Scalar(Value::Text(value)) => found.extend(self.link_of(key, value, &node.span)),
-            Content::Scalar(_) => {}
+            NodeContent::Scalar(YamlValue::Text(value)) => found.extend(self.link_of(key, value, &node.span)),
+            NodeContent::Scalar(_) => {}
             // What an alias stands for has no place of its own in the text.
-            Content::Alias(_) => {}
-            Content::List(items) => {
+            NodeContent::Alias(_) => {}
+            NodeContent::List(items) => {
                 for (index, item) in items.iter().enumerate() {
                     self.links_of(&format!("{key}.{index}"), item, found);
                 }
             }
-            Content::Map(entries) => {
+            NodeContent::Map(entries) => {
                 for entry in entries {
                     self.links_of(&format!("{key}.{}", entry.key), &entry.value, found);
                 }
@@ -103,16 +103,18 @@ impl Note<'_> {
     }
 }
 
-fn texts(node: &Node) -> Vec<(&str, Range<usize>)> {
+fn texts(node: &YamlNode) -> Vec<(&str, Range<usize>)> {
     match &node.content {
-        Content::List(items) => items.iter().filter_map(text).collect(),
+        NodeContent::List(items) => items.iter().filter_map(text).collect(),
         _ => text(node).into_iter().collect(),
     }
 }
 
-fn text(node: &Node) -> Option<(&str, Range<usize>)> {
+fn text(node: &YamlNode) -> Option<(&str, Range<usize>)> {
     match &node.content {
-        Content::Scalar(Value::Text(text)) | Content::Alias(Value::Text(text)) => Some((text, node.span.clone())),
+        NodeContent::Scalar(YamlValue::Text(text)) | NodeContent::Alias(YamlValue::Text(text)) => {
+            Some((text, node.span.clone()))
+        }
         _ => None,
     }
 }

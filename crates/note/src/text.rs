@@ -4,7 +4,7 @@ pub(crate) const BOM: &str = "\u{feff}";
 
 /// How a file ends its lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Eol {
+pub enum LineEnding {
     Lf,
     CrLf,
     Cr,
@@ -24,14 +24,14 @@ pub(crate) struct ShownText {
     shown: Option<String>,
     /// Offsets in the shown text of each `\n` whose `\r` is not shown.
     folded: Vec<usize>,
-    pub(crate) eol: Eol,
+    pub(crate) eol: LineEnding,
     /// What new lines get; for mixed files the commonest ending.
     pub(crate) line_end: &'static str,
 }
 
 impl ShownText {
     /// Of a file that has no carriage return in it.
-    pub(crate) const PLAIN: Self = Self { shown: None, folded: Vec::new(), eol: Eol::Lf, line_end: "\n" };
+    pub(crate) const PLAIN: Self = Self { shown: None, folded: Vec::new(), eol: LineEnding::Lf, line_end: "\n" };
 
     pub(crate) fn of(raw: &str) -> Self {
         let body = raw.strip_prefix(BOM).unwrap_or(raw);
@@ -57,9 +57,9 @@ impl ShownText {
         }
         shown.push_str(rest);
         let eol = match (lf, crlf, cr) {
-            (0, _, 0) => Eol::CrLf,
-            (0, 0, _) => Eol::Cr,
-            _ => Eol::Mixed,
+            (0, _, 0) => LineEnding::CrLf,
+            (0, 0, _) => LineEnding::Cr,
+            _ => LineEnding::Mixed,
         };
         let line_end = if crlf > lf && crlf >= cr {
             "\r\n"

@@ -13,18 +13,18 @@ pub(crate) use reader::MAX_DEPTH;
 
 /// A YAML value after the core schema of YAML 1.2, as Obsidian reads it: `yes` is a word, dates are words.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Value {
+pub enum YamlValue {
     Null,
     Bool(bool),
     Integer(i64),
     Float(f64),
     Text(String),
-    List(Vec<Value>),
+    List(Vec<YamlValue>),
     /// In document order; keys are unique.
-    Map(Vec<(String, Value)>),
+    Map(Vec<(String, YamlValue)>),
 }
 
-impl Value {
+impl YamlValue {
     /// How many lists and maps stand in each other.
     pub(crate) fn depth(&self) -> usize {
         let mut deepest = 0;
@@ -46,11 +46,11 @@ impl Value {
 pub(crate) struct YamlError {
     /// Counted from 1, within the YAML text.
     pub(crate) line: usize,
-    pub(crate) problem: Problem,
+    pub(crate) problem: YamlProblem,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Problem {
+pub(crate) enum YamlProblem {
     #[error("the property {} stands there twice", quoted(.name))]
     Repeated { name: String },
     #[error("{0}")]
@@ -59,21 +59,21 @@ pub(crate) enum Problem {
 
 /// A YAML value with where it stands: spans are of the text it was read from.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Node {
+pub struct YamlNode {
     /// The value as written, with its quotes, brackets or block header, without tag, anchor and comments. An absent
     /// value has an empty span where it would stand.
     pub span: Range<usize>,
-    pub content: Content,
+    pub content: NodeContent,
 }
 
 #[derive(Clone, Debug, PartialEq)]
-pub enum Content {
+pub enum NodeContent {
     /// Null, a bool, a number or a text.
-    Scalar(Value),
-    List(Vec<Node>),
+    Scalar(YamlValue),
+    List(Vec<YamlNode>),
     Map(Vec<Property>),
     /// `*name`, and what it stands for.
-    Alias(Value),
+    Alias(YamlValue),
 }
 
 /// A `key: value` of a map.
@@ -82,35 +82,35 @@ pub struct Property {
     pub key: String,
     /// The key as written, with its quotes.
     pub key_span: Range<usize>,
-    pub value: Node,
+    pub value: YamlNode,
 }
 
-impl Node {
-    pub fn to_value(&self) -> Value {
+impl YamlNode {
+    pub fn to_value(&self) -> YamlValue {
         match &self.content {
-            Content::Scalar(value) | Content::Alias(value) => value.clone(),
-            Content::List(items) => Value::List(items.iter().map(Node::to_value).collect()),
-            Content::Map(entries) => {
-                Value::Map(entries.iter().map(|entry| (entry.key.clone(), entry.value.to_value())).collect())
+            NodeContent::Scalar(value) | NodeContent::Alias(value) => value.clone(),
+            NodeContent::List(items) => YamlValue::List(items.iter().map(YamlNode::to_value).collect()),
+            NodeContent::Map(entries) => {
+                YamlValue::Map(entries.iter().map(|entry| (entry.key.clone(), entry.value.to_value())).collect())
             }
         }
     }
 
     /// The value that a key of a map or an index of a list leads to.
-    pub fn get(&self, step: &str) -> Option<&Node> {
+    pub fn get(&self, step: &str) -> Option<&YamlNode> {
         match &self.content {
-            Content::Map(entries) => entries.iter().find(|entry| entry.key == step).map(|entry| &entry.value),
-            Content::List(items) => items.get(step.parse::<usize>().ok()?),
-            Content::Scalar(_) | Content::Alias(_) => None,
+            NodeContent::Map(entries) => entries.iter().find(|entry| entry.key == step).map(|entry| &entry.value),
+            NodeContent::List(items) => items.get(step.parse::<usize>().ok()?),
+            NodeContent::Scalar(_) | NodeContent::Alias(_) => None,
         }
     }
 
     pub(crate) fn shift(&mut self, by: usize) {
         self.span = self.span.start + by..self.span.end + by;
         match &mut self.content {
-            Content::List(items) => items.iter_mut().for_each(|item| item.shift(by)),
-            Content::Map(entries) => entries.iter_mut().for_each(|entry| entry.shift(by)),
-            Content::Scalar(_) | Content::Alias(_) => {}
+            NodeContent::List(items) => items.iter_mut().for_each(|item| item.shift(by)),
+            NodeContent::Map(entries) => entries.iter_mut().for_each(|entry| entry.shift(by)),
+            NodeContent::Scalar(_) | NodeContent::Alias(_) => {}
         }
     }
 }
@@ -122,12 +122,12 @@ impl Property {
     }
 }
 
-pub(crate) fn parse(yaml: &str) -> Result<Value, YamlError> {
+pub(crate) fn parse(yaml: &str) -> Result<YamlValue, YamlError> {
     read(yaml).map(|node| node.to_value())
 }
 
 /// Reads one YAML document; an empty one is null.
-pub(crate) fn read(yaml: &str) -> Result<Node, YamlError> {
+pub(crate) fn read(yaml: &str) -> Result<YamlNode, YamlError> {
     simple::read(yaml).map_or_else(|| reader::read(yaml).map(YamlDocument::into_node), Ok)
 }
 
@@ -138,45 +138,49 @@ pub(crate) fn document(yaml: &str) -> Result<YamlDocument, YamlError> {
     simple.map_or_else(|| reader::read(yaml), Ok)
 }
 
-fn key_text(key: &Value) -> Option<String> {
+fn key_text(key: &YamlValue) -> Option<String> {
     match key {
-        Value::Null => Some(String::new()),
-        Value::Bool(value) => Some(value.to_string()),
-        Value::Integer(value) => Some(value.to_string()),
-        Value::Float(value) => Some(value.to_string()),
-        Value::Text(text) => Some(text.clone()),
-        Value::List(_) | Value::Map(_) => None,
+        YamlValue::Null => Some(String::new()),
+        YamlValue::Bool(value) => Some(value.to_string()),
+        YamlValue::Integer(value) => Some(value.to_string()),
+        YamlValue::Float(value) => Some(value.to_string()),
+        YamlValue::Text(text) => Some(text.clone()),
+        YamlValue::List(_) | YamlValue::Map(_) => None,
     }
 }
 
-fn scalar(text: Cow<'_, str>, style: ScalarStyle) -> Value {
+fn scalar(text: Cow<'_, str>, style: ScalarStyle) -> YamlValue {
     if style != ScalarStyle::Plain {
-        return Value::Text(text.into_owned());
+        return YamlValue::Text(text.into_owned());
     }
     match &*text {
-        "" | "~" | "null" | "Null" | "NULL" => Value::Null,
-        "true" | "True" | "TRUE" => Value::Bool(true),
-        "false" | "False" | "FALSE" => Value::Bool(false),
-        ".nan" | ".NaN" | ".NAN" => Value::Float(f64::NAN),
-        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => Value::Float(f64::INFINITY),
-        "-.inf" | "-.Inf" | "-.INF" => Value::Float(f64::NEG_INFINITY),
-        plain => number(plain).unwrap_or_else(|| Value::Text(text.into_owned())),
+        "" | "~" | "null" | "Null" | "NULL" => YamlValue::Null,
+        "true" | "True" | "TRUE" => YamlValue::Bool(true),
+        "false" | "False" | "FALSE" => YamlValue::Bool(false),
+        ".nan" | ".NaN" | ".NAN" => YamlValue::Float(f64::NAN),
+        ".inf" | ".Inf" | ".INF" | "+.inf" | "+.Inf" | "+.INF" => YamlValue::Float(f64::INFINITY),
+        "-.inf" | "-.Inf" | "-.INF" => YamlValue::Float(f64::NEG_INFINITY),
+        plain => number(plain).unwrap_or_else(|| YamlValue::Text(text.into_owned())),
     }
 }
 
 /// Integers (decimal, `0o`, `0x`) and floats of the core schema; anything else is a word.
-fn number(plain: &str) -> Option<Value> {
+fn number(plain: &str) -> Option<YamlValue> {
     if let Some(octal) = plain.strip_prefix("0o") {
-        return plain_digits(octal).then(|| i64::from_str_radix(octal, 8).ok().map(Value::Integer))?;
+        return plain_digits(octal).then(|| i64::from_str_radix(octal, 8).ok().map(YamlValue::Integer))?;
     }
     if let Some(hex) = plain.strip_prefix("0x") {
-        return plain_digits(hex).then(|| i64::from_str_radix(hex, 16).ok().map(Value::Integer))?;
+        return plain_digits(hex).then(|| i64::from_str_radix(hex, 16).ok().map(YamlValue::Integer))?;
     }
     let digits = plain.strip_prefix(['-', '+']).unwrap_or(plain);
     if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
         // Longer than any machine integer: keep the value, lose the exactness, as JavaScript does.
         return Some(
-            plain.parse().map(Value::Integer).or_else(|_| plain.parse().map(Value::Float)).unwrap_or(Value::Null),
+            plain
+                .parse()
+                .map(YamlValue::Integer)
+                .or_else(|_| plain.parse().map(YamlValue::Float))
+                .unwrap_or(YamlValue::Null),
         );
     }
     let mut bytes = digits.bytes();
@@ -184,7 +188,7 @@ fn number(plain: &str) -> Option<Value> {
         && digits.bytes().any(|byte| byte.is_ascii_digit());
     let only_float_bytes =
         digits.bytes().all(|byte| byte.is_ascii_digit() || matches!(byte, b'.' | b'e' | b'E' | b'-' | b'+'));
-    (starts_like_a_number && only_float_bytes).then(|| plain.parse().ok().map(Value::Float))?
+    (starts_like_a_number && only_float_bytes).then(|| plain.parse().ok().map(YamlValue::Float))?
 }
 
 fn plain_digits(text: &str) -> bool {
@@ -197,27 +201,27 @@ mod tests {
 
     #[test]
     fn scalars_follow_the_core_schema() {
-        let text = |value: &str| Value::Text(value.to_owned());
+        let text = |value: &str| YamlValue::Text(value.to_owned());
         for (yaml, value) in [
             ("yes", text("yes")),
             ("off", text("off")),
-            ("true", Value::Bool(true)),
-            ("~", Value::Null),
-            ("", Value::Null),
+            ("true", YamlValue::Bool(true)),
+            ("~", YamlValue::Null),
+            ("", YamlValue::Null),
             ("2024-01-02", text("2024-01-02")),
             ("12:30", text("12:30")),
-            ("014", Value::Integer(14)),
-            ("0o14", Value::Integer(12)),
-            ("0xff", Value::Integer(255)),
+            ("014", YamlValue::Integer(14)),
+            ("0o14", YamlValue::Integer(12)),
+            ("0xff", YamlValue::Integer(255)),
             ("1_000", text("1_000")),
-            ("1e3", Value::Float(1000.0)),
-            ("-1.5", Value::Float(-1.5)),
-            (".5", Value::Float(0.5)),
+            ("1e3", YamlValue::Float(1000.0)),
+            ("-1.5", YamlValue::Float(-1.5)),
+            (".5", YamlValue::Float(0.5)),
             ("1.2.3", text("1.2.3")),
             ("e3", text("e3")),
             ("'7'", text("7")),
             ("\"true\"", text("true")),
-            ("[[x]]", Value::List(vec![Value::List(vec![text("x")])])),
+            ("[[x]]", YamlValue::List(vec![YamlValue::List(vec![text("x")])])),
             ("!!str 7", text("7")),
         ] {
             assert_eq!(parse(yaml), Ok(value), "{yaml}");
@@ -229,9 +233,9 @@ mod tests {
         let map = parse("b: 1\na: [x, 2]\n").unwrap();
         assert_eq!(
             map,
-            Value::Map(vec![
-                ("b".into(), Value::Integer(1)),
-                ("a".into(), Value::List(vec![Value::Text("x".into()), Value::Integer(2)])),
+            YamlValue::Map(vec![
+                ("b".into(), YamlValue::Integer(1)),
+                ("a".into(), YamlValue::List(vec![YamlValue::Text("x".into()), YamlValue::Integer(2)])),
             ])
         );
         assert_eq!(parse("a: 1\na: 2\n").unwrap_err().line, 2);

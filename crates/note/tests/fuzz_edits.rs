@@ -72,7 +72,7 @@ fn note(bytes: &[u8]) -> Vec<u8> {
 
 /// Whether an edit, if it was made, left everything outside of a part as it was, and what the new document knows of
 /// itself is what would be read in its bytes.
-fn keeps(document: &Document, part: Range<usize>, outcome: Result<Edited, EditError>) {
+fn keeps(document: &Document, part: Range<usize>, outcome: Result<EditResult, EditError>) {
     let Ok(edited) = outcome else { return };
     let (file, new) = (document.bytes(), edited.document.bytes());
     let span = document.file_span(part);
@@ -109,7 +109,7 @@ fn ranges() {
         keeps(document, a.min(b)..a.max(b), document.replace_range(a..b, content));
         keeps(document, a..a, document.insert_at(a, content));
         let outcome = document.replace_range(a..b, content);
-        if let (Ok(edited), false) = (outcome, document.eol() == Eol::Mixed) {
+        if let (Ok(edited), false) = (outcome, document.eol() == LineEnding::Mixed) {
             let new = &edited.document;
             // A text that lost its only line end forgot what kind it was.
             if new.eol() == document.eol() {
@@ -123,20 +123,20 @@ fn ranges() {
 #[test]
 fn lines() {
     law(|document, content, (from, to)| {
-        let span = Lines { from, to }.span(document.shown());
+        let span = LineRange { from, to }.span(document.shown());
         if let Ok(span) = span.clone() {
-            keeps(document, span.clone(), document.replace_lines(Lines { from, to }, content));
+            keeps(document, span.clone(), document.replace_lines(LineRange { from, to }, content));
             keeps(document, span.clone(), document.replace_range(span, ""));
         } else {
-            assert!(document.replace_lines(Lines { from, to }, content).is_err());
+            assert!(document.replace_lines(LineRange { from, to }, content).is_err());
         }
         let Ok(edited) = document.insert_lines(from, content) else { return };
         let new = &edited.document;
         if let (Ok(at), false, true) =
-            (Lines::one(from).span(document.shown()), content.is_empty(), new.eol() == document.eol())
+            (LineRange::one(from).span(document.shown()), content.is_empty(), new.eol() == document.eol())
         {
             let added = new.line_count() - document.line_count();
-            let lines = Lines { from, to: from + added - 1 }.span(new.shown()).unwrap();
+            let lines = LineRange { from, to: from + added - 1 }.span(new.shown()).unwrap();
             let back = new.replace_range(lines, "").unwrap();
             assert_eq!(back.document, *document, "{at:?}");
         }
@@ -150,9 +150,9 @@ fn sections() {
         let Some(heading) = note.headings.get(a % note.headings.len().max(1)) else { return };
         let part = if b % 2 == 0 { SectionPart::Own } else { SectionPart::Subtree };
         let end = if b % 2 == 0 { heading.own.end } else { heading.section.end };
-        let blanks = [Blanks::AsSent, Blanks::Kept, Blanks::Trimmed][b % 3];
+        let blanks = [BlankLines::AsSent, BlankLines::Kept, BlankLines::Trimmed][b % 3];
         let body = heading.body..end;
-        let section = Section { heading, part, blanks };
+        let section = SectionEdit { heading, part, blanks };
         for edit in [Document::replace_body, Document::append_to_section, Document::prepend_to_section] {
             let outcome = edit(document, &section, content);
             if let Ok(edited) = &outcome {
@@ -286,8 +286,10 @@ fn patched_sections() {
     law(|document, content, (a, b)| {
         let shown = document.shown();
         let note = document.note();
-        let operation = [Operation::Replace, Operation::Add(Side::Behind), Operation::Add(Side::Before)][b % 3];
-        let rows = Value::List(vec![Value::Text(content.to_owned()); 1 + a % 3]);
+        let operation =
+            [PatchOperation::Replace, PatchOperation::Add(InsertSide::Behind), PatchOperation::Add(InsertSide::Before)]
+                [b % 3];
+        let rows = YamlValue::List(vec![YamlValue::Text(content.to_owned()); 1 + a % 3]);
         let given = if b % 7 == 0 { PatchContent::Value(&rows) } else { PatchContent::Text(content) };
         let patch =
             SectionPatch { operation, content: given, create: b % 2 == 0, repeat: b % 5 == 0, trim: b % 11 == 0 };
@@ -296,7 +298,7 @@ fn patched_sections() {
             is_known(&patched.document);
             Some(patched)
         };
-        let outside = |patched: &Patched, part: Range<usize>| {
+        let outside = |patched: &PatchResult, part: Range<usize>| {
             let span = document.file_span(part);
             let (file, new) = (document.bytes(), patched.document.bytes());
             assert!(new.starts_with(&file[..span.start]), "{:?}", patched.document);
@@ -315,7 +317,7 @@ fn patched_sections() {
                 assert_eq!((&found.text, found.section.start), (&meant.text, meant.section.start));
                 // All that was there still is, or it was to be replaced; and nothing of the new text got out.
                 let body = words(&new.shown()[found.body..found.section.end]).concat();
-                if operation != Operation::Replace {
+                if operation != PatchOperation::Replace {
                     let old = words(&shown[meant.body..meant.section.end]).concat();
                     // The id of the heading itself may stand below it, and stays there.
                     let mut left = body.chars();
@@ -349,8 +351,8 @@ fn patched_sections() {
             let block = Frontmatter::find(new.shown()).expect("properties");
             let read = block.properties(new.shown()).expect("that can be read");
             let (_, value) = read.iter().find(|(name, _)| name == "k").expect("the property");
-            if let (Operation::Replace, PatchContent::Text(_)) = (operation, given) {
-                assert_eq!(value, &Value::Text(content.replace("\r\n", "\n").replace('\r', "\n")));
+            if let (PatchOperation::Replace, PatchContent::Text(_)) = (operation, given) {
+                assert_eq!(value, &YamlValue::Text(content.replace("\r\n", "\n").replace('\r', "\n")));
             }
         }
     });
@@ -382,7 +384,7 @@ fn property_links() {
         let links = before.property_links();
         let Some(link) = links.get(usize::from(*a) % links.len().max(1)) else { return };
         let target = if target.trim().is_empty() { "New note" } else { target.trim() };
-        let retarget = Retarget::link(&link.link, target).unwrap();
+        let retarget = LinkRetarget::link(&link.link, target).unwrap();
         let path = PropertyPath::parse(&link.key).unwrap();
         let Ok(edited) = document.retarget_property_link(&path, &retarget) else { return };
         let new = &edited.document;
@@ -413,7 +415,7 @@ fn tags_and_links() {
         keeps(document, shown.trim_end().len()..shown.len(), document.append_tags(&["one", content.trim()]));
         let target = content.trim();
         for link in &note.links {
-            let Some(retarget) = Retarget::link(link, target) else { continue };
+            let Some(retarget) = LinkRetarget::link(link, target) else { continue };
             let outcome = document.retarget_links(&[retarget]);
             if let Ok(edited) = &outcome {
                 let new = &edited.document;
@@ -435,7 +437,7 @@ fn properties() {
         file.extend_from_slice(b"\n---\n");
         file.extend(note(body));
         let Ok(document) = open(&file) else { return };
-        let value = Value::Text(String::from_utf8(note(value)).unwrap());
+        let value = YamlValue::Text(String::from_utf8(note(value)).unwrap());
         let path = |index: u8| {
             let paths = ["k", "x", "tags", "q", "x.0", "tags.1", "new.deep", "a"];
             PropertyPath::parse(paths[usize::from(index) % paths.len()]).unwrap()
@@ -504,7 +506,7 @@ fn places_of_links() {
         let note = document.note();
         let place = content.trim();
         for link in &note.links {
-            let Some(relocate) = Relocate::link(link, place.to_owned()) else { continue };
+            let Some(relocate) = LinkRelocation::link(link, place.to_owned()) else { continue };
             let outcome = document.relocate_links(&[relocate]);
             if let Ok(edited) = &outcome {
                 let new = &edited.document;

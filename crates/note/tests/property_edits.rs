@@ -1,13 +1,15 @@
 //! What must hold for every edit of properties, whatever they look like.
 
-use lapidary_note::{Document, EditError, Edited, Frontmatter, PropertyEdit, PropertyError, PropertyPath, Value};
+use lapidary_note::{
+    Document, EditError, EditResult, Frontmatter, PropertyEdit, PropertyError, PropertyPath, YamlValue,
+};
 use proptest::prelude::*;
 
-fn properties(file: &[u8]) -> Value {
+fn properties(file: &[u8]) -> YamlValue {
     let text = Document::open(file.to_vec()).expect("text");
     match Frontmatter::find(text.shown()) {
-        Some(block) => Value::Map(block.properties(text.shown()).expect("valid properties")),
-        None => Value::Map(Vec::new()),
+        Some(block) => YamlValue::Map(block.properties(text.shown()).expect("valid properties")),
+        None => YamlValue::Map(Vec::new()),
     }
 }
 
@@ -88,15 +90,15 @@ fn block() -> impl Strategy<Value = String> {
     )
 }
 
-fn value() -> impl Strategy<Value = Value> {
+fn value() -> impl Strategy<Value = YamlValue> {
     let leaf = prop_oneof![
-        Just(Value::Null),
-        any::<bool>().prop_map(Value::Bool),
-        any::<i64>().prop_map(Value::Integer),
-        prop::sample::select(vec![0.5, -1.0, 1e300, f64::INFINITY]).prop_map(Value::Float),
-        "[ -~]{0,12}".prop_map(Value::Text),
-        "[a-z\n #:é\t-]{0,12}".prop_map(Value::Text),
-        any::<String>().prop_map(Value::Text),
+        Just(YamlValue::Null),
+        any::<bool>().prop_map(YamlValue::Bool),
+        any::<i64>().prop_map(YamlValue::Integer),
+        prop::sample::select(vec![0.5, -1.0, 1e300, f64::INFINITY]).prop_map(YamlValue::Float),
+        "[ -~]{0,12}".prop_map(YamlValue::Text),
+        "[a-z\n #:é\t-]{0,12}".prop_map(YamlValue::Text),
+        any::<String>().prop_map(YamlValue::Text),
         prop::sample::select(vec![
             "2024-01-02",
             "true",
@@ -111,13 +113,13 @@ fn value() -> impl Strategy<Value = Value> {
             "\\",
             "{}"
         ])
-        .prop_map(|text| Value::Text(text.to_owned())),
+        .prop_map(|text| YamlValue::Text(text.to_owned())),
     ];
     leaf.prop_recursive(2, 8, 3, |inner| {
         prop_oneof![
-            prop::collection::vec(inner.clone(), 0..3).prop_map(Value::List),
+            prop::collection::vec(inner.clone(), 0..3).prop_map(YamlValue::List),
             prop::collection::vec(inner, 0..3).prop_map(|values| {
-                Value::Map(["k", "l m", "1"].iter().map(|name| (*name).to_owned()).zip(values).collect())
+                YamlValue::Map(["k", "l m", "1"].iter().map(|name| (*name).to_owned()).zip(values).collect())
             }),
         ]
     })
@@ -155,13 +157,13 @@ fn file() -> impl Strategy<Value = String> {
     })
 }
 
-fn run(file: &str, edit: &PropertyEdit<'_>) -> Result<Edited, EditError> {
+fn run(file: &str, edit: &PropertyEdit<'_>) -> Result<EditResult, EditError> {
     Document::open(file.to_owned()).expect("text").edit_property(edit)
 }
 
 /// The values of all paths that an edit of `path` must not change.
-fn others(properties: &Value, path: &PropertyPath) -> Vec<(String, Value)> {
-    let Value::Map(entries) = properties else { return Vec::new() };
+fn others(properties: &YamlValue, path: &PropertyPath) -> Vec<(String, YamlValue)> {
+    let YamlValue::Map(entries) = properties else { return Vec::new() };
     let first = path.segments().next().unwrap_or_default();
     entries.iter().filter(|(name, _)| name != first).cloned().collect()
 }
@@ -205,7 +207,7 @@ proptest! {
         let path = PropertyPath::name("brand new");
         let with = run(&file, &PropertyEdit::Set { path: &path, value: &value }).unwrap();
         let without = run(str::from_utf8(with.document.bytes()).unwrap(), &PropertyEdit::Delete { path: &path }).unwrap();
-        let empty = matches!(properties(file.as_bytes()), Value::Map(entries) if entries.is_empty());
+        let empty = matches!(properties(file.as_bytes()), YamlValue::Map(entries) if entries.is_empty());
         if !empty {
             prop_assert_eq!(str::from_utf8(without.document.bytes()).unwrap(), file);
         }
@@ -231,7 +233,7 @@ proptest! {
         match run(&file, &PropertyEdit::Append { path: &path, value: &value }) {
             Ok(edited) => {
                 let after = properties(edited.document.bytes());
-                let Some(Value::List(items)) = path.find(&after) else { panic!("{edited:?}") };
+                let Some(YamlValue::List(items)) = path.find(&after) else { panic!("{edited:?}") };
                 prop_assert_eq!(items.last(), Some(&value));
                 prop_assert_eq!(others(&after, &path), others(&before, &path));
                 prop_assert!(keeps_comments(file.as_bytes(), edited.document.bytes()));

@@ -15,7 +15,7 @@ use crate::{
 
 /// Arguments that fit the schema, and what had to be repaired for that.
 #[derive(Debug, PartialEq)]
-pub struct Checked {
+pub struct CheckedArguments {
     pub arguments: Map<String, Value>,
     pub repairs: Vec<String>,
 }
@@ -24,11 +24,11 @@ pub fn check_arguments(
     tool: &str,
     schema: &Map<String, Value>,
     arguments: Map<String, Value>,
-) -> Result<Checked, Reason> {
-    let mut check = Check::default();
+) -> Result<CheckedArguments, Reason> {
+    let mut check = ArgumentCheck::default();
     let arguments = check.object("", schema, arguments);
     if check.problems.is_empty() {
-        return Ok(Checked { arguments, repairs: check.repairs });
+        return Ok(CheckedArguments { arguments, repairs: check.repairs });
     }
     // The first few are enough to go on, and an answer must not grow with the nonsense that was sent.
     check.problems.truncate(MOST_PROBLEMS);
@@ -38,12 +38,12 @@ pub fn check_arguments(
 const MOST_PROBLEMS: usize = 10;
 
 #[derive(Default)]
-struct Check {
+struct ArgumentCheck {
     problems: Vec<ArgumentProblem>,
     repairs: Vec<String>,
 }
 
-impl Check {
+impl ArgumentCheck {
     fn problem(&mut self, at: &str, problem: impl Into<Prose>) {
         self.problems.push(ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None });
     }

@@ -73,7 +73,7 @@ fn held(change: &Change) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Kind;
+    use crate::ReasonKind;
 
     fn create(bytes: usize) -> Change {
         Change::Create { path: VaultPath::parse("a.md").unwrap(), content: "x".repeat(bytes).into() }
@@ -83,10 +83,10 @@ mod tests {
     fn what_is_gathered_counts_together_and_a_change_is_counted_anew() {
         let budget = MemoryBudget::new(MemoryLimits { file_bytes: 10, change_bytes: 20, reply_bytes: 5 });
         assert!(budget.gather(&create(10)).is_ok() && budget.gather(&create(10)).is_ok());
-        assert_eq!(budget.gather(&create(1)).unwrap_err().kind(), Kind::BudgetExceeded);
+        assert_eq!(budget.gather(&create(1)).unwrap_err().kind(), ReasonKind::BudgetExceeded);
         assert!(budget.hold_all(&ChangeSet::one(create(15))).is_ok());
         assert!(budget.gather(&create(5)).is_ok());
         assert!(budget.answer(5).is_ok());
-        assert_eq!(budget.answer(1).unwrap_err().kind(), Kind::ReplyTooLarge);
+        assert_eq!(budget.answer(1).unwrap_err().kind(), ReasonKind::ReplyTooLarge);
     }
 }

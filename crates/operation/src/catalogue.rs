@@ -4,7 +4,7 @@ use std::{borrow::Cow, sync::Arc};
 
 use lapidary_query::nearest;
 
-use crate::{AnyTool, Effect, Family, Group, ProfileRules, Reason, Spec, successor};
+use crate::{AnyTool, Effect, ProfileRules, Reason, ToolGroup, ToolSpec, WireFamily, successor};
 
 /// The tools that there are.
 #[derive(Clone, Copy)]
@@ -16,44 +16,44 @@ pub struct ToolSet {
 
 /// All tools with their standing, in the order of the list.
 pub struct Catalogue {
-    entries: Vec<Entry>,
+    entries: Vec<CatalogueEntry>,
     /// Clients of the original file tools parse the text of an answer.
     files_in_json: bool,
     /// The owner chose the tools, maybe for a client that knows all of their arguments.
     pub lists_whole_schemas: bool,
 }
 
-pub struct Entry {
+pub struct CatalogueEntry {
     pub tool: &'static dyn AnyTool,
-    pub spec: Spec,
-    pub standing: Standing,
+    pub spec: ToolSpec,
+    pub standing: ToolStanding,
     /// Whether the profile has it, be it on or off.
     pub(crate) in_profile: bool,
 }
 
-impl Entry {
+impl CatalogueEntry {
     /// Whether it may be called at all, whoever calls it and through what.
     pub fn authorize(&self) -> Result<(), Reason> {
         match self.standing {
-            Standing::Listed | Standing::Deferred => Ok(()),
-            Standing::Off(Off::Scope) => Err(Reason::InsufficientScope { tool: self.spec.name().to_owned() }),
-            Standing::Off(off) => Err(Reason::ToolOff { tool: self.spec.name().to_owned(), off }),
+            ToolStanding::Listed | ToolStanding::Deferred => Ok(()),
+            ToolStanding::Off(OffReason::Scope) => Err(Reason::InsufficientScope { tool: self.spec.name().to_owned() }),
+            ToolStanding::Off(off) => Err(Reason::ToolOff { tool: self.spec.name().to_owned(), off }),
         }
     }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Standing {
+pub enum ToolStanding {
     /// Shown to every client.
     Listed,
     /// Callable, and found with `find_tool`.
     Deferred,
-    Off(Off),
+    Off(OffReason),
 }
 
 /// Why a tool is not to be had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Off {
+pub enum OffReason {
     ReadOnly,
     Excluded,
     NotChosen,
@@ -65,7 +65,7 @@ pub enum Off {
 
 /// What the owner chose. Words are tool names, group names, `default`, `obsidian`, `files` or `all`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Selection {
+pub struct ToolSelection {
     /// Empty means `default`.
     pub chosen: Vec<String>,
     pub excluded: Vec<String>,
@@ -74,12 +74,12 @@ pub struct Selection {
     pub dotted_names: bool,
 }
 
-impl Selection {
+impl ToolSelection {
     /// Whether every word of such lists is known.
     pub fn check(set: ToolSet, words: &[String]) -> Result<(), SelectionError> {
-        let specs: Vec<Spec> = set.tools.iter().map(|tool| tool.spec()).collect();
-        let specs: Vec<&Spec> = specs.iter().collect();
-        words.iter().try_for_each(|word| Choice::parse(word, &specs).map(|_| ()))
+        let specs: Vec<ToolSpec> = set.tools.iter().map(|tool| tool.spec()).collect();
+        let specs: Vec<&ToolSpec> = specs.iter().collect();
+        words.iter().try_for_each(|word| ToolChoice::parse(word, &specs).map(|_| ()))
     }
 }
 
@@ -102,23 +102,26 @@ impl Catalogue {
     /// adds nothing.
     pub fn new(
         set: ToolSet,
-        selection: &Selection,
+        selection: &ToolSelection,
         profile: &ProfileRules,
         vaults: &[String],
     ) -> Result<Self, SelectionError> {
-        let entry = |tool: &&'static dyn AnyTool| Entry {
+        let entry = |tool: &&'static dyn AnyTool| CatalogueEntry {
             tool: *tool,
             spec: tool.spec(),
-            standing: Standing::Deferred,
+            standing: ToolStanding::Deferred,
             in_profile: true,
         };
-        let mut entries: Vec<Entry> = set.tools.iter().map(entry).collect();
-        let specs: Vec<&Spec> = entries.iter().map(|entry| &entry.spec).collect();
-        let chosen = selection.chosen.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
+        let mut entries: Vec<CatalogueEntry> = set.tools.iter().map(entry).collect();
+        let specs: Vec<&ToolSpec> = entries.iter().map(|entry| &entry.spec).collect();
+        let chosen =
+            selection.chosen.iter().map(|word| ToolChoice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
         let excluded =
-            selection.excluded.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
-        let allowed = profile.allow.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
-        let refused = profile.exclude.iter().map(|word| Choice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
+            selection.excluded.iter().map(|word| ToolChoice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
+        let allowed =
+            profile.allow.iter().map(|word| ToolChoice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
+        let refused =
+            profile.exclude.iter().map(|word| ToolChoice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
         let choices: Arc<[String]> = vaults.into();
         for entry in &mut entries {
             // A build with debug assertions derives them, so that a tool that is being written is what its types say.
@@ -129,46 +132,49 @@ impl Catalogue {
                 entry.spec.choose_vault(&choices);
             }
             let of_server = standing(&entry.spec, &chosen, &excluded, selection.read_only);
-            let covered = |choices: &[Choice]| choices.iter().any(|choice| choice.covers(&entry.spec));
+            let covered = |choices: &[ToolChoice]| choices.iter().any(|choice| choice.covers(&entry.spec));
             // A tool that could never do anything is not offered either.
             let in_vain = profile.most == Effect::Read && entry.spec.kind.writes();
             entry.in_profile = covered(&allowed) && !covered(&refused) && !in_vain;
             entry.standing = match of_server {
-                Standing::Listed | Standing::Deferred if !entry.in_profile => Standing::Off(Off::Profile),
+                ToolStanding::Listed | ToolStanding::Deferred if !entry.in_profile => {
+                    ToolStanding::Off(OffReason::Profile)
+                }
                 of_server => of_server,
             };
         }
-        let is_original = |choice: &Choice| matches!(choice, Choice::Family(Family::Files));
+        let is_original = |choice: &ToolChoice| matches!(choice, ToolChoice::Family(WireFamily::Files));
         let files_in_json = selection.dotted_names || chosen.iter().any(is_original);
-        let lists_whole_schemas = !chosen.is_empty() && !chosen.iter().any(|choice| matches!(choice, Choice::Default));
+        let lists_whole_schemas =
+            !chosen.is_empty() && !chosen.iter().any(|choice| matches!(choice, ToolChoice::Default));
         Ok(Self { entries, files_in_json, lists_whole_schemas })
     }
 
-    pub fn entries(&self) -> &[Entry] {
+    pub fn entries(&self) -> &[CatalogueEntry] {
         &self.entries
     }
 
     /// Switches off what the scopes of a caller do not cover.
-    pub(crate) fn restrict(&mut self, covers: &dyn Fn(&Spec) -> bool) {
+    pub(crate) fn restrict(&mut self, covers: &dyn Fn(&ToolSpec) -> bool) {
         for entry in &mut self.entries {
-            if !matches!(entry.standing, Standing::Off(_)) && !covers(&entry.spec) {
-                entry.standing = Standing::Off(Off::Scope);
+            if !matches!(entry.standing, ToolStanding::Off(_)) && !covers(&entry.spec) {
+                entry.standing = ToolStanding::Off(OffReason::Scope);
             }
         }
     }
 
     /// Whether the text of an answer of this family is its JSON, as in the original, instead of a short form.
-    pub(crate) fn in_json(&self, family: Family) -> bool {
-        self.files_in_json && family == Family::Files
+    pub(crate) fn in_json(&self, family: WireFamily) -> bool {
+        self.files_in_json && family == WireFamily::Files
     }
 
     /// What can be called, listed or not.
-    pub fn on(&self) -> impl Iterator<Item = &Entry> {
-        self.entries.iter().filter(|entry| !matches!(entry.standing, Standing::Off(_)))
+    pub fn on(&self) -> impl Iterator<Item = &CatalogueEntry> {
+        self.entries.iter().filter(|entry| !matches!(entry.standing, ToolStanding::Off(_)))
     }
 
     /// Finds a tool by its name, in the dotted spelling too, whether or not it is on.
-    pub fn find(&self, name: &str) -> Result<&Entry, NoSuchTool> {
+    pub fn find(&self, name: &str) -> Result<&CatalogueEntry, NoSuchTool> {
         let plain = if name.contains('.') { Cow::Owned(name.replace('.', "_")) } else { Cow::Borrowed(name) };
         self.entries
             .iter()
@@ -184,35 +190,35 @@ impl Catalogue {
     }
 }
 
-enum Choice {
+enum ToolChoice {
     Default,
     All,
-    Family(Family),
-    Group(Group),
+    Family(WireFamily),
+    Group(ToolGroup),
     Tool(&'static str),
 }
 
-impl Choice {
-    fn parse(word: &str, specs: &[&Spec]) -> Result<Self, SelectionError> {
+impl ToolChoice {
+    fn parse(word: &str, specs: &[&ToolSpec]) -> Result<Self, SelectionError> {
         let plain = word.trim().replace('.', "_").to_lowercase();
-        let group = Group::ALL.into_iter().find(|group| group.name() == plain);
+        let group = ToolGroup::ALL.into_iter().find(|group| group.name() == plain);
         let tool = specs.iter().map(|spec| spec.name()).find(|name| *name == plain);
         match (plain.as_str(), group, tool) {
             ("default", ..) => Ok(Self::Default),
             ("all", ..) => Ok(Self::All),
-            ("obsidian", ..) => Ok(Self::Family(Family::Obsidian)),
-            ("files", ..) => Ok(Self::Family(Family::Files)),
+            ("obsidian", ..) => Ok(Self::Family(WireFamily::Obsidian)),
+            ("files", ..) => Ok(Self::Family(WireFamily::Files)),
             (_, Some(group), _) => Ok(Self::Group(group)),
             (_, _, Some(tool)) => Ok(Self::Tool(tool)),
             _ => {
-                let groups = Group::ALL.into_iter().map(Group::name);
+                let groups = ToolGroup::ALL.into_iter().map(ToolGroup::name);
                 let known = specs.iter().map(|spec| spec.name()).chain(groups).chain(WORDS);
                 Err(SelectionError { word: word.to_owned(), nearest: nearest(&plain, known) })
             }
         }
     }
 
-    fn covers(&self, spec: &Spec) -> bool {
+    fn covers(&self, spec: &ToolSpec) -> bool {
         match self {
             Self::Default => spec.declaration.listed,
             Self::All => true,
@@ -224,17 +230,18 @@ impl Choice {
 }
 
 /// Read-only wins over exclusion, exclusion over choice. A choice without `default` is all there is.
-fn standing(spec: &Spec, chosen: &[Choice], excluded: &[Choice], read_only: bool) -> Standing {
-    let open_ended = chosen.is_empty() || chosen.iter().any(|choice| matches!(choice, Choice::Default | Choice::All));
+fn standing(spec: &ToolSpec, chosen: &[ToolChoice], excluded: &[ToolChoice], read_only: bool) -> ToolStanding {
+    let open_ended =
+        chosen.is_empty() || chosen.iter().any(|choice| matches!(choice, ToolChoice::Default | ToolChoice::All));
     if read_only && spec.kind.writes() {
-        Standing::Off(Off::ReadOnly)
+        ToolStanding::Off(OffReason::ReadOnly)
     } else if excluded.iter().any(|choice| choice.covers(spec)) {
-        Standing::Off(Off::Excluded)
+        ToolStanding::Off(OffReason::Excluded)
     } else if chosen.iter().any(|choice| choice.covers(spec)) || (chosen.is_empty() && spec.declaration.listed) {
-        Standing::Listed
+        ToolStanding::Listed
     } else if open_ended {
-        Standing::Deferred
+        ToolStanding::Deferred
     } else {
-        Standing::Off(Off::NotChosen)
+        ToolStanding::Off(OffReason::NotChosen)
     }
 }

@@ -5,9 +5,9 @@ use std::{
 };
 
 use jiff::Zoned;
-use lapidary_vault::{Stop, VaultPath};
+use lapidary_vault::{ScanStop, VaultPath};
 
-use crate::{Catalogue, Interruption, MemoryBudget, Prompt, Reason};
+use crate::{Catalogue, Interruption, ListedPrompt, MemoryBudget, Reason};
 
 /// What a call knows besides the vault. The same context and view give the same answer.
 pub struct Context<'a> {
@@ -26,9 +26,9 @@ pub struct Context<'a> {
     /// The latest lines of the vault's log, oldest first, for a tool that needs them.
     pub log: &'a [String],
     /// The playbooks of all vaults, for a tool that needs them.
-    pub playbooks: &'a [Prompt],
+    pub playbooks: &'a [ListedPrompt],
     /// What a walk through the vault cost. A call is planned on one thread.
-    pub walked: &'a Cell<Option<Walked>>,
+    pub walked: &'a Cell<Option<WalkCost>>,
 }
 
 /// Who calls, as far as a change can be told to be its own.
@@ -60,11 +60,11 @@ pub struct ScanLimits {
 
 /// What a walk through the vault cost, for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Walked {
+pub struct WalkCost {
     pub files: u64,
     pub bytes: u64,
     /// Why it ended before all was seen.
-    pub stopped: Option<Stop>,
+    pub stopped: Option<ScanStop>,
 }
 
 impl Context<'_> {

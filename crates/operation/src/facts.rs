@@ -6,9 +6,9 @@ use crate::Reason;
 /// The facts of a reply: a JSON object, kept as the text that is sent. Nobody looks into most of them, so they never become
 /// a tree of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts(String);
+pub struct ReplyFacts(String);
 
-impl Facts {
+impl ReplyFacts {
     /// The output of a tool.
     pub(crate) fn of(output: &impl Serialize) -> Result<Self, Reason> {
         match serialised(output) {
@@ -60,7 +60,7 @@ impl Facts {
     }
 }
 
-impl From<Map<String, Value>> for Facts {
+impl From<Map<String, Value>> for ReplyFacts {
     fn from(facts: Map<String, Value>) -> Self {
         // Keys of a map are strings and nothing else can fail.
         Self(serialised(&facts).unwrap_or_else(|_| "{}".to_owned()))
@@ -97,7 +97,7 @@ pub(crate) mod tests {
             json!({ "text": "\"notice\": \\\"notice\":", "c": null }),
         ] {
             let Value::Object(mut map) = facts else { panic!("an object") };
-            let mut facts = Facts::of(&map).unwrap();
+            let mut facts = ReplyFacts::of(&map).unwrap();
             assert_eq!(facts.text("notice"), map.get("notice").and_then(Value::as_str).map(str::to_owned));
             facts.insert("notice", "new \"one\"");
             map.insert("notice".to_owned(), json!("new \"one\""));
@@ -108,7 +108,7 @@ pub(crate) mod tests {
 
     #[test]
     fn only_an_object_can_be_the_output_of_a_tool() {
-        assert!(Facts::of(&json!([1])).is_err());
-        assert!(Facts::of(&json!("{")).is_err());
+        assert!(ReplyFacts::of(&json!([1])).is_err());
+        assert!(ReplyFacts::of(&json!("{")).is_err());
     }
 }

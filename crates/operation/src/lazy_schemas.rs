@@ -9,13 +9,13 @@ use crate::schema;
 
 /// What a client is told of a tool.
 #[derive(Clone, Debug)]
-pub(crate) struct Schemas {
+pub(crate) struct ToolSchemas {
     pub(crate) description: String,
     pub(crate) input: Map<String, Value>,
     pub(crate) output: Map<String, Value>,
 }
 
-impl Schemas {
+impl ToolSchemas {
     pub(crate) fn derived<I: JsonSchema>(output: Map<String, Value>) -> Self {
         let mut input = schema::input::<I>();
         // The doc comment of the input type is the tool's description.
@@ -42,23 +42,23 @@ impl Schemas {
 /// all of them.
 #[derive(Clone, Debug)]
 pub(crate) struct LazySchemas {
-    derive: fn() -> Schemas,
+    derive: fn() -> ToolSchemas,
     /// The reviewed definition of the tool, if that is to be read instead.
     pub(crate) definition: Option<&'static str>,
     /// The vaults that a caller has to choose from, if there are several.
     pub(crate) vaults: Option<Arc<[String]>>,
-    made: OnceLock<Schemas>,
+    made: OnceLock<ToolSchemas>,
 }
 
 impl LazySchemas {
-    pub(crate) fn new(derive: fn() -> Schemas) -> Self {
+    pub(crate) fn new(derive: fn() -> ToolSchemas) -> Self {
         Self { derive, definition: None, vaults: None, made: OnceLock::new() }
     }
 
-    pub(crate) fn get(&self) -> &Schemas {
+    pub(crate) fn get(&self) -> &ToolSchemas {
         self.made.get_or_init(|| {
             let reviewed = self.definition.map(|definition| {
-                let parsed = Schemas::parse(definition);
+                let parsed = ToolSchemas::parse(definition);
                 if parsed.is_none() {
                     tracing::error!("a definition that is built in cannot be read; it is derived instead");
                 }

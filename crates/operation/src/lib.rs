@@ -27,31 +27,35 @@ mod spec;
 pub mod uri;
 mod wire;
 
-pub use arguments::{Checked, check_arguments};
+pub use arguments::{CheckedArguments, check_arguments};
 pub use budget::{MemoryBudget, MemoryLimits};
 pub use bug::{Bug, catch_panic, install_panic_hook};
-pub use catalogue::{Catalogue, Entry, NoSuchTool, Off, Selection, SelectionError, Standing, ToolSet};
-pub use context::{Author, Cancel, Context, ScanLimits, Walked};
-pub use facts::Facts;
+pub use catalogue::{
+    Catalogue, CatalogueEntry, NoSuchTool, OffReason, SelectionError, ToolSelection, ToolSet, ToolStanding,
+};
+pub use context::{Author, Cancel, Context, ScanLimits, WalkCost};
+pub use facts::ReplyFacts;
 pub use payload::{
-    CheckpointHistory, Completed, Contents, FilledPrompt, Form, Payload, Prompt, PromptArgument, PromptsSeen,
-    Subscription, VaultState,
+    CheckpointHistory, CompletedValues, ContentForm, FileSubscription, FilledPrompt, ListedPrompt, PromptArgument,
+    PromptsSeen, ReadPayload, ResourceBody, VaultState,
 };
 pub use plan::{
-    Batch, BatchOutcome, BatchPlan, BatchStep, Draft, FinishBatch, Learnt, Planned, PlannedChange, Proposal,
-    ProposalStep, RelayedCall, StepAnswer, StepRefusal, ToolAnswer,
+    AnswerDraft, BatchOutcome, BatchPlan, BatchStep, CallBatch, CommitReport, FinishBatch, Planned, PlannedChange,
+    ProposalStep, RelayedCall, ShownProposal, StepAnswer, StepRefusal, ToolAnswer,
 };
-pub use profile::{BUILT_IN_PROFILES, Profile, ProfileRules};
+pub use profile::{BUILT_IN_PROFILES, ProfileRules, ProfileView};
 pub use read_operation::{OpenedVaults, OperationDeclaration, ReadOperation, VaultChoice, VaultView};
 pub use reason::{
-    ArgumentProblem, BlockCandidate, Candidates, Disk, HeadingCandidate, Interruption, Kind, NearText, Offered, Part,
-    Reason, Refused, Wanted, WireCode, clipped,
+    ArgumentProblem, BlockCandidate, DiskFault, FilePart, HeadingCandidate, Interruption, NameWanted, NearText,
+    OfferedTools, PartCandidates, PathRefusal, Reason, ReasonKind, WireCode, clipped,
 };
-pub use renamed::{RENAMED_TOOLS, Successor, successor};
+pub use renamed::{RENAMED_TOOLS, SuccessorTool, successor};
 pub use spec::{
-    Agent, AgentTool, AnyTool, BatchTool, Batched, CORE_TOOLS, Declaration, Effect, Example, Family, Gives, Group,
-    Needs, PathArgument, Plan, Read, ReadTool, Relay, RelayTool, Role, Spec, ToolKind, Write, WriteTool,
+    AgentEntry, AgentTool, AnyTool, BatchTool, BatchedEntry, CORE_TOOLS, Declaration, Effect, Example, ExampleResult,
+    PathArgument, PathRole, ReadEntry, ReadTool, RelayEntry, RelayTool, ToolGroup, ToolKind, ToolNeeds, ToolPlan,
+    ToolSpec, WireFamily, WriteEntry, WriteTool,
 };
 pub use wire::{
-    Rendered, clip_diff, operation_error, refusal_data, render_answer, render_change, render_dry_run, render_refusal,
+    RenderedReply, clip_diff, operation_error, refusal_data, render_answer, render_change, render_dry_run,
+    render_refusal,
 };

@@ -1,21 +1,21 @@
 //! What operations answer, as values: a transport makes its reply of them.
 
 use lapidary_note::ContentHash;
-use lapidary_vault::{Checkpoint, Sight, VaultPath, View};
+use lapidary_vault::{Checkpoint, LastSeen, VaultPath, View};
 
-use crate::{Kind, Rendered};
+use crate::{ReasonKind, RenderedReply};
 
 /// What an operation answers.
-pub enum Payload {
+pub enum ReadPayload {
     /// Of a tool.
-    Tool(Rendered),
-    Contents(Contents),
-    Completed(Completed),
-    Prompts(Vec<Prompt>),
+    Tool(RenderedReply),
+    Contents(ResourceBody),
+    Completed(CompletedValues),
+    Prompts(Vec<ListedPrompt>),
     FilledPrompt(FilledPrompt),
-    Subscribed(Subscription),
+    Subscribed(FileSubscription),
     /// The subscriptions after another look, each with whether there is news.
-    Checked(Vec<(Subscription, bool)>),
+    Checked(Vec<(FileSubscription, bool)>),
     PromptsWatched {
         seen: PromptsSeen,
         changed: bool,
@@ -23,13 +23,13 @@ pub enum Payload {
     History(Box<CheckpointHistory>),
 }
 
-impl Payload {
+impl ReadPayload {
     /// How long the reply is, for the log.
     pub fn reply_bytes(&self) -> usize {
         match self {
             Self::Tool(rendered) => rendered.bytes(),
-            Self::Contents(Contents { form: Form::Text(text), .. }) => text.len(),
-            Self::Contents(Contents { form: Form::Bytes(bytes), .. }) => bytes.len(),
+            Self::Contents(ResourceBody { form: ContentForm::Text(text), .. }) => text.len(),
+            Self::Contents(ResourceBody { form: ContentForm::Bytes(bytes), .. }) => bytes.len(),
             Self::FilledPrompt(filled) => filled.text.len(),
             Self::Completed(_)
             | Self::Prompts(_)
@@ -44,7 +44,7 @@ impl Payload {
     /// limit.
     pub fn limited_bytes(&self) -> usize {
         match self {
-            Self::Contents(Contents { form: Form::Bytes(_), .. }) => 0,
+            Self::Contents(ResourceBody { form: ContentForm::Bytes(_), .. }) => 0,
             other => other.reply_bytes(),
         }
     }
@@ -52,9 +52,9 @@ impl Payload {
 
 /// What a resource holds.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contents {
+pub struct ResourceBody {
     pub media_type: &'static str,
-    pub form: Form,
+    pub form: ContentForm,
     /// Of the file, where it is one; a note has it in its JSON.
     pub hash: Option<ContentHash>,
     /// Set where the lines of the file do not end with `\n`.
@@ -63,14 +63,14 @@ pub struct Contents {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum ContentForm {
     Text(String),
     Bytes(Vec<u8>),
 }
 
 /// What begins with what was typed, or holds it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Completed {
+pub struct CompletedValues {
     /// The best of them.
     pub values: Vec<String>,
     /// How many there are in all.
@@ -80,12 +80,12 @@ pub struct Completed {
 /// How a vault is doing: nothing, or why it cannot be used.
 pub struct VaultState {
     pub name: String,
-    pub problem: Option<Kind>,
+    pub problem: Option<ReasonKind>,
 }
 
 /// A prompt as clients list it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Prompt {
+pub struct ListedPrompt {
     /// The vault, and the path below `Prompts` without its ending.
     pub name: String,
     pub vault: String,
@@ -112,10 +112,10 @@ pub struct FilledPrompt {
 
 /// A file that a client wants to hear of, and what it would have read at the last look.
 #[derive(Clone, Debug)]
-pub struct Subscription {
+pub struct FileSubscription {
     pub uri: String,
     pub vault: String,
-    pub sight: Sight,
+    pub sight: LastSeen,
 }
 
 /// The prompts at the last look.
@@ -123,7 +123,7 @@ pub struct Subscription {
 pub struct PromptsSeen {
     /// What tells one state of all prompts from another; `None` before the first look.
     pub mark: Option<ContentHash>,
-    pub list: Vec<Prompt>,
+    pub list: Vec<ListedPrompt>,
 }
 
 /// The checkpoints that the caller may see, oldest first, and the view through which their contents are read one by one:

@@ -1,17 +1,17 @@
 //! What comes of planning a call, as values: the executor judges, asks, commits and completes the answer.
 
 use lapidary_note::ContentHash;
-use lapidary_vault::{ChangeSet, Changed, Receipt, VaultPath};
+use lapidary_vault::{ChangeSet, FileChange, Receipt, VaultPath};
 use serde_json::{Map, Value, json};
 
-use crate::{Facts, Offered, Reason};
+use crate::{OfferedTools, Reason, ReplyFacts};
 
 /// What came of a call before anything happened.
 pub enum Planned {
     Answer(ToolAnswer),
     Change(PlannedChange),
     /// Calls of other tools, to be planned one on another and committed as one change.
-    Batch(Batch),
+    Batch(CallBatch),
     /// Another call, to be made in place of this one.
     Relay(RelayedCall),
 }
@@ -19,7 +19,7 @@ pub enum Planned {
 /// What a tool answers: the facts for programs, and the text that a person would want to read where it has one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolAnswer {
-    pub output: Facts,
+    pub output: ReplyFacts,
     pub text: Option<String>,
 }
 
@@ -31,30 +31,30 @@ pub struct PlannedChange {
     /// A dry run is answered with the whole diff, unless the answer shows enough of it.
     pub shows_diff: bool,
     pub proposal: Option<ProposalStep>,
-    pub draft: Box<dyn Draft>,
+    pub draft: Box<dyn AnswerDraft>,
 }
 
 /// An answer that waits for what is known only after the plan.
-pub trait Draft {
-    fn finish(self: Box<Self>, learnt: &Learnt<'_>) -> Result<ToolAnswer, Reason>;
+pub trait AnswerDraft {
+    fn finish(self: Box<Self>, learnt: &CommitReport<'_>) -> Result<ToolAnswer, Reason>;
 }
 
 /// What a draft could not know.
 #[derive(Clone, Copy)]
-pub struct Learnt<'a> {
+pub struct CommitReport<'a> {
     /// What the caller has; hints name nothing else.
-    pub offered: Offered<'a>,
+    pub offered: OfferedTools<'a>,
     /// What the commit did; `None` if nothing was committed.
     pub receipt: Option<&'a Receipt>,
     /// The token of the proposal that the plan makes.
     pub proposal_token: Option<&'a str>,
 }
 
-impl Learnt<'_> {
+impl CommitReport<'_> {
     /// The folder of the vault in which a trashed file is now. Not under which name: a number in it would tell of files
     /// in there that the caller may not see.
     pub fn trash_folder(&self, path: &VaultPath) -> Option<VaultPath> {
-        let is_gone = |changed: &&Changed| changed.after.is_none() && changed.path == *path;
+        let is_gone = |changed: &&FileChange| changed.after.is_none() && changed.path == *path;
         self.receipt?.changed.iter().find(is_gone)?.moved_to.as_ref()?.folder()
     }
 }
@@ -68,7 +68,7 @@ pub struct RelayedCall {
 
 /// A change that a caller was shown and may come back for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Proposal {
+pub struct ShownProposal {
     pub tool: &'static str,
     /// All that decides what is changed.
     pub arguments: ContentHash,
@@ -79,9 +79,9 @@ pub struct Proposal {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProposalStep {
     /// Give out a token for it.
-    Issue(Proposal),
+    Issue(ShownProposal),
     /// The token was given out for it. It is used up when the change is made.
-    Redeem { token: String, proposal: Proposal },
+    Redeem { token: String, proposal: ShownProposal },
 }
 
 /// The calls of a batch as its tool lists them.
@@ -92,10 +92,10 @@ pub struct BatchPlan {
 }
 
 /// Makes the answer of a batch out of what became of its steps.
-pub type FinishBatch = Box<dyn FnOnce(BatchOutcome, Offered<'_>) -> Result<ToolAnswer, Reason>>;
+pub type FinishBatch = Box<dyn FnOnce(BatchOutcome, OfferedTools<'_>) -> Result<ToolAnswer, Reason>>;
 
 /// Calls that are planned one on another, as one change.
-pub struct Batch {
+pub struct CallBatch {
     pub steps: Vec<BatchStep>,
     /// All or none.
     pub atomic: bool,

@@ -1,6 +1,9 @@
 //! What a caller may use of what the server offers. Chosen by the owner, never by a call.
 
-use crate::{Catalogue, Effect, Entry, Group, Off, Selection, SelectionError, Spec, Standing, ToolKind, ToolSet};
+use crate::{
+    Catalogue, CatalogueEntry, Effect, OffReason, SelectionError, ToolGroup, ToolKind, ToolSelection, ToolSet,
+    ToolSpec, ToolStanding,
+};
 
 /// How a profile is described: words as in `--tools`, and the most that may happen to files.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -45,25 +48,26 @@ impl ProfileRules {
 pub const BUILT_IN_PROFILES: [&str; 3] = ["reader", "editor", "curator"];
 
 /// A profile with the tools that it leaves.
-pub struct Profile {
+pub struct ProfileView {
     pub name: String,
     pub catalogue: Catalogue,
     /// The most that may happen to files, whatever tool it is asked of.
     pub most: Effect,
-    groups: Vec<Group>,
+    groups: Vec<ToolGroup>,
 }
 
-impl Profile {
+impl ProfileView {
     pub fn new(
         name: &str,
         set: ToolSet,
         rules: &ProfileRules,
-        selection: &Selection,
+        selection: &ToolSelection,
         vaults: &[String],
     ) -> Result<Self, SelectionError> {
         let catalogue = Catalogue::new(set, selection, rules, vaults)?;
         // What was not chosen may still be the profile's; what the owner excluded is nobody's.
-        let has = |entry: &&Entry| entry.in_profile && entry.standing != Standing::Off(Off::Excluded);
+        let has =
+            |entry: &&CatalogueEntry| entry.in_profile && entry.standing != ToolStanding::Off(OffReason::Excluded);
         let groups = catalogue.entries().iter().filter(has).map(|entry| entry.spec.declaration.group).collect();
         Ok(Self { name: name.to_owned(), catalogue, most: rules.most, groups })
     }
@@ -71,7 +75,7 @@ impl Profile {
     /// The same profile without what the scopes of a caller do not cover: `covers` is asked about tools, `shows` about
     /// what is not a tool and belongs to a group.
     #[must_use]
-    pub fn within(mut self, covers: &dyn Fn(&Spec) -> bool, shows: &dyn Fn(Group) -> bool) -> Self {
+    pub fn within(mut self, covers: &dyn Fn(&ToolSpec) -> bool, shows: &dyn Fn(ToolGroup) -> bool) -> Self {
         self.catalogue.restrict(covers);
         self.groups.retain(|group| shows(*group));
         // A batch or a relay does what its parts may do, so it says nothing about how far the scopes go.
@@ -82,12 +86,12 @@ impl Profile {
     }
 
     /// Whether it has anything of this group: what is not a tool belongs to one all the same.
-    pub fn has(&self, group: Group) -> bool {
+    pub fn has(&self, group: ToolGroup) -> bool {
         self.groups.contains(&group)
     }
 }
 
-impl std::fmt::Debug for Profile {
+impl std::fmt::Debug for ProfileView {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Profile").field("name", &self.name).field("most", &self.most).finish_non_exhaustive()
     }

@@ -9,7 +9,10 @@ use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMisma
 pub use lapidary_note::{Quoted, one_line, quoted, visible, visible_json};
 use lapidary_vault::{JoinError, PathError, VaultPath};
 
-use crate::{ArgumentProblem, Bug, Candidates, Disk, Interruption, NearText, Off, Part, Reason, Refused, Wanted};
+use crate::{
+    ArgumentProblem, Bug, DiskFault, FilePart, Interruption, NameWanted, NearText, OffReason, PartCandidates,
+    PathRefusal, Reason,
+};
 
 /// A path within a sentence.
 pub fn quoted_path(path: &VaultPath) -> Quoted<'_> {
@@ -122,12 +125,12 @@ said_as_it_is!(
     ExpectedHash,
     Prose,
     ArgumentProblem,
-    Candidates,
-    Part,
-    Off,
-    Refused,
-    Wanted,
-    Disk,
+    PartCandidates,
+    FilePart,
+    OffReason,
+    PathRefusal,
+    NameWanted,
+    DiskFault,
     Interruption,
     NearText,
     Bug,

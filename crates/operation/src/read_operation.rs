@@ -5,7 +5,7 @@
 use lapidary_vault::View;
 use serde_json::{Map, Value};
 
-use crate::{Context, Group, Payload, Reason, VaultState};
+use crate::{Context, ReadPayload, Reason, ToolGroup, VaultState};
 
 /// Everything about such an operation that is not its logic.
 #[derive(Clone, Copy, Debug)]
@@ -26,10 +26,10 @@ pub trait ReadOperation: Send + Sync {
         Vec::new()
     }
     /// The tools whose rules hold for what it shows; `None` if it shows nothing of a vault.
-    fn group(&self) -> Result<Option<Group>, Reason>;
+    fn group(&self) -> Result<Option<ToolGroup>, Reason>;
     /// Which of the vaults that there are for the caller it is about.
     fn vaults(&self, visible: &[String]) -> Result<VaultChoice, Reason>;
-    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason>;
+    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason>;
 }
 
 /// The vaults that an operation wants to see.

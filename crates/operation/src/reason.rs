@@ -16,15 +16,15 @@ mod words;
 use std::time::Duration;
 
 use lapidary_note::ContentHash;
-use lapidary_vault::Denied;
+use lapidary_vault::PathDenied;
 use serde_json::{Map, Value};
 
 use crate::quote::Prose;
 
 pub use kind::WireCode;
-pub use offered::Offered;
-pub use part::{BlockCandidate, Candidates, HeadingCandidate, NearText, Part};
-pub use table::{Kind, Reason};
+pub use offered::OfferedTools;
+pub use part::{BlockCandidate, FilePart, HeadingCandidate, NearText, PartCandidates};
+pub use table::{Reason, ReasonKind};
 
 /// One thing that is wrong with the arguments, and where.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct ArgumentProblem {
 
 /// What a name was wanted for that is taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum NameWanted {
     New,
     Moved,
     /// A file that was moved away, and is to be put back.
@@ -47,8 +47,8 @@ pub enum Wanted {
 
 /// Why a path is closed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Refused {
-    ByScope(Denied),
+pub enum PathRefusal {
+    ByScope(PathDenied),
     /// A link that points out of the vault.
     LeadsOutside,
     /// A link to a part of the vault that may not be changed.
@@ -68,7 +68,7 @@ pub enum Interruption {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Disk {
+pub enum DiskFault {
     NotPermitted,
     ReadOnly,
     Full,
@@ -95,7 +95,7 @@ pub fn clipped(given: &str) -> String {
 impl Reason {
     /// That what we keep ourselves cannot be used.
     pub fn no_state() -> Self {
-        Self::Disk { path: None, problem: Disk::NoState }
+        Self::Disk { path: None, problem: DiskFault::NoState }
     }
 
     /// One argument that cannot be used.

@@ -1,10 +1,10 @@
 //! Names that people still have in their prompts and that tools of earlier servers had.
 
-use crate::Offered;
+use crate::OfferedTools;
 
 /// A tool that does what another did.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Successor {
+pub struct SuccessorTool {
     pub tool: &'static str,
     /// What to send to it, in place of what the old one took.
     pub arguments: &'static str,
@@ -13,10 +13,10 @@ pub struct Successor {
 }
 
 /// The tools of obsidian-mcp-server 2.x that have another name now.
-pub const RENAMED_TOOLS: [(&str, Successor); 4] = [
+pub const RENAMED_TOOLS: [(&str, SuccessorTool); 4] = [
     (
         "obsidian_read_note",
-        Successor {
+        SuccessorTool {
             tool: "obsidian_get_note",
             arguments: r#"{"format": "content", "target": {"type": "path", "path": <filePath>}}, with format `full` for properties and times"#,
             besides: None,
@@ -24,7 +24,7 @@ pub const RENAMED_TOOLS: [(&str, Successor); 4] = [
     ),
     (
         "obsidian_update_note",
-        Successor {
+        SuccessorTool {
             tool: "obsidian_write_note",
             arguments: r#"{"target": {"type": "path", "path": <targetIdentifier>}, "content": <content>, "overwrite": true}"#,
             besides: Some((
@@ -35,7 +35,7 @@ pub const RENAMED_TOOLS: [(&str, Successor); 4] = [
     ),
     (
         "obsidian_search_replace",
-        Successor {
+        SuccessorTool {
             tool: "obsidian_replace_in_note",
             arguments: r#"{"target": {"type": "path", "path": <targetIdentifier>}, "replacements": [{"search": …, "replace": …, "useRegex": …}]}"#,
             besides: None,
@@ -43,7 +43,7 @@ pub const RENAMED_TOOLS: [(&str, Successor); 4] = [
     ),
     (
         "obsidian_global_search",
-        Successor {
+        SuccessorTool {
             tool: "obsidian_search_notes",
             arguments: r#"{"mode": "text", "query": <query>, "pathPrefix": <searchInPath>}"#,
             besides: None,
@@ -60,7 +60,7 @@ const ARGUMENTS: [(&str, &str); 4] = [
 ];
 
 /// The tool that has taken the place of one that is gone.
-pub fn successor(name: &str) -> Option<Successor> {
+pub fn successor(name: &str) -> Option<SuccessorTool> {
     RENAMED_TOOLS.into_iter().find(|(old, _)| *old == name).map(|(_, successor)| successor)
 }
 
@@ -68,9 +68,9 @@ pub(crate) fn successor_of_argument(name: &str) -> Option<&'static str> {
     ARGUMENTS.into_iter().find(|(old, _)| *old == name).map(|(_, new)| new)
 }
 
-impl Successor {
+impl SuccessorTool {
     /// What a caller of the old tool reads.
-    pub(crate) fn hint(&self, offered: &Offered<'_>) -> String {
+    pub(crate) fn hint(&self, offered: &OfferedTools<'_>) -> String {
         let besides = self.besides.filter(|(tool, _)| offered.has(tool)).map_or("", |(_, besides)| besides);
         format!("It is `{}` now; send {}{besides}.", self.tool, self.arguments)
     }

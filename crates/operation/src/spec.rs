@@ -8,11 +8,12 @@ use serde::{Serialize, de::DeserializeOwned};
 use serde_json::{Map, Value};
 
 use crate::{
-    Context, Facts, Kind, Offered, Reason,
-    lazy_schemas::{LazySchemas, Schemas},
+    Context, OfferedTools, Reason, ReasonKind, ReplyFacts,
+    lazy_schemas::{LazySchemas, ToolSchemas},
     listed,
     plan::{
-        Batch, BatchOutcome, BatchPlan, Draft, Learnt, Planned, PlannedChange, ProposalStep, RelayedCall, ToolAnswer,
+        AnswerDraft, BatchOutcome, BatchPlan, CallBatch, CommitReport, Planned, PlannedChange, ProposalStep,
+        RelayedCall, ToolAnswer,
     },
     quote::Prose,
     schema,
@@ -26,15 +27,15 @@ pub struct Declaration {
     /// How the file tools wrote it before clients refused dots.
     pub dotted: Option<&'static str>,
     pub title: &'static str,
-    pub family: Family,
-    pub group: Group,
+    pub family: WireFamily,
+    pub group: ToolGroup,
     /// Shown in `tools/list`; the others are found with `find_tool`.
     pub listed: bool,
     /// Doing it twice leaves the vault as doing it once.
     pub idempotent: bool,
     pub paths: &'static [PathArgument],
     /// Besides those that every tool of its kind may give.
-    pub reasons: &'static [Kind],
+    pub reasons: &'static [ReasonKind],
     /// Words that people use for it, for `find_tool` and for clients that search tools themselves.
     pub words: &'static str,
 }
@@ -44,13 +45,13 @@ pub const CORE_TOOLS: [&str; 4] = ["obsidian_get_note", "obsidian_search_notes",
 
 /// Which wire form a tool speaks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Family {
+pub enum WireFamily {
     Obsidian,
     Files,
     Own,
 }
 
-impl Family {
+impl WireFamily {
     /// How its tools call the argument with which a change is only shown.
     const fn dry_run(self) -> &'static str {
         match self {
@@ -70,7 +71,7 @@ impl Family {
 
 /// Tools that are switched on and off together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Group {
+pub enum ToolGroup {
     /// What stands in files, and stood there.
     Read,
     /// What there is, where it is found and how it hangs together.
@@ -82,7 +83,7 @@ pub enum Group {
     Skill,
 }
 
-impl Group {
+impl ToolGroup {
     pub const ALL: [Self; 5] = [Self::Read, Self::Vault, Self::Edit, Self::Agent, Self::Skill];
 
     pub fn name(self) -> &'static str {
@@ -119,11 +120,11 @@ impl Effect {
 pub struct PathArgument {
     /// JSON pointer into the arguments.
     pub pointer: &'static str,
-    pub role: Role,
+    pub role: PathRole,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Role {
+pub enum PathRole {
     Read,
     Write,
     /// A folder that is looked through.
@@ -158,7 +159,7 @@ impl ToolKind {
 
 /// What a tool wants to be handed besides its arguments and a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Needs {
+pub struct ToolNeeds {
     /// As many of the latest lines of the vault's log.
     pub log_lines: usize,
     /// The playbooks of all vaults, as far as the caller may see them.
@@ -174,7 +175,7 @@ pub trait ReadTool: Send + Sync + 'static {
     const DEADLINE: Option<&'static str> = None;
     /// Whether it addresses a note by a target, which has reasons of its own.
     const TAKES_TARGET: bool = false;
-    const NEEDS: Needs = Needs { log_lines: 0, playbooks: false };
+    const NEEDS: ToolNeeds = ToolNeeds { log_lines: 0, playbooks: false };
     type Input: DeserializeOwned + JsonSchema;
     type Output: Serialize + JsonSchema;
     fn run(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<Self::Output, Reason>;
@@ -205,7 +206,7 @@ pub trait WriteTool: Send + Sync + 'static {
     const ONLY_LOOKS: Option<(&'static str, &'static str)> = None;
     type Input: DeserializeOwned + JsonSchema;
     type Output: Serialize + JsonSchema + 'static;
-    fn plan(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<Plan<Self::Output>, Reason>;
+    fn plan(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<ToolPlan<Self::Output>, Reason>;
     /// What the plan proposes, or the earlier proposal that it carries out.
     fn proposal(&self, _output: &Self::Output) -> Option<ProposalStep> {
         None
@@ -215,7 +216,7 @@ pub trait WriteTool: Send + Sync + 'static {
         true
     }
     /// Completes the answer with what was not known while it was planned.
-    fn finish(&self, _output: &mut Self::Output, _learnt: &Learnt<'_>) {}
+    fn finish(&self, _output: &mut Self::Output, _learnt: &CommitReport<'_>) {}
     fn text(&self, _output: &Self::Output) -> Option<String> {
         None
     }
@@ -223,7 +224,7 @@ pub trait WriteTool: Send + Sync + 'static {
 }
 
 /// What a write tool wants done and what it would answer.
-pub struct Plan<O> {
+pub struct ToolPlan<O> {
     pub changes: ChangeSet,
     pub output: O,
     pub dry_run: bool,
@@ -237,7 +238,7 @@ pub trait BatchTool: Send + Sync + 'static {
     type Output: Serialize + JsonSchema;
     fn batch(&self, context: &Context<'_>, input: Self::Input) -> Result<BatchPlan, Reason>;
     /// The answer, from what became of each call.
-    fn finish(&self, outcome: BatchOutcome, offered: Offered<'_>) -> Self::Output;
+    fn finish(&self, outcome: BatchOutcome, offered: OfferedTools<'_>) -> Self::Output;
     fn text(&self, _output: &Self::Output) -> Option<String> {
         None
     }
@@ -247,7 +248,7 @@ pub trait BatchTool: Send + Sync + 'static {
 /// A tool about the server itself, its tools and vaults: it needs none of them.
 pub trait AgentTool: Send + Sync {
     const DECLARATION: Declaration;
-    const NEEDS: Needs = Needs { log_lines: 0, playbooks: false };
+    const NEEDS: ToolNeeds = ToolNeeds { log_lines: 0, playbooks: false };
     type Input: DeserializeOwned + JsonSchema;
     type Output: Serialize + JsonSchema;
     fn run(&self, context: &Context<'_>, input: Self::Input) -> Result<Self::Output, Reason>;
@@ -265,7 +266,7 @@ pub trait RelayTool: Send + Sync {
 
 /// The declaration with what is derived from the types.
 #[derive(Clone, Debug)]
-pub struct Spec {
+pub struct ToolSpec {
     pub declaration: Declaration,
     pub kind: ToolKind,
     pub effect: Effect,
@@ -281,11 +282,11 @@ pub struct Spec {
     pub expected_hash: Option<&'static str>,
     /// An argument and the value of it with which a call changes nothing.
     pub only_looks: Option<(&'static str, &'static str)>,
-    pub needs: Needs,
+    pub needs: ToolNeeds,
     schemas: LazySchemas,
 }
 
-impl Spec {
+impl ToolSpec {
     pub fn name(&self) -> &'static str {
         self.declaration.name
     }
@@ -334,23 +335,23 @@ impl Spec {
     }
 
     /// All reasons with which a call of this tool can be refused.
-    pub fn reasons(&self) -> Vec<Kind> {
+    pub fn reasons(&self) -> Vec<ReasonKind> {
         let mut reasons = self.declaration.reasons.to_vec();
-        reasons.extend(Kind::EVERYWHERE);
+        reasons.extend(ReasonKind::EVERYWHERE);
         if self.kind.needs_vault() {
-            reasons.extend(Kind::IN_A_VAULT);
+            reasons.extend(ReasonKind::IN_A_VAULT);
         }
         if !self.declaration.paths.is_empty() {
-            reasons.extend(Kind::WITH_A_PATH);
+            reasons.extend(ReasonKind::WITH_A_PATH);
         }
-        if self.declaration.paths.iter().any(|path| path.role != Role::List) {
-            reasons.extend(Kind::WITH_A_FILE);
+        if self.declaration.paths.iter().any(|path| path.role != PathRole::List) {
+            reasons.extend(ReasonKind::WITH_A_FILE);
         }
         if self.takes_target {
-            reasons.extend(Kind::WITH_A_TARGET);
+            reasons.extend(ReasonKind::WITH_A_TARGET);
         }
         if self.kind.writes() {
-            reasons.extend(Kind::WHEN_WRITING);
+            reasons.extend(ReasonKind::WHEN_WRITING);
         }
         reasons.sort_unstable();
         reasons
@@ -359,7 +360,7 @@ impl Spec {
 
 /// A tool with its types erased, as the list holds it.
 pub trait AnyTool: Send + Sync {
-    fn spec(&self) -> Spec;
+    fn spec(&self) -> ToolSpec;
     /// `view` is there whenever the spec says that the tool needs a vault.
     fn plan(
         &'static self,
@@ -379,25 +380,25 @@ pub struct Example {
     pub says: &'static str,
     pub before: &'static [(&'static str, &'static str)],
     pub input: Value,
-    pub gives: Gives,
+    pub gives: ExampleResult,
     pub after: &'static [(&'static str, &'static str)],
 }
 
-pub enum Gives {
+pub enum ExampleResult {
     /// Exactly this.
     Output(Value),
     /// At least this; what else there is would drown the point.
     Including(Value),
-    Refusal(Kind),
+    Refusal(ReasonKind),
     /// This, on a vault in which another call was made first.
     After {
         tool: &'static str,
         input: Value,
-        gives: Box<Gives>,
+        gives: Box<ExampleResult>,
     },
 }
 
-impl Gives {
+impl ExampleResult {
     pub fn after(self, tool: &'static str, input: Value) -> Self {
         Self::After { tool, input, gives: Box::new(self) }
     }
@@ -412,16 +413,16 @@ impl Gives {
 }
 
 /// Erasers: `&Read(FileRead)` in the list, nothing to write per tool.
-pub struct Read<T>(pub T);
-pub struct Write<T>(pub T);
-pub struct Batched<T>(pub T);
-pub struct Agent<T>(pub T);
-pub struct Relay<T>(pub T);
+pub struct ReadEntry<T>(pub T);
+pub struct WriteEntry<T>(pub T);
+pub struct BatchedEntry<T>(pub T);
+pub struct AgentEntry<T>(pub T);
+pub struct RelayEntry<T>(pub T);
 
-impl<T: ReadTool> AnyTool for Read<T> {
-    fn spec(&self) -> Spec {
-        let derive = || Schemas::derived::<T::Input>(schema::output::<T::Output>(Effect::Read));
-        Spec {
+impl<T: ReadTool> AnyTool for ReadEntry<T> {
+    fn spec(&self) -> ToolSpec {
+        let derive = || ToolSchemas::derived::<T::Input>(schema::output::<T::Output>(Effect::Read));
+        ToolSpec {
             searches_by: T::SEARCHES_BY,
             deadline: T::DEADLINE,
             takes_target: T::TAKES_TARGET,
@@ -439,8 +440,8 @@ impl<T: ReadTool> AnyTool for Read<T> {
         let name = T::DECLARATION.name;
         let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
         let output = self.0.run(context, view, parse(name, arguments)?)?;
-        let text = short_text(Offered::of(context.catalogue), T::DECLARATION.family, || self.0.text(&output));
-        Ok(Planned::Answer(ToolAnswer { text, output: Facts::of(&output)? }))
+        let text = short_text(OfferedTools::of(context.catalogue), T::DECLARATION.family, || self.0.text(&output));
+        Ok(Planned::Answer(ToolAnswer { text, output: ReplyFacts::of(&output)? }))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -448,10 +449,10 @@ impl<T: ReadTool> AnyTool for Read<T> {
     }
 }
 
-impl<T: WriteTool> AnyTool for Write<T> {
-    fn spec(&self) -> Spec {
-        let derive = || Schemas::derived::<T::Input>(schema::output::<T::Output>(T::EFFECT));
-        Spec {
+impl<T: WriteTool> AnyTool for WriteEntry<T> {
+    fn spec(&self) -> ToolSpec {
+        let derive = || ToolSchemas::derived::<T::Input>(schema::output::<T::Output>(T::EFFECT));
+        ToolSpec {
             asks_first: T::ASKS_FIRST,
             in_batches: T::IN_BATCHES,
             deadline: T::DEADLINE,
@@ -471,7 +472,7 @@ impl<T: WriteTool> AnyTool for Write<T> {
     ) -> Result<Planned, Reason> {
         let name = T::DECLARATION.name;
         let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
-        let Plan { changes, output, dry_run } = self.0.plan(context, view, parse(name, arguments)?)?;
+        let ToolPlan { changes, output, dry_run } = self.0.plan(context, view, parse(name, arguments)?)?;
         // The commit sees to it anyway; a dry run, and the other operations of a batch, have to know before.
         for path in changes.changes.iter().filter_map(Change::makes) {
             view.may_be_made(path).map_err(|error| Reason::from_store(path, &error, true))?;
@@ -492,20 +493,20 @@ struct WriteDraft<T: WriteTool> {
     output: T::Output,
 }
 
-impl<T: WriteTool> Draft for WriteDraft<T> {
-    fn finish(self: Box<Self>, learnt: &Learnt<'_>) -> Result<ToolAnswer, Reason> {
+impl<T: WriteTool> AnswerDraft for WriteDraft<T> {
+    fn finish(self: Box<Self>, learnt: &CommitReport<'_>) -> Result<ToolAnswer, Reason> {
         let Self { tool, mut output } = *self;
         tool.finish(&mut output, learnt);
         let text = short_text(learnt.offered, T::DECLARATION.family, || tool.text(&output));
-        Ok(ToolAnswer { text, output: Facts::of(&output)? })
+        Ok(ToolAnswer { text, output: ReplyFacts::of(&output)? })
     }
 }
 
-impl<T: BatchTool> AnyTool for Batched<T> {
-    fn spec(&self) -> Spec {
-        let derive = || Schemas::derived::<T::Input>(schema::output::<T::Output>(T::EFFECT));
+impl<T: BatchTool> AnyTool for BatchedEntry<T> {
+    fn spec(&self) -> ToolSpec {
+        let derive = || ToolSchemas::derived::<T::Input>(schema::output::<T::Output>(T::EFFECT));
         let family = T::DECLARATION.family;
-        Spec {
+        ToolSpec {
             dry_run: Some(family.dry_run()),
             expected_hash: Some(family.expected_hash()),
             ..spec(T::DECLARATION, ToolKind::Batch, T::EFFECT, derive)
@@ -519,12 +520,12 @@ impl<T: BatchTool> AnyTool for Batched<T> {
         arguments: Map<String, Value>,
     ) -> Result<Planned, Reason> {
         let BatchPlan { steps, atomic, dry_run } = self.0.batch(context, parse(T::DECLARATION.name, arguments)?)?;
-        let finish = |outcome, offered: Offered<'_>| {
+        let finish = |outcome, offered: OfferedTools<'_>| {
             let output = self.0.finish(outcome, offered);
             let text = short_text(offered, T::DECLARATION.family, || self.0.text(&output));
-            Ok(ToolAnswer { output: Facts::of(&output)?, text })
+            Ok(ToolAnswer { output: ReplyFacts::of(&output)?, text })
         };
-        Ok(Planned::Batch(Batch { steps, atomic, dry_run, finish: Box::new(finish) }))
+        Ok(Planned::Batch(CallBatch { steps, atomic, dry_run, finish: Box::new(finish) }))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -532,10 +533,10 @@ impl<T: BatchTool> AnyTool for Batched<T> {
     }
 }
 
-impl<T: AgentTool> AnyTool for Agent<T> {
-    fn spec(&self) -> Spec {
-        let derive = || Schemas::derived::<T::Input>(schema::output::<T::Output>(Effect::Read));
-        Spec { needs: T::NEEDS, ..spec(T::DECLARATION, ToolKind::Agent, Effect::Read, derive) }
+impl<T: AgentTool> AnyTool for AgentEntry<T> {
+    fn spec(&self) -> ToolSpec {
+        let derive = || ToolSchemas::derived::<T::Input>(schema::output::<T::Output>(Effect::Read));
+        ToolSpec { needs: T::NEEDS, ..spec(T::DECLARATION, ToolKind::Agent, Effect::Read, derive) }
     }
 
     fn plan(
@@ -545,8 +546,8 @@ impl<T: AgentTool> AnyTool for Agent<T> {
         arguments: Map<String, Value>,
     ) -> Result<Planned, Reason> {
         let output = self.0.run(context, parse(T::DECLARATION.name, arguments)?)?;
-        let text = short_text(Offered::of(context.catalogue), T::DECLARATION.family, || self.0.text(&output));
-        Ok(Planned::Answer(ToolAnswer { text, output: Facts::of(&output)? }))
+        let text = short_text(OfferedTools::of(context.catalogue), T::DECLARATION.family, || self.0.text(&output));
+        Ok(Planned::Answer(ToolAnswer { text, output: ReplyFacts::of(&output)? }))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -554,10 +555,10 @@ impl<T: AgentTool> AnyTool for Agent<T> {
     }
 }
 
-impl<T: RelayTool> AnyTool for Relay<T> {
-    fn spec(&self) -> Spec {
+impl<T: RelayTool> AnyTool for RelayEntry<T> {
+    fn spec(&self) -> ToolSpec {
         // It can do whatever the other tool does, so it announces the most.
-        let derive = || Schemas::derived::<T::Input>(schema::any_object());
+        let derive = || ToolSchemas::derived::<T::Input>(schema::any_object());
         spec(T::DECLARATION, ToolKind::Relay, Effect::Destroy, derive)
     }
 
@@ -579,8 +580,8 @@ impl<T: RelayTool> AnyTool for Relay<T> {
     }
 }
 
-fn spec(declaration: Declaration, kind: ToolKind, effect: Effect, derive: fn() -> Schemas) -> Spec {
-    Spec {
+fn spec(declaration: Declaration, kind: ToolKind, effect: Effect, derive: fn() -> ToolSchemas) -> ToolSpec {
+    ToolSpec {
         declaration,
         kind,
         effect,
@@ -592,13 +593,13 @@ fn spec(declaration: Declaration, kind: ToolKind, effect: Effect, derive: fn() -
         dry_run: None,
         expected_hash: None,
         only_looks: None,
-        needs: Needs::default(),
+        needs: ToolNeeds::default(),
         schemas: LazySchemas::new(derive),
     }
 }
 
 /// The text of an answer, unless whoever reads it wants the JSON there.
-fn short_text(offered: Offered<'_>, family: Family, text: impl FnOnce() -> Option<String>) -> Option<String> {
+fn short_text(offered: OfferedTools<'_>, family: WireFamily, text: impl FnOnce() -> Option<String>) -> Option<String> {
     if offered.in_json(family) { None } else { text() }
 }
 

@@ -5,19 +5,19 @@ use std::borrow::Cow;
 use lapidary_note::ContentHash;
 use serde_json::{Map, Value, json};
 
-use crate::{Facts, Family, Offered, Reason, ToolAnswer, fence::fenced};
+use crate::{OfferedTools, Reason, ReplyFacts, ToolAnswer, WireFamily, fence::fenced};
 
 /// A reply: the text that a model reads and the same facts for programs. The facts are serialised once, when the reply
 /// is made; its length, its digest, the text of those tools that have none of their own, and the wire all use that.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rendered {
+pub struct RenderedReply {
     /// `None` if the text is the facts themselves.
     text: Option<Vec<String>>,
-    facts: Facts,
+    facts: ReplyFacts,
     pub is_error: bool,
 }
 
-impl Rendered {
+impl RenderedReply {
     /// The parts of the text.
     pub fn text(&self) -> Vec<&str> {
         match &self.text {
@@ -37,7 +37,7 @@ impl Rendered {
     }
 
     /// The parts of the text, and the facts, for those who send them on.
-    pub fn into_parts(self) -> (Vec<String>, Facts) {
+    pub fn into_parts(self) -> (Vec<String>, ReplyFacts) {
         let text = self.text.unwrap_or_else(|| vec![self.facts.as_json().to_owned()]);
         (text, self.facts)
     }
@@ -71,13 +71,13 @@ impl Rendered {
             return None;
         };
         let parts: Vec<String> = parts.iter().filter_map(|part| part.as_str().map(str::to_owned)).collect();
-        let facts = Facts::from(facts);
+        let facts = ReplyFacts::from(facts);
         let is_own = parts.len() != 1 || parts[0] != facts.as_json();
         Some(Self { text: is_own.then_some(parts), facts, is_error: kept["isError"] == true })
     }
 }
 
-pub fn render_answer(ToolAnswer { mut output, text }: ToolAnswer, notices: &[String]) -> Rendered {
+pub fn render_answer(ToolAnswer { mut output, text }: ToolAnswer, notices: &[String]) -> RenderedReply {
     let notice = output.text("notice").into_iter().chain(notices.iter().cloned()).collect::<Vec<_>>().join(" ");
     if !notice.is_empty() {
         output.insert("notice", notice.as_str());
@@ -86,11 +86,11 @@ pub fn render_answer(ToolAnswer { mut output, text }: ToolAnswer, notices: &[Str
         true => vec![text],
         false => vec![text, format!("\n\n> {notice}")],
     });
-    Rendered { text, facts: output, is_error: false }
+    RenderedReply { text, facts: output, is_error: false }
 }
 
 /// An answer with the name of what undoes the change.
-pub fn render_change(mut answer: ToolAnswer, checkpoint: Option<&str>, notices: &[String]) -> Rendered {
+pub fn render_change(mut answer: ToolAnswer, checkpoint: Option<&str>, notices: &[String]) -> RenderedReply {
     if let Some(checkpoint) = checkpoint {
         answer.output.insert("checkpoint", checkpoint);
         answer.text = answer.text.map(|text| format!("{text}\nCheckpoint {checkpoint}"));
@@ -114,7 +114,7 @@ pub fn clip_diff(diff: &str, most: usize) -> Cow<'_, str> {
 }
 
 /// What would have been answered, and what would have changed.
-pub fn render_dry_run(mut answer: ToolAnswer, diff: Option<&str>, notices: &[String]) -> Rendered {
+pub fn render_dry_run(mut answer: ToolAnswer, diff: Option<&str>, notices: &[String]) -> RenderedReply {
     let Some(diff) = diff else { return render_answer(answer, notices) };
     let diff = clip_diff(diff, SHOWN_DIFF);
     answer.output.insert("diff", &*diff);
@@ -124,24 +124,24 @@ pub fn render_dry_run(mut answer: ToolAnswer, diff: Option<&str>, notices: &[Str
 }
 
 /// A refusal, with a hint that names only what the caller is offered.
-pub fn render_refusal(family: Family, reason: &Reason, offered: Offered<'_>) -> Rendered {
+pub fn render_refusal(family: WireFamily, reason: &Reason, offered: OfferedTools<'_>) -> RenderedReply {
     match family {
-        Family::Files => file_form(reason, offered),
-        Family::Obsidian | Family::Own => note_form(reason, offered),
+        WireFamily::Files => file_form(reason, offered),
+        WireFamily::Obsidian | WireFamily::Own => note_form(reason, offered),
     }
 }
 
-fn note_form(reason: &Reason, offered: Offered<'_>) -> Rendered {
+fn note_form(reason: &Reason, offered: OfferedTools<'_>) -> RenderedReply {
     let (message, hint) = (reason.to_string(), reason.hint(&offered));
     let data = refusal_data(reason, offered);
     let error = json!({ "code": reason.kind().wire_code().number, "message": message, "data": data });
     let text = vec![format!("Error: {message}\n\nRecovery: {hint}")];
     let facts = Map::from_iter([("error".to_owned(), error)]).into();
-    Rendered { text: Some(text), facts, is_error: true }
+    RenderedReply { text: Some(text), facts, is_error: true }
 }
 
 /// What is known of a refusal, for programs: in the answer of a tool of the note family, and in an error of the protocol.
-pub fn refusal_data(reason: &Reason, offered: Offered<'_>) -> Map<String, Value> {
+pub fn refusal_data(reason: &Reason, offered: OfferedTools<'_>) -> Map<String, Value> {
     let mut data = Map::from_iter([("reason".to_owned(), json!(reason.kind().wire_code().id))]);
     data.extend(reason.data());
     if let Reason::Overtaken { .. } = reason {
@@ -154,7 +154,7 @@ pub fn refusal_data(reason: &Reason, offered: Offered<'_>) -> Map<String, Value>
     data
 }
 
-fn file_form(reason: &Reason, offered: Offered<'_>) -> Rendered {
+fn file_form(reason: &Reason, offered: OfferedTools<'_>) -> RenderedReply {
     let code = reason.kind().wire_code();
     let mut error = Map::from_iter([("code".to_owned(), json!(code.code)), ("reason".to_owned(), json!(code.id))]);
     error.extend(reason.current_hashes());
@@ -162,11 +162,11 @@ fn file_form(reason: &Reason, offered: Offered<'_>) -> Rendered {
     structured.extend(said(reason, offered));
     structured.insert("error".to_owned(), json!(error));
     let text = || vec![format!("{}: {reason}\n{}", code.code, reason.hint(&offered))];
-    let text = (!offered.in_json(Family::Files)).then(text);
-    Rendered { text, facts: structured.into(), is_error: true }
+    let text = (!offered.in_json(WireFamily::Files)).then(text);
+    RenderedReply { text, facts: structured.into(), is_error: true }
 }
 
-fn said(reason: &Reason, offered: Offered<'_>) -> Map<String, Value> {
+fn said(reason: &Reason, offered: OfferedTools<'_>) -> Map<String, Value> {
     Map::from_iter([
         ("code".to_owned(), json!(reason.kind().wire_code().code)),
         ("message".to_owned(), json!(reason.to_string())),
@@ -176,7 +176,7 @@ fn said(reason: &Reason, offered: Offered<'_>) -> Map<String, Value> {
 }
 
 /// Why one of several operations was refused, beside what became of the others.
-pub fn operation_error(reason: &Reason, offered: Offered<'_>) -> Map<String, Value> {
+pub fn operation_error(reason: &Reason, offered: OfferedTools<'_>) -> Map<String, Value> {
     let mut error = said(reason, offered);
     error.insert("reason".to_owned(), json!(reason.kind().wire_code().id));
     error.extend(reason.current_hashes());
@@ -189,10 +189,10 @@ mod tests {
     use lapidary_vault::VaultPath;
 
     use super::*;
-    use crate::{Catalogue, ProfileRules, Selection, ToolSet, facts::tests::SERIALISED};
+    use crate::{Catalogue, ProfileRules, ToolSelection, ToolSet, facts::tests::SERIALISED};
 
-    fn facts(facts: &Value) -> Facts {
-        Facts::of(facts).unwrap()
+    fn facts(facts: &Value) -> ReplyFacts {
+        ReplyFacts::of(facts).unwrap()
     }
 
     #[test]
@@ -212,9 +212,9 @@ mod tests {
     fn a_reply_that_was_kept_is_the_same_again() {
         for text in [None, Some("text".to_owned())] {
             let reply = render_answer(ToolAnswer { output: facts(&json!({ "a": 1 })), text }, &[]);
-            assert_eq!(Rendered::from_json(reply.to_json()), Some(reply));
+            assert_eq!(RenderedReply::from_json(reply.to_json()), Some(reply));
         }
-        assert_eq!(Rendered::from_json(json!({ "rejected": true })), None);
+        assert_eq!(RenderedReply::from_json(json!({ "rejected": true })), None);
     }
 
     fn stale() -> Reason {
@@ -230,18 +230,18 @@ mod tests {
     fn both_families_say_the_same_in_their_own_form() {
         let now = ContentHash::of(b"now").to_string();
         let none = ToolSet { tools: &[], definition: |_| None };
-        let all = Catalogue::new(none, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
-        let note = render_refusal(Family::Obsidian, &stale(), Offered::of(&all));
+        let all = Catalogue::new(none, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap();
+        let note = render_refusal(WireFamily::Obsidian, &stale(), OfferedTools::of(&all));
         assert_eq!(note.facts()["error"]["code"], -32002);
         assert_eq!(note.facts()["error"]["data"]["reason"], "stale_precondition");
         assert_eq!(note.facts()["error"]["data"]["actual"], now);
         assert!(note.text()[0].starts_with("Error: ") && note.text()[0].contains("\n\nRecovery: "));
 
-        let short = render_refusal(Family::Files, &stale(), Offered::of(&all));
+        let short = render_refusal(WireFamily::Files, &stale(), OfferedTools::of(&all));
         assert!(short.text()[0].starts_with("STALE_PRECONDITION: ") && short.text()[0].len() < 400);
-        let dotted = Selection { dotted_names: true, ..Selection::default() };
+        let dotted = ToolSelection { dotted_names: true, ..ToolSelection::default() };
         let original = Catalogue::new(none, &dotted, &ProfileRules::curator(), &[]).unwrap();
-        let file = render_refusal(Family::Files, &stale(), Offered::of(&original));
+        let file = render_refusal(WireFamily::Files, &stale(), OfferedTools::of(&original));
         assert_eq!(file.facts(), short.facts());
         assert_eq!(file.facts()["ok"], false);
         assert_eq!(file.facts()["code"], "STALE_PRECONDITION");

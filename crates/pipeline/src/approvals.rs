@@ -10,10 +10,10 @@ use std::{
 
 use jiff::Timestamp;
 use lapidary_note::ContentHash;
-use lapidary_tools::{Kind, Reason, Rendered};
+use lapidary_tools::{Reason, ReasonKind, RenderedReply};
 use lapidary_vault::{
     ChangeSet,
-    store::{Progress, Waiting},
+    store::{ApprovalQueue, ApprovalState},
 };
 use serde_json::{Map, Value, json};
 
@@ -38,7 +38,7 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// A change that waits.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Pending {
+pub struct PendingChange {
     pub id: String,
     pub vault: String,
     pub asked: SystemTime,
@@ -55,7 +55,7 @@ pub struct Pending {
     changes: ContentHash,
 }
 
-impl Pending {
+impl PendingChange {
     /// When it was asked, as it is shown.
     pub fn asked_at(&self) -> String {
         iso(self.asked)
@@ -64,9 +64,9 @@ impl Pending {
 
 /// What came of a person's answer.
 #[derive(Debug)]
-pub enum Decided {
+pub enum ApprovalOutcome {
     /// It was carried out, or at least tried: the reply to the call.
-    Tried(Rendered),
+    Tried(RenderedReply),
     /// Nothing changes: whoever asked may look when it calls again.
     MayRead,
     Rejected,
@@ -86,7 +86,7 @@ pub enum Decided {
 /// What a caller learns who makes the call again.
 pub(crate) enum ApprovalResult {
     /// A person agreed, and this came of it.
-    Reply(Rendered),
+    Reply(RenderedReply),
     /// A person agreed that this call may look.
     MayRead,
     Refused(Reason),
@@ -123,14 +123,14 @@ fn vault_of<'e>(execution: &Execution<'e>) -> &'e str {
 }
 
 /// What became of the question that this call led to; `None` if there is nothing to learn.
-pub(crate) fn take_result(waiting: &Waiting, id: &str, now: SystemTime) -> io::Result<Option<ApprovalResult>> {
-    let Some((Progress::Settled, text)) = waiting.find(id)? else { return Ok(None) };
+pub(crate) fn take_result(waiting: &ApprovalQueue, id: &str, now: SystemTime) -> io::Result<Option<ApprovalResult>> {
+    let Some((ApprovalState::Settled, text)) = waiting.find(id)? else { return Ok(None) };
     // Of two who make the call at a time one hears the answer; and nobody that of a question they have forgotten.
-    if !waiting.remove(id, Progress::Settled)? {
+    if !waiting.remove(id, ApprovalState::Settled)? {
         return Ok(None);
     }
     // Left by a process that ended between writing the answer down and this.
-    waiting.remove(id, Progress::Taken)?;
+    waiting.remove(id, ApprovalState::Taken)?;
     if is_late(&text, now) {
         return Ok(None);
     }
@@ -141,7 +141,7 @@ pub(crate) fn take_result(waiting: &Waiting, id: &str, now: SystemTime) -> io::R
     if settled["mayRead"] == true {
         return Ok(Some(ApprovalResult::MayRead));
     }
-    let Some(mut rendered) = Rendered::from_json(settled) else { return Ok(None) };
+    let Some(mut rendered) = RenderedReply::from_json(settled) else { return Ok(None) };
     if !rendered.is_error {
         rendered.add_notice("A person agreed, and the change has been made. Do not make the call again.");
     }
@@ -168,7 +168,7 @@ pub(crate) fn wait(
     };
     if let Some((progress, text)) = waiting.find(&id)?
         && let Some(before) = parse(&id, vault, &text)
-        && (progress == Progress::Taken || (before.changes == changes && !is_late(&text, now)))
+        && (progress == ApprovalState::Taken || (before.changes == changes && !is_late(&text, now)))
     {
         return Ok(Reason::ApprovalPending { id, handle });
     }
@@ -198,12 +198,12 @@ fn new_handle() -> io::Result<String> {
 
 /// The limit that another question would exceed, if any. Seen from the names, sizes and times of the files alone; what
 /// has waited too long goes.
-fn over_limit(waiting: &Waiting, id: &str, bytes: u64, now: SystemTime) -> io::Result<Option<usize>> {
+fn over_limit(waiting: &ApprovalQueue, id: &str, bytes: u64, now: SystemTime) -> io::Result<Option<usize>> {
     let (mut all, mut own, mut kept) = (0, 0, bytes);
     let owner = id.get(..OWNER).unwrap_or(id);
     for found in waiting.names()? {
         let is_late = now.duration_since(found.since).is_ok_and(|passed| passed > OPEN_FOR);
-        if is_late && found.progress != Progress::Taken {
+        if is_late && found.progress != ApprovalState::Taken {
             waiting.forget(&found.id)?;
         } else if found.id != id {
             all += 1;
@@ -218,11 +218,11 @@ fn over_limit(waiting: &Waiting, id: &str, bytes: u64, now: SystemTime) -> io::R
     })
 }
 
-fn parse(id: &str, vault: &str, text: &str) -> Option<Pending> {
+fn parse(id: &str, vault: &str, text: &str) -> Option<PendingChange> {
     let record: Value = serde_json::from_str(text).ok()?;
     let said = |key: &str| record[key].as_str().map(str::to_owned);
     let Value::Object(arguments) = record["arguments"].clone() else { return None };
-    Some(Pending {
+    Some(PendingChange {
         id: id.to_owned(),
         vault: vault.to_owned(),
         asked: said("asked")?.parse::<Timestamp>().ok()?.into(),
@@ -247,9 +247,9 @@ fn is_late(text: &str, now: SystemTime) -> bool {
 }
 
 /// Removes what has waited too long. The text of notes must not stay there for ever.
-fn tidy(waiting: &Waiting, now: SystemTime) -> io::Result<()> {
+fn tidy(waiting: &ApprovalQueue, now: SystemTime) -> io::Result<()> {
     for (id, progress, text) in waiting.list()? {
-        if progress != Progress::Taken && is_late(&text, now) {
+        if progress != ApprovalState::Taken && is_late(&text, now) {
             waiting.forget(&id)?;
         }
     }
@@ -258,16 +258,17 @@ fn tidy(waiting: &Waiting, now: SystemTime) -> io::Result<()> {
 
 impl Executor {
     /// What waits for a person, the oldest first. What has waited too long goes.
-    pub fn pending(&self) -> io::Result<Vec<Pending>> {
+    pub fn pending(&self) -> io::Result<Vec<PendingChange>> {
         let now = self.setup.clock.now();
         let mut all = Vec::new();
         for served in self.setup.vaults.iter() {
             tidy(&served.waiting, now)?;
             for (id, progress, text) in served.waiting.list()? {
                 // An answer that nobody has come for is not asked any more.
-                if let Some(pending) = parse(&id, served.vault.name(), &text).filter(|_| progress != Progress::Settled)
+                if let Some(pending) =
+                    parse(&id, served.vault.name(), &text).filter(|_| progress != ApprovalState::Settled)
                 {
-                    all.push(Pending { taken: progress == Progress::Taken, ..pending });
+                    all.push(PendingChange { taken: progress == ApprovalState::Taken, ..pending });
                 }
             }
         }
@@ -276,8 +277,8 @@ impl Executor {
     }
 
     /// A person's answer. If it is yes, exactly the change that was shown is made, or none.
-    pub fn decide(&self, pending: &Pending, agreed: bool) -> io::Result<Decided> {
-        let Some(served) = self.setup.vaults.called(&pending.vault) else { return Ok(Decided::Gone) };
+    pub fn decide(&self, pending: &PendingChange, agreed: bool) -> io::Result<ApprovalOutcome> {
+        let Some(served) = self.setup.vaults.called(&pending.vault) else { return Ok(ApprovalOutcome::Gone) };
         // Whoever asked may be gone for good, which is no reason not to reject it.
         let principal = match self.asking_principal(pending) {
             Err(unknown) if agreed => return Ok(unknown),
@@ -286,20 +287,20 @@ impl Executor {
         let (waiting, now) = (&served.waiting, self.setup.clock.now());
         tidy(waiting, now)?;
         // Held until the answer is written down.
-        let Some(_taken) = waiting.take(&pending.id)? else { return Ok(Decided::Gone) };
+        let Some(_taken) = waiting.take(&pending.id)? else { return Ok(ApprovalOutcome::Gone) };
         let settle = |mut answer: Value| {
             answer["answered"] = json!(iso(now));
             waiting.settle(&pending.id, &answer.to_string())
         };
         let Some(principal) = principal.filter(|_| agreed) else {
             settle(json!({ "rejected": true }))?;
-            return Ok(Decided::Rejected);
+            return Ok(ApprovalOutcome::Rejected);
         };
         let spec = principal.profile().catalogue.find(&pending.tool).ok().map(|entry| &entry.spec);
         if pending.changes == ChangeSet::default().digest() {
             // Read when it is asked for again, by what may be read then. So no text of a note is kept here.
             settle(json!({ "mayRead": true }))?;
-            return Ok(Decided::MayRead);
+            return Ok(ApprovalOutcome::MayRead);
         }
         let mut arguments = pending.arguments.clone();
         if spec.is_some_and(|spec| spec.kind.needs_vault()) {
@@ -316,19 +317,19 @@ impl Executor {
         };
         let Some(rendered) = outcome.rendered() else {
             waiting.forget(&pending.id)?;
-            return Ok(Decided::Gone);
+            return Ok(ApprovalOutcome::Gone);
         };
-        if kind == Some(Kind::ChangedMeanwhile) {
+        if kind == Some(ReasonKind::ChangedMeanwhile) {
             // The next call asks about the change as it is by then.
             waiting.forget(&pending.id)?;
         } else {
             settle(rendered.to_json())?;
         }
-        Ok(Decided::Tried(rendered))
+        Ok(ApprovalOutcome::Tried(rendered))
     }
 
     /// The principal who asked, with what it may do in this process; nobody can be asked on its behalf here.
-    fn asking_principal(&self, pending: &Pending) -> Result<Principal, Decided> {
+    fn asking_principal(&self, pending: &PendingChange) -> Result<Principal, ApprovalOutcome> {
         Ok(Principal {
             id: pending.caller.clone(),
             name: pending.principal.clone(),
@@ -340,18 +341,18 @@ impl Executor {
         })
     }
 
-    fn asking_grant(&self, pending: &Pending) -> Result<Arc<Grant>, Decided> {
-        let Pending { principal, profile, .. } = pending;
+    fn asking_grant(&self, pending: &PendingChange) -> Result<Arc<Grant>, ApprovalOutcome> {
+        let PendingChange { principal, profile, .. } = pending;
         if Principal::is_anonymous(principal) {
             // The server may have been started with another profile than this process.
             let known = self.setup.profiles.iter().find(|known| known.name == *profile);
-            let known = known.ok_or_else(|| Decided::NoSuchProfile(profile.clone()))?;
+            let known = known.ok_or_else(|| ApprovalOutcome::NoSuchProfile(profile.clone()))?;
             return Ok(Arc::new(Grant { profile: Arc::clone(known), ..Grant::clone(&self.setup.grant) }));
         }
         let known = self.setup.grants.iter().find(|(name, _)| name == principal);
-        let (_, grant) = known.ok_or_else(|| Decided::NoSuchPrincipal(principal.clone()))?;
+        let (_, grant) = known.ok_or_else(|| ApprovalOutcome::NoSuchPrincipal(principal.clone()))?;
         if grant.profile.name != *profile {
-            return Err(Decided::ProfileChanged { principal: principal.clone(), profile: profile.clone() });
+            return Err(ApprovalOutcome::ProfileChanged { principal: principal.clone(), profile: profile.clone() });
         }
         Ok(Arc::clone(grant))
     }
@@ -359,20 +360,20 @@ impl Executor {
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::{Effect, Profile, ProfileRules, Selection, TOOL_SET};
+    use lapidary_tools::{Effect, ProfileRules, ProfileView, TOOL_SET, ToolSelection};
 
     use super::*;
     use crate::{
-        Decision, Rule,
+        ApprovalRule, RuleDecision,
         testing::{TestServer, TestSetup, granted},
     };
 
     const PHONE: &str = "http:phone";
 
     /// A server that knows these by name, and a question that somebody called `http:phone` led to.
-    fn asked(known: Vec<(&str, Grant)>) -> (TestServer, Pending) {
+    fn asked(known: Vec<(&str, Grant)>) -> (TestServer, PendingChange) {
         let grants = known.into_iter().map(|(name, grant)| (name.to_owned(), Arc::new(grant))).collect();
-        let rules = vec![Rule::effect(Effect::Write, Decision::Ask)];
+        let rules = vec![ApprovalRule::effect(Effect::Write, RuleDecision::Ask)];
         let setup = TestSetup { grants, rules, waits_for_approval: true, ..TestSetup::default() };
         let server = setup.serve(&[("Work/a.md", "one\n")]);
         let phone = Principal { name: PHONE.to_owned(), ..server.principal_with(granted(&["Work"])) };
@@ -385,11 +386,11 @@ mod tests {
     fn a_change_is_made_with_the_grant_of_whoever_asked() {
         let (server, pending) = asked(vec![(PHONE, granted(&["Work"]))]);
         let decided = server.executor.decide(&pending, true).unwrap();
-        assert!(matches!(decided, Decided::Tried(reply) if !reply.is_error));
+        assert!(matches!(decided, ApprovalOutcome::Tried(reply) if !reply.is_error));
         assert_eq!(server.text("Work/a.md"), "two\n");
         let (server, pending) = asked(vec![(PHONE, granted(&["Home"]))]);
         let decided = server.executor.decide(&pending, true).unwrap();
-        assert!(matches!(decided, Decided::Tried(reply) if reply.is_error), "it has another folder by now");
+        assert!(matches!(decided, ApprovalOutcome::Tried(reply) if reply.is_error), "it has another folder by now");
         assert_eq!(server.text("Work/a.md"), "one\n");
     }
 
@@ -397,27 +398,27 @@ mod tests {
     fn what_somebody_asked_who_is_not_known_any_more_can_only_be_rejected() {
         let (server, pending) = asked(vec![("http:desk", granted(&["Work"]))]);
         let decided = server.executor.decide(&pending, true).unwrap();
-        assert!(matches!(decided, Decided::NoSuchPrincipal(name) if name == PHONE));
+        assert!(matches!(decided, ApprovalOutcome::NoSuchPrincipal(name) if name == PHONE));
         assert_eq!(server.text("Work/a.md"), "one\n");
         assert_eq!(server.executor.pending().unwrap(), std::slice::from_ref(&pending), "it still waits");
-        assert!(matches!(server.executor.decide(&pending, false).unwrap(), Decided::Rejected));
+        assert!(matches!(server.executor.decide(&pending, false).unwrap(), ApprovalOutcome::Rejected));
         assert_eq!(server.executor.pending().unwrap(), []);
     }
 
     #[test]
     fn what_was_asked_under_another_profile_than_the_principal_has_is_not_made() {
         let rules = ProfileRules::curator();
-        let profile = Arc::new(Profile::new("other", TOOL_SET, &rules, &Selection::default(), &[]).unwrap());
+        let profile = Arc::new(ProfileView::new("other", TOOL_SET, &rules, &ToolSelection::default(), &[]).unwrap());
         let (server, pending) = asked(vec![(PHONE, Grant { profile, ..granted(&["Work"]) })]);
         let decided = server.executor.decide(&pending, true).unwrap();
-        assert!(matches!(decided, Decided::ProfileChanged { profile, .. } if profile == "test"));
+        assert!(matches!(decided, ApprovalOutcome::ProfileChanged { profile, .. } if profile == "test"));
         assert_eq!(server.text("Work/a.md"), "one\n");
     }
 
     #[test]
     fn what_was_agreed_to_is_told_to_whoever_asked_and_to_nobody_else() {
         for effect in [Effect::Write, Effect::Read] {
-            let rules = vec![Rule::effect(effect, Decision::Ask)];
+            let rules = vec![ApprovalRule::effect(effect, RuleDecision::Ask)];
             let server =
                 TestSetup { rules, waits_for_approval: true, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
             let (tool, call) = match effect {
@@ -436,7 +437,7 @@ mod tests {
 
     #[test]
     fn a_caller_that_nothing_tells_from_others_is_known_by_its_handle() {
-        let rules = vec![Rule::effect(Effect::Write, Decision::Ask)];
+        let rules = vec![ApprovalRule::effect(Effect::Write, RuleDecision::Ask)];
         let server = TestSetup { rules, waits_for_approval: true, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
         let anyone = Principal { caller: Caller::Unknown, ..server.principal() };
         let call = |handle: Option<&str>| {
@@ -457,7 +458,7 @@ mod tests {
 
     #[test]
     fn questions_that_wait_are_limited_for_each_and_for_all() {
-        let rules = vec![Rule::effect(Effect::Write, Decision::Ask)];
+        let rules = vec![ApprovalRule::effect(Effect::Write, RuleDecision::Ask)];
         let server = TestSetup { rules, waits_for_approval: true, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
         let ask = |name: &str, number: usize| {
             let principal = Principal { name: name.to_owned(), ..server.principal() };
@@ -468,14 +469,14 @@ mod tests {
             }
         };
         for number in 0..MOST_OF_ONE {
-            assert_eq!(ask("http:a", number), Kind::ApprovalPending);
+            assert_eq!(ask("http:a", number), ReasonKind::ApprovalPending);
         }
-        assert_eq!(ask("http:a", MOST_OF_ONE), Kind::TooMany);
-        assert_eq!(ask("http:a", 0), Kind::ApprovalPending, "it waits already");
+        assert_eq!(ask("http:a", MOST_OF_ONE), ReasonKind::TooMany);
+        assert_eq!(ask("http:a", 0), ReasonKind::ApprovalPending, "it waits already");
         for number in MOST_OF_ONE..MOST {
-            assert_eq!(ask(&format!("http:{number}"), number), Kind::ApprovalPending);
+            assert_eq!(ask(&format!("http:{number}"), number), ReasonKind::ApprovalPending);
         }
-        assert_eq!(ask("http:last", 0), Kind::TooMany);
+        assert_eq!(ask("http:last", 0), ReasonKind::TooMany);
     }
 
     #[test]

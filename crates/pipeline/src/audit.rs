@@ -7,8 +7,8 @@ use std::{
 };
 
 use lapidary_note::ContentHash;
-use lapidary_tools::{Interruption, Kind, Reason, Rendered, Walked};
-use lapidary_vault::{Changed, News, Stop, VaultPath, store::LogFile};
+use lapidary_tools::{Interruption, Reason, ReasonKind, RenderedReply, WalkCost};
+use lapidary_vault::{FileChange, ScanStop, VaultNews, VaultPath, store::LogFile};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -61,7 +61,7 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
         line.put("dry_run", &true);
     }
     if !refused_steps.is_empty() {
-        let one = |(tool, kind): &(String, Kind)| json!({ "tool": tool, "reason": kind.wire_code().id });
+        let one = |(tool, kind): &(String, ReasonKind)| json!({ "tool": tool, "reason": kind.wire_code().id });
         line.put("refused", &refused_steps.iter().map(one).collect::<Vec<_>>());
     }
     if let [changed] = &receipt.changed[..] {
@@ -71,15 +71,17 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
         line.put("changes", &receipt.changed.iter().take(MOST_CHANGES).map(change).collect::<Vec<_>>());
     }
     line.put("checkpoint", &receipt.checkpoint);
-    if let Some(Walked { files, bytes, stopped }) = walked {
+    if let Some(WalkCost { files, bytes, stopped }) = walked {
         line.put("files_scanned", &files);
         line.put("bytes_read", &bytes);
         line.put("truncated", &stopped.map(|_| true));
     }
     let stopped = match outcome {
-        Outcome::Refused(Refusal { reason: Reason::Interrupted(Interruption::TakenBack), .. }) => Some(Stop::Cancelled),
+        Outcome::Refused(Refusal { reason: Reason::Interrupted(Interruption::TakenBack), .. }) => {
+            Some(ScanStop::Cancelled)
+        }
         Outcome::Refused(Refusal { reason: Reason::Interrupted(Interruption::Deadline { .. }), .. }) => {
-            Some(Stop::Deadline)
+            Some(ScanStop::Deadline)
         }
         _ => walked.and_then(|walked| walked.stopped),
     };
@@ -87,7 +89,7 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
     line.put("duration_ms", &(execution.started.elapsed().as_secs_f64() * 1000.0));
     let reply_bytes = match outcome {
         Outcome::Answered(payload) => payload.reply_bytes(),
-        Outcome::Refused(Refusal { rendered, .. }) => rendered.as_ref().map_or(0, Rendered::bytes),
+        Outcome::Refused(Refusal { rendered, .. }) => rendered.as_ref().map_or(0, RenderedReply::bytes),
         Outcome::Asked(_) | Outcome::UnknownTool { .. } => 0,
     };
     line.put("reply_bytes", &reply_bytes);
@@ -98,13 +100,13 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
 const MOST_CHANGES: usize = 20;
 
 /// One of several files that were changed.
-fn change(changed: &Changed) -> Map<String, Value> {
+fn change(changed: &FileChange) -> Map<String, Value> {
     let file = ("file", json!(changed.path.to_string()));
     let facts = std::iter::once(file).chain(facts_of(changed)).filter(|(_, value)| !value.is_null());
     facts.map(|(key, value)| (key.to_owned(), value)).collect()
 }
 
-fn facts_of(changed: &Changed) -> [(&'static str, Value); 5] {
+fn facts_of(changed: &FileChange) -> [(&'static str, Value); 5] {
     let hash = |hash: Option<ContentHash>| json!(hash.map(|hash| hash.to_string()));
     [
         ("before_hash", hash(changed.before)),
@@ -139,11 +141,11 @@ impl JsonLine {
     }
 }
 
-fn why(stop: Stop) -> &'static str {
+fn why(stop: ScanStop) -> &'static str {
     match stop {
-        Stop::Budget => "budget",
-        Stop::Deadline => "deadline",
-        Stop::Cancelled => "cancelled",
+        ScanStop::Budget => "budget",
+        ScanStop::Deadline => "deadline",
+        ScanStop::Cancelled => "cancelled",
     }
 }
 
@@ -159,19 +161,19 @@ impl AuditLog {
     }
 
     /// What happened to the vault without a call.
-    pub(crate) fn record_news(&self, log: &LogFile, time: SystemTime, news: &News) {
+    pub(crate) fn record_news(&self, log: &LogFile, time: SystemTime, news: &VaultNews) {
         let files = |paths: &[VaultPath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
         // First, as in every line: whoever reads several logs sorts them by it.
         let ts = iso(time);
         let line = match news {
-            News::Completed { checkpoint } => {
+            VaultNews::Completed { checkpoint } => {
                 json!({ "ts": ts, "event": "change_completed", "checkpoint": checkpoint })
             }
-            News::Undone { left } => json!({ "ts": ts, "event": "change_undone", "left": files(left) }),
-            News::LateSave { path, checkpoint } => {
+            VaultNews::Undone { left } => json!({ "ts": ts, "event": "change_undone", "left": files(left) }),
+            VaultNews::LateSave { path, checkpoint } => {
                 json!({ "ts": ts, "event": "late_save", "file": path.to_string(), "checkpoint": checkpoint })
             }
-            News::Postponed { why } => json!({ "ts": ts, "event": "postponed", "why": why }),
+            VaultNews::Postponed { why } => json!({ "ts": ts, "event": "postponed", "why": why }),
         };
         self.append(log, &line.to_string());
     }

@@ -2,14 +2,14 @@
 //! change.
 
 use lapidary_tools::{
-    Batch, BatchOutcome, BatchStep, Checked, Context, Draft, Entry, Learnt, Planned, PlannedChange, Reason, Spec,
-    StepAnswer, StepRefusal, ToolAnswer, bug, clipped,
+    AnswerDraft, BatchOutcome, BatchStep, CallBatch, CatalogueEntry, CheckedArguments, CommitReport, Context, Planned,
+    PlannedChange, Reason, StepAnswer, StepRefusal, ToolAnswer, ToolSpec, bug, clipped,
 };
 use lapidary_vault::{Change, ChangeSet, Scope, View};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Decision,
+    RuleDecision,
     execution::Execution,
     stages::{check, find, judge},
 };
@@ -19,14 +19,14 @@ const LOGGED: usize = 20;
 
 /// One step that can be made.
 struct PlannedStep {
-    draft: Box<dyn Draft>,
+    draft: Box<dyn AnswerDraft>,
     repairs: Vec<String>,
     dry_run: &'static str,
 }
 
 /// The answer of a batch until its change is made.
 struct BatchDraft {
-    batch: Batch,
+    batch: CallBatch,
     withdrawn: bool,
     steps: Vec<Result<PlannedStep, StepRefusal>>,
 }
@@ -37,8 +37,8 @@ pub(crate) fn plan<'a>(
     context: &Context<'_>,
     view: &View,
     scope: &Scope,
-    mut batch: Batch,
-) -> Result<(PlannedChange, Vec<&'a Spec>), Reason> {
+    mut batch: CallBatch,
+) -> Result<(PlannedChange, Vec<&'a ToolSpec>), Reason> {
     let mut changes = ChangeSet::default();
     let mut overlay: Option<View> = None;
     let (mut steps, mut specs) = (Vec::new(), Vec::new());
@@ -89,14 +89,14 @@ fn plan_step<'a>(
     tool: &str,
     arguments: Map<String, Value>,
     dry_run: bool,
-) -> Result<(&'a Entry, PlannedStep, ChangeSet), Reason> {
+) -> Result<(&'a CatalogueEntry, PlannedStep, ChangeSet), Reason> {
     let entry = find::named_tool(execution.profile(), tool)?;
     entry.authorize()?;
     let name = entry.spec.name();
     if !entry.spec.in_batches {
         return Err(Reason::NotInBatch { tool: name.to_owned() });
     }
-    let Checked { mut arguments, repairs } = check::step_arguments(entry, view.vault(), arguments)?;
+    let CheckedArguments { mut arguments, repairs } = check::step_arguments(entry, view.vault(), arguments)?;
     check::write_scope(entry, &arguments, scope)?;
     // Whether anything is written is for the batch to say, and it says so for all of its steps.
     let dry = entry.spec.dry_run.ok_or_else(|| bug!("`{name}` may run in batches and has no dry run"))?;
@@ -115,8 +115,8 @@ fn plan_step<'a>(
     };
     let vault = &execution.concerned_vault().vault;
     match judge::judge(&changes, &[&entry.spec], scope, vault, execution.setup(), execution.principal())?.0 {
-        Decision::Deny => Err(Reason::DeniedByRule),
-        Decision::Allow | Decision::Ask => Ok((entry, PlannedStep { draft, repairs, dry_run: dry }, changes)),
+        RuleDecision::Deny => Err(Reason::DeniedByRule),
+        RuleDecision::Allow | RuleDecision::Ask => Ok((entry, PlannedStep { draft, repairs, dry_run: dry }, changes)),
     }
 }
 
@@ -128,9 +128,9 @@ fn is_stale_by(reason: &Reason, changes: &ChangeSet) -> bool {
     changes.changes.iter().flat_map(Change::paths).any(|changed| changed == path)
 }
 
-impl Draft for BatchDraft {
-    fn finish(self: Box<Self>, learnt: &Learnt<'_>) -> Result<ToolAnswer, Reason> {
-        let Self { batch: Batch { atomic, dry_run, finish, .. }, withdrawn, steps } = *self;
+impl AnswerDraft for BatchDraft {
+    fn finish(self: Box<Self>, learnt: &CommitReport<'_>) -> Result<ToolAnswer, Reason> {
+        let Self { batch: CallBatch { atomic, dry_run, finish, .. }, withdrawn, steps } = *self;
         let finished = |step: Result<PlannedStep, StepRefusal>| match step {
             Ok(step) => step.finish(learnt).map(Ok),
             Err(refusal) => Ok(Err(refusal)),
@@ -141,7 +141,7 @@ impl Draft for BatchDraft {
 }
 
 impl PlannedStep {
-    fn finish(self, learnt: &Learnt<'_>) -> Result<StepAnswer, Reason> {
+    fn finish(self, learnt: &CommitReport<'_>) -> Result<StepAnswer, Reason> {
         let mut output = self.draft.finish(learnt)?.output.to_map();
         if !self.repairs.is_empty() {
             output.insert("notice".to_owned(), json!(format!("Arguments repaired: {}.", self.repairs.join("; "))));
@@ -152,7 +152,7 @@ impl PlannedStep {
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::Kind;
+    use lapidary_tools::ReasonKind;
     use serde_json::json;
 
     use crate::testing::{TestServer, TestSetup};
@@ -205,7 +205,7 @@ mod tests {
             let steps = [grow.clone()].into_iter().chain(vec![again.clone(); 20]).chain((0..more).map(make));
             json!({ "ops": steps.collect::<Vec<_>>(), "atomic": false })
         };
-        assert_eq!(server.refused("bulk_apply", ops(3)).kind(), Kind::BudgetExceeded);
+        assert_eq!(server.refused("bulk_apply", ops(3)).kind(), ReasonKind::BudgetExceeded);
         assert_eq!(server.text("a.md"), "x");
         server.done("bulk_apply", ops(2));
     }

@@ -8,7 +8,7 @@ use std::{
 
 use hmac::{Hmac, KeyInit, Mac};
 use lapidary_note::ContentHash;
-use lapidary_tools::{Proposal, Reason, bug};
+use lapidary_tools::{Reason, ShownProposal, bug};
 use parking_lot::{Mutex, MutexGuard};
 use sha2::Sha256;
 
@@ -35,17 +35,17 @@ pub(crate) struct VerifiedToken {
 }
 
 /// What a question is about.
-pub(crate) struct Subject<'a> {
+pub(crate) struct QuestionSubject<'a> {
     pub(crate) caller: &'a str,
     pub(crate) tool: &'a str,
     pub(crate) arguments: ContentHash,
     pub(crate) changes: ContentHash,
 }
 
-impl<'a> Subject<'a> {
+impl<'a> QuestionSubject<'a> {
     /// Of a change that a caller was shown and may come back for.
-    pub(crate) fn of(caller: &'a str, proposal: &'a Proposal) -> Self {
-        let Proposal { tool, arguments, changes } = *proposal;
+    pub(crate) fn of(caller: &'a str, proposal: &'a ShownProposal) -> Self {
+        let ShownProposal { tool, arguments, changes } = *proposal;
         Self { caller, tool, arguments, changes }
     }
 }
@@ -65,7 +65,12 @@ impl ConfirmationTokens {
     }
 
     /// The state to send along with a question.
-    pub(crate) fn issue(&self, subject: &Subject<'_>, now: SystemTime, open_for: Duration) -> Result<String, Reason> {
+    pub(crate) fn issue(
+        &self,
+        subject: &QuestionSubject<'_>,
+        now: SystemTime,
+        open_for: Duration,
+    ) -> Result<String, Reason> {
         let mut nonce = [0; NONCE];
         getrandom::fill(&mut nonce).map_err(|error| bug!("the system has no random numbers: {error}"))?;
         let expiry = seconds(now) + open_for.as_secs();
@@ -78,7 +83,12 @@ impl ConfirmationTokens {
     }
 
     /// Accepts a state once, in time, from the same caller, for the same call and the same change.
-    pub(crate) fn verify_and_consume(&self, state: &str, subject: &Subject<'_>, now: SystemTime) -> Result<(), Reason> {
+    pub(crate) fn verify_and_consume(
+        &self,
+        state: &str,
+        subject: &QuestionSubject<'_>,
+        now: SystemTime,
+    ) -> Result<(), Reason> {
         // Whatever comes of it, it has been used.
         let (opened, shown) = self.unseal(state, subject)?;
         self.consume(&opened, now)?;
@@ -86,14 +96,19 @@ impl ConfirmationTokens {
     }
 
     /// A person said no, or nothing: a yes to the same question comes too late.
-    pub(crate) fn revoke(&self, state: &str, subject: &Subject<'_>, now: SystemTime) {
+    pub(crate) fn revoke(&self, state: &str, subject: &QuestionSubject<'_>, now: SystemTime) {
         if let Ok((opened, _)) = self.unseal(state, subject) {
             self.used(now).insert(opened.nonce, opened.expiry);
         }
     }
 
     /// The same without using it up, which [`Self::consume`] does.
-    pub(crate) fn verify(&self, state: &str, subject: &Subject<'_>, now: SystemTime) -> Result<VerifiedToken, Reason> {
+    pub(crate) fn verify(
+        &self,
+        state: &str,
+        subject: &QuestionSubject<'_>,
+        now: SystemTime,
+    ) -> Result<VerifiedToken, Reason> {
         let (opened, shown) = self.unseal(state, subject)?;
         if self.used(now).contains_key(&opened.nonce) || opened.expiry < seconds(now) {
             return Err(Reason::ConsentExpired);
@@ -117,7 +132,7 @@ impl ConfirmationTokens {
     }
 
     /// A state of ours for this caller and call, and whether it is for this very change.
-    fn unseal(&self, state: &str, subject: &Subject<'_>) -> Result<(VerifiedToken, bool), Reason> {
+    fn unseal(&self, state: &str, subject: &QuestionSubject<'_>) -> Result<(VerifiedToken, bool), Reason> {
         let bytes = unhex(state).ok_or(Reason::ConsentExpired)?;
         let (sealed, mac) = bytes.split_at_checked(NONCE + EXPIRY + DIGEST).ok_or(Reason::ConsentExpired)?;
         // The change that was shown is part of the seal, so that a forged state and a changed note are told apart.
@@ -134,7 +149,7 @@ impl ConfirmationTokens {
         Ok((opened, sealed[NONCE + EXPIRY..] == subject.changes.as_bytes()[..DIGEST]))
     }
 
-    fn mac(&self, sealed: &[u8], subject: &Subject<'_>) -> Result<Hmac<Sha256>, Reason> {
+    fn mac(&self, sealed: &[u8], subject: &QuestionSubject<'_>) -> Result<Hmac<Sha256>, Reason> {
         let mut mac =
             Hmac::<Sha256>::new_from_slice(&self.key).map_err(|error| bug!("the key has a wrong length: {error}"))?;
         for part in
@@ -163,9 +178,9 @@ fn unhex(text: &str) -> Option<Vec<u8>> {
 mod tests {
     use super::*;
 
-    fn subject<'a>(caller: &'a str, tool: &'a str, arguments: &str, changes: &str) -> Subject<'a> {
+    fn subject<'a>(caller: &'a str, tool: &'a str, arguments: &str, changes: &str) -> QuestionSubject<'a> {
         let hash = |text: &str| ContentHash::of(text.as_bytes());
-        Subject { caller, tool, arguments: hash(arguments), changes: hash(changes) }
+        QuestionSubject { caller, tool, arguments: hash(arguments), changes: hash(changes) }
     }
 
     #[test]

@@ -4,7 +4,7 @@ mod batches;
 mod everyday;
 mod hashes;
 
-use lapidary_tools::{Example, Gives, TOOLS, check_arguments};
+use lapidary_tools::{Example, ExampleResult, TOOLS, check_arguments};
 use lapidary_vault::VaultPath;
 use serde_json::{Map, Value, json};
 
@@ -14,9 +14,9 @@ use crate::{Outcome, testing::TestServer};
 const ADDED: [&str; 3] = ["checkpoint", "diff", "trashedTo"];
 
 /// Makes the calls that an example needs, and returns what it gives in the end.
-fn made_first(server: &TestServer, gives: Gives) -> Gives {
+fn made_first(server: &TestServer, gives: ExampleResult) -> ExampleResult {
     match gives {
-        Gives::After { tool, input, gives } => {
+        ExampleResult::After { tool, input, gives } => {
             server.done(tool, input);
             made_first(server, *gives)
         }
@@ -57,7 +57,7 @@ fn examples_do_what_they_say() {
             let server = TestServer::new(before);
             let gives = made_first(&server, gives);
             match (server.call(name, input), gives) {
-                (Outcome::Refused(refusal), Gives::Refusal(kind)) => {
+                (Outcome::Refused(refusal), ExampleResult::Refusal(kind)) => {
                     assert_eq!(refusal.reason.kind(), kind, "{name}, {says}");
                     assert!(spec.reasons().contains(&kind), "{name} refuses with {kind:?} but does not declare it");
                 }
@@ -68,13 +68,13 @@ fn examples_do_what_they_say() {
                     assert_eq!(rendered.structured().len(), output.to_string().len(), "{name}, {says}: a key twice");
                     fits(spec.output(), &output);
                     match gives {
-                        Gives::Output(expected) => {
+                        ExampleResult::Output(expected) => {
                             if let Value::Object(output) = &mut output {
                                 output.retain(|key, _| !ADDED.contains(&key.as_str()) || expected.get(key).is_some());
                             }
                             assert_eq!(output, expected, "{name}, {says}");
                         }
-                        Gives::Including(part) => {
+                        ExampleResult::Including(part) => {
                             assert!(includes(&output, &part), "{name}, {says}: {output:#}");
                         }
                         _ => panic!("{name}, {says}: {output:#}"),

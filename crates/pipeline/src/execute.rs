@@ -4,14 +4,14 @@
 use std::{sync::Arc, time::Duration};
 
 use lapidary_tools::{
-    Cancel, Effect, Interruption, Reason, RelayedCall, Spec, ToolKind, bug, catch_panic, check_arguments,
+    Cancel, Effect, Interruption, Reason, RelayedCall, ToolKind, ToolSpec, bug, catch_panic, check_arguments,
 };
 use serde_json::{Map, Value};
 use tracing::Span;
 
 use crate::{
     Executor, Invocation, Operation, Outcome,
-    execution::{Conclusion, Execution, Flow},
+    execution::{CallConclusion, Execution, StageFlow},
     stages::{FIND, NARROW, STAGES, check::argument_at, observe, record},
 };
 
@@ -100,7 +100,7 @@ fn call_span(execution: &Execution<'_>) -> Span {
 }
 
 /// From stage to stage, until one of them ends the call.
-fn run_stages(execution: &mut Execution<'_>) -> Result<Conclusion, Reason> {
+fn run_stages(execution: &mut Execution<'_>) -> Result<CallConclusion, Reason> {
     let mut at = FIND;
     while let Some((name, stage)) = STAGES.get(at) {
         let _stage = if execution.is_recorded() {
@@ -109,10 +109,10 @@ fn run_stages(execution: &mut Execution<'_>) -> Result<Conclusion, Reason> {
             tracing::trace_span!("stage", name).entered()
         };
         at = match stage(execution)? {
-            Flow::Next => at + 1,
-            Flow::Restart => FIND,
-            Flow::Replan => NARROW,
-            Flow::End(conclusion) => return Ok(conclusion),
+            StageFlow::Next => at + 1,
+            StageFlow::Restart => FIND,
+            StageFlow::Replan => NARROW,
+            StageFlow::End(conclusion) => return Ok(conclusion),
         };
     }
     Err(bug!("a call went through all stages and did not end"))
@@ -130,7 +130,7 @@ fn effect_of(invocation: &Invocation) -> Effect {
 }
 
 /// Asks something of the tool that a call is for in the end, and its arguments as they were sent.
-fn with_tool<T>(invocation: &Invocation, ask: impl FnOnce(&Spec, &Map<String, Value>) -> T) -> Option<T> {
+fn with_tool<T>(invocation: &Invocation, ask: impl FnOnce(&ToolSpec, &Map<String, Value>) -> T) -> Option<T> {
     let Operation::Tool { name, arguments } = &invocation.operation else { return None };
     let catalogue = &invocation.principal.profile().catalogue;
     let entry = catalogue.find(name).ok()?;
@@ -152,7 +152,7 @@ mod tests {
     };
 
     use lapidary_tools::{
-        Context, Group, ListPrompts, OpenedVaults, OperationDeclaration, Payload, PromptsSeen, ReadOperation,
+        Context, ListPrompts, OpenedVaults, OperationDeclaration, PromptsSeen, ReadOperation, ReadPayload, ToolGroup,
         VaultChoice, WatchPrompts,
     };
     use serde_json::json;
@@ -196,7 +196,7 @@ mod tests {
             Map::new()
         }
 
-        fn group(&self) -> Result<Option<Group>, Reason> {
+        fn group(&self) -> Result<Option<ToolGroup>, Reason> {
             Ok(None)
         }
 
@@ -204,7 +204,7 @@ mod tests {
             Ok(VaultChoice::States)
         }
 
-        fn answer(&self, _: &Context<'_>, _: OpenedVaults) -> Result<Payload, Reason> {
+        fn answer(&self, _: &Context<'_>, _: OpenedVaults) -> Result<ReadPayload, Reason> {
             self.began.store(true, Ordering::Release);
             // Ends when the sender is gone.
             self.waits.lock().unwrap().recv().unwrap_or_default();

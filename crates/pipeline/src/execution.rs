@@ -5,8 +5,8 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    Cancel, Entry, Family, Kind, Offered, OpenedVaults, Payload, PlannedChange, Profile, ReadOperation, Reason,
-    Rendered, Spec, VaultChoice, Walked, bug,
+    Cancel, CatalogueEntry, OfferedTools, OpenedVaults, PlannedChange, ProfileView, ReadOperation, ReadPayload, Reason,
+    ReasonKind, RenderedReply, ToolSpec, VaultChoice, WalkCost, WireFamily, bug,
     quote::{quoted, quoted_path},
     render_refusal,
 };
@@ -14,10 +14,11 @@ use lapidary_vault::{LateSave, Receipt, Scope, Turn, View};
 use serde_json::{Map, Value};
 
 use crate::{
-    Decision, Executor, Invocation, Operation, Outcome, Principal, Progress, Question, Refusal, ServedVault, Setup,
+    CallProgress, Executor, ExecutorSetup, Invocation, Operation, Outcome, Principal, Question, Refusal, RuleDecision,
+    ServedVault,
     confirmation::VerifiedToken,
     digest::digest,
-    places::Places,
+    places::LinkedPlaces,
     repetition::{CallFingerprint, FilesRead},
 };
 
@@ -35,7 +36,7 @@ pub(crate) struct Execution<'a> {
     pub(crate) operation_name: String,
     /// What led to it: a tool that relays, or the approvals.
     pub(crate) via: Option<&'static str>,
-    pub(crate) found: Option<Found<'a>>,
+    pub(crate) found: Option<FoundOperation<'a>>,
     /// By which a caller that nothing else tells from others is known.
     pub(crate) handle: Option<String>,
     /// The arguments as they were sent, and their hash.
@@ -50,31 +51,31 @@ pub(crate) struct Execution<'a> {
     /// Whether they are in order.
     pub(crate) is_checked: bool,
     /// Whose wire form the answer takes: that of the tool that really runs.
-    pub(crate) family: Family,
+    pub(crate) family: WireFamily,
     /// The vault that it is about.
     pub(crate) vault: Option<&'a ServedVault>,
     /// Of an operation that is no tool.
     pub(crate) vault_choice: Option<VaultChoice>,
     /// What the rules say of the tool that led to this one.
-    pub(crate) at_least: Decision,
+    pub(crate) at_least: RuleDecision,
     /// A person has agreed to this change already.
     pub(crate) approved: Option<ContentHash>,
     pub(crate) scope: Option<Arc<Scope>>,
     pub(crate) view: Option<View>,
     pub(crate) opened: Option<OpenedVaults>,
-    pub(crate) plan: Option<Plan<'a>>,
+    pub(crate) plan: Option<ChangePlan<'a>>,
     /// What scope and rules say of the plan.
-    pub(crate) decision: Decision,
+    pub(crate) decision: RuleDecision,
     pub(crate) attempts: usize,
     /// Held between two plans, so that the second is made in turn.
     pub(crate) turn: Option<Turn<'a>>,
     /// What the answer has to tell of other programs.
     pub(crate) late_saves: Vec<LateSave>,
-    pub(crate) walked: Option<Walked>,
+    pub(crate) walked: Option<WalkCost>,
     /// What an answer was made of.
     pub(crate) read: FilesRead,
     /// Steps of a batch that came to nothing.
-    pub(crate) refused_steps: Vec<(String, Kind)>,
+    pub(crate) refused_steps: Vec<(String, ReasonKind)>,
     pub(crate) dry_run: bool,
     /// What was changed, or would have been.
     pub(crate) receipt: Receipt,
@@ -82,18 +83,18 @@ pub(crate) struct Execution<'a> {
 
 /// The operation that runs.
 #[derive(Clone, Copy)]
-pub(crate) enum Found<'a> {
-    Tool(&'a Entry),
+pub(crate) enum FoundOperation<'a> {
+    Tool(&'a CatalogueEntry),
     Read(&'a dyn ReadOperation),
 }
 
 /// A change that is planned, and whose it is.
-pub(crate) struct Plan<'a> {
+pub(crate) struct ChangePlan<'a> {
     pub(crate) change: PlannedChange,
     /// Where it takes place, once it is judged.
-    pub(crate) places: Places,
+    pub(crate) places: LinkedPlaces,
     /// The tools that had a part in it; what the owner says of any of them holds.
-    pub(crate) specs: Vec<&'a Spec>,
+    pub(crate) specs: Vec<&'a ToolSpec>,
     /// Given out for the proposal that the plan makes.
     pub(crate) token: Option<String>,
     /// Of the proposal that the plan carries out.
@@ -101,25 +102,25 @@ pub(crate) struct Plan<'a> {
 }
 
 /// Where a call goes on.
-pub(crate) enum Flow {
+pub(crate) enum StageFlow {
     Next,
     /// With another tool, from the start.
     Restart,
     /// With a new view, because another program changed what the plan was made on.
     Replan,
-    End(Conclusion),
+    End(CallConclusion),
 }
 
 /// How the stages end, unless with a reason.
-pub(crate) enum Conclusion {
-    Answer(Payload),
+pub(crate) enum CallConclusion {
+    Answer(ReadPayload),
     Ask(Question),
     UnknownTool { nearest: Option<&'static str> },
 }
 
-impl Flow {
-    pub(crate) fn answer(rendered: Rendered) -> Self {
-        Self::End(Conclusion::Answer(Payload::Tool(rendered)))
+impl StageFlow {
+    pub(crate) fn answer(rendered: RenderedReply) -> Self {
+        Self::End(CallConclusion::Answer(ReadPayload::Tool(rendered)))
     }
 }
 
@@ -154,16 +155,16 @@ impl<'a> Execution<'a> {
             repairs: Vec::new(),
             files: Vec::new(),
             is_checked: false,
-            family: Family::Own,
+            family: WireFamily::Own,
             vault: None,
             vault_choice: None,
-            at_least: Decision::Allow,
+            at_least: RuleDecision::Allow,
             approved: invocation.approved,
             scope: None,
             view: None,
             opened: None,
             plan: None,
-            decision: Decision::Allow,
+            decision: RuleDecision::Allow,
             attempts: 0,
             turn: None,
             late_saves: Vec::new(),
@@ -182,7 +183,7 @@ impl<'a> Execution<'a> {
         execution
     }
 
-    pub(crate) fn setup(&self) -> &'a Setup {
+    pub(crate) fn setup(&self) -> &'a ExecutorSetup {
         &self.executor.setup
     }
 
@@ -190,14 +191,14 @@ impl<'a> Execution<'a> {
         &self.invocation.principal
     }
 
-    pub(crate) fn profile(&self) -> &'a Profile {
+    pub(crate) fn profile(&self) -> &'a ProfileView {
         self.principal().profile()
     }
 
     /// What was asked, for the one who notices repetition.
     pub(crate) fn fingerprint(&self) -> CallFingerprint {
         match self.found {
-            Some(Found::Tool(entry)) if self.is_checked => {
+            Some(FoundOperation::Tool(entry)) if self.is_checked => {
                 CallFingerprint::of(&entry.spec, self.vault.map(|served| served.vault.name()), &self.arguments)
             }
             _ => CallFingerprint::raw(&self.operation_name, &self.given),
@@ -227,14 +228,14 @@ impl<'a> Execution<'a> {
         }
     }
 
-    pub(crate) fn found(&self) -> Result<Found<'a>, Reason> {
+    pub(crate) fn found(&self) -> Result<FoundOperation<'a>, Reason> {
         self.found.ok_or_else(|| bug!("a stage ran before the operation was found"))
     }
 
-    pub(crate) fn entry(&self) -> Result<&'a Entry, Reason> {
+    pub(crate) fn entry(&self) -> Result<&'a CatalogueEntry, Reason> {
         match self.found()? {
-            Found::Tool(entry) => Ok(entry),
-            Found::Read(_) => Err(bug!("an operation that only looks planned a change")),
+            FoundOperation::Tool(entry) => Ok(entry),
+            FoundOperation::Read(_) => Err(bug!("an operation that only looks planned a change")),
         }
     }
 
@@ -248,7 +249,7 @@ impl<'a> Execution<'a> {
         !self.receipt.changed.is_empty() && !self.dry_run
     }
 
-    pub(crate) fn report(&self, progress: Progress) {
+    pub(crate) fn report(&self, progress: CallProgress) {
         self.invocation.progress.iter().for_each(|report| report(progress));
     }
 
@@ -278,8 +279,8 @@ impl<'a> Execution<'a> {
     }
 
     /// What the caller has; hints name nothing else.
-    pub(crate) fn offered(&self) -> Offered<'a> {
-        Offered::of(&self.invocation.principal.profile().catalogue)
+    pub(crate) fn offered(&self) -> OfferedTools<'a> {
+        OfferedTools::of(&self.invocation.principal.profile().catalogue)
     }
 
     /// A refusal in the form of whoever asked.

@@ -6,50 +6,50 @@ use std::{
     time::Duration,
 };
 
-use lapidary_tools::{Disk, Effect, MemoryLimits, Profile, Reason, ScanLimits};
+use lapidary_tools::{DiskFault, Effect, MemoryLimits, ProfileView, Reason, ScanLimits};
 use lapidary_vault::{RulesError, Scope, VaultPath, View};
 
 use crate::{
-    Caller, Clock, Decision, Grant, Rules, ServedVault, Vaults,
+    ApprovalRules, Caller, Clock, Grant, RuleDecision, ServedVault, ServedVaults,
     audit::AuditLog,
     confirmation::ConfirmationTokens,
-    lanes::Lanes,
+    lanes::CallLanes,
     repetition::{CallHistory, RepetitionLimits},
 };
 
 /// Everything that reaches a vault goes through here, see [`Executor::execute`].
 pub struct Executor {
-    pub(crate) setup: Setup,
+    pub(crate) setup: ExecutorSetup,
     pub(crate) audit: AuditLog,
     pub(crate) tokens: ConfirmationTokens,
     pub(crate) history: CallHistory,
-    pub(crate) lanes: Lanes,
+    pub(crate) lanes: CallLanes,
     /// No change begins any more.
     pub(crate) is_closing: AtomicBool,
 }
 
 /// What the owner configured.
-pub struct Setup {
+pub struct ExecutorSetup {
     /// Of callers who present nothing that gives them another.
     pub grant: Arc<Grant>,
     /// By the name of the principal: of callers who are known.
     pub grants: Vec<(String, Arc<Grant>)>,
     /// All profiles that anybody can have here.
-    pub profiles: Vec<Arc<Profile>>,
-    pub vaults: Vaults,
-    pub rules: Rules,
+    pub profiles: Vec<Arc<ProfileView>>,
+    pub vaults: ServedVaults,
+    pub rules: ApprovalRules,
     /// Whether a change waits for a person where the client cannot ask one.
     pub waits_for_approval: bool,
     /// Whether a person who can be asked is asked before a note goes to the trash.
     pub asks_before_deleting: bool,
     /// The folder of the vaults in which every note is a playbook.
     pub skills: Option<VaultPath>,
-    pub limits: Limits,
+    pub limits: CallLimits,
     pub clock: Clock,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Limits {
+pub struct CallLimits {
     pub max_file_bytes: u64,
     /// Of all files of one change, before and after.
     pub max_change_bytes: u64,
@@ -62,7 +62,7 @@ pub struct Limits {
     pub scan: ScanLimits,
 }
 
-impl Limits {
+impl CallLimits {
     /// What one call may hold in memory.
     pub(crate) fn budget(&self) -> MemoryLimits {
         MemoryLimits {
@@ -74,13 +74,13 @@ impl Limits {
 }
 
 impl Executor {
-    pub fn new(setup: Setup) -> Result<Self, getrandom::Error> {
+    pub fn new(setup: ExecutorSetup) -> Result<Self, getrandom::Error> {
         Ok(Self {
             audit: AuditLog::default(),
             setup,
             tokens: ConfirmationTokens::new()?,
             history: CallHistory::default(),
-            lanes: Lanes::new(),
+            lanes: CallLanes::new(),
             is_closing: AtomicBool::new(false),
         })
     }
@@ -95,11 +95,11 @@ impl Executor {
         &self.setup.grant
     }
 
-    pub fn vaults(&self) -> &Vaults {
+    pub fn vaults(&self) -> &ServedVaults {
         &self.setup.vaults
     }
 
-    pub fn limits(&self) -> &Limits {
+    pub fn limits(&self) -> &CallLimits {
         &self.setup.limits
     }
 
@@ -142,7 +142,7 @@ impl Executor {
     }
 
     /// What the owner's rules say of changes in general.
-    pub fn decision_on_writing(&self) -> Decision {
+    pub fn decision_on_writing(&self) -> RuleDecision {
         self.setup.rules.on(Effect::Write)
     }
 
@@ -188,7 +188,7 @@ impl Executor {
 
 fn closed(error: &RulesError) -> Reason {
     match error {
-        RulesError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
+        RulesError::VaultGone => Reason::Disk { path: None, problem: DiskFault::VaultGone },
         RulesError::Unreadable { file, .. } => Reason::VaultClosed { file },
     }
 }

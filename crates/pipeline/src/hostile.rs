@@ -1,11 +1,11 @@
 //! Notes, names and other clients that try to speak with our voice: whatever a tool is asked, their words come out in
 //! quotations, on the line where they belong, and every character of them is seen.
 
-use lapidary_tools::{Effect, Spec, ToolKind, quote::outside_quotations};
+use lapidary_tools::{Effect, ToolKind, ToolSpec, quote::outside_quotations};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Decision, Outcome, Principal, Rule,
+    ApprovalRule, Outcome, Principal, RuleDecision,
     testing::{TestServer, TestSetup},
 };
 
@@ -38,7 +38,7 @@ fn files() -> Vec<(String, String)> {
 }
 
 /// Arguments of some kind for every tool: those that find something, and those that do not.
-fn arguments(spec: &Spec, found: bool, dry_run: bool) -> Map<String, Value> {
+fn arguments(spec: &ToolSpec, found: bool, dry_run: bool) -> Map<String, Value> {
     let mut arguments = match value("", &Value::Object(spec.input().clone()), found) {
         Value::Object(arguments) => arguments,
         _ => Map::new(),
@@ -123,7 +123,7 @@ fn serve(setup: TestSetup) -> TestServer {
     setup.serve(&files)
 }
 
-fn specs() -> Vec<Spec> {
+fn specs() -> Vec<ToolSpec> {
     lapidary_tools::TOOLS.iter().map(|tool| tool.spec()).collect()
 }
 
@@ -173,7 +173,7 @@ fn no_tool_lets_a_note_or_a_name_speak_with_our_voice() {
 
 #[test]
 fn no_question_to_a_person_is_put_in_words_of_a_note() {
-    let any = |effect| Rule::effect(effect, Decision::Ask);
+    let any = |effect| ApprovalRule::effect(effect, RuleDecision::Ask);
     let rules = vec![any(Effect::Read), any(Effect::Write), any(Effect::Destroy)];
     for (can_be_asked, waits_for_approval) in [(true, false), (false, true)] {
         let server =

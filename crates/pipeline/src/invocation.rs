@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use lapidary_note::ContentHash;
-use lapidary_tools::{Payload, ReadOperation, Reason, Rendered};
+use lapidary_tools::{ReadOperation, ReadPayload, Reason, RenderedReply};
 use serde_json::{Map, Value};
 
 use crate::Principal;
@@ -12,10 +12,10 @@ pub struct Invocation {
     pub operation: Operation,
     pub principal: Principal,
     /// What a person said to the question of an earlier outcome of the same call.
-    pub answer: Option<Answer>,
+    pub answer: Option<ConsentAnswer>,
     /// The change that a person has approved in another process. It is made, or none.
     pub approved: Option<ContentHash>,
-    pub progress: Option<Arc<dyn Fn(Progress) + Send + Sync>>,
+    pub progress: Option<Arc<dyn Fn(CallProgress) + Send + Sync>>,
 }
 
 /// What is to be done.
@@ -43,7 +43,7 @@ impl Invocation {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Answer {
+pub struct ConsentAnswer {
     pub state: String,
     pub verdict: Verdict,
 }
@@ -59,7 +59,7 @@ pub enum Verdict {
 
 /// How far a call has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum CallProgress {
     /// What would change is known.
     Planned,
     /// All is done, the reply follows.
@@ -68,7 +68,7 @@ pub enum Progress {
 
 /// What came of a call.
 pub enum Outcome {
-    Answered(Payload),
+    Answered(ReadPayload),
     Refused(Refusal),
     /// A person has to be asked; then the same call is made again with the answer.
     Asked(Question),
@@ -80,16 +80,16 @@ pub enum Outcome {
 
 impl Outcome {
     /// The reply to a call of a tool, be it an answer or a refusal.
-    pub fn rendered(self) -> Option<Rendered> {
+    pub fn rendered(self) -> Option<RenderedReply> {
         match self {
-            Self::Answered(Payload::Tool(rendered)) => Some(rendered),
+            Self::Answered(ReadPayload::Tool(rendered)) => Some(rendered),
             Self::Refused(refusal) => refusal.rendered,
             Self::Answered(_) | Self::Asked(_) | Self::UnknownTool { .. } => None,
         }
     }
 
     /// The answer, or why there is none. Only tools can be unknown or lead to a question.
-    pub fn answer(self) -> Result<Payload, Reason> {
+    pub fn answer(self) -> Result<ReadPayload, Reason> {
         match self {
             Self::Answered(payload) => Ok(payload),
             Self::Refused(refusal) => Err(refusal.reason),
@@ -103,7 +103,7 @@ impl Outcome {
 pub struct Refusal {
     pub reason: Reason,
     /// In the form of the tool's family; other operations have their own.
-    pub rendered: Option<Rendered>,
+    pub rendered: Option<RenderedReply>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use lapidary_tools::Effect;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-pub(crate) struct Lanes {
+pub(crate) struct CallLanes {
     reads: Arc<Semaphore>,
     writes: Arc<Semaphore>,
 }
@@ -17,7 +17,7 @@ const FEWEST_READS: usize = 8;
 /// Changes of one vault take turns anyway; these may plan at the same time.
 const WRITES: usize = 16;
 
-impl Lanes {
+impl CallLanes {
     pub(crate) fn new() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let reads = (READS_PER_CORE * cores).max(FEWEST_READS);

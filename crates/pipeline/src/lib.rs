@@ -27,13 +27,13 @@ mod hostile;
 #[cfg(test)]
 mod testing;
 
-pub use approval_rules::{Decision, Rule, Rules};
-pub use approvals::{Decided, Pending};
+pub use approval_rules::{ApprovalRule, ApprovalRules, RuleDecision};
+pub use approvals::{ApprovalOutcome, PendingChange};
 pub use audit::AUDIT_FILE;
 pub use clock::Clock;
-pub use executor::{Executor, Limits, Setup};
-pub use invocation::{Answer, Invocation, Operation, Outcome, Progress, Question, Refusal, Verdict};
+pub use executor::{CallLimits, Executor, ExecutorSetup};
+pub use invocation::{CallProgress, ConsentAnswer, Invocation, Operation, Outcome, Question, Refusal, Verdict};
 pub use principal::{Caller, CallerStanding, Grant, Principal};
 pub use repetition::RepetitionLimits;
 pub use rule_files::RuleFilesInForce;
-pub use vaults::{ServedVault, Vaults};
+pub use vaults::{ServedVault, ServedVaults};

@@ -8,9 +8,9 @@ use lapidary_vault::{ChangeSet, Scope, Vault, VaultPath, store::StoreError};
 
 /// The places of a change set, by the paths that lead there by a link. All others are their own.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Places(BTreeMap<VaultPath, VaultPath>);
+pub(crate) struct LinkedPlaces(BTreeMap<VaultPath, VaultPath>);
 
-impl Places {
+impl LinkedPlaces {
     /// Where these changes take place now, if the principal may change that too. What it may not even see is answered
     /// like a link that leads nowhere.
     pub(crate) fn of(changes: &ChangeSet, vault: &Vault, scope: &Scope) -> Result<Self, Reason> {

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use lapidary_note::ContentHash;
-use lapidary_tools::{Author, Profile};
+use lapidary_tools::{Author, ProfileView};
 use lapidary_vault::Policy;
 
 /// Who is calling. Each transport makes one in exactly one function.
@@ -79,7 +79,7 @@ impl Principal {
         Author { id: &self.id, name }
     }
 
-    pub fn profile(&self) -> &Profile {
+    pub fn profile(&self) -> &ProfileView {
         &self.grant.profile
     }
 }
@@ -87,7 +87,7 @@ impl Principal {
 /// What the owner lets somebody use of what the server offers. Chosen by the owner at start, never by a call.
 #[derive(Clone, Debug)]
 pub struct Grant {
-    pub profile: Arc<Profile>,
+    pub profile: Arc<ProfileView>,
     /// What of a vault may be read and changed, within what the server's own policy opens; `None` is all of that.
     pub paths: Option<Arc<Policy>>,
     /// The vaults that there are for it; `None` is all. To whom it is not granted, a vault does not exist.
@@ -96,7 +96,7 @@ pub struct Grant {
 
 impl Grant {
     /// Everything that a profile allows, in all vaults.
-    pub fn of(profile: Arc<Profile>) -> Self {
+    pub fn of(profile: Arc<ProfileView>) -> Self {
         Self { profile, paths: None, vaults: None }
     }
 

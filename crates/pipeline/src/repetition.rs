@@ -8,8 +8,8 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_query::words;
-use lapidary_tools::{Rendered, Spec};
-use lapidary_vault::{Change, ChangeSet, Guard, VaultPath};
+use lapidary_tools::{RenderedReply, ToolSpec};
+use lapidary_vault::{Change, ChangeSet, ContentGuard, VaultPath};
 use parking_lot::{Mutex, MutexGuard};
 use serde_json::{Map, Value};
 
@@ -31,12 +31,12 @@ pub struct RepetitionLimits {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CallFingerprint {
     call: ContentHash,
-    search: Option<Search>,
+    search: Option<WordSearch>,
 }
 
 /// A search by words: everything else that it was given, operators among the words included, is where and how it looks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Search {
+struct WordSearch {
     scope: ContentHash,
     words: BTreeSet<String>,
     /// What an answer may repeat of the question.
@@ -50,7 +50,7 @@ impl CallFingerprint {
     }
 
     /// With arguments that fit the tool: what says the same as nothing is left out.
-    pub(crate) fn of(spec: &Spec, vault: Option<&str>, arguments: &Map<String, Value>) -> Self {
+    pub(crate) fn of(spec: &ToolSpec, vault: Option<&str>, arguments: &Map<String, Value>) -> Self {
         let mut arguments = canonical(spec, arguments);
         if let Some(vault) = vault {
             arguments.insert("vault".to_owned(), Value::String(vault.to_owned()));
@@ -70,12 +70,12 @@ impl CallFingerprint {
         }
         let scope = format!("{} {} {operators:?}", spec.name(), digest(&arguments));
         let scope = ContentHash::of(scope.as_bytes());
-        Self { call, search: (!searched.is_empty()).then_some(Search { scope, words: searched, texts }) }
+        Self { call, search: (!searched.is_empty()).then_some(WordSearch { scope, words: searched, texts }) }
     }
 
     /// What tells one answer to it from another: what the answer says, without what it only repeats of the question.
-    pub(crate) fn outcome(&self, rendered: &Rendered) -> ContentHash {
-        let Some(Search { texts, .. }) = &self.search else { return rendered.digest() };
+    pub(crate) fn outcome(&self, rendered: &RenderedReply) -> ContentHash {
+        let Some(WordSearch { texts, .. }) = &self.search else { return rendered.digest() };
         let is_echo = |value: &Value| value.as_str().is_some_and(|said| texts.iter().any(|text| text == said));
         let mut facts = rendered.facts();
         facts.retain(|_, value| !is_echo(value));
@@ -104,7 +104,7 @@ fn is_operator(part: &str) -> bool {
 }
 
 /// Without what is the default: a flag that is off, and what the schema says happens anyway.
-fn canonical(spec: &Spec, arguments: &Map<String, Value>) -> Map<String, Value> {
+fn canonical(spec: &ToolSpec, arguments: &Map<String, Value>) -> Map<String, Value> {
     let default = |name: &str| spec.input().get("properties")?.get(name)?.get("default");
     let says_nothing = |name: &str, value: &Value| match default(name) {
         Some(default) => default == value,
@@ -126,7 +126,7 @@ impl CallFingerprint {
     }
 }
 
-impl Search {
+impl WordSearch {
     /// More than half of all their words are in both. Who goes through days or chapters searches for another one each
     /// time, so words with numbers have to be the same.
     fn is_like(&self, other: &Self) -> bool {
@@ -140,7 +140,7 @@ impl Search {
 
 /// An answer that was given too often, and when it was last given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Repeated {
+pub(crate) struct RepeatedAnswer {
     pub(crate) times: usize,
     pub(crate) last: SystemTime,
     /// Not the same call, but nearly the same search.
@@ -194,7 +194,7 @@ impl KnownFiles {
         let known = match change {
             Change::Create { .. } => after,
             // An edit of what it has not seen makes it no better known.
-            Change::Write { guard: Guard::Plan, .. } => after.filter(|_| knew.is_some()),
+            Change::Write { guard: ContentGuard::Plan, .. } => after.filter(|_| knew.is_some()),
             Change::Write { .. } => after,
             Change::Move { .. } => knew.and(after.or(knew)),
             Change::Trash { .. } | Change::Delete { .. } => None,
@@ -250,7 +250,7 @@ impl CallHistory {
         outcome: ContentHash,
         at: SystemTime,
         limits: &RepetitionLimits,
-    ) -> Option<Repeated> {
+    ) -> Option<RepeatedAnswer> {
         let mut recent = self.recent();
         let calls = &mut of_caller(&mut recent, caller, at).calls;
         calls.retain(|seen| is_fresh(seen.at, at));
@@ -259,7 +259,7 @@ impl CallHistory {
         let like: Vec<&PastCall> = answered().filter(|seen| seen.asked.is_like(asked)).collect();
         for (found, similar) in [(same, false), (like, true)] {
             if let Some(last) = found.last().filter(|_| found.len() >= limits.allowed) {
-                return Some(Repeated { times: found.len(), last: last.at, similar });
+                return Some(RepeatedAnswer { times: found.len(), last: last.at, similar });
             }
         }
         calls.push_back(PastCall { asked: asked.clone(), outcome, at });

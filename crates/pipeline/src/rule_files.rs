@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use lapidary_tools::Kind;
+use lapidary_tools::ReasonKind;
 use lapidary_vault::{PathPrefix, UnmatchedRule};
 
 use crate::{Executor, Grant};
@@ -44,7 +44,9 @@ impl Executor {
                     all.ignore |= rules.ignore;
                     all.protect |= rules.protect;
                 }
-                Err(reason) if reason.kind() == Kind::VaultClosed => all.closed.push(served.vault.name().to_owned()),
+                Err(reason) if reason.kind() == ReasonKind::VaultClosed => {
+                    all.closed.push(served.vault.name().to_owned())
+                }
                 Err(_) => all.unknown = true,
             }
         }

@@ -14,9 +14,9 @@ pub(crate) mod record;
 
 use lapidary_tools::Reason;
 
-use crate::execution::{Execution, Flow};
+use crate::execution::{Execution, StageFlow};
 
-type Stage = fn(&mut Execution<'_>) -> Result<Flow, Reason>;
+type Stage = fn(&mut Execution<'_>) -> Result<StageFlow, Reason>;
 
 /// What a call goes through until it ends. What came of it is then observed and recorded, however it ended.
 pub(crate) const STAGES: [(&str, Stage); 9] = [

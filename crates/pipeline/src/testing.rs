@@ -5,10 +5,12 @@ use std::{
     time::Duration,
 };
 
-use lapidary_tools::{Payload, Profile, ProfileRules, ReadOperation, Reason, ScanLimits, Selection, TOOL_SET};
+use lapidary_tools::{
+    ProfileRules, ProfileView, ReadOperation, ReadPayload, Reason, ScanLimits, TOOL_SET, ToolSelection,
+};
 use lapidary_vault::{
     PathPrefix, Policy, Vault, VaultPath,
-    store::{LogFile, MemoryStore, StateFolder, Waiting},
+    store::{ApprovalQueue, LogFile, MemoryStore, StateFolder},
 };
 use serde_json::{Map, Value};
 use tracing::{
@@ -17,8 +19,8 @@ use tracing::{
 };
 
 use crate::{
-    AUDIT_FILE, Caller, CallerStanding, Clock, Executor, Grant, Invocation, Limits, Outcome, Principal,
-    RepetitionLimits, Rule, Rules, ServedVault, Setup, Vaults,
+    AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Caller, CallerStanding, Clock, Executor, ExecutorSetup, Grant,
+    Invocation, Outcome, Principal, RepetitionLimits, ServedVault, ServedVaults,
 };
 
 /// The name of the only vault.
@@ -30,7 +32,7 @@ pub(crate) struct TestSetup {
     /// Of callers who are known by name.
     pub(crate) grants: Vec<(String, Arc<Grant>)>,
     /// Asked before those that allow everything.
-    pub(crate) rules: Vec<Rule>,
+    pub(crate) rules: Vec<ApprovalRule>,
     pub(crate) can_be_asked: bool,
     pub(crate) waits_for_approval: bool,
     pub(crate) notices_repetition: bool,
@@ -67,20 +69,22 @@ impl TestSetup {
         let served = ServedVault {
             vault: Arc::new(Vault::private(VAULT.to_owned(), Arc::<MemoryStore>::clone(&store))),
             log: LogFile::new(Arc::clone(&folder), AUDIT_FILE, 1 << 20),
-            waiting: Waiting::new(folder),
+            waiting: ApprovalQueue::new(folder),
         };
-        let profile = Arc::new(Profile::new("test", TOOL_SET, &self.profile, &Selection::default(), &[]).unwrap());
-        let allowed = Rule { effect: None, group: None, tool: None, path: None, decision: crate::Decision::Allow };
-        let setup = Setup {
+        let profile =
+            Arc::new(ProfileView::new("test", TOOL_SET, &self.profile, &ToolSelection::default(), &[]).unwrap());
+        let allowed =
+            ApprovalRule { effect: None, group: None, tool: None, path: None, decision: crate::RuleDecision::Allow };
+        let setup = ExecutorSetup {
             grant: Arc::new(Grant::of(Arc::clone(&profile))),
             grants: self.grants,
             profiles: vec![profile],
-            vaults: Vaults::new(served, Vec::new()),
-            rules: Rules(self.rules.into_iter().chain([allowed]).collect()),
+            vaults: ServedVaults::new(served, Vec::new()),
+            rules: ApprovalRules(self.rules.into_iter().chain([allowed]).collect()),
             waits_for_approval: self.waits_for_approval,
             asks_before_deleting: self.asks_before_deleting,
             skills: VaultPath::parse("Skills").ok(),
-            limits: Limits {
+            limits: CallLimits {
                 max_file_bytes: self.max_file_bytes,
                 max_change_bytes: self.max_change_bytes,
                 max_reply_bytes: self.max_reply_bytes,
@@ -163,7 +167,7 @@ impl TestServer {
         }
     }
 
-    pub(crate) fn read(&self, operation: impl ReadOperation + 'static) -> Result<Payload, Reason> {
+    pub(crate) fn read(&self, operation: impl ReadOperation + 'static) -> Result<ReadPayload, Reason> {
         self.read_as(&self.principal(), operation)
     }
 
@@ -171,7 +175,7 @@ impl TestServer {
         &self,
         principal: &Principal,
         operation: impl ReadOperation + 'static,
-    ) -> Result<Payload, Reason> {
+    ) -> Result<ReadPayload, Reason> {
         self.run(&Invocation::read(operation, principal.clone())).answer()
     }
 
@@ -193,7 +197,7 @@ impl TestServer {
 pub(crate) fn granted(folders: &[&str]) -> Grant {
     let prefixes: Vec<PathPrefix> = folders.iter().map(|folder| PathPrefix::parse(folder).unwrap()).collect();
     let policy = Policy { read: Some(prefixes.clone()), write: Some(prefixes), ..Policy::default() };
-    let profile = Profile::new("test", TOOL_SET, &ProfileRules::curator(), &Selection::default(), &[]).unwrap();
+    let profile = ProfileView::new("test", TOOL_SET, &ProfileRules::curator(), &ToolSelection::default(), &[]).unwrap();
     Grant { profile: Arc::new(profile), paths: Some(Arc::new(policy)), vaults: None }
 }
 

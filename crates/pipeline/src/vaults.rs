@@ -3,7 +3,7 @@ use std::sync::Arc;
 use lapidary_tools::{Reason, clipped};
 use lapidary_vault::{
     Vault,
-    store::{LogFile, Waiting},
+    store::{ApprovalQueue, LogFile},
 };
 
 use crate::Grant;
@@ -12,16 +12,16 @@ use crate::Grant;
 pub struct ServedVault {
     pub vault: Arc<Vault>,
     pub log: LogFile,
-    pub waiting: Waiting,
+    pub waiting: ApprovalQueue,
 }
 
 /// The vaults of this server, in the order in which they were named. There is always at least one.
-pub struct Vaults {
+pub struct ServedVaults {
     first: ServedVault,
     others: Vec<ServedVault>,
 }
 
-impl Vaults {
+impl ServedVaults {
     pub fn new(first: ServedVault, others: Vec<ServedVault>) -> Self {
         Self { first, others }
     }

@@ -14,7 +14,7 @@ use lapidary_note::quoted;
 use serde_json::Value as Json;
 
 use crate::{PatternError, PatternKind, PatternOptions, Replacer, Row, Value, nearest};
-use reads::Reads;
+use reads::RuleReads;
 
 pub use coerce::is_truthy;
 
@@ -98,12 +98,12 @@ pub enum LogicHalt {
 pub struct Logic {
     rule: Value,
     /// Those that stand in the rule as they are.
-    patterns: BTreeMap<(Kind, String), Replacer>,
-    reads: Reads,
+    patterns: BTreeMap<(LogicOperator, String), Replacer>,
+    reads: RuleReads,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
+enum LogicOperator {
     Glob,
     Regexp,
 }
@@ -111,7 +111,7 @@ enum Kind {
 impl Logic {
     pub fn parse(rule: &Json) -> Result<Self, LogicError> {
         let rule = Value::from(rule);
-        let mut parser = Parser { values: 0, patterns: BTreeMap::new(), reads: Reads::default() };
+        let mut parser = LogicParser { values: 0, patterns: BTreeMap::new(), reads: RuleReads::default() };
         if let Value::Object(entries) = &rule
             && entries.is_empty()
         {
@@ -119,7 +119,7 @@ impl Logic {
         }
         expect_rule(&rule)?;
         parser.look_through(&rule, 0, true)?;
-        let Parser { patterns, reads, .. } = parser;
+        let LogicParser { patterns, reads, .. } = parser;
         Ok(Self { rule, patterns, reads })
     }
 
@@ -145,13 +145,13 @@ impl Logic {
     }
 }
 
-struct Parser {
+struct LogicParser {
     values: usize,
-    patterns: BTreeMap<(Kind, String), Replacer>,
-    reads: Reads,
+    patterns: BTreeMap<(LogicOperator, String), Replacer>,
+    reads: RuleReads,
 }
 
-impl Parser {
+impl LogicParser {
     /// `outer` as long as `var` means the data itself and not an element of some list.
     fn look_through(&mut self, rule: &Value, depth: usize, outer: bool) -> Result<(), LogicError> {
         self.values += 1;
@@ -182,8 +182,8 @@ impl Parser {
         let arguments = arguments(given);
         match (operator, arguments.first()) {
             ("var" | "missing" | "missing_some", _) if outer => self.reads.add(arguments),
-            ("glob", Some(Value::Text(pattern))) => self.pattern(Kind::Glob, pattern)?,
-            (REGEXP, Some(Value::Text(pattern))) => self.pattern(Kind::Regexp, pattern)?,
+            ("glob", Some(Value::Text(pattern))) => self.pattern(LogicOperator::Glob, pattern)?,
+            (REGEXP, Some(Value::Text(pattern))) => self.pattern(LogicOperator::Regexp, pattern)?,
             _ => {}
         }
         let scoped = matches!(operator, "filter" | "map" | "reduce" | "all" | "none" | "some");
@@ -200,7 +200,7 @@ impl Parser {
             .try_for_each(|(at, argument)| self.look_through(argument, depth + 1, outer && !(scoped && at == 1)))
     }
 
-    fn pattern(&mut self, kind: Kind, pattern: &str) -> Result<(), LogicError> {
+    fn pattern(&mut self, kind: LogicOperator, pattern: &str) -> Result<(), LogicError> {
         if let Entry::Vacant(place) = self.patterns.entry((kind, pattern.to_owned())) {
             let refused = |problem| LogicError::Pattern { pattern: pattern.chars().take(100).collect(), problem };
             place.insert(compile(kind, pattern).map_err(refused)?);
@@ -227,12 +227,12 @@ fn arguments(given: &Value) -> &[Value] {
 
 /// A glob is a whole text in which `*` stands for anything on one line, slashes too, `?` for one character, and `{a,b}` for
 /// either; nothing else is special in it.
-fn compile(kind: Kind, pattern: &str) -> Result<Replacer, PatternError> {
+fn compile(kind: LogicOperator, pattern: &str) -> Result<Replacer, PatternError> {
     let options = PatternOptions { kind: PatternKind::Regex, ..PatternOptions::default() };
     match kind {
-        Kind::Regexp if pattern.is_empty() => Replacer::compile("(?:)", &options, false),
-        Kind::Regexp => Replacer::compile(pattern, &options, false),
-        Kind::Glob => Replacer::compile(&format!("^{}$", glob_expression(pattern)), &options, false),
+        LogicOperator::Regexp if pattern.is_empty() => Replacer::compile("(?:)", &options, false),
+        LogicOperator::Regexp => Replacer::compile(pattern, &options, false),
+        LogicOperator::Glob => Replacer::compile(&format!("^{}$", glob_expression(pattern)), &options, false),
     }
 }
 

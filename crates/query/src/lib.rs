@@ -3,35 +3,50 @@
 //! The query languages live here (Dataview and Bases will): the ranked search, words, names that are nearly right,
 //! patterns that lines match, JsonLogic, and dates as moment.js writes them.
 
+mod collation;
+mod csv;
+mod js_number;
 mod jsonlogic;
+mod luxon;
 mod moment;
 mod nearest;
 mod pattern;
 mod row;
 mod search;
 mod simple;
+mod source;
+mod utf16;
 mod value;
 mod words;
 
+pub use collation::collate;
+pub use csv::csv_rows;
+pub use js_number::{decimal_text, number_text, round_half_up, to_fixed};
 pub use jsonlogic::{LOGIC_OPERATORS, Logic, LogicError, LogicHalt, is_truthy};
+pub use luxon::{LuxonDate, LuxonParseError, LuxonZone, WallClock, format_duration, format_luxon, parse_luxon};
 pub use moment::{Period, WeekRule, format_moment};
 pub use nearest::{nearest, nearest_several};
 pub use pattern::{
-    Case, ExpressionFlags, LineCount, LineMatch, Lines, Pattern, PatternError, PatternKind, PatternOptions,
-    ReplaceError, Replacement, Replacer, Undecided, lines_after, lines_before,
+    ExpressionFault, ExpressionFlags, LetterCase, LineCount, LineMatch, MatchingLines, Pattern, PatternError,
+    PatternKind, PatternOptions, ReplaceError, Replacement, Replacer, TooManyAttempts, lines_after, lines_before,
 };
 pub use row::{
-    FoundField, FrontmatterState, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink, RowTag,
-    item_fields, line_fields,
+    FoundField, FrontmatterState, NoteField, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink,
+    RowTag, TextPosition, item_fields, line_fields, note_fields, note_items,
 };
 pub use search::{
-    Answers, Bounds, Fuzzy, Leaf, Lexicon, Node, PathFilter, Piece, PropertyFilter, Resolver, SearchQuery, Starts,
-    TaskState, TextFilter, Token, Unit, Word, Words, evaluate, folded, has_tag, holds, search_tokens, search_words,
-    word_forms,
+    AnswerBounds, Answers, FuzzyWord, KeptWord, LeafResolver, Lexicon, PathFilter, PropertyFilter, QueryLeaf,
+    QueryNode, QueryPiece, QueryStarts, SearchQuery, TaskState, TextFilter, TextUnit, Token, Words, evaluate, folded,
+    has_tag, holds, search_tokens, search_words, word_forms,
 };
 pub use simple::{SimpleMatches, SimpleQuery};
+pub use source::{
+    DataviewSettings, DroppedRows, OwnerMarks, QueryContext, QueryHalt, QueryLimits, QueryStep, QuerySyntaxError,
+    QueryVault, RowNumber, RowSelection, RowSet, ScannedVault, VaultRow,
+};
+pub use utf16::{utf16_length, utf16_slice};
 pub use value::{
-    DateValue, DateZone, DurationValue, LinkValue, Number, Object, Value, bases_property, dataview_field,
-    dataview_property,
+    DateValue, DateZone, DurationUnit, DurationValue, LinkValue, Number, Object, Value, bases_property, dataview_field,
+    dataview_property, typed_json,
 };
 pub use words::words;

@@ -11,7 +11,7 @@ use std::borrow::Cow;
 
 use jiff::Zoned;
 
-use tokens::{Piece, pieces};
+use tokens::{FormatPiece, pieces};
 
 pub use period::Period;
 pub use week::WeekRule;
@@ -37,8 +37,8 @@ pub fn format_moment(moment: &Zoned, format: &str, week: WeekRule) -> String {
     let mut written = String::new();
     for piece in pieces(&tokens::expanded(format)) {
         match piece {
-            Piece::Text(text) => written += text,
-            Piece::Token(token) => written += &value(moment, token, week),
+            FormatPiece::Text(text) => written += text,
+            FormatPiece::Token(token) => written += &value(moment, token, week),
         }
     }
     written

@@ -8,7 +8,7 @@ const SHORTEST_CONTAINED: usize = 3;
 
 /// How near a known name is. Earlier variants are nearer; the number orders within a variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Nearness {
+enum NameDistance {
     /// The same but for case and separators.
     Spelling,
     /// So many typing errors apart.
@@ -25,27 +25,31 @@ enum Nearness {
 ///
 /// Case and `-`, `_`, `.` do not count. Of equally near names the alphabetically first is answered, whatever their order.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let word = Name::new(word)?;
-    known.into_iter().filter_map(|name| Some((nearness(&word, &Name::new(name)?)?, name))).min().map(|(_, name)| name)
+    let word = ComparedName::new(word)?;
+    known
+        .into_iter()
+        .filter_map(|name| Some((nearness(&word, &ComparedName::new(name)?)?, name)))
+        .min()
+        .map(|(_, name)| name)
 }
 
 /// The known names that are nearest to `word`, the nearest first; only those that are a few typing errors away, or hold it.
 pub fn nearest_several<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
-    let Some(word) = Name::new(word) else { return Vec::new() };
-    let mut found: Vec<(Nearness, &str)> =
-        known.into_iter().filter_map(|name| Some((nearness(&word, &Name::new(name)?)?, name))).collect();
+    let Some(word) = ComparedName::new(word) else { return Vec::new() };
+    let mut found: Vec<(NameDistance, &str)> =
+        known.into_iter().filter_map(|name| Some((nearness(&word, &ComparedName::new(name)?)?, name))).collect();
     found.sort_unstable();
     found.dedup();
     found.into_iter().take(most).map(|(_, name)| name).collect()
 }
 
 /// A name as it is compared.
-struct Name {
+struct ComparedName {
     letters: Vec<char>,
     words: Vec<String>,
 }
 
-impl Name {
+impl ComparedName {
     fn new(text: &str) -> Option<Self> {
         if text.chars().take(LONGEST + 1).count() > LONGEST {
             return None;
@@ -71,28 +75,28 @@ impl Name {
     }
 }
 
-fn nearness(word: &Name, known: &Name) -> Option<Nearness> {
+fn nearness(word: &ComparedName, known: &ComparedName) -> Option<NameDistance> {
     let apart = word.letters.len().abs_diff(known.letters.len());
     if word.letters == known.letters {
-        return Some(Nearness::Spelling);
+        return Some(NameDistance::Spelling);
     }
     // About one typing error in three letters; more would turn one short word into any other.
     let limit = (word.letters.len() / 3).min(4);
     if apart <= limit {
         let typos = typos(&word.letters, &known.letters);
         if typos <= limit {
-            return Some(Nearness::Typos(typos));
+            return Some(NameDistance::Typos(typos));
         }
     }
     let (short, long) = if word.letters.len() < known.letters.len() { (word, known) } else { (known, word) };
     if short.letters.len() < SHORTEST_CONTAINED {
         None
     } else if long.letters.starts_with(&short.letters) {
-        Some(Nearness::Prefix(apart))
+        Some(NameDistance::Prefix(apart))
     } else if long.holds(&short.letters) {
-        Some(Nearness::Contains(apart))
+        Some(NameDistance::Contains(apart))
     } else if word.words.len() > 1 && holds_in_order(&known.words, &word.words) {
-        Some(Nearness::Words(apart))
+        Some(NameDistance::Words(apart))
     } else {
         None
     }

@@ -6,6 +6,7 @@
 
 mod automaton;
 mod backtracker;
+mod ecmascript;
 mod engine;
 mod line;
 mod lines;
@@ -23,11 +24,12 @@ use unicode_normalization::UnicodeNormalization;
 
 use automaton::Automaton;
 use backtracker::Backtracker;
-use engine::{Engine, Halt};
-use literal::Literal;
+use engine::{PatternEngine, SearchHalt};
+use literal::LiteralText;
 
+pub use ecmascript::ExpressionFault;
 pub use line::{lines_after, lines_before};
-pub use lines::{LineCount, LineMatch, Lines};
+pub use lines::{LineCount, LineMatch, MatchingLines};
 pub use replace::{ExpressionFlags, ReplaceError, Replacement, Replacer};
 
 /// Longer patterns are refused before they are read, since the time of a search grows with them. A literal in its own
@@ -43,7 +45,7 @@ pub enum PatternKind {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Case {
+pub enum LetterCase {
     Sensitive,
     /// By Unicode's simple case folding: `É` finds `é`, `ß` does not find `ss`.
     Insensitive,
@@ -52,7 +54,7 @@ pub enum Case {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PatternOptions {
     pub kind: PatternKind,
-    pub case: Case,
+    pub case: LetterCase,
     /// A match may have no letter, digit or underscore of any script directly before or behind it.
     pub whole_word: bool,
     /// Pattern and texts are compared in Unicode's composed form, so that it does not matter how `é` was typed.
@@ -61,7 +63,7 @@ pub struct PatternOptions {
 
 impl Default for PatternOptions {
     fn default() -> Self {
-        Self { kind: PatternKind::Literal, case: Case::Sensitive, whole_word: false, nfc: false }
+        Self { kind: PatternKind::Literal, case: LetterCase::Sensitive, whole_word: false, nfc: false }
     }
 }
 
@@ -81,7 +83,7 @@ pub enum PatternError {
 /// A text for which a pattern with lookaround or backreferences could not be decided within its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the pattern needs too many attempts on this text")]
-pub struct Undecided;
+pub struct TooManyAttempts;
 
 /// A compiled pattern.
 ///
@@ -93,7 +95,7 @@ pub struct Undecided;
 /// Different from ECMAScript: `\w`, `\b` and `\s` know all scripts; `[]a]` is a class of `]` and `a`; inline flags are
 /// `i`, `m` and `s`, where `m` is always on. POSIX classes such as `[[:alpha:]]`, atomic groups and `(?P<name>…)` are understood too.
 pub struct Pattern {
-    engine: Engine,
+    engine: PatternEngine,
     nfc: bool,
 }
 
@@ -104,19 +106,19 @@ impl Pattern {
         }
         let text: Cow<'_, str> = if options.nfc { Cow::Owned(text.nfc().collect()) } else { Cow::Borrowed(text) };
         let engine = match options.kind {
-            PatternKind::Literal if options.case == Case::Sensitive && !text.contains('\n') => {
-                Engine::Literal(Literal::new(&text, options.whole_word))
+            PatternKind::Literal if options.case == LetterCase::Sensitive && !text.contains('\n') => {
+                PatternEngine::Literal(LiteralText::new(&text, options.whole_word))
             }
             _ if text.len() > MAX_AUTOMATON_TEXT => {
                 return Err(PatternError::TooLong { bytes: text.len(), limit: MAX_AUTOMATON_TEXT });
             }
-            PatternKind::Literal => Engine::Automaton(Automaton::literal(&text, options)?),
+            PatternKind::Literal => PatternEngine::Automaton(Automaton::literal(&text, options)?),
             PatternKind::Regex => {
                 let regex = syntax::translate(&text)?;
                 if regex.backtracks {
-                    Engine::Backtracker(Backtracker::new(&regex, options)?)
+                    PatternEngine::Backtracker(Backtracker::new(&regex, options)?)
                 } else {
-                    Engine::Automaton(Automaton::regex(&regex, options)?)
+                    PatternEngine::Automaton(Automaton::regex(&regex, options)?)
                 }
             }
         };
@@ -136,15 +138,15 @@ impl Pattern {
     }
 
     /// The lines of the text that match, in order.
-    pub fn lines<'t>(&'t self, text: &'t [u8], stop: &'t dyn Fn() -> bool) -> Lines<'t> {
-        Lines::new(self, text, stop)
+    pub fn lines<'t>(&'t self, text: &'t [u8], stop: &'t dyn Fn() -> bool) -> MatchingLines<'t> {
+        MatchingLines::new(self, text, stop)
     }
 
     /// Whether a short text, such as a name, matches in one of its lines.
-    pub fn is_match(&self, text: &str) -> Result<bool, Undecided> {
-        let mut lines = lines::Walk::new(self, text.as_bytes(), &|| false);
+    pub fn is_match(&self, text: &str) -> Result<bool, TooManyAttempts> {
+        let mut lines = lines::LineWalk::new(self, text.as_bytes(), &|| false);
         let found = lines.next().is_some();
-        if !found && lines.undecided > 0 { Err(Undecided) } else { Ok(found) }
+        if !found && lines.undecided > 0 { Err(TooManyAttempts) } else { Ok(found) }
     }
 
     /// Whether the whole text can be searched at once with the same result as line by line.
@@ -160,11 +162,11 @@ impl Pattern {
         most: usize,
         stop: &dyn Fn() -> bool,
         found: &mut Vec<std::ops::Range<usize>>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), SearchHalt> {
         if !self.nfc || nfc::is_nfc(line) {
             return self.engine.find_in_line(line, most, stop, found);
         }
-        let composed = nfc::Composed::new(line);
+        let composed = nfc::ComposedLine::new(line);
         let outcome = self.engine.find_in_line(composed.line(), most, stop, found);
         for span in found.iter_mut() {
             *span = composed.original(span.clone());

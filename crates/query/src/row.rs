@@ -5,6 +5,7 @@
 //! there were no others.
 
 mod inline_fields;
+mod of_note;
 #[cfg(test)]
 mod plain;
 
@@ -18,6 +19,7 @@ use jiff::Timestamp;
 use crate::{Object, Value};
 
 pub use inline_fields::{FoundField, item_fields, line_fields};
+pub use of_note::{NoteField, note_fields, note_items};
 #[cfg(test)]
 pub(crate) use plain::PlainRow;
 
@@ -69,6 +71,16 @@ pub trait Row {
 
     /// Every inline field in document order, those of list items and tasks included.
     fn fields(&self) -> Vec<RowField<'_>>;
+
+    /// Whether the owner has bookmarked the file in the app.
+    fn is_bookmarked(&self) -> bool;
+
+    /// Whether the owner has excluded the file in the settings of the app.
+    fn is_excluded(&self) -> bool;
+
+    fn is_note(&self) -> bool {
+        self.extension().eq_ignore_ascii_case("md")
+    }
 
     fn name(&self) -> &str {
         self.path().rsplit_once('/').map_or(self.path(), |(_, name)| name)
@@ -156,6 +168,8 @@ pub struct RowLink<'r> {
     pub subpath: Option<&'r str>,
     pub display: Option<&'r str>,
     pub embed: bool,
+    /// `[text](target)` and not `[[target]]`.
+    pub markdown: bool,
     pub line: usize,
     /// The way to the property that it stands in: `related.0`.
     pub property: Option<&'r str>,
@@ -175,21 +189,38 @@ pub struct RowItem<'r> {
     pub marker: &'r str,
     /// The character in the box of a task.
     pub status: Option<char>,
+    /// What it says: its first line without marker and box, then the lines after it, each without the spaces around it.
+    pub text: Cow<'r, str>,
+    /// The first line of the list that it stands in; nothing inside a quote.
+    pub list_line: Option<usize>,
     /// From the marker to the end of its own content, in bytes of [`Row::content`].
     pub span: Range<usize>,
+    /// The same as Obsidian counts it.
+    pub start: TextPosition,
+    pub end: TextPosition,
+}
+
+/// A place in a text, in UTF-16 units but for the line.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TextPosition {
+    pub line: usize,
+    /// From 0.
+    pub column: usize,
+    /// From 0.
+    pub offset: usize,
 }
 
 impl RowItem<'_> {
-    /// What it says: its first line without marker and box, then the lines after it, each without the spaces around it.
-    /// Nothing if the content is not the one that the item was found in.
-    pub fn text(&self, content: &str) -> Option<String> {
-        let first = content.get(self.span.clone())?.strip_prefix(self.marker)?.trim_start();
-        let boxed = |status: char| first.strip_prefix('[')?.strip_prefix(status)?.strip_prefix(']');
-        let rest = match self.status {
-            Some(status) => boxed(status)?,
-            None => first,
-        };
-        Some(rest.trim().lines().map(str::trim).collect::<Vec<_>>().join("\n"))
+    /// The heading that it stands under, of those of its note.
+    pub fn section<'h, 'r>(&self, headings: &'h [RowHeading<'r>]) -> Option<&'h RowHeading<'r>> {
+        let above = headings.partition_point(|heading| heading.line <= self.line);
+        above.checked_sub(1).and_then(|last| headings.get(last))
+    }
+
+    /// The `^name` that it carries, of those of its note.
+    pub fn block_id<'b>(&self, blocks: &[RowBlock<'b>]) -> Option<&'b str> {
+        let lines = self.line..self.line + self.line_count;
+        blocks.iter().find(|block| lines.contains(&block.line)).map(|block| block.id)
     }
 }
 

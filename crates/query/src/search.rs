@@ -22,17 +22,17 @@ use std::collections::HashSet;
 use crate::Pattern;
 use function_words::is_function_word;
 
-pub use answers::{Answers, Bounds};
-pub use evaluate::{Leaf, Resolver, evaluate, holds};
+pub use answers::{AnswerBounds, Answers};
+pub use evaluate::{LeafResolver, QueryLeaf, evaluate, holds};
 pub use forms::word_forms;
-pub use fuzzy::Fuzzy;
+pub use fuzzy::FuzzyWord;
 pub use property::PropertyFilter;
-pub use tokens::{Token, Word, folded, search_tokens, search_words};
-pub use unit::{Lexicon, Starts, Unit, has_tag};
+pub use tokens::{KeptWord, Token, folded, search_tokens, search_words};
+pub use unit::{Lexicon, QueryStarts, TextUnit, has_tag};
 
 /// A query as it was understood.
 pub struct SearchQuery {
-    pub root: Node,
+    pub root: QueryNode,
     /// How many [`Words`] there are; their numbers are below it.
     pub words: usize,
     /// What was written as a regular expression and is none, so that it was read as words.
@@ -42,11 +42,11 @@ pub struct SearchQuery {
 }
 
 /// A part of a query, which is true of a note or not.
-pub enum Node {
+pub enum QueryNode {
     /// True if all are; of everything if there are none.
-    All(Vec<Node>),
-    Any(Vec<Node>),
-    Not(Box<Node>),
+    All(Vec<QueryNode>),
+    Any(Vec<QueryNode>),
+    Not(Box<QueryNode>),
     Words(Words),
     Text(TextFilter),
     Path(PathFilter),
@@ -54,7 +54,7 @@ pub enum Node {
     Tag(String),
     Property(PropertyFilter),
     /// All of it in one piece of the note.
-    Within(Piece, Box<Node>),
+    Within(QueryPiece, Box<QueryNode>),
 }
 
 /// A word, or several that follow each other.
@@ -109,7 +109,7 @@ impl PathFilter {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Piece {
+pub enum QueryPiece {
     Line,
     Block,
     Section,
@@ -152,29 +152,29 @@ impl SearchQuery {
             query.cut |= other.cut;
             query.no_expressions.extend(other.no_expressions);
             match other.root {
-                Node::All(nodes) if nodes.iter().all(is_words) => others.extend(nodes),
-                Node::All(nodes) if nodes.is_empty() => {}
-                Node::All(mut nodes) if nodes.len() == 1 => others.extend(nodes.pop()),
+                QueryNode::All(nodes) if nodes.iter().all(is_words) => others.extend(nodes),
+                QueryNode::All(nodes) if nodes.is_empty() => {}
+                QueryNode::All(mut nodes) if nodes.len() == 1 => others.extend(nodes.pop()),
                 other => others.push(other),
             }
         }
         if others.is_empty() {
             return query;
         }
-        let nodes = match std::mem::replace(&mut query.root, Node::All(Vec::new())) {
-            Node::All(nodes) => nodes,
+        let nodes = match std::mem::replace(&mut query.root, QueryNode::All(Vec::new())) {
+            QueryNode::All(nodes) => nodes,
             other => vec![other],
         };
-        let (words, mut rest): (Vec<Node>, Vec<Node>) = nodes.into_iter().partition(asks_for_words);
+        let (words, mut rest): (Vec<QueryNode>, Vec<QueryNode>) = nodes.into_iter().partition(asks_for_words);
         let any = query.in_parts(words.into_iter().chain(others).collect());
-        rest.push(Node::Any(any));
-        query.root = Node::All(rest);
+        rest.push(QueryNode::Any(any));
+        query.root = QueryNode::All(rest);
         query
     }
 
     /// Whether it says anything at all.
     pub fn is_empty(&self) -> bool {
-        matches!(&self.root, Node::All(nodes) if nodes.is_empty())
+        matches!(&self.root, QueryNode::All(nodes) if nodes.is_empty())
     }
 
     /// All words that it asks for, those it excludes aside.
@@ -187,23 +187,23 @@ impl SearchQuery {
     /// Makes of "all these words" "any of these words", and of a run in a script without spaces the pairs that it is made of;
     /// everything else has to hold as before. `false` if that would change nothing.
     pub fn relax(&mut self) -> bool {
-        let Node::All(nodes) = &mut self.root else { return false };
-        let loose = |node: &Node| matches!(node, Node::Words(words) if !words.exact);
+        let QueryNode::All(nodes) = &mut self.root else { return false };
+        let loose = |node: &QueryNode| matches!(node, QueryNode::Words(words) if !words.exact);
         if nodes.iter().filter(|node| loose(node)).count() < 2 && !nodes.iter().any(has_parts) {
             return false;
         }
-        let (words, mut rest): (Vec<Node>, Vec<Node>) = std::mem::take(nodes).into_iter().partition(loose);
-        rest.push(Node::Any(self.in_parts(words)));
-        self.root = Node::All(rest);
+        let (words, mut rest): (Vec<QueryNode>, Vec<QueryNode>) = std::mem::take(nodes).into_iter().partition(loose);
+        rest.push(QueryNode::Any(self.in_parts(words)));
+        self.root = QueryNode::All(rest);
         true
     }
 
     /// The same with every loose run cut into its terms, each once, and without function words if there are others.
-    fn in_parts(&mut self, nodes: Vec<Node>) -> Vec<Node> {
+    fn in_parts(&mut self, nodes: Vec<QueryNode>) -> Vec<QueryNode> {
         let (mut parts, mut seen) = (Vec::with_capacity(nodes.len()), HashSet::new());
         for node in nodes {
             match node {
-                Node::Words(words) if !words.exact && words.terms.len() > 1 => {
+                QueryNode::Words(words) if !words.exact && words.terms.len() > 1 => {
                     let last = words.terms.len() - 1;
                     for (at, term) in words.terms.iter().enumerate().filter(|(_, term)| says_something(term)) {
                         if parts.len() >= MOST_PARTS {
@@ -211,14 +211,14 @@ impl SearchQuery {
                         } else if seen.insert(term.clone()) {
                             let (number, terms) = (self.words, vec![term.clone()]);
                             let open = words.open && at == last;
-                            parts.push(Node::Words(Words { number, terms, open, also: None, ..words.clone() }));
+                            parts.push(QueryNode::Words(Words { number, terms, open, also: None, ..words.clone() }));
                             self.words += 1;
                         }
                     }
                 }
-                Node::Words(words) if !words.exact => {
+                QueryNode::Words(words) if !words.exact => {
                     if words.terms.iter().all(|term| seen.insert(term.clone())) {
-                        parts.push(Node::Words(words));
+                        parts.push(QueryNode::Words(words));
                     }
                 }
                 other => parts.push(other),
@@ -229,21 +229,26 @@ impl SearchQuery {
     }
 }
 
-fn is_words(node: &Node) -> bool {
-    matches!(node, Node::Words(_))
+fn is_words(node: &QueryNode) -> bool {
+    matches!(node, QueryNode::Words(_))
 }
 
 /// Whether a part of a query is there for its words, and not as a condition on the notes.
-fn asks_for_words(node: &Node) -> bool {
+fn asks_for_words(node: &QueryNode) -> bool {
     match node {
-        Node::Words(_) => true,
-        Node::All(nodes) | Node::Any(nodes) => nodes.iter().all(asks_for_words),
-        Node::Not(_) | Node::Text(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) | Node::Within(..) => false,
+        QueryNode::Words(_) => true,
+        QueryNode::All(nodes) | QueryNode::Any(nodes) => nodes.iter().all(asks_for_words),
+        QueryNode::Not(_)
+        | QueryNode::Text(_)
+        | QueryNode::Path(_)
+        | QueryNode::Tag(_)
+        | QueryNode::Property(_)
+        | QueryNode::Within(..) => false,
     }
 }
 
-fn has_parts(node: &Node) -> bool {
-    matches!(node, Node::Words(words) if !words.exact && words.terms.len() > 1)
+fn has_parts(node: &QueryNode) -> bool {
+    matches!(node, QueryNode::Words(words) if !words.exact && words.terms.len() > 1)
 }
 
 /// The last character of a run is in the pair before it as well, and alone it is in every second note.
@@ -252,14 +257,14 @@ fn says_something(term: &str) -> bool {
 }
 
 /// A note is about other words than these; only a query that has no others means them.
-fn leave_out_function_words(nodes: &mut Vec<Node>) {
-    let is_content = |node: &Node| {
+fn leave_out_function_words(nodes: &mut Vec<QueryNode>) {
+    let is_content = |node: &QueryNode| {
         let mut wanted = Vec::new();
         node.wanted(&mut wanted);
         wanted.iter().any(|words| !words.is_of_function_words())
     };
     if nodes.iter().any(is_content) {
-        nodes.retain(|node| !matches!(node, Node::Words(words) if !words.exact && words.is_of_function_words()));
+        nodes.retain(|node| !matches!(node, QueryNode::Words(words) if !words.exact && words.is_of_function_words()));
     }
 }
 
@@ -269,7 +274,7 @@ impl Words {
     }
 }
 
-impl Node {
+impl QueryNode {
     fn wanted<'n>(&'n self, found: &mut Vec<&'n Words>) {
         match self {
             Self::All(nodes) | Self::Any(nodes) => nodes.iter().for_each(|node| node.wanted(found)),

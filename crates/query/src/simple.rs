@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::{Case, Pattern, PatternError, PatternKind, PatternOptions};
+use crate::{LetterCase, Pattern, PatternError, PatternKind, PatternOptions};
 
 /// Words that all have to occur in a note, in its name or its text, in any case and in any order.
 pub struct SimpleQuery {
@@ -26,7 +26,7 @@ impl SimpleQuery {
         let compile = |word: &&str| {
             let options = PatternOptions {
                 kind: PatternKind::Literal,
-                case: Case::Insensitive,
+                case: LetterCase::Insensitive,
                 whole_word: false,
                 // Letters with accents are stored in two ways. Plain letters are not.
                 nfc: !word.is_ascii(),

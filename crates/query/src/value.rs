@@ -16,7 +16,8 @@ mod tests;
 use indexmap::IndexMap;
 
 pub use date::{DateValue, DateZone};
-pub use duration::DurationValue;
+pub use duration::{DurationUnit, DurationValue};
+pub use json::typed_json;
 pub use link::LinkValue;
 pub use recognise::{bases_property, dataview_field, dataview_property};
 

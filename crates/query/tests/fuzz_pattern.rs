@@ -2,7 +2,7 @@
 //! short run as a test; `BOLERO_RANDOM_ITERATIONS` makes it longer, `cargo bolero test` gives it to a fuzzer.
 
 use bolero::check;
-use lapidary_query::{Case, Pattern, PatternKind, PatternOptions};
+use lapidary_query::{LetterCase, Pattern, PatternKind, PatternOptions};
 
 /// What patterns are made of.
 const PIECES: [&str; 62] = [
@@ -113,7 +113,7 @@ fn patterns() {
     check!().with_type::<(Vec<u8>, Vec<u8>, u8)>().for_each(|(pattern, bytes, flags)| {
         let options = PatternOptions {
             kind: if flags & 1 == 0 { PatternKind::Regex } else { PatternKind::Literal },
-            case: if flags & 2 == 0 { Case::Sensitive } else { Case::Insensitive },
+            case: if flags & 2 == 0 { LetterCase::Sensitive } else { LetterCase::Insensitive },
             whole_word: flags & 4 != 0,
             nfc: flags & 8 != 0,
         };

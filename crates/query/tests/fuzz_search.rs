@@ -1,7 +1,7 @@
 //! Every text is a query, and asking it of any text comes to an end.
 
 use bolero::check;
-use lapidary_query::{Lexicon, SearchQuery, Unit, Words, search_words};
+use lapidary_query::{Lexicon, SearchQuery, TextUnit, Words, search_words};
 
 /// Accepts what was typed.
 struct Literally;
@@ -56,7 +56,7 @@ fn every_text_is_a_query() {
             for words in query.wanted() {
                 assert!(words.number < query.words && !words.terms.is_empty());
             }
-            Unit::new(text).fulfils(&query.root, &Literally, None);
+            TextUnit::new(text).fulfils(&query.root, &Literally, None);
         }
     });
 }
@@ -68,7 +68,7 @@ fn a_quoted_text_finds_itself() {
         let words = search_words(&text);
         if !words.is_empty() && words.len() <= 64 {
             let query = SearchQuery::parse(&format!("\"{text}\""));
-            assert!(Unit::new(&text).fulfils(&query.root, &Prefixed, None), "{text:?}");
+            assert!(TextUnit::new(&text).fulfils(&query.root, &Prefixed, None), "{text:?}");
         }
     });
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use lapidary_query::{Case, LineMatch, Pattern, PatternKind, PatternOptions};
+use lapidary_query::{LetterCase, LineMatch, Pattern, PatternKind, PatternOptions};
 use proptest::prelude::*;
 use unicode_normalization::UnicodeNormalization;
 
@@ -71,7 +71,7 @@ fn word_at(text: &str) -> bool {
 /// All places of a literal in a line that do not overlap.
 fn literal_in(line: &[u8], sought: &str, options: &PatternOptions) -> Vec<Range<usize>> {
     let same = |part: &[u8]| match (options.case, str::from_utf8(part)) {
-        (Case::Insensitive, Ok(part)) => part.to_lowercase() == sought.to_lowercase(),
+        (LetterCase::Insensitive, Ok(part)) => part.to_lowercase() == sought.to_lowercase(),
         _ => part == sought.as_bytes(),
     };
     let whole = |span: &Range<usize>| {
@@ -132,7 +132,7 @@ proptest! {
     ) {
         // Next to bytes that are no text, words are a matter of the engine.
         whole_word &= str::from_utf8(&text).is_ok();
-        let case = if insensitive { Case::Insensitive } else { Case::Sensitive };
+        let case = if insensitive { LetterCase::Insensitive } else { LetterCase::Sensitive };
         let options = PatternOptions { case, whole_word, ..PatternOptions::default() };
         let expected = expected(&text, |line| literal_in(line, sought, &options));
         check(&compile(sought, &options), &text, &expected)?;
@@ -149,7 +149,7 @@ proptest! {
     #[test]
     fn regular_expressions_are_found_as_line_by_line(text in text(), sought in regex(), insensitive: bool) {
         prop_assume!(!sought.is_empty());
-        let case = if insensitive { Case::Insensitive } else { Case::Sensitive };
+        let case = if insensitive { LetterCase::Insensitive } else { LetterCase::Sensitive };
         let options = PatternOptions { kind: PatternKind::Regex, case, ..PatternOptions::default() };
         let plain = sought.replace(r"\d", "[0-9]");
         let plain = if insensitive { format!("(?i){plain}") } else { plain };

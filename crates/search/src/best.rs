@@ -3,8 +3,8 @@
 use std::cmp::Ordering;
 
 use super::{
-    bits::{Bits, ones},
-    evaluate::Search,
+    bits::{DocumentSet, ones},
+    evaluate::RankedSearch,
     weigh::TermScores,
 };
 
@@ -15,26 +15,26 @@ const GATHERED: usize = 256;
 
 /// A document that was found.
 #[derive(Clone, Copy)]
-pub(super) struct Found {
+pub(super) struct FoundDocument {
     pub(super) document: usize,
     /// In thousandths, so that what looks the same is the same.
     pub(super) score: u32,
 }
 
 /// The best so far, and some that may be.
-struct Best<'s> {
-    search: &'s Search<'s>,
+struct BestHits<'s> {
+    search: &'s RankedSearch<'s>,
     wanted: usize,
-    gathered: Vec<Found>,
+    gathered: Vec<FoundDocument>,
     /// What scores less is not among the best.
     least: u32,
 }
 
-impl Search<'_> {
+impl RankedSearch<'_> {
     /// The best from this number on, in order: by score, then the one that was changed last.
-    pub(super) fn best(&self, documents: &Bits, offset: usize, limit: usize) -> Vec<Found> {
+    pub(super) fn best(&self, documents: &DocumentSet, offset: usize, limit: usize) -> Vec<FoundDocument> {
         let leaves: Vec<&TermScores> = self.query.wanted().into_iter().filter_map(|words| self.scores(words)).collect();
-        let mut best = Best { search: self, wanted: offset.saturating_add(limit), gathered: Vec::new(), least: 0 };
+        let mut best = BestHits { search: self, wanted: offset.saturating_add(limit), gathered: Vec::new(), least: 0 };
         let mut scores = [0.0; BLOCK];
         for (number, words) in documents.words().chunks(BLOCK / 64).enumerate() {
             if words.iter().all(|word| *word == 0) {
@@ -49,7 +49,7 @@ impl Search<'_> {
                 for bit in ones(*word) {
                     let score = scores[at * 64 + bit] as u32;
                     if score >= best.least {
-                        best.add(Found { document: first + at * 64 + bit, score });
+                        best.add(FoundDocument { document: first + at * 64 + bit, score });
                     }
                 }
             }
@@ -74,7 +74,7 @@ impl Search<'_> {
         (parts, coverage)
     }
 
-    fn order(&self, a: &Found, b: &Found) -> Ordering {
+    fn order(&self, a: &FoundDocument, b: &FoundDocument) -> Ordering {
         b.score.cmp(&a.score).then_with(|| {
             let ((ours, a), (theirs, b)) = (self.corpus.place(a.document), self.corpus.place(b.document));
             let (ours, theirs) = (&ours.segment, &theirs.segment);
@@ -108,8 +108,8 @@ fn score(leaves: &[&TermScores], first: usize, scores: &mut [f32; BLOCK]) -> f32
     f32::from_bits(highest)
 }
 
-impl Best<'_> {
-    fn add(&mut self, found: Found) {
+impl BestHits<'_> {
+    fn add(&mut self, found: FoundDocument) {
         self.gathered.push(found);
         if self.gathered.len() >= self.wanted.saturating_mul(2).max(GATHERED) {
             self.drop_worst();
@@ -126,7 +126,7 @@ impl Best<'_> {
         }
     }
 
-    fn finish(mut self, offset: usize) -> Vec<Found> {
+    fn finish(mut self, offset: usize) -> Vec<FoundDocument> {
         self.drop_worst();
         let search = self.search;
         self.gathered.sort_unstable_by(|a, b| search.order(a, b));

@@ -2,11 +2,11 @@ use lapidary_query::Answers;
 
 /// A set of documents, by number.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Bits {
+pub(super) struct DocumentSet {
     words: Vec<u64>,
 }
 
-impl Bits {
+impl DocumentSet {
     pub(super) fn none(count: usize) -> Self {
         Self { words: vec![0; count.div_ceil(64)] }
     }
@@ -53,7 +53,7 @@ impl Bits {
     }
 }
 
-impl Answers for Bits {
+impl Answers for DocumentSet {
     fn none(&self) -> Self {
         Self { words: vec![0; self.words.len()] }
     }

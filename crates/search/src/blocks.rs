@@ -5,7 +5,7 @@
 
 /// Where in a document a word stands. Each word counts for one of them only.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Field {
+pub(super) enum DocumentField {
     Name,
     Alias,
     Folder,
@@ -18,7 +18,7 @@ pub(super) enum Field {
 pub(super) const FIELDS: usize = 7;
 
 /// How often a word stands in each field of a document.
-pub(super) type Counts = [u32; FIELDS];
+pub(super) type FieldCounts = [u32; FIELDS];
 
 /// Documents with the term in a block.
 pub(super) const HELD: usize = 128;
@@ -27,7 +27,7 @@ pub(super) const LONGEST: usize = 2 * HELD;
 
 /// Some documents that follow each other. Those with no count anywhere do not hold the term.
 #[derive(Clone)]
-pub(super) struct Block<'s> {
+pub(super) struct PostingBlock<'s> {
     first: u32,
     /// If they are not a run.
     listed: Option<[u32; HELD]>,
@@ -37,12 +37,12 @@ pub(super) struct Block<'s> {
 }
 
 /// Which documents a block is of.
-pub(super) enum Documents<'b> {
+pub(super) enum BlockDocuments<'b> {
     From(u32),
     Listed(&'b [u32]),
 }
 
-impl<'s> Block<'s> {
+impl<'s> PostingBlock<'s> {
     pub(super) const EMPTY: Self = Self { first: 0, listed: None, bodies: &[], extras: &[] };
 
     /// Takes the next block from the bytes; `next` is the least number that a document can have.
@@ -69,10 +69,10 @@ impl<'s> Block<'s> {
         Some(block)
     }
 
-    pub(super) fn documents(&self) -> Documents<'_> {
+    pub(super) fn documents(&self) -> BlockDocuments<'_> {
         match &self.listed {
-            None => Documents::From(self.first),
-            Some(listed) => Documents::Listed(&listed[..self.bodies.len().min(HELD)]),
+            None => BlockDocuments::From(self.first),
+            Some(listed) => BlockDocuments::Listed(&listed[..self.bodies.len().min(HELD)]),
         }
     }
 
@@ -84,33 +84,33 @@ impl<'s> Block<'s> {
     }
 
     /// All counts of those documents for which there is more to say than the byte does, by their place in the block.
-    pub(super) fn extras(&self) -> Extras<'s> {
-        Extras { bodies: self.bodies, bytes: self.extras }
+    pub(super) fn extras(&self) -> ExtraCounts<'s> {
+        ExtraCounts { bodies: self.bodies, bytes: self.extras }
     }
 }
 
 #[derive(Clone)]
-pub(super) struct Extras<'s> {
+pub(super) struct ExtraCounts<'s> {
     bodies: &'s [u8],
     bytes: &'s [u8],
 }
 
-impl Extras<'_> {
+impl ExtraCounts<'_> {
     /// The place of the next one.
     pub(super) fn peek(&self) -> Option<usize> {
         self.bytes.first().map(|at| usize::from(*at))
     }
 }
 
-impl Iterator for Extras<'_> {
-    type Item = (usize, Counts);
+impl Iterator for ExtraCounts<'_> {
+    type Item = (usize, FieldCounts);
 
-    fn next(&mut self) -> Option<(usize, Counts)> {
+    fn next(&mut self) -> Option<(usize, FieldCounts)> {
         let [at, mask, ..] = *self.bytes else { return None };
         self.bytes = &self.bytes[2..];
         let at = usize::from(at);
         let mut counts = [0; FIELDS];
-        counts[Field::Body as usize] = u32::from(*self.bodies.get(at)?);
+        counts[DocumentField::Body as usize] = u32::from(*self.bodies.get(at)?);
         let mut rest = mask;
         while rest != 0 {
             *counts.get_mut(rest.trailing_zeros() as usize)? = varint(&mut self.bytes)?;
@@ -121,7 +121,7 @@ impl Iterator for Extras<'_> {
 }
 
 /// Writes documents as a block; `after` is the least number that the first can have.
-pub(super) fn put_block(bytes: &mut Vec<u8>, after: u32, documents: &[(u32, Counts)]) {
+pub(super) fn put_block(bytes: &mut Vec<u8>, after: u32, documents: &[(u32, FieldCounts)]) {
     let (Some((first, _)), Some((last, _))) = (documents.first(), documents.last()) else { return };
     let span = (last - first) as usize + 1;
     let is_run = span <= LONGEST.min(2 * documents.len());
@@ -136,9 +136,10 @@ pub(super) fn put_block(bytes: &mut Vec<u8>, after: u32, documents: &[(u32, Coun
     let mut extras = Vec::new();
     for (number, (document, counts)) in documents.iter().enumerate() {
         let at = if is_run { (document - first) as usize } else { number };
-        let body = counts[Field::Body as usize];
+        let body = counts[DocumentField::Body as usize];
         bytes[bodies + at] = u8::try_from(body).unwrap_or(u8::MAX);
-        let written = |field: usize| counts[field] > 0 && (field != Field::Body as usize || body > u32::from(u8::MAX));
+        let written =
+            |field: usize| counts[field] > 0 && (field != DocumentField::Body as usize || body > u32::from(u8::MAX));
         let mask = (0..FIELDS).fold(0, |mask, field| mask | u8::from(written(field)) << field);
         if mask != 0 {
             extras.extend([at as u8, mask]);

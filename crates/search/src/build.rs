@@ -6,36 +6,36 @@ use lapidary_note::Frontmatter;
 use lapidary_query::search_tokens;
 
 use super::{
-    blocks::{Counts, FIELDS, Field},
+    blocks::{DocumentField, FIELDS, FieldCounts},
     lines::LineWriter,
     postings::PostingsWriter,
-    segment::{Document, Segment, Writer},
+    segment::{IndexedDocument, Segment, SegmentWriter},
 };
-use crate::{Digest, Stamp, VaultPath};
+use crate::{Digest, FileStamp, VaultPath};
 
 /// So far apart are things that no phrase goes across.
 pub(super) const GAP: u32 = 2;
 
 /// Takes in notes one by one.
 #[derive(Default)]
-pub(super) struct Builder {
+pub(super) struct SegmentBuilder {
     numbers: HashMap<Box<str>, usize>,
-    terms: Vec<Term>,
-    writer: Writer,
+    terms: Vec<TermPostings>,
+    writer: SegmentWriter,
     documents: u32,
 }
 
 /// What is known of a term so far.
 #[derive(Default)]
-struct Term {
+struct TermPostings {
     written: PostingsWriter,
     /// The document that is being read, and what was found in it.
     document: u32,
-    counts: Counts,
+    counts: FieldCounts,
     position: u32,
 }
 
-impl Term {
+impl TermPostings {
     fn finish_document(&mut self) {
         if self.counts.iter().any(|count| *count > 0) {
             self.written.document(self.document, &self.counts);
@@ -45,21 +45,21 @@ impl Term {
     }
 }
 
-impl Builder {
+impl SegmentBuilder {
     /// A note with this text, which is that of the file with this stamp.
-    pub(super) fn add(&mut self, path: &VaultPath, stamp: Stamp, read_at: i64, digest: &Digest<'_>, text: &str) {
-        let mut document = Document { stamp, read_at, ..Document::default() };
+    pub(super) fn add(&mut self, path: &VaultPath, stamp: FileStamp, read_at: i64, digest: &Digest<'_>, text: &str) {
+        let mut document = IndexedDocument { stamp, read_at, ..IndexedDocument::default() };
         let mut position = 0;
         let name = path.name().rsplit_once('.').map_or(path.name(), |(stem, _)| stem);
-        document.name = self.words(name, Field::Name, &mut position);
+        document.name = self.words(name, DocumentField::Name, &mut position);
         digest.aliases().for_each(|alias| {
-            self.words(alias, Field::Alias, &mut position);
+            self.words(alias, DocumentField::Alias, &mut position);
         });
         if let Some(folder) = path.folder() {
-            self.words(folder.as_str(), Field::Folder, &mut position);
+            self.words(folder.as_str(), DocumentField::Folder, &mut position);
         }
         digest.tags().for_each(|tag| {
-            self.words(tag.name, Field::Tag, &mut position);
+            self.words(tag.name, DocumentField::Tag, &mut position);
         });
         let body = Frontmatter::find(text).map_or(0, |block| block.span.end);
         let headings = digest.structure().headings.iter().map(|heading| heading.line).collect();
@@ -67,15 +67,15 @@ impl Builder {
         let properties = position;
         search_tokens(&text[..body], |token| {
             lines.word(token.start);
-            self.word(token.term, Field::Property, position);
+            self.word(token.term, DocumentField::Property, position);
             position += 1;
         });
         let properties = position - properties;
         position += GAP;
         document.text_from = position;
         search_tokens(&text[body..], |token| {
-            let field = if lines.word(body + token.start) { Field::Heading } else { Field::Body };
-            document.headings += u32::from(field == Field::Heading);
+            let field = if lines.word(body + token.start) { DocumentField::Heading } else { DocumentField::Body };
+            document.headings += u32::from(field == DocumentField::Heading);
             document.body += 1;
             self.word(token.term, field, position);
             position += 1;
@@ -85,7 +85,7 @@ impl Builder {
     }
 
     /// How many there were.
-    fn words(&mut self, text: &str, field: Field, position: &mut u32) -> u32 {
+    fn words(&mut self, text: &str, field: DocumentField, position: &mut u32) -> u32 {
         let mut count = 0;
         search_tokens(text, |token| {
             self.word(token.term, field, *position);
@@ -96,11 +96,11 @@ impl Builder {
         count
     }
 
-    fn word(&mut self, word: &str, field: Field, position: u32) {
+    fn word(&mut self, word: &str, field: DocumentField, position: u32) {
         let number = match self.numbers.get(word) {
             Some(number) => *number,
             None => {
-                self.terms.push(Term::default());
+                self.terms.push(TermPostings::default());
                 self.numbers.insert(word.into(), self.terms.len() - 1);
                 self.terms.len() - 1
             }
@@ -134,7 +134,7 @@ pub(super) fn merge(
     segments: &[&Segment],
     wanted: impl Fn(usize, usize) -> bool,
 ) -> Option<(Segment, Vec<(usize, usize)>)> {
-    let mut writer = Writer::default();
+    let mut writer = SegmentWriter::default();
     let mut origin = Vec::new();
     let mut renumbered: Vec<Vec<Option<u32>>> = Vec::with_capacity(segments.len());
     for (number, segment) in segments.iter().enumerate() {

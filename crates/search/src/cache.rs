@@ -4,10 +4,10 @@ use rayon::prelude::*;
 use xxhash_rust::xxh3::xxh3_64;
 
 use super::{
-    index::{Index, Part},
+    index::{IndexPart, WordIndex},
     segment::{FORMAT, Segment},
 };
-use lapidary_index::{Slice, Snapshot};
+use lapidary_index::{SharedBytes, Snapshot};
 
 use crate::posix::CacheFile;
 
@@ -33,9 +33,9 @@ impl SegmentCache {
         self.file.is_there()
     }
 
-    pub(super) fn recall(&self, snapshot: &Snapshot) -> Index {
+    pub(super) fn recall(&self, snapshot: &Snapshot) -> WordIndex {
         if snapshot.len() < WORTH_KEEPING {
-            return Index::default();
+            return WordIndex::default();
         }
         // No cache, an old one or a damaged one: then the notes are read, and a new one is written.
         let rows = self.file.load(FORMAT).unwrap_or_else(|error| {
@@ -43,17 +43,17 @@ impl SegmentCache {
             Vec::new()
         });
         let intact = |row: crate::posix::CacheRow| {
-            (xxh3_64(&row.bytes) == row.checksum).then(|| Segment::open(Slice::whole(row.bytes)?)).flatten()
+            (xxh3_64(&row.bytes) == row.checksum).then(|| Segment::open(SharedBytes::whole(row.bytes)?)).flatten()
         };
         let segments: Vec<Segment> = rows.into_par_iter().filter_map(intact).collect();
-        let index = Index::recalled(segments, snapshot);
+        let index = WordIndex::recalled(segments, snapshot);
         tracing::debug!(notes = index.alive(), "the search index comes from its cache");
         index
     }
 
     /// Writes down what is not yet. Answers another index of the same notes if that is better to go on with.
-    pub(super) fn save(&self, index: &Index) -> Option<Index> {
-        let unsaved: Vec<&Part> = index.parts.iter().filter(|part| !part.is_saved()).collect();
+    pub(super) fn save(&self, index: &WordIndex) -> Option<WordIndex> {
+        let unsaved: Vec<&IndexPart> = index.parts.iter().filter(|part| !part.is_saved()).collect();
         let new: usize = unsaved.iter().map(|part| part.alive()).sum();
         if index.alive() < WORTH_KEEPING || new == 0 {
             return None;
@@ -76,7 +76,7 @@ impl SegmentCache {
     }
 }
 
-fn row(part: &Part) -> (u64, &[u8]) {
+fn row(part: &IndexPart) -> (u64, &[u8]) {
     let bytes = part.segment.bytes();
     (xxh3_64(bytes), bytes)
 }

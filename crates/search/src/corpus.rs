@@ -6,27 +6,27 @@
 use std::sync::Arc;
 
 use super::{
-    bits::Bits,
-    index::{GONE, Index, Part},
+    bits::DocumentSet,
+    index::{GONE, IndexPart, WordIndex},
     weigh::norm,
 };
 use lapidary_index::FileId;
 
-pub(super) struct Corpus<'i> {
-    pub(super) index: &'i Index,
-    pub(super) readable: Arc<Readable>,
+pub(super) struct ReadableCorpus<'i> {
+    pub(super) index: &'i WordIndex,
+    pub(super) readable: Arc<ReadableCounts>,
     /// Whether these are all that the caller may read, so that a word that is not here is nowhere.
     pub(super) whole: bool,
 }
 
 /// What is counted among the documents that a caller may read. The same for as long as neither the notes nor the rules
 /// change.
-pub(super) struct Readable {
+pub(super) struct ReadableCounts {
     /// The number of the first document of each part.
     bases: Vec<usize>,
     /// Documents in all parts, those that are gone or hidden included.
     total: usize,
-    visible: Bits,
+    visible: DocumentSet,
     pub(super) count: usize,
     pub(super) averages: [f32; 3],
     /// What the length of each text does to the weight of words in it. Endless where the caller may not read, so that
@@ -34,15 +34,15 @@ pub(super) struct Readable {
     pub(super) norms: Vec<f32>,
 }
 
-impl Readable {
-    pub(super) fn new(index: &Index, shows: &dyn Fn(FileId) -> bool) -> Self {
+impl ReadableCounts {
+    pub(super) fn new(index: &WordIndex, shows: &dyn Fn(FileId) -> bool) -> Self {
         let mut bases = Vec::with_capacity(index.parts.len());
         let mut total = 0;
         for part in &index.parts {
             bases.push(total);
             total += part.files.len();
         }
-        let mut visible = Bits::none(total);
+        let mut visible = DocumentSet::none(total);
         let mut norms = vec![f32::INFINITY; total];
         let (mut count, mut lengths) = (0, [0_u64; 3]);
         for (part, base) in index.parts.iter().zip(&bases) {
@@ -62,31 +62,31 @@ impl Readable {
     }
 }
 
-impl<'i> Corpus<'i> {
-    pub(super) fn new(index: &'i Index, readable: Arc<Readable>) -> Self {
+impl<'i> ReadableCorpus<'i> {
+    pub(super) fn new(index: &'i WordIndex, readable: Arc<ReadableCounts>) -> Self {
         Self { index, readable, whole: true }
     }
 
     /// Of documents that are only some of those that the caller may read.
-    pub(super) fn of_some(index: &'i Index) -> Self {
-        Self { whole: false, ..Self::new(index, Arc::new(Readable::new(index, &|_| true))) }
+    pub(super) fn of_some(index: &'i WordIndex) -> Self {
+        Self { whole: false, ..Self::new(index, Arc::new(ReadableCounts::new(index, &|_| true))) }
     }
 
     pub(super) fn total(&self) -> usize {
         self.readable.total
     }
 
-    pub(super) fn visible(&self) -> &Bits {
+    pub(super) fn visible(&self) -> &DocumentSet {
         &self.readable.visible
     }
 
     /// All parts, with the number of the first document of each.
-    pub(super) fn parts(&self) -> impl Iterator<Item = (&'i Part, usize)> {
+    pub(super) fn parts(&self) -> impl Iterator<Item = (&'i IndexPart, usize)> {
         self.index.parts.iter().zip(self.readable.bases.iter().copied())
     }
 
     /// The part of a document, and its number there.
-    pub(super) fn place(&self, document: usize) -> (&'i Part, usize) {
+    pub(super) fn place(&self, document: usize) -> (&'i IndexPart, usize) {
         let part = self.readable.bases.partition_point(|base| *base <= document) - 1;
         (&self.index.parts[part], document - self.readable.bases[part])
     }

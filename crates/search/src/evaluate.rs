@@ -8,28 +8,34 @@ use std::{
     },
 };
 
-use lapidary_index::{FileRow, FileState, Files, GoOn};
+use lapidary_index::{FileRow, FileState, GoOn, VisibleFiles};
 use lapidary_query::{
-    Bounds, Leaf, Lexicon, Node, Pattern, Piece, Resolver, SearchQuery, Starts, TextFilter, Words, evaluate, has_tag,
+    AnswerBounds, LeafResolver, Lexicon, Pattern, QueryLeaf, QueryNode, QueryPiece, QueryStarts, SearchQuery,
+    TextFilter, Words, evaluate, has_tag,
 };
 use rayon::prelude::*;
 
-use super::{bits::Bits, corpus::Corpus, shown::with_shown, weigh::TermScores};
+use super::{bits::DocumentSet, corpus::ReadableCorpus, shown::with_shown, weigh::TermScores};
 use crate::{Digest, IndexError};
 
-pub(super) struct Search<'s> {
-    pub(super) corpus: Corpus<'s>,
+pub(super) struct RankedSearch<'s> {
+    pub(super) corpus: ReadableCorpus<'s>,
     pub(super) query: SearchQuery,
     /// By the numbers of the words.
     scores: Vec<Option<TermScores>>,
-    pub(super) files: &'s Files,
+    pub(super) files: &'s VisibleFiles,
     pub(super) go_on: GoOn<'s>,
     /// An expression has given up on a note.
     pub(super) undecided: AtomicBool,
 }
 
-impl<'s> Search<'s> {
-    pub(super) fn new(corpus: Corpus<'s>, query: SearchQuery, files: &'s Files, go_on: GoOn<'s>) -> Self {
+impl<'s> RankedSearch<'s> {
+    pub(super) fn new(
+        corpus: ReadableCorpus<'s>,
+        query: SearchQuery,
+        files: &'s VisibleFiles,
+        go_on: GoOn<'s>,
+    ) -> Self {
         let mut search = Self { corpus, query, scores: Vec::new(), files, go_on, undecided: AtomicBool::new(false) };
         search.weigh();
         search
@@ -57,8 +63,8 @@ impl<'s> Search<'s> {
     }
 
     /// What the query asks for, to find it in the texts of notes.
-    pub(super) fn starts(&self) -> Starts<'_> {
-        Starts::new(&self.query.root, &|words| {
+    pub(super) fn starts(&self) -> QueryStarts<'_> {
+        QueryStarts::new(&self.query.root, &|words| {
             self.scores(words).map(|scores| scores.variants.as_slice()).unwrap_or_default()
         })
     }
@@ -68,9 +74,9 @@ impl<'s> Search<'s> {
     }
 
     /// All that fulfil the query.
-    pub(super) fn found(&self) -> Result<Bits, IndexError> {
+    pub(super) fn found(&self) -> Result<DocumentSet, IndexError> {
         match self.query.is_empty() {
-            true => Ok(Bits::none(self.corpus.total())),
+            true => Ok(DocumentSet::none(self.corpus.total())),
             false => evaluate(&self.query.root, self.corpus.visible(), self),
         }
     }
@@ -90,8 +96,8 @@ impl<'s> Search<'s> {
     }
 
     /// Those of which one piece fulfils a part of the query.
-    fn in_pieces(&self, piece: Piece, node: &Node, within: &Bits) -> Result<Bits, IndexError> {
-        let possible = match evaluate(node, &Bounds::exactly(within.clone()), &InSomePiece(self)) {
+    fn in_pieces(&self, piece: QueryPiece, node: &QueryNode, within: &DocumentSet) -> Result<DocumentSet, IndexError> {
+        let possible = match evaluate(node, &AnswerBounds::exactly(within.clone()), &InSomePiece(self)) {
             Ok(bounds) => bounds.possible,
             Err(never) => match never {},
         };
@@ -109,14 +115,18 @@ impl<'s> Search<'s> {
         })
     }
 
-    fn holding(&self, words: &Words, within: &Bits) -> Bits {
+    fn holding(&self, words: &Words, within: &DocumentSet) -> DocumentSet {
         match self.scores(words) {
             Some(scores) => scores.documents.clone().and(within),
-            None => Bits::none(self.corpus.total()),
+            None => DocumentSet::none(self.corpus.total()),
         }
     }
 
-    fn keep(&self, within: &Bits, fits: impl Fn(&Arc<FileState>) -> bool + Sync) -> Result<Bits, IndexError> {
+    fn keep(
+        &self,
+        within: &DocumentSet,
+        fits: impl Fn(&Arc<FileState>) -> bool + Sync,
+    ) -> Result<DocumentSet, IndexError> {
         let documents: Vec<usize> = within.iter().collect();
         let look = |document: &usize| {
             if !(self.go_on)() {
@@ -125,7 +135,7 @@ impl<'s> Search<'s> {
             Ok(self.state(*document).is_some_and(&fits))
         };
         let kept: Vec<bool> = documents.par_iter().map(look).collect::<Result<_, _>>()?;
-        let mut bits = Bits::none(self.corpus.total());
+        let mut bits = DocumentSet::none(self.corpus.total());
         documents.iter().zip(kept).filter(|(_, kept)| *kept).for_each(|(document, _)| bits.set(*document));
         Ok(bits)
     }
@@ -136,7 +146,7 @@ impl<'s> Search<'s> {
     }
 }
 
-impl Lexicon for Search<'_> {
+impl Lexicon for RankedSearch<'_> {
     fn accepts(&self, words: &Words, at: usize, term: &str) -> bool {
         let Some(wanted) = words.terms.get(at) else { return false };
         let last = at + 1 == words.terms.len();
@@ -148,57 +158,63 @@ impl Lexicon for Search<'_> {
 }
 
 /// Documents of the index.
-impl Resolver for Search<'_> {
-    type Answers = Bits;
+impl LeafResolver for RankedSearch<'_> {
+    type Answers = DocumentSet;
     type Error = IndexError;
 
-    fn leaf(&self, leaf: Leaf<'_>, within: &Bits) -> Result<Bits, IndexError> {
+    fn leaf(&self, leaf: QueryLeaf<'_>, within: &DocumentSet) -> Result<DocumentSet, IndexError> {
         if !(self.go_on)() {
             return Err(IndexError::Stopped);
         }
         match leaf {
-            Leaf::Words(words) => Ok(self.holding(words, within)),
-            Leaf::Text(filter) => self.keep(within, |state| self.holds_text(filter, state)),
-            Leaf::Path(filter) => self.keep(within, |state| filter.holds(state.path.as_str())),
-            Leaf::Tag(wanted) => self.keep(within, |state| has_tag(&self.row(state), wanted)),
-            Leaf::Property(filter) => self.keep(within, |state| filter.holds(&self.row(state))),
-            Leaf::Within(piece, node) => self.in_pieces(piece, node, within),
+            QueryLeaf::Words(words) => Ok(self.holding(words, within)),
+            QueryLeaf::Text(filter) => self.keep(within, |state| self.holds_text(filter, state)),
+            QueryLeaf::Path(filter) => self.keep(within, |state| filter.holds(state.path.as_str())),
+            QueryLeaf::Tag(wanted) => self.keep(within, |state| has_tag(&self.row(state), wanted)),
+            QueryLeaf::Property(filter) => self.keep(within, |state| filter.holds(&self.row(state))),
+            QueryLeaf::Within(piece, node) => self.in_pieces(piece, node, within),
         }
     }
 
     /// What takes a look at every document comes last, when few are left.
-    fn is_costly(&self, node: &Node) -> bool {
-        node.any_leaf(&mut |leaf| !matches!(leaf, Leaf::Words(_)))
+    fn is_costly(&self, node: &QueryNode) -> bool {
+        node.any_leaf(&mut |leaf| !matches!(leaf, QueryLeaf::Words(_)))
     }
 }
 
 /// Documents of which a piece may fulfil a part of the query: it has the words that are asked for, wherever they stand.
-struct InSomePiece<'s>(&'s Search<'s>);
+struct InSomePiece<'s>(&'s RankedSearch<'s>);
 
-impl Resolver for InSomePiece<'_> {
-    type Answers = Bounds<Bits>;
+impl LeafResolver for InSomePiece<'_> {
+    type Answers = AnswerBounds<DocumentSet>;
     type Error = Infallible;
 
-    fn leaf(&self, leaf: Leaf<'_>, within: &Bounds<Bits>) -> Result<Bounds<Bits>, Infallible> {
+    fn leaf(
+        &self,
+        leaf: QueryLeaf<'_>,
+        within: &AnswerBounds<DocumentSet>,
+    ) -> Result<AnswerBounds<DocumentSet>, Infallible> {
         match leaf {
             // That it has them does not say that a piece has, nor that no piece is without.
-            Leaf::Words(words) => {
-                let unknown = Bounds::unknown(within);
-                Ok(Bounds { possible: self.0.holding(words, &within.possible), ..unknown })
+            QueryLeaf::Words(words) => {
+                let unknown = AnswerBounds::unknown(within);
+                Ok(AnswerBounds { possible: self.0.holding(words, &within.possible), ..unknown })
             }
-            Leaf::Within(_, node) => evaluate(node, within, self),
-            Leaf::Text(_) | Leaf::Path(_) | Leaf::Tag(_) | Leaf::Property(_) => Ok(Bounds::unknown(within)),
+            QueryLeaf::Within(_, node) => evaluate(node, within, self),
+            QueryLeaf::Text(_) | QueryLeaf::Path(_) | QueryLeaf::Tag(_) | QueryLeaf::Property(_) => {
+                Ok(AnswerBounds::unknown(within))
+            }
         }
     }
 }
 
 /// All words, those that are excluded too.
-pub(super) fn put_words<'n>(node: &'n Node, words: &mut Vec<&'n Words>) {
+pub(super) fn put_words<'n>(node: &'n QueryNode, words: &mut Vec<&'n Words>) {
     node.any_leaf(&mut |leaf| {
         match leaf {
-            Leaf::Words(found) => words.push(found),
-            Leaf::Within(_, node) => put_words(node, words),
-            Leaf::Text(_) | Leaf::Path(_) | Leaf::Tag(_) | Leaf::Property(_) => {}
+            QueryLeaf::Words(found) => words.push(found),
+            QueryLeaf::Within(_, node) => put_words(node, words),
+            QueryLeaf::Text(_) | QueryLeaf::Path(_) | QueryLeaf::Tag(_) | QueryLeaf::Property(_) => {}
         }
         false
     });

@@ -6,13 +6,13 @@ use std::sync::{
 use rayon::prelude::*;
 
 use super::{
-    build::{Builder, merge},
+    build::{SegmentBuilder, merge},
     segment::Segment,
     shown::with_shown,
 };
-use lapidary_index::{FileId, FileState, GoOn, Snapshot, SortedMap, Source, digest};
+use lapidary_index::{FileId, FileState, GoOn, Snapshot, SortedMap, TextSource, digest};
 
-use crate::{Digest, Files, IndexError};
+use crate::{Digest, IndexError, VisibleFiles};
 
 /// A document whose note has changed or is gone.
 pub(super) const GONE: FileId = FileId::MAX;
@@ -29,15 +29,15 @@ const LARGEST: usize = if cfg!(test) { 16 << 10 } else { 4 << 20 };
 
 /// The words of all notes of one snapshot. Never changes; the next one shares what stayed the same.
 #[derive(Clone, Default)]
-pub(crate) struct Index {
-    pub(super) parts: Vec<Part>,
+pub(crate) struct WordIndex {
+    pub(super) parts: Vec<IndexPart>,
     /// What was indexed of each file.
     known: SortedMap<FileId, Arc<FileState>>,
-    places: SortedMap<FileId, Place>,
+    places: SortedMap<FileId, DocumentPlace>,
 }
 
 #[derive(Clone)]
-pub(super) struct Part {
+pub(super) struct IndexPart {
     pub(super) segment: Arc<Segment>,
     /// The file of each document, or [`GONE`].
     pub(super) files: Arc<Vec<FileId>>,
@@ -46,15 +46,18 @@ pub(super) struct Part {
 }
 
 #[derive(Clone, Copy)]
-struct Place {
+struct DocumentPlace {
     part: usize,
     document: usize,
 }
 
 /// What is at a number now, if anything.
-type Change<'s> = (&'s FileId, Option<&'s Arc<FileState>>);
+type IndexChange<'s> = (&'s FileId, Option<&'s Arc<FileState>>);
 
-fn applied(mut known: SortedMap<FileId, Arc<FileState>>, changes: &[Change<'_>]) -> SortedMap<FileId, Arc<FileState>> {
+fn applied(
+    mut known: SortedMap<FileId, Arc<FileState>>,
+    changes: &[IndexChange<'_>],
+) -> SortedMap<FileId, Arc<FileState>> {
     for (id, state) in changes {
         match state {
             Some(state) => known.insert(**id, Arc::clone(state)),
@@ -64,7 +67,7 @@ fn applied(mut known: SortedMap<FileId, Arc<FileState>>, changes: &[Change<'_>])
     known
 }
 
-impl Part {
+impl IndexPart {
     fn new(segment: Segment, files: Vec<FileId>, saved: bool) -> Self {
         Self { segment: Arc::new(segment), files: Arc::new(files), saved: Arc::new(AtomicBool::new(saved)) }
     }
@@ -78,11 +81,11 @@ impl Part {
     }
 }
 
-impl Index {
+impl WordIndex {
     /// What segments from the cache say of the notes of a snapshot that are as they were; the first that knows one counts.
     pub(super) fn recalled(segments: Vec<Segment>, snapshot: &Snapshot) -> Self {
         let mut index = Self::default();
-        let mut known: Vec<(FileId, (Arc<FileState>, Place))> = Vec::new();
+        let mut known: Vec<(FileId, (Arc<FileState>, DocumentPlace))> = Vec::new();
         let mut taken = vec![false; snapshot.next_id() as usize];
         for segment in segments {
             let found: Vec<Option<&Arc<FileState>>> = (0..segment.documents())
@@ -99,10 +102,10 @@ impl Index {
                 let Some(state) = state.filter(|state| !taken[state.id as usize]) else { continue };
                 taken[state.id as usize] = true;
                 files[document] = state.id;
-                known.push((state.id, (Arc::clone(state), Place { part: index.parts.len(), document })));
+                known.push((state.id, (Arc::clone(state), DocumentPlace { part: index.parts.len(), document })));
             }
             if files.iter().any(|file| *file != GONE) {
-                index.parts.push(Part::new(segment, files, true));
+                index.parts.push(IndexPart::new(segment, files, true));
             }
         }
         known.sort_unstable_by_key(|(id, _)| *id);
@@ -112,7 +115,7 @@ impl Index {
     }
 
     /// Of some notes alone.
-    pub(super) fn of(states: &[Arc<FileState>], source: &Source<'_>, go_on: GoOn<'_>) -> Result<Self, IndexError> {
+    pub(super) fn of(states: &[Arc<FileState>], source: &TextSource<'_>, go_on: GoOn<'_>) -> Result<Self, IndexError> {
         let mut known: Vec<(FileId, Arc<FileState>)> =
             states.iter().map(|state| (state.id, Arc::clone(state))).collect();
         known.sort_unstable_by_key(|(id, _)| *id);
@@ -127,7 +130,7 @@ impl Index {
     }
 
     /// How many of the notes that somebody may see have to be taken in first.
-    pub(super) fn missing(&self, files: &Files) -> usize {
+    pub(super) fn missing(&self, files: &VisibleFiles) -> usize {
         let changes = self.known.changes(files.snapshot().files_by_id(), Arc::ptr_eq);
         let new = changes.iter().filter_map(|(_, state)| *state);
         new.filter(|state| state.path.is_searched() && files.shows(state.id)).count()
@@ -135,11 +138,11 @@ impl Index {
 
     /// The index of another snapshot, as far as somebody sees it; only the notes that differ are read. What it does not
     /// see stays as it was. Nothing if that is all the same.
-    pub(super) fn advanced(&self, files: &Files, go_on: GoOn<'_>) -> Result<Option<Self>, IndexError> {
+    pub(super) fn advanced(&self, files: &VisibleFiles, go_on: GoOn<'_>) -> Result<Option<Self>, IndexError> {
         let now = files.snapshot().files_by_id();
         let changes = self.known.changes(now, Arc::ptr_eq);
         let all = changes.len();
-        let shown: Vec<Change<'_>> = changes.into_iter().filter(|(id, _)| files.shows(**id)).collect();
+        let shown: Vec<IndexChange<'_>> = changes.into_iter().filter(|(id, _)| files.shows(**id)).collect();
         if shown.is_empty() && all > 0 {
             return Ok(None);
         }
@@ -150,22 +153,22 @@ impl Index {
     /// With these changes, after which these are the files it knows.
     fn with(
         &self,
-        changes: Vec<Change<'_>>,
+        changes: Vec<IndexChange<'_>>,
         known: SortedMap<FileId, Arc<FileState>>,
-        source: &Source<'_>,
+        source: &TextSource<'_>,
         go_on: GoOn<'_>,
     ) -> Result<Self, IndexError> {
         let mut next = self.clone();
         let mut new: Vec<&Arc<FileState>> = Vec::new();
         for (id, state) in changes {
-            if let Some(Place { part, document }) = next.places.remove(id) {
+            if let Some(DocumentPlace { part, document }) = next.places.remove(id) {
                 Arc::make_mut(&mut next.parts[part].files)[document] = GONE;
             }
             new.extend(state.filter(|state| state.path.is_searched()));
         }
         next.known = known;
         let _under_way = source.progress.begin(new.len());
-        let pieces: Vec<Part> =
+        let pieces: Vec<IndexPart> =
             cut(&new).into_par_iter().map(|piece| piece_of(piece, source, go_on)).collect::<Result<_, _>>()?;
         let first = next.parts.len();
         next.parts.extend(pieces);
@@ -183,10 +186,11 @@ impl Index {
     fn locate(&mut self, first: usize) {
         let documents = |part: usize, files: &Arc<Vec<FileId>>| {
             let files = files.iter().copied().enumerate().filter(|(_, file)| *file != GONE);
-            files.map(|(document, file)| (file, Place { part, document })).collect::<Vec<_>>()
+            files.map(|(document, file)| (file, DocumentPlace { part, document })).collect::<Vec<_>>()
         };
         let parts = self.parts.iter().enumerate().skip(first);
-        let mut found: Vec<(FileId, Place)> = parts.flat_map(|(number, part)| documents(number, &part.files)).collect();
+        let mut found: Vec<(FileId, DocumentPlace)> =
+            parts.flat_map(|(number, part)| documents(number, &part.files)).collect();
         if first == 0 {
             found.sort_unstable_by_key(|(id, _)| *id);
             self.places = SortedMap::from_sorted(found);
@@ -198,7 +202,7 @@ impl Index {
     }
 
     /// Makes larger parts of some. Each is made before the next, and what it was made of is given back.
-    pub(super) fn join(&mut self, chosen: impl Fn(usize, &Part) -> bool) {
+    pub(super) fn join(&mut self, chosen: impl Fn(usize, &IndexPart) -> bool) {
         let parts = std::mem::take(&mut self.parts).into_iter().enumerate();
         let (joined, rest): (Vec<_>, Vec<_>) = parts.partition(|(number, part)| chosen(*number, part));
         // The parts before it keep their numbers.
@@ -222,8 +226,8 @@ impl Index {
 }
 
 /// Parts that fit into one.
-fn grouped(parts: impl Iterator<Item = Part>) -> Vec<Vec<Part>> {
-    let mut groups: Vec<Vec<Part>> = Vec::new();
+fn grouped(parts: impl Iterator<Item = IndexPart>) -> Vec<Vec<IndexPart>> {
+    let mut groups: Vec<Vec<IndexPart>> = Vec::new();
     let mut room = 0;
     for part in parts {
         let bytes = part.segment.bytes().len();
@@ -243,7 +247,7 @@ fn grouped(parts: impl Iterator<Item = Part>) -> Vec<Vec<Part>> {
 
 /// One part of several, without what is gone; nothing if nothing is left. They stay as they are if one is too large, or if
 /// there is nothing to do.
-fn merged(parts: Vec<Part>) -> Vec<Part> {
+fn merged(parts: Vec<IndexPart>) -> Vec<IndexPart> {
     if let [part] = &parts[..]
         && part.alive() == part.files.len()
     {
@@ -254,7 +258,7 @@ fn merged(parts: Vec<Part>) -> Vec<Part> {
         Some((segment, _)) if segment.documents() == 0 => Vec::new(),
         Some((segment, origin)) => {
             let files = origin.into_iter().map(|(number, document)| parts[number].files[document]).collect();
-            vec![Part::new(segment, files, parts.iter().all(Part::is_saved))]
+            vec![IndexPart::new(segment, files, parts.iter().all(IndexPart::is_saved))]
         }
         None => parts,
     }
@@ -277,8 +281,8 @@ fn cut<'n, 's>(new: &'n [&'s Arc<FileState>]) -> Vec<&'n [&'s Arc<FileState>]> {
     pieces
 }
 
-fn piece_of(states: &[&Arc<FileState>], source: &Source<'_>, go_on: GoOn<'_>) -> Result<Part, IndexError> {
-    let mut builder = Builder::default();
+fn piece_of(states: &[&Arc<FileState>], source: &TextSource<'_>, go_on: GoOn<'_>) -> Result<IndexPart, IndexError> {
+    let mut builder = SegmentBuilder::default();
     let (mut buffer, mut made) = (Vec::new(), Vec::new());
     for state in states {
         if !go_on() {
@@ -307,5 +311,5 @@ fn piece_of(states: &[&Arc<FileState>], source: &Source<'_>, go_on: GoOn<'_>) ->
     }
     let files = states.iter().map(|state| state.id).collect();
     let segment = builder.finish().ok_or(IndexError::Stopped)?;
-    Ok(Part::new(segment, files, false))
+    Ok(IndexPart::new(segment, files, false))
 }

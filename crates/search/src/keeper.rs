@@ -9,10 +9,10 @@ use std::{
 use lapidary_store::maintenance::run_aside;
 use parking_lot::Mutex;
 
-use super::{SegmentCache, corpus::Readable, index::Index};
-use lapidary_index::{FileId, FileState, GoOn, Live, Snapshot, SortedMap};
+use super::{SegmentCache, corpus::ReadableCounts, index::WordIndex};
+use lapidary_index::{FileId, FileState, GoOn, Snapshot, SortedMap, VaultIndex};
 
-use crate::{FileEntry, Files, IndexError, Scope, lock};
+use crate::{FileEntry, IndexError, Scope, VisibleFiles, lock};
 
 /// Taking in more notes than this takes longer than somebody who asks should wait.
 const MANY: usize = 1_000;
@@ -23,26 +23,26 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 /// The newest index of a vault.
 #[derive(Default)]
 pub struct SearchKeeper {
-    newest: Mutex<Newest>,
+    newest: Mutex<KeptIndex>,
     cache: Option<SegmentCache>,
     /// Whether somebody is making one aside.
     building: AtomicBool,
 }
 
 #[derive(Default)]
-struct Newest {
-    index: Option<Arc<Index>>,
+struct KeptIndex {
+    index: Option<Arc<WordIndex>>,
     /// What callers who asked lately may read of it, the latest first.
-    counted: Vec<Counted>,
+    counted: Vec<ScopeCounts>,
 }
 
 /// What was counted in an index for a scope.
-struct Counted {
-    index: Arc<Index>,
+struct ScopeCounts {
+    index: Arc<WordIndex>,
     scope: Arc<Scope>,
     /// With these files it is up to date for this scope, whatever has changed of others.
     files: SortedMap<FileId, Arc<FileState>>,
-    readable: Arc<Readable>,
+    readable: Arc<ReadableCounts>,
     /// Those of the files that no index knows, once somebody has asked for them.
     others: Option<Arc<[Arc<FileState>]>>,
 }
@@ -60,7 +60,7 @@ impl SearchKeeper {
 
     /// Whether somebody who sees these files can have an index of them without a long wait. Those that it does not see do
     /// not count, or it could tell them by the answer.
-    pub fn is_near(&self, files: &Files) -> bool {
+    pub fn is_near(&self, files: &VisibleFiles) -> bool {
         let Some(mut newest) = self.newest.try_lock() else {
             return files.iter().filter(FileEntry::is_searched).take(MANY + 1).count() <= MANY;
         };
@@ -69,13 +69,17 @@ impl SearchKeeper {
         newest.is_counted(&index, files) || index.missing(files) <= MANY
     }
 
-    fn recall(&self, snapshot: &Snapshot) -> Index {
+    fn recall(&self, snapshot: &Snapshot) -> WordIndex {
         self.cache.as_ref().map(|cache| cache.recall(snapshot)).unwrap_or_default()
     }
 
     /// An index in which these files are exactly as somebody sees them, and what is counted in it among the notes that
     /// it may read. That of changes that are only planned is not kept.
-    pub(super) fn index(&self, files: &Files, go_on: GoOn<'_>) -> Result<(Arc<Index>, Arc<Readable>), IndexError> {
+    pub(super) fn index(
+        &self,
+        files: &VisibleFiles,
+        go_on: GoOn<'_>,
+    ) -> Result<(Arc<WordIndex>, Arc<ReadableCounts>), IndexError> {
         let mut newest = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?;
         let index = newest.index.clone().unwrap_or_else(|| Arc::new(self.recall(files.snapshot())));
         if !files.is_planned() {
@@ -94,7 +98,7 @@ impl SearchKeeper {
     }
 
     /// Makes one while others go on asking.
-    fn build(&self, files: &Files, go_on: GoOn<'_>) -> Result<(), IndexError> {
+    fn build(&self, files: &VisibleFiles, go_on: GoOn<'_>) -> Result<(), IndexError> {
         let before = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?.index.clone();
         let before = before.unwrap_or_else(|| Arc::new(self.recall(files.snapshot())));
         let Some(next) = before.advanced(files, go_on)? else { return Ok(()) };
@@ -109,13 +113,13 @@ impl SearchKeeper {
     }
 
     /// Whether there is nothing to do for somebody who sees these files.
-    pub fn is_ready(&self, files: &Files) -> bool {
+    pub fn is_ready(&self, files: &VisibleFiles) -> bool {
         let Some(newest) = self.newest.try_lock() else { return false };
         newest.index.as_ref().is_some_and(|index| newest.is_counted(index, files))
     }
 
     /// The files that somebody sees and no index knows: going through all others for them takes longer than a search.
-    pub(super) fn others(&self, files: &Files) -> Arc<[Arc<FileState>]> {
+    pub(super) fn others(&self, files: &VisibleFiles) -> Arc<[Arc<FileState>]> {
         // Not waited for: who takes in notes at this moment needs longer than it takes to look for them.
         let mut newest = self.newest.try_lock();
         let mut known = newest.as_mut().and_then(|newest| newest.counted.iter_mut().find(|known| known.is_of(files)));
@@ -130,7 +134,7 @@ impl SearchKeeper {
         others
     }
 
-    fn newest(&self) -> Option<Arc<Index>> {
+    fn newest(&self) -> Option<Arc<WordIndex>> {
         lock(&self.newest, &|| true)?.index.clone()
     }
 
@@ -172,18 +176,18 @@ impl SearchKeeper {
     /// Forgets everything; it comes back with the next question.
     pub fn rest(&self) {
         if let Some(mut newest) = lock(&self.newest, &|| false) {
-            *newest = Newest::default();
+            *newest = KeptIndex::default();
         }
     }
 }
 
-impl Newest {
-    fn is_counted(&self, index: &Arc<Index>, files: &Files) -> bool {
+impl KeptIndex {
+    fn is_counted(&self, index: &Arc<WordIndex>, files: &VisibleFiles) -> bool {
         self.counted.iter().any(|counted| Arc::ptr_eq(&counted.index, index) && counted.is_of(files))
     }
 
     /// What is counted among the notes that somebody may read.
-    fn readable(&mut self, index: &Arc<Index>, files: &Files) -> Arc<Readable> {
+    fn readable(&mut self, index: &Arc<WordIndex>, files: &VisibleFiles) -> Arc<ReadableCounts> {
         let known = &mut self.counted;
         known.retain(|known| Arc::ptr_eq(&known.index, index));
         let now = files.snapshot().files_by_id().clone();
@@ -198,29 +202,29 @@ impl Newest {
         let readable = count(index, files);
         known.truncate(REMEMBERED - 1);
         let (index, scope) = (Arc::clone(index), Arc::clone(files.scope()));
-        known.insert(0, Counted { index, scope, files: now, readable: Arc::clone(&readable), others: None });
+        known.insert(0, ScopeCounts { index, scope, files: now, readable: Arc::clone(&readable), others: None });
         readable
     }
 }
 
-fn count(index: &Index, files: &Files) -> Arc<Readable> {
-    Arc::new(Readable::new(index, &|id| files.shows(id)))
+fn count(index: &WordIndex, files: &VisibleFiles) -> Arc<ReadableCounts> {
+    Arc::new(ReadableCounts::new(index, &|id| files.shows(id)))
 }
 
-impl Counted {
+impl ScopeCounts {
     /// Whether it is of exactly these files, as this scope shows them.
-    fn is_of(&self, files: &Files) -> bool {
+    fn is_of(&self, files: &VisibleFiles) -> bool {
         Arc::ptr_eq(&self.scope, files.scope()) && self.files.is_same(files.snapshot().files_by_id())
     }
 }
 
 /// Makes the index while nobody waits for it, of what somebody may read: so it takes no longer for what is hidden. It may take
 /// minutes, so it has a thread of its own, one for each vault at most. Ends early with the vault.
-pub fn build_aside(keeper: &Arc<SearchKeeper>, files: &Files) {
+pub fn build_aside(keeper: &Arc<SearchKeeper>, files: &VisibleFiles) {
     if keeper.building.swap(true, Ordering::AcqRel) {
         return;
     }
-    let (building, scope) = (Building(Arc::clone(keeper)), Arc::clone(files.scope()));
+    let (building, scope) = (BuildingMark(Arc::clone(keeper)), Arc::clone(files.scope()));
     let live = Arc::clone(files.live());
     let started = run_aside("index-build", move || {
         let live = &live;
@@ -240,19 +244,19 @@ pub fn build_aside(keeper: &Arc<SearchKeeper>, files: &Files) {
 }
 
 /// The files as they are now, with a digest of every note that somebody may read.
-pub(super) fn to_rank(live: &Arc<Live>, scope: &Arc<Scope>, go_on: GoOn<'_>) -> Result<Files, IndexError> {
+pub(super) fn to_rank(live: &Arc<VaultIndex>, scope: &Arc<Scope>, go_on: GoOn<'_>) -> Result<VisibleFiles, IndexError> {
     if scope.shows_all_of_the_index() {
-        return Ok(Files::new(Arc::clone(live), Arc::clone(scope), live.notes(go_on)?));
+        return Ok(VisibleFiles::new(Arc::clone(live), Arc::clone(scope), live.notes(go_on)?));
     }
-    let files = Files::new(Arc::clone(live), Arc::clone(scope), live.files(go_on)?);
+    let files = VisibleFiles::new(Arc::clone(live), Arc::clone(scope), live.files(go_on)?);
     live.digest_shown(&files, go_on)?;
     Ok(files)
 }
 
 /// However it ends, it is no longer being made.
-struct Building(Arc<SearchKeeper>);
+struct BuildingMark(Arc<SearchKeeper>);
 
-impl Drop for Building {
+impl Drop for BuildingMark {
     fn drop(&mut self) {
         self.0.building.store(false, Ordering::Release);
     }

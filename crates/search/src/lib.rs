@@ -33,14 +33,14 @@ mod weigh;
 use lapidary_query::SearchQuery;
 use rayon::prelude::*;
 
-use lapidary_index::{Digest, FileEntry, Files, GoOn, IndexError};
-use lapidary_store::{Scope, Stamp, VaultPath, lock, posix};
+use lapidary_index::{Digest, FileEntry, GoOn, IndexError, VisibleFiles};
+use lapidary_store::{FileStamp, Scope, VaultPath, lock, posix};
 
-use corpus::Corpus;
-use evaluate::Search;
+use corpus::ReadableCorpus;
+use evaluate::RankedSearch;
 use others::other_files;
 
-pub use passage::{PassageSize, Ranked, RankedMatch};
+pub use passage::{PassageSize, RankedMatch, RankedNote};
 
 pub use cache::SegmentCache;
 pub use keeper::{SearchKeeper, build_aside};
@@ -57,7 +57,7 @@ pub struct RankedPage {
     pub size: PassageSize,
     /// Notes are looked into until those that were take more room than this.
     pub room: usize,
-    pub takes: fn(&Ranked) -> usize,
+    pub takes: fn(&RankedNote) -> usize,
 }
 
 /// What is searched for: a query, and other words for the same thing.
@@ -86,7 +86,7 @@ pub struct RankedNotes {
     /// Notes that fit.
     pub total: usize,
     /// The page of them, the best first; those for which there is no more room left out.
-    pub hits: Vec<Ranked>,
+    pub hits: Vec<RankedNote>,
     /// No note has all words, so these have some.
     pub some_words: bool,
     /// Words that stand in no note, and what was looked for instead.
@@ -111,26 +111,26 @@ impl SearchKeeper {
     /// The notes among these that a query fits, the best first.
     pub fn ranked<'q>(
         &self,
-        files: &Files,
+        files: &VisibleFiles,
         query: impl Into<RankedQuery<'q>>,
         page: RankedPage,
         go_on: GoOn<'_>,
     ) -> Result<RankedNotes, IndexError> {
         let (index, readable) = self.index(files, go_on)?;
-        search(Corpus::new(&index, readable), self, files, query.into(), page, go_on)
+        search(ReadableCorpus::new(&index, readable), self, files, query.into(), page, go_on)
     }
 }
 
 /// The notes in a corpus, and after them the other files that were asked for.
 fn search(
-    corpus: Corpus<'_>,
+    corpus: ReadableCorpus<'_>,
     keeper: &SearchKeeper,
-    files: &Files,
+    files: &VisibleFiles,
     query: RankedQuery<'_>,
     page: RankedPage,
     go_on: GoOn<'_>,
 ) -> Result<RankedNotes, IndexError> {
-    let mut search = Search::new(corpus, query.parse(), files, go_on);
+    let mut search = RankedSearch::new(corpus, query.parse(), files, go_on);
     let mut found = search.found()?;
     let mut others = other_files(keeper, files, &search.query);
     let some_words = found.is_empty() && others.is_empty() && search.relax();
@@ -142,8 +142,8 @@ fn search(
     let total = notes + others.len();
     let best = search.best(&found, page.offset, page.limit);
     let starts = search.starts();
-    let one = |found: &best::Found| search.ranked(found, &starts, page.size);
-    let (mut hits, mut taken): (Vec<Ranked>, usize) = (Vec::new(), 0);
+    let one = |found: &best::FoundDocument| search.ranked(found, &starts, page.size);
+    let (mut hits, mut taken): (Vec<RankedNote>, usize) = (Vec::new(), 0);
     for some in best.chunks(AT_ONCE) {
         let before = hits.len();
         hits.par_extend(some.par_iter().filter_map(one));

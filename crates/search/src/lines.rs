@@ -15,7 +15,7 @@ const BEGINS_SECTION: u32 = 2;
 
 /// What words of a text are taken together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Unit {
+pub(super) enum LineUnit {
     Line,
     Block,
     Section,
@@ -83,17 +83,17 @@ impl<'t> LineWriter<'t> {
 }
 
 /// The positions of the words in each line, block or section that has any.
-pub(super) struct Units<'s> {
+pub(super) struct UnitPositions<'s> {
     bytes: &'s [u8],
-    unit: Unit,
+    unit: LineUnit,
     /// Words among the properties that are still to come, after which the text begins.
     properties: u32,
     text_from: u32,
     position: u32,
 }
 
-impl<'s> Units<'s> {
-    pub(super) fn new(mut bytes: &'s [u8], text_from: u32, unit: Unit) -> Self {
+impl<'s> UnitPositions<'s> {
+    pub(super) fn new(mut bytes: &'s [u8], text_from: u32, unit: LineUnit) -> Self {
         let properties = varint(&mut bytes).unwrap_or_default();
         let position = if properties == 0 { text_from } else { text_from.saturating_sub(GAP + properties) };
         Self { bytes, unit, properties, text_from, position }
@@ -117,14 +117,14 @@ impl<'s> Units<'s> {
     fn ends(&self) -> bool {
         let begins = self.bytes.first().map_or(0, |line| u32::from(*line));
         match self.unit {
-            Unit::Line => true,
-            Unit::Block => begins & BEGINS_BLOCK != 0,
-            Unit::Section => begins & BEGINS_SECTION != 0,
+            LineUnit::Line => true,
+            LineUnit::Block => begins & BEGINS_BLOCK != 0,
+            LineUnit::Section => begins & BEGINS_SECTION != 0,
         }
     }
 }
 
-impl Iterator for Units<'_> {
+impl Iterator for UnitPositions<'_> {
     type Item = Range<u32>;
 
     fn next(&mut self) -> Option<Range<u32>> {

@@ -2,17 +2,17 @@
 
 use std::{cmp::Reverse, convert::Infallible, sync::Arc};
 
-use lapidary_query::{Leaf, Lexicon, Node, Resolver, SearchQuery, Unit, Words, holds};
+use lapidary_query::{LeafResolver, Lexicon, QueryLeaf, QueryNode, SearchQuery, TextUnit, Words, holds};
 
 use super::evaluate::surely_matches;
-use lapidary_index::{FileState, Files};
+use lapidary_index::{FileState, VisibleFiles};
 
 use crate::SearchKeeper;
 
 /// A path holds what was typed, and nothing that it may mean.
-struct Typed;
+struct TypedPath;
 
-impl Lexicon for Typed {
+impl Lexicon for TypedPath {
     fn accepts(&self, words: &Words, at: usize, term: &str) -> bool {
         let Some(wanted) = words.terms.get(at) else { return false };
         wanted == term || (words.open && at + 1 == words.terms.len() && term.starts_with(wanted.as_str()))
@@ -20,7 +20,7 @@ impl Lexicon for Typed {
 }
 
 /// Those that fit, the one that was changed last first.
-pub(super) fn other_files(keeper: &SearchKeeper, files: &Files, query: &SearchQuery) -> Vec<Arc<FileState>> {
+pub(super) fn other_files(keeper: &SearchKeeper, files: &VisibleFiles, query: &SearchQuery) -> Vec<Arc<FileState>> {
     if !asks_for_paths(&query.root) {
         return Vec::new();
     }
@@ -31,27 +31,32 @@ pub(super) fn other_files(keeper: &SearchKeeper, files: &Files, query: &SearchQu
     found
 }
 
-fn asks_for_paths(node: &Node) -> bool {
+fn asks_for_paths(node: &QueryNode) -> bool {
     match node {
-        Node::All(nodes) | Node::Any(nodes) => nodes.iter().any(asks_for_paths),
-        Node::Path(_) => true,
-        Node::Not(_) | Node::Words(_) | Node::Text(_) | Node::Tag(_) | Node::Property(_) | Node::Within(..) => false,
+        QueryNode::All(nodes) | QueryNode::Any(nodes) => nodes.iter().any(asks_for_paths),
+        QueryNode::Path(_) => true,
+        QueryNode::Not(_)
+        | QueryNode::Words(_)
+        | QueryNode::Text(_)
+        | QueryNode::Tag(_)
+        | QueryNode::Property(_)
+        | QueryNode::Within(..) => false,
     }
 }
 
 /// Answers for a file of which nothing is known but its path.
 struct ByPath<'p>(&'p str);
 
-impl Resolver for ByPath<'_> {
+impl LeafResolver for ByPath<'_> {
     type Answers = bool;
     type Error = Infallible;
 
-    fn leaf(&self, leaf: Leaf<'_>, within: &bool) -> Result<bool, Infallible> {
+    fn leaf(&self, leaf: QueryLeaf<'_>, within: &bool) -> Result<bool, Infallible> {
         let fits = match leaf {
-            Leaf::Words(words) => !words.content && !Unit::new(self.0).find(words, &Typed).is_empty(),
-            Leaf::Text(filter) => !filter.content && surely_matches(&filter.pattern, self.0),
-            Leaf::Path(filter) => filter.holds(self.0),
-            Leaf::Tag(_) | Leaf::Property(_) | Leaf::Within(..) => false,
+            QueryLeaf::Words(words) => !words.content && !TextUnit::new(self.0).find(words, &TypedPath).is_empty(),
+            QueryLeaf::Text(filter) => !filter.content && surely_matches(&filter.pattern, self.0),
+            QueryLeaf::Path(filter) => filter.holds(self.0),
+            QueryLeaf::Tag(_) | QueryLeaf::Property(_) | QueryLeaf::Within(..) => false,
         };
         Ok(*within && fits)
     }

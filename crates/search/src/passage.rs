@@ -6,9 +6,9 @@ use std::{
 };
 
 use lapidary_note::Frontmatter;
-use lapidary_query::{RowHeading, Starts, Unit, folded};
+use lapidary_query::{QueryStarts, RowHeading, TextUnit, folded};
 
-use super::{best::Found, evaluate::Search};
+use super::{best::FoundDocument, evaluate::RankedSearch};
 use lapidary_index::FileState;
 
 use crate::{Digest, VaultPath};
@@ -23,7 +23,7 @@ pub struct PassageSize {
 
 /// A note that was found.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Ranked {
+pub struct RankedNote {
     pub path: VaultPath,
     pub score: f64,
     /// The words as the note has them, in lower case, each once.
@@ -53,7 +53,7 @@ const MOST_WORDS: usize = 12;
 /// So many characters of an excerpt are given up for a whole word; scripts without spaces have none near.
 const LONGEST_CUT: usize = 20;
 
-impl Ranked {
+impl RankedNote {
     /// With nothing to show yet.
     fn of(state: &FileState, score: u32) -> Self {
         Self {
@@ -70,10 +70,15 @@ impl Ranked {
     }
 }
 
-impl Search<'_> {
-    pub(super) fn ranked(&self, found: &Found, starts: &Starts<'_>, size: PassageSize) -> Option<Ranked> {
+impl RankedSearch<'_> {
+    pub(super) fn ranked(
+        &self,
+        found: &FoundDocument,
+        starts: &QueryStarts<'_>,
+        size: PassageSize,
+    ) -> Option<RankedNote> {
         let state = self.state(found.document)?;
-        let mut ranked = Ranked::of(state, found.score);
+        let mut ranked = RankedNote::of(state, found.score);
         (ranked.parts, ranked.coverage) = self.explained(found.document);
         let digest = state.digest().and_then(|digest| Digest::read(digest)).unwrap_or_default();
         // A place among its cards is no place in the file.
@@ -85,28 +90,28 @@ impl Search<'_> {
     }
 
     /// A file whose path is all that is searched of it.
-    pub(super) fn by_path(&self, state: &FileState, starts: &Starts<'_>) -> Ranked {
-        let mut ranked = Ranked::of(state, 0);
+    pub(super) fn by_path(&self, state: &FileState, starts: &QueryStarts<'_>) -> RankedNote {
+        let mut ranked = RankedNote::of(state, 0);
         self.put_words_of_path(&mut ranked, starts);
         ranked
     }
 
-    fn put_words_of_path(&self, ranked: &mut Ranked, starts: &Starts<'_>) {
-        let Ranked { path, words, .. } = ranked;
-        for (_, span) in Unit::new(path.as_str()).matches(starts, self) {
+    fn put_words_of_path(&self, ranked: &mut RankedNote, starts: &QueryStarts<'_>) {
+        let RankedNote { path, words, .. } = ranked;
+        for (_, span) in TextUnit::new(path.as_str()).matches(starts, self) {
             put_word(words, &path.as_str()[span]);
         }
     }
 
     fn put_passage(
         &self,
-        ranked: &mut Ranked,
+        ranked: &mut RankedNote,
         text: &str,
         digest: &Digest<'_>,
-        starts: &Starts<'_>,
+        starts: &QueryStarts<'_>,
         size: PassageSize,
     ) {
-        let mut found = Unit::new(text).matches(starts, self);
+        let mut found = TextUnit::new(text).matches(starts, self);
         found.sort_unstable_by_key(|(number, span)| (span.start, span.end, *number));
         let best = best(&found, size.context);
         let passage = &found[best.clone()];
@@ -120,7 +125,7 @@ impl Search<'_> {
         };
         ranked.excerpt = text[around(text, span.clone(), size.context)].trim().to_owned();
         let elsewhere = found[..best.start].iter().chain(&found[best.end..]);
-        let (mut last, mut seen, mut units) = (None, HashSet::new(), Units::default());
+        let (mut last, mut seen, mut units) = (None, HashSet::new(), Utf16Counter::default());
         for (_, span) in passage.iter().chain(elsewhere) {
             let word = &text[span.clone()];
             if seen.insert(word) {
@@ -142,12 +147,12 @@ impl Search<'_> {
 
 /// Counts UTF-16 units from where it was asked last, as a long text may have many matches.
 #[derive(Default)]
-struct Units {
+struct Utf16Counter {
     at: usize,
     count: usize,
 }
 
-impl Units {
+impl Utf16Counter {
     fn before(&mut self, text: &str, at: usize) -> usize {
         if at < self.at {
             *self = Self::default();

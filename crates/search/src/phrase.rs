@@ -6,7 +6,7 @@ use lapidary_query::Words;
 use rayon::prelude::*;
 
 use super::{
-    bits::{Bits, ones},
+    bits::{DocumentSet, ones},
     postings::Postings,
     segment::Segment,
 };
@@ -15,11 +15,11 @@ use super::{
 const PIECE: usize = 1 << 14;
 
 /// A document, and the position in it where a phrase begins.
-pub(super) type Start = (u32, u32);
+pub(super) type PhraseStart = (u32, u32);
 
 /// A place in a phrase that one term has to stand at, so far behind the beginning.
 #[derive(Clone)]
-struct Slot<'s> {
+struct PhraseSlot<'s> {
     behind: u32,
     postings: Postings<'s>,
     /// The document that was read last.
@@ -27,15 +27,15 @@ struct Slot<'s> {
 }
 
 /// Terms that follow each other in a segment.
-pub(super) struct Phrase<'s> {
+pub(super) struct PhraseTerms<'s> {
     segment: &'s Segment,
     /// The rarest leads, so that there is little to compare.
-    slots: Vec<Slot<'s>>,
+    slots: Vec<PhraseSlot<'s>>,
     /// The last place, if the beginning of a word stands there: how far behind it is, and all that begin so.
     open: Option<(u32, Vec<usize>)>,
 }
 
-impl<'s> Phrase<'s> {
+impl<'s> PhraseTerms<'s> {
     /// `None` if not all of them are there.
     pub(super) fn new(segment: &'s Segment, words: &Words) -> Option<Self> {
         let (mut slots, mut open) = (Vec::with_capacity(words.terms.len()), None);
@@ -43,7 +43,7 @@ impl<'s> Phrase<'s> {
             if words.open && behind as usize + 1 == words.terms.len() {
                 open = Some((behind, segment.beginning(term).collect()));
             } else {
-                slots.push(Slot { behind, postings: segment.postings(segment.find(term)?), document: 0 });
+                slots.push(PhraseSlot { behind, postings: segment.postings(segment.find(term)?), document: 0 });
             }
         }
         slots.sort_by_key(|slot| slot.postings.size());
@@ -51,7 +51,7 @@ impl<'s> Phrase<'s> {
     }
 
     /// The documents in which they do, and where, in order.
-    pub(super) fn all(&self) -> Vec<Start> {
+    pub(super) fn all(&self) -> Vec<PhraseStart> {
         let count = self.segment.documents();
         let pieces: Vec<usize> = (0..count).step_by(PIECE).collect();
         let piece = |from: usize| self.closed(&(from as u32..(from + PIECE).min(count) as u32));
@@ -59,20 +59,20 @@ impl<'s> Phrase<'s> {
     }
 
     /// The same for some documents.
-    pub(super) fn among(&self, documents: &Range<u32>) -> Vec<Start> {
+    pub(super) fn among(&self, documents: &Range<u32>) -> Vec<PhraseStart> {
         self.opened(self.closed(documents), documents)
     }
 
-    fn closed(&self, documents: &Range<u32>) -> Vec<Start> {
+    fn closed(&self, documents: &Range<u32>) -> Vec<PhraseStart> {
         let mut starts = Vec::new();
         together(self.slots.clone(), documents, &mut starts);
         starts
     }
 
     /// Those that go on as the last place says.
-    fn opened(&self, mut starts: Vec<Start>, documents: &Range<u32>) -> Vec<Start> {
+    fn opened(&self, mut starts: Vec<PhraseStart>, documents: &Range<u32>) -> Vec<PhraseStart> {
         let Some((behind, terms)) = &self.open else { return starts };
-        let mut held = Bits::none(self.segment.documents());
+        let mut held = DocumentSet::none(self.segment.documents());
         starts.iter().for_each(|(document, _)| held.set(*document as usize));
         let found = |term: &usize| {
             let (mut postings, mut found) = (self.segment.postings(*term), Vec::new());
@@ -86,7 +86,7 @@ impl<'s> Phrase<'s> {
             }
             found
         };
-        let mut ends: Vec<Start> = terms.par_iter().flat_map_iter(found).collect();
+        let mut ends: Vec<PhraseStart> = terms.par_iter().flat_map_iter(found).collect();
         ends.sort_unstable();
         let mut ends = ends.into_iter().peekable();
         starts.retain(|start| {
@@ -98,7 +98,7 @@ impl<'s> Phrase<'s> {
 }
 
 /// Where all slots are filled. `None` as soon as one of them has no more documents.
-fn together(mut slots: Vec<Slot<'_>>, documents: &Range<u32>, into: &mut Vec<Start>) -> Option<()> {
+fn together(mut slots: Vec<PhraseSlot<'_>>, documents: &Range<u32>, into: &mut Vec<PhraseStart>) -> Option<()> {
     let (lead, others) = slots.split_first_mut()?;
     for slot in others.iter_mut() {
         slot.document = slot.postings.seek(documents.start)?;

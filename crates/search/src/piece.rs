@@ -1,23 +1,30 @@
 //! Whether a query is true of one piece of a note: a line, a block, a section or a task.
 
 use lapidary_index::{FileRow, FileState};
-use lapidary_query::{Node, Piece, Unit};
+use lapidary_query::{QueryNode, QueryPiece, TextUnit};
 
-use super::evaluate::{Search, digest_of};
+use super::evaluate::{RankedSearch, digest_of};
 
-impl Search<'_> {
+impl RankedSearch<'_> {
     /// Whether a part of the query is true of one piece of a note.
-    pub(super) fn in_one_piece(&self, row: &FileRow<'_>, state: &FileState, piece: Piece, node: &Node) -> bool {
-        let fulfils = |text: &str| Unit::new(text).fulfils(node, self, Some(row));
-        let structure = digest_of(state).structure();
-        if let Piece::Task(wanted) = piece {
-            return structure.tasks.iter().filter(|task| wanted.accepts(task.status)).any(|task| fulfils(task.text));
+    pub(super) fn in_one_piece(
+        &self,
+        row: &FileRow<'_>,
+        state: &FileState,
+        piece: QueryPiece,
+        node: &QueryNode,
+    ) -> bool {
+        let fulfils = |text: &str| TextUnit::new(text).fulfils(node, self, Some(row));
+        let digest = digest_of(state);
+        if let QueryPiece::Task(wanted) = piece {
+            let tasks = digest.tasks();
+            return tasks.iter().filter(|task| wanted.accepts(task.status)).any(|task| fulfils(task.text));
         }
-        let headings: Vec<usize> = structure.headings.iter().map(|heading| heading.line).collect();
+        let headings: Vec<usize> = digest.structure().headings.iter().map(|heading| heading.line).collect();
         let look = |text: &str| match piece {
-            Piece::Line => text.lines().any(fulfils),
-            Piece::Block => cut_before(text, &block_starts(text, &headings)).into_iter().any(fulfils),
-            Piece::Section | Piece::Task(_) => cut_before(text, &headings).into_iter().any(fulfils),
+            QueryPiece::Line => text.lines().any(fulfils),
+            QueryPiece::Block => cut_before(text, &block_starts(text, &headings)).into_iter().any(fulfils),
+            QueryPiece::Section | QueryPiece::Task(_) => cut_before(text, &headings).into_iter().any(fulfils),
         };
         self.with_text(state, look).unwrap_or(false)
     }

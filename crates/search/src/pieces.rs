@@ -2,15 +2,15 @@
 
 use std::{convert::Infallible, ops::Range};
 
-use lapidary_query::{Leaf, Node, Piece, Resolver, Words, evaluate, holds};
+use lapidary_query::{LeafResolver, QueryLeaf, QueryNode, QueryPiece, Words, evaluate, holds};
 use rayon::prelude::*;
 
 use super::{
-    bits::Bits,
-    evaluate::{Search, put_words},
-    index::Part,
-    lines::{Unit, Units},
-    phrase::{Phrase, Start},
+    bits::DocumentSet,
+    evaluate::{RankedSearch, put_words},
+    index::IndexPart,
+    lines::{LineUnit, UnitPositions},
+    phrase::{PhraseStart, PhraseTerms},
 };
 use crate::IndexError;
 
@@ -18,23 +18,28 @@ use crate::IndexError;
 const AT_ONCE: usize = 2048;
 
 /// Where words of a query stand in some documents of a part.
-struct Spots {
+struct WordSpots {
     /// The bit that says that they stand in a unit.
     bit: u64,
     length: u32,
-    starts: Vec<Start>,
+    starts: Vec<PhraseStart>,
     /// Those before belong to documents that were looked at.
     seen: usize,
 }
 
-impl Search<'_> {
+impl RankedSearch<'_> {
     /// Those among some documents in which one unit fulfils a part of the query. `None` if positions cannot tell.
-    pub(super) fn in_one_unit(&self, piece: Piece, node: &Node, possible: &Bits) -> Option<Result<Bits, IndexError>> {
+    pub(super) fn in_one_unit(
+        &self,
+        piece: QueryPiece,
+        node: &QueryNode,
+        possible: &DocumentSet,
+    ) -> Option<Result<DocumentSet, IndexError>> {
         let unit = match piece {
-            Piece::Line => Unit::Line,
-            Piece::Block => Unit::Block,
-            Piece::Section => Unit::Section,
-            Piece::Task(_) => return None,
+            QueryPiece::Line => LineUnit::Line,
+            QueryPiece::Block => LineUnit::Block,
+            QueryPiece::Section => LineUnit::Section,
+            QueryPiece::Task(_) => return None,
         };
         // Units without any word are not known here.
         if !is_of_words(node) || holds(node, &HeldWords(0)) {
@@ -46,7 +51,7 @@ impl Search<'_> {
             let count = part.segment.documents();
             (0..count).step_by(AT_ONCE).map(move |from| (part, base, from..(from + AT_ONCE).min(count)))
         });
-        let parts: Vec<(&Part, usize, Range<usize>)> = parts.collect();
+        let parts: Vec<(&IndexPart, usize, Range<usize>)> = parts.collect();
         let found = parts.into_par_iter().map(|(part, base, documents)| {
             if !(self.go_on)() {
                 return Err(IndexError::Stopped);
@@ -57,19 +62,26 @@ impl Search<'_> {
         });
         let found: Result<Vec<Vec<usize>>, IndexError> = found.collect();
         Some(found.map(|found| {
-            let mut bits = Bits::none(self.corpus.total());
+            let mut bits = DocumentSet::none(self.corpus.total());
             found.into_iter().flatten().for_each(|document| bits.set(document));
             bits
         }))
     }
 
     /// Those of some documents of a part, which are in order, that have such a unit.
-    fn with_unit(&self, part: &Part, mut wanted: Vec<usize>, unit: Unit, node: &Node, words: &[&Words]) -> Vec<usize> {
-        let mut spots: Vec<Spots> = words.iter().map(|words| self.spots(part, words, &wanted)).collect();
+    fn with_unit(
+        &self,
+        part: &IndexPart,
+        mut wanted: Vec<usize>,
+        unit: LineUnit,
+        node: &QueryNode,
+        words: &[&Words],
+    ) -> Vec<usize> {
+        let mut spots: Vec<WordSpots> = words.iter().map(|words| self.spots(part, words, &wanted)).collect();
         wanted.retain(|document| {
             let (_, text_from) = part.segment.bounds(*document);
             spots.iter_mut().for_each(|spots| spots.begin(*document as u32));
-            Units::new(part.segment.lines(*document), text_from, unit).any(|unit| {
+            UnitPositions::new(part.segment.lines(*document), text_from, unit).any(|unit| {
                 let held = spots.iter_mut().fold(0, |held, spots| held | spots.within(*document as u32, &unit));
                 held != 0 && holds(node, &HeldWords(held))
             })
@@ -77,13 +89,17 @@ impl Search<'_> {
         wanted
     }
 
-    fn spots(&self, part: &Part, words: &Words, wanted: &[usize]) -> Spots {
+    fn spots(&self, part: &IndexPart, words: &Words, wanted: &[usize]) -> WordSpots {
         let segment = &part.segment;
-        let spots =
-            |starts: Vec<Start>| Spots { bit: 1 << words.number, length: words.terms.len() as u32, starts, seen: 0 };
+        let spots = |starts: Vec<PhraseStart>| WordSpots {
+            bit: 1 << words.number,
+            length: words.terms.len() as u32,
+            starts,
+            seen: 0,
+        };
         let (Some(first), Some(last)) = (wanted.first(), wanted.last()) else { return spots(Vec::new()) };
         let [term] = words.terms.as_slice() else {
-            let found = Phrase::new(segment, words).map(|phrase| phrase.among(&(*first as u32..*last as u32 + 1)));
+            let found = PhraseTerms::new(segment, words).map(|phrase| phrase.among(&(*first as u32..*last as u32 + 1)));
             return spots(found.unwrap_or_default());
         };
         // The same that [`Lexicon::accepts`](lapidary_query::Lexicon::accepts) takes for it.
@@ -113,7 +129,7 @@ impl Search<'_> {
     }
 }
 
-impl Spots {
+impl WordSpots {
     /// Leaves out those in documents before this one.
     fn begin(&mut self, document: u32) {
         while self.starts.get(self.seen).is_some_and(|(found, _)| *found < document) {
@@ -126,32 +142,32 @@ impl Spots {
         while self.starts.get(self.seen).is_some_and(|spot| *spot < (document, unit.start)) {
             self.seen += 1;
         }
-        let fits = |(found, start): &Start| *found == document && start.saturating_add(self.length) <= unit.end;
+        let fits = |(found, start): &PhraseStart| *found == document && start.saturating_add(self.length) <= unit.end;
         if self.starts.get(self.seen).is_some_and(fits) { self.bit } else { 0 }
     }
 }
 
 /// Whether it asks for nothing but words.
-fn is_of_words(node: &Node) -> bool {
+fn is_of_words(node: &QueryNode) -> bool {
     !node.any_leaf(&mut |leaf| match leaf {
-        Leaf::Words(words) => words.number >= u64::BITS as usize,
-        Leaf::Within(_, node) => !is_of_words(node),
-        Leaf::Text(_) | Leaf::Path(_) | Leaf::Tag(_) | Leaf::Property(_) => true,
+        QueryLeaf::Words(words) => words.number >= u64::BITS as usize,
+        QueryLeaf::Within(_, node) => !is_of_words(node),
+        QueryLeaf::Text(_) | QueryLeaf::Path(_) | QueryLeaf::Tag(_) | QueryLeaf::Property(_) => true,
     })
 }
 
 /// A unit of which nothing is known but which words it has, by their numbers. It is asked of words only.
 struct HeldWords(u64);
 
-impl Resolver for HeldWords {
+impl LeafResolver for HeldWords {
     type Answers = bool;
     type Error = Infallible;
 
-    fn leaf(&self, leaf: Leaf<'_>, within: &bool) -> Result<bool, Infallible> {
+    fn leaf(&self, leaf: QueryLeaf<'_>, within: &bool) -> Result<bool, Infallible> {
         match leaf {
-            Leaf::Words(words) => Ok(*within && self.0 >> words.number & 1 == 1),
-            Leaf::Within(_, node) => evaluate(node, within, self),
-            Leaf::Text(_) | Leaf::Path(_) | Leaf::Tag(_) | Leaf::Property(_) => Ok(false),
+            QueryLeaf::Words(words) => Ok(*within && self.0 >> words.number & 1 == 1),
+            QueryLeaf::Within(_, node) => evaluate(node, within, self),
+            QueryLeaf::Text(_) | QueryLeaf::Path(_) | QueryLeaf::Tag(_) | QueryLeaf::Property(_) => Ok(false),
         }
     }
 }

@@ -3,7 +3,9 @@
 //! Before every block there is a mark from which one can read on, so that who looks for few documents, or for a part of
 //! them, skips the others.
 
-use super::blocks::{Block, Counts, Extras, FIELDS, Field, HELD, LONGEST, put_block, put_varint, varint};
+use super::blocks::{
+    DocumentField, ExtraCounts, FIELDS, FieldCounts, HELD, LONGEST, PostingBlock, put_block, put_varint, varint,
+};
 
 /// The least number that the next document can have, and where its block and its positions are.
 const MARK: usize = 3 * 4;
@@ -15,7 +17,7 @@ pub(super) struct PostingsWriter {
     positions: Vec<u8>,
     marks: Vec<u8>,
     /// Documents that are in no block yet.
-    gathered: Vec<(u32, Counts)>,
+    gathered: Vec<(u32, FieldCounts)>,
     /// The least number that the next block can begin with.
     after: u32,
 }
@@ -32,7 +34,7 @@ impl PostingsWriter {
     }
 
     /// The document whose positions have just been written. The numbers have to rise.
-    pub(super) fn document(&mut self, document: u32, counts: &Counts) {
+    pub(super) fn document(&mut self, document: u32, counts: &FieldCounts) {
         self.gathered.push((document, *counts));
         if self.gathered.len() == HELD {
             put_block(&mut self.blocks, self.after, &self.gathered);
@@ -75,8 +77,8 @@ pub(super) struct Postings<'s> {
     positions: &'s [u8],
     /// The least number that the next block can begin with.
     next: u32,
-    block: Block<'s>,
-    extras: Extras<'s>,
+    block: PostingBlock<'s>,
+    extras: ExtraCounts<'s>,
     /// How often the term stands in each document of the block, and which of them comes next.
     sums: [u32; LONGEST],
     at: usize,
@@ -95,8 +97,8 @@ impl<'s> Postings<'s> {
             blocks,
             positions,
             next: 0,
-            block: Block::EMPTY,
-            extras: Block::EMPTY.extras(),
+            block: PostingBlock::EMPTY,
+            extras: PostingBlock::EMPTY.extras(),
             sums: [0; LONGEST],
             at: 0,
             unread: 0,
@@ -110,8 +112,8 @@ impl<'s> Postings<'s> {
     }
 
     /// The next block, for somebody who does not ask for documents one by one.
-    pub(super) fn block(&mut self) -> Option<Block<'s>> {
-        Block::take(&mut self.blocks, &mut self.next)
+    pub(super) fn block(&mut self) -> Option<PostingBlock<'s>> {
+        PostingBlock::take(&mut self.blocks, &mut self.next)
     }
 
     /// The next document.
@@ -143,7 +145,7 @@ impl<'s> Postings<'s> {
     }
 
     /// How often the term stands where in the document that came last.
-    pub(super) fn counts(&mut self) -> Counts {
+    pub(super) fn counts(&mut self) -> FieldCounts {
         let at = self.at.wrapping_sub(1);
         while self.extras.peek().is_some_and(|found| found < at) {
             self.extras.next();
@@ -154,7 +156,7 @@ impl<'s> Postings<'s> {
             return counts;
         }
         let mut counts = [0; FIELDS];
-        counts[Field::Body as usize] = self.block.bodies.get(at).copied().unwrap_or_default().into();
+        counts[DocumentField::Body as usize] = self.block.bodies.get(at).copied().unwrap_or_default().into();
         counts
     }
 
@@ -192,7 +194,7 @@ impl<'s> Postings<'s> {
         self.next = number(mark, 0);
         self.blocks = self.all[0].get(number(mark, 1) as usize..).unwrap_or_default();
         self.positions = self.all[1].get(number(mark, 2) as usize..).unwrap_or_default();
-        self.block = Block::EMPTY;
+        self.block = PostingBlock::EMPTY;
         (self.unread, self.here) = (0, 0);
     }
 

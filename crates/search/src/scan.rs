@@ -9,13 +9,14 @@ use std::{cmp::Reverse, collections::HashSet, sync::Arc};
 use lapidary_query::SearchQuery;
 
 use super::{
-    ByScan, RankedNotes, RankedPage, RankedQuery, SearchKeeper, corpus::Corpus, index::Index, search, shown::with_shown,
+    ByScan, RankedNotes, RankedPage, RankedQuery, SearchKeeper, corpus::ReadableCorpus, index::WordIndex, search,
+    shown::with_shown,
 };
-use lapidary_index::{FileRow, FileState, GoOn, Wanted};
+use lapidary_index::{FileRow, FileState, GoOn, TextDemand};
 
-use crate::{Files, IndexError, VaultPath};
+use crate::{IndexError, VaultPath, VisibleFiles};
 use decide::{AtHand, may_fit, needs_digest, needs_words};
-use spelling::Spelling;
+use spelling::TermSpelling;
 
 /// So many notes are looked at closely; more would take as long as making the index.
 const MOST: usize = 150;
@@ -24,7 +25,7 @@ const MOST: usize = 150;
 const MOST_SPELLINGS: usize = 24;
 
 /// A note that holds some of the words.
-struct Candidate {
+struct ScanCandidate {
     words: usize,
     in_path: usize,
     lines: usize,
@@ -34,7 +35,7 @@ struct Candidate {
 /// The notes that a query fits, found without an index.
 pub fn search_by_scan<'q>(
     keeper: &SearchKeeper,
-    files: &Files,
+    files: &VisibleFiles,
     query: impl Into<RankedQuery<'q>>,
     page: RankedPage,
     go_on: GoOn<'_>,
@@ -51,8 +52,8 @@ pub fn search_by_scan<'q>(
     found.truncate(MOST);
     let states: Vec<Arc<FileState>> = found.into_iter().map(|found| found.state).collect();
     digest(files, &states, go_on)?;
-    let index = Index::of(&states, &files.source(), go_on)?;
-    let mut answer = search(Corpus::of_some(&index), keeper, files, query, page, go_on)?;
+    let index = WordIndex::of(&states, &files.source(), go_on)?;
+    let mut answer = search(ReadableCorpus::of_some(&index), keeper, files, query, page, go_on)?;
     answer.scanned = Some(ByScan { cut });
     if cut {
         answer.total = answer.total.max(holding);
@@ -61,18 +62,18 @@ pub fn search_by_scan<'q>(
 }
 
 /// The notes that hold one of the words, if it takes any, and are not ruled out by anything else.
-fn candidates(files: &Files, query: &SearchQuery, go_on: GoOn<'_>) -> Result<Vec<Candidate>, IndexError> {
+fn candidates(files: &VisibleFiles, query: &SearchQuery, go_on: GoOn<'_>) -> Result<Vec<ScanCandidate>, IndexError> {
     if query.is_empty() {
         return Ok(Vec::new());
     }
     let mut seen = HashSet::new();
     let terms = query.wanted().into_iter().flat_map(|words| &words.terms);
     let terms = terms.filter(|term| seen.insert(term.as_str()));
-    let spellings: Vec<Spelling> = terms.filter_map(|term| Spelling::of(term)).take(MOST_SPELLINGS).collect();
+    let spellings: Vec<TermSpelling> = terms.filter_map(|term| TermSpelling::of(term)).take(MOST_SPELLINGS).collect();
     let needed = needs_words(&query.root) && !spellings.is_empty();
     let look = |state: &Arc<FileState>, text: &[u8]| {
         let path = state.path.as_str().as_bytes();
-        let mut candidate = Candidate { words: 0, in_path: 0, lines: 0, state: Arc::clone(state) };
+        let mut candidate = ScanCandidate { words: 0, in_path: 0, lines: 0, state: Arc::clone(state) };
         for spelling in &spellings {
             let in_path = spelling.count_lines(path, go_on);
             let lines = spelling.count_lines(text, go_on);
@@ -100,10 +101,10 @@ fn candidates(files: &Files, query: &SearchQuery, go_on: GoOn<'_>) -> Result<Vec
 }
 
 /// Looks into the notes among these, as far as nobody has.
-fn digest(files: &Files, states: &[Arc<FileState>], go_on: GoOn<'_>) -> Result<(), IndexError> {
+fn digest(files: &VisibleFiles, states: &[Arc<FileState>], go_on: GoOn<'_>) -> Result<(), IndexError> {
     let unknown = states.iter().filter(|state| state.path.is_note() && state.digest().is_none());
     let unknown: Vec<Arc<FileState>> = unknown.cloned().collect();
     let _under_way = files.live().progress.begin(unknown.len());
-    let reading = files.source().digest(&unknown, Wanted::AnyState, go_on);
+    let reading = files.source().digest(&unknown, TextDemand::AnyState, go_on);
     if reading.stopped { Err(IndexError::Stopped) } else { Ok(()) }
 }

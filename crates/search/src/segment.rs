@@ -4,17 +4,17 @@
 use std::ops::Range;
 
 use super::postings::{Postings, PostingsWriter, end};
-use lapidary_index::Slice;
+use lapidary_index::SharedBytes;
 
-use crate::Stamp;
+use crate::FileStamp;
 
 /// Changes whenever a segment of the same notes would come out different.
 pub(super) const FORMAT: u32 = 3;
 
 /// What is kept of a document beside its words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Document {
-    pub(super) stamp: Stamp,
+pub(super) struct IndexedDocument {
+    pub(super) stamp: FileStamp,
     /// 0 if what was read may have been another state of the file.
     pub(super) read_at: i64,
     /// Words in the name, in headings, and in the text with its headings.
@@ -32,7 +32,7 @@ const TERM: usize = 4 * 4;
 /// Documents and the words in them. Positions count over all fields of a document, with gaps where no phrase may go across.
 #[derive(Clone, Debug)]
 pub(super) struct Segment {
-    bytes: Slice,
+    bytes: SharedBytes,
     documents: usize,
     terms: usize,
     document_table: Range<usize>,
@@ -46,7 +46,7 @@ pub(super) struct Segment {
 
 /// Makes the bytes of a segment. Documents come first, then terms in order.
 #[derive(Default)]
-pub(super) struct Writer {
+pub(super) struct SegmentWriter {
     documents: usize,
     document_table: Vec<u8>,
     term_table: Vec<u8>,
@@ -57,18 +57,18 @@ pub(super) struct Writer {
     positions: Vec<u8>,
 }
 
-impl Writer {
+impl SegmentWriter {
     /// With what says how its words are spread over lines.
-    pub(super) fn document(&mut self, path: &str, document: &Document, lines: &[u8]) {
+    pub(super) fn document(&mut self, path: &str, document: &IndexedDocument, lines: &[u8]) {
         self.paths.extend_from_slice(path.as_bytes());
         self.lines.extend_from_slice(lines);
-        let Stamp { size, modified, changed, inode } = document.stamp;
+        let FileStamp { size, modified, changed, inode } = document.stamp;
         for number in [size, modified.cast_unsigned(), changed.cast_unsigned(), inode, document.read_at.cast_unsigned()]
         {
             self.document_table.extend_from_slice(&number.to_le_bytes());
         }
         let (path_end, lines_end) = (end(&self.paths), end(&self.lines));
-        let Document { name, headings, body, text_from, .. } = *document;
+        let IndexedDocument { name, headings, body, text_from, .. } = *document;
         for number in [name, headings, body, text_from, path_end, lines_end] {
             self.document_table.extend_from_slice(&number.to_le_bytes());
         }
@@ -95,13 +95,13 @@ impl Writer {
         bytes.extend_from_slice(&self.term_table);
         // Given back one by one, so that the whole is never there twice.
         parts.into_iter().for_each(|part| bytes.extend_from_slice(&part));
-        Segment::open(Slice::whole(bytes)?)
+        Segment::open(SharedBytes::whole(bytes)?)
     }
 }
 
 impl Segment {
     /// `None` if these bytes are no segment. That they are undamaged has to be known already.
-    pub(super) fn open(bytes: Slice) -> Option<Self> {
+    pub(super) fn open(bytes: SharedBytes) -> Option<Self> {
         let count = |at: usize| {
             let number = bytes.get(at * 8..at * 8 + 8)?.try_into().ok()?;
             usize::try_from(u64::from_le_bytes(number)).ok()
@@ -143,13 +143,17 @@ impl Segment {
         bytes.map_or(0, u64::from_le_bytes)
     }
 
-    pub(super) fn document(&self, number: usize) -> Document {
+    pub(super) fn document(&self, number: usize) -> IndexedDocument {
         let at = self.document_table.start + number * DOCUMENT;
         let long = |field: usize| self.long(at + field * 8);
         let short = |field: usize| self.number(at + 40 + field * 4);
-        let stamp =
-            Stamp { size: long(0), modified: long(1).cast_signed(), changed: long(2).cast_signed(), inode: long(3) };
-        Document {
+        let stamp = FileStamp {
+            size: long(0),
+            modified: long(1).cast_signed(),
+            changed: long(2).cast_signed(),
+            inode: long(3),
+        };
+        IndexedDocument {
             stamp,
             read_at: long(4).cast_signed(),
             name: short(0),
@@ -180,7 +184,7 @@ impl Segment {
         self.text(&self.paths, self.document_range(number, 56))
     }
 
-    /// How the words of a document are spread over lines, for [`Units`](super::lines::Units).
+    /// How the words of a document are spread over lines, for [`UnitPositions`](super::lines::Units).
     pub(super) fn lines(&self, number: usize) -> &[u8] {
         let range = self.document_range(number, 60);
         self.bytes.get(self.lines.start + range.start..self.lines.start + range.end).unwrap_or_default()

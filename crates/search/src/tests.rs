@@ -7,7 +7,7 @@ mod rows;
 
 use std::{collections::BTreeSet, fs, ops::Deref, path::Path, sync::Arc};
 
-use lapidary_index::{Cache, Live};
+use lapidary_index::{IndexCache, VaultIndex};
 use lapidary_query::search_words;
 use lapidary_store::{
     FolderNames, PathPrefix, Policy, VaultLimits,
@@ -27,14 +27,14 @@ const PAGE: RankedPage = RankedPage {
 
 /// An index and what is searched in it, as a vault has them.
 struct Searched {
-    live: Arc<Live>,
+    live: Arc<VaultIndex>,
     search: SearchKeeper,
 }
 
 impl Deref for Searched {
-    type Target = Arc<Live>;
+    type Target = Arc<VaultIndex>;
 
-    fn deref(&self) -> &Arc<Live> {
+    fn deref(&self) -> &Arc<VaultIndex> {
         &self.live
     }
 }
@@ -48,7 +48,7 @@ impl Searched {
 
 fn live(root: &Path) -> Searched {
     let store = Arc::new(PosixBackend::private(Arc::new(FolderStore::new(root.to_owned()))));
-    let live = Live::new(store, FolderNames::default(), VaultLimits::default(), None);
+    let live = VaultIndex::new(store, FolderNames::default(), VaultLimits::default(), None);
     Searched { live: Arc::new(live), search: SearchKeeper::default() }
 }
 
@@ -330,7 +330,7 @@ fn what_was_learnt_is_known_at_the_next_start_for_the_notes_that_are_the_same() 
         let cache = CacheFile::new(Arc::new(StateFolder::new(state.path().to_owned(), vault.path().to_owned())));
         let store = Arc::new(PosixBackend::private(Arc::new(FolderStore::new(vault.path().to_owned()))));
         let search = SearchKeeper::new(Some(SegmentCache::new(cache.for_segments())));
-        let live = Live::new(store, FolderNames::default(), VaultLimits::default(), Some(Cache::new(cache)));
+        let live = VaultIndex::new(store, FolderNames::default(), VaultLimits::default(), Some(IndexCache::new(cache)));
         Searched { live: Arc::new(live), search }
     };
     let recalled = |live: &Searched| live.search.recalled(&live.notes(&|| true).unwrap());
@@ -509,7 +509,7 @@ proptest! {
         put(folder.path(), "roof.png", "");
         for query in SCANNED {
             let (kept, other) = (live(folder.path()), live(folder.path()));
-            let files = Files::new(Arc::clone(&other), open(), other.files(&|| true).unwrap());
+            let files = VisibleFiles::new(Arc::clone(&other), open(), other.files(&|| true).unwrap());
             let scanned = scan::search_by_scan(&other.search, &files, query, PAGE, &|| true).unwrap();
             let paths = |found: &RankedNotes| found.hits.iter().map(|hit| hit.path.to_string()).collect::<BTreeSet<_>>();
             let ranked = asked(&kept, &open(), query);

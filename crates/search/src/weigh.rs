@@ -1,16 +1,16 @@
 //! What words weigh in the documents that hold them.
 
-use lapidary_query::{Fuzzy, Words, word_forms};
+use lapidary_query::{FuzzyWord, Words, word_forms};
 
 use super::{
-    bits::Bits,
-    blocks::{Block, Counts, Documents, FIELDS, Field},
-    corpus::Corpus,
-    phrase::Phrase,
+    bits::DocumentSet,
+    blocks::{BlockDocuments, DocumentField, FIELDS, FieldCounts, PostingBlock},
+    corpus::ReadableCorpus,
+    phrase::PhraseTerms,
     segment::Segment,
 };
 
-/// How much a word counts by where it stands beside the text, in the order of [`Field`].
+/// How much a word counts by where it stands beside the text, in the order of [`DocumentField`].
 const WEIGHTS: [f32; FIELDS - 1] = [5.0, 4.0, 1.5, 2.5, 0.8, 2.0];
 /// How soon more of the same word says nothing new.
 const SATURATION: f32 = 1.2;
@@ -23,7 +23,7 @@ const MEANT: f32 = 0.6;
 
 /// In which documents words of a query stand, and how well.
 pub(super) struct TermScores {
-    pub(super) documents: Bits,
+    pub(super) documents: DocumentSet,
     /// For every document, 0 where it is not.
     pub(super) values: Vec<f32>,
     /// Seldom words say more.
@@ -35,16 +35,16 @@ pub(super) struct TermScores {
 }
 
 /// What is being found out of some words.
-struct Weighing<'c> {
-    corpus: &'c Corpus<'c>,
+struct TermScorer<'c> {
+    corpus: &'c ReadableCorpus<'c>,
     words: &'c Words,
     values: Vec<f32>,
     variants: Vec<String>,
 }
 
-impl Corpus<'_> {
+impl ReadableCorpus<'_> {
     pub(super) fn scores_of(&self, words: &Words) -> TermScores {
-        let mut weighing = Weighing { corpus: self, words, values: vec![0.0; self.total()], variants: Vec::new() };
+        let mut weighing = TermScorer { corpus: self, words, values: vec![0.0; self.total()], variants: Vec::new() };
         let meant = match words.terms.as_slice() {
             [term] => weighing.put_word(term),
             _ => {
@@ -52,15 +52,15 @@ impl Corpus<'_> {
                 false
             }
         };
-        let Weighing { values, variants, .. } = weighing;
-        let documents = Bits::positive(&values);
+        let TermScorer { values, variants, .. } = weighing;
+        let documents = DocumentSet::positive(&values);
         let held = documents.count() as f32;
         let rarity = (1.0 + (self.readable.count as f32 - held + 0.5) / (held + 0.5)).ln();
         TermScores { documents, values, rarity, variants, meant }
     }
 }
 
-impl Weighing<'_> {
+impl TermScorer<'_> {
     /// Whether others were looked for, because no document holds the word.
     fn put_word(&mut self, term: &str) -> bool {
         let mut found = self.put_term(term, 1.0);
@@ -94,7 +94,7 @@ impl Weighing<'_> {
 
     /// The nearest words that a readable document holds. Whether there are any.
     fn put_meant(&mut self, term: &str) -> bool {
-        let Some(fuzzy) = Fuzzy::new(term) else { return false };
+        let Some(fuzzy) = FuzzyWord::new(term) else { return false };
         let mut near: Vec<(usize, String)> = Vec::new();
         for (part, _) in self.corpus.parts() {
             let terms = part.segment.alike(term, 2 * fuzzy.limit()).map(|term| part.segment.term(term));
@@ -138,7 +138,7 @@ impl Weighing<'_> {
                 let document = block.document(at) as usize;
                 let (Some(value), Some(norm)) = (values.get_mut(document), norms.get(document)) else { break };
                 if self.words.content {
-                    counts[..Field::Heading as usize].fill(0);
+                    counts[..DocumentField::Heading as usize].fill(0);
                 }
                 let weighed = weight * weighed(segment, document, &counts, *norm, &readable.averages);
                 *value = value.max(weighed);
@@ -152,17 +152,17 @@ impl Weighing<'_> {
         let readable = &self.corpus.readable;
         for (part, base) in self.corpus.parts() {
             let segment = &part.segment;
-            let Some(phrase) = Phrase::new(segment, self.words) else { continue };
+            let Some(phrase) = PhraseTerms::new(segment, self.words) else { continue };
             let mut found = phrase.all().into_iter().peekable();
             while let Some((document, first)) = found.next() {
                 let (name, text_from) = segment.bounds(document as usize);
                 let mut counts = [0; FIELDS];
                 let mut count = |start: u32| {
                     let field = match start {
-                        start if start >= text_from => Field::Body,
+                        start if start >= text_from => DocumentField::Body,
                         _ if self.words.content => return,
-                        start if start < name => Field::Name,
-                        _ => Field::Alias,
+                        start if start < name => DocumentField::Name,
+                        _ => DocumentField::Alias,
                     };
                     counts[field as usize] += 1;
                 };
@@ -179,7 +179,7 @@ impl Weighing<'_> {
 }
 
 /// Weighs what stands in the texts of a block of documents. Answers whether it is anything in any of them.
-fn put_bodies(block: &Block<'_>, values: &mut [f32], norms: &[f32], weight: f32) -> Option<bool> {
+fn put_bodies(block: &PostingBlock<'_>, values: &mut [f32], norms: &[f32], weight: f32) -> Option<bool> {
     // As bits, since the order in which floats are compared counts, so that no two of them are compared at once.
     let mut any = 0;
     let mut put = |value: &mut f32, norm: f32, body: u8| {
@@ -188,12 +188,12 @@ fn put_bodies(block: &Block<'_>, values: &mut [f32], norms: &[f32], weight: f32)
         any |= weighed.to_bits();
     };
     match block.documents() {
-        Documents::From(first) => {
+        BlockDocuments::From(first) => {
             let run = first as usize..first as usize + block.bodies.len();
             let places = values.get_mut(run.clone())?.iter_mut().zip(norms.get(run)?);
             places.zip(block.bodies).for_each(|((value, norm), body)| put(value, *norm, *body));
         }
-        Documents::Listed(listed) => {
+        BlockDocuments::Listed(listed) => {
             for (document, body) in listed.iter().zip(block.bodies) {
                 put(values.get_mut(*document as usize)?, *norms.get(*document as usize)?, *body);
             }
@@ -203,7 +203,7 @@ fn put_bodies(block: &Block<'_>, values: &mut [f32], norms: &[f32], weight: f32)
 }
 
 /// What a word is worth in a document, by how often it stands where.
-fn weighed(segment: &Segment, document: usize, counts: &Counts, body_norm: f32, averages: &[f32; 3]) -> f32 {
+fn weighed(segment: &Segment, document: usize, counts: &FieldCounts, body_norm: f32, averages: &[f32; 3]) -> f32 {
     if body_norm.is_infinite() {
         return 0.0;
     }
@@ -212,8 +212,8 @@ fn weighed(segment: &Segment, document: usize, counts: &Counts, body_norm: f32, 
     for (field, count) in elsewhere.iter().enumerate().filter(|(_, count)| **count > 0) {
         // Lengths are far away in memory, and seldom needed.
         let norm = match field {
-            field if field == Field::Name as usize => norm(0, segment.lengths(document)[0] as f32, averages),
-            field if field == Field::Heading as usize => norm(1, segment.lengths(document)[1] as f32, averages),
+            field if field == DocumentField::Name as usize => norm(0, segment.lengths(document)[0] as f32, averages),
+            field if field == DocumentField::Heading as usize => norm(1, segment.lengths(document)[1] as f32, averages),
             _ => 1.0,
         };
         value += WEIGHTS[field] * saturated(*count, norm);

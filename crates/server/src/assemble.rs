@@ -6,14 +6,16 @@ use std::{
 };
 
 use lapidary_auth::{AuthStore, AuthStoreError, TokenRights};
-use lapidary_pipeline::{AUDIT_FILE, Clock, Executor, Limits, Rule, Rules, ServedVault, Setup, Vaults};
+use lapidary_pipeline::{
+    AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Clock, Executor, ExecutorSetup, ServedVault, ServedVaults,
+};
 use lapidary_query::nearest;
-use lapidary_tools::{BUILT_IN_PROFILES, Effect, ScanLimits, Selection, TOOLS};
+use lapidary_tools::{BUILT_IN_PROFILES, Effect, ScanLimits, TOOLS, ToolSelection};
 use lapidary_vault::{
-    FolderNames, GlobError, Globs, InnerVault, PathPrefix, Policy, ScopeError, Vault, VaultLimits, VaultPath,
+    FolderNames, GlobError, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError, Vault, VaultLimits, VaultPath,
     store::{
-        DemoFolder, FolderStore, LogFile, PosixBackend, Retention, StateFolder, StateProblem, SystemTrash, Waiting,
-        is_ours_alone, open_state_database, place_within,
+        ApprovalQueue, DemoFolder, FolderStore, LogFile, PosixBackend, Retention, StateFolder, StateProblem,
+        SystemTrash, is_ours_alone, open_state_database, place_within,
     },
 };
 
@@ -26,7 +28,7 @@ use crate::{
 /// The database of tokens, in the state folder.
 const AUTH_FILE: &str = "auth.db";
 
-pub(crate) struct Assembled {
+pub(crate) struct AssembledServer {
     pub(crate) executor: Arc<Executor>,
     pub(crate) vaults: Vec<config::ChosenVault>,
     pub(crate) grants: Arc<GrantMaker>,
@@ -69,17 +71,17 @@ pub(crate) enum StartError {
 
 /// What an executor is made for.
 #[derive(Clone, Copy)]
-pub(crate) struct Purpose {
+pub(crate) struct ExecutorPurpose {
     /// Making a profile takes a moment, so only those that somebody can have are made, unless all are wanted.
     pub(crate) every_profile: bool,
     /// Whoever types a command asks once, and wants the best answer; a client would rather have one soon.
     pub(crate) waits_for_index: bool,
 }
 
-pub(crate) fn assemble(config: &config::Config, purpose: Purpose) -> Result<Assembled, StartError> {
+pub(crate) fn assemble(config: &config::Config, purpose: ExecutorPurpose) -> Result<AssembledServer, StartError> {
     let (chosen, demo) = match &config.vaults {
-        config::Vaults::Chosen(chosen) => (chosen.clone(), None),
-        config::Vaults::Demo => {
+        config::VaultsConfig::Chosen(chosen) => (chosen.clone(), None),
+        config::VaultsConfig::Demo => {
             let folder = demo::unpack().map_err(StartError::Demo)?;
             let path = folder.path().to_owned();
             let access = config::VaultAccess::default();
@@ -90,8 +92,8 @@ pub(crate) fn assemble(config: &config::Config, purpose: Purpose) -> Result<Asse
     is_ours_alone(&state).map_err(|problem| StartError::State { folder: state.display().to_string(), problem })?;
     let mut served = chosen.iter().map(|vault| serve(vault, &chosen, &state, config, purpose));
     let first = served.next().ok_or(StartError::NoVault)??;
-    let vaults = Vaults::new(first, served.collect::<Result<_, _>>()?);
-    let selection = Selection {
+    let vaults = ServedVaults::new(first, served.collect::<Result<_, _>>()?);
+    let selection = ToolSelection {
         chosen: config.tools.include.clone().unwrap_or_default(),
         excluded: config.tools.exclude.clone(),
         read_only: config.access.read_only,
@@ -118,7 +120,7 @@ pub(crate) fn assemble(config: &config::Config, purpose: Purpose) -> Result<Asse
             }
         }
     }
-    let setup = Setup {
+    let setup = ExecutorSetup {
         grant,
         grants: known,
         profiles,
@@ -131,7 +133,7 @@ pub(crate) fn assemble(config: &config::Config, purpose: Purpose) -> Result<Asse
         clock: Clock::system(),
     };
     let executor = Executor::new(setup).map_err(|error| StartError::Random(error.to_string()))?;
-    Ok(Assembled {
+    Ok(AssembledServer {
         executor: Arc::new(executor),
         vaults: chosen,
         grants: Arc::new(grants),
@@ -146,7 +148,7 @@ fn serve(
     all: &[config::ChosenVault],
     state: &Path,
     config: &config::Config,
-    purpose: Purpose,
+    purpose: ExecutorPurpose,
 ) -> Result<ServedVault, StartError> {
     let state = Arc::new(StateFolder::new(state.to_owned(), vault.path.clone()));
     let store = FolderStore::new(vault.path.clone())
@@ -165,7 +167,7 @@ fn serve(
     Ok(ServedVault {
         vault: Arc::new(served.waiting_for_index(purpose.waits_for_index)),
         log: LogFile::new(Arc::clone(&state), AUDIT_FILE, config.limits.audit_max_bytes),
-        waiting: Waiting::new(state),
+        waiting: ApprovalQueue::new(state),
     })
 }
 
@@ -175,9 +177,9 @@ fn inner_vault(at: VaultPath, vault: &config::ChosenVault, config: &config::Conf
     Ok(InnerVault::new(at, Arc::new(PosixBackend::private(Arc::new(store))), policy(&config.access, vault)?))
 }
 
-fn policy(access: &config::Access, vault: &config::ChosenVault) -> Result<Policy, StartError> {
+fn policy(access: &config::PathAccess, vault: &config::ChosenVault) -> Result<Policy, StartError> {
     let globs = |list: &'static str, patterns: &[String]| {
-        Globs::parse(patterns).map_err(|error| StartError::Globs { vault: vault.name.clone(), list, error })
+        PathGlobs::parse(patterns).map_err(|error| StartError::Globs { vault: vault.name.clone(), list, error })
     };
     Ok(Policy {
         read: prefixes(&access.read_paths)?,
@@ -192,7 +194,7 @@ fn policy(access: &config::Access, vault: &config::ChosenVault) -> Result<Policy
 }
 
 /// What the owner lets a client with this token use. In a configuration, a vault that is not served is a mistake.
-fn configured_client(token: &config::Token, grants: &GrantMaker) -> Result<ConfiguredClient, StartError> {
+fn configured_client(token: &config::TokenConfig, grants: &GrantMaker) -> Result<ConfiguredClient, StartError> {
     let is_lost = |vault: &String| !grants.vaults().contains(vault);
     if token.vaults.as_ref().is_some_and(|vaults| vaults.is_empty() || vaults.iter().any(is_lost)) {
         return Err(StartError::TokenVault { name: token.name.clone(), vaults: grants.vaults().to_vec() });
@@ -232,14 +234,14 @@ fn skills_folder(written: &str) -> Result<VaultPath, StartError> {
     if hidden { Err(StartError::Skills) } else { Ok(folder) }
 }
 
-fn rules(approval: &config::Approval) -> Result<Rules, StartError> {
-    let own = |rule: &config::ApprovalRule| -> Result<Rule, StartError> {
+fn rules(approval: &config::ApprovalConfig) -> Result<ApprovalRules, StartError> {
+    let own = |rule: &config::RuleConfig| -> Result<ApprovalRule, StartError> {
         let tool = rule.tool.as_ref().map(|name| name.replace('.', "_"));
         let names = || TOOLS.iter().map(|tool| tool.spec().name());
         if let Some(tool) = tool.as_ref().filter(|tool| !names().any(|name| name == *tool)) {
             return Err(StartError::Rule { tool: tool.clone(), nearest: nearest(tool, names()) });
         }
-        Ok(Rule {
+        Ok(ApprovalRule {
             effect: rule.effect,
             group: rule.group,
             tool,
@@ -248,13 +250,13 @@ fn rules(approval: &config::Approval) -> Result<Rules, StartError> {
         })
     };
     let mut rules = approval.rules.iter().map(own).collect::<Result<Vec<_>, _>>()?;
-    rules.push(Rule::effect(Effect::Write, approval.write));
-    rules.push(Rule::effect(Effect::Destroy, approval.destroy));
-    Ok(Rules(rules))
+    rules.push(ApprovalRule::effect(Effect::Write, approval.write));
+    rules.push(ApprovalRule::effect(Effect::Destroy, approval.destroy));
+    Ok(ApprovalRules(rules))
 }
 
-fn limits(config: &config::Config) -> Limits {
-    Limits {
+fn limits(config: &config::Config) -> CallLimits {
+    CallLimits {
         max_file_bytes: config.limits.max_file_bytes,
         max_change_bytes: config.limits.max_change_bytes,
         max_reply_bytes: config.limits.max_reply_bytes as u64,

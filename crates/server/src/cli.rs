@@ -15,17 +15,17 @@ mod tests;
 /// What was asked for.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Invocation {
-    pub(crate) flags: Flags,
+    pub(crate) flags: CommonFlags,
     pub(crate) command: Command,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Command {
     Serve,
-    Call(Call),
+    Call(CallArguments),
     Search(Search),
-    Tools(Listing),
-    Vaults(Listing),
+    Tools(ListArguments),
+    Vaults(ListArguments),
     Audit(Audit),
     Checkpoints(Checkpoints),
     Approvals(Approvals),
@@ -42,7 +42,7 @@ impl Command {
 /// The options that choose vaults and settings; every subcommand takes them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Vaults and settings")]
-pub(crate) struct Flags {
+pub(crate) struct CommonFlags {
     /// A vault folder to work on, with a name of its own if wanted; may be repeated
     #[arg(long = "vault", value_name = "[NAME=]PATH")]
     pub(crate) vaults: Vec<String>,
@@ -77,7 +77,7 @@ pub(crate) struct Flags {
 
 /// One call through the same pipeline as from a client; prints JSON
 #[derive(Debug, Clone, PartialEq, Args)]
-pub(crate) struct Call {
+pub(crate) struct CallArguments {
     /// The tool's name, dotted or not
     pub(crate) tool: String,
     /// The arguments as a JSON object, or `-` to read it from standard input
@@ -112,7 +112,7 @@ pub(crate) struct Search {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
-pub(crate) struct Listing {
+pub(crate) struct ListArguments {
     /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,
@@ -148,7 +148,7 @@ pub(crate) enum CheckpointWord {
         #[arg(long, value_name = "N", default_value_t = 20)]
         limit: usize,
         #[command(flatten)]
-        shown: Shown,
+        shown: ShowArguments,
     },
     /// Print a file as it was before a change, or what is different since
     Show {
@@ -157,7 +157,7 @@ pub(crate) enum CheckpointWord {
         /// The file
         path: Option<String>,
         #[command(flatten)]
-        shown: Shown,
+        shown: ShowArguments,
     },
     /// Print what is different now from before a change
     Diff {
@@ -166,7 +166,7 @@ pub(crate) enum CheckpointWord {
         /// Only this file
         path: Option<String>,
         #[command(flatten)]
-        shown: Shown,
+        shown: ShowArguments,
     },
     /// Undo a change
     Restore {
@@ -178,14 +178,14 @@ pub(crate) enum CheckpointWord {
         #[arg(long)]
         dry_run: bool,
         #[command(flatten)]
-        shown: Shown,
+        shown: ShowArguments,
     },
     /// Write all old versions into a folder
-    Export(Export),
+    Export(ExportArguments),
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-pub(crate) struct Shown {
+pub(crate) struct ShowArguments {
     /// Which vault, if several are served
     #[arg(long, value_name = "NAME")]
     of: Option<String>,
@@ -195,7 +195,7 @@ pub(crate) struct Shown {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
-pub(crate) struct Export {
+pub(crate) struct ExportArguments {
     /// A folder that is empty or not there yet
     pub(crate) folder: std::path::PathBuf,
     /// As a git repository with one commit for each checkpoint (needs git)
@@ -207,7 +207,7 @@ pub(crate) struct Export {
 }
 
 impl CheckpointWord {
-    fn shown(&self) -> Option<&Shown> {
+    fn shown(&self) -> Option<&ShowArguments> {
         match self {
             Self::List { shown, .. }
             | Self::Show { shown, .. }
@@ -241,36 +241,36 @@ pub(crate) enum ApprovalWord {
         #[arg(long)]
         json: bool,
         #[command(flatten)]
-        flags: Flags,
+        flags: CommonFlags,
     },
     /// Print what would change
     Show {
         /// Its name in the list; the first characters are enough
         id: String,
         #[command(flatten)]
-        flags: Flags,
+        flags: CommonFlags,
     },
     /// Look at it once more and make the change
     Accept {
         /// Its name in the list; the first characters are enough
         id: String,
         #[command(flatten)]
-        flags: Flags,
+        flags: CommonFlags,
     },
     /// Refuse it; nothing changes
     Reject {
         /// Its name in the list; the first characters are enough
         id: String,
         #[command(flatten)]
-        flags: Flags,
+        flags: CommonFlags,
     },
 }
 
 impl Approvals {
     /// The options behind the last word, where people write them.
-    fn flags(&mut self) -> Flags {
+    fn flags(&mut self) -> CommonFlags {
         match &mut self.word {
-            None => Flags::default(),
+            None => CommonFlags::default(),
             Some(
                 ApprovalWord::List { flags, .. }
                 | ApprovalWord::Show { flags, .. }
@@ -338,9 +338,9 @@ pub(crate) struct ConfigFile {
 }
 
 impl TokenWord {
-    fn flags(&self) -> Flags {
+    fn flags(&self) -> CommonFlags {
         let (Self::Create(NewToken { file, .. }) | Self::List { file, .. } | Self::Revoke { file, .. }) = self;
-        Flags { config: file.config.clone(), ..Flags::default() }
+        CommonFlags { config: file.config.clone(), ..CommonFlags::default() }
     }
 }
 
@@ -354,33 +354,33 @@ pub(crate) struct HttpAddress {
 /// Lapidary gives AI assistants safe, fast and thrifty access to Obsidian vaults.
 #[derive(Debug, Parser)]
 #[command(name = "lapidary", version)]
-struct Line {
+struct CommandLine {
     #[command(flatten)]
     listen: Listen,
     #[command(flatten)]
-    flags: Flags,
+    flags: CommonFlags,
     #[command(subcommand)]
-    word: Option<Word>,
+    word: Option<CommandWord>,
 }
 
 #[derive(Debug, Subcommand)]
-enum Word {
+enum CommandWord {
     /// Serve MCP on standard input and output, or over HTTP (the default)
-    Serve(With<Listen>),
+    Serve(FlagsWith<Listen>),
     /// Call one tool and print the answer as JSON
-    Call(With<Call>),
+    Call(FlagsWith<CallArguments>),
     /// Find the best notes for a query
-    Search(With<Search>),
+    Search(FlagsWith<Search>),
     /// Print the tools that are offered
-    Tools(With<Listing>),
+    Tools(FlagsWith<ListArguments>),
     /// Print the vaults that are served
-    Vaults(With<Listing>),
+    Vaults(FlagsWith<ListArguments>),
     /// Print the log of calls
-    Audit(With<Audit>),
+    Audit(FlagsWith<Audit>),
     /// Look at what was changed, and undo it
-    Checkpoints(With<Checkpoints>),
+    Checkpoints(FlagsWith<Checkpoints>),
     /// Answer what waits for your consent
-    Approvals(With<Approvals>),
+    Approvals(FlagsWith<Approvals>),
     /// Make, list and revoke the tokens of clients that call over HTTP
     #[command(subcommand)]
     Token(TokenWord),
@@ -398,11 +398,11 @@ struct Listen {
 
 // Not clap's `global = true`: with it, `lapidary --vault a tools --vault b` would silently forget `a`.
 #[derive(Debug, Args)]
-struct With<T: Args> {
+struct FlagsWith<T: Args> {
     #[command(flatten)]
     own: T,
     #[command(flatten)]
-    flags: Flags,
+    flags: CommonFlags,
 }
 
 /// Reads a command line, the program's name first. Wrong usage is an error that knows its message and exit code (2).
@@ -410,23 +410,23 @@ pub(crate) fn parse<T>(line: impl IntoIterator<Item = T>) -> Result<Invocation, 
 where
     T: Into<OsString> + Clone,
 {
-    let Line { flags, listen: Listen { http, mut insecure_no_auth }, word } = Line::try_parse_from(line)?;
-    let (inner, command, inner_http) = match word.unwrap_or(Word::Serve(With::default())) {
-        Word::Serve(with) => {
+    let CommandLine { flags, listen: Listen { http, mut insecure_no_auth }, word } = CommandLine::try_parse_from(line)?;
+    let (inner, command, inner_http) = match word.unwrap_or(CommandWord::Serve(FlagsWith::default())) {
+        CommandWord::Serve(with) => {
             insecure_no_auth |= with.own.insecure_no_auth;
             (with.flags, Command::Serve, with.own.http)
         }
-        Word::Call(with) => (with.flags, Command::Call(with.own), None),
-        Word::Search(with) => (with.flags, Command::Search(with.own), None),
-        Word::Tools(with) => (with.flags, Command::Tools(with.own), None),
-        Word::Vaults(with) => (with.flags, Command::Vaults(with.own), None),
-        Word::Audit(with) => (with.flags, Command::Audit(with.own), None),
-        Word::Checkpoints(with) => (with.flags, Command::Checkpoints(with.own), None),
-        Word::Approvals(mut with) => {
+        CommandWord::Call(with) => (with.flags, Command::Call(with.own), None),
+        CommandWord::Search(with) => (with.flags, Command::Search(with.own), None),
+        CommandWord::Tools(with) => (with.flags, Command::Tools(with.own), None),
+        CommandWord::Vaults(with) => (with.flags, Command::Vaults(with.own), None),
+        CommandWord::Audit(with) => (with.flags, Command::Audit(with.own), None),
+        CommandWord::Checkpoints(with) => (with.flags, Command::Checkpoints(with.own), None),
+        CommandWord::Approvals(mut with) => {
             let flags = both(with.flags, with.own.flags())?;
             (flags, Command::Approvals(with.own), None)
         }
-        Word::Token(word) => (word.flags(), Command::Token(word), None),
+        CommandWord::Token(word) => (word.flags(), Command::Token(word), None),
     };
     if http.is_some() && command != Command::Serve {
         return Err(conflict("--http is for `lapidary serve`; this subcommand does not listen"));
@@ -438,7 +438,7 @@ where
     Ok(Invocation { flags, command })
 }
 
-fn both(outer: Flags, inner: Flags) -> Result<Flags, clap::Error> {
+fn both(outer: CommonFlags, inner: CommonFlags) -> Result<CommonFlags, clap::Error> {
     if outer.profile.is_some() && inner.profile.is_some() {
         return Err(conflict("--profile is given twice"));
     }
@@ -446,7 +446,7 @@ fn both(outer: Flags, inner: Flags) -> Result<Flags, clap::Error> {
 }
 
 fn conflict(message: &str) -> clap::Error {
-    Line::command().error(ErrorKind::ArgumentConflict, message)
+    CommandLine::command().error(ErrorKind::ArgumentConflict, message)
 }
 
 /// The one that is given; nothing if both are.
@@ -458,11 +458,11 @@ fn once<T>(outer: Option<T>, inner: Option<T>) -> Option<Option<T>> {
 }
 
 /// The options before a subcommand and those after it, as one.
-fn join(mut outer: Flags, inner: Flags) -> Option<Flags> {
+fn join(mut outer: CommonFlags, inner: CommonFlags) -> Option<CommonFlags> {
     outer.vaults.extend(inner.vaults);
     outer.tools.extend(inner.tools);
     outer.exclude_tools.extend(inner.exclude_tools);
-    Some(Flags {
+    Some(CommonFlags {
         demo: outer.demo || inner.demo,
         config: once(outer.config, inner.config)?,
         profile: outer.profile.or(inner.profile),
@@ -472,9 +472,9 @@ fn join(mut outer: Flags, inner: Flags) -> Option<Flags> {
     })
 }
 
-impl Default for With<Listen> {
+impl Default for FlagsWith<Listen> {
     fn default() -> Self {
-        Self { own: Listen::default(), flags: Flags::default() }
+        Self { own: Listen::default(), flags: CommonFlags::default() }
     }
 }
 

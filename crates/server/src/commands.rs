@@ -24,10 +24,10 @@ use lapidary_auth::AuthStoreError;
 use lapidary_tools::quote::{visible, visible_json};
 
 use crate::{
-    assemble::{Assembled, Purpose, assemble},
+    assemble::{AssembledServer, ExecutorPurpose, assemble},
     cli::{Command, Invocation},
-    config::{self, Config, Loaded, Platform, Sources},
-    environment::{Disk, Surroundings},
+    config::{self, Config, ConfigSources, LoadedConfig, Platform},
+    environment::{ProcessEnvironment, RealDisk},
     logging,
 };
 
@@ -51,7 +51,7 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
     // What waits for an answer may have been asked under any of them.
     let every_profile = matches!(invocation.command, Command::Approvals(_));
     let waits_for_index = !matches!(invocation.command, Command::Serve);
-    let assembled = match assemble(&config, Purpose { every_profile, waits_for_index }) {
+    let assembled = match assemble(&config, ExecutorPurpose { every_profile, waits_for_index }) {
         Ok(assembled) => assembled,
         Err(problem) => {
             report::error(&problem.to_string());
@@ -61,31 +61,31 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
     ended(invocation, execute(&invocation.command, &config, &assembled))
 }
 
-fn ended(invocation: &Invocation, result: Result<Done, Failure>) -> ExitCode {
+fn ended(invocation: &Invocation, result: Result<CommandOutcome, CommandFailure>) -> ExitCode {
     match result {
-        Ok(Done::Well) => ExitCode::SUCCESS,
-        Ok(Done::Refused) => ExitCode::from(FAILED),
+        Ok(CommandOutcome::Well) => ExitCode::SUCCESS,
+        Ok(CommandOutcome::Refused) => ExitCode::from(FAILED),
         // Whoever read our output has seen enough.
-        Err(Failure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(CommandFailure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             match invocation.command {
                 Command::Serve => tracing::error!("{failure}"),
                 _ => report::error(&failure.to_string()),
             }
-            ExitCode::from(if matches!(failure, Failure::Misconfigured(_)) { MISCONFIGURED } else { FAILED })
+            ExitCode::from(if matches!(failure, CommandFailure::Misconfigured(_)) { MISCONFIGURED } else { FAILED })
         }
     }
 }
 
 /// How a command ended that did its work.
-pub(crate) enum Done {
+pub(crate) enum CommandOutcome {
     Well,
     /// The tool said no; its answer is on stdout.
     Refused,
 }
 
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
+pub(crate) enum CommandFailure {
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),
     #[error("{0}")]
@@ -98,7 +98,7 @@ pub(crate) enum Failure {
     Tokens(#[from] AuthStoreError),
 }
 
-fn execute(command: &Command, config: &Config, assembled: &Assembled) -> Result<Done, Failure> {
+fn execute(command: &Command, config: &Config, assembled: &AssembledServer) -> Result<CommandOutcome, CommandFailure> {
     let mut out = io::stdout().lock();
     match command {
         // The lock is given back: stdout belongs to the protocol now.
@@ -118,17 +118,17 @@ fn execute(command: &Command, config: &Config, assembled: &Assembled) -> Result<
 }
 
 fn configure(invocation: &Invocation) -> Result<Config, String> {
-    let surroundings = Surroundings::look();
-    let sources = Sources {
+    let surroundings = ProcessEnvironment::look();
+    let sources = ConfigSources {
         flags: &invocation.flags,
         environment: &surroundings.environment,
         working_folder: &surroundings.working_folder,
         home: surroundings.home.as_deref(),
         platform: Platform::current(),
-        files: &Disk,
+        files: &RealDisk,
         needs_vault: invocation.command.needs_vault(),
     };
-    let Loaded { config, warnings } = config::load(&sources).map_err(|error| error.to_string())?;
+    let LoadedConfig { config, warnings } = config::load(&sources).map_err(|error| error.to_string())?;
     logging::start(&config.log);
     for warning in &warnings {
         tracing::warn!("{warning}");

@@ -1,12 +1,12 @@
 //! Configuration: from flags, variables and files to one typed [`Config`].
 //!
-//! Everything here is a pure function of [`Sources`]; who reads the real environment and disk stands elsewhere.
+//! Everything here is a pure function of [`ConfigSources`]; who reads the real environment and disk stands elsewhere.
 
 use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use crate::cli::Flags;
+use crate::cli::CommonFlags;
 
 mod dotenv;
 mod draft;
@@ -36,36 +36,36 @@ mod tests;
 
 pub(crate) use error::ConfigError;
 pub(crate) use model::{
-    Access, Approval, ApprovalRule, AuthMode, AuthSettings, ChosenVault, Config, Http, LogFormat, LogLevel,
-    LogSettings, Origins, SessionMode, Token, Transport, VaultAccess, Vaults,
+    AllowedOrigins, ApprovalConfig, AuthMode, AuthSettings, ChosenVault, Config, HttpConfig, LogFormat, LogLevel,
+    LogSettings, PathAccess, RuleConfig, SessionMode, TokenConfig, Transport, VaultAccess, VaultsConfig,
 };
 pub(crate) use profiles::plain_name;
 pub(crate) use raw::is_unset;
 pub use reference::{env_example, reference};
 pub(crate) use value::host;
 
-use draft::Draft;
-use places::Places;
-use raw::Given;
+use draft::ConfigDraft;
+use places::ConfigPlaces;
+use raw::GivenValue;
 use setting::Setting;
 use settings::SETTINGS;
-use variables::Variables;
+use variables::EnvironmentVariables;
 
 /// Everything configuration is made from.
-pub(crate) struct Sources<'a> {
-    pub(crate) flags: &'a Flags,
+pub(crate) struct ConfigSources<'a> {
+    pub(crate) flags: &'a CommonFlags,
     pub(crate) environment: &'a BTreeMap<String, String>,
     pub(crate) working_folder: &'a Path,
     /// Services and containers may have none.
     pub(crate) home: Option<&'a Path>,
     pub(crate) platform: Platform,
-    pub(crate) files: &'a dyn Files,
+    pub(crate) files: &'a dyn ConfigFiles,
     /// Whether there is nothing to do without a vault.
     pub(crate) needs_vault: bool,
 }
 
 /// The little that configuration needs of the disk.
-pub(crate) trait Files {
+pub(crate) trait ConfigFiles {
     fn read(&self, path: &Path) -> io::Result<String>;
     fn is_folder(&self, path: &Path) -> bool;
 }
@@ -91,17 +91,17 @@ impl Platform {
 }
 
 #[derive(Debug)]
-pub(crate) struct Loaded {
+pub(crate) struct LoadedConfig {
     pub(crate) config: Config,
     /// For people; to be shown at start, in this order.
     pub(crate) warnings: Vec<String>,
 }
 
 /// Makes the configuration: defaults, then file, `.env`, environment and flags, where later wins.
-pub(crate) fn load(sources: &Sources<'_>) -> Result<Loaded, ConfigError> {
-    let variables = Variables::gather(sources);
-    let places = Places::new(sources, &variables);
-    let mut draft = Draft::new(&places);
+pub(crate) fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
+    let variables = EnvironmentVariables::gather(sources);
+    let places = ConfigPlaces::new(sources, &variables);
+    let mut draft = ConfigDraft::new(&places);
     variables.warn(&mut draft.warnings);
 
     let mut layers = file::given(sources.flags, &variables, &places, sources.files)?;
@@ -119,7 +119,7 @@ pub(crate) fn flag_names() -> impl Iterator<Item = &'static str> {
     SETTINGS.iter().filter_map(|setting| setting.flag.as_ref()).map(|flag| flag.name)
 }
 
-fn from_flag(setting: &'static Setting, flags: &Flags) -> Option<Given> {
+fn from_flag(setting: &'static Setting, flags: &CommonFlags) -> Option<GivenValue> {
     let flag = setting.flag.as_ref()?;
-    Some(Given { setting, raw: (flag.given)(flags)?, place: raw::Place::Flag(flag.name) })
+    Some(GivenValue { setting, raw: (flag.given)(flags)?, place: raw::ValueOrigin::Flag(flag.name) })
 }

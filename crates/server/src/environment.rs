@@ -13,15 +13,15 @@ use std::{
 
 use lapidary_vault::store;
 
-use crate::config::{Files, is_unset};
+use crate::config::{ConfigFiles, is_unset};
 
-pub(crate) struct Surroundings {
+pub(crate) struct ProcessEnvironment {
     pub(crate) environment: BTreeMap<String, String>,
     pub(crate) working_folder: PathBuf,
     pub(crate) home: Option<PathBuf>,
 }
 
-impl Surroundings {
+impl ProcessEnvironment {
     pub(crate) fn look() -> Self {
         // A variable that is not UTF-8 cannot hold any of our settings.
         let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
@@ -49,9 +49,9 @@ fn patiently<T: Send + 'static>(ask: impl FnOnce() -> T + Send + 'static, otherw
 }
 
 /// The real disk, as configuration needs it.
-pub(crate) struct Disk;
+pub(crate) struct RealDisk;
 
-impl Files for Disk {
+impl ConfigFiles for RealDisk {
     fn read(&self, path: &Path) -> io::Result<String> {
         store::read_settings(path)
     }

@@ -8,7 +8,9 @@ use std::{
 
 use lapidary_auth::{ScopeSet, TokenRights, ToolLevel};
 use lapidary_pipeline::Grant;
-use lapidary_tools::{Effect, Group, Profile, ProfileRules, Selection, SelectionError, Spec, TOOL_SET, ToolKind};
+use lapidary_tools::{
+    Effect, ProfileRules, ProfileView, SelectionError, TOOL_SET, ToolGroup, ToolKind, ToolSelection, ToolSpec,
+};
 use lapidary_vault::{PathPrefix, Policy, ScopeError};
 use parking_lot::Mutex;
 
@@ -36,7 +38,7 @@ pub(crate) struct GrantMaker {
     own_profiles: BTreeMap<String, ProfileRules>,
     /// That of callers without rights of their own.
     default_profile: String,
-    selection: Selection,
+    selection: ToolSelection,
     /// Of the vaults that are served.
     vaults: Vec<String>,
     made: Mutex<MadeGrants>,
@@ -44,7 +46,7 @@ pub(crate) struct GrantMaker {
 
 #[derive(Default)]
 struct MadeGrants {
-    profiles: BTreeMap<ProfileKey, Arc<Profile>>,
+    profiles: BTreeMap<ProfileKey, Arc<ProfileView>>,
     grants: BTreeMap<TokenRights, Arc<Grant>>,
     /// Those with scopes, the oldest first.
     scoped: VecDeque<TokenRights>,
@@ -59,7 +61,7 @@ struct ProfileKey {
 }
 
 impl GrantMaker {
-    pub(crate) fn new(config: &Config, selection: Selection, vaults: Vec<String>) -> Self {
+    pub(crate) fn new(config: &Config, selection: ToolSelection, vaults: Vec<String>) -> Self {
         Self {
             own_profiles: config.profiles.clone(),
             default_profile: config.profile.clone(),
@@ -107,12 +109,12 @@ impl GrantMaker {
     }
 
     /// A profile with all vaults and everything it has.
-    pub(crate) fn whole_profile(&self, name: &str) -> Result<Arc<Profile>, GrantError> {
+    pub(crate) fn whole_profile(&self, name: &str) -> Result<Arc<ProfileView>, GrantError> {
         let key = ProfileKey { name: name.to_owned(), vaults: self.vaults.clone(), read_only: false };
         self.profile(&mut self.made.lock(), key)
     }
 
-    fn profile(&self, made: &mut MadeGrants, key: ProfileKey) -> Result<Arc<Profile>, GrantError> {
+    fn profile(&self, made: &mut MadeGrants, key: ProfileKey) -> Result<Arc<ProfileView>, GrantError> {
         if let Some(profile) = made.profiles.get(&key) {
             return Ok(Arc::clone(profile));
         }
@@ -121,13 +123,13 @@ impl GrantMaker {
         Ok(profile)
     }
 
-    fn new_profile(&self, key: &ProfileKey) -> Result<Profile, GrantError> {
+    fn new_profile(&self, key: &ProfileKey) -> Result<ProfileView, GrantError> {
         let own = self.own_profiles.get(&key.name).cloned();
         // Of those that are always there the words are known, and every start would pay for the look.
         if let Some(rules) = &own {
             let words: Vec<String> = rules.allow.iter().chain(&rules.exclude).cloned().collect();
             let refused = |error| GrantError::Profile { name: key.name.clone(), error };
-            Selection::check(TOOL_SET, &words).map_err(refused)?;
+            ToolSelection::check(TOOL_SET, &words).map_err(refused)?;
         }
         let rules = own.or_else(|| ProfileRules::built_in(&key.name));
         let mut rules = rules.ok_or_else(|| GrantError::NoProfile(key.name.clone()))?;
@@ -135,23 +137,23 @@ impl GrantMaker {
             // What could never change anything is not offered.
             rules.most = Effect::Read;
         }
-        Ok(Profile::new(&key.name, TOOL_SET, &rules, &self.selection, &key.vaults)?)
+        Ok(ProfileView::new(&key.name, TOOL_SET, &rules, &self.selection, &key.vaults)?)
     }
 }
 
 /// What scopes leave of a profile.
-fn within(profile: Profile, scopes: &ScopeSet) -> Profile {
-    let covers = |spec: &Spec| {
+fn within(profile: ProfileView, scopes: &ScopeSet) -> ProfileView {
+    let covers = |spec: &ToolSpec| {
         let (own, whole) = levels(spec);
         let declaration = &spec.declaration;
         scopes.covers_tool(spec.name(), own)
             || scopes.covers_group(declaration.group.name())
             || scopes.covers_vault(whole)
     };
-    let shows = |group: Group| {
+    let shows = |group: ToolGroup| {
         let resource = match group {
-            Group::Read => Some("obsidian-vault-note"),
-            Group::Vault => Some("obsidian-tags"),
+            ToolGroup::Read => Some("obsidian-vault-note"),
+            ToolGroup::Vault => Some("obsidian-tags"),
             _ => None,
         };
         let vault = scopes.covers_vault(ToolLevel::Read) || scopes.covers_group(group.name());
@@ -162,7 +164,7 @@ fn within(profile: Profile, scopes: &ScopeSet) -> Profile {
 
 /// How a tool is called in its own scope, where deleting is writing as in the original, and what it takes of a scope for
 /// the whole vault. What a batch or a relay leads to is judged by itself.
-fn levels(spec: &Spec) -> (ToolLevel, ToolLevel) {
+fn levels(spec: &ToolSpec) -> (ToolLevel, ToolLevel) {
     match (spec.kind, spec.effect) {
         (ToolKind::Read | ToolKind::Agent | ToolKind::Relay, _) => (ToolLevel::Read, ToolLevel::Read),
         (ToolKind::Write, Effect::Destroy) => (ToolLevel::Write, ToolLevel::Admin),

@@ -28,8 +28,8 @@ use tokio::net::TcpListener;
 use self::client_identity::SessionOwners;
 pub(crate) use self::known_clients::{ClientCheck, ConfiguredClient, KnownClient, KnownClients};
 use crate::{
-    config::{Http, Origins, SessionMode},
-    mcp::{Connection, Mcp},
+    config::{AllowedOrigins, HttpConfig, SessionMode},
+    mcp::{Connection, McpServer},
     stdio::told_to_stop,
 };
 
@@ -39,7 +39,7 @@ const LAST_ANSWERS: Duration = Duration::from_secs(2);
 pub(crate) async fn serve(
     executor: Arc<Executor>,
     dotted_names: bool,
-    settings: &Http,
+    settings: &HttpConfig,
     clients: KnownClients,
 ) -> Result<(), String> {
     let listener = listen(settings).await?;
@@ -51,7 +51,7 @@ pub(crate) async fn serve(
             tracing::debug!(%error, "slow answers ahead");
         }
     });
-    let mcp = Mcp::new(executor, dotted_names, Connection::Http);
+    let mcp = McpServer::new(executor, dotted_names, Connection::Http);
     let router = router(mcp, settings, clients);
     let serving = axum::serve(listener, router).with_graceful_shutdown(told_to_stop());
     tokio::select! {
@@ -61,7 +61,7 @@ pub(crate) async fn serve(
     }
 }
 
-fn router(mcp: Mcp, settings: &Http, clients: KnownClients) -> Router {
+fn router(mcp: McpServer, settings: &HttpConfig, clients: KnownClients) -> Router {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(settings.session_timeout);
     let config = StreamableHttpServerConfig::default()
@@ -69,9 +69,9 @@ fn router(mcp: Mcp, settings: &Http, clients: KnownClients) -> Router {
         .with_json_response(true)
         .with_max_request_body_bytes(settings.max_body_bytes.unwrap_or(usize::MAX));
     let config = match &settings.allowed_origins {
-        Origins::Loopback => config.with_allowed_origins(loopback_origins()).enforce_origin_validation(),
-        Origins::Listed(origins) => config.with_allowed_origins(origins.clone()).enforce_origin_validation(),
-        Origins::Any => config.disable_allowed_origins(),
+        AllowedOrigins::Loopback => config.with_allowed_origins(loopback_origins()).enforce_origin_validation(),
+        AllowedOrigins::Listed(origins) => config.with_allowed_origins(origins.clone()).enforce_origin_validation(),
+        AllowedOrigins::Any => config.disable_allowed_origins(),
     };
     let sessions = Arc::new(sessions);
     let service = StreamableHttpService::new(
@@ -157,7 +157,7 @@ fn loopback_origins() -> impl Iterator<Item = String> {
 }
 
 /// The configured port, or one of the next if it is taken.
-async fn listen(settings: &Http) -> Result<TcpListener, String> {
+async fn listen(settings: &HttpConfig) -> Result<TcpListener, String> {
     let host: IpAddr = settings.host;
     let tries = if settings.port == 0 { 0 } else { settings.max_port_retries };
     let mut port = settings.port;

@@ -2,9 +2,9 @@
 
 use std::{sync::Arc, time::Duration};
 
-use lapidary_pipeline::{Decision, Executor, Grant, RuleFilesInForce};
+use lapidary_pipeline::{Executor, Grant, RuleDecision, RuleFilesInForce};
 use lapidary_tools::{
-    Effect, Profile,
+    Effect, ProfileView,
     quote::{quoted, quoted_list},
 };
 use lapidary_vault::PathPrefix;
@@ -31,7 +31,7 @@ pub(crate) fn instructions(executor: &Arc<Executor>, grant: &Arc<Grant>) -> Stri
 }
 
 /// How to use tools that are there.
-fn advice(profile: &Profile) -> String {
+fn advice(profile: &ProfileView) -> String {
     let has = |tool: &str| profile.catalogue.on().any(|entry| entry.spec.name() == tool);
     let mut advice = String::new();
     if has("obsidian_get_note") {
@@ -91,12 +91,12 @@ fn policy_in_words(executor: &Arc<Executor>, grant: &Arc<Grant>, names_folders: 
     let folders = if names_folders { folders } else { String::new() };
     let approval = match executor.decision_on_writing() {
         _ if only_reads => "",
-        Decision::Allow if executor.has_particular_rules() => {
+        RuleDecision::Allow if executor.has_particular_rules() => {
             " The owner's rules deny some calls, or ask a person about them first."
         }
-        Decision::Allow => "",
-        Decision::Ask => " Every change is shown to a person first.",
-        Decision::Deny => " The owner's rules allow no change.",
+        RuleDecision::Allow => "",
+        RuleDecision::Ask => " Every change is shown to a person first.",
+        RuleDecision::Deny => " The owner's rules allow no change.",
     };
     format!("{access}{folders}{some_closed}{}{approval}", in_words(&rules))
 }

@@ -26,8 +26,8 @@ use tracing_subscriber::{
 };
 
 use crate::config::{LogLevel, LogSettings};
-use line::{Fields, Line, SpanFields};
-use sink::Sinks;
+use line::{EventFields, LogLine, SpanFields};
+use sink::LogSinks;
 
 /// All of our crates are called so.
 const OWN: &str = "lapidary";
@@ -42,7 +42,7 @@ pub(crate) fn start(settings: &LogSettings) {
         LogLevel::Debug => Level::DEBUG,
         LogLevel::Trace => Level::TRACE,
     };
-    let layer = LogLayer { level, clock: Clock::system(), sinks: Sinks::new(settings), calls: AtomicU64::new(0) };
+    let layer = LogLayer { level, clock: Clock::system(), sinks: LogSinks::new(settings), calls: AtomicU64::new(0) };
     let subscriber = tracing_subscriber::registry().with(layer);
     if tracing::subscriber::set_global_default(subscriber).is_err() {
         tracing::warn!("the log was started twice; the first one goes on");
@@ -52,7 +52,7 @@ pub(crate) fn start(settings: &LogSettings) {
 struct LogLayer {
     level: Level,
     clock: Clock,
-    sinks: Sinks,
+    sinks: LogSinks,
     /// How many calls have been made, to tell the lines of one from those of others.
     calls: AtomicU64,
 }
@@ -64,14 +64,14 @@ impl LogLayer {
         *metadata.level() <= most && metadata.target().starts_with(OWN)
     }
 
-    fn write(&self, level: Level, target: &str, fields: Fields, spans: Vec<SpanFields>) {
-        self.sinks.write(&Line { time: self.clock.timestamp(), level, target, fields, spans });
+    fn write(&self, level: Level, target: &str, fields: EventFields, spans: Vec<SpanFields>) {
+        self.sinks.write(&LogLine { time: self.clock.timestamp(), level, target, fields, spans });
     }
 }
 
 /// What is kept of a span while it is open.
 struct OpenSpan {
-    fields: Fields,
+    fields: EventFields,
     opened: Instant,
 }
 
@@ -89,7 +89,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLayer {
     }
 
     fn on_new_span(&self, attributes: &Attributes<'_>, id: &Id, context: Context<'_, S>) {
-        let mut fields = Fields::default();
+        let mut fields = EventFields::default();
         attributes.record(&mut fields);
         if let Some(span) = context.span(id) {
             if span.parent().is_none() {
@@ -108,7 +108,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLayer {
     }
 
     fn on_event(&self, event: &Event<'_>, context: Context<'_, S>) {
-        let mut fields = Fields::default();
+        let mut fields = EventFields::default();
         event.record(&mut fields);
         let spans = context.event_scope(event).into_iter().flat_map(|scope| scope.from_root());
         let metadata = event.metadata();
@@ -123,7 +123,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLayer {
             return;
         }
         let Some(took) = span.extensions().get::<OpenSpan>().map(|open| open.opened.elapsed()) else { return };
-        let mut fields = Fields::default();
+        let mut fields = EventFields::default();
         fields.message = format!("{} ended", span.name());
         fields.push("ms", (took.as_micros() as f64 / 1000.0).into());
         let spans = span.scope().from_root().map(|span| fields_of(&span)).collect();
@@ -132,7 +132,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLayer {
 }
 
 fn fields_of<'a, S: LookupSpan<'a>>(span: &SpanRef<'a, S>) -> SpanFields {
-    let fields = span.extensions().get::<OpenSpan>().map_or_else(Fields::default, |open| open.fields.clone());
+    let fields = span.extensions().get::<OpenSpan>().map_or_else(EventFields::default, |open| open.fields.clone());
     SpanFields { name: span.name(), fields }
 }
 
@@ -149,7 +149,7 @@ mod tests {
     /// What a program of ours logs at a level.
     fn logged(level: Level, format: LogFormat, program: impl FnOnce()) -> Vec<String> {
         let lines = Arc::new(Mutex::new(Vec::new()));
-        let sinks = Sinks::into_memory(format, Arc::clone(&lines));
+        let sinks = LogSinks::into_memory(format, Arc::clone(&lines));
         let layer = LogLayer { level, clock: Clock::system(), sinks, calls: AtomicU64::new(0) };
         with_default(tracing_subscriber::registry().with(layer), program);
         let lines = lines.lock().unwrap();
@@ -202,13 +202,13 @@ mod tests {
             let rules = lapidary_tools::ProfileRules::curator();
             let all = lapidary_tools::Catalogue::new(
                 lapidary_tools::TOOL_SET,
-                &lapidary_tools::Selection::default(),
+                &lapidary_tools::ToolSelection::default(),
                 &rules,
                 &[],
             )
             .unwrap();
-            let offered = lapidary_tools::Offered::of(&all);
-            told = Some(lapidary_tools::render_refusal(lapidary_tools::Family::Own, &reason, offered));
+            let offered = lapidary_tools::OfferedTools::of(&all);
+            told = Some(lapidary_tools::render_refusal(lapidary_tools::WireFamily::Own, &reason, offered));
         });
         let told = told.unwrap();
         let error = told.facts()["error"].take();

@@ -10,9 +10,10 @@ mod subscriptions;
 
 use std::sync::Arc;
 
-use lapidary_pipeline::{Answer, Executor, Grant, Invocation, Outcome, Question};
+use lapidary_pipeline::{ConsentAnswer, Executor, Grant, Invocation, Outcome, Question};
 use lapidary_tools::{
-    CompletePrompt, FillPrompt, ListPrompts, Offered, Payload, Profile, ReadResource, Rendered, Standing, quote::quoted,
+    CompletePrompt, FillPrompt, ListPrompts, OfferedTools, ProfileView, ReadPayload, ReadResource, RenderedReply,
+    ToolStanding, quote::quoted,
 };
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceError,
@@ -33,7 +34,7 @@ use self::{
     principal::identity,
     prompts::PromptNews,
     resources::refusal,
-    subscriptions::{Followed, Subscriptions},
+    subscriptions::{SubscriptionCount, Subscriptions},
 };
 use crate::{http::KnownClient, instructions::instructions};
 
@@ -42,8 +43,8 @@ const LIST_TTL_MS: u64 = 300_000;
 
 /// One server for any number of connections; clones share everything.
 #[derive(Clone)]
-pub(crate) struct Mcp {
-    shared: Arc<Shared>,
+pub(crate) struct McpServer {
+    shared: Arc<McpShared>,
     /// What whoever opened this session may use. A request is judged by what comes with itself; this is for the few
     /// questions of the protocol library that come without one.
     session_grant: Arc<Grant>,
@@ -53,13 +54,13 @@ pub(crate) struct Mcp {
     alive: Arc<watch::Sender<()>>,
 }
 
-struct Shared {
+struct McpShared {
     executor: Arc<Executor>,
     instructions: String,
     dotted_names: bool,
     connection: Connection,
     prompt_news: PromptNews,
-    followed: Followed,
+    followed: SubscriptionCount,
 }
 
 /// What is known about callers before they say anything.
@@ -69,15 +70,15 @@ pub(crate) enum Connection {
     Http,
 }
 
-impl Mcp {
+impl McpServer {
     pub(crate) fn new(executor: Arc<Executor>, dotted_names: bool, connection: Connection) -> Self {
         let instructions = instructions(&executor, executor.grant());
         let session_grant = Arc::clone(executor.grant());
         let prompt_news = PromptNews::default();
-        let followed = Followed::default();
+        let followed = SubscriptionCount::default();
         let subscriptions = Subscriptions::new(Arc::clone(&followed));
         Self {
-            shared: Arc::new(Shared { executor, instructions, dotted_names, connection, prompt_news, followed }),
+            shared: Arc::new(McpShared { executor, instructions, dotted_names, connection, prompt_news, followed }),
             session_grant,
             subscriptions,
             alive: Arc::new(watch::Sender::new(())),
@@ -95,7 +96,7 @@ impl Mcp {
     }
 
     /// What this caller may use.
-    fn profile(&self, context: &RequestContext<RoleServer>) -> Arc<Profile> {
+    fn profile(&self, context: &RequestContext<RoleServer>) -> Arc<ProfileView> {
         Arc::clone(&self.grant_of(identity(&context.extensions)).profile)
     }
 
@@ -115,7 +116,7 @@ impl Mcp {
     }
 }
 
-impl ServerHandler for Mcp {
+impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let capabilities = ServerCapabilities::builder()
             .enable_tools()
@@ -156,7 +157,7 @@ impl ServerHandler for Mcp {
         context: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
         let grant = self.grant_of(identity(&context.extensions));
-        let listed = grant.profile.catalogue.entries().iter().filter(|entry| entry.standing == Standing::Listed);
+        let listed = grant.profile.catalogue.entries().iter().filter(|entry| entry.standing == ToolStanding::Listed);
         let tools = listed
             .map(|entry| definition::tool(&entry.spec, &grant.profile.catalogue, self.shared.dotted_names))
             .collect();
@@ -181,7 +182,7 @@ impl ServerHandler for Mcp {
             Invocation::tool(params.name.to_string(), params.arguments.unwrap_or_default(), self.principal(&context));
         invocation.answer = params
             .request_state
-            .map(|state| Answer { state, verdict: asking::verdict_of(params.input_responses.as_ref()) });
+            .map(|state| ConsentAnswer { state, verdict: asking::verdict_of(params.input_responses.as_ref()) });
         let mut reached = None;
         // Only who can be asked is ever asked, and then calls again.
         let again = invocation.principal.can_be_asked.then(|| Box::new(invocation.clone()));
@@ -193,7 +194,7 @@ impl ServerHandler for Mcp {
             }
             let within = self.shared.executor.limits().answer_within;
             let verdict = Box::pin(asking::ask_now(&context, message, within)).await;
-            let answered = Invocation { answer: Some(Answer { state, verdict }), ..*again };
+            let answered = Invocation { answer: Some(ConsentAnswer { state, verdict }), ..*again };
             outcome = self.execute(answered, &context, &mut reached).await;
         }
         if let Outcome::UnknownTool { nearest } = outcome {
@@ -214,7 +215,7 @@ impl ServerHandler for Mcp {
         let grant = self.grant_of(identity(&context.extensions));
         self.shared.prompt_news.watch(&self.shared.executor, &grant);
         let prompts = match self.read(ListPrompts, &context).await {
-            Ok(Payload::Prompts(prompts)) => prompts,
+            Ok(ReadPayload::Prompts(prompts)) => prompts,
             Ok(_) => return Err(self.unexpected(&context)),
             Err(reason) => return Err(prompts::error(&reason, &self.profile(&context))),
         };
@@ -232,7 +233,7 @@ impl ServerHandler for Mcp {
     ) -> Result<GetPromptResponse, ErrorData> {
         let operation = FillPrompt { name: params.name, arguments: params.arguments.unwrap_or_default() };
         match self.read(operation, &context).await {
-            Ok(Payload::FilledPrompt(filled)) => Ok(prompts::filled(filled).into()),
+            Ok(ReadPayload::FilledPrompt(filled)) => Ok(prompts::filled(filled).into()),
             Ok(_) => Err(self.unexpected(&context)),
             Err(reason) => Err(prompts::error(&reason, &self.profile(&context))),
         }
@@ -293,7 +294,7 @@ impl ServerHandler for Mcp {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         match self.read(ReadResource { uri: params.uri.clone() }, &context).await {
-            Ok(Payload::Contents(contents)) => Ok(resources::contents(&params.uri, contents).into()),
+            Ok(ReadPayload::Contents(contents)) => Ok(resources::contents(&params.uri, contents).into()),
             Ok(_) => Err(self.unexpected(&context)),
             Err(reason) => Err(refusal(&reason, &params.uri, &context, &self.profile(&context))),
         }
@@ -308,7 +309,7 @@ impl ServerHandler for Mcp {
         let ArgumentInfo { name, value, .. } = params.argument;
         let operation = CompletePrompt { prompt: prompt.name, argument: name, typed: value };
         match self.read(operation, &context).await {
-            Ok(Payload::Completed(completed)) => resources::completion(completed),
+            Ok(ReadPayload::Completed(completed)) => resources::completion(completed),
             Ok(_) => Err(self.unexpected(&context)),
             Err(reason) => Err(prompts::error(&reason, &self.profile(&context))),
         }
@@ -356,7 +357,7 @@ fn not_offered(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"), None)
 }
 
-fn result(rendered: Rendered, connection: Connection) -> CallToolResult {
+fn result(rendered: RenderedReply, connection: Connection) -> CallToolResult {
     let is_error = rendered.is_error;
     let (text, facts) = rendered.into_parts();
     let text = text.into_iter().map(ContentBlock::text).collect();
@@ -370,9 +371,9 @@ fn result(rendered: Rendered, connection: Connection) -> CallToolResult {
 }
 
 /// -32602 as in the specification; "method not found" would become a 404 over HTTP.
-fn unknown_tool(name: &str, nearest: Option<&str>, profile: &Profile) -> ErrorData {
+fn unknown_tool(name: &str, nearest: Option<&str>, profile: &ProfileView) -> ErrorData {
     let shown: String = name.chars().take(100).collect();
     let reason = lapidary_tools::Reason::ToolUnknown { name: name.to_owned(), nearest: nearest.map(str::to_owned) };
-    let hint = reason.hint(&Offered::of(&profile.catalogue));
+    let hint = reason.hint(&OfferedTools::of(&profile.catalogue));
     ErrorData::invalid_params(format!("Unknown tool: {}. {hint}", quoted(&shown)), None)
 }

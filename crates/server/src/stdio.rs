@@ -7,7 +7,7 @@ use std::{sync::Arc, time::Duration};
 use lapidary_pipeline::Executor;
 use rmcp::{ServiceExt, service::ServerInitializeError, transport::io::stdio_pipes};
 
-use crate::mcp::{Connection, Mcp};
+use crate::mcp::{Connection, McpServer};
 
 /// How often a server looks whether the program that started it is still there.
 const PARENT_CHECK: Duration = Duration::from_secs(2);
@@ -21,7 +21,7 @@ pub(crate) async fn serve(executor: Arc<Executor>, dotted_names: bool) -> Result
     let (transport, input_ended) = messages::transport(input, output);
     let serving = async {
         // The library copies the task of a request several times before it runs. Behind a pointer, it is small.
-        let server = Mcp::new(executor, dotted_names, Connection::Stdio).into_dyn();
+        let server = McpServer::new(executor, dotted_names, Connection::Stdio).into_dyn();
         match server.serve(transport).await {
             Ok(service) => service.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
             // The client hung up before it said anything: not our failure.

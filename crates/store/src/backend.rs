@@ -6,48 +6,53 @@ use std::{any::Any, time::SystemTime};
 use lapidary_note::ContentHash;
 
 use crate::{
-    ChangeSet, CheckpointRecord, Guard, LedgerError, Origin, PathFilter, Receipt, Scope, Stamp, Stat, StoreError,
-    TextRoom, VaultPath, Walked,
+    ChangeOrigin, ChangeSet, CheckpointRecord, ContentGuard, FileStamp, FileStat, LedgerError, PathFilter, Receipt,
+    Scope, StoreError, TextRoom, VaultPath, WalkedFolder,
 };
 
 /// Asked about the place a path really leads to, so that a link inside the vault opens nothing that is closed.
-pub type Open<'a> = &'a dyn Fn(&VaultPath) -> bool;
+pub type PlaceCheck<'a> = &'a dyn Fn(&VaultPath) -> bool;
 
 /// Whether a change of this path may take place there: what was judged before it is made.
-pub type Judged<'a> = &'a dyn Fn(&VaultPath, &VaultPath) -> bool;
+pub type PlaceJudge<'a> = &'a dyn Fn(&VaultPath, &VaultPath) -> bool;
 
 /// Which names do not belong to the vault, however visible they are.
-pub type Skip<'a> = &'a (dyn Fn(&str) -> bool + Sync);
+pub type SkippedNames<'a> = &'a (dyn Fn(&str) -> bool + Sync);
 
 /// Where a vault is kept.
 pub trait Backend: Send + Sync {
     fn capabilities(&self) -> Capabilities;
 
-    fn read(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError>;
+    fn read(&self, path: &VaultPath, max_bytes: u64, open: PlaceCheck<'_>) -> Result<StoredFile, StoreError>;
 
-    fn list(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError>;
+    fn list(&self, folder: Option<&VaultPath>, open: PlaceCheck<'_>) -> Result<Vec<FolderEntry>, StoreError>;
 
     /// Where a change of a path takes place, whether or not something is there: links followed, if the caller may use that
     /// place.
-    fn place_of_change(&self, path: &VaultPath, _open: Open<'_>) -> Result<VaultPath, StoreError> {
+    fn place_of_change(&self, path: &VaultPath, _open: PlaceCheck<'_>) -> Result<VaultPath, StoreError> {
         Ok(path.clone())
     }
 
     /// What is known of a file without reading it; `None` where there is nothing at all, not even a broken link.
-    fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError>;
+    fn stamp(&self, path: &VaultPath) -> Result<Option<FileStamp>, StoreError>;
 
     /// Appends the content of a file that [`Backend::changes_since`] told of, and says which state of it that was.
-    fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<Stat, StoreError>;
+    fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<FileStat, StoreError>;
 
     /// The time by the clock that also dates files, in nanoseconds since 1970.
     fn now(&self) -> i64;
 
     /// What differs from what this cursor has been told, and moves the cursor there. A new cursor has been told nothing.
     /// If it fails, what was not told is told the next time.
-    fn changes_since(&self, cursor: &mut Cursor, look: &Look<'_>) -> Result<Delta, StoreError>;
+    fn changes_since(&self, cursor: &mut Cursor, look: &ListingOptions<'_>) -> Result<VaultDelta, StoreError>;
 
     /// What is at one place now, for somebody who follows the vault by this cursor.
-    fn look_at(&self, cursor: &mut Cursor, path: &VaultPath, look: &Look<'_>) -> Result<PlaceState, StoreError>;
+    fn look_at(
+        &self,
+        cursor: &mut Cursor,
+        path: &VaultPath,
+        look: &ListingOptions<'_>,
+    ) -> Result<PlaceState, StoreError>;
 
     /// What Obsidian calls the vault, where that is known: the name of its folder.
     fn folder_name(&self) -> Option<String> {
@@ -71,7 +76,7 @@ pub trait Backend: Send + Sync {
     fn rest(&self) {}
 
     /// What has happened since somebody last asked, for the owner's log.
-    fn take_news(&self) -> Vec<News> {
+    fn take_news(&self) -> Vec<VaultNews> {
         Vec::new()
     }
 }
@@ -86,8 +91,8 @@ pub trait BackendTurn {
         &self,
         set: &ChangeSet,
         scope: &Scope,
-        origin: &Origin,
-        judged: Judged<'_>,
+        origin: &ChangeOrigin,
+        judged: PlaceJudge<'_>,
     ) -> Result<Receipt, CommitError>;
 }
 
@@ -159,8 +164,8 @@ impl Cursor {
 
 /// How to look through a vault.
 #[derive(Clone, Copy)]
-pub struct Look<'a> {
-    pub skip: Skip<'a>,
+pub struct ListingOptions<'a> {
+    pub skip: SkippedNames<'a>,
     /// When everything is looked at, notes may be read on the way, which costs less than to come back for them.
     pub read: Option<&'a TextRoom>,
     pub go_on: &'a (dyn Fn() -> bool + Sync),
@@ -168,12 +173,12 @@ pub struct Look<'a> {
 
 /// What is different.
 #[derive(Debug)]
-pub enum Delta {
+pub enum VaultDelta {
     /// What is now at the places where something has happened; none if all is the same.
     Places(Vec<(VaultPath, PlaceState)>),
     /// Everything that there is, because nothing was told yet or only a look at everything helps.
     Everything {
-        walked: Walked,
+        walked: WalkedFolder,
         /// Another vault has taken the place of the one that the cursor knew (unmounted, cloned anew).
         replaced: bool,
     },
@@ -183,9 +188,9 @@ pub enum Delta {
 #[derive(Debug)]
 pub enum PlaceState {
     Nothing,
-    File(Stat),
+    File(FileStat),
     /// A folder, and all that is below it.
-    Folder(Walked),
+    Folder(WalkedFolder),
 }
 
 #[derive(Clone, Debug)]
@@ -196,7 +201,7 @@ pub struct StoredFile {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Entry {
+pub struct FolderEntry {
     pub path: VaultPath,
     pub kind: EntryKind,
 }
@@ -213,7 +218,7 @@ pub enum EntryKind {
 pub struct CommitError {
     pub path: VaultPath,
     pub error: StoreError,
-    pub guard: Guard,
+    pub guard: ContentGuard,
     /// What the plan saw there.
     pub before: Option<ContentHash>,
 }
@@ -234,7 +239,7 @@ pub enum TurnError {
 
 /// What happened to a vault without anybody having asked for it just now. For the owner's log.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum News {
+pub enum VaultNews {
     /// A killed server's change was complete.
     Completed { checkpoint: String },
     /// A killed server's change was taken back. What somebody has changed since was left as it is.
@@ -255,7 +260,7 @@ impl<'a> Turn<'a> {
     }
 
     /// Carries out a change set; the scope is asked again, about each path and about where it really leads.
-    pub fn commit(&self, set: &ChangeSet, scope: &Scope, origin: &Origin) -> Result<Receipt, CommitError> {
+    pub fn commit(&self, set: &ChangeSet, scope: &Scope, origin: &ChangeOrigin) -> Result<Receipt, CommitError> {
         self.commit_judged(set, scope, origin, &|_, _| true)
     }
 
@@ -264,8 +269,8 @@ impl<'a> Turn<'a> {
         &self,
         set: &ChangeSet,
         scope: &Scope,
-        origin: &Origin,
-        judged: Judged<'_>,
+        origin: &ChangeOrigin,
+        judged: PlaceJudge<'_>,
     ) -> Result<Receipt, CommitError> {
         self.0.commit(set, scope, origin, judged)
     }

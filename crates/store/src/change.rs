@@ -19,27 +19,33 @@ pub struct ChangeSet {
 #[derive(Clone, Debug)]
 pub enum Change {
     /// New content for a file that is there.
-    Write { path: VaultPath, before: Arc<File>, guard: Guard, content: FileContent },
+    Write { path: VaultPath, before: Arc<File>, guard: ContentGuard, content: FileContent },
     /// A file where there is none; missing folders are made.
     Create { path: VaultPath, content: FileContent },
     /// Another path for a file that is there, and new content if its own links have to change with it. Without `before`
     /// whatever is there is moved.
-    Move { from: VaultPath, to: VaultPath, before: Option<Arc<File>>, guard: Guard, content: Option<FileContent> },
+    Move {
+        from: VaultPath,
+        to: VaultPath,
+        before: Option<Arc<File>>,
+        guard: ContentGuard,
+        content: Option<FileContent>,
+    },
     /// Another path for a folder and all that is in it.
     MoveFolder { from: VaultPath, to: VaultPath },
     /// Out of the vault, to where people look for what they deleted. Without `before` whatever is there goes.
-    Trash { path: VaultPath, before: Option<Arc<File>>, guard: Guard, trash: Trash },
+    Trash { path: VaultPath, before: Option<Arc<File>>, guard: ContentGuard, trash: TrashKind },
     /// A folder without files that the caller sees, to the vault's trash. What is hidden in it goes along.
     TrashFolder { path: VaultPath },
     /// A folder where there is none.
     MakeFolder { path: VaultPath },
     /// Gone, but for its checkpoint.
-    Delete { path: VaultPath, before: Arc<File>, guard: Guard },
+    Delete { path: VaultPath, before: Arc<File>, guard: ContentGuard },
 }
 
 /// Which trash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trash {
+pub enum TrashKind {
     /// `.trash` in the vault.
     InVault,
     /// That of the system; where there is none, the one in the vault.
@@ -57,7 +63,7 @@ pub(crate) fn numbered(name: &str, number: usize) -> String {
 
 /// Who vouches for the content that a change replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Guard {
+pub enum ContentGuard {
     /// The caller named it by hash: if it is gone, so is the reason for the change.
     Caller,
     /// The plan read it a moment ago: if it moved on, the plan can be made again.
@@ -141,14 +147,14 @@ impl Change {
         }
     }
 
-    pub fn guard(&self) -> Guard {
+    pub fn guard(&self) -> ContentGuard {
         match self {
             Self::Write { guard, .. }
             | Self::Move { guard, .. }
             | Self::Trash { guard, .. }
             | Self::Delete { guard, .. } => *guard,
             Self::Create { .. } | Self::MoveFolder { .. } | Self::TrashFolder { .. } | Self::MakeFolder { .. } => {
-                Guard::Plan
+                ContentGuard::Plan
             }
         }
     }
@@ -190,8 +196,8 @@ impl ChangeSet {
     }
 
     /// The change as a unified diff, for people. Text that is not UTF-8 is shown with replacement characters.
-    pub fn diff(&self) -> Diff {
-        let mut diff = Diff::default();
+    pub fn diff(&self) -> ChangeDiff {
+        let mut diff = ChangeDiff::default();
         for change in &self.changes {
             diff.add(change);
         }
@@ -201,7 +207,7 @@ impl ChangeSet {
 
 /// What a change adds and removes.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Diff {
+pub struct ChangeDiff {
     pub text: String,
     pub lines_added: usize,
     pub lines_removed: usize,
@@ -218,7 +224,7 @@ const MOST_LINES: usize = 400_000;
 /// What stands in a diff for no file.
 const ABSENT: &str = "/dev/null";
 
-impl Diff {
+impl ChangeDiff {
     /// Adds what is different between two versions of a file; nothing is no file.
     pub fn compare(&mut self, path: &VaultPath, old: Option<&[u8]>, new: Option<&[u8]>) {
         if old == new {
@@ -287,14 +293,14 @@ fn line_count(text: &[u8]) -> usize {
 /// What a commit did.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Receipt {
-    pub changed: Vec<Changed>,
+    pub changed: Vec<FileChange>,
     /// What undoes it; `None` if nothing had to be done.
     pub checkpoint: Option<String>,
 }
 
 /// One file before and after.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Changed {
+pub struct FileChange {
     pub path: VaultPath,
     /// Where it went.
     pub moved_to: Option<VaultPath>,
@@ -308,7 +314,7 @@ pub struct Changed {
 impl Receipt {
     /// What carrying out this set does.
     pub fn of(set: &ChangeSet) -> Self {
-        let changed = |change: &Change| Changed {
+        let changed = |change: &Change| FileChange {
             path: change.path().clone(),
             moved_to: change.to().cloned(),
             before: change.before().map(File::hash),
@@ -327,7 +333,7 @@ mod tests {
     fn write(before: &str, after: &str) -> ChangeSet {
         let before = Arc::new(File { content: before.to_owned().into(), modified: None, created: None });
         let path = VaultPath::parse("a.md").unwrap();
-        ChangeSet::one(Change::Write { path, before, guard: Guard::Plan, content: after.to_owned().into() })
+        ChangeSet::one(Change::Write { path, before, guard: ContentGuard::Plan, content: after.to_owned().into() })
     }
 
     #[test]

@@ -8,7 +8,7 @@ use crate::VaultPath;
 
 /// Who asked for a change, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Origin {
+pub struct ChangeOrigin {
     pub tool: String,
     pub client: String,
     pub time: SystemTime,

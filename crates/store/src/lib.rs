@@ -16,11 +16,11 @@ mod scope;
 mod stat;
 
 pub use backend::{
-    Backend, BackendTurn, Capabilities, CommitError, Cursor, Delta, Entry, EntryKind, History, Judged, Look, News,
-    Open, PlaceState, Skip, StoredFile, Turn, TurnError,
+    Backend, BackendTurn, Capabilities, CommitError, Cursor, EntryKind, FolderEntry, History, ListingOptions,
+    PlaceCheck, PlaceJudge, PlaceState, SkippedNames, StoredFile, Turn, TurnError, VaultDelta, VaultNews,
 };
-pub use change::{Change, ChangeSet, Changed, Diff, Guard, JoinError, Receipt, Trash, rebased};
-pub use checkpoint::{CheckpointKind, CheckpointRecord, EntryRecord, LedgerError, Origin, PathFilter, Retention};
+pub use change::{Change, ChangeDiff, ChangeSet, ContentGuard, FileChange, JoinError, Receipt, TrashKind, rebased};
+pub use checkpoint::{ChangeOrigin, CheckpointKind, CheckpointRecord, EntryRecord, LedgerError, PathFilter, Retention};
 pub use error::StoreError;
 pub use file::File;
 pub use limits::VaultLimits;
@@ -28,9 +28,9 @@ pub use memory::MemoryStore;
 pub use path::{PathError, VaultPath};
 pub use patience::lock;
 pub use scope::{
-    Denied, FolderNames, GlobError, GlobProblem, Globs, InnerVault, PathPrefix, Policy, RuleProblem, RulesError,
-    RulesInForce, Scope, ScopeError, ScopeKeeper, UnmatchedRule,
+    FolderNames, GlobError, GlobProblem, InnerVault, PathDenied, PathGlobs, PathPrefix, Policy, RuleProblem,
+    RulesError, RulesInForce, Scope, ScopeError, ScopeKeeper, UnmatchedRule,
 };
-pub use stat::{Stamp, Stat, TextRoom, Walked};
+pub use stat::{FileStamp, FileStat, TextRoom, WalkedFolder};
 
 pub(crate) use stat::nanoseconds;

@@ -19,11 +19,11 @@ use std::{
 };
 
 /// Says when it wants to run again; never again if it says nothing.
-type Task = Box<dyn FnMut() -> Option<Duration> + Send>;
+type MaintenanceTask = Box<dyn FnMut() -> Option<Duration> + Send>;
 
-struct Scheduled {
+struct ScheduledTask {
     due: Instant,
-    task: Task,
+    task: MaintenanceTask,
 }
 
 /// What could not be scheduled because the system gave no thread.
@@ -31,11 +31,11 @@ struct Scheduled {
 #[error("there is no maintenance thread")]
 pub struct NotScheduled;
 
-static TASKS: OnceLock<Sender<Scheduled>> = OnceLock::new();
+static TASKS: OnceLock<Sender<ScheduledTask>> = OnceLock::new();
 
 /// Runs a task after a while, and again whenever it says so.
 pub fn schedule(after: Duration, task: impl FnMut() -> Option<Duration> + Send + 'static) -> Result<(), NotScheduled> {
-    let scheduled = Scheduled { due: Instant::now() + after, task: Box::new(task) };
+    let scheduled = ScheduledTask { due: Instant::now() + after, task: Box::new(task) };
     TASKS.get_or_init(start).send(scheduled).map_err(|_| NotScheduled)
 }
 
@@ -48,16 +48,16 @@ pub fn run_aside(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(),
     std::thread::Builder::new().name(name.to_owned()).spawn(run).map(drop).map_err(|_| NotScheduled)
 }
 
-fn start() -> Sender<Scheduled> {
+fn start() -> Sender<ScheduledTask> {
     let (sender, tasks) = channel();
     // If there is no thread, its end of the channel is gone, which whoever schedules something is told.
     drop(std::thread::Builder::new().name("maintenance".to_owned()).spawn(move || run(&tasks)));
     sender
 }
 
-fn run(tasks: &Receiver<Scheduled>) {
+fn run(tasks: &Receiver<ScheduledTask>) {
     be_nice();
-    let mut waiting: Vec<Option<Task>> = Vec::new();
+    let mut waiting: Vec<Option<MaintenanceTask>> = Vec::new();
     let mut due: BinaryHeap<Reverse<(Instant, usize)>> = BinaryHeap::new();
     loop {
         let arrived = match due.peek() {
@@ -65,7 +65,7 @@ fn run(tasks: &Receiver<Scheduled>) {
             Some(Reverse((at, _))) => tasks.recv_timeout(at.saturating_duration_since(Instant::now())),
         };
         match arrived {
-            Ok(Scheduled { due: at, task }) => {
+            Ok(ScheduledTask { due: at, task }) => {
                 let free = waiting.iter().position(Option::is_none).unwrap_or_else(|| {
                     waiting.push(None);
                     waiting.len() - 1

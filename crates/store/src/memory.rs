@@ -9,24 +9,24 @@ use lapidary_note::ContentHash;
 use parking_lot::{Mutex, MutexGuard};
 
 use crate::{
-    Backend, BackendTurn, Capabilities, ChangeSet, CheckpointRecord, CommitError, Cursor, Delta, Entry, EntryKind,
-    History, Judged, Look, Open, Origin, PlaceState, Receipt, Scope, Skip, Stamp, Stat, StoreError, StoredFile,
-    TurnError, VaultPath, Walked,
-    patience::{Place, Queue},
+    Backend, BackendTurn, Capabilities, ChangeOrigin, ChangeSet, CheckpointRecord, CommitError, Cursor, EntryKind,
+    FileStamp, FileStat, FolderEntry, History, ListingOptions, PlaceCheck, PlaceJudge, PlaceState, Receipt, Scope,
+    SkippedNames, StoreError, StoredFile, TurnError, VaultDelta, VaultPath, WalkedFolder,
+    patience::{FairQueue, QueueTicket},
 };
 
 /// A vault in memory: what the examples of the tools run on. A folder is there as long as a file is in it.
 #[derive(Default)]
 pub struct MemoryStore {
-    contents: Mutex<Contents>,
+    contents: Mutex<MemoryState>,
     /// Changes take turns, whoever came first goes first; readers never wait.
-    writers: Queue,
+    writers: FairQueue,
 }
 
 /// Everything, at one moment.
 #[derive(Default)]
-struct Contents {
-    files: Files,
+struct MemoryState {
+    files: MemoryFiles,
     /// Goes up with every change.
     version: u64,
     /// The oldest first.
@@ -36,7 +36,7 @@ struct Contents {
 }
 
 #[derive(Clone, Default)]
-struct Files(BTreeMap<VaultPath, MemoryFile>);
+struct MemoryFiles(BTreeMap<VaultPath, MemoryFile>);
 
 #[derive(Clone)]
 struct MemoryFile {
@@ -48,34 +48,34 @@ struct MemoryFile {
 impl MemoryStore {
     pub fn new(files: impl IntoIterator<Item = (VaultPath, Vec<u8>)>) -> Self {
         let file = |(path, bytes): (VaultPath, Vec<u8>)| (path, MemoryFile { bytes: bytes.into(), version: 0 });
-        let files = Files(files.into_iter().map(file).collect());
-        Self { contents: Mutex::new(Contents { files, ..Contents::default() }), writers: Queue::default() }
+        let files = MemoryFiles(files.into_iter().map(file).collect());
+        Self { contents: Mutex::new(MemoryState { files, ..MemoryState::default() }), writers: FairQueue::default() }
     }
 
     pub fn bytes(&self, path: &VaultPath) -> Option<Vec<u8>> {
         self.contents().files.0.get(path).map(|file| file.bytes.to_vec())
     }
 
-    fn contents(&self) -> MutexGuard<'_, Contents> {
+    fn contents(&self) -> MutexGuard<'_, MemoryState> {
         self.contents.lock()
     }
 }
 
 impl MemoryFile {
-    fn stat(&self) -> Stat {
-        let stamp = Stamp { size: self.bytes.len() as u64, inode: self.version, ..Stamp::default() };
-        Stat { stamp, created: None }
+    fn stat(&self) -> FileStat {
+        let stamp = FileStamp { size: self.bytes.len() as u64, inode: self.version, ..FileStamp::default() };
+        FileStat { stamp, created: None }
     }
 }
 
-impl Files {
+impl MemoryFiles {
     /// Why there is no file to read at a path.
     fn nothing(&self, path: &VaultPath) -> StoreError {
         if self.0.keys().any(|known| is_in(known, path)) { StoreError::IsFolder } else { StoreError::Missing }
     }
 
-    fn walk(&self, below: Option<&VaultPath>, skip: Skip<'_>) -> Walked {
-        let mut walked = Walked::default();
+    fn walk(&self, below: Option<&VaultPath>, skip: SkippedNames<'_>) -> WalkedFolder {
+        let mut walked = WalkedFolder::default();
         for (path, file) in &self.0 {
             let folders: Vec<VaultPath> = std::iter::successors(path.folder(), VaultPath::folder).collect();
             if path.is_hidden()
@@ -116,7 +116,7 @@ impl Backend for MemoryStore {
         }
     }
 
-    fn read(&self, path: &VaultPath, max_bytes: u64, _: Open<'_>) -> Result<StoredFile, StoreError> {
+    fn read(&self, path: &VaultPath, max_bytes: u64, _: PlaceCheck<'_>) -> Result<StoredFile, StoreError> {
         let contents = self.contents();
         match contents.files.0.get(path) {
             Some(file) if file.bytes.len() as u64 > max_bytes => {
@@ -127,7 +127,7 @@ impl Backend for MemoryStore {
         }
     }
 
-    fn list(&self, folder: Option<&VaultPath>, _: Open<'_>) -> Result<Vec<Entry>, StoreError> {
+    fn list(&self, folder: Option<&VaultPath>, _: PlaceCheck<'_>) -> Result<Vec<FolderEntry>, StoreError> {
         let mut entries: BTreeMap<VaultPath, EntryKind> = BTreeMap::new();
         let contents = self.contents();
         if folder.is_some_and(|folder| contents.files.0.contains_key(folder)) {
@@ -149,19 +149,19 @@ impl Backend for MemoryStore {
         if entries.is_empty() && folder.is_some() {
             return Err(StoreError::Missing);
         }
-        Ok(entries.into_iter().map(|(path, kind)| Entry { path, kind }).collect())
+        Ok(entries.into_iter().map(|(path, kind)| FolderEntry { path, kind }).collect())
     }
 
-    fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
+    fn stamp(&self, path: &VaultPath) -> Result<Option<FileStamp>, StoreError> {
         let contents = self.contents();
         match contents.files.0.get(path) {
             Some(file) => Ok(Some(file.stat().stamp)),
             None if contents.files.nothing(path) == StoreError::Missing => Ok(None),
-            None => Ok(Some(Stamp::default())),
+            None => Ok(Some(FileStamp::default())),
         }
     }
 
-    fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<Stat, StoreError> {
+    fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<FileStat, StoreError> {
         let contents = self.contents();
         let file = contents.files.0.get(path).ok_or_else(|| contents.files.nothing(path))?;
         if file.bytes.len() as u64 > max_bytes {
@@ -176,16 +176,16 @@ impl Backend for MemoryStore {
         i64::MAX
     }
 
-    fn changes_since(&self, cursor: &mut Cursor, look: &Look<'_>) -> Result<Delta, StoreError> {
+    fn changes_since(&self, cursor: &mut Cursor, look: &ListingOptions<'_>) -> Result<VaultDelta, StoreError> {
         let contents = self.contents();
         if cursor.get_mut::<MemoryCursor>().is_some_and(|known| known.0 == contents.version) {
-            return Ok(Delta::Places(Vec::new()));
+            return Ok(VaultDelta::Places(Vec::new()));
         }
         cursor.set(MemoryCursor(contents.version));
-        Ok(Delta::Everything { walked: contents.files.walk(None, look.skip), replaced: false })
+        Ok(VaultDelta::Everything { walked: contents.files.walk(None, look.skip), replaced: false })
     }
 
-    fn look_at(&self, _: &mut Cursor, path: &VaultPath, look: &Look<'_>) -> Result<PlaceState, StoreError> {
+    fn look_at(&self, _: &mut Cursor, path: &VaultPath, look: &ListingOptions<'_>) -> Result<PlaceState, StoreError> {
         let files = &self.contents().files;
         Ok(match files.0.get(path) {
             Some(file) => PlaceState::File(file.stat()),
@@ -212,12 +212,18 @@ impl Backend for MemoryStore {
 
 struct MemoryTurn<'a> {
     store: &'a MemoryStore,
-    _place: Place<'a>,
+    _place: QueueTicket<'a>,
 }
 
 impl BackendTurn for MemoryTurn<'_> {
     /// There are no links, so every change takes place where it says.
-    fn commit(&self, set: &ChangeSet, scope: &Scope, origin: &Origin, _: Judged<'_>) -> Result<Receipt, CommitError> {
+    fn commit(
+        &self,
+        set: &ChangeSet,
+        scope: &Scope,
+        origin: &ChangeOrigin,
+        _: PlaceJudge<'_>,
+    ) -> Result<Receipt, CommitError> {
         self.store.contents().commit(set, scope, origin)
     }
 }

@@ -18,32 +18,32 @@ pub fn lock<'m, T>(mutex: &'m Mutex<T>, go_on: &dyn Fn() -> bool) -> Option<Mute
 
 /// A line of those who wait: whoever came first goes first.
 #[derive(Debug, Default)]
-pub(crate) struct Queue {
-    line: Mutex<Line>,
+pub(crate) struct FairQueue {
+    line: Mutex<WaitingLine>,
     moved: Condvar,
 }
 
 #[derive(Debug, Default)]
-struct Line {
+struct WaitingLine {
     next: u64,
     waiting: VecDeque<u64>,
 }
 
 /// Somebody's place in the line; who is first stays so until this goes.
 #[derive(Debug)]
-pub(crate) struct Place<'q> {
-    queue: &'q Queue,
+pub(crate) struct QueueTicket<'q> {
+    queue: &'q FairQueue,
     ticket: u64,
 }
 
-impl Queue {
+impl FairQueue {
     /// Waits to be the first, as long as it is told to.
-    pub(crate) fn wait(&self, go_on: &dyn Fn() -> bool) -> Option<Place<'_>> {
+    pub(crate) fn wait(&self, go_on: &dyn Fn() -> bool) -> Option<QueueTicket<'_>> {
         let mut line = self.line();
         let ticket = line.next;
         line.next += 1;
         line.waiting.push_back(ticket);
-        let place = Place { queue: self, ticket };
+        let place = QueueTicket { queue: self, ticket };
         while line.waiting.front() != Some(&ticket) {
             if !go_on() {
                 // Whoever gives up the place has to look at the line.
@@ -55,12 +55,12 @@ impl Queue {
         Some(place)
     }
 
-    fn line(&self) -> MutexGuard<'_, Line> {
+    fn line(&self) -> MutexGuard<'_, WaitingLine> {
         self.line.lock()
     }
 }
 
-impl Drop for Place<'_> {
+impl Drop for QueueTicket<'_> {
     fn drop(&mut self) {
         self.queue.line().waiting.retain(|ticket| *ticket != self.ticket);
         self.queue.moved.notify_all();
@@ -75,7 +75,7 @@ mod tests {
 
     #[test]
     fn whoever_came_first_goes_first() {
-        let queue = Arc::new(Queue::default());
+        let queue = Arc::new(FairQueue::default());
         let first = queue.wait(&|| true).unwrap();
         let order = Arc::new(Mutex::new(Vec::new()));
         let mut others = Vec::new();
@@ -98,7 +98,7 @@ mod tests {
 
     #[test]
     fn whoever_gives_up_keeps_nobody_waiting() {
-        let queue = Arc::new(Queue::default());
+        let queue = Arc::new(FairQueue::default());
         let first = queue.wait(&|| true).unwrap();
         let line = Arc::clone(&queue);
         let impatient = thread::spawn(move || {

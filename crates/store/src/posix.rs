@@ -22,18 +22,20 @@ mod waiting;
 mod watch;
 
 use crate::{
-    CheckpointRecord, Entry, EntryKind, EntryRecord, Open, Origin, Skip, Stamp, Stat, StoreError, StoredFile, TextRoom,
-    Walked, nanoseconds,
+    ChangeOrigin, CheckpointRecord, EntryKind, EntryRecord, FileStamp, FileStat, FolderEntry, PlaceCheck, SkippedNames,
+    StoreError, StoredFile, TextRoom, WalkedFolder, nanoseconds,
 };
-use ledger::{Beside, Draft, Intent, Ledger, Lingering, Step};
+use ledger::{Draft, JournalStep, Ledger, OldFileRecord, OpenOldFile, UnfinishedChange};
 use state::TurnFile;
-use steps::{FileNumber, Found, Held, Inspected, NewPlace, Spot, Steps, Swap, Walk};
-use watch::{Watch, Watched};
+use steps::{
+    EntryHandle, FileNumber, FileOperations, FoundFile, InspectedFile, NewPlace, OtherWriters, SwapOutcome, WalkOptions,
+};
+use watch::{FolderWatch, WatchedFolders};
 
 pub use backend::PosixBackend;
 pub use cache::{CacheFile, CacheRow};
-pub use folder::{FolderStore, Observer, SecondNames};
+pub use folder::{FolderStore, SecondNames, StepObserver};
 pub use outside::{DemoFolder, ExportFolder, folder_exists, place_within, read_settings};
 pub use state::{LogFile, LogTail, RotatedFile, StateFolder, StateProblem, is_ours_alone, open_state_database};
 pub use trash::SystemTrash;
-pub use waiting::{Progress, Waiting, WaitingName};
+pub use waiting::{ApprovalQueue, ApprovalState, WaitingName};

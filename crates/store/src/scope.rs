@@ -15,14 +15,14 @@ mod unmatched;
 use std::sync::Arc;
 
 use self::{
-    fold::{FoldedPath, Wanted},
+    fold::{FoldedPath, PathWanted},
     inner::InnerScope,
     rules::VaultRules,
 };
 use crate::VaultPath;
 
 pub(crate) use fold::folded;
-pub use globs::{GlobError, GlobProblem, Globs};
+pub use globs::{GlobError, GlobProblem, PathGlobs};
 pub use inner::InnerVault;
 pub use keeper::ScopeKeeper;
 pub use policy::{FolderNames, Policy};
@@ -44,7 +44,7 @@ pub struct Scope {
 
 /// Why a path is closed to a caller.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Denied {
+pub enum PathDenied {
     OutsideReadPaths {
         allowed: Vec<PathPrefix>,
     },
@@ -86,8 +86,8 @@ impl From<Policy> for Scope {
 
 impl Scope {
     /// Whether a file may be read. A rule that closes a folder of this name closes the file too.
-    pub fn may_read(&self, path: &VaultPath) -> Result<(), Denied> {
-        self.may_see(path, Wanted::Anything)
+    pub fn may_read(&self, path: &VaultPath) -> Result<(), PathDenied> {
+        self.may_see(path, PathWanted::Anything)
     }
 
     /// The same scope for a caller who is granted no more than this policy opens.
@@ -102,17 +102,17 @@ impl Scope {
     }
 
     /// Why something is closed, in the words of the caller's own grant: what the server opens to others stays untold.
-    fn in_own_words(&self, denied: Denied) -> Denied {
+    fn in_own_words(&self, denied: PathDenied) -> PathDenied {
         let Some(grant) = &self.grant else { return denied };
         match denied {
-            Denied::OutsideReadPaths { .. } if grant.read.is_some() => {
-                Denied::OutsideReadPaths { allowed: grant.read.clone().unwrap_or_default() }
+            PathDenied::OutsideReadPaths { .. } if grant.read.is_some() => {
+                PathDenied::OutsideReadPaths { allowed: grant.read.clone().unwrap_or_default() }
             }
-            Denied::OutsideWritePaths { .. } if grant.write.is_some() => {
-                Denied::OutsideWritePaths { allowed: grant.write.clone().unwrap_or_default() }
+            PathDenied::OutsideWritePaths { .. } if grant.write.is_some() => {
+                PathDenied::OutsideWritePaths { allowed: grant.write.clone().unwrap_or_default() }
             }
-            Denied::OutsideWritePaths { .. } if grant.read.is_some() => Denied::Forbidden,
-            Denied::NotAllowed { .. } if grant.read.is_some() => Denied::Forbidden,
+            PathDenied::OutsideWritePaths { .. } if grant.read.is_some() => PathDenied::Forbidden,
+            PathDenied::NotAllowed { .. } if grant.read.is_some() => PathDenied::Forbidden,
             denied => denied,
         }
     }
@@ -130,16 +130,16 @@ impl Scope {
     }
 
     /// Whether what a folder holds may be listed. What is listed has to be asked about one by one.
-    pub fn may_enter(&self, folder: &VaultPath) -> Result<(), Denied> {
-        self.may_see(folder, Wanted::Folder)
+    pub fn may_enter(&self, folder: &VaultPath) -> Result<(), PathDenied> {
+        self.may_see(folder, PathWanted::Folder)
     }
 
-    pub fn may_write(&self, path: &VaultPath) -> Result<(), Denied> {
+    pub fn may_write(&self, path: &VaultPath) -> Result<(), PathDenied> {
         let folded = FoldedPath::new(path.as_str());
         self.policies().try_for_each(|policy| policy.may_write(&folded)).map_err(|denied| self.in_own_words(denied))?;
-        self.present(path, &folded, Wanted::Anything)?;
+        self.present(path, &folded, PathWanted::Anything)?;
         self.inner.iter().try_for_each(|inner| inner.may_write(path, &folded))?;
-        if self.rules.protect(&folded) { Err(Denied::Protected) } else { Ok(()) }
+        if self.rules.protect(&folded) { Err(PathDenied::Protected) } else { Ok(()) }
     }
 
     /// Whether a file that the caller may not know of could be where a folder is to be made. Then nothing is made below it,
@@ -149,7 +149,7 @@ impl Scope {
         folder.name().contains('.') && self.may_read(folder).is_err()
     }
 
-    fn may_see(&self, path: &VaultPath, wanted: Wanted) -> Result<(), Denied> {
+    fn may_see(&self, path: &VaultPath, wanted: PathWanted) -> Result<(), PathDenied> {
         let folded = FoldedPath::new(path.as_str());
         self.policies()
             .try_for_each(|policy| policy.may_read(&folded, wanted))
@@ -158,9 +158,9 @@ impl Scope {
         self.inner.iter().try_for_each(|inner| inner.may_see(path, &folded, wanted))
     }
 
-    fn present(&self, path: &VaultPath, folded: &FoldedPath, wanted: Wanted) -> Result<(), Denied> {
+    fn present(&self, path: &VaultPath, folded: &FoldedPath, wanted: PathWanted) -> Result<(), PathDenied> {
         let ignored = self.policy.skip_folders.are_in(folded) || self.rules.ignore(path.as_str(), folded, wanted);
-        if ignored { Err(Denied::Ignored) } else { Ok(()) }
+        if ignored { Err(PathDenied::Ignored) } else { Ok(()) }
     }
 }
 

@@ -11,7 +11,7 @@ use crate::VaultPath;
 
 /// What tells one state of a file from another without reading it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stamp {
+pub struct FileStamp {
     pub size: u64,
     /// In nanoseconds since 1970, as are the others.
     pub modified: i64,
@@ -21,22 +21,22 @@ pub struct Stamp {
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Stat {
-    pub stamp: Stamp,
+pub struct FileStat {
+    pub stamp: FileStamp,
     pub created: Option<i64>,
 }
 
 /// Clocks of file systems tick between every nanosecond and every two seconds.
 const COARSEST_TICK: i64 = 2_000_000_000;
 
-impl Stamp {
+impl FileStamp {
     /// Whether a later change must show in the stamp, if the file was read at this time.
     pub fn is_settled(&self, read_at: i64) -> bool {
         read_at.saturating_sub(self.modified.max(self.changed)) > COARSEST_TICK
     }
 }
 
-impl Stat {
+impl FileStat {
     pub fn modified(&self) -> SystemTime {
         time(self.stamp.modified)
     }
@@ -48,9 +48,9 @@ impl Stat {
 
 /// All that lies below a folder.
 #[derive(Debug, Default)]
-pub struct Walked {
+pub struct WalkedFolder {
     /// In path order.
-    pub files: Vec<(VaultPath, Stat)>,
+    pub files: Vec<(VaultPath, FileStat)>,
     /// In path order.
     pub folders: Vec<VaultPath>,
     /// What was read on the way, in buffers that many share.

@@ -1,9 +1,9 @@
 //! Text at the end of a note. A block id counts only at the end of its block, so a line right behind it would take it away.
 
-use lapidary_note::{Document, EditError, Edited};
+use lapidary_note::{Document, EditError, EditResult};
 use lapidary_operation::quote::quoted;
 
-pub struct Appended {
+pub struct AppendedText {
     pub document: Document,
     /// What happened besides.
     pub notice: Option<String>,
@@ -15,19 +15,22 @@ pub fn appended(
     document: &Document,
     content: &str,
     whole_lines: bool,
-    add: impl Fn(&str) -> Result<Edited, EditError>,
-) -> Result<Appended, EditError> {
+    add: impl Fn(&str) -> Result<EditResult, EditError>,
+) -> Result<AppendedText, EditError> {
     let edited = add(content)?.document;
-    let Some(id) = lost_id(document, &edited) else { return Ok(Appended { document: edited, notice: None }) };
+    let Some(id) = lost_id(document, &edited) else { return Ok(AppendedText { document: edited, notice: None }) };
     let shown = quoted(&format!("^{id}")).to_string();
     if whole_lines {
         let apart = add(&format!("\n{content}"))?.document;
         if lost_id(document, &apart).is_none() {
             let notice = format!("A blank line was put before the text, so that {shown} stays the id of its block.");
-            return Ok(Appended { document: apart, notice: Some(notice) });
+            return Ok(AppendedText { document: apart, notice: Some(notice) });
         }
     }
-    Ok(Appended { document: edited, notice: Some(format!("{shown} is no longer the id of a block: text follows it.")) })
+    Ok(AppendedText {
+        document: edited,
+        notice: Some(format!("{shown} is no longer the id of a block: text follows it.")),
+    })
 }
 
 /// The id at the end of a text that names a block no more.

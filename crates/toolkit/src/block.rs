@@ -1,10 +1,10 @@
 use lapidary_note::{Block, BlockKind, ContentHash, Document, Note, whole_lines};
-use lapidary_operation::{BlockCandidate, Candidates, Reason, bug, clipped};
+use lapidary_operation::{BlockCandidate, PartCandidates, Reason, bug, clipped};
 use lapidary_vault::VaultPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{heading::missing, place::Places};
+use crate::{heading::missing, place::LineColumns};
 
 /// Which block of a note is meant.
 #[derive(Deserialize, JsonSchema)]
@@ -56,7 +56,7 @@ impl BlockInput {
     /// Every block that has this id, in order.
     pub fn all<'n>(&self, note: &'n Note<'_>) -> Vec<FoundBlock<'n>> {
         let id = self.id();
-        let places = Places::of(note.text);
+        let places = LineColumns::of(note.text);
         let found = |block: &'n Block| {
             let span = block_span(note, block);
             FoundBlock {
@@ -92,7 +92,7 @@ impl BlockInput {
                     end_line: found.end_line,
                     hash: hash_of(found.span(note)),
                 };
-                let candidates = Candidates::Blocks(all.iter().chain([&last]).map(candidate).collect());
+                let candidates = PartCandidates::Blocks(all.iter().chain([&last]).map(candidate).collect());
                 Err(Reason::Ambiguous { path: path.clone(), target: clipped(&format!("^{}", self.id())), candidates })
             }
             (_, None) => Err(missing(path, "block", self.id(), note.blocks.iter().map(|block| block.id.clone()))),

@@ -1,7 +1,7 @@
 use std::time::{Duration, Instant};
 
 use lapidary_operation::{Cancel, Context};
-use lapidary_vault::Stop;
+use lapidary_vault::ScanStop;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -39,13 +39,13 @@ impl OperationsInput {
 }
 
 /// What a call may spend.
-pub struct Limits {
+pub struct BudgetLimits {
     pub files: Option<usize>,
     pub bytes: Option<u64>,
     until: Option<Instant>,
 }
 
-impl Limits {
+impl BudgetLimits {
     pub fn of(budget: Option<&BudgetInput>, context: &Context<'_>) -> Self {
         let unless_zero = |limit: u64| Some(limit).filter(|limit| *limit != 0);
         let own = |given: fn(&BudgetInput) -> Option<u64>| budget.and_then(given);
@@ -62,14 +62,14 @@ impl Limits {
 
     /// Whether to stop, and why. However little is allowed, the first file is looked at: whoever goes on where a call
     /// stopped must get on.
-    pub fn stop_after(&self, files: usize, cancel: &Cancel) -> Option<Stop> {
-        self.stop(cancel).filter(|stop| files > 0 || *stop == Stop::Cancelled)
+    pub fn stop_after(&self, files: usize, cancel: &Cancel) -> Option<ScanStop> {
+        self.stop(cancel).filter(|stop| files > 0 || *stop == ScanStop::Cancelled)
     }
 
-    pub fn stop(&self, cancel: &Cancel) -> Option<Stop> {
+    pub fn stop(&self, cancel: &Cancel) -> Option<ScanStop> {
         match self.until {
-            _ if cancel.check().is_err() => Some(Stop::Cancelled),
-            Some(until) if Instant::now() >= until => Some(Stop::Deadline),
+            _ if cancel.check().is_err() => Some(ScanStop::Cancelled),
+            Some(until) if Instant::now() >= until => Some(ScanStop::Deadline),
             _ => None,
         }
     }

@@ -4,14 +4,14 @@ use serde::{Deserialize, Serialize};
 /// Where in a list a page begins, and how long it is. It goes to the client and back as base64url of JSON, as the note
 /// tools have always written it.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
-pub struct Cursor {
+pub struct PageCursor {
     pub offset: usize,
     pub limit: usize,
 }
 
 const LETTERS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
 
-impl Cursor {
+impl PageCursor {
     const FIRST: Self = Self { offset: 0, limit: 50 };
     const LONGEST_PAGE: usize = 200;
 
@@ -62,14 +62,14 @@ mod tests {
 
     #[test]
     fn cursors_look_as_they_always_did() {
-        let cursor = Cursor { offset: 50, limit: 50 };
+        let cursor = PageCursor { offset: 50, limit: 50 };
         assert_eq!(cursor.written(), "eyJvZmZzZXQiOjUwLCJsaW1pdCI6NTB9");
-        assert_eq!(Cursor::parse(Some(&cursor.written())), Ok(cursor));
-        assert_eq!(Cursor::parse(None), Ok(Cursor::FIRST));
-        let greedy = Cursor { offset: 7, limit: 9999 };
-        assert_eq!(Cursor::parse(Some(&greedy.written())).unwrap().limit, 200);
+        assert_eq!(PageCursor::parse(Some(&cursor.written())), Ok(cursor));
+        assert_eq!(PageCursor::parse(None), Ok(PageCursor::FIRST));
+        let greedy = PageCursor { offset: 7, limit: 9999 };
+        assert_eq!(PageCursor::parse(Some(&greedy.written())).unwrap().limit, 200);
         for bad in ["", "a", "!!!!", "eyJ9", "eyJvZmZzZXQiOi0xLCJsaW1pdCI6NTB9"] {
-            assert!(Cursor::parse(Some(bad)).is_err(), "{bad}");
+            assert!(PageCursor::parse(Some(bad)).is_err(), "{bad}");
         }
     }
 
@@ -81,7 +81,7 @@ mod tests {
 
         #[test]
         fn nothing_that_is_sent_is_too_much(text in ".{0,20}") {
-            drop(Cursor::parse(Some(&text)));
+            drop(PageCursor::parse(Some(&text)));
         }
     }
 }

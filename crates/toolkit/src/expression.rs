@@ -7,17 +7,17 @@ use std::{
 
 use lapidary_note::FileContent;
 use lapidary_operation::{
-    Context, MemoryBudget, Reason, Refused, Walked, clipped,
+    Context, MemoryBudget, PathRefusal, Reason, WalkCost, clipped,
     quote::{Prose, quoted},
 };
 use lapidary_query::{ExpressionFlags, ReplaceError, Replacer};
-use lapidary_vault::{Change, File, Guard, Stop, VaultPath, View};
+use lapidary_vault::{Change, ContentGuard, File, ScanStop, VaultPath, View};
 
 use crate::{
-    budget::{BudgetInput, Limits},
+    budget::{BudgetInput, BudgetLimits},
     file_edit::{EXPECTED_CONTENT, refusal},
     hash, index,
-    names::{Glob, pattern_refusal},
+    names::{NameGlob, pattern_refusal},
     naming, reading,
 };
 
@@ -25,7 +25,7 @@ const PATTERN: &str = "pattern";
 pub const EXPECTED_HASHES: &str = "expected_hashes";
 
 /// What is looked for, and what comes in its place.
-pub struct Expression {
+pub struct TextExpression {
     replacer: Replacer,
     written: String,
     with: String,
@@ -35,20 +35,20 @@ pub struct Expression {
 }
 
 /// A file with something to replace.
-pub struct Replaced {
+pub struct ReplacedFile {
     pub path: VaultPath,
     pub before: Arc<File>,
     pub content: FileContent,
     pub count: usize,
 }
 
-impl Replaced {
+impl ReplacedFile {
     /// Exactly this content is replaced: whoever saw the diff agreed to no other.
     pub fn change(&self) -> Change {
         Change::Write {
             path: self.path.clone(),
             before: Arc::clone(&self.before),
-            guard: Guard::Caller,
+            guard: ContentGuard::Caller,
             content: self.content.clone(),
         }
     }
@@ -56,8 +56,8 @@ impl Replaced {
 
 /// What was found.
 #[derive(Default)]
-pub struct Found {
-    pub replaced: Vec<Replaced>,
+pub struct ExpressionMatches {
+    pub replaced: Vec<ReplacedFile>,
     pub left: Vec<(VaultPath, Reason)>,
     /// How many files were looked through.
     pub scanned: usize,
@@ -65,7 +65,7 @@ pub struct Found {
     pub next: Option<usize>,
 }
 
-impl Found {
+impl ExpressionMatches {
     /// How many matches are replaced in all.
     pub fn count(&self) -> usize {
         self.replaced.iter().map(|replaced| replaced.count).sum()
@@ -73,7 +73,7 @@ impl Found {
 }
 
 /// Which files.
-pub struct Sources<'s> {
+pub struct ExpressionFiles<'s> {
     pub glob: &'s str,
     pub offset: usize,
     pub expected: &'s BTreeMap<String, String>,
@@ -86,7 +86,7 @@ const TIME_IS_UP: &str = "the time was up before one file was searched";
 /// Longer lists help nobody.
 const MOST_LEFT: usize = 100;
 
-impl Expression {
+impl TextExpression {
     pub fn parse(
         tool: &str,
         pattern: &str,
@@ -131,14 +131,14 @@ impl Expression {
         before: &File,
         budget: &MemoryBudget,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<(FileContent, usize)>, Failed> {
+    ) -> Result<Option<(FileContent, usize)>, SearchFailure> {
         let document = reading::editable(path, before)?;
         let most = budget.file_bytes();
         let mut found = self.replacer.replacements(document.shown(), &self.with, self.all, most, stop).map_err(
             |error| match error {
-                ReplaceError::Stopped => Failed::Stopped,
-                ReplaceError::TooMuch => Failed::Refused(budget.file_too_large(path, most.saturating_add(1))),
-                error => Failed::Refused(self.too_much(error)),
+                ReplaceError::Stopped => SearchFailure::Stopped,
+                ReplaceError::TooMuch => SearchFailure::Refused(budget.file_too_large(path, most.saturating_add(1))),
+                error => SearchFailure::Refused(self.too_much(error)),
             },
         )?;
         found.truncate(self.most);
@@ -154,12 +154,12 @@ impl Expression {
 }
 
 /// Why a file was not searched.
-enum Failed {
+enum SearchFailure {
     Stopped,
     Refused(Reason),
 }
 
-impl From<Reason> for Failed {
+impl From<Reason> for SearchFailure {
     fn from(reason: Reason) -> Self {
         Self::Refused(reason)
     }
@@ -169,22 +169,22 @@ pub fn in_file(
     tool: &str,
     context: &Context<'_>,
     view: &View,
-    expression: &Expression,
+    expression: &TextExpression,
     file: &str,
     expected: Option<&str>,
     budget: Option<&BudgetInput>,
-) -> Result<Found, Reason> {
-    let naming::Found { path, file: before, .. } = naming::find(context, view, file)?;
+) -> Result<ExpressionMatches, Reason> {
+    let naming::NamedFile { path, file: before, .. } = naming::find(context, view, file)?;
     let expected = hash::expected(tool, EXPECTED_CONTENT, expected)?;
     hash::check(&path, EXPECTED_CONTENT, expected.as_ref(), Some(&before))?;
-    let limits = Limits::of(budget, context);
+    let limits = BudgetLimits::of(budget, context);
     let stop = || limits.stop(context.cancel).is_some();
     let done = expression.replaced(&path, &before, &context.budget, &stop).map_err(|failed| match failed {
-        Failed::Stopped => context.check().err().unwrap_or_else(|| expression.too_much(TIME_IS_UP)),
-        Failed::Refused(reason) => reason,
+        SearchFailure::Stopped => context.check().err().unwrap_or_else(|| expression.too_much(TIME_IS_UP)),
+        SearchFailure::Refused(reason) => reason,
     })?;
-    let replaced = done.map(|(content, count)| Replaced { path, before, content, count }).into_iter().collect();
-    Ok(Found { replaced, scanned: 1, ..Found::default() })
+    let replaced = done.map(|(content, count)| ReplacedFile { path, before, content, count }).into_iter().collect();
+    Ok(ExpressionMatches { replaced, scanned: 1, ..ExpressionMatches::default() })
 }
 
 /// The same in all files that a pattern names, in path order, as far as the budget goes.
@@ -192,11 +192,11 @@ pub fn in_files(
     tool: &str,
     context: &Context<'_>,
     view: &View,
-    expression: &Expression,
-    sources: &Sources<'_>,
-) -> Result<Found, Reason> {
-    let glob = Glob::parse(tool, "glob", sources.glob)?;
-    let limits = Limits::of(sources.budget, context);
+    expression: &TextExpression,
+    sources: &ExpressionFiles<'_>,
+) -> Result<ExpressionMatches, Reason> {
+    let glob = NameGlob::parse(tool, "glob", sources.glob)?;
+    let limits = BudgetLimits::of(sources.budget, context);
     let expected = expectations(tool, sources.expected)?;
     let files = index::files(context, view)?;
     let paths: Vec<&VaultPath> =
@@ -209,7 +209,7 @@ pub fn in_files(
         ));
         return Err(Reason::bad_argument(tool, EXPECTED_HASHES, problem));
     }
-    let (mut found, mut bytes, mut stopped) = (Found::default(), 0, None);
+    let (mut found, mut bytes, mut stopped) = (ExpressionMatches::default(), 0, None);
     for (number, path) in paths.into_iter().enumerate().skip(sources.offset) {
         if sources.exactly.is_some_and(|most| found.scanned >= most) {
             break;
@@ -222,7 +222,7 @@ pub fn in_files(
         let spent = limits.files.is_some_and(|most| found.scanned >= most)
             || (found.scanned > 0 && limits.bytes.is_some_and(|most| bytes >= most));
         if spent && sources.exactly.is_none() {
-            stopped = stopped.or(Some(Stop::Budget));
+            stopped = stopped.or(Some(ScanStop::Budget));
         }
         if stopped.is_none() {
             // One that is gone since the vault was looked through has nothing to replace.
@@ -235,16 +235,16 @@ pub fn in_files(
                     Ok(Some(replaced)) => match context.budget.gather(&replaced.change()) {
                         Ok(()) => found.replaced.push(replaced),
                         // The rest is for another call.
-                        Err(_) if found.scanned > 0 && sources.exactly.is_none() => stopped = Some(Stop::Budget),
+                        Err(_) if found.scanned > 0 && sources.exactly.is_none() => stopped = Some(ScanStop::Budget),
                         Err(reason) => return Err(reason),
                     },
                     // What is binary has no text, and nobody meant it.
-                    Err(Failed::Refused(Reason::NotText { valid_up_to: None, .. })) => {}
-                    Err(Failed::Refused(reason)) if found.left.len() < MOST_LEFT => {
+                    Err(SearchFailure::Refused(Reason::NotText { valid_up_to: None, .. })) => {}
+                    Err(SearchFailure::Refused(reason)) if found.left.len() < MOST_LEFT => {
                         found.left.push((path.clone(), reason))
                     }
-                    Err(Failed::Refused(_)) => {}
-                    Err(Failed::Stopped) => stopped = Some(Stop::Deadline),
+                    Err(SearchFailure::Refused(_)) => {}
+                    Err(SearchFailure::Stopped) => stopped = Some(ScanStop::Deadline),
                 }
             }
         }
@@ -254,7 +254,7 @@ pub fn in_files(
         }
         found.scanned += 1;
     }
-    context.walked.set(Some(Walked { files: found.scanned as u64, bytes, stopped }));
+    context.walked.set(Some(WalkCost { files: found.scanned as u64, bytes, stopped }));
     context.check()?;
     Ok(found)
 }
@@ -262,18 +262,18 @@ pub fn in_files(
 fn one(
     context: &Context<'_>,
     view: &View,
-    expression: &Expression,
+    expression: &TextExpression,
     path: &VaultPath,
     before: &Arc<File>,
     stop: &dyn Fn() -> bool,
-) -> Result<Option<Replaced>, Failed> {
+) -> Result<Option<ReplacedFile>, SearchFailure> {
     let Some((content, count)) = expression.replaced(path, before, &context.budget, stop)? else { return Ok(None) };
     view.may_write(path).map_err(|denied| Reason::PathForbidden {
         path: path.clone(),
         writing: true,
-        denied: Refused::ByScope(denied),
+        denied: PathRefusal::ByScope(denied),
     })?;
-    Ok(Some(Replaced { path: path.clone(), before: Arc::clone(before), content, count }))
+    Ok(Some(ReplacedFile { path: path.clone(), before: Arc::clone(before), content, count }))
 }
 
 fn expectations(

@@ -2,7 +2,7 @@ use std::{ops::Range, sync::Arc};
 
 use lapidary_note::{Document, EditError, FileContent, PropertyError};
 use lapidary_operation::{
-    ArgumentProblem, Context, Part, Plan, Reason, bug,
+    ArgumentProblem, Context, FilePart, Reason, ToolPlan, bug,
     quote::{Prose, quoted},
 };
 use lapidary_vault::{File, VaultPath, View};
@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{
     hash,
-    naming::{self, Found},
+    naming::{self, NamedFile},
     pending_edit::PendingEdit,
     reading,
 };
@@ -56,12 +56,12 @@ impl FileWritten {
     }
 
     /// The same with the hash of the part that was changed.
-    pub fn text_of_part(&self, done: &str, part: Part, hash: &str) -> String {
+    pub fn text_of_part(&self, done: &str, part: FilePart, hash: &str) -> String {
         format!("{}, {} {}", self.text(done), part.name(), hash::digits(hash))
     }
 }
 
-impl Made {
+impl FileMade {
     /// `done` is the word for a file that was there.
     pub fn text(&self, done: &str) -> String {
         self.written.text(if self.created { "created" } else { done })
@@ -70,7 +70,7 @@ impl Made {
 
 /// What those answer that can also make the file.
 #[derive(Serialize, JsonSchema)]
-pub struct Made {
+pub struct FileMade {
     #[serde(flatten)]
     pub written: FileWritten,
     pub created: bool,
@@ -121,7 +121,7 @@ impl EditTarget {
 }
 
 impl FileCreation {
-    pub fn plan<O>(self, content: impl Into<FileContent>, output: impl FnOnce(FileWritten) -> O) -> Plan<O> {
+    pub fn plan<O>(self, content: impl Into<FileContent>, output: impl FnOnce(FileWritten) -> O) -> ToolPlan<O> {
         let content = content.into();
         let lines = total_lines(&content);
         planned(self.edit, &self.input, content, lines, output)
@@ -137,7 +137,7 @@ impl FileEdit {
     /// Finds the file, by whatever name it is called, and compares it with the one that the caller expects.
     pub fn begin(tool: &'static str, context: &Context<'_>, view: &View, input: FileInput) -> Result<Self, Reason> {
         // A file that is missing is said to be missing, whatever was expected of it.
-        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
+        let NamedFile { path, file, .. } = naming::find(context, view, &input.file)?;
         Self::of(tool, context, input, path, file)
     }
 
@@ -185,7 +185,7 @@ impl FileEdit {
     pub fn expect_part(
         &self,
         document: &Document,
-        part: Part,
+        part: FilePart,
         given: &str,
         span: Option<Range<usize>>,
     ) -> Result<(), Reason> {
@@ -212,13 +212,13 @@ impl FileEdit {
     }
 
     /// The new document as a plan; the same bytes are no change.
-    pub fn plan<O>(self, document: &Document, output: impl FnOnce(FileWritten) -> O) -> Plan<O> {
+    pub fn plan<O>(self, document: &Document, output: impl FnOnce(FileWritten) -> O) -> ToolPlan<O> {
         let lines = document.line_count();
         planned(self.edit, &self.input, document.content().clone(), lines, output)
     }
 
     /// The same for a whole new content.
-    pub fn plan_content<O>(self, content: FileContent, output: impl FnOnce(FileWritten) -> O) -> Plan<O> {
+    pub fn plan_content<O>(self, content: FileContent, output: impl FnOnce(FileWritten) -> O) -> ToolPlan<O> {
         let lines = total_lines(&content);
         planned(self.edit, &self.input, content, lines, output)
     }
@@ -230,7 +230,7 @@ fn planned<O>(
     content: FileContent,
     total_lines: usize,
     output: impl FnOnce(FileWritten) -> O,
-) -> Plan<O> {
+) -> ToolPlan<O> {
     let dry_run = input.dry_run;
     let written = FileWritten {
         file: edit.path.to_string(),
@@ -241,7 +241,7 @@ fn planned<O>(
         size_after: content.len(),
         dry_run,
     };
-    Plan { changes: edit.changes(content), output: output(written), dry_run }
+    ToolPlan { changes: edit.changes(content), output: output(written), dry_run }
 }
 
 /// Lines as editors count them, in a file that is text.

@@ -1,9 +1,9 @@
 use lapidary_operation::{Reason, clipped, quote::quoted_path};
 use lapidary_query::nearest;
-use lapidary_vault::{Files, PathError, ReadError, VaultPath, View};
+use lapidary_vault::{PathError, ReadError, VaultPath, View, VisibleFiles};
 
 /// What is at a path where a caller looks for a folder. What it may not see is not there.
-pub enum Folder {
+pub enum FolderTarget {
     /// `None` is the vault itself.
     There(Option<VaultPath>),
     File(VaultPath),
@@ -13,9 +13,9 @@ pub enum Folder {
     },
 }
 
-impl Folder {
+impl FolderTarget {
     /// A path that is closed by its name is refused before anything is looked up.
-    pub fn find(view: &View, files: &Files, given: &str) -> Result<Self, Reason> {
+    pub fn find(view: &View, files: &VisibleFiles, given: &str) -> Result<Self, Reason> {
         let path = match VaultPath::parse(given) {
             Ok(path) => path,
             Err(PathError::Empty) => return Ok(Self::There(None)),
@@ -56,7 +56,7 @@ impl Folder {
 }
 
 /// The folder that was probably meant by a path where none is: one that is written nearly so, or has its name elsewhere.
-pub fn near(files: &Files, path: &VaultPath) -> Option<VaultPath> {
+pub fn near(files: &VisibleFiles, path: &VaultPath) -> Option<VaultPath> {
     let folders = || files.folders_below(None);
     let as_path = nearest(path.as_str(), folders().map(VaultPath::as_str));
     as_path.and_then(|meant| VaultPath::parse(meant).ok()).or_else(|| {

@@ -1,14 +1,14 @@
 //! Edits of properties, under the hash of the frontmatter.
 
-use lapidary_note::{Document, EditError, PropertyEdit, PropertyError, PropertyPath, Value};
-use lapidary_operation::{Part, Plan, Reason};
+use lapidary_note::{Document, EditError, PropertyEdit, PropertyError, PropertyPath, YamlValue};
+use lapidary_operation::{FilePart, Reason, ToolPlan};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
 use crate::{
     file_edit::{FileEdit, FileWritten},
-    properties::{self, Properties},
+    properties::{self, NoteProperties},
 };
 
 /// The precondition of all that change properties.
@@ -32,7 +32,7 @@ pub struct FrontmatterOutput {
 impl FrontmatterOutput {
     pub fn text(&self) -> String {
         match &self.frontmatter_hash {
-            Some(hash) => self.written.text_of_part("properties changed", Part::Frontmatter, hash),
+            Some(hash) => self.written.text_of_part("properties changed", FilePart::Frontmatter, hash),
             None => self.written.text("no properties left"),
         }
     }
@@ -43,11 +43,11 @@ impl FrontmatterInput {
     pub fn check(&self, editing: &FileEdit, document: &Document) -> Result<(), Reason> {
         let block = document.frontmatter().map(|block| block.span);
         match (&self.expected_frontmatter_hash, block) {
-            (Some(given), block) => editing.expect_part(document, Part::Frontmatter, given, block),
+            (Some(given), block) => editing.expect_part(document, FilePart::Frontmatter, given, block),
             (None, Some(_)) if !editing.is_expected() => {
                 let problem =
                     "is required where a note has properties: the `frontmatterHash` that `frontmatter_get` gives";
-                Err(editing.bad_argument(Part::Frontmatter.argument(), problem))
+                Err(editing.bad_argument(FilePart::Frontmatter.argument(), problem))
             }
             (None, _) => Ok(()),
         }
@@ -55,27 +55,27 @@ impl FrontmatterInput {
 }
 
 /// One change of the properties.
-pub enum Step {
-    Set(PropertyPath, Value),
+pub enum PropertyStep {
+    Set(PropertyPath, YamlValue),
     /// A map or list that is empty without it goes with it.
     Delete(PropertyPath),
 }
 
 /// Makes the changes of properties one on top of the other. What is not there need not be deleted.
-pub fn plan(editing: FileEdit, steps: &[Step]) -> Result<Plan<FrontmatterOutput>, Reason> {
+pub fn plan(editing: FileEdit, steps: &[PropertyStep]) -> Result<ToolPlan<FrontmatterOutput>, Reason> {
     let mut document = editing.document()?;
     for step in steps {
         let widest;
         let edit = match step {
-            Step::Set(path, value) => PropertyEdit::Set { path, value },
-            Step::Delete(path) => {
-                widest = path.with_what_it_leaves_empty(&Properties::of(&document).value());
+            PropertyStep::Set(path, value) => PropertyEdit::Set { path, value },
+            PropertyStep::Delete(path) => {
+                widest = path.with_what_it_leaves_empty(&NoteProperties::of(&document).value());
                 PropertyEdit::Delete { path: &widest }
             }
         };
         match document.edit_property(&edit) {
             Ok(edited) => document = edited.document,
-            Err(EditError::Property(PropertyError::Missing { .. })) if matches!(step, Step::Delete(_)) => {}
+            Err(EditError::Property(PropertyError::Missing { .. })) if matches!(step, PropertyStep::Delete(_)) => {}
             Err(error) => return Err(editing.refusal(error)),
         }
     }
@@ -85,7 +85,7 @@ pub fn plan(editing: FileEdit, steps: &[Step]) -> Result<Plan<FrontmatterOutput>
 }
 
 /// What a caller sent, as a property can hold it.
-pub fn value(editing: &FileEdit, argument: &str, given: &Json) -> Result<Value, Reason> {
+pub fn value(editing: &FileEdit, argument: &str, given: &Json) -> Result<YamlValue, Reason> {
     let problem = "holds a number that YAML cannot hold exactly; send it as a string";
     properties::from_json(given).ok_or_else(|| editing.bad_argument(argument, problem))
 }

@@ -1,13 +1,13 @@
 use std::collections::HashMap;
 
 use lapidary_note::{ContentHash, Document, Heading, Note};
-use lapidary_operation::{Candidates, HeadingCandidate, MemoryBudget, Reason, bug, clipped, quote::quoted};
+use lapidary_operation::{HeadingCandidate, MemoryBudget, PartCandidates, Reason, bug, clipped, quote::quoted};
 use lapidary_query::nearest_several;
 use lapidary_vault::VaultPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::{hash, place::Places, section::MOST_NAMES};
+use crate::{hash, place::LineColumns, section::MOST_NAMES};
 
 /// What stands between the parts of a path of headings.
 pub const DELIMITER: &str = "::";
@@ -41,9 +41,9 @@ impl HeadingOutput {
 }
 
 /// The headings of a note, ready to be shown.
-pub struct Outline<'n> {
+pub struct NoteOutline<'n> {
     note: &'n Note<'n>,
-    places: Places<'n>,
+    places: LineColumns<'n>,
     children: Vec<usize>,
     /// By heading, which path it has; and by path, which headings have it.
     path_of: Vec<usize>,
@@ -64,7 +64,7 @@ pub enum HashLength {
     Short,
 }
 
-impl<'n> Outline<'n> {
+impl<'n> NoteOutline<'n> {
     pub fn of(note: &'n Note<'n>, delimiter: &'n str) -> Self {
         let mut children = vec![0; note.headings.len()];
         // A path is known by the one above it, so that long headings are not repeated for all that stand below them.
@@ -82,7 +82,7 @@ impl<'n> Outline<'n> {
             with_path[path].push(index);
             path_of.push(path);
         }
-        Self { note, places: Places::of(note.text), children, path_of, with_path, delimiter }
+        Self { note, places: LineColumns::of(note.text), children, path_of, with_path, delimiter }
     }
 
     /// One of the headings of the note. Refused where the paths of all that are shown become too much for an answer.
@@ -225,7 +225,7 @@ impl HeadingInput {
                     hash: hash_of(heading),
                 };
                 let candidates =
-                    Candidates::Headings(several.iter().take(MOST_CANDIDATES).enumerate().map(candidate).collect());
+                    PartCandidates::Headings(several.iter().take(MOST_CANDIDATES).enumerate().map(candidate).collect());
                 Err(Reason::Ambiguous { path: path.clone(), target: clipped(&self.heading), candidates })
             }
         }

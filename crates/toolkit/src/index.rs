@@ -1,27 +1,27 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lapidary_operation::{Context, Reason, Walked};
-use lapidary_vault::{FileEntry, Files, Notes, View};
+use lapidary_operation::{Context, Reason, WalkCost};
+use lapidary_vault::{FileEntry, View, VisibleFiles, VisibleNotes};
 
 /// The files of the vault, as far as the caller may see them.
-pub fn files<'v>(context: &Context<'_>, view: &'v View) -> Result<&'v Files, Reason> {
+pub fn files<'v>(context: &Context<'_>, view: &'v View) -> Result<&'v VisibleFiles, Reason> {
     view.files(&|| context.cancel.check().is_ok()).map_err(|error| Reason::from_index(&error, context.cancel))
 }
 
 /// The same for a tool that is going to search them.
-pub fn files_to_search<'v>(context: &Context<'_>, view: &'v View) -> Result<&'v Files, Reason> {
+pub fn files_to_search<'v>(context: &Context<'_>, view: &'v View) -> Result<&'v VisibleFiles, Reason> {
     view.files_to_search(&|| context.cancel.check().is_ok()).map_err(|error| Reason::from_index(&error, context.cancel))
 }
 
 /// The same, with what stands in each note.
-pub fn notes<'v>(context: &Context<'_>, view: &'v View) -> Result<&'v Notes, Reason> {
+pub fn notes<'v>(context: &Context<'_>, view: &'v View) -> Result<&'v VisibleNotes, Reason> {
     view.notes(&|| context.cancel.check().is_ok()).map_err(|error| Reason::from_index(&error, context.cancel))
 }
 
 /// What `look` makes of the texts of all notes, in path order. What that cost is told to the log.
 pub fn map_texts<T: Send>(
     context: &Context<'_>,
-    files: &Files,
+    files: &VisibleFiles,
     look: impl Fn(FileEntry<'_>, &[u8]) -> Option<T> + Sync,
 ) -> Result<Vec<T>, Reason> {
     let (seen, read) = (AtomicU64::new(0), AtomicU64::new(0));
@@ -30,6 +30,6 @@ pub fn map_texts<T: Send>(
         read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         look(entry, bytes)
     });
-    context.walked.set(Some(Walked { files: seen.into_inner(), bytes: read.into_inner(), stopped: None }));
+    context.walked.set(Some(WalkCost { files: seen.into_inner(), bytes: read.into_inner(), stopped: None }));
     found.map_err(|error| Reason::from_index(&error, context.cancel))
 }

@@ -1,16 +1,16 @@
 use std::collections::BTreeMap;
 
-use lapidary_note::{CanvasKind, Link, LinkKind, Note, Place, canvas_values};
-use lapidary_vault::{Files, VaultPath};
+use lapidary_note::{CanvasKind, Link, LinkKind, LinkPlace, Note, canvas_values};
+use lapidary_vault::{VaultPath, VisibleFiles};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::place::Places;
+use crate::place::LineColumns;
 
 /// The words of the file tools for what a link is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
-pub enum Kind {
+pub enum LinkWord {
     Wiki,
     Embed,
     HeaderRef,
@@ -18,7 +18,7 @@ pub enum Kind {
     Markdown,
 }
 
-impl Kind {
+impl LinkWord {
     /// In words, behind a number.
     pub fn name(self) -> &'static str {
         match self {
@@ -50,7 +50,7 @@ fn is_block(subpath: &str) -> bool {
 #[derive(Clone, Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct OutLink {
-    pub kind: Kind,
+    pub kind: LinkWord,
     /// As written, decoded; empty for a link into the note itself.
     pub target: String,
     /// The file it leads to.
@@ -79,8 +79,8 @@ pub struct OutLink {
 }
 
 /// The links of a note as they are written, properties first.
-pub fn out_links(note: &Note<'_>, source: &VaultPath, files: &Files) -> Vec<OutLink> {
-    let places = Places::of(note.text);
+pub fn out_links(note: &Note<'_>, source: &VaultPath, files: &VisibleFiles) -> Vec<OutLink> {
+    let places = LineColumns::of(note.text);
     let mut found: Vec<OutLink> = Vec::new();
     for property in note.property_links() {
         let mut link = out_link(&property.value, &property.link, source, files);
@@ -106,8 +106,8 @@ pub struct CanvasLink {
 
 /// The cards of a canvas that show files, and the links in its texts. One that cannot be read as a canvas has none. Lines and
 /// columns are those of the file.
-pub fn canvas_links(text: &str, source: &VaultPath, files: &Files) -> Vec<CanvasLink> {
-    let places = Places::of(text);
+pub fn canvas_links(text: &str, source: &VaultPath, files: &VisibleFiles) -> Vec<CanvasLink> {
+    let places = LineColumns::of(text);
     let mut found: Vec<CanvasLink> = Vec::new();
     for value in canvas_values(text).unwrap_or_default() {
         let (line, col) = (places.line(value.span.start), places.column(value.span.start));
@@ -116,7 +116,7 @@ pub fn canvas_links(text: &str, source: &VaultPath, files: &Files) -> Vec<Canvas
                 // A path from the root of the vault, and not a name that is looked for.
                 let path = VaultPath::parse(&value.value).ok().and_then(|path| files.find(&path));
                 let path = path.map(|entry| entry.path().to_string());
-                let link = OutLink { path, line, col, ..OutLink::to(Kind::Embed, value.value) };
+                let link = OutLink { path, line, col, ..OutLink::to(LinkWord::Embed, value.value) };
                 found.push(CanvasLink { link, line: String::new() });
             }
             CanvasKind::Subpath { file } => {
@@ -138,7 +138,7 @@ pub fn canvas_links(text: &str, source: &VaultPath, files: &Files) -> Vec<Canvas
 }
 
 impl OutLink {
-    fn to(kind: Kind, target: String) -> Self {
+    fn to(kind: LinkWord, target: String) -> Self {
         Self {
             kind,
             target,
@@ -158,22 +158,22 @@ impl OutLink {
 
 /// The heading or the block that a link means.
 fn place(subpath: &str) -> (Option<String>, Option<String>) {
-    match Place::of(subpath) {
-        Place::Block(id) => (None, Some(id.to_owned())),
-        Place::Headings(parts) => (Some(parts.join("#")), None),
-        Place::Footnote(_) => (None, None),
+    match LinkPlace::of(subpath) {
+        LinkPlace::Block(id) => (None, Some(id.to_owned())),
+        LinkPlace::Headings(parts) => (Some(parts.join("#")), None),
+        LinkPlace::Footnote(_) => (None, None),
     }
 }
 
-fn out_link(text: &str, link: &Link, source: &VaultPath, files: &Files) -> OutLink {
+fn out_link(text: &str, link: &Link, source: &VaultPath, files: &VisibleFiles) -> OutLink {
     let subpath = link.subpath.clone().map(|subpath| &text[subpath]);
-    let kind = Kind::of(link.kind, link.embed, subpath);
+    let kind = LinkWord::of(link.kind, link.embed, subpath);
     let target = link.target(text);
     let path = link.internal.then(|| files.resolve(&target, source)).flatten();
     let written = link.decoded_subpath(text);
     let (heading, block_id) = written.as_deref().map(place).unwrap_or_default();
     let alias = link.alias.clone().map(|alias| text[alias].to_owned());
-    let markdown = kind == Kind::Markdown;
+    let markdown = kind == LinkWord::Markdown;
     let url = markdown.then(|| link.address(text).into_owned());
     OutLink {
         path: path.map(ToString::to_string),
@@ -188,10 +188,10 @@ fn out_link(text: &str, link: &Link, source: &VaultPath, files: &Files) -> OutLi
 }
 
 /// How many links of each kind a note has.
-pub fn counts(note: &Note<'_>) -> BTreeMap<Kind, usize> {
+pub fn counts(note: &Note<'_>) -> BTreeMap<LinkWord, usize> {
     let mut counts = BTreeMap::new();
     let mut count = |text: &str, link: &Link| {
-        let kind = Kind::of(link.kind, link.embed, link.subpath.clone().map(|subpath| &text[subpath]));
+        let kind = LinkWord::of(link.kind, link.embed, link.subpath.clone().map(|subpath| &text[subpath]));
         *counts.entry(kind).or_default() += 1;
     };
     note.links.iter().for_each(|link| count(note.text, link));

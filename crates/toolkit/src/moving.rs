@@ -6,13 +6,13 @@ use std::{
 };
 
 use lapidary_note::{
-    CanvasKind, Document, EditError, FileContent, Link, LinkForm, LinkKind, Note, PropertyPath, Retarget,
+    CanvasKind, Document, EditError, FileContent, Link, LinkForm, LinkKind, LinkRetarget, Note, PropertyPath,
     canvas_values, with_canvas_values,
 };
-use lapidary_operation::{Context, Reason, Refused};
+use lapidary_operation::{Context, PathRefusal, Reason};
 use lapidary_vault::{
-    Change, File, Files, Guard, Notes, VaultPath, View,
-    links::{LinkFormat, Move, Names, Rewritten, WrittenLink, folded_name},
+    Change, ContentGuard, File, VaultPath, View, VisibleFiles, VisibleNotes,
+    links::{FileMoves, FileNames, LinkFormat, RewrittenLink, WrittenLink, folded_name},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -20,7 +20,7 @@ use serde::Serialize;
 use crate::{
     file_edit::refusal,
     index,
-    reading::{self, Shown, Source},
+    reading::{self, LinkSource, ShownFile},
     references::links_followed,
 };
 
@@ -54,22 +54,22 @@ fn is_zero(number: &usize) -> bool {
 }
 
 /// Files on their way to other paths.
-pub struct Moving<'v> {
-    notes: &'v Notes,
-    after: After<'v>,
+pub struct FileMoving<'v> {
+    notes: &'v VisibleNotes,
+    after: NamesAfter<'v>,
     format: LinkFormat,
     output: LinksOutput,
 }
 
 /// The names of the vault once everything has moved.
-struct After<'v> {
-    notes: &'v Notes,
+struct NamesAfter<'v> {
+    notes: &'v VisibleNotes,
     moved: BTreeMap<VaultPath, VaultPath>,
     gone: BTreeSet<VaultPath>,
     by_name: BTreeMap<String, Vec<VaultPath>>,
 }
 
-impl Names for After<'_> {
+impl FileNames for NamesAfter<'_> {
     fn named<'n>(&'n self, folded: &str) -> impl Iterator<Item = &'n VaultPath> {
         let stays = |path: &&VaultPath| !self.moved.contains_key(*path) && !self.gone.contains(*path);
         self.notes.named(folded).filter(stays).chain(self.by_name.get(folded).into_iter().flatten())
@@ -77,22 +77,22 @@ impl Names for After<'_> {
 }
 
 /// The new content of a file whose links had to change.
-pub struct Rewrite {
+pub struct LinkRewrite {
     pub path: VaultPath,
     pub before: Arc<File>,
     pub content: FileContent,
 }
 
-impl Rewrite {
+impl LinkRewrite {
     /// The change of a file that stays where it is.
     fn write(&self) -> Change {
         let Self { path, before, content } = self;
         let (path, before, content) = (path.clone(), Arc::clone(before), content.clone());
-        Change::Write { path, before, guard: Guard::Plan, content }
+        Change::Write { path, before, guard: ContentGuard::Plan, content }
     }
 }
 
-impl<'v> Moving<'v> {
+impl<'v> FileMoving<'v> {
     /// `moved` are files by their old and their new path, as they are spelt on disk; `gone` are files that make room.
     pub fn new(
         context: &Context<'_>,
@@ -105,19 +105,19 @@ impl<'v> Moving<'v> {
         for to in moved.values() {
             by_name.entry(folded_name(to.name()).into_owned()).or_default().push(to.clone());
         }
-        let after = After { notes, moved, gone, by_name };
+        let after = NamesAfter { notes, moved, gone, by_name };
         Ok(Self { notes, after, format: view.app_settings().new_links, output: LinksOutput::default() })
     }
 
     /// All files whose links have to change, by their old path; those that may not be changed are only counted.
-    pub fn rewrites(mut self, context: &Context<'_>, view: &View) -> Result<(Vec<Rewrite>, LinksOutput), Reason> {
+    pub fn rewrites(mut self, context: &Context<'_>, view: &View) -> Result<(Vec<LinkRewrite>, LinksOutput), Reason> {
         let mut rewrites = Vec::new();
         for source in self.sources() {
             context.check()?;
             let before = match reading::source(view, &source)? {
-                Source::File(before) => before,
-                Source::Gone => continue,
-                Source::Unread => {
+                LinkSource::File(before) => before,
+                LinkSource::Gone => continue,
+                LinkSource::Unread => {
                     self.output.files_unread += 1;
                     continue;
                 }
@@ -132,7 +132,7 @@ impl<'v> Moving<'v> {
                 Some(content) if view.may_write(&source).is_ok() => {
                     self.output.links_updated += count;
                     self.output.files_updated += 1;
-                    let rewrite = Rewrite { path: source, before, content };
+                    let rewrite = LinkRewrite { path: source, before, content };
                     context.budget.gather(&rewrite.write())?;
                     rewrites.push(rewrite);
                 }
@@ -159,7 +159,7 @@ impl<'v> Moving<'v> {
         sources
     }
 
-    fn rewritten(&self, text: &str, link: &Link, source: &VaultPath) -> Option<Rewritten> {
+    fn rewritten(&self, text: &str, link: &Link, source: &VaultPath) -> Option<RewrittenLink> {
         let form = match link.kind {
             LinkKind::Wiki => LinkForm::Wiki,
             LinkKind::Markdown => LinkForm::Markdown,
@@ -172,19 +172,30 @@ impl<'v> Moving<'v> {
         self.rewrite(form, &link.target(text), alias, source)
     }
 
-    fn rewrite(&self, form: LinkForm, linkpath: &str, alias: Option<&str>, source: &VaultPath) -> Option<Rewritten> {
+    fn rewrite(
+        &self,
+        form: LinkForm,
+        linkpath: &str,
+        alias: Option<&str>,
+        source: &VaultPath,
+    ) -> Option<RewrittenLink> {
         let moved_to = |path: &VaultPath| self.after.moved.get(path).unwrap_or(path).clone();
-        let all = Move { before: self.notes, after: &self.after, moved_to: &moved_to, format: self.format };
+        let all = FileMoves { before: self.notes, after: &self.after, moved_to: &moved_to, format: self.format };
         all.rewrite(WrittenLink { form, linkpath, alias }, source)
     }
 
     /// Nothing if no link of the note has to change.
-    fn in_note(&self, context: &Context<'_>, source: &VaultPath, before: &File) -> Result<Option<Relinked>, Reason> {
+    fn in_note(
+        &self,
+        context: &Context<'_>,
+        source: &VaultPath,
+        before: &File,
+    ) -> Result<Option<RelinkedFile>, Reason> {
         // What is not text has no links.
         let Ok(shown) = reading::show(source, before) else { return Ok(None) };
         let note = shown.note();
         let found = self.found(&note, source);
-        let properties: Vec<(String, Link, Rewritten)> = note
+        let properties: Vec<(String, Link, RewrittenLink)> = note
             .property_links()
             .into_iter()
             .filter_map(|property| {
@@ -196,13 +207,13 @@ impl<'v> Moving<'v> {
         if count == 0 {
             return Ok(None);
         }
-        let Shown::Exact(document) = &shown else { return Ok(Some((count, None))) };
+        let ShownFile::Exact(document) = &shown else { return Ok(Some((count, None))) };
         let mut document = retargeted(document, &found).map_err(|error| refusal(source, error))?;
         for (key, link, rewritten) in &properties {
             // Each is an edit of all properties.
             context.check()?;
             let path = PropertyPath::parse(key).map_err(|error| refusal(source, error.into()))?;
-            let Some(retarget) = Retarget::link(link, &rewritten.linkpath) else { continue };
+            let Some(retarget) = LinkRetarget::link(link, &rewritten.linkpath) else { continue };
             let retarget = retarget.with_alias(link, rewritten.alias.as_deref());
             let edited = document.retarget_property_link(&path, &retarget);
             document = edited.map_err(|error| refusal(source, error))?.document;
@@ -210,22 +221,22 @@ impl<'v> Moving<'v> {
         Ok(Some((count, Some(document.content().clone()))))
     }
 
-    fn found(&self, note: &Note<'_>, source: &VaultPath) -> Vec<Found> {
+    fn found(&self, note: &Note<'_>, source: &VaultPath) -> Vec<MovedLink> {
         let links = note
             .links
             .iter()
-            .filter_map(|link| Some(Found { to: self.rewritten(note.text, link, source)?, link: link.clone() }));
+            .filter_map(|link| Some(MovedLink { to: self.rewritten(note.text, link, source)?, link: link.clone() }));
         let definitions = note.definitions.iter().filter_map(|definition| {
             let link = definition.as_link();
-            Some(Found { to: self.rewritten(note.text, &link, source)?, link })
+            Some(MovedLink { to: self.rewritten(note.text, &link, source)?, link })
         });
-        let mut found: Vec<Found> = links.chain(definitions).collect();
+        let mut found: Vec<MovedLink> = links.chain(definitions).collect();
         found.sort_by_key(|found| found.link.destination.start);
         found
     }
 
     /// The same for a canvas. One that cannot be read as one is left alone.
-    fn in_canvas(&self, source: &VaultPath, before: &File) -> Option<Relinked> {
+    fn in_canvas(&self, source: &VaultPath, before: &File) -> Option<RelinkedFile> {
         let canvas = Document::open(before.content.clone()).ok()?;
         let (mut values, mut count) = (Vec::new(), 0);
         for value in canvas_values(canvas.shown())? {
@@ -261,18 +272,18 @@ impl<'v> Moving<'v> {
 }
 
 /// How many links of a file have to change, and the file with them changed, if it can be.
-type Relinked = (usize, Option<FileContent>);
+type RelinkedFile = (usize, Option<FileContent>);
 
 /// A link or a definition, and what it has to say.
-struct Found {
+struct MovedLink {
     link: Link,
-    to: Rewritten,
+    to: RewrittenLink,
 }
 
-fn retargeted(document: &Document, found: &[Found]) -> Result<Document, EditError> {
+fn retargeted(document: &Document, found: &[MovedLink]) -> Result<Document, EditError> {
     let links = found.iter().filter_map(|found| {
-        let Found { link, to } = found;
-        Some(Retarget::link(link, &to.linkpath)?.with_alias(link, to.alias.as_deref()))
+        let MovedLink { link, to } = found;
+        Some(LinkRetarget::link(link, &to.linkpath)?.with_alias(link, to.alias.as_deref()))
     });
     Ok(document.retarget_links(&links.collect::<Vec<_>>())?.document)
 }
@@ -281,16 +292,17 @@ fn retargeted(document: &Document, found: &[Found]) -> Result<Document, EditErro
 /// alone: what the caller may not see in it moves along, and must neither come to light by that nor be noticed.
 pub fn files_of_folder(
     view: &View,
-    files: &Files,
+    files: &VisibleFiles,
     from: &VaultPath,
     to: &VaultPath,
 ) -> Result<BTreeMap<VaultPath, VaultPath>, Reason> {
     let forbidden = |path: &VaultPath, denied| Reason::PathForbidden { path: path.clone(), writing: true, denied };
-    let may_write = |path: &VaultPath| view.may_write(path).map_err(|denied| forbidden(path, Refused::ByScope(denied)));
+    let may_write =
+        |path: &VaultPath| view.may_write(path).map_err(|denied| forbidden(path, PathRefusal::ByScope(denied)));
     may_write(from)?;
     may_write(to)?;
     if !view.closes_alike(from, to) {
-        return Err(forbidden(from, Refused::PartlyClosed));
+        return Err(forbidden(from, PathRefusal::PartlyClosed));
     }
     let mut moved = BTreeMap::new();
     for entry in files.below(Some(from)) {
@@ -308,15 +320,15 @@ pub fn folder_changes(
     from: VaultPath,
     to: VaultPath,
     moved: &BTreeMap<VaultPath, VaultPath>,
-    rewrites: Vec<Rewrite>,
+    rewrites: Vec<LinkRewrite>,
 ) -> Vec<Change> {
     let new = |path: VaultPath| moved.get(&path).cloned().unwrap_or(path);
-    let rewrites = rewrites.into_iter().map(|rewrite| Rewrite { path: new(rewrite.path), ..rewrite });
+    let rewrites = rewrites.into_iter().map(|rewrite| LinkRewrite { path: new(rewrite.path), ..rewrite });
     let folder = Change::MoveFolder { from, to };
     std::iter::once(folder).chain(writes(rewrites.collect())).collect()
 }
 
 /// The changes of files that stay where they are.
-pub fn writes(rewrites: Vec<Rewrite>) -> impl Iterator<Item = Change> {
+pub fn writes(rewrites: Vec<LinkRewrite>) -> impl Iterator<Item = Change> {
     rewrites.into_iter().map(|rewrite| rewrite.write())
 }

@@ -17,12 +17,12 @@ const LONGEST: usize = 1000;
 
 /// A pattern for paths: `*` and `?` stay within a name, `**` goes through folders, `{a,b}` and `[a-z]` choose, and a
 /// leading `!` turns it round.
-pub struct Glob {
+pub struct NameGlob {
     matcher: GlobMatcher,
     negated: bool,
 }
 
-impl Glob {
+impl NameGlob {
     pub fn parse(tool: &str, argument: &str, given: &str) -> Result<Self, Reason> {
         const EXTENDED: [&str; 5] = ["@(", "+(", "?(", "*(", "!("];
         let refused = |problem: Prose| Reason::bad_argument(tool, argument, problem);
@@ -109,7 +109,7 @@ pub fn guard_regex(argument: &'static str, given: &str, longest: usize) -> Resul
 
 #[cfg(test)]
 mod tests {
-    use lapidary_operation::Kind;
+    use lapidary_operation::ReasonKind;
 
     use super::*;
 
@@ -124,12 +124,16 @@ mod tests {
             ("./a\\*.md", &["a/b.md"], &["a/b/c.md"]),
             ("caf\u{e9}*", &["cafe\u{301}.md"], &["cafe.md"]),
         ] {
-            let glob = Glob::parse("t", "glob", pattern).unwrap();
+            let glob = NameGlob::parse("t", "glob", pattern).unwrap();
             assert!(found.iter().all(|path| glob.matches(path)), "{pattern}");
             assert!(!not.iter().any(|path| glob.matches(path)), "{pattern}");
         }
         for pattern in ["[a", "{a", "@(a|b)", &"a".repeat(1001)] {
-            assert_eq!(Glob::parse("t", "glob", pattern).err().unwrap().kind(), Kind::InvalidArguments, "{pattern}");
+            assert_eq!(
+                NameGlob::parse("t", "glob", pattern).err().unwrap().kind(),
+                ReasonKind::InvalidArguments,
+                "{pattern}"
+            );
         }
     }
 
@@ -155,17 +159,17 @@ mod tests {
     fn an_expression_that_cannot_be_used_is_refused_by_kind() {
         let kind = |given: &str| NameRegex::guarded("nameRegex", given).err().unwrap().kind();
         for given in ["(?!b)(a+)+$", r"(a*)*\1", "(?<=x)(a{2}){3}", r"\w{9999999}", &"a".repeat(257)] {
-            assert_eq!(kind(given), Kind::RegexUnsafe, "{given}");
+            assert_eq!(kind(given), ReasonKind::RegexUnsafe, "{given}");
         }
         for given in ["(", "[a", "*", r"\p{Nope}"] {
-            assert_eq!(kind(given), Kind::RegexInvalid, "{given}");
+            assert_eq!(kind(given), ReasonKind::RegexInvalid, "{given}");
         }
     }
 
     #[test]
     fn no_expression_runs_on() {
         let slow = NameRegex::parse("query", r"^(?:a|aa)+(?!c)c$").unwrap();
-        assert_eq!(slow.matches(&format!("{}c", "a".repeat(200))).unwrap_err().kind(), Kind::RegexUnsafe);
+        assert_eq!(slow.matches(&format!("{}c", "a".repeat(200))).unwrap_err().kind(), ReasonKind::RegexUnsafe);
         let nested = NameRegex::parse("query", "(a+)+$").unwrap();
         assert!(!nested.matches(&format!("{}b", "a".repeat(250))).unwrap(), "and what is linear just runs");
     }

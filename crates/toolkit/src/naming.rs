@@ -7,7 +7,7 @@ use std::sync::Arc;
 use lapidary_operation::{Context, Reason, quote::quoted_path};
 use lapidary_query::nearest_several;
 use lapidary_vault::{
-    File, Files, ReadError, VaultPath, View,
+    File, ReadError, VaultPath, View, VisibleFiles,
     links::folded_name,
     store::{EntryKind, StoreError},
 };
@@ -15,14 +15,14 @@ use lapidary_vault::{
 use crate::{index, reading};
 
 /// A file that was asked for.
-pub struct Found {
+pub struct NamedFile {
     pub path: VaultPath,
     pub file: Arc<File>,
     /// What was asked for, where it is not the path.
     pub requested: Option<VaultPath>,
 }
 
-impl Found {
+impl NamedFile {
     /// What to tell a caller who asked for something else than the path.
     pub fn notice(&self) -> Option<String> {
         let requested = self.requested.as_ref()?;
@@ -32,13 +32,13 @@ impl Found {
 
 /// The file that is meant: at this path, or the only one that this is a name of. A path that is there costs no more than
 /// its reading; all else asks the index.
-pub fn find(context: &Context<'_>, view: &View, given: &str) -> Result<Found, Reason> {
-    let name = Name::parse(given)?;
+pub fn find(context: &Context<'_>, view: &View, given: &str) -> Result<NamedFile, Reason> {
+    let name = GivenName::parse(given)?;
     let refused = if name.is_link {
         Reason::NoteMissing { path: name.path.clone(), suggestions: Vec::new() }
     } else {
         match reading::read_exactly(view, &name.path) {
-            Ok(file) => return Ok(Found { path: name.path, file, requested: None }),
+            Ok(file) => return Ok(NamedFile { path: name.path, file, requested: None }),
             Err(reason) => reason,
         }
     };
@@ -57,20 +57,20 @@ pub fn find(context: &Context<'_>, view: &View, given: &str) -> Result<Found, Re
         1 => {
             let path = meant.swap_remove(0);
             let file = reading::read_exactly(view, &path)?;
-            Ok(Found { file, requested: Some(name.path), path })
+            Ok(NamedFile { file, requested: Some(name.path), path })
         }
         _ => Err(Reason::AmbiguousPath { path: name.path, matches: clip(meant) }),
     }
 }
 
 /// What a caller wrote to name a file.
-struct Name {
+struct GivenName {
     path: VaultPath,
     /// It came as `[[…]]`.
     is_link: bool,
 }
 
-impl Name {
+impl GivenName {
     fn parse(given: &str) -> Result<Self, Reason> {
         let trimmed = given.trim();
         let inner = trimmed.trim_start_matches('!').strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
@@ -133,7 +133,7 @@ fn clip(mut paths: Vec<VaultPath>) -> Vec<VaultPath> {
     paths
 }
 
-pub(crate) fn suggestions(files: &Files, path: &VaultPath) -> Vec<VaultPath> {
+pub(crate) fn suggestions(files: &VisibleFiles, path: &VaultPath) -> Vec<VaultPath> {
     let stem = |name: &str| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_owned();
     let wanted = folded_name(&stem(path.name())).into_owned();
     let (mut same, mut others): (Vec<&VaultPath>, Vec<(String, &VaultPath)>) = (Vec::new(), Vec::new());

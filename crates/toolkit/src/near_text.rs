@@ -12,9 +12,9 @@ pub(crate) fn near_text(shown: &str, find: &str) -> Option<NearText> {
     if find.len() > LONGEST {
         return None;
     }
-    let text = Plain::of(shown);
+    let text = PlainText::of(shown);
     let place = |find: &str| {
-        let wanted = Plain::of(find.trim());
+        let wanted = PlainText::of(find.trim());
         text.find(&wanted)
     };
     if let Some((start, end)) = place(find) {
@@ -76,13 +76,13 @@ fn plain_quote(c: char) -> char {
 }
 
 /// A text as it reads: letters without case and in parts, runs of blanks as one, plain quotes.
-struct Plain {
+struct PlainText {
     letters: String,
     /// For each byte of it, where what it comes from begins and ends in the text.
     from: Vec<(u32, u32)>,
 }
 
-impl Plain {
+impl PlainText {
     fn of(text: &str) -> Self {
         let mut plain = Self { letters: String::with_capacity(text.len()), from: Vec::with_capacity(text.len()) };
         let invisible = |c: char| matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{ad}');

@@ -1,6 +1,6 @@
 use lapidary_note::{Document, FileContent};
 use lapidary_operation::{
-    Context, Plan, Reason,
+    Context, Reason, ToolPlan,
     quote::{Prose, quoted, quoted_path},
 };
 use lapidary_vault::{ChangeSet, File, VaultPath, View};
@@ -9,10 +9,10 @@ use serde::Serialize;
 
 use crate::{
     hash, index,
-    naming::{self, Found},
+    naming::{self, NamedFile},
     pending_edit::PendingEdit,
     reading,
-    target::{Place, Target},
+    target::{NoteTarget, TargetPlace},
 };
 
 /// The argument of the note tools that names what the caller expects to find.
@@ -28,7 +28,7 @@ pub struct NoteEdit {
 
 /// Which notes a call makes where they are missing.
 #[derive(Clone, Copy, PartialEq)]
-pub enum Makes {
+pub enum NotesMade {
     Nothing,
     /// Those of a period, from the owner's template.
     PeriodicNotes,
@@ -68,22 +68,22 @@ impl NoteEdit {
         tool: &str,
         context: &Context<'_>,
         view: &View,
-        target: &Target,
-        makes: Makes,
+        target: &NoteTarget,
+        makes: NotesMade,
         expected: Option<&str>,
         dry_run: bool,
     ) -> Result<Self, Reason> {
         let expected = hash::expected(tool, EXPECTED, expected)?;
-        let makes_it = makes == Makes::AnyNote || (makes == Makes::PeriodicNotes && target.is_periodic());
+        let makes_it = makes == NotesMade::AnyNote || (makes == NotesMade::PeriodicNotes && target.is_periodic());
         let (path, before, template) = if makes_it {
-            let Place { path, template } = target.place(tool, context, view)?;
+            let TargetPlace { path, template } = target.place(tool, context, view)?;
             let before = reading::read_if_there(view, &path)?;
             if before.is_none() {
                 check_new(tool, context, view, &path)?;
             }
             (path, before, template)
         } else {
-            let Found { path, file, .. } = target.find(tool, context, view)?;
+            let NamedFile { path, file, .. } = target.find(tool, context, view)?;
             (path, Some(file), None)
         };
         let not_text = |_| Reason::NotText { path: path.clone(), valid_up_to: None };
@@ -139,7 +139,7 @@ impl NoteEdit {
     }
 
     /// The change to this content, which is none if it is there already, and the answer.
-    pub fn plan<O>(self, content: FileContent, output: impl FnOnce(&VaultPath, NoteWritten) -> O) -> Plan<O> {
+    pub fn plan<O>(self, content: FileContent, output: impl FnOnce(&VaultPath, NoteWritten) -> O) -> ToolPlan<O> {
         let dry_run = self.dry_run;
         let written = NoteWritten {
             previous_size_in_bytes: self.before().map_or(0, |file| file.content.len()),
@@ -148,17 +148,17 @@ impl NoteEdit {
             dry_run,
         };
         let output = output(&self.edit.path, written);
-        Plan { changes: self.edit.changes(content), output, dry_run }
+        ToolPlan { changes: self.edit.changes(content), output, dry_run }
     }
 
     /// The same with another text for the whole note.
-    pub fn plan_whole(mut self, content: FileContent) -> Plan<NoteTextWritten> {
+    pub fn plan_whole(mut self, content: FileContent) -> ToolPlan<NoteTextWritten> {
         self.edit.replace_all();
         self.plan_text(content, None)
     }
 
     /// The same with the answer that is told of a text, in a section or not.
-    pub fn plan_text(self, content: FileContent, section_target: Option<String>) -> Plan<NoteTextWritten> {
+    pub fn plan_text(self, content: FileContent, section_target: Option<String>) -> ToolPlan<NoteTextWritten> {
         let created = self.before().is_none();
         self.plan(content, |path, written| NoteTextWritten {
             path: path.to_string(),
@@ -171,8 +171,8 @@ impl NoteEdit {
     }
 
     /// The answer of somebody who only looked.
-    pub fn unchanged<O>(self, output: O) -> Plan<O> {
-        Plan { changes: ChangeSet::default(), output, dry_run: self.dry_run }
+    pub fn unchanged<O>(self, output: O) -> ToolPlan<O> {
+        ToolPlan { changes: ChangeSet::default(), output, dry_run: self.dry_run }
     }
 }
 

@@ -9,21 +9,21 @@ use crate::near_text::{lines_of, near_text};
 /// Which of several places with the same text is meant, as a caller says it.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(untagged)]
-pub enum Which {
+pub enum OccurrenceChoice {
     #[default]
     Unsaid,
-    Word(Word),
+    Word(OccurrenceWord),
     Number(usize),
 }
 
 #[derive(Clone, Copy, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Word {
+pub enum OccurrenceWord {
     Unique,
     All,
 }
 
-impl JsonSchema for Which {
+impl JsonSchema for OccurrenceChoice {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Which".into()
     }
@@ -35,12 +35,12 @@ impl JsonSchema for Which {
     }
 }
 
-impl From<Which> for Occurrence {
-    fn from(which: Which) -> Self {
+impl From<OccurrenceChoice> for Occurrence {
+    fn from(which: OccurrenceChoice) -> Self {
         match which {
-            Which::Unsaid | Which::Word(Word::Unique) => Self::Unique,
-            Which::Word(Word::All) => Self::All,
-            Which::Number(number) => Self::Nth(number),
+            OccurrenceChoice::Unsaid | OccurrenceChoice::Word(OccurrenceWord::Unique) => Self::Unique,
+            OccurrenceChoice::Word(OccurrenceWord::All) => Self::All,
+            OccurrenceChoice::Number(number) => Self::Nth(number),
         }
     }
 }

@@ -1,11 +1,11 @@
 /// A part of a list, and where the next one begins.
-pub struct Page<T> {
+pub struct ListPage<T> {
     pub items: Vec<T>,
     pub total: usize,
     pub next: Option<usize>,
 }
 
-impl<T> Page<T> {
+impl<T> ListPage<T> {
     pub fn of(all: Vec<T>, offset: usize, limit: usize) -> Self {
         let total = all.len();
         let items: Vec<T> = all.into_iter().skip(offset).take(limit).collect();
@@ -21,7 +21,7 @@ mod tests {
     #[test]
     fn pages_follow_each_other_and_end() {
         let page = |offset, limit| {
-            let page = Page::of((0..5).collect::<Vec<_>>(), offset, limit);
+            let page = ListPage::of((0..5).collect::<Vec<_>>(), offset, limit);
             (page.items, page.total, page.next)
         };
         assert_eq!(page(0, 2), (vec![0, 1], 5, Some(2)));

@@ -1,4 +1,6 @@
-use lapidary_note::{EditError, Operation, PatchContent, Patched, PropertyError, SectionPatch, SectionPatchError};
+use lapidary_note::{
+    EditError, PatchContent, PatchOperation, PatchResult, PropertyError, SectionPatch, SectionPatchError,
+};
 use lapidary_operation::{Reason, clipped, quote::Prose};
 use lapidary_vault::VaultPath;
 use schemars::JsonSchema;
@@ -9,7 +11,7 @@ use crate::{
     file_edit::too_large,
     note_edit::NoteEdit,
     properties,
-    section::{Section, names},
+    section::{NoteSection, names},
 };
 
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
@@ -21,10 +23,10 @@ pub enum ContentType {
 }
 
 /// What shall become of a section.
-pub struct Wanted<'a> {
+pub struct PatchRequest<'a> {
     pub tool: &'static str,
-    pub section: &'a Section,
-    pub operation: Operation,
+    pub section: &'a NoteSection,
+    pub operation: PatchOperation,
     pub content: &'a str,
     pub content_type: ContentType,
     pub create: bool,
@@ -33,14 +35,14 @@ pub struct Wanted<'a> {
 }
 
 /// The note with one section changed.
-pub fn patched(writing: &NoteEdit, wanted: &Wanted<'_>) -> Result<Patched, Reason> {
+pub fn patched(writing: &NoteEdit, wanted: &PatchRequest<'_>) -> Result<PatchResult, Reason> {
     let document = writing.document()?;
     let value = match wanted.content_type {
         ContentType::Markdown => None,
         ContentType::Json => Some(properties::value(&json(wanted.tool, wanted.content)?)),
     };
     let content = value.as_ref().map_or(PatchContent::Text(wanted.content), PatchContent::Value);
-    let Wanted { operation, create, repeat, trim, .. } = *wanted;
+    let PatchRequest { operation, create, repeat, trim, .. } = *wanted;
     let change = SectionPatch { operation, content, create, repeat, trim };
     document
         .patch_section(wanted.section.patch_target(), &change)
@@ -55,7 +57,7 @@ pub fn not_json(tool: &str, error: &serde_json::Error) -> Reason {
     Reason::bad_argument(tool, "content", Prose::ours(format_args!("is not JSON: {}", Prose::of_others(error))))
 }
 
-fn patch_refusal(path: &VaultPath, section: &Section, error: SectionPatchError) -> Reason {
+fn patch_refusal(path: &VaultPath, section: &NoteSection, error: SectionPatchError) -> Reason {
     let (path, target) = (path.clone(), clipped(&section.target));
     match error {
         SectionPatchError::Missing { available } => {

@@ -4,7 +4,7 @@ use std::{cell::OnceCell, sync::Arc};
 
 use lapidary_note::{Document, ExpectedHash, FileContent};
 use lapidary_operation::{Context, Reason};
-use lapidary_vault::{Change, ChangeSet, File, Guard, VaultPath};
+use lapidary_vault::{Change, ChangeSet, ContentGuard, File, VaultPath};
 
 use crate::{hash, reading};
 
@@ -12,7 +12,7 @@ use crate::{hash, reading};
 pub(crate) struct PendingEdit {
     pub(crate) path: VaultPath,
     before: Option<Arc<File>>,
-    guard: Guard,
+    guard: ContentGuard,
     document: OnceCell<Document>,
 }
 
@@ -27,7 +27,7 @@ impl PendingEdit {
     ) -> Result<Self, Reason> {
         hash::check(&path, argument, expected, before.as_deref())?;
         context.check()?;
-        let guard = if expected.is_some() { Guard::Caller } else { Guard::Plan };
+        let guard = if expected.is_some() { ContentGuard::Caller } else { ContentGuard::Plan };
         Ok(Self { path, before, guard, document: OnceCell::new() })
     }
 
@@ -37,13 +37,13 @@ impl PendingEdit {
 
     /// Whether the caller named the whole file by its hash.
     pub(crate) fn is_expected(&self) -> bool {
-        self.guard == Guard::Caller
+        self.guard == ContentGuard::Caller
     }
 
     /// All of it is going to be replaced, so what the plan read of it vouches for nothing.
     pub(crate) fn replace_all(&mut self) {
-        if self.guard == Guard::Plan {
-            self.guard = Guard::Nobody;
+        if self.guard == ContentGuard::Plan {
+            self.guard = ContentGuard::Nobody;
         }
     }
 

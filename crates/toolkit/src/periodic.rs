@@ -1,12 +1,12 @@
 use jiff::{Zoned, civil::Date};
-use lapidary_operation::{Context, Disk, Reason};
+use lapidary_operation::{Context, DiskFault, Reason};
 use lapidary_query::{Period, format_moment};
 use lapidary_vault::{PeriodicNotes, SettingsError, VaultPath, View};
 
 use crate::{
     index,
-    reading::{self, Shown, parse_path, read_if_there},
-    template::{self, Places},
+    reading::{self, ShownFile, parse_path, read_if_there},
+    template::{self, TemplateFields},
 };
 
 /// The note of a period, where the owner's own settings say it is.
@@ -29,7 +29,7 @@ pub fn find(
 ) -> Result<PeriodicNote, Reason> {
     let name = period.name();
     let unreadable = |error| match error {
-        SettingsError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
+        SettingsError::VaultGone => Reason::Disk { path: None, problem: DiskFault::VaultGone },
         SettingsError::Unreadable { file } => Reason::PeriodicDisabled { period: name, unreadable: Some(file) },
     };
     let notes = view.periodic_notes(period).map_err(unreadable)?;
@@ -93,7 +93,7 @@ impl PeriodicNote {
             true => title.to_owned(),
             false => format_moment(moment, &self.notes.date_format, self.notes.week),
         };
-        let places = Places {
+        let places = TemplateFields {
             title,
             moment,
             date: &date,
@@ -127,8 +127,8 @@ fn read_template(context: &Context<'_>, view: &View, given: &str) -> Result<Opti
 
 fn text(path: &VaultPath, file: &lapidary_vault::File) -> Result<Option<String>, Reason> {
     Ok(match reading::show(path, file)? {
-        Shown::Exact(document) => Some(document.shown().to_owned()),
-        Shown::Lossy(_) => None,
+        ShownFile::Exact(document) => Some(document.shown().to_owned()),
+        ShownFile::Lossy(_) => None,
     })
 }
 

@@ -1,12 +1,12 @@
 use lapidary_note::LineTable;
 
 /// Finds lines and columns, both counted from 1 as editors show them.
-pub struct Places<'t> {
+pub struct LineColumns<'t> {
     text: &'t str,
     lines: LineTable,
 }
 
-impl<'t> Places<'t> {
+impl<'t> LineColumns<'t> {
     pub fn of(text: &'t str) -> Self {
         Self { text, lines: LineTable::of(text) }
     }
@@ -32,7 +32,7 @@ mod tests {
 
     #[test]
     fn places_are_where_an_editor_shows_them() {
-        let places = Places::of("añb\n\nc");
+        let places = LineColumns::of("añb\n\nc");
         for (at, line, column) in [(0, 1, 1), (3, 1, 3), (4, 1, 4), (5, 2, 1), (6, 3, 1), (7, 3, 2)] {
             assert_eq!((places.line(at), places.column(at)), (line, column), "{at}");
         }

@@ -1,4 +1,4 @@
-use lapidary_note::{Document, Frontmatter, FrontmatterError, PropertyError, PropertyPath, Value};
+use lapidary_note::{Document, Frontmatter, FrontmatterError, PropertyError, PropertyPath, YamlValue};
 use lapidary_operation::{
     ArgumentProblem, Reason, clipped,
     quote::{Prose, quoted},
@@ -6,12 +6,12 @@ use lapidary_operation::{
 use serde_json::{Map, Number, Value as Json};
 
 /// The properties of a note: the block, what it says, or why it cannot be read.
-pub struct Properties {
+pub struct NoteProperties {
     pub block: Option<Frontmatter>,
-    pub entries: Result<Vec<(String, Value)>, FrontmatterError>,
+    pub entries: Result<Vec<(String, YamlValue)>, FrontmatterError>,
 }
 
-impl Properties {
+impl NoteProperties {
     pub fn of(document: &Document) -> Self {
         Self { block: document.frontmatter(), entries: document.properties() }
     }
@@ -24,7 +24,7 @@ impl Properties {
     }
 
     /// What is readable of them; nothing if the YAML is broken, as in Obsidian.
-    pub fn readable(&self) -> &[(String, Value)] {
+    pub fn readable(&self) -> &[(String, YamlValue)] {
         self.entries.as_deref().unwrap_or_default()
     }
 
@@ -32,8 +32,8 @@ impl Properties {
         self.readable().iter().map(|(name, value)| (name.clone(), json(value))).collect()
     }
 
-    pub fn value(&self) -> Value {
-        Value::Map(self.readable().to_vec())
+    pub fn value(&self) -> YamlValue {
+        YamlValue::Map(self.readable().to_vec())
     }
 
     pub fn problem(&self) -> Option<&FrontmatterError> {
@@ -57,46 +57,52 @@ pub fn key_path(tool: &str, given: &str) -> Result<PropertyPath, Reason> {
 }
 
 /// A value that a caller sent, as YAML has it; nothing for a number that it could not hold exactly.
-pub(crate) fn from_json(value: &Json) -> Option<Value> {
+pub(crate) fn from_json(value: &Json) -> Option<YamlValue> {
     Some(match value {
-        Json::Null => Value::Null,
-        Json::Bool(value) => Value::Bool(*value),
+        Json::Null => YamlValue::Null,
+        Json::Bool(value) => YamlValue::Bool(*value),
         Json::Number(number) => match number.as_i64() {
-            Some(number) => Value::Integer(number),
-            None => Value::Float(number.as_f64().filter(|_| number.is_f64())?),
+            Some(number) => YamlValue::Integer(number),
+            None => YamlValue::Float(number.as_f64().filter(|_| number.is_f64())?),
         },
-        Json::String(text) => Value::Text(text.clone()),
-        Json::Array(items) => Value::List(items.iter().map(from_json).collect::<Option<_>>()?),
+        Json::String(text) => YamlValue::Text(text.clone()),
+        Json::Array(items) => YamlValue::List(items.iter().map(from_json).collect::<Option<_>>()?),
         Json::Object(entries) => {
             let entry = |(name, value): (&String, &Json)| Some((name.clone(), from_json(value)?));
-            Value::Map(entries.iter().map(entry).collect::<Option<_>>()?)
+            YamlValue::Map(entries.iter().map(entry).collect::<Option<_>>()?)
         }
     })
 }
 
-pub fn json(value: &Value) -> Json {
+pub fn json(value: &YamlValue) -> Json {
     match value {
-        Value::Null => Json::Null,
-        Value::Bool(value) => Json::Bool(*value),
-        Value::Integer(value) => Json::from(*value),
+        YamlValue::Null => Json::Null,
+        YamlValue::Bool(value) => Json::Bool(*value),
+        YamlValue::Integer(value) => Json::from(*value),
         // JSON has no infinity; the words of YAML say what is meant.
-        Value::Float(value) => Number::from_f64(*value).map_or_else(|| Json::String(value.to_string()), Json::Number),
-        Value::Text(text) => Json::String(text.clone()),
-        Value::List(items) => items.iter().map(json).collect(),
-        Value::Map(entries) => Json::Object(entries.iter().map(|(name, value)| (name.clone(), json(value))).collect()),
+        YamlValue::Float(value) => {
+            Number::from_f64(*value).map_or_else(|| Json::String(value.to_string()), Json::Number)
+        }
+        YamlValue::Text(text) => Json::String(text.clone()),
+        YamlValue::List(items) => items.iter().map(json).collect(),
+        YamlValue::Map(entries) => {
+            Json::Object(entries.iter().map(|(name, value)| (name.clone(), json(value))).collect())
+        }
     }
 }
 
 /// JSON as a property can hold it.
-pub fn value(json: &Json) -> Value {
+pub fn value(json: &Json) -> YamlValue {
     match json {
-        Json::Null => Value::Null,
-        Json::Bool(value) => Value::Bool(*value),
+        Json::Null => YamlValue::Null,
+        Json::Bool(value) => YamlValue::Bool(*value),
         Json::Number(number) => {
-            number.as_i64().map_or_else(|| Value::Float(number.as_f64().unwrap_or(f64::NAN)), Value::Integer)
+            number.as_i64().map_or_else(|| YamlValue::Float(number.as_f64().unwrap_or(f64::NAN)), YamlValue::Integer)
         }
-        Json::String(text) => Value::Text(text.clone()),
-        Json::Array(items) => Value::List(items.iter().map(value).collect()),
-        Json::Object(entries) => Value::Map(entries.iter().map(|(name, json)| (name.clone(), value(json))).collect()),
+        Json::String(text) => YamlValue::Text(text.clone()),
+        Json::Array(items) => YamlValue::List(items.iter().map(value).collect()),
+        Json::Object(entries) => {
+            YamlValue::Map(entries.iter().map(|(name, json)| (name.clone(), value(json))).collect())
+        }
     }
 }

@@ -1,10 +1,10 @@
 use std::{ops::Range, sync::Arc};
 
-use lapidary_note::{ContentHash, Document, Eol, Note, shown_text};
+use lapidary_note::{ContentHash, Document, LineEnding, Note, shown_text};
 use lapidary_operation::{Reason, clipped};
 use lapidary_vault::{File, ReadError, VaultPath, View, store::StoreError};
 
-use crate::properties::Properties;
+use crate::properties::NoteProperties;
 
 pub fn parse_path(given: &str) -> Result<VaultPath, Reason> {
     VaultPath::parse(given).map_err(|problem| Reason::PathInvalid { given: clipped(given), problem })
@@ -45,7 +45,7 @@ pub fn read_if_there(view: &View, path: &VaultPath) -> Result<Option<Arc<File>>,
 }
 
 /// A file whose links may have to change.
-pub enum Source {
+pub enum LinkSource {
     File(Arc<File>),
     /// Nothing is there any more, and so no links.
     Gone,
@@ -53,11 +53,11 @@ pub enum Source {
     Unread,
 }
 
-pub fn source(view: &View, path: &VaultPath) -> Result<Source, Reason> {
+pub fn source(view: &View, path: &VaultPath) -> Result<LinkSource, Reason> {
     match view.read(path) {
-        Ok(file) => Ok(Source::File(file)),
-        Err(ReadError::Store(StoreError::Missing)) => Ok(Source::Gone),
-        Err(ReadError::Store(StoreError::TooLarge { .. } | StoreError::NotPermitted)) => Ok(Source::Unread),
+        Ok(file) => Ok(LinkSource::File(file)),
+        Err(ReadError::Store(StoreError::Missing)) => Ok(LinkSource::Gone),
+        Err(ReadError::Store(StoreError::TooLarge { .. } | StoreError::NotPermitted)) => Ok(LinkSource::Unread),
         Err(error) => Err(refusal(path, error)),
     }
 }
@@ -82,24 +82,24 @@ fn suggestions(view: &View, path: &VaultPath) -> Vec<VaultPath> {
 }
 
 /// A file's text as callers see it.
-pub enum Shown {
+pub enum ShownFile {
     Exact(Document),
     /// The bytes are not all UTF-8, so the text is not quite the file.
     Lossy(String),
 }
 
 /// Text to read. A file that is not quite UTF-8 is shown as well as it can be; a binary one is refused.
-pub fn show(path: &VaultPath, file: &File) -> Result<Shown, Reason> {
+pub fn show(path: &VaultPath, file: &File) -> Result<ShownFile, Reason> {
     if file.bytes().contains(&0) {
         return Err(Reason::NotText { path: path.clone(), valid_up_to: None });
     }
     Ok(match Document::open(file.content.clone()) {
-        Ok(document) => Shown::Exact(document),
-        Err(_) => Shown::Lossy(shown_text(file.bytes()).into_owned()),
+        Ok(document) => ShownFile::Exact(document),
+        Err(_) => ShownFile::Lossy(shown_text(file.bytes()).into_owned()),
     })
 }
 
-impl Shown {
+impl ShownFile {
     pub fn text(&self) -> &str {
         match self {
             Self::Exact(document) => document.shown(),
@@ -115,10 +115,10 @@ impl Shown {
         }
     }
 
-    pub fn properties(&self) -> Properties {
+    pub fn properties(&self) -> NoteProperties {
         match self {
-            Self::Exact(document) => Properties::of(document),
-            Self::Lossy(text) => Properties::of_text(text),
+            Self::Exact(document) => NoteProperties::of(document),
+            Self::Lossy(text) => NoteProperties::of_text(text),
         }
     }
 
@@ -169,12 +169,12 @@ pub fn form(eol: Option<&str>, bom: bool) -> String {
     format!("{eol}{}", if bom { ", bom" } else { "" })
 }
 
-fn eol_name(eol: Eol) -> Option<&'static str> {
+fn eol_name(eol: LineEnding) -> Option<&'static str> {
     match eol {
-        Eol::Lf => None,
-        Eol::CrLf => Some("crlf"),
-        Eol::Cr => Some("cr"),
-        Eol::Mixed => Some("mixed"),
+        LineEnding::Lf => None,
+        LineEnding::CrLf => Some("crlf"),
+        LineEnding::Cr => Some("cr"),
+        LineEnding::Mixed => Some("mixed"),
     }
 }
 

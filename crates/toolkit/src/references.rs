@@ -3,18 +3,18 @@
 use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
 use lapidary_note::{
-    CanvasKind, Document, EditError, FileContent, Followed, Link, LinkDefinition, Note, Place, PropertyPath, Relocate,
-    canvas_values, with_canvas_values,
+    CanvasKind, Document, EditError, FileContent, Link, LinkDefinition, LinkOutcome, LinkPlace, LinkRelocation, Note,
+    PropertyPath, canvas_values, with_canvas_values,
 };
 use lapidary_operation::{Context, Reason, bug, clipped};
-use lapidary_vault::{Change, Guard, Notes, VaultPath, View};
+use lapidary_vault::{Change, ContentGuard, VaultPath, View, VisibleNotes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::{
     file_edit::refusal,
     index,
-    reading::{self, Shown, Source},
+    reading::{self, LinkSource, ShownFile},
 };
 
 /// Whether links follow.
@@ -75,17 +75,17 @@ pub(crate) fn links_followed(updated: usize, files: usize, left: usize, unread: 
 }
 
 /// Says what a link to a place in the note has to say from now on.
-pub(crate) type Follow<'f> = &'f dyn Fn(&Place<'_>) -> Followed;
+pub(crate) type LinkFollower<'f> = &'f dyn Fn(&LinkPlace<'_>) -> LinkOutcome;
 
 /// The links of a vault to one of its notes.
-pub struct References<'v> {
-    notes: &'v Notes,
+pub struct NoteReferences<'v> {
+    notes: &'v VisibleNotes,
     /// The note, by the name that it has on disk.
     target: VaultPath,
     output: ReferencesOutput,
 }
 
-impl<'v> References<'v> {
+impl<'v> NoteReferences<'v> {
     pub fn to(context: &Context<'_>, view: &'v View, target: &VaultPath) -> Result<Self, Reason> {
         let notes = index::notes(context, view)?;
         let target = notes.find(target).map_or_else(|| target.clone(), |entry| entry.path().clone());
@@ -97,7 +97,7 @@ impl<'v> References<'v> {
         &mut self,
         context: &Context<'_>,
         document: &Document,
-        follow: Follow<'_>,
+        follow: LinkFollower<'_>,
     ) -> Result<Document, Reason> {
         let target = self.target.clone();
         let found = self.found(&document.note(), &target, follow);
@@ -111,7 +111,7 @@ impl<'v> References<'v> {
         mut self,
         context: &Context<'_>,
         view: &View,
-        follow: Follow<'_>,
+        follow: LinkFollower<'_>,
     ) -> Result<(Vec<Change>, ReferencesOutput), Reason> {
         let mut changes = Vec::new();
         let canvases = self.notes.iter().map(|entry| entry.path()).filter(|path| path.is_canvas());
@@ -119,9 +119,9 @@ impl<'v> References<'v> {
         for source in sources {
             context.check()?;
             let before = match reading::source(view, source)? {
-                Source::File(before) => before,
-                Source::Gone => continue,
-                Source::Unread => {
+                LinkSource::File(before) => before,
+                LinkSource::Gone => continue,
+                LinkSource::Unread => {
                     self.output.files_unread += 1;
                     continue;
                 }
@@ -135,7 +135,7 @@ impl<'v> References<'v> {
             if found.count() == 0 {
                 continue;
             }
-            let (Shown::Exact(document), Ok(())) = (&shown, view.may_write(source)) else {
+            let (ShownFile::Exact(document), Ok(())) = (&shown, view.may_write(source)) else {
                 self.output.references_left += found.count();
                 continue;
             };
@@ -144,7 +144,7 @@ impl<'v> References<'v> {
             self.output.references_updated += found.count();
             self.output.files_updated += 1;
             let (path, before) = (source.clone(), Arc::clone(&before));
-            let change = Change::Write { path, before, guard: Guard::Plan, content };
+            let change = Change::Write { path, before, guard: ContentGuard::Plan, content };
             context.budget.gather(&change)?;
             changes.push(change);
         }
@@ -152,7 +152,7 @@ impl<'v> References<'v> {
     }
 
     /// Refuses a change after which a link could say nothing that leads where it leads now.
-    fn check(&self, found: &Found, source: &VaultPath) -> Result<(), Reason> {
+    fn check(&self, found: &ReferencingFile, source: &VaultPath) -> Result<(), Reason> {
         match found.lost.first() {
             Some(place) => {
                 let (path, source) = (self.target.clone(), source.clone());
@@ -163,42 +163,43 @@ impl<'v> References<'v> {
     }
 
     /// The links of a note that have to change.
-    fn found(&self, note: &Note<'_>, source: &VaultPath, follow: Follow<'_>) -> Found {
-        let mut found = Found::default();
+    fn found(&self, note: &Note<'_>, source: &VaultPath, follow: LinkFollower<'_>) -> ReferencingFile {
+        let mut found = ReferencingFile::default();
         let mut followed = |text: &str, link: &Link| {
             let subpath = link.decoded_subpath(text).filter(|_| link.internal)?;
             if self.notes.resolve(&link.target(text), source) != Some(&self.target) {
                 return None;
             }
-            match follow(&Place::of(&subpath)) {
-                Followed::Stays => None,
-                Followed::Becomes(place) => {
+            match follow(&LinkPlace::of(&subpath)) {
+                LinkOutcome::Stays => None,
+                LinkOutcome::Becomes(place) => {
                     found.bytes = found.bytes.saturating_add(place.len());
                     (found.bytes <= MOST_BYTES).then_some(place)
                 }
-                Followed::Lost => {
+                LinkOutcome::Lost => {
                     found.lost.push(subpath.into_owned());
                     None
                 }
             }
         };
-        let mut in_text: Vec<Relocate> =
-            note.links.iter().filter_map(|link| Relocate::link(link, followed(note.text, link)?)).collect();
-        let of_definition =
-            |definition: &LinkDefinition| Relocate::definition(definition, followed(note.text, &definition.as_link())?);
+        let mut in_text: Vec<LinkRelocation> =
+            note.links.iter().filter_map(|link| LinkRelocation::link(link, followed(note.text, link)?)).collect();
+        let of_definition = |definition: &LinkDefinition| {
+            LinkRelocation::definition(definition, followed(note.text, &definition.as_link())?)
+        };
         in_text.extend(note.definitions.iter().filter_map(of_definition));
         in_text.sort_by_key(|link| link.destination.start);
         let in_properties = note.property_links().into_iter().filter_map(|property| {
             let place = followed(&property.value, &property.link)?;
-            Some((property.key, Relocate::link(&property.link, place)?))
+            Some((property.key, LinkRelocation::link(&property.link, place)?))
         });
         (found.in_properties, found.in_text) = (in_properties.collect(), in_text);
         found
     }
 
     /// The same for a canvas. One that cannot be read as one has none.
-    fn in_canvas(&self, text: &str, source: &VaultPath, follow: Follow<'_>) -> Found {
-        let mut found = Found::default();
+    fn in_canvas(&self, text: &str, source: &VaultPath, follow: LinkFollower<'_>) -> ReferencingFile {
+        let mut found = ReferencingFile::default();
         for value in canvas_values(text).unwrap_or_default() {
             match value.kind {
                 CanvasKind::Path | CanvasKind::Label => {}
@@ -207,17 +208,17 @@ impl<'v> References<'v> {
                     if file.and_then(|file| self.notes.find(&file)).is_none_or(|entry| *entry.path() != self.target) {
                         continue;
                     }
-                    match follow(&Place::of(&value.value)) {
-                        Followed::Stays => {}
-                        Followed::Becomes(place) => found.in_cards.push((value.span, Card::Place(place))),
-                        Followed::Lost => found.lost.push(value.value),
+                    match follow(&LinkPlace::of(&value.value)) {
+                        LinkOutcome::Stays => {}
+                        LinkOutcome::Becomes(place) => found.in_cards.push((value.span, CardChange::Place(place))),
+                        LinkOutcome::Lost => found.lost.push(value.value),
                     }
                 }
                 CanvasKind::Text => {
                     let mut links = self.found(&Note::parse(&value.value), source, follow);
                     found.lost.append(&mut links.lost);
                     if links.count() > 0 {
-                        found.in_cards.push((value.span, Card::Text { text: value.value, links }));
+                        found.in_cards.push((value.span, CardChange::Text { text: value.value, links }));
                     }
                 }
             }
@@ -228,12 +229,12 @@ impl<'v> References<'v> {
 
 /// The links of one file that have to change.
 #[derive(Default)]
-struct Found {
-    in_text: Vec<Relocate>,
+struct ReferencingFile {
+    in_text: Vec<LinkRelocation>,
     /// With the way to the property.
-    in_properties: Vec<(String, Relocate)>,
+    in_properties: Vec<(String, LinkRelocation)>,
     /// Of a canvas, with where the value stands.
-    in_cards: Vec<(Range<usize>, Card)>,
+    in_cards: Vec<(Range<usize>, CardChange)>,
     /// Places that no link could name any more.
     lost: Vec<String>,
     /// Of the new places together. Those beyond `MOST_BYTES` are not kept.
@@ -244,18 +245,18 @@ struct Found {
 const MOST_BYTES: usize = 16 << 20;
 
 /// What has to change of a card.
-enum Card {
+enum CardChange {
     /// The place that a file card shows.
     Place(String),
     /// The links in its text.
-    Text { text: String, links: Found },
+    Text { text: String, links: ReferencingFile },
 }
 
-impl Found {
+impl ReferencingFile {
     fn count(&self) -> usize {
-        let in_card = |(_, card): &(Range<usize>, Card)| match card {
-            Card::Place(_) => 1,
-            Card::Text { links, .. } => links.count(),
+        let in_card = |(_, card): &(Range<usize>, CardChange)| match card {
+            CardChange::Place(_) => 1,
+            CardChange::Text { links, .. } => links.count(),
         };
         let in_cards: usize = self.in_cards.iter().map(in_card).sum();
         self.in_text.len() + self.in_properties.len() + self.lost.len() + in_cards
@@ -284,8 +285,8 @@ impl Found {
         let mut values = Vec::new();
         for (span, card) in &self.in_cards {
             let value = match card {
-                Card::Place(place) => format!("#{place}"),
-                Card::Text { text, links } => {
+                CardChange::Place(place) => format!("#{place}"),
+                CardChange::Text { text, links } => {
                     let card = opened(text.clone())?;
                     links.rewritten(context, path, &card)?.raw().to_owned()
                 }

@@ -2,22 +2,22 @@
 
 use std::sync::Arc;
 
-use lapidary_vault::{Change, DeletedFiles, File, Guard, Trash, VaultPath, View};
+use lapidary_vault::{Change, ContentGuard, DeletedFiles, File, TrashKind, VaultPath, View};
 
 /// What becomes of a file that a person would delete in Obsidian: the trash that its settings name, or the end.
-pub fn to_trash(view: &View, path: VaultPath, before: Arc<File>, guard: Guard) -> Change {
+pub fn to_trash(view: &View, path: VaultPath, before: Arc<File>, guard: ContentGuard) -> Change {
     match view.app_settings().deleted_files {
-        DeletedFiles::SystemTrash => Change::Trash { path, before: Some(before), guard, trash: Trash::System },
-        DeletedFiles::VaultTrash => Change::Trash { path, before: Some(before), guard, trash: Trash::InVault },
+        DeletedFiles::SystemTrash => Change::Trash { path, before: Some(before), guard, trash: TrashKind::System },
+        DeletedFiles::VaultTrash => Change::Trash { path, before: Some(before), guard, trash: TrashKind::InVault },
         DeletedFiles::Gone => Change::Delete { path, before, guard },
     }
 }
 
 /// The same for a file that nobody asked to delete, but that is in the way: it is always put where a person finds it.
-pub fn out_of_the_way(view: &View, path: VaultPath, before: Arc<File>, guard: Guard) -> Change {
+pub fn out_of_the_way(view: &View, path: VaultPath, before: Arc<File>, guard: ContentGuard) -> Change {
     match to_trash(view, path, before, guard) {
         Change::Delete { path, before, guard } => {
-            Change::Trash { path, before: Some(before), guard, trash: Trash::InVault }
+            Change::Trash { path, before: Some(before), guard, trash: TrashKind::InVault }
         }
         change => change,
     }

@@ -1,9 +1,9 @@
 //! Undoing: files again as a checkpoint kept them.
 
 use lapidary_note::{ContentHash, FileContent};
-use lapidary_operation::{Context, Reason, Wanted, quote::quoted};
+use lapidary_operation::{Context, NameWanted, Reason, quote::quoted};
 use lapidary_vault::{
-    Change, ChangeSet, Checkpoint, Guard, VaultPath, View,
+    Change, ChangeSet, Checkpoint, ContentGuard, VaultPath, View,
     store::{CheckpointKind, EntryRecord},
 };
 use schemars::JsonSchema;
@@ -37,17 +37,17 @@ impl RestoredFile {
 }
 
 /// Puts back what checkpoints kept, the newest first: each was made on top of those before it.
-pub struct Restoring<'a> {
+pub struct RestorePlan<'a> {
     view: &'a View,
     /// The vault with what has been put back already.
     ahead: Option<View>,
-    guard: Guard,
+    guard: ContentGuard,
     changes: ChangeSet,
     files: Vec<RestoredFile>,
 }
 
-impl<'a> Restoring<'a> {
-    pub fn new(view: &'a View, guard: Guard) -> Self {
+impl<'a> RestorePlan<'a> {
+    pub fn new(view: &'a View, guard: ContentGuard) -> Self {
         Self { view, ahead: None, guard, changes: ChangeSet::default(), files: Vec::new() }
     }
 
@@ -124,8 +124,8 @@ impl<'a> Restoring<'a> {
         match (old, now) {
             (Some(old), Some(now)) if now.bytes() == old => self.tell(&path, "unchanged", false),
             // The change took the file away, so what has its name now is somebody's new one. Who has seen it may say so.
-            (Some(_), Some(now)) if is_change && entry.after.is_none() && guard == Guard::Plan => {
-                return Err(Reason::DestinationExists { path, current: now.hash(), wanted: Wanted::Back });
+            (Some(_), Some(now)) if is_change && entry.after.is_none() && guard == ContentGuard::Plan => {
+                return Err(Reason::DestinationExists { path, current: now.hash(), wanted: NameWanted::Back });
             }
             (Some(old), Some(now)) => {
                 let changed_since = since(&now.hash());
@@ -161,7 +161,11 @@ impl<'a> Restoring<'a> {
             there => there?,
         };
         if let Some(now) = reading::read_if_there(self.now(), path)? {
-            return Err(Reason::DestinationExists { path: path.clone(), current: now.hash(), wanted: Wanted::Back });
+            return Err(Reason::DestinationExists {
+                path: path.clone(),
+                current: now.hash(),
+                wanted: NameWanted::Back,
+            });
         }
         let now = there.as_ref().map(|there| there.hash());
         let changed_since = after.is_some() && after != now;

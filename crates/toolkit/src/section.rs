@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 /// A part of a note.
 #[derive(Deserialize, JsonSchema)]
 #[serde(from = "SectionInput")]
-pub struct Section {
+pub struct NoteSection {
     pub r#type: SectionType,
     pub target: String,
 }
@@ -26,7 +26,7 @@ struct SectionInput {
     target: String,
 }
 
-impl From<SectionInput> for Section {
+impl From<SectionInput> for NoteSection {
     fn from(SectionInput { r#type, target }: SectionInput) -> Self {
         let implied = if target.starts_with('^') { SectionType::Block } else { SectionType::Heading };
         Self { r#type: r#type.unwrap_or(implied), target }
@@ -57,7 +57,7 @@ impl SectionType {
     }
 }
 
-impl Section {
+impl NoteSection {
     pub(crate) fn patch_target(&self) -> PatchTarget<'_> {
         match self.r#type {
             SectionType::Heading => PatchTarget::Heading(&self.target),

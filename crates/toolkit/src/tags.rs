@@ -11,11 +11,11 @@ use crate::index;
 /// Tags and how many notes have them. Tags that differ only in case are one, in the spelling that came first.
 #[derive(Default)]
 pub struct TagCounts {
-    counts: HashMap<String, Count>,
+    counts: HashMap<String, TagCount>,
     notes: usize,
 }
 
-struct Count {
+struct TagCount {
     name: String,
     notes: usize,
     /// The note that was counted last, so that a note counts once however often a tag stands in it.
@@ -24,7 +24,7 @@ struct Count {
 
 /// Whether a note with `#a/b` counts for `#a` too, as in Obsidian's own list.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Nested {
+pub enum NestedTags {
     CountForParents,
     CountAlone,
 }
@@ -35,12 +35,12 @@ const MOST_PARENTS: usize = 32;
 const LONGEST_PARENT: usize = 1000;
 
 impl TagCounts {
-    pub fn add_note<'t>(&mut self, tags: impl Iterator<Item = &'t str>, nested: Nested) {
+    pub fn add_note<'t>(&mut self, tags: impl Iterator<Item = &'t str>, nested: NestedTags) {
         self.notes += 1;
         for tag in tags {
             let parents = tag.match_indices('/').map(|(at, _)| &tag[..at]).filter(|parent| !parent.is_empty());
             let parents = parents.take(MOST_PARENTS).take_while(|parent| parent.len() <= LONGEST_PARENT);
-            if nested == Nested::CountForParents {
+            if nested == NestedTags::CountForParents {
                 parents.for_each(|parent| self.add(parent));
             }
             self.add(tag);
@@ -49,7 +49,7 @@ impl TagCounts {
 
     fn add(&mut self, tag: &str) {
         let folded = tag.to_lowercase();
-        let new = || Count { name: tag.to_owned(), notes: 0, last: 0 };
+        let new = || TagCount { name: tag.to_owned(), notes: 0, last: 0 };
         let count = self.counts.entry(folded).or_insert_with(new);
         if count.last != self.notes {
             count.last = self.notes;
@@ -59,7 +59,7 @@ impl TagCounts {
 
     /// The most used first, equals by name.
     pub fn sorted(self) -> Vec<(String, usize)> {
-        let mut counts: Vec<(String, Count)> = self.counts.into_iter().collect();
+        let mut counts: Vec<(String, TagCount)> = self.counts.into_iter().collect();
         counts.sort_unstable_by(|(a, counted_a), (b, counted_b)| {
             counted_b.notes.cmp(&counted_a.notes).then_with(|| a.cmp(b))
         });
@@ -72,7 +72,7 @@ pub fn of_vault(context: &Context<'_>, view: &View) -> Result<Vec<(String, usize
     let mut counts = TagCounts::default();
     for (_, digest) in index::notes(context, view)?.notes() {
         context.check()?;
-        counts.add_note(digest.tags().map(|tag| tag.name), Nested::CountForParents);
+        counts.add_note(digest.tags().map(|tag| tag.name), NestedTags::CountForParents);
     }
     Ok(counts.sorted())
 }
@@ -131,7 +131,7 @@ pub fn line(title: &str, tags: &[String]) -> String {
 mod tests {
     use super::*;
 
-    fn counted(notes: &[&[&str]], nested: Nested) -> Vec<(String, usize)> {
+    fn counted(notes: &[&[&str]], nested: NestedTags) -> Vec<(String, usize)> {
         let mut counts = TagCounts::default();
         notes.iter().for_each(|tags| counts.add_note(tags.iter().copied(), nested));
         counts.sorted()
@@ -145,10 +145,10 @@ mod tests {
     fn notes_are_counted_not_uses() {
         let notes: [&[&str]; 3] = [&["Work", "work/Plan"], &["WORK/plan/x", "Größe"], &["größe", "b"]];
         assert_eq!(
-            shown(&counted(&notes, Nested::CountForParents)),
+            shown(&counted(&notes, NestedTags::CountForParents)),
             [("Größe", 2), ("Work", 2), ("work/Plan", 2), ("b", 1), ("WORK/plan/x", 1)]
         );
-        let alone = counted(&notes, Nested::CountAlone);
+        let alone = counted(&notes, NestedTags::CountAlone);
         assert_eq!(shown(&alone)[0], ("Größe", 2));
         assert_eq!(alone.len(), 5);
     }
@@ -156,16 +156,16 @@ mod tests {
     #[test]
     fn a_long_tag_makes_few_parents() {
         let tag = "a/".repeat(50_000) + "a";
-        let counts = counted(&[&[&tag]], Nested::CountForParents);
+        let counts = counted(&[&[&tag]], NestedTags::CountForParents);
         assert_eq!(counts.len(), MOST_PARENTS + 1);
         assert!(counts.iter().any(|(name, _)| name == "a/a") && counts.iter().any(|(name, _)| *name == tag));
         let wide = format!("{0}/{0}/{0}", "b".repeat(LONGEST_PARENT));
-        assert_eq!(counted(&[&[&wide]], Nested::CountForParents).len(), 2);
+        assert_eq!(counted(&[&[&wide]], NestedTags::CountForParents).len(), 2);
     }
 
     #[test]
     fn odd_slashes_make_no_empty_tags() {
-        let counts = counted(&[&["/x", "a//b", "c/"]], Nested::CountForParents);
+        let counts = counted(&[&["/x", "a//b", "c/"]], NestedTags::CountForParents);
         assert_eq!(shown(&counts), [("/x", 1), ("a", 1), ("a/", 1), ("a//b", 1), ("c", 1), ("c/", 1)]);
     }
 }

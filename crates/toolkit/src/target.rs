@@ -11,12 +11,12 @@ use crate::{
     reading::{self, parse_path},
 };
 
-pub use crate::naming::Found;
+pub use crate::naming::NamedFile;
 
-/// Which note.
+/// TargetChoice note.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Target {
+pub struct NoteTarget {
     /// Where it is left out, a period means a periodic note.
     r#type: Option<TargetType>,
     path: Option<String>,
@@ -43,7 +43,7 @@ enum PeriodName {
 }
 
 /// One flat object instead of three: it stands in the schema of every note tool, and it is half as long.
-impl JsonSchema for Target {
+impl JsonSchema for NoteTarget {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Target".into()
     }
@@ -68,28 +68,28 @@ impl JsonSchema for Target {
 }
 
 /// Where a note is that a call may make.
-pub struct Place {
+pub struct TargetPlace {
     pub path: VaultPath,
     /// What it begins with where it has to be made: the owner's template for notes of a period.
     pub template: Option<String>,
 }
 
-impl Target {
+impl NoteTarget {
     /// Where the note is that is to be written. What is named by its path need not be there; a note of a period is made
     /// from the owner's template.
-    pub fn place(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<Place, Reason> {
+    pub fn place(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<TargetPlace, Reason> {
         match self.which(tool, context, view)? {
-            Which::Path(given) => {
+            TargetChoice::Path(given) => {
                 let path = parse_path(given)?;
                 if given.ends_with(['/', '\\']) {
                     return Err(Reason::bad_argument(tool, "target.path", "must name a file, and this is a folder"));
                 }
-                Ok(Place { path, template: None })
+                Ok(TargetPlace { path, template: None })
             }
-            Which::Periodic(note) if note.is_there => Ok(Place { path: note.path, template: None }),
-            Which::Periodic(note) => {
+            TargetChoice::Periodic(note) if note.is_there => Ok(TargetPlace { path: note.path, template: None }),
+            TargetChoice::Periodic(note) => {
                 let template = note.template(context, view)?;
-                Ok(Place { path: note.path, template: Some(template) })
+                Ok(TargetPlace { path: note.path, template: Some(template) })
             }
         }
     }
@@ -97,32 +97,32 @@ impl Target {
     /// Where exactly the note is, for a call that deletes it.
     pub fn locate(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<VaultPath, Reason> {
         match self.which(tool, context, view)? {
-            Which::Path(given) => parse_path(given),
-            Which::Periodic(note) => note.required(),
+            TargetChoice::Path(given) => parse_path(given),
+            TargetChoice::Periodic(note) => note.required(),
         }
     }
 
     /// The note, under whatever name it was asked for.
-    pub fn find(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<Found, Reason> {
+    pub fn find(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<NamedFile, Reason> {
         match self.which(tool, context, view)? {
-            Which::Path(given) => naming::find(context, view, given),
-            Which::Periodic(note) => {
+            TargetChoice::Path(given) => naming::find(context, view, given),
+            TargetChoice::Periodic(note) => {
                 let path = note.required()?;
-                Ok(Found { file: reading::read_exactly(view, &path)?, path, requested: None })
+                Ok(NamedFile { file: reading::read_exactly(view, &path)?, path, requested: None })
             }
         }
     }
 
-    fn which(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<Which<'_>, Reason> {
+    fn which(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<TargetChoice<'_>, Reason> {
         let required = |at: &str| Reason::bad_argument(tool, at, "is required for this type of target");
         let implied = if self.period.is_some() { TargetType::Periodic } else { TargetType::Path };
         match self.r#type.unwrap_or(implied) {
-            TargetType::Path => self.path.as_deref().map(Which::Path).ok_or_else(|| required("target.path")),
+            TargetType::Path => self.path.as_deref().map(TargetChoice::Path).ok_or_else(|| required("target.path")),
             TargetType::Active => Err(Reason::NoActiveFile),
             TargetType::Periodic => {
                 let period = self.period.ok_or_else(|| required("target.period"))?;
                 periodic::find(tool, context, view, period.into(), self.day(tool)?)
-                    .map(|note| Which::Periodic(Box::new(note)))
+                    .map(|note| TargetChoice::Periodic(Box::new(note)))
             }
         }
     }
@@ -140,11 +140,11 @@ impl Target {
 }
 
 /// The note that a caller names by itself, outside of a target.
-pub fn named(context: &Context<'_>, view: &View, given: &str) -> Result<Found, Reason> {
+pub fn named(context: &Context<'_>, view: &View, given: &str) -> Result<NamedFile, Reason> {
     naming::find(context, view, given)
 }
 
-enum Which<'t> {
+enum TargetChoice<'t> {
     Path(&'t str),
     Periodic(Box<PeriodicNote>),
 }

@@ -4,7 +4,7 @@ use jiff::{SignedDuration, Span, Zoned};
 use lapidary_query::{WeekRule, format_moment};
 
 /// What the places of a template are filled with.
-pub struct Places<'p> {
+pub struct TemplateFields<'p> {
     /// The name of the note without its ending.
     pub title: &'p str,
     /// The day of the note, at the time of the call.
@@ -18,7 +18,7 @@ pub struct Places<'p> {
 
 /// Fills `{{title}}`, `{{date}}`, `{{time}}`, `{{date:FORMAT}}`, `{{date+1d:FORMAT}}`, `{{yesterday}}`, `{{tomorrow}}` and
 /// `{{monday:FORMAT}}`. What is none of these stays as it is.
-pub fn filled(template: &str, places: &Places<'_>) -> String {
+pub fn filled(template: &str, places: &TemplateFields<'_>) -> String {
     let mut filled = String::with_capacity(template.len());
     let mut rest = template;
     while let Some(start) = rest.find("{{") {
@@ -43,7 +43,7 @@ pub fn filled(template: &str, places: &Places<'_>) -> String {
     filled + rest
 }
 
-impl Places<'_> {
+impl TemplateFields<'_> {
     fn value(&self, place: &str) -> Option<String> {
         let (name, format) = match place.split_once(':') {
             Some((name, format)) => (name, Some(format.trim())),
@@ -105,7 +105,7 @@ mod tests {
     #[test]
     fn places_are_filled_and_the_rest_stays() {
         let moment: Zoned = "2026-11-17T09:05:07[UTC]".parse().unwrap();
-        let places = Places {
+        let places = TemplateFields {
             title: "2026-11-17",
             moment: &moment,
             date: "2026-11-17",

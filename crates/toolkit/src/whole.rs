@@ -6,33 +6,33 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::{properties::Properties, reading::Shown, tags, time::milliseconds};
+use crate::{properties::NoteProperties, reading::ShownFile, tags, time::milliseconds};
 
 // All of a note. No doc comment, because that would stand in the schema of a tool and tell nobody anything.
 #[derive(Serialize, JsonSchema)]
-pub struct Whole {
+pub struct NoteContents {
     pub content: String,
     pub frontmatter: Map<String, Value>,
     pub tags: Vec<String>,
-    pub stat: Stat,
+    pub stat: NoteStat,
 }
 
 /// Milliseconds since 1970, as Obsidian counts; 0 where the system does not say.
 #[derive(Serialize, JsonSchema)]
-pub struct Stat {
+pub struct NoteStat {
     pub ctime: u64,
     pub mtime: u64,
     pub size: u64,
 }
 
-impl Whole {
+impl NoteContents {
     /// What could not be read of it is added to the notices.
-    pub fn of(note: &Note<'_>, file: &File, shown: &Shown, notices: &mut Vec<String>) -> Self {
+    pub fn of(note: &Note<'_>, file: &File, shown: &ShownFile, notices: &mut Vec<String>) -> Self {
         Self {
             content: shown.text().to_owned(),
             frontmatter: readable_properties(shown, notices).json(),
             tags: tags::of_note(note),
-            stat: Stat {
+            stat: NoteStat {
                 ctime: milliseconds(file.created),
                 mtime: milliseconds(file.modified),
                 size: file.content.len() as u64,
@@ -42,7 +42,7 @@ impl Whole {
 }
 
 /// Broken properties do not keep a note from being read, but they are said.
-pub fn readable_properties(shown: &Shown, notices: &mut Vec<String>) -> Properties {
+pub fn readable_properties(shown: &ShownFile, notices: &mut Vec<String>) -> NoteProperties {
     let properties = shown.properties();
     notices.extend(
         properties

@@ -13,14 +13,16 @@ mod tests;
 mod tools;
 
 pub use lapidary_operation::{
-    AnyTool, ArgumentProblem, Author, BUILT_IN_PROFILES, Batch, BatchOutcome, BatchStep, CORE_TOOLS, Cancel, Catalogue,
-    Checked, CheckpointHistory, Completed, Contents, Context, Disk, Draft, Effect, Entry, Example, Facts, Family,
-    FilledPrompt, Form, Gives, Group, Interruption, Kind, Learnt, MemoryBudget, MemoryLimits, Needs, NoSuchTool, Off,
-    Offered, OpenedVaults, OperationDeclaration, Payload, Planned, PlannedChange, Profile, ProfileRules, Prompt,
-    PromptArgument, PromptsSeen, Proposal, ProposalStep, ReadOperation, Reason, Refused, RelayedCall, Rendered, Role,
-    ScanLimits, Selection, SelectionError, Spec, Standing, StepAnswer, StepRefusal, Subscription, ToolAnswer, ToolKind,
-    VaultChoice, VaultState, VaultView, Walked, bug, catch_panic, check_arguments, clip_diff, clipped, fence,
-    install_panic_hook, quote, refusal_data, render_answer, render_change, render_dry_run, render_refusal,
+    AnswerDraft, AnyTool, ArgumentProblem, Author, BUILT_IN_PROFILES, BatchOutcome, BatchStep, CORE_TOOLS, CallBatch,
+    Cancel, Catalogue, CatalogueEntry, CheckedArguments, CheckpointHistory, CommitReport, CompletedValues, ContentForm,
+    Context, DiskFault, Effect, Example, ExampleResult, FileSubscription, FilledPrompt, Interruption, ListedPrompt,
+    MemoryBudget, MemoryLimits, NoSuchTool, OffReason, OfferedTools, OpenedVaults, OperationDeclaration, PathRefusal,
+    PathRole, Planned, PlannedChange, ProfileRules, ProfileView, PromptArgument, PromptsSeen, ProposalStep,
+    ReadOperation, ReadPayload, Reason, ReasonKind, RelayedCall, RenderedReply, ReplyFacts, ResourceBody, ScanLimits,
+    SelectionError, ShownProposal, StepAnswer, StepRefusal, ToolAnswer, ToolGroup, ToolKind, ToolNeeds, ToolSelection,
+    ToolSpec, ToolStanding, VaultChoice, VaultState, VaultView, WalkCost, WireFamily, bug, catch_panic,
+    check_arguments, clip_diff, clipped, fence, install_panic_hook, quote, refusal_data, render_answer, render_change,
+    render_dry_run, render_refusal,
 };
 pub use lapidary_toolkit::naming::is_bare_name;
 pub use operations::{
@@ -28,5 +30,5 @@ pub use operations::{
     Subscribe, WatchPrompts,
 };
 pub use prompts::prompts;
-pub use resources::{FIXED_RESOURCES, FileTemplate, FixedResource, JSON, Resource, ResourceUri};
+pub use resources::{FIXED_RESOURCES, FileTemplate, FixedResource, JSON, ResourceUri, VaultResource};
 pub use tools::{TOOL_SET, TOOLS};

@@ -2,11 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lapidary_note::{
-    Content, ContentHash, Frontmatter, Note, PromptSlot, Value as Property, filled_prompt, prompt_slots,
-};
+use lapidary_note::{ContentHash, Frontmatter, NodeContent, Note, PromptSlot, YamlValue, filled_prompt, prompt_slots};
 use lapidary_operation::{
-    ArgumentProblem, Completed, Context, FilledPrompt, Prompt, PromptArgument, Reason, bug, clipped,
+    ArgumentProblem, CompletedValues, Context, FilledPrompt, ListedPrompt, PromptArgument, Reason, bug, clipped,
 };
 use lapidary_query::nearest;
 use lapidary_toolkit::{index, reading};
@@ -21,7 +19,7 @@ const TAG: &str = "mcp-tools-prompt";
 const DEEPEST: usize = 16;
 
 /// The prompts of a vault, then its playbooks, in path order, as far as the caller may see them.
-pub fn prompts(context: &Context<'_>, view: &View) -> Result<Vec<Prompt>, Reason> {
+pub fn prompts(context: &Context<'_>, view: &View) -> Result<Vec<ListedPrompt>, Reason> {
     let (mut prompts, mut names) = (Vec::new(), BTreeSet::new());
     for (path, source) in all_notes(context, view)? {
         // One that is gone again, or cannot be read, is no prompt.
@@ -64,7 +62,7 @@ pub(crate) fn complete_prompt(
     prompt: &str,
     argument: &str,
     typed: &str,
-) -> Result<Completed, Reason> {
+) -> Result<CompletedValues, Reason> {
     let prompt = find(context, view, prompt)?;
     if !prompt.arguments.iter().any(|known| known.name == argument) {
         return Err(unknown_argument(&prompt, argument));
@@ -89,7 +87,7 @@ pub(crate) fn complete_prompt(
     Ok(best(&known, typed.trim_start_matches('#')))
 }
 
-fn find(context: &Context<'_>, view: &View, name: &str) -> Result<Prompt, Reason> {
+fn find(context: &Context<'_>, view: &View, name: &str) -> Result<ListedPrompt, Reason> {
     let mut all = prompts(context, view)?;
     // Only what is listed can be had, so no name leads anywhere else.
     match all.iter().position(|prompt| prompt.name == name) {
@@ -101,7 +99,7 @@ fn find(context: &Context<'_>, view: &View, name: &str) -> Result<Prompt, Reason
     }
 }
 
-fn values<'a>(prompt: &Prompt, arguments: &'a Map<String, Value>) -> Result<BTreeMap<&'a str, &'a str>, Reason> {
+fn values<'a>(prompt: &ListedPrompt, arguments: &'a Map<String, Value>) -> Result<BTreeMap<&'a str, &'a str>, Reason> {
     let mut values = BTreeMap::new();
     for (name, value) in arguments {
         if !prompt.arguments.iter().any(|known| known.name == *name) {
@@ -118,7 +116,7 @@ fn values<'a>(prompt: &Prompt, arguments: &'a Map<String, Value>) -> Result<BTre
     }
 }
 
-fn unknown_argument(prompt: &Prompt, given: &str) -> Reason {
+fn unknown_argument(prompt: &ListedPrompt, given: &str) -> Reason {
     let names = prompt.arguments.iter().map(|argument| argument.name.as_str());
     let nearest = nearest(given, names).map(str::to_owned);
     let problem = ArgumentProblem { at: clipped(given), problem: "is not an argument of this prompt".into(), nearest };
@@ -127,21 +125,21 @@ fn unknown_argument(prompt: &Prompt, given: &str) -> Reason {
 
 /// Where a prompt comes from.
 #[derive(Clone, Copy, PartialEq)]
-enum Source {
+enum PromptSource {
     /// The notes there that have the tag.
     Prompts,
     /// All notes of the folder that the owner chose.
     Skills,
 }
 
-fn all_notes(context: &Context<'_>, view: &View) -> Result<Vec<(VaultPath, Source)>, Reason> {
+fn all_notes(context: &Context<'_>, view: &View) -> Result<Vec<(VaultPath, PromptSource)>, Reason> {
     let folder = VaultPath::parse(FOLDER).map_err(|error| bug!("`{FOLDER}` is no path: {error}"))?;
-    let prompts = notes(context, view, folder)?.into_iter().map(|path| (path, Source::Prompts));
+    let prompts = notes(context, view, folder)?.into_iter().map(|path| (path, PromptSource::Prompts));
     let skills = match context.skills {
         Some(folder) => notes(context, view, folder.clone())?,
         None => Vec::new(),
     };
-    Ok(prompts.chain(skills.into_iter().map(|path| (path, Source::Skills))).collect())
+    Ok(prompts.chain(skills.into_iter().map(|path| (path, PromptSource::Skills))).collect())
 }
 
 /// The notes below a folder, in path order.
@@ -167,10 +165,10 @@ fn notes(context: &Context<'_>, view: &View, folder: VaultPath) -> Result<Vec<Va
 }
 
 /// The prompt that a note is, if it is one.
-fn prompt_in(vault: &str, path: &VaultPath, text: &str, source: Source) -> Option<Prompt> {
+fn prompt_in(vault: &str, path: &VaultPath, text: &str, source: PromptSource) -> Option<ListedPrompt> {
     let note = Note::parse(text);
     let mut description = note.property(&["description"]).and_then(described);
-    let is_skill = source == Source::Skills;
+    let is_skill = source == PromptSource::Skills;
     if is_skill {
         description = description.or_else(|| first_line(body(text)));
     } else {
@@ -184,16 +182,16 @@ fn prompt_in(vault: &str, path: &VaultPath, text: &str, source: Source) -> Optio
     }
     let whole = path.as_str();
     let below = match source {
-        Source::Prompts => whole.strip_prefix(FOLDER)?.strip_prefix('/')?,
+        PromptSource::Prompts => whole.strip_prefix(FOLDER)?.strip_prefix('/')?,
         // The folder is part of the name, so that it is seldom that of a prompt.
-        Source::Skills => whole,
+        PromptSource::Skills => whole,
     };
     let name = &below[..below.len() - ".md".len()];
     // A playbook may have a folder of its own, with other files that it needs.
     let name = name.strip_suffix("/SKILL").filter(|_| is_skill).unwrap_or(name);
     let title = name.rsplit('/').next().unwrap_or(name).to_owned();
     let (name, vault) = (format!("{vault}/{name}"), vault.to_owned());
-    Some(Prompt { name, vault, title, description, arguments, is_skill, path: path.clone() })
+    Some(ListedPrompt { name, vault, title, description, arguments, is_skill, path: path.clone() })
 }
 
 /// What a note begins with.
@@ -202,9 +200,11 @@ fn first_line(text: &str) -> Option<String> {
     Some(line.chars().take(200).collect())
 }
 
-fn described(node: &lapidary_note::Node) -> Option<String> {
+fn described(node: &lapidary_note::YamlNode) -> Option<String> {
     match &node.content {
-        Content::Scalar(Property::Text(text)) | Content::Alias(Property::Text(text)) => Some(text.trim().to_owned()),
+        NodeContent::Scalar(YamlValue::Text(text)) | NodeContent::Alias(YamlValue::Text(text)) => {
+            Some(text.trim().to_owned())
+        }
         _ => None,
     }
     .filter(|text| !text.is_empty())

@@ -9,7 +9,7 @@ mod uri;
 pub(crate) use completing::best;
 pub(crate) use completing::complete_path;
 pub(crate) use reading::{read_file, read_tags, status};
-pub use uri::{Resource, ResourceUri};
+pub use uri::{ResourceUri, VaultResource};
 
 /// A resource that is always there.
 pub struct FixedResource {

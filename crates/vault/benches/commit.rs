@@ -16,8 +16,8 @@ use std::{
 };
 
 use lapidary_vault::{
-    Change, ChangeSet, Guard, Policy, Scope, Vault, VaultLimits, VaultPath,
-    store::{FolderStore, Origin, StateFolder},
+    Change, ChangeSet, ContentGuard, Policy, Scope, Vault, VaultLimits, VaultPath,
+    store::{ChangeOrigin, FolderStore, StateFolder},
 };
 use report::{Failure, Report, Times};
 use rusqlite::Connection;
@@ -143,9 +143,9 @@ fn commit(vault: &Vault, names: &[String], text: &[u8]) -> Result<(), Failure> {
     for name in names {
         let path = VaultPath::parse(name)?;
         let before = view.read(&path).map_err(|error| format!("{error:?}"))?;
-        changes.push(Change::Write { path, before, guard: Guard::Plan, content: text.to_vec().into() });
+        changes.push(Change::Write { path, before, guard: ContentGuard::Plan, content: text.to_vec().into() });
     }
-    let origin = Origin { tool: "bench".to_owned(), client: "bench".to_owned(), time: SystemTime::now() };
+    let origin = ChangeOrigin { tool: "bench".to_owned(), client: "bench".to_owned(), time: SystemTime::now() };
     vault.turn(&|| true)?.commit(&ChangeSet { changes }, &Scope::default(), &origin)?;
     Ok(())
 }

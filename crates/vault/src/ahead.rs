@@ -9,24 +9,24 @@ use unicode_normalization::UnicodeNormalization;
 
 use crate::{
     Change, ChangeSet, File, VaultPath,
-    store::{Entry, EntryKind},
+    store::{EntryKind, FolderEntry},
 };
 
 /// Changes that are taken for made.
 #[derive(Clone, Default)]
-pub(crate) struct Ahead {
+pub(crate) struct PlannedOverlay {
     /// By path, in the one spelling that both ways to store an accent have in common.
-    files: BTreeMap<String, There>,
+    files: BTreeMap<String, PlannedEntry>,
     /// Folders by their old and their new path, in the order in which they move.
     folders: Vec<(VaultPath, VaultPath)>,
     steps: Vec<Arc<ChangeSet>>,
     /// Handed on to the next view of a batch, which is made from this one.
-    index: RefCell<Option<Indexed>>,
+    index: RefCell<Option<OverlayIndex>>,
 }
 
 /// What is at a path.
 #[derive(Clone)]
-pub(crate) enum There {
+pub(crate) enum PlannedEntry {
     Nothing,
     File(VaultPath, Arc<File>),
     /// What the disk has at another path.
@@ -34,13 +34,13 @@ pub(crate) enum There {
 }
 
 #[derive(Clone)]
-struct Indexed {
+struct OverlayIndex {
     /// How many of the steps are in it.
     steps: usize,
     index: PlannedIndex,
 }
 
-impl Ahead {
+impl PlannedOverlay {
     pub(crate) fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
@@ -49,7 +49,7 @@ impl Ahead {
     pub(crate) fn with(&self, changes: &ChangeSet, base: Option<PlannedIndex>) -> Self {
         let mut next = self.clone();
         if let Some(base) = base {
-            next.index.get_mut().get_or_insert(Indexed { steps: 0, index: base });
+            next.index.get_mut().get_or_insert(OverlayIndex { steps: 0, index: base });
         }
         changes.changes.iter().for_each(|change| next.apply(change));
         next.steps.push(Arc::new(changes.clone()));
@@ -57,15 +57,15 @@ impl Ahead {
     }
 
     /// What is at a path; `None` if that is what the disk has there.
-    pub(crate) fn at(&self, path: &VaultPath) -> Option<There> {
+    pub(crate) fn at(&self, path: &VaultPath) -> Option<PlannedEntry> {
         if let Some(there) = self.files.get(&key(path)) {
             return Some(there.clone());
         }
         let place = self.on_disk(path);
         match place {
-            None => Some(There::Nothing),
+            None => Some(PlannedEntry::Nothing),
             Some(place) if place == *path => None,
-            Some(place) => Some(There::Elsewhere(place)),
+            Some(place) => Some(PlannedEntry::Elsewhere(place)),
         }
     }
 
@@ -84,26 +84,26 @@ impl Ahead {
     }
 
     /// What a folder holds, where the disk has `listed` in it.
-    pub(crate) fn list(&self, folder: Option<&VaultPath>, listed: Vec<Entry>) -> Vec<Entry> {
+    pub(crate) fn list(&self, folder: Option<&VaultPath>, listed: Vec<FolderEntry>) -> Vec<FolderEntry> {
         let mut entries: BTreeMap<VaultPath, EntryKind> = BTreeMap::new();
         for entry in listed {
             let path = match (folder, entry.path.folder()) {
                 (Some(folder), Some(from)) => rebased(&entry.path, &from, folder).unwrap_or(entry.path),
                 _ => entry.path,
             };
-            let gone = |path: &VaultPath| matches!(self.at(path), Some(There::Nothing));
+            let gone = |path: &VaultPath| matches!(self.at(path), Some(PlannedEntry::Nothing));
             if !gone(&path) {
                 entries.insert(path, entry.kind);
             }
         }
         for there in self.files.values() {
-            if let There::File(path, _) = there
+            if let PlannedEntry::File(path, _) = there
                 && path.folder().as_ref() == folder
             {
                 entries.insert(path.clone(), EntryKind::File);
             }
         }
-        entries.into_iter().map(|(path, kind)| Entry { path, kind }).collect()
+        entries.into_iter().map(|(path, kind)| FolderEntry { path, kind }).collect()
     }
 
     fn apply(&mut self, change: &Change) {
@@ -112,11 +112,11 @@ impl Ahead {
             Change::Create { path, content } => self.put(path, planned(None, content)),
             Change::Move { from, to, before, content, .. } => {
                 let there = match (before, content) {
-                    (before, Some(content)) => There::File(to.clone(), planned(before.as_ref(), content)),
-                    (Some(before), None) => There::File(to.clone(), Arc::clone(before)),
-                    (None, None) => There::Elsewhere(self.on_disk(from).unwrap_or_else(|| from.clone())),
+                    (before, Some(content)) => PlannedEntry::File(to.clone(), planned(before.as_ref(), content)),
+                    (Some(before), None) => PlannedEntry::File(to.clone(), Arc::clone(before)),
+                    (None, None) => PlannedEntry::Elsewhere(self.on_disk(from).unwrap_or_else(|| from.clone())),
                 };
-                self.files.insert(key(from), There::Nothing);
+                self.files.insert(key(from), PlannedEntry::Nothing);
                 self.files.insert(key(to), there);
             }
             Change::MoveFolder { from, to } => {
@@ -126,7 +126,9 @@ impl Ahead {
                 let inside: Vec<String> = self.files.range(below.clone()..).map(|(path, _)| path.clone()).collect();
                 for path in inside.into_iter().take_while(|path| path.starts_with(&below)) {
                     let there = match self.files.remove(&path) {
-                        Some(There::File(at, file)) => There::File(rebased(&at, from, to).unwrap_or(at), file),
+                        Some(PlannedEntry::File(at, file)) => {
+                            PlannedEntry::File(rebased(&at, from, to).unwrap_or(at), file)
+                        }
                         Some(there) => there,
                         None => continue,
                     };
@@ -136,13 +138,13 @@ impl Ahead {
             // Nobody looks for it before it is made.
             Change::MakeFolder { .. } => {}
             Change::Trash { path, .. } | Change::TrashFolder { path } | Change::Delete { path, .. } => {
-                self.files.insert(key(path), There::Nothing);
+                self.files.insert(key(path), PlannedEntry::Nothing);
             }
         }
     }
 
     fn put(&mut self, path: &VaultPath, file: Arc<File>) {
-        self.files.insert(key(path), There::File(path.clone(), file));
+        self.files.insert(key(path), PlannedEntry::File(path.clone(), file));
     }
 
     /// The index of the vault with all changes in it.
@@ -153,7 +155,7 @@ impl Ahead {
         let mut indexed = self.index.borrow_mut();
         let known = match &mut *indexed {
             Some(known) => known,
-            none => none.insert(Indexed { steps: 0, index: base()? }),
+            none => none.insert(OverlayIndex { steps: 0, index: base()? }),
         };
         if known.steps < self.steps.len() {
             known.index.make(&self.steps[known.steps..]);

@@ -5,29 +5,29 @@ use std::sync::Arc;
 use lapidary_note::ContentHash;
 
 use crate::{
-    Denied, ReadError, Scope, VaultPath, View,
-    store::{Stamp, StoreError},
+    PathDenied, ReadError, Scope, VaultPath, View,
+    store::{FileStamp, StoreError},
 };
 
 /// What somebody who follows a file saw of it last.
 #[derive(Clone, Debug)]
-pub struct Sight {
+pub struct LastSeen {
     path: VaultPath,
-    last: Option<Last>,
+    last: Option<LastState>,
 }
 
 #[derive(Clone, Debug)]
-struct Last {
+struct LastState {
     /// Another scope may show something else.
     scope: Arc<Scope>,
-    stamp: Option<Stamp>,
+    stamp: Option<FileStamp>,
     /// A later change must show in the stamp.
     settled: bool,
     /// `None` where there was nothing to see.
     content: Option<ContentHash>,
 }
 
-impl Sight {
+impl LastSeen {
     pub fn new(path: VaultPath) -> Self {
         Self { path, last: None }
     }
@@ -39,9 +39,9 @@ impl Sight {
 
 impl View {
     /// Whether the caller may read a file at this path, if one is there. To a reader, what is ignored is only missing.
-    pub fn may_read(&self, path: &VaultPath) -> Result<(), Denied> {
+    pub fn may_read(&self, path: &VaultPath) -> Result<(), PathDenied> {
         match self.scope.may_read(path) {
-            Err(Denied::Ignored) => Ok(()),
+            Err(PathDenied::Ignored) => Ok(()),
             decided => decided,
         }
     }
@@ -49,11 +49,11 @@ impl View {
     /// Looks again, and says whether the caller would now read something else. The file is only read when its stamp has
     /// moved; what is decided then is the content, so that nobody hears of a file that is closed to them, not even
     /// through a link.
-    pub fn has_changed(&self, sight: &mut Sight) -> bool {
+    pub fn has_changed(&self, sight: &mut LastSeen) -> bool {
         let store = &self.backend;
         // Where even that fails, reading says what is the matter.
         let stamp = store.stamp(&sight.path).unwrap_or_default();
-        let same = |last: &Last| last.settled && last.stamp == stamp && Arc::ptr_eq(&last.scope, &self.scope);
+        let same = |last: &LastState| last.settled && last.stamp == stamp && Arc::ptr_eq(&last.scope, &self.scope);
         if sight.last.as_ref().is_some_and(same) {
             return false;
         }
@@ -64,7 +64,7 @@ impl View {
             Err(_) => None,
         };
         let settled = stamp.is_none_or(|stamp| stamp.is_settled(now));
-        let last = Last { scope: Arc::clone(&self.scope), stamp, settled, content };
+        let last = LastState { scope: Arc::clone(&self.scope), stamp, settled, content };
         let before = sight.last.replace(last);
         before.is_some_and(|before| before.content != content)
     }

@@ -3,7 +3,7 @@ use std::{
     time::Duration,
 };
 
-use lapidary_index::Live;
+use lapidary_index::VaultIndex;
 use lapidary_search::SearchKeeper;
 use lapidary_store::maintenance::{NotScheduled, run_aside, schedule};
 
@@ -15,7 +15,7 @@ const ALL_RESTS: Duration = Duration::from_secs(20 * 60);
 
 /// Does for an index what nobody should wait for: writes down what was learnt, and gives memory back when nobody asks.
 /// Ends with the vault.
-pub(crate) fn keep(live: &Arc<Live>, search: &Arc<SearchKeeper>) {
+pub(crate) fn keep(live: &Arc<VaultIndex>, search: &Arc<SearchKeeper>) {
     live.kept.call_once(|| {
         if live.is_cached() {
             look_later(Arc::downgrade(live), Arc::downgrade(search));
@@ -23,7 +23,7 @@ pub(crate) fn keep(live: &Arc<Live>, search: &Arc<SearchKeeper>) {
     });
 }
 
-fn look_later(weak_live: Weak<Live>, weak_search: Weak<SearchKeeper>) {
+fn look_later(weak_live: Weak<VaultIndex>, weak_search: Weak<SearchKeeper>) {
     let scheduled = schedule(LOOK_EVERY, move || {
         let (live, search) = (weak_live.upgrade()?, weak_search.upgrade()?);
         let idle = live.idle();
@@ -53,7 +53,7 @@ fn warn(error: NotScheduled) {
 }
 
 /// Gives memory back that nobody has needed for long.
-fn give_back(live: &Live, search: &SearchKeeper, idle: Duration) {
+fn give_back(live: &VaultIndex, search: &SearchKeeper, idle: Duration) {
     if idle >= ALL_RESTS {
         // What is being made aside would stay in memory after all else is gone.
         if !search.is_building() && live.drop_all() {
@@ -65,14 +65,14 @@ fn give_back(live: &Live, search: &SearchKeeper, idle: Duration) {
 }
 
 /// Writes down what was learnt since the last time, for the next start.
-fn save(live: &Live, search: &SearchKeeper) {
+fn save(live: &VaultIndex, search: &SearchKeeper) {
     if live.save() {
         search.save();
     }
 }
 
 /// The same for somebody who has time to wait for an index that is being made aside.
-pub(crate) fn save_at_the_end(live: &Live, search: &SearchKeeper) {
+pub(crate) fn save_at_the_end(live: &VaultIndex, search: &SearchKeeper) {
     search.settle();
     save(live, search);
 }

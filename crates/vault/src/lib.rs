@@ -7,23 +7,24 @@ mod app_settings;
 mod following;
 mod history;
 mod keeper;
+mod querying;
 mod ranked;
 mod settings;
 mod vault;
 mod view;
 
 pub use app_settings::DeletedFiles;
-pub use following::Sight;
+pub use following::LastSeen;
 pub use history::{Checkpoint, CheckpointError, LateSave};
 pub use lapidary_index::{
-    Backlink, Budget, Digest, FileEntry, FileRow, Files, Hit, IndexError, NoteRows, Notes, ScanPlace, ScannedNotes,
-    Skip, Stop, Window, links,
+    Backlink, Digest, FileEntry, FileRow, IndexError, NoteRows, ScanBudget, ScanHit, ScanPlace, ScanStop, ScanWindow,
+    ScannedNotes, SeenLines, VaultRows, VisibleFiles, VisibleNotes, links,
 };
-pub use lapidary_search::{PassageSize, Ranked, RankedNotes, RankedPage, RankedQuery};
+pub use lapidary_search::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery};
 pub use lapidary_store::{
-    Change, ChangeSet, Changed, CommitError, Denied, Diff, File, FolderNames, GlobError, Globs, Guard, InnerVault,
-    JoinError, News, PathError, PathPrefix, Policy, Receipt, RuleProblem, RulesError, Scope, ScopeError, Trash, Turn,
-    TurnError, UnmatchedRule, VaultLimits, VaultPath,
+    Change, ChangeDiff, ChangeSet, CommitError, ContentGuard, File, FileChange, FolderNames, GlobError, InnerVault,
+    JoinError, PathDenied, PathError, PathGlobs, PathPrefix, Policy, Receipt, RuleProblem, RulesError, Scope,
+    ScopeError, TrashKind, Turn, TurnError, UnmatchedRule, VaultLimits, VaultNews, VaultPath,
 };
 pub use settings::{PeriodicNotes, SettingsError};
 pub use vault::Vault;
@@ -32,13 +33,13 @@ pub use view::{ReadError, View};
 /// Where vaults are kept.
 pub mod store {
     pub use lapidary_store::{
-        Backend, BackendTurn, Capabilities, CheckpointKind, CheckpointRecord, Cursor, Delta, Entry, EntryKind,
-        EntryRecord, History, Judged, LedgerError, Look, MemoryStore, Open, Origin, PathFilter, PlaceState, Retention,
-        Stamp, Stat, StoreError, StoredFile, Walked,
+        Backend, BackendTurn, Capabilities, ChangeOrigin, CheckpointKind, CheckpointRecord, Cursor, EntryKind,
+        EntryRecord, FileStamp, FileStat, FolderEntry, History, LedgerError, ListingOptions, MemoryStore, PathFilter,
+        PlaceCheck, PlaceJudge, PlaceState, Retention, StoreError, StoredFile, VaultDelta, WalkedFolder,
         posix::{
-            DemoFolder, ExportFolder, FolderStore, LogFile, Observer, PosixBackend, Progress, RotatedFile, SecondNames,
-            StateFolder, StateProblem, SystemTrash, Waiting, folder_exists, is_ours_alone, open_state_database,
-            place_within, read_settings,
+            ApprovalQueue, ApprovalState, DemoFolder, ExportFolder, FolderStore, LogFile, PosixBackend, RotatedFile,
+            SecondNames, StateFolder, StateProblem, StepObserver, SystemTrash, folder_exists, is_ours_alone,
+            open_state_database, place_within, read_settings,
         },
     };
 }

@@ -1,11 +1,11 @@
 use std::{sync::Arc, time::SystemTime};
 
-use lapidary_index::{Cache, Live};
+use lapidary_index::{IndexCache, VaultIndex};
 use lapidary_query::nearest;
 use lapidary_search::{SearchKeeper, SegmentCache};
 use lapidary_store::{
-    Backend, Capabilities, InnerVault, LedgerError, News, PathPrefix, Policy, RulesError, Scope, ScopeKeeper,
-    StoreError, Turn, TurnError, UnmatchedRule, VaultLimits, VaultPath,
+    Backend, Capabilities, InnerVault, LedgerError, PathPrefix, Policy, RulesError, Scope, ScopeKeeper, StoreError,
+    Turn, TurnError, UnmatchedRule, VaultLimits, VaultNews, VaultPath,
     posix::{CacheFile, FolderStore, PosixBackend, StateFolder},
 };
 
@@ -16,7 +16,7 @@ pub struct Vault {
     name: String,
     backend: Arc<dyn Backend>,
     scope: ScopeKeeper,
-    live: Arc<Live>,
+    live: Arc<VaultIndex>,
     search: Arc<SearchKeeper>,
     waits_for_index: bool,
 }
@@ -54,7 +54,7 @@ impl Vault {
     ) -> Self {
         let search = SearchKeeper::new(cache.as_ref().map(|cache| SegmentCache::new(cache.for_segments())));
         let skip_folders = policy.skip_folders.clone();
-        let live = Live::new(Arc::clone(&backend), skip_folders, limits, cache.map(Cache::new));
+        let live = VaultIndex::new(Arc::clone(&backend), skip_folders, limits, cache.map(IndexCache::new));
         let (scope, live, search) = (ScopeKeeper::new(policy), Arc::new(live), Arc::new(search));
         Self { name, backend, scope, live, search, waits_for_index: false }
     }
@@ -157,7 +157,7 @@ impl Vault {
     }
 
     /// What has happened since somebody last asked, for the owner's log.
-    pub fn take_news(&self) -> Vec<News> {
+    pub fn take_news(&self) -> Vec<VaultNews> {
         self.backend.take_news()
     }
 }

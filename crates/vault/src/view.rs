@@ -3,17 +3,18 @@ use std::{
     sync::Arc,
 };
 
-use lapidary_index::{Live, PlannedIndex, SortedMap};
+use lapidary_index::{PlannedIndex, SortedMap, VaultIndex};
 use lapidary_query::Period;
 use lapidary_search::SearchKeeper;
 use lapidary_store::Backend;
 
 use crate::{
-    ChangeSet, Denied, File, Files, IndexError, Notes, PeriodicNotes, Scope, SettingsError, VaultPath,
-    ahead::{Ahead, There},
+    ChangeSet, File, IndexError, PathDenied, PeriodicNotes, Scope, SettingsError, VaultPath, VisibleFiles,
+    VisibleNotes,
+    ahead::{PlannedEntry, PlannedOverlay},
     keeper::keep,
     settings,
-    store::{Entry, EntryKind, Stamp, StoreError},
+    store::{EntryKind, FileStamp, FolderEntry, StoreError},
 };
 
 /// What one call may see of a vault. A file that was read once stays as it was for the rest of the call, and what
@@ -23,20 +24,20 @@ pub struct View {
     pub(crate) backend: Arc<dyn Backend>,
     pub(crate) scope: Arc<Scope>,
     max_file_bytes: u64,
-    pub(crate) live: Arc<Live>,
+    pub(crate) live: Arc<VaultIndex>,
     pub(crate) search: Arc<SearchKeeper>,
     pub(crate) waits_for_index: bool,
     /// What is taken for made; nothing but in a batch.
-    ahead: Ahead,
+    ahead: PlannedOverlay,
     /// Files that were read. A view belongs to one call, which is one thread.
     seen: RefCell<SortedMap<VaultPath, Arc<File>>>,
-    files: OnceCell<Files>,
-    notes: OnceCell<Notes>,
+    files: OnceCell<VisibleFiles>,
+    notes: OnceCell<VisibleNotes>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ReadError {
-    Denied(Denied),
+    Denied(PathDenied),
     Store(StoreError),
 }
 
@@ -46,7 +47,7 @@ impl View {
         backend: Arc<dyn Backend>,
         scope: Arc<Scope>,
         max_file_bytes: u64,
-        live: Arc<Live>,
+        live: Arc<VaultIndex>,
         search: Arc<SearchKeeper>,
         waits_for_index: bool,
     ) -> Self {
@@ -58,7 +59,7 @@ impl View {
             live,
             search,
             waits_for_index,
-            ahead: Ahead::default(),
+            ahead: PlannedOverlay::default(),
             seen: RefCell::default(),
             files: OnceCell::new(),
             notes: OnceCell::new(),
@@ -116,7 +117,7 @@ impl View {
     }
 
     /// Whether the caller may change a file at this path. The change itself is judged again when it is made.
-    pub fn may_write(&self, path: &VaultPath) -> Result<(), Denied> {
+    pub fn may_write(&self, path: &VaultPath) -> Result<(), PathDenied> {
         self.scope.may_write(path)
     }
 
@@ -127,7 +128,7 @@ impl View {
 
     /// The files of the vault as they were when the call first asked. Looking through a large vault takes a while, so it
     /// can be called off.
-    pub fn files(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&Files, IndexError> {
+    pub fn files(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&VisibleFiles, IndexError> {
         if let Some(files) = self.files.get() {
             return Ok(files);
         }
@@ -136,11 +137,11 @@ impl View {
         }
         keep(&self.live, &self.search);
         let snapshot = self.live.files(go_on)?;
-        Ok(self.files.get_or_init(|| Files::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
+        Ok(self.files.get_or_init(|| VisibleFiles::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
     }
 
     /// The same for somebody who is going to search them.
-    pub fn files_to_search(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&Files, IndexError> {
+    pub fn files_to_search(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&VisibleFiles, IndexError> {
         if let Some(files) = self.files.get() {
             return Ok(files);
         }
@@ -149,7 +150,7 @@ impl View {
         }
         keep(&self.live, &self.search);
         let snapshot = self.live.files_to_search(go_on)?;
-        Ok(self.files.get_or_init(|| Files::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
+        Ok(self.files.get_or_init(|| VisibleFiles::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
     }
 
     /// Looks into all notes while nobody waits for it, so that whoever asks next finds them known.
@@ -160,28 +161,28 @@ impl View {
     }
 
     /// The same, with what stands in each note.
-    pub fn notes(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&Notes, IndexError> {
+    pub fn notes(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&VisibleNotes, IndexError> {
         if let Some(notes) = self.notes.get() {
             return Ok(notes);
         }
         keep(&self.live, &self.search);
         let (live, scope) = (Arc::clone(&self.live), Arc::clone(&self.scope));
         let files = if self.ahead.is_empty() {
-            Files::new(live, scope, self.live.notes(go_on)?)
+            VisibleFiles::new(live, scope, self.live.notes(go_on)?)
         } else {
             let base = || Ok(PlannedIndex::new(self.live.notes(go_on)?, &self.live));
-            Files::ahead(live, scope, self.ahead.index(base)?)
+            VisibleFiles::ahead(live, scope, self.ahead.index(base)?)
         };
-        Ok(self.notes.get_or_init(|| Notes::new(files)))
+        Ok(self.notes.get_or_init(|| VisibleNotes::new(files)))
     }
 
     pub fn read(&self, path: &VaultPath) -> Result<Arc<File>, ReadError> {
         self.scope.may_read(path).map_err(denied)?;
         match self.ahead.at(path) {
             None => self.read_disk(path),
-            Some(There::Nothing) => Err(ReadError::Store(StoreError::Missing)),
-            Some(There::File(_, file)) => Ok(file),
-            Some(There::Elsewhere(place)) => self.read_disk(&place),
+            Some(PlannedEntry::Nothing) => Err(ReadError::Store(StoreError::Missing)),
+            Some(PlannedEntry::File(_, file)) => Ok(file),
+            Some(PlannedEntry::Elsewhere(place)) => self.read_disk(&place),
         }
     }
 
@@ -200,21 +201,21 @@ impl View {
     /// caller may see them. Without an index there are none.
     pub fn similar(&self, path: &VaultPath) -> Vec<VaultPath> {
         let Ok(snapshot) = self.live.files(&|| true) else { return Vec::new() };
-        let files = Files::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot);
+        let files = VisibleFiles::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot);
         let similar = files.similar(path);
         if self.ahead.is_empty() {
             return similar;
         }
         let stem = |name: &str| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_lowercase();
         let wanted = [stem(path.name()), path.name().to_lowercase()];
-        let listed = similar.into_iter().map(|path| Entry { path, kind: EntryKind::File }).collect();
+        let listed = similar.into_iter().map(|path| FolderEntry { path, kind: EntryKind::File }).collect();
         let mut planned = self.ahead.list(path.folder().as_ref(), listed);
         planned.retain(|entry| wanted.contains(&stem(entry.path.name())) && self.shows(&entry.path));
         planned.into_iter().map(|entry| entry.path).collect()
     }
 
     /// What a folder holds, in name order, as far as the caller may see it; `None` is the vault itself.
-    pub fn list(&self, folder: Option<&VaultPath>) -> Result<Vec<Entry>, ReadError> {
+    pub fn list(&self, folder: Option<&VaultPath>) -> Result<Vec<FolderEntry>, ReadError> {
         if let Some(folder) = folder {
             self.scope.may_enter(folder).map_err(denied)?;
         }
@@ -254,14 +255,14 @@ impl View {
     }
 
     /// What tells one state of a file from another without reading it.
-    pub fn stamp(&self, path: &VaultPath) -> Option<Stamp> {
+    pub fn stamp(&self, path: &VaultPath) -> Option<FileStamp> {
         // What cannot be looked at has no state.
         let place = || self.backend.place_of_change(path, &|place| self.shows(place)).ok();
         // Through a link, the place has to be open too.
         self.shows(path).then(place).flatten().and_then(|place| self.backend.stamp(&place).ok().flatten())
     }
 
-    fn list_disk(&self, folder: Option<&VaultPath>) -> Result<Vec<Entry>, ReadError> {
+    fn list_disk(&self, folder: Option<&VaultPath>) -> Result<Vec<FolderEntry>, ReadError> {
         self.backend.list(folder, &|place| self.shows(place)).map_err(|error| match folder {
             // It is no folder, and whether a file is there is not to be told.
             Some(folder) if error == StoreError::NotAFile && !self.shows(folder) => {
@@ -271,7 +272,7 @@ impl View {
         })
     }
 
-    fn list_ahead(&self, folder: Option<&VaultPath>) -> Result<Vec<Entry>, ReadError> {
+    fn list_ahead(&self, folder: Option<&VaultPath>) -> Result<Vec<FolderEntry>, ReadError> {
         let missing = || ReadError::Store(StoreError::Missing);
         let place = folder.map(|folder| self.ahead.on_disk(folder).ok_or_else(missing)).transpose();
         let listed = place.and_then(|place| self.list_disk(place.as_ref()));
@@ -292,8 +293,8 @@ impl View {
 }
 
 /// What is ignored is not there; everything else is closed by its path.
-fn denied(denied: Denied) -> ReadError {
-    if denied == Denied::Ignored { ReadError::Store(StoreError::Missing) } else { ReadError::Denied(denied) }
+fn denied(denied: PathDenied) -> ReadError {
+    if denied == PathDenied::Ignored { ReadError::Store(StoreError::Missing) } else { ReadError::Denied(denied) }
 }
 
 /// To a reader, a closed place and an empty place are the same.

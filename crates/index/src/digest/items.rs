@@ -1,50 +1,51 @@
 //! List items, and the fields that are written into the text.
 
-use lapidary_note::{LineTable, ListItem, Note};
-use lapidary_query::{FoundField, RowField, RowItem, item_fields, line_fields};
+use std::borrow::Cow;
 
-use crate::packed::{Packer, Unpacker};
+use lapidary_note::{LineTable, Note};
+use lapidary_query::{RowField, RowItem, TextPosition, note_fields, note_items};
+
+use super::TaskDigest;
+use crate::packed::{BytePacker, ByteUnpacker};
 
 /// The markers that take no text, by the lowest bits of the flags.
 const BULLETS: [&str; 3] = ["-", "*", "+"];
 const OTHER_MARKER: u8 = 3;
 const IS_TASK: u8 = 4;
 const HAS_PARENT: u8 = 8;
+/// It has another number of UTF-16 units than of bytes, or comes after something that has.
+const IS_WIDE: u8 = 16;
+/// Its list begins with it.
+const BEGINS_LIST: u8 = 32;
+/// Of an outermost item: its list is no section of the note.
+const IN_QUOTE: u8 = 64;
 
-pub(super) fn pack(note: &Note<'_>, lines: &LineTable, items: &mut Packer<'_>, fields: &mut Packer<'_>) {
-    let rows: Vec<RowItem<'_>> = note.items.iter().map(|item| row(note, lines, item)).collect();
+pub(super) fn pack(note: &Note<'_>, lines: &LineTable, items: &mut BytePacker<'_>, fields: &mut BytePacker<'_>) {
+    let rows = note_items(note, lines);
     rows.iter().enumerate().for_each(|(number, item)| pack_item(number, item, items));
-    let mut found = fields_of_items(note, &rows);
-    found.extend(fields_of_lines(note));
-    found.sort_by_key(|(line, ..)| *line);
-    for (line, item, key, value) in found {
-        fields.length(line);
-        fields.length(item.map_or(0, |item| item + 1));
-        fields.text(&key);
-        fields.text(&value);
+    for field in note_fields(note, &rows) {
+        fields.length(field.line);
+        fields.length(field.item.map_or(0, |item| item + 1));
+        fields.text(&field.key);
+        fields.text(&field.value);
     }
 }
 
-fn row<'n>(note: &Note<'n>, lines: &LineTable, item: &ListItem) -> RowItem<'n> {
-    // Where a tab stands before the marker, an item begins before it.
-    let span = item.marker.start..item.span.end.max(item.marker.end);
-    let line = lines.line(span.start);
-    RowItem {
-        line,
-        line_count: lines.line(span.end.max(span.start + 1) - 1) + 1 - line,
-        depth: item.depth,
-        parent: item.parent,
-        marker: &note.text[item.marker.clone()],
-        status: item.task.and_then(|task| note.tasks.get(task)).map(|task| task.status),
-        span,
-    }
-}
-
-fn pack_item(number: usize, item: &RowItem<'_>, packer: &mut Packer<'_>) {
+fn pack_item(number: usize, item: &RowItem<'_>, packer: &mut BytePacker<'_>) {
     let bullet = BULLETS.iter().position(|bullet| *bullet == item.marker);
     let marker = bullet.map_or(OTHER_MARKER, |bullet| bullet as u8);
     let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
-    packer.byte(marker | flag(IS_TASK, item.status.is_some()) | flag(HAS_PARENT, item.parent.is_some()));
+    let is_root = item.parent.is_none();
+    let units = item.end.offset - item.start.offset;
+    let is_wide = item.start.offset != item.span.start || units != item.span.len();
+    packer.byte(
+        marker
+            | flag(IS_TASK, item.status.is_some())
+            | flag(HAS_PARENT, !is_root)
+            | flag(IS_WIDE, is_wide)
+            | flag(BEGINS_LIST, is_root && item.list_line == Some(item.line))
+            | flag(IN_QUOTE, is_root && item.list_line.is_none()),
+    );
     if bullet.is_none() {
         packer.text(item.marker);
     }
@@ -58,17 +59,40 @@ fn pack_item(number: usize, item: &RowItem<'_>, packer: &mut Packer<'_>) {
     packer.length(item.line_count);
     packer.length(item.span.start);
     packer.length(item.span.len());
+    if is_wide {
+        packer.length(item.start.offset);
+        packer.length(units);
+    }
+    packer.length(item.start.column);
+    packer.length(item.end.line - item.line);
+    packer.length(item.end.column);
+    packer.text(&item.text);
 }
 
-pub(super) fn unpack_items<'a>(mut unpacker: Unpacker<'a>) -> Vec<RowItem<'a>> {
+pub(super) fn unpack_items<'a>(mut unpacker: ByteUnpacker<'a>) -> Vec<RowItem<'a>> {
     let mut items: Vec<RowItem<'a>> = Vec::new();
-    while let Some(item) = unpack_item(&mut unpacker, &items) {
+    let mut list_line = None;
+    while let Some(item) = unpack_item(&mut unpacker, &items, &mut list_line) {
         items.push(item);
     }
     items
 }
 
-fn unpack_item<'a>(unpacker: &mut Unpacker<'a>, before: &[RowItem<'a>]) -> Option<RowItem<'a>> {
+/// Tasks alone, of which less is told.
+pub(super) fn unpack_tasks<'a>(unpacker: ByteUnpacker<'a>) -> Vec<TaskDigest<'a>> {
+    let task = |item: RowItem<'a>| {
+        let Cow::Borrowed(text) = item.text else { return None };
+        let first = text.split('\n').next().unwrap_or_default();
+        Some(TaskDigest { status: item.status?, line: item.line, depth: item.depth, text: first })
+    };
+    unpack_items(unpacker).into_iter().filter_map(task).collect()
+}
+
+fn unpack_item<'a>(
+    unpacker: &mut ByteUnpacker<'a>,
+    before: &[RowItem<'a>],
+    list_line: &mut Option<usize>,
+) -> Option<RowItem<'a>> {
     let flags = unpacker.byte()?;
     let marker = match flags & OTHER_MARKER {
         OTHER_MARKER => unpacker.text()?,
@@ -88,54 +112,38 @@ fn unpack_item<'a>(unpacker: &mut Unpacker<'a>, before: &[RowItem<'a>]) -> Optio
     };
     let (line, line_count) = (unpacker.length()?, unpacker.length()?);
     let (start, length) = (unpacker.length()?, unpacker.length()?);
-    Some(RowItem { line, line_count, depth, parent, marker, status, span: start..start.checked_add(length)? })
+    let (first_unit, units) = match flags & IS_WIDE {
+        0 => (start, length),
+        _ => (unpacker.length()?, unpacker.length()?),
+    };
+    if flags & BEGINS_LIST != 0 {
+        *list_line = Some(line);
+    } else if flags & IN_QUOTE != 0 {
+        *list_line = None;
+    }
+    Some(RowItem {
+        line,
+        line_count,
+        depth,
+        parent,
+        marker,
+        status,
+        span: start..start.checked_add(length)?,
+        start: TextPosition { line, column: unpacker.length()?, offset: first_unit },
+        end: TextPosition {
+            line: line.checked_add(unpacker.length()?)?,
+            column: unpacker.length()?,
+            offset: first_unit.checked_add(units)?,
+        },
+        text: Cow::Borrowed(unpacker.text()?),
+        list_line: *list_line,
+    })
 }
 
-pub(super) fn unpack_fields<'a>(mut unpacker: Unpacker<'a>) -> Vec<RowField<'a>> {
+pub(super) fn unpack_fields<'a>(mut unpacker: ByteUnpacker<'a>) -> Vec<RowField<'a>> {
     let mut next = || {
         let (line, item) = (unpacker.length()?, unpacker.length()?);
         Some(RowField { key: unpacker.text()?, value: unpacker.text()?, line, item: item.checked_sub(1) })
     };
     std::iter::from_fn(&mut next).collect()
-}
-
-/// Line, item, key and value.
-type Found = (usize, Option<usize>, String, String);
-
-fn found(line: usize, item: Option<usize>, field: &FoundField<'_>) -> Found {
-    (line, item, field.key.to_owned(), field.value.to_owned())
-}
-
-fn fields_of_items(note: &Note<'_>, items: &[RowItem<'_>]) -> Vec<Found> {
-    let mut fields = Vec::new();
-    for (number, item) in items.iter().enumerate() {
-        let written = &note.text[item.span.clone()];
-        // Fields are seldom, and most items are not worth a copy.
-        if !written.contains("::") && written.is_ascii() {
-            continue;
-        }
-        let text = item.text(note.text).unwrap_or_default().replace('\n', " ");
-        let of_item = item_fields(&text, item.status.is_some());
-        fields.extend(of_item.iter().map(|field| found(item.line, Some(number), field)));
-    }
-    fields
-}
-
-/// Those of all lines outside lists, code and frontmatter included, as Dataview looks at them.
-fn fields_of_lines(note: &Note<'_>) -> Vec<Found> {
-    if !note.text.contains("::") {
-        return Vec::new();
-    }
-    let mut lists = note.items.iter().filter(|item| item.parent.is_none()).map(|item| item.whole.clone()).peekable();
-    let (mut fields, mut start) = (Vec::new(), 0);
-    for (number, line) in (1..).zip(note.text.split('\n')) {
-        let end = start + line.len();
-        while lists.next_if(|list| list.end <= start).is_some() {}
-        let in_list = lists.peek().is_some_and(|list| list.start < end.max(start + 1));
-        if !in_list {
-            fields.extend(line_fields(line).iter().map(|field| found(number, None, field)));
-        }
-        start = end + 1;
-    }
-    fields
 }

@@ -4,7 +4,7 @@ use lapidary_note::{LineTable, Link, LinkKind, Note, shown_text};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::{IN_PROPERTIES, PARTS, REPEATED, items, properties};
-use crate::{names::mention_key, packed::Packer};
+use crate::{names::mention_key, packed::BytePacker};
 
 /// Appends the digest of a note with these bytes.
 pub fn digest(bytes: &[u8], into: &mut Vec<u8>) {
@@ -16,18 +16,18 @@ fn pack(note: &Note<'_>, into: &mut Vec<u8>) {
     let lines = LineTable::of(note.text);
     let mut parts: [Vec<u8>; PARTS] = Default::default();
     let [keys, links, tags, aliases, structure, properties, items, fields] = &mut parts;
-    pack_links(note, &lines, &mut Packer { bytes: links }, &mut Packer { bytes: keys });
-    pack_tags(note, &mut Packer { bytes: tags });
-    note.aliases().into_iter().for_each(|alias| Packer { bytes: &mut *aliases }.text(alias));
-    pack_structure(note, &lines, &mut Packer { bytes: structure });
-    properties::pack(note, &mut Packer { bytes: properties });
-    items::pack(note, &lines, &mut Packer { bytes: items }, &mut Packer { bytes: fields });
-    let mut packer = Packer { bytes: into };
+    pack_links(note, &lines, &mut BytePacker { bytes: links }, &mut BytePacker { bytes: keys });
+    pack_tags(note, &mut BytePacker { bytes: tags });
+    note.aliases().into_iter().for_each(|alias| BytePacker { bytes: &mut *aliases }.text(alias));
+    pack_structure(note, &lines, &mut BytePacker { bytes: structure });
+    properties::pack(note, &mut BytePacker { bytes: properties });
+    items::pack(note, &lines, &mut BytePacker { bytes: items }, &mut BytePacker { bytes: fields });
+    let mut packer = BytePacker { bytes: into };
     parts.iter().for_each(|part| packer.length(part.len()));
     parts.iter().for_each(|part| packer.bytes.extend_from_slice(part));
 }
 
-fn pack_links(note: &Note<'_>, lines: &LineTable, links: &mut Packer<'_>, keys: &mut Packer<'_>) {
+fn pack_links(note: &Note<'_>, lines: &LineTable, links: &mut BytePacker<'_>, keys: &mut BytePacker<'_>) {
     let mut known: HashSet<u64> = HashSet::new();
     let mut mention = |target: &str| {
         let key = mention_key(target);
@@ -75,7 +75,7 @@ fn composed(target: Cow<'_, str>) -> Cow<'_, str> {
 }
 
 /// Each spelling once among the properties and once in the text.
-fn pack_tags(note: &Note<'_>, packer: &mut Packer<'_>) {
+fn pack_tags(note: &Note<'_>, packer: &mut BytePacker<'_>) {
     let (mut written, mut known): (HashSet<(u8, String)>, HashSet<String>) = Default::default();
     let mut pack = |name: &str, place: u8| {
         let repeated = !known.insert(name.to_lowercase());
@@ -88,7 +88,7 @@ fn pack_tags(note: &Note<'_>, packer: &mut Packer<'_>) {
     note.tags.iter().for_each(|tag| pack(&note.text[tag.name()], 0));
 }
 
-fn pack_structure(note: &Note<'_>, lines: &LineTable, packer: &mut Packer<'_>) {
+fn pack_structure(note: &Note<'_>, lines: &LineTable, packer: &mut BytePacker<'_>) {
     packer.length(note.headings.len());
     for heading in &note.headings {
         packer.byte(heading.level);
@@ -99,12 +99,5 @@ fn pack_structure(note: &Note<'_>, lines: &LineTable, packer: &mut Packer<'_>) {
     for block in &note.blocks {
         packer.length(lines.line(block.marker.start));
         packer.text(&block.id);
-    }
-    packer.length(note.tasks.len());
-    for task in &note.tasks {
-        packer.number(u64::from(u32::from(task.status)));
-        packer.length(lines.line(task.checkbox.start));
-        packer.length(note.items.get(task.item).map_or(0, |item| item.depth));
-        packer.text(&note.text[task.text.clone()]);
     }
 }

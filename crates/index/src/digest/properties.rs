@@ -1,14 +1,14 @@
-use lapidary_note::{Node, Note, Value as YamlValue};
+use lapidary_note::{Note, YamlNode, YamlValue};
 use lapidary_query::{FrontmatterState, Number, Value};
 
-use crate::packed::{Packer, Unpacker};
+use crate::packed::{BytePacker, ByteUnpacker};
 
 /// What is nested deeper is left out. YAML allows more only by repeating parts of itself.
 const MAX_DEPTH: usize = 128;
 
 /// A value that nobody has read yet.
 #[derive(Clone, Debug)]
-pub(crate) struct PackedValue<'a>(Unpacker<'a>);
+pub(crate) struct PackedValue<'a>(ByteUnpacker<'a>);
 
 impl PackedValue<'_> {
     pub(crate) fn read(&self) -> Value {
@@ -17,7 +17,7 @@ impl PackedValue<'_> {
     }
 }
 
-pub(super) fn pack(note: &Note<'_>, packer: &mut Packer<'_>) {
+pub(super) fn pack(note: &Note<'_>, packer: &mut BytePacker<'_>) {
     match &note.properties {
         Err(_) => packer.byte(2),
         Ok(_) if note.frontmatter.is_none() => packer.byte(0),
@@ -25,14 +25,14 @@ pub(super) fn pack(note: &Note<'_>, packer: &mut Packer<'_>) {
             packer.byte(1);
             for property in properties {
                 packer.text(&property.key);
-                pack_value(&Node::to_value(&property.value), packer, 0);
+                pack_value(&YamlNode::to_value(&property.value), packer, 0);
             }
         }
     }
 }
 
 /// The one place where a value of YAML becomes one of the query languages: it is packed as the one and read as the other.
-fn pack_value(value: &YamlValue, packer: &mut Packer<'_>, depth: usize) {
+fn pack_value(value: &YamlValue, packer: &mut BytePacker<'_>, depth: usize) {
     match value {
         YamlValue::Null => packer.byte(0),
         YamlValue::Bool(value) => packer.byte(1 + u8::from(*value)),
@@ -65,7 +65,7 @@ fn pack_value(value: &YamlValue, packer: &mut Packer<'_>, depth: usize) {
     }
 }
 
-pub(super) fn state(mut unpacker: Unpacker<'_>) -> FrontmatterState {
+pub(super) fn state(mut unpacker: ByteUnpacker<'_>) -> FrontmatterState {
     match unpacker.byte() {
         Some(1) => FrontmatterState::Read,
         Some(2) => FrontmatterState::Unreadable,
@@ -73,7 +73,9 @@ pub(super) fn state(mut unpacker: Unpacker<'_>) -> FrontmatterState {
     }
 }
 
-pub(super) fn entries<'a>(mut unpacker: Unpacker<'a>) -> impl Iterator<Item = (&'a str, PackedValue<'a>)> + use<'a> {
+pub(super) fn entries<'a>(
+    mut unpacker: ByteUnpacker<'a>,
+) -> impl Iterator<Item = (&'a str, PackedValue<'a>)> + use<'a> {
     let readable = unpacker.byte() == Some(1);
     std::iter::from_fn(move || {
         let key = readable.then(|| unpacker.text())??;
@@ -83,7 +85,7 @@ pub(super) fn entries<'a>(mut unpacker: Unpacker<'a>) -> impl Iterator<Item = (&
     })
 }
 
-fn skip_value(unpacker: &mut Unpacker<'_>, depth: usize) -> Option<()> {
+fn skip_value(unpacker: &mut ByteUnpacker<'_>, depth: usize) -> Option<()> {
     match unpacker.byte()? {
         0..=2 => {}
         3 | 4 => drop(unpacker.fixed()?),
@@ -104,7 +106,7 @@ fn skip_value(unpacker: &mut Unpacker<'_>, depth: usize) -> Option<()> {
     Some(())
 }
 
-fn unpack_value(unpacker: &mut Unpacker<'_>, depth: usize) -> Option<Value> {
+fn unpack_value(unpacker: &mut ByteUnpacker<'_>, depth: usize) -> Option<Value> {
     Some(match unpacker.byte()? {
         0 => Value::Null,
         1 => Value::Boolean(false),

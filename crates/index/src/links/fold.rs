@@ -32,16 +32,16 @@ fn plain_space(c: char) -> char {
 
 /// The folded last names under which the target of a link may be found.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct Keys(String);
+pub struct LinkKeys(String);
 
 /// The names to look for a link's target by; a link within its own note (`[[#H]]`) and one that ends in `/` have
 /// none.
-pub fn keys(linkpath: &str) -> Option<Keys> {
+pub fn keys(linkpath: &str) -> Option<LinkKeys> {
     let name = linkpath.rsplit('/').next().filter(|name| !name.is_empty())?;
-    Some(Keys(folded_name(name).into_owned() + NOTE_ENDING))
+    Some(LinkKeys(folded_name(name).into_owned() + NOTE_ENDING))
 }
 
-impl Keys {
+impl LinkKeys {
     /// Looked for first. An index of who mentions what needs no other: a note is mentioned under its name with and
     /// without the ending.
     pub fn as_written(&self) -> &str {

@@ -1,14 +1,14 @@
 use lapidary_note::LinkForm;
 
 use super::{
-    LinkFormat, Names,
+    FileNames, LinkFormat,
     fold::{folded_name, plain, without_note_ending},
     linkpath_for, resolve,
 };
 use crate::VaultPath;
 
 /// Files that get other paths, all at once, seen from the links of the vault.
-pub struct Move<'a, Before, After> {
+pub struct FileMoves<'a, Before, After> {
     pub before: &'a Before,
     pub after: &'a After,
     /// The new path of a file; its old one if it stays.
@@ -29,27 +29,27 @@ pub struct WrittenLink<'l> {
 
 /// What a link has to say from now on; it keeps its form, its subpath and everything else.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rewritten {
+pub struct RewrittenLink {
     /// Not encoded, see [`linkpath_for`].
     pub linkpath: String,
     /// `None` if it stays as it is: only an alias that was the name of the file follows it.
     pub alias: Option<String>,
 }
 
-impl<Before: Names, After: Names> Move<'_, Before, After> {
+impl<Before: FileNames, After: FileNames> FileMoves<'_, Before, After> {
     /// How a link in `source`, by its old path, must change to lead to the same file as before. `None` if it still
     /// does, as a link within its own note always does, if it led nowhere, or if its target is no more.
     ///
     /// Every link of the vault is concerned, not only those to and in the files that move: a file that gets a name
     /// may take links from another that has it already.
-    pub fn rewrite(&self, link: WrittenLink<'_>, source: &VaultPath) -> Option<Rewritten> {
+    pub fn rewrite(&self, link: WrittenLink<'_>, source: &VaultPath) -> Option<RewrittenLink> {
         let target = resolve(self.before, link.linkpath, source)?;
         let (new_target, new_source) = ((self.moved_to)(target), (self.moved_to)(source));
         let remains = self.after.named(&folded_name(new_target.name())).any(|file| *file == new_target);
         if !remains || resolve(self.after, link.linkpath, &new_source) == Some(&new_target) {
             return None;
         }
-        Some(Rewritten {
+        Some(RewrittenLink {
             linkpath: linkpath_for(self.after, &new_target, &new_source, self.format, link.form),
             alias: link.alias.and_then(|alias| followed(alias, target, &new_target)),
         })

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 
 use super::{
-    Names,
+    FileNames,
     fold::{folded_name, keys, plain, without_note_ending},
 };
 use crate::VaultPath;
@@ -10,22 +10,22 @@ use crate::VaultPath;
 /// `Link::target` returns. Case does not matter, aliases of notes take no part.
 ///
 /// The answer depends on the source by nothing but its folder, unless the path is empty.
-pub fn resolve<'n>(names: &'n impl Names, linkpath: &str, source: &'n VaultPath) -> Option<&'n VaultPath> {
+pub fn resolve<'n>(names: &'n impl FileNames, linkpath: &str, source: &'n VaultPath) -> Option<&'n VaultPath> {
     if linkpath.is_empty() {
         return Some(source);
     }
     Some(find(names, linkpath, source)?.path)
 }
 
-pub(super) struct Found<'n> {
+pub(super) struct ResolvedFile<'n> {
     pub(super) path: &'n VaultPath,
     /// No other file could be meant.
     pub(super) only: bool,
 }
 
-pub(super) fn find<'n>(names: &'n impl Names, linkpath: &str, source: &VaultPath) -> Option<Found<'n>> {
+pub(super) fn find<'n>(names: &'n impl FileNames, linkpath: &str, source: &VaultPath) -> Option<ResolvedFile<'n>> {
     let keys = keys(linkpath)?;
-    let wanted = Wanted::parse(linkpath, source)?;
+    let wanted = LinkQuery::parse(linkpath, source)?;
     let mut as_written = names.named(keys.as_written()).peekable();
     // A file that has the very name, wherever it is, takes the link from all notes of that name.
     match as_written.peek() {
@@ -39,7 +39,7 @@ fn unended(path: &VaultPath) -> &str {
 }
 
 /// What a link path asks for.
-struct Wanted<'l> {
+struct LinkQuery<'l> {
     /// From the root of the vault if `anchored`, else the end of a path.
     path: Cow<'l, str>,
     anchored: bool,
@@ -47,29 +47,29 @@ struct Wanted<'l> {
 
 /// How well a file answers; the least is the best.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Rank<'n> {
+enum LinkRank<'n> {
     /// The very path wins, even over a file beside the source.
-    Exact { spelling: Spelling, path: &'n VaultPath },
+    Exact { spelling: LinkSpelling, path: &'n VaultPath },
     /// Files under the source's folder go before all others, then the shortest path wins.
-    Ending { outside: bool, length: usize, spelling: Spelling, path: &'n VaultPath },
+    Ending { outside: bool, length: usize, spelling: LinkSpelling, path: &'n VaultPath },
 }
 
 /// Where Obsidian's own choice is not known (paths of one length, paths that differ in nothing but case), the file
 /// that is spelled as the link goes before the others, then the first in path order: that leaves no file without a
 /// link that leads to it, and the answer does not depend on the order in which a disk lists its files.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
-enum Spelling {
+enum LinkSpelling {
     AsWritten,
     Other,
 }
 
 #[derive(PartialEq)]
-enum Fit {
+enum PathFit {
     Whole,
     End,
 }
 
-impl<'l> Wanted<'l> {
+impl<'l> LinkQuery<'l> {
     /// `None` for a path that leaves the vault.
     fn parse(linkpath: &'l str, source: &VaultPath) -> Option<Self> {
         if linkpath.starts_with("./") || linkpath.starts_with("../") {
@@ -86,44 +86,46 @@ impl<'l> Wanted<'l> {
         candidates: impl Iterator<Item = &'n VaultPath>,
         linkable: fn(&VaultPath) -> &str,
         source: &VaultPath,
-    ) -> Option<Found<'n>> {
+    ) -> Option<ResolvedFile<'n>> {
         let wanted_folder = folded_name(folder_of(&self.path));
         let source_folder = folder_of(source.as_str());
-        let mut best: Option<Rank<'n>> = None;
+        let mut best: Option<LinkRank<'n>> = None;
         let mut only = true;
         for path in candidates {
             // The last names are the same already.
             let Some(fit) = fit(folder_of(path.as_str()), &wanted_folder) else { continue };
-            if self.anchored && fit != Fit::Whole {
+            if self.anchored && fit != PathFit::Whole {
                 continue;
             }
             let spelled = linkable(path).ends_with(&*self.path);
-            let spelling = if spelled { Spelling::AsWritten } else { Spelling::Other };
+            let spelling = if spelled { LinkSpelling::AsWritten } else { LinkSpelling::Other };
             let rank = match fit {
-                Fit::Whole => Rank::Exact { spelling, path },
-                Fit::End => Rank::Ending { outside: !is_in(path, source_folder), length: length(path), spelling, path },
+                PathFit::Whole => LinkRank::Exact { spelling, path },
+                PathFit::End => {
+                    LinkRank::Ending { outside: !is_in(path, source_folder), length: length(path), spelling, path }
+                }
             };
             only &= best.is_none();
             if best.as_ref().is_none_or(|best| rank < *best) {
                 best = Some(rank);
             }
         }
-        let (Rank::Exact { path, .. } | Rank::Ending { path, .. }) = best?;
-        Some(Found { path, only })
+        let (LinkRank::Exact { path, .. } | LinkRank::Ending { path, .. }) = best?;
+        Some(ResolvedFile { path, only })
     }
 }
 
 /// Whether a folder is the wanted one or ends in it. Only whole names count: whether Obsidian lets `eta/R` reach
 /// `beta/R.md` is not known, and nobody would want it.
-fn fit(folder: &str, wanted: &str) -> Option<Fit> {
+fn fit(folder: &str, wanted: &str) -> Option<PathFit> {
     // On a name that many files have this runs for each of them, so it makes no copy where it can do without.
     let folder = if folder.is_ascii() { Cow::Borrowed(folder) } else { folded_name(folder) };
     let (front, end) = folder.as_bytes().split_at_checked(folder.len().checked_sub(wanted.len())?)?;
     match front {
         _ if !end.eq_ignore_ascii_case(wanted.as_bytes()) => None,
-        [] => Some(Fit::Whole),
-        [.., b'/'] => Some(Fit::End),
-        _ => wanted.is_empty().then_some(Fit::End),
+        [] => Some(PathFit::Whole),
+        [.., b'/'] => Some(PathFit::End),
+        _ => wanted.is_empty().then_some(PathFit::End),
     }
 }
 

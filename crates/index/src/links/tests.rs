@@ -1,6 +1,6 @@
 use std::collections::BTreeMap;
 
-use super::{Names, folded_name, resolve};
+use super::{FileNames, folded_name, resolve};
 use crate::VaultPath;
 
 mod laws;
@@ -12,7 +12,7 @@ mod writing;
 #[derive(Clone, Debug, Default)]
 struct Files(BTreeMap<String, Vec<VaultPath>>);
 
-impl Names for Files {
+impl FileNames for Files {
     fn named<'n>(&'n self, folded: &str) -> impl Iterator<Item = &'n VaultPath> {
         self.0.get(folded).into_iter().flatten()
     }

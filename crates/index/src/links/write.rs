@@ -1,7 +1,7 @@
 use lapidary_note::LinkForm;
 
 use super::{
-    Names,
+    FileNames,
     fold::{plain, without_note_ending},
     resolve::{find, folder_of, resolve},
 };
@@ -39,7 +39,7 @@ impl LinkFormat {
 ///
 /// A link from a note to a place within itself (`[[#H]]`) needs no path, and no call.
 pub fn linkpath_for(
-    names: &impl Names,
+    names: &impl FileNames,
     target: &VaultPath,
     source: &VaultPath,
     format: LinkFormat,
@@ -72,7 +72,7 @@ fn spellings(path: &str, form: LinkForm) -> impl Iterator<Item = &str> {
 }
 
 /// Whether a link that says so is a link and leads to the target.
-fn leads(names: &impl Names, text: &str, target: &VaultPath, source: &VaultPath, form: LinkForm) -> bool {
+fn leads(names: &impl FileNames, text: &str, target: &VaultPath, source: &VaultPath, form: LinkForm) -> bool {
     let is_relative = text.starts_with("./") || text.starts_with("../");
     let is_address = form == LinkForm::Markdown && text.contains(':') && !is_relative;
     // Blanks around a path are not read.

@@ -18,11 +18,11 @@ fn scratch() -> TempDir {
     if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
 }
 
-fn followed(backend: impl Backend + 'static) -> Live {
-    Live::new(Arc::new(backend), FolderNames::new(&["node_modules"]), VaultLimits::default(), None)
+fn followed(backend: impl Backend + 'static) -> VaultIndex {
+    VaultIndex::new(Arc::new(backend), FolderNames::new(&["node_modules"]), VaultLimits::default(), None)
 }
 
-fn live(folder: FolderStore) -> Live {
+fn live(folder: FolderStore) -> VaultIndex {
     followed(PosixBackend::private(Arc::new(folder)))
 }
 

@@ -2,12 +2,13 @@
 
 use std::{fmt::Write, fs, path::Path};
 
-use lapidary_query::{Number, Object, Value};
+use lapidary_note::{LineTable, Note};
+use lapidary_query::{Number, Object, Value, note_items};
 use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::{FolderNames, Live, Scope, VaultLimits, digest::digest};
+use crate::{FolderNames, Scope, VaultIndex, VaultLimits, digest::digest};
 use lapidary_store::{
     PathPrefix, Policy,
     posix::{FolderStore, PosixBackend},
@@ -24,29 +25,26 @@ fn put(root: &Path, path: &str, text: &str) {
     fs::write(root.join(path), text).unwrap();
 }
 
-fn live(root: &Path) -> Arc<Live> {
+fn live(root: &Path) -> Arc<VaultIndex> {
     let backend = PosixBackend::private(Arc::new(FolderStore::new(root.to_owned())));
-    Arc::new(Live::new(Arc::new(backend), FolderNames::default(), VaultLimits::default(), None))
+    Arc::new(VaultIndex::new(Arc::new(backend), FolderNames::default(), VaultLimits::default(), None))
 }
 
-fn notes(live: &Arc<Live>, policy: Policy) -> Notes {
+fn notes(live: &Arc<VaultIndex>, policy: Policy) -> VisibleNotes {
     let scope = Arc::new(Scope::from(policy));
-    Notes::new(Files::new(Arc::clone(live), scope, live.notes(&|| true).unwrap()))
+    VisibleNotes::new(VisibleFiles::new(Arc::clone(live), scope, live.notes(&|| true).unwrap()))
 }
 
 /// Everything that can be asked of all notes, but for the times of the files.
-fn described(notes: &Notes) -> String {
+fn described(notes: &VisibleNotes) -> String {
     let mut text = String::new();
     for row in NoteRows::new(notes, &|| true).iter() {
-        let content = row.content().unwrap_or_default().into_owned();
         let resolved: Vec<Option<&str>> = row.links().iter().map(|link| row.resolve(link.target)).collect();
-        let items: Vec<Option<String>> = row.items().iter().map(|item| item.text(&content)).collect();
         writeln!(text, "{} {} {} {} {}", row.path(), row.name(), row.folder(), row.extension(), row.bytes()).unwrap();
         writeln!(text, "{:?} {:?}", row.frontmatter(), row.properties(&|_| true)).unwrap();
         writeln!(text, "{:?} {:?} {:?} {:?}", row.tags(), row.aliases(), row.headings(), row.blocks()).unwrap();
         writeln!(text, "{:?} {resolved:?} {:?}", row.links(), row.backlinks()).unwrap();
-        writeln!(text, "{:?} {items:?} {:?}", row.items(), row.fields()).unwrap();
-        assert!(items.iter().all(Option::is_some), "{}", row.path());
+        writeln!(text, "{:?} {:?}", row.items(), row.fields()).unwrap();
     }
     text
 }
@@ -209,8 +207,11 @@ proptest! {
         let digest = Digest::read(&bytes).unwrap();
         let text = shown_text(note.as_bytes());
         let lines = text.split('\n').count();
+        let parsed = Note::parse(&text);
+        prop_assert_eq!(digest.items(), note_items(&parsed, &LineTable::of(&text)));
         for item in digest.items() {
-            assert!(item.text(&text).is_some(), "{item:?} of {text:?}");
+            let first = item.text.lines().next().unwrap_or_default();
+            assert!(text[item.span.clone()].contains(first), "{item:?} of {text:?}");
             assert!(item.line_count > 0 && item.line + item.line_count - 1 <= lines, "{item:?} of {text:?}");
         }
         let items = digest.items().len();
@@ -225,6 +226,7 @@ proptest! {
             digest.items();
             digest.fields();
             digest.structure();
+            digest.tasks();
             digest.properties().for_each(|(_, value)| drop(value.read()));
             let read = digest.written_tags().count() + digest.links().count() + digest.aliases().count();
             prop_assert!(read <= packed.len());

@@ -2,21 +2,21 @@ use std::{fmt, ops::Range};
 
 use lapidary_query::{LineMatch, lines_after, lines_before};
 
-use super::Searched;
+use super::SearchedText;
 
 /// A matching line, with the text that it was found in.
 #[derive(Clone)]
-pub struct Hit {
+pub struct ScanHit {
     /// The index of the text.
     pub file: usize,
     /// How many matching lines of the text come before it.
     pub number: usize,
-    text: Searched,
+    text: SearchedText,
     pub line: LineMatch,
 }
 
-impl Hit {
-    pub(super) fn new(file: usize, number: usize, text: Searched, line: LineMatch) -> Self {
+impl ScanHit {
+    pub(super) fn new(file: usize, number: usize, text: SearchedText, line: LineMatch) -> Self {
         Self { file, number, text, line }
     }
 
@@ -45,7 +45,7 @@ impl Hit {
     }
 }
 
-impl fmt::Debug for Hit {
+impl fmt::Debug for ScanHit {
     /// Without the text, which may be long.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Hit").field("file", &self.file).field("line", &self.line).finish_non_exhaustive()

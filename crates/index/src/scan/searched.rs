@@ -1,18 +1,18 @@
-use crate::Slice;
+use crate::SharedBytes;
 
 /// A text as it is on disk, and as its lines are searched.
 ///
 /// A line may also end with a carriage return alone. For the search it ends with a line feed, byte for byte at the same
 /// place; hashes are taken of what is on disk.
 #[derive(Clone)]
-pub(crate) struct Searched {
-    original: Slice,
+pub(crate) struct SearchedText {
+    original: SharedBytes,
     /// Where it differs.
-    lines: Option<Slice>,
+    lines: Option<SharedBytes>,
 }
 
-impl Searched {
-    pub(crate) fn new(original: Slice) -> Self {
+impl SearchedText {
+    pub(crate) fn new(original: SharedBytes) -> Self {
         let alone = |at: &usize| original.get(at + 1) != Some(&b'\n');
         let returns: Vec<usize> = memchr::memchr_iter(b'\r', &original).filter(alone).collect();
         if returns.is_empty() {
@@ -20,7 +20,7 @@ impl Searched {
         }
         let mut bytes = original.to_vec();
         returns.into_iter().for_each(|at| bytes[at] = b'\n');
-        Self { lines: Slice::whole(bytes), original }
+        Self { lines: SharedBytes::whole(bytes), original }
     }
 
     pub(super) fn lines(&self) -> &[u8] {

@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::*;
 
-const ALL: Window = Window { start: 0, skip: Skip::Matches(0), offset: 0, limit: usize::MAX };
+const ALL: ScanWindow = ScanWindow { start: 0, skip: SeenLines::Matches(0), offset: 0, limit: usize::MAX };
 
 fn literal(text: &str) -> Pattern {
     Pattern::compile(text, &PatternOptions::default()).unwrap()
@@ -19,20 +19,20 @@ fn regex(text: &str) -> Pattern {
     Pattern::compile(text, &PatternOptions { kind: PatternKind::Regex, ..PatternOptions::default() }).unwrap()
 }
 
-fn texts<T: AsRef<[u8]>>(texts: &[T]) -> Vec<Slice> {
-    texts.iter().map(|text| Slice::from(text.as_ref().to_vec())).collect()
+fn texts<T: AsRef<[u8]>>(texts: &[T]) -> Vec<SharedBytes> {
+    texts.iter().map(|text| SharedBytes::from(text.as_ref().to_vec())).collect()
 }
 
-fn unlimited() -> Budget<'static> {
-    Budget { max_files: None, max_bytes: None, go_on: &|| None }
+fn unlimited() -> ScanBudget<'static> {
+    ScanBudget { max_files: None, max_bytes: None, go_on: &|| None }
 }
 
 /// What a scan answers, in a form that can be compared.
-fn shown(scanned: &Scanned) -> String {
+fn shown(scanned: &ScanResult) -> String {
     format!("{scanned:?}")
 }
 
-fn found(scanned: &Scanned) -> Vec<(usize, usize)> {
+fn found(scanned: &ScanResult) -> Vec<(usize, usize)> {
     scanned.hits.iter().map(|hit| (hit.file, hit.line.number)).collect()
 }
 
@@ -54,7 +54,7 @@ fn hits_come_in_the_order_of_the_texts_with_their_neighbours() {
 
 #[test]
 fn nothing_to_scan_is_no_stop() {
-    for (len, window) in [(0, ALL), (3, Window { start: 9, ..ALL }), (3, Window { limit: 0, ..ALL })] {
+    for (len, window) in [(0, ALL), (3, ScanWindow { start: 9, ..ALL }), (3, ScanWindow { limit: 0, ..ALL })] {
         let texts = texts(&vec!["x"; len]);
         let scanned = scan(&texts[..], &literal("x"), window, &unlimited());
         assert_eq!((scanned.hits.len(), scanned.stopped), (0, None));
@@ -63,13 +63,13 @@ fn nothing_to_scan_is_no_stop() {
 
 struct Gone;
 
-impl Source for Gone {
+impl ScanSource for Gone {
     fn count(&self) -> usize {
         300
     }
 
-    fn text(&self, index: usize) -> Option<Searched> {
-        (!index.is_multiple_of(3)).then(|| Searched::new(Slice::from(b"x\n".to_vec())))
+    fn text(&self, index: usize) -> Option<SearchedText> {
+        (!index.is_multiple_of(3)).then(|| SearchedText::new(SharedBytes::from(b"x\n".to_vec())))
     }
 }
 
@@ -77,7 +77,7 @@ impl Source for Gone {
 fn texts_that_cannot_be_read_are_counted() {
     let scanned = scan(&Gone, &literal("x"), ALL, &unlimited());
     assert_eq!((scanned.total, scanned.files_scanned, scanned.unread), (200, 200, 100));
-    let budget = Budget { max_files: Some(4), ..unlimited() };
+    let budget = ScanBudget { max_files: Some(4), ..unlimited() };
     let scanned = scan(&Gone, &literal("x"), ALL, &budget);
     assert_eq!((scanned.files_scanned, scanned.unread, scanned.next.map(|place| place.file)), (2, 2, Some(4)));
 }
@@ -87,7 +87,7 @@ fn a_budget_of_files_is_kept_exactly_and_the_rest_can_be_had() {
     let texts = texts(&(0..500).map(|n| "x\n".repeat(n % 4)).collect::<Vec<_>>());
     let whole = found(&scan(&texts[..], &literal("x"), ALL, &unlimited()));
     for most in [1, 7, 128, 129, 499] {
-        let budget = Budget { max_files: Some(most), ..unlimited() };
+        let budget = ScanBudget { max_files: Some(most), ..unlimited() };
         let (mut window, mut parts, mut scans) = (ALL, Vec::new(), 0);
         loop {
             let part = scan(&texts[..], &literal("x"), window, &budget);
@@ -98,18 +98,21 @@ fn a_budget_of_files_is_kept_exactly_and_the_rest_can_be_had() {
                 assert_eq!(part.stopped, None);
                 break;
             };
-            assert_eq!((part.stopped, part.files_scanned), (Some(Stop::Budget), most));
+            assert_eq!((part.stopped, part.files_scanned), (Some(ScanStop::Budget), most));
             assert_eq!(next, window.start + most);
             window.start = next;
         }
         assert_eq!((parts, scans), (whole.clone(), 500_usize.div_ceil(most)));
     }
     for most in [500, 501, usize::MAX] {
-        let budget = Budget { max_files: Some(most), ..unlimited() };
+        let budget = ScanBudget { max_files: Some(most), ..unlimited() };
         assert_eq!(scan(&texts[..], &literal("x"), ALL, &budget).stopped, None, "a budget that suffices stops nothing");
     }
-    let none = scan(&texts[..], &literal("x"), ALL, &Budget { max_files: Some(0), ..unlimited() });
-    assert_eq!((none.files_scanned, none.stopped, none.next.map(|place| place.file)), (0, Some(Stop::Budget), Some(0)));
+    let none = scan(&texts[..], &literal("x"), ALL, &ScanBudget { max_files: Some(0), ..unlimited() });
+    assert_eq!(
+        (none.files_scanned, none.stopped, none.next.map(|place| place.file)),
+        (0, Some(ScanStop::Budget), Some(0))
+    );
 }
 
 #[test]
@@ -124,7 +127,7 @@ fn a_budget_of_bytes_is_kept_and_always_lets_one_text_through() {
         (55, &[5]),
         (u64::MAX, &[5]),
     ] {
-        let budget = Budget { max_bytes: Some(most), ..unlimited() };
+        let budget = ScanBudget { max_bytes: Some(most), ..unlimited() };
         let (mut window, mut files) = (ALL, Vec::new());
         loop {
             let part = scan(&texts[..], &literal("x"), window, &budget);
@@ -141,21 +144,21 @@ fn a_budget_of_bytes_is_kept_and_always_lets_one_text_through() {
 #[test]
 fn every_stop_is_said_wherever_it_comes() {
     let texts = texts(&vec!["x\n".repeat(3); 400]);
-    for reason in [Stop::Deadline, Stop::Cancelled, Stop::Budget] {
+    for reason in [ScanStop::Deadline, ScanStop::Cancelled, ScanStop::Budget] {
         for after in [0, 1, 2, 5, 100, 399, 400, 500, 799, 800, 2000] {
             let asked = AtomicUsize::new(0);
             let go_on = || (asked.fetch_add(1, Ordering::Relaxed) >= after).then_some(reason);
-            let scanned = scan(&texts[..], &literal("x"), ALL, &Budget { go_on: &go_on, ..unlimited() });
+            let scanned = scan(&texts[..], &literal("x"), ALL, &ScanBudget { go_on: &go_on, ..unlimited() });
             let complete = scanned.files_scanned == 400 && scanned.hits.len() == 1200;
             assert_eq!(scanned.stopped, (!complete).then_some(reason), "{after}");
             assert_eq!(scanned.next.is_some(), scanned.files_scanned < 400);
             assert_eq!(scanned.total, 3 * scanned.files_scanned);
-            if reason != Stop::Cancelled {
+            if reason != ScanStop::Cancelled {
                 assert_eq!(scanned.hits.len(), scanned.total, "the page of what was counted is there");
             }
             if let Some(next) = scanned.next.map(|place| place.file) {
                 assert_eq!(next, scanned.files_scanned);
-                let rest = scan(&texts[..], &literal("x"), Window { start: next, ..ALL }, &unlimited());
+                let rest = scan(&texts[..], &literal("x"), ScanWindow { start: next, ..ALL }, &unlimited());
                 assert_eq!(scanned.total + rest.total, 1200);
             }
         }
@@ -174,12 +177,12 @@ fn a_cancellation_is_seen_inside_of_one_huge_text() {
                 cancelled.store(true, Ordering::Relaxed);
                 *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
             }
-            cancelled.load(Ordering::Relaxed).then_some(Stop::Cancelled)
+            cancelled.load(Ordering::Relaxed).then_some(ScanStop::Cancelled)
         };
-        let scanned = scan(&huge[..], &pattern, ALL, &Budget { go_on: &go_on, ..unlimited() });
+        let scanned = scan(&huge[..], &pattern, ALL, &ScanBudget { go_on: &go_on, ..unlimited() });
         assert_eq!(
             (scanned.stopped, scanned.next.map(|place| place.file), scanned.total),
-            (Some(Stop::Cancelled), Some(0), 0)
+            (Some(ScanStop::Cancelled), Some(0), 0)
         );
         let seen = seen.lock().unwrap_or_else(PoisonError::into_inner).take();
         // It takes milliseconds; this is for a loaded machine and a slow build.
@@ -199,15 +202,15 @@ fn a_text_that_was_given_up_is_named() {
 /// Changes with each reading, as a file on the disk may.
 struct Restless(Mutex<Vec<usize>>);
 
-impl Source for Restless {
+impl ScanSource for Restless {
     fn count(&self) -> usize {
         10
     }
 
-    fn text(&self, index: usize) -> Option<Searched> {
+    fn text(&self, index: usize) -> Option<SearchedText> {
         let mut read = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         read[index] += 1;
-        Some(Searched::new(Slice::from("x\n".repeat(read[index]).into_bytes())))
+        Some(SearchedText::new(SharedBytes::from("x\n".repeat(read[index]).into_bytes())))
     }
 }
 
@@ -220,15 +223,15 @@ fn count_and_hits_come_from_the_same_reading() {
 }
 
 /// So large that a wave cannot keep all of them.
-struct Large(Slice);
+struct Large(SharedBytes);
 
-impl Source for Large {
+impl ScanSource for Large {
     fn count(&self) -> usize {
         40
     }
 
-    fn text(&self, _: usize) -> Option<Searched> {
-        Some(Searched::new(self.0.clone()))
+    fn text(&self, _: usize) -> Option<SearchedText> {
+        Some(SearchedText::new(self.0.clone()))
     }
 }
 
@@ -236,7 +239,7 @@ impl Source for Large {
 fn large_texts_are_scanned_in_smaller_waves() {
     let mut text = vec![b'a'; 8 * 1024 * 1024];
     text.extend_from_slice(b"\nx\n");
-    let scanned = scan(&Large(Slice::from(text)), &literal("x"), Window { limit: 30, ..ALL }, &unlimited());
+    let scanned = scan(&Large(SharedBytes::from(text)), &literal("x"), ScanWindow { limit: 30, ..ALL }, &unlimited());
     assert_eq!((scanned.total, scanned.files_scanned, scanned.stopped), (40, 40, None));
     assert_eq!(found(&scanned), (0..30).map(|file| (file, 2)).collect::<Vec<_>>());
 }
@@ -258,27 +261,27 @@ proptest! {
     ) {
         let pattern = regex(sought);
         let texts = texts(&given);
-        let window = Window { start, skip: Skip::Matches(0), offset: 0, limit: usize::MAX };
+        let window = ScanWindow { start, skip: SeenLines::Matches(0), offset: 0, limit: usize::MAX };
         let whole = on_threads(1, || scan(&texts[..], &pattern, window, &unlimited()));
         let other = on_threads(2, || scan(&texts[..], &pattern, window, &unlimited()));
         prop_assert_eq!(shown(&whole), shown(&other));
 
         let mut expected = Vec::new();
         for (file, text) in texts.iter().enumerate().skip(start) {
-            expected.extend(pattern.lines(Searched::new(text.clone()).lines(), &|| false).map(|line| (file, line.number)));
+            expected.extend(pattern.lines(SearchedText::new(text.clone()).lines(), &|| false).map(|line| (file, line.number)));
         }
         prop_assert_eq!(found(&whole), &expected[..]);
         prop_assert_eq!(whole.total, expected.len());
 
         let mut paged = Vec::new();
         while paged.len() < whole.total {
-            let page = scan(&texts[..], &pattern, Window { start, skip: Skip::Matches(0), offset: paged.len(), limit }, &unlimited());
+            let page = scan(&texts[..], &pattern, ScanWindow { start, skip: SeenLines::Matches(0), offset: paged.len(), limit }, &unlimited());
             prop_assert_eq!(page.total, whole.total);
             prop_assert_eq!(page.hits.len(), limit.min(whole.total - paged.len()));
             paged.extend(found(&page));
         }
         prop_assert_eq!(paged, expected);
-        let behind = scan(&texts[..], &pattern, Window { start, skip: Skip::Matches(0), offset: whole.total, limit }, &unlimited());
+        let behind = scan(&texts[..], &pattern, ScanWindow { start, skip: SeenLines::Matches(0), offset: whole.total, limit }, &unlimited());
         prop_assert!(behind.hits.is_empty());
     }
 
@@ -289,7 +292,7 @@ proptest! {
         max_bytes in prop::option::of(0_u64..4000),
     ) {
         let texts = texts(&given);
-        let budget = Budget { max_files, max_bytes, go_on: &|| None };
+        let budget = ScanBudget { max_files, max_bytes, go_on: &|| None };
         let one = on_threads(1, || shown(&scan(&texts[..], &literal("a"), ALL, &budget)));
         let two = on_threads(2, || shown(&scan(&texts[..], &literal("a"), ALL, &budget)));
         prop_assert_eq!(one, two);
@@ -302,18 +305,18 @@ fn who_goes_on_where_a_page_ends_sees_every_line_once() {
     let whole = found(&scan(&texts[..], &literal("x"), ALL, &unlimited()));
     for (limit, most) in [(1, 1), (3, 2), (7, 40), (2, 7), (100, 3)] {
         for by_line in [false, true] {
-            let budget = Budget { max_files: Some(most), ..unlimited() };
-            let (mut window, mut seen) = (Window { limit, ..ALL }, Vec::new());
+            let budget = ScanBudget { max_files: Some(most), ..unlimited() };
+            let (mut window, mut seen) = (ScanWindow { limit, ..ALL }, Vec::new());
             loop {
                 let part = scan(&texts[..], &literal("x"), window, &budget);
                 seen.extend(found(&part));
                 let Some(next) = part.next else { break };
                 let last = part.hits.last().filter(|hit| hit.file == next.file && next.matches > 0);
                 let skip = match last.filter(|_| by_line) {
-                    Some(hit) => Skip::LinesBefore(hit.line.number + 1),
-                    None => Skip::Matches(next.matches),
+                    Some(hit) => SeenLines::LinesBefore(hit.line.number + 1),
+                    None => SeenLines::Matches(next.matches),
                 };
-                window = Window { start: next.file, skip, ..window };
+                window = ScanWindow { start: next.file, skip, ..window };
             }
             assert_eq!(seen, whole, "{limit} {most}");
         }

@@ -1,16 +1,16 @@
 use std::sync::OnceLock;
 
-use super::Stop;
+use super::ScanStop;
 
 /// Asks whether to go on, and remembers the first no: all threads then stop for the same reason, and a stop is never
 /// forgotten.
-pub(super) struct Watch<'b> {
-    go_on: &'b (dyn Fn() -> Option<Stop> + Sync),
-    stopped: OnceLock<Stop>,
+pub(super) struct StopSignal<'b> {
+    go_on: &'b (dyn Fn() -> Option<ScanStop> + Sync),
+    stopped: OnceLock<ScanStop>,
 }
 
-impl<'b> Watch<'b> {
-    pub(super) fn new(go_on: &'b (dyn Fn() -> Option<Stop> + Sync)) -> Self {
+impl<'b> StopSignal<'b> {
+    pub(super) fn new(go_on: &'b (dyn Fn() -> Option<ScanStop> + Sync)) -> Self {
         Self { go_on, stopped: OnceLock::new() }
     }
 
@@ -24,11 +24,11 @@ impl<'b> Watch<'b> {
     }
 
     pub(super) fn cancelled(&self) -> bool {
-        (self.go_on)() == Some(Stop::Cancelled)
+        (self.go_on)() == Some(ScanStop::Cancelled)
     }
 
     /// Why it was stopped.
-    pub(super) fn reason(&self) -> Stop {
-        self.stopped.get().copied().unwrap_or(Stop::Cancelled)
+    pub(super) fn reason(&self) -> ScanStop {
+        self.stopped.get().copied().unwrap_or(ScanStop::Cancelled)
     }
 }

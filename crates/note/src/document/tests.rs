@@ -1,6 +1,6 @@
 use proptest::prelude::*;
 
-use crate::{ContentHash, Document, Eol, Lines, NotUtf8, shown_text, text::plain_line_ends};
+use crate::{ContentHash, Document, LineEnding, LineRange, NotUtf8, shown_text, text::plain_line_ends};
 
 fn open(file: &str) -> Document {
     Document::open(file.to_owned()).unwrap()
@@ -9,13 +9,13 @@ fn open(file: &str) -> Document {
 #[test]
 fn what_is_shown_has_no_mark_and_plain_line_ends() {
     for (file, shown, eol, bom) in [
-        ("a\nb\n", "a\nb\n", Eol::Lf, false),
-        ("a\r\nb\r\n", "a\nb\n", Eol::CrLf, false),
-        ("a\rb\r", "a\nb\n", Eol::Cr, false),
-        ("a\r\nb\n", "a\nb\n", Eol::Mixed, false),
-        ("\u{feff}a\r\nb", "a\nb", Eol::CrLf, true),
-        ("\u{feff}\u{feff}", "\u{feff}", Eol::Lf, true),
-        ("", "", Eol::Lf, false),
+        ("a\nb\n", "a\nb\n", LineEnding::Lf, false),
+        ("a\r\nb\r\n", "a\nb\n", LineEnding::CrLf, false),
+        ("a\rb\r", "a\nb\n", LineEnding::Cr, false),
+        ("a\r\nb\n", "a\nb\n", LineEnding::Mixed, false),
+        ("\u{feff}a\r\nb", "a\nb", LineEnding::CrLf, true),
+        ("\u{feff}\u{feff}", "\u{feff}", LineEnding::Lf, true),
+        ("", "", LineEnding::Lf, false),
     ] {
         let document = open(file);
         assert_eq!((document.shown(), document.eol(), document.has_bom()), (shown, eol, bom), "{file:?}");
@@ -73,7 +73,7 @@ fn a_part_is_hashed_as_the_bytes_behind_it() {
     }
     assert_eq!(document.hash_of(0..99), None);
     for (from, to, bytes) in [(1, 1, "\u{feff}a\r\n"), (2, 2, "b\n"), (2, 9, "b\nc"), (4, 5, ""), (0, 1, "")] {
-        assert_eq!(document.hash_of_lines(Lines { from, to }), ContentHash::of(bytes.as_bytes()));
+        assert_eq!(document.hash_of_lines(LineRange { from, to }), ContentHash::of(bytes.as_bytes()));
     }
 }
 

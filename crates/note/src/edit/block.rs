@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use super::{Change, EditError, Edited, lines::whole_lines, outline::keeps_headings};
+use super::{EditError, EditResult, TextChange, lines::whole_lines, outline::keeps_headings};
 use crate::{Block, BlockKind, Document, ListItem, Note, NoteStructure, text::plain_line_ends};
 
 mod extend;
@@ -11,7 +11,7 @@ mod quote;
 mod row;
 mod table;
 
-use marker::Marker;
+use marker::BlockMarker;
 
 impl Document {
     /// Gives a block another content.
@@ -19,11 +19,11 @@ impl Document {
     /// List marker, task box, indentation, quote prefix, heading marks, code fence, comment marks, the outer pipes of a row
     /// and the id stay; the content may come with or without them. A box in the content wins over the old one. What would not be
     /// read back as this one block among the same others is refused.
-    pub fn replace_block(&self, block: &Block, content: &str) -> Result<Edited, EditError> {
+    pub fn replace_block(&self, block: &Block, content: &str) -> Result<EditResult, EditError> {
         let shown = self.shown();
         let span = own_span(self, block)?;
         let old = &shown[span.clone()];
-        let marker = Marker::within(shown, block, &span)?;
+        let marker = BlockMarker::within(shown, block, &span)?;
         let content = plain_line_ends(content);
         let content = marker::without_id(content.trim_matches('\n').trim_end(), &block.id);
         let new = match block.kind {
@@ -36,11 +36,11 @@ impl Document {
             BlockKind::Footnote => footnote(old, &content, &marker),
             _ => format!("{content}{}{}", marker.tail, marker.rest),
         };
-        self.write_block(block, Change::new(span, new), &block.id)
+        self.write_block(block, TextChange::new(span, new), &block.id)
     }
 
     /// Makes the change if the block is found again, where it was, and all other blocks too.
-    pub(super) fn write_block(&self, block: &Block, change: Change, id: &str) -> Result<Edited, EditError> {
+    pub(super) fn write_block(&self, block: &Block, change: TextChange, id: &str) -> Result<EditResult, EditError> {
         self.write_block_if(block, change, id, |_, _| true)
     }
 
@@ -48,10 +48,10 @@ impl Document {
     fn write_block_if(
         &self,
         block: &Block,
-        change: Change,
+        change: TextChange,
         id: &str,
         allows: impl Fn(&Note<'_>, &Note<'_>) -> bool,
-    ) -> Result<Edited, EditError> {
+    ) -> Result<EditResult, EditError> {
         let lost = || EditError::BlockLost { id: id.to_owned() };
         let changed = change.span.clone();
         let draft = self.draft(vec![change]).map_err(|_| lost())?;
@@ -76,7 +76,7 @@ fn alike(a: BlockKind, b: BlockKind) -> bool {
     a == b || (quote(a) && quote(b))
 }
 
-fn heading(old: &str, content: &str, marker: &Marker<'_>) -> Result<String, EditError> {
+fn heading(old: &str, content: &str, marker: &BlockMarker<'_>) -> Result<String, EditError> {
     if content.contains('\n') {
         return Err(EditError::SeveralLines);
     }
@@ -101,7 +101,7 @@ fn heading(old: &str, content: &str, marker: &Marker<'_>) -> Result<String, Edit
 }
 
 /// A footnote keeps its label; what follows its first line is indented to belong to it.
-fn footnote(old: &str, content: &str, marker: &Marker<'_>) -> String {
+fn footnote(old: &str, content: &str, marker: &BlockMarker<'_>) -> String {
     let mut new = old[..footnote_label(old)].to_owned();
     for (index, line) in content[footnote_label(content)..].split('\n').enumerate() {
         if index > 0 {

@@ -1,16 +1,16 @@
 //! The names of blocks.
 
-use super::{Change, EditError, Edited};
+use super::{EditError, EditResult, TextChange};
 use crate::{Block, Document, Note, blocks::is_block_id};
 
 impl Document {
     /// Gives a block another id. Only the id changes.
-    pub fn rename_block_id(&self, block: &Block, new_id: &str) -> Result<Edited, EditError> {
+    pub fn rename_block_id(&self, block: &Block, new_id: &str) -> Result<EditResult, EditError> {
         let new_id = valid(new_id)?;
         if !block.id.eq_ignore_ascii_case(new_id) {
             free(&self.note(), new_id)?;
         }
-        self.write_block(block, Change::new(block.marker.clone(), format!("^{new_id}")), new_id)
+        self.write_block(block, TextChange::new(block.marker.clone(), format!("^{new_id}")), new_id)
     }
 }
 

@@ -2,21 +2,21 @@
 
 use std::{cell::OnceCell, ops::Range};
 
-use super::{EditError, Edited};
+use super::{EditError, EditResult};
 use crate::{
-    Document, Eol, FileContent, Note, NoteStructure,
+    Document, FileContent, LineEnding, Note, NoteStructure,
     text::{BOM, ShownText, plain_line_ends},
 };
 
 /// New text for a span of the shown text.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Change {
+pub(crate) struct TextChange {
     pub(crate) span: Range<usize>,
     /// With plain line ends.
     pub(crate) text: String,
 }
 
-impl Change {
+impl TextChange {
     pub(crate) fn new(span: Range<usize>, text: impl Into<String>) -> Self {
         let text = text.into();
         let text = if text.contains('\r') { plain_line_ends(&text).into_owned() } else { text };
@@ -29,14 +29,14 @@ const LARGEST: usize = 16 << 20;
 
 /// The shown text of a document with changes made to it. Its structure is parsed if somebody asks for it, and kept if
 /// the changes are made.
-pub(crate) struct Draft<'d> {
+pub(crate) struct DocumentDraft<'d> {
     before: &'d Document,
-    changes: Vec<Change>,
+    changes: Vec<TextChange>,
     shown: String,
     structure: OnceCell<NoteStructure>,
 }
 
-impl Draft<'_> {
+impl DocumentDraft<'_> {
     pub(crate) fn shown(&self) -> &str {
         &self.shown
     }
@@ -46,13 +46,13 @@ impl Draft<'_> {
     }
 
     /// The file with the changes made.
-    pub(crate) fn finish(self) -> Result<Edited, EditError> {
+    pub(crate) fn finish(self) -> Result<EditResult, EditError> {
         let Self { before, changes, shown, structure } = self;
         let span = new_span(before.shown(), &changes)?;
         let structure = structure.into_inner();
         let (raw, text) =
-            if before.eol() == Eol::Lf { plain(before, shown)? } else { spliced(before, &changes, &shown)? };
-        Ok(Edited { document: Document::with_text(FileContent::from(raw), text, structure), span })
+            if before.eol() == LineEnding::Lf { plain(before, shown)? } else { spliced(before, &changes, &shown)? };
+        Ok(EditResult { document: Document::with_text(FileContent::from(raw), text, structure), span })
     }
 }
 
@@ -67,7 +67,7 @@ fn plain(before: &Document, shown: String) -> Result<(String, ShownText), EditEr
 }
 
 /// The file with each changed span replaced; every other byte is copied as it is.
-fn spliced(before: &Document, changes: &[Change], shown: &str) -> Result<(String, ShownText), EditError> {
+fn spliced(before: &Document, changes: &[TextChange], shown: &str) -> Result<(String, ShownText), EditError> {
     let (old_raw, old_shown) = (before.raw(), before.shown());
     let added: usize = changes.iter().map(|change| change.text.len()).sum();
     let mut raw = String::with_capacity(old_raw.len() + added);
@@ -89,7 +89,7 @@ fn spliced(before: &Document, changes: &[Change], shown: &str) -> Result<(String
 
 impl Document {
     /// The document with every change made. Changes are in order and do not overlap.
-    pub(crate) fn apply(&self, changes: Vec<Change>) -> Result<Edited, EditError> {
+    pub(crate) fn apply(&self, changes: Vec<TextChange>) -> Result<EditResult, EditError> {
         if changes.is_empty() {
             return Ok(self.unchanged());
         }
@@ -97,9 +97,9 @@ impl Document {
     }
 
     /// The document with every change made to its shown text, to look at before it is decided.
-    pub(crate) fn draft(&self, changes: Vec<Change>) -> Result<Draft<'_>, EditError> {
+    pub(crate) fn draft(&self, changes: Vec<TextChange>) -> Result<DocumentDraft<'_>, EditError> {
         match preview(self.shown(), &changes) {
-            Some(shown) => Ok(Draft { before: self, changes, shown, structure: OnceCell::new() }),
+            Some(shown) => Ok(DocumentDraft { before: self, changes, shown, structure: OnceCell::new() }),
             None => Err(new_span(self.shown(), &changes).err().unwrap_or_else(|| self.outside(0..0))),
         }
     }
@@ -107,8 +107,8 @@ impl Document {
     /// Changes that write one text in many places, unless that makes too much of a small file.
     pub(crate) fn gathered(
         &self,
-        changes: impl Iterator<Item = Result<Change, EditError>>,
-    ) -> Result<Vec<Change>, EditError> {
+        changes: impl Iterator<Item = Result<TextChange, EditError>>,
+    ) -> Result<Vec<TextChange>, EditError> {
         let limit = LARGEST.max(self.shown().len().saturating_mul(2));
         let (mut gathered, mut bytes) = (Vec::new(), 0_usize);
         for change in changes {
@@ -123,8 +123,8 @@ impl Document {
     }
 
     /// What an edit leads to that changes nothing.
-    pub(crate) fn unchanged(&self) -> Edited {
-        Edited { document: self.clone(), span: 0..0 }
+    pub(crate) fn unchanged(&self) -> EditResult {
+        EditResult { document: self.clone(), span: 0..0 }
     }
 
     /// That a span is no part of the text.
@@ -134,7 +134,7 @@ impl Document {
 }
 
 /// A text with every change made.
-pub(crate) fn preview(shown: &str, changes: &[Change]) -> Option<String> {
+pub(crate) fn preview(shown: &str, changes: &[TextChange]) -> Option<String> {
     let added: usize = changes.iter().map(|change| change.text.len()).sum();
     let mut edited = String::with_capacity(shown.len() + added);
     let mut copied = 0;
@@ -148,7 +148,7 @@ pub(crate) fn preview(shown: &str, changes: &[Change]) -> Option<String> {
 }
 
 /// Where the new text stands in the shown text of the new file, if the changes can be made.
-fn new_span(shown: &str, changes: &[Change]) -> Result<Range<usize>, EditError> {
+fn new_span(shown: &str, changes: &[TextChange]) -> Result<Range<usize>, EditError> {
     let mut span: Option<Range<usize>> = None;
     let (mut copied, mut length) = (0, 0);
     for change in changes {

@@ -1,11 +1,11 @@
-use super::{Change, EditError, Edited, outline::outline};
+use super::{EditError, EditResult, TextChange, outline::outline};
 use crate::{Document, Heading, blocks::is_block_id};
 
 impl Document {
     /// Gives a heading another text. `#` marks, closing marks and the underline stay.
     ///
     /// What would not be read back as exactly this heading among the same others is refused.
-    pub fn rename_heading(&self, heading: &Heading, new_text: &str) -> Result<Edited, EditError> {
+    pub fn rename_heading(&self, heading: &Heading, new_text: &str) -> Result<EditResult, EditError> {
         let shown = self.shown();
         let new_text = new_text.trim();
         if new_text.contains(['\n', '\r']) {
@@ -27,7 +27,7 @@ impl Document {
             written.push(' ');
         }
         let lost = || EditError::HeadingLost { text: new_text.to_owned() };
-        let draft = self.draft(vec![Change::new(heading.words.clone(), written)]).map_err(|_| lost())?;
+        let draft = self.draft(vec![TextChange::new(heading.words.clone(), written)]).map_err(|_| lost())?;
         let (before, after) = (self.note(), draft.note());
         let (old, new) = (outline(&before), outline(&after));
         let length = draft.shown().len();

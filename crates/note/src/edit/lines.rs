@@ -1,16 +1,16 @@
 use std::ops::Range;
 
-use super::{Change, EditError, Edited, begins_line};
+use super::{EditError, EditResult, TextChange, begins_line};
 use crate::{Document, text::plain_line_ends};
 
 /// Whole lines, counted from 1, both ends included. A last line beyond the text means the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Lines {
+pub struct LineRange {
     pub from: usize,
     pub to: usize,
 }
 
-impl Lines {
+impl LineRange {
     pub fn one(line: usize) -> Self {
         Self { from: line, to: line }
     }
@@ -54,7 +54,7 @@ impl Document {
     /// Puts new lines in place of others. `""` deletes them, `"\n"` leaves one blank line.
     ///
     /// The final line end of `content` is understood: the new lines end as the old ones did.
-    pub fn replace_lines(&self, lines: Lines, content: &str) -> Result<Edited, EditError> {
+    pub fn replace_lines(&self, lines: LineRange, content: &str) -> Result<EditResult, EditError> {
         let shown = self.shown();
         let span = lines.span(shown)?;
         let mut content = plain_line_ends(content).into_owned();
@@ -63,11 +63,11 @@ impl Document {
         } else if let Some(rest) = content.strip_suffix('\n').filter(|rest| !rest.is_empty() && !rest.ends_with('\n')) {
             content.truncate(rest.len());
         }
-        self.apply(vec![Change::new(span, content)])
+        self.apply(vec![TextChange::new(span, content)])
     }
 
     /// Inserts lines before line `line`; one past the last line is the end of the text.
-    pub fn insert_lines(&self, line: usize, content: &str) -> Result<Edited, EditError> {
+    pub fn insert_lines(&self, line: usize, content: &str) -> Result<EditResult, EditError> {
         let shown = self.shown();
         let lines = count(shown);
         let at = if line == lines + 1 { Some(shown.len()) } else { line_start(shown, line).filter(|_| line <= lines) };
@@ -77,7 +77,7 @@ impl Document {
         if !content.is_empty() && !begins_line(shown, at) {
             content.insert(0, '\n');
         }
-        self.apply(vec![Change::new(at..at, content)])
+        self.apply(vec![TextChange::new(at..at, content)])
     }
 }
 
@@ -110,7 +110,7 @@ mod tests {
             ("a\nb", 1, 1, "x\n", "x\nb"),
             ("\n\n", 2, 2, "x", "\nx\n"),
         ] {
-            check(before, after, |document| document.replace_lines(Lines { from, to }, content));
+            check(before, after, |document| document.replace_lines(LineRange { from, to }, content));
         }
     }
 
@@ -136,7 +136,7 @@ mod tests {
         let document = Document::open("a\nb\n".to_owned()).unwrap();
         for (from, to) in [(0, 1), (3, 3), (2, 1), (usize::MAX, usize::MAX)] {
             assert!(matches!(
-                document.replace_lines(Lines { from, to }, "x"),
+                document.replace_lines(LineRange { from, to }, "x"),
                 Err(EditError::OutsideLines { lines: 2, .. })
             ));
         }

@@ -1,13 +1,15 @@
 use std::{fmt::Write as _, ops::Range};
 
-use super::{Change, EditError, Edited, PropertyEdit, PropertyError, PropertyPath, outline::same_frame, preview};
-use crate::{Document, Link, LinkDefinition, LinkKind, Value};
+use super::{
+    EditError, EditResult, PropertyEdit, PropertyError, PropertyPath, TextChange, outline::same_frame, preview,
+};
+use crate::{Document, Link, LinkDefinition, LinkKind, YamlValue};
 
 mod kept;
 mod relocate;
 
-use kept::Aim;
-pub use relocate::Relocate;
+use kept::LinkGoal;
+pub use relocate::LinkRelocation;
 
 /// How a link writes what it leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -20,7 +22,7 @@ pub enum LinkForm {
 
 /// A link that shall lead to another file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Retarget<'a> {
+pub struct LinkRetarget<'a> {
     pub form: LinkForm,
     /// Path and subpath; of a Markdown link with the `<>` around them.
     pub destination: Range<usize>,
@@ -32,7 +34,7 @@ pub struct Retarget<'a> {
     pub alias: Option<(Range<usize>, &'a str)>,
 }
 
-impl<'a> Retarget<'a> {
+impl<'a> LinkRetarget<'a> {
     /// Nothing for a link that names no file itself: an address, or a reference to a definition.
     pub fn link(link: &Link, target: &'a str) -> Option<Self> {
         let form = match link.kind {
@@ -58,14 +60,18 @@ impl<'a> Retarget<'a> {
 
 impl Document {
     /// Lets links lead to other files. Alias, subpath, size, title and the kind of link stay; links are in order.
-    pub fn retarget_links(&self, links: &[Retarget<'_>]) -> Result<Edited, EditError> {
+    pub fn retarget_links(&self, links: &[LinkRetarget<'_>]) -> Result<EditResult, EditError> {
         let changes = in_order(self.gathered(changes(self.shown(), links))?);
         self.write_links(changes, links, |link| link.target.to_owned())
     }
 
     /// Lets a link in a property lead to another file; its spans are those of the value at `path`, which is nothing but
     /// this link.
-    pub fn retarget_property_link(&self, path: &PropertyPath, link: &Retarget<'_>) -> Result<Edited, EditError> {
+    pub fn retarget_property_link(
+        &self,
+        path: &PropertyPath,
+        link: &LinkRetarget<'_>,
+    ) -> Result<EditResult, EditError> {
         let lost = EditError::LinkLost { target: link.target.to_owned() };
         self.edit_property_link(path, link, &lost, |value| {
             Ok(in_order(changes(value, std::slice::from_ref(link)).collect::<Result<_, _>>()?))
@@ -73,12 +79,12 @@ impl Document {
     }
 
     /// Makes the changes if the links are what they should be, and all others and the blocks around them as before.
-    fn write_links<A: Aim>(
+    fn write_links<A: LinkGoal>(
         &self,
-        changes: Vec<Change>,
+        changes: Vec<TextChange>,
         links: &[A],
         name: impl Fn(&A) -> String,
-    ) -> Result<Edited, EditError> {
+    ) -> Result<EditResult, EditError> {
         if changes.is_empty() {
             return Ok(self.unchanged());
         }
@@ -95,35 +101,38 @@ impl Document {
     fn edit_property_link(
         &self,
         path: &PropertyPath,
-        aim: &impl Aim,
+        aim: &impl LinkGoal,
         lost: &EditError,
-        changes: impl Fn(&str) -> Result<Vec<Change>, EditError>,
-    ) -> Result<Edited, EditError> {
+        changes: impl Fn(&str) -> Result<Vec<TextChange>, EditError>,
+    ) -> Result<EditResult, EditError> {
         let missing = || PropertyError::Missing { path: path.to_string() };
         self.frontmatter().ok_or_else(missing)?;
-        let properties = Value::Map(self.properties().map_err(PropertyError::from)?);
-        let Some(Value::Text(value)) = path.find(&properties) else { return Err(missing().into()) };
+        let properties = YamlValue::Map(self.properties().map_err(PropertyError::from)?);
+        let Some(YamlValue::Text(value)) = path.find(&properties) else { return Err(missing().into()) };
         let changes = changes(value)?;
         let span = || changes.first().map_or(0..0, |change| change.span.clone());
         let outside = || EditError::OutsideText { span: span(), length: value.len() };
-        let value = Value::Text(preview(value, &changes).ok_or_else(outside)?);
+        let value = YamlValue::Text(preview(value, &changes).ok_or_else(outside)?);
         let edited = self.edit_property(&PropertyEdit::Set { path, value: &value })?;
         let kept = kept::keeps_property_links(&self.note(), &edited.document.note(), path, aim);
         if kept { Ok(edited) } else { Err(lost.clone()) }
     }
 }
 
-fn changes(text: &str, links: &[Retarget<'_>]) -> impl Iterator<Item = Result<Change, EditError>> {
+fn changes(text: &str, links: &[LinkRetarget<'_>]) -> impl Iterator<Item = Result<TextChange, EditError>> {
     let aliases = links.iter().filter_map(|link| link.alias.clone());
-    links.iter().map(move |link| change(text, link)).chain(aliases.map(|(span, alias)| Ok(Change::new(span, alias))))
+    links
+        .iter()
+        .map(move |link| change(text, link))
+        .chain(aliases.map(|(span, alias)| Ok(TextChange::new(span, alias))))
 }
 
-fn in_order(mut changes: Vec<Change>) -> Vec<Change> {
+fn in_order(mut changes: Vec<TextChange>) -> Vec<TextChange> {
     changes.sort_by_key(|change| change.span.start);
     changes
 }
 
-fn change(text: &str, link: &Retarget<'_>) -> Result<Change, EditError> {
+fn change(text: &str, link: &LinkRetarget<'_>) -> Result<TextChange, EditError> {
     let bad = || EditError::BadLinkTarget { target: link.target.to_owned() };
     let outside = || EditError::OutsideText { span: link.destination.clone(), length: text.len() };
     let target = link.target;
@@ -132,7 +141,7 @@ fn change(text: &str, link: &Retarget<'_>) -> Result<Change, EditError> {
     }
     match link.form {
         LinkForm::Wiki if target.contains(['[', ']', '|', '#', '^', '\\']) => Err(bad()),
-        LinkForm::Wiki => Ok(Change::new(link.path.clone(), target)),
+        LinkForm::Wiki => Ok(TextChange::new(link.path.clone(), target)),
         // `%23` is not decoded, and what holds a colon is an address.
         LinkForm::Markdown if target.contains(['#', ':']) => Err(bad()),
         LinkForm::Markdown => in_destination(text, &link.destination, &link.path, target).ok_or_else(outside),
@@ -140,25 +149,25 @@ fn change(text: &str, link: &Retarget<'_>) -> Result<Change, EditError> {
 }
 
 /// New text for a part of a Markdown destination, encoded as it must be there.
-fn in_destination(text: &str, destination: &Range<usize>, part: &Range<usize>, new: &str) -> Option<Change> {
+fn in_destination(text: &str, destination: &Range<usize>, part: &Range<usize>, new: &str) -> Option<TextChange> {
     let written = text.get(destination.clone())?;
     if destination.start > part.start || part.end > destination.end {
         return None;
     }
     if written.starts_with('<') {
-        return Some(Change::new(part.clone(), encoded(new, Within::Brackets)));
+        return Some(TextChange::new(part.clone(), encoded(new, LinkDelimiter::Brackets)));
     }
     let (lead, rest) = (text.get(destination.start..part.start)?, text.get(part.end..destination.end)?);
-    let encoded_part = encoded(new, Within::Parentheses);
+    let encoded_part = encoded(new, LinkDelimiter::Parentheses);
     if is_balanced(&format!("{lead}{encoded_part}{rest}")) {
-        return Some(Change::new(part.clone(), encoded_part));
+        return Some(TextChange::new(part.clone(), encoded_part));
     }
     // A parenthesis without its partner would end the link.
-    Some(Change::new(destination.clone(), format!("<{lead}{}{rest}>", encoded(new, Within::Brackets))))
+    Some(TextChange::new(destination.clone(), format!("<{lead}{}{rest}>", encoded(new, LinkDelimiter::Brackets))))
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Within {
+enum LinkDelimiter {
     /// `(…)`: no space may stand there.
     Parentheses,
     /// `(<…>)`
@@ -167,13 +176,13 @@ enum Within {
 
 /// The path as Obsidian writes it: only what would end or change the link is encoded. Obsidian leaves `%` alone too,
 /// and its link to such a file is broken; ours is not.
-fn encoded(path: &str, within: Within) -> String {
+fn encoded(path: &str, within: LinkDelimiter) -> String {
     let mut written = String::with_capacity(path.len());
     for (at, c) in path.char_indices() {
         let escape = match c {
-            ' ' => within == Within::Parentheses,
+            ' ' => within == LinkDelimiter::Parentheses,
             '\\' | '|' => true,
-            '<' | '>' => within == Within::Brackets || at == 0,
+            '<' | '>' => within == LinkDelimiter::Brackets || at == 0,
             // Left alone it would be read as an escape, or make the whole path unreadable.
             '%' => true,
             c => c.is_ascii_control(),

@@ -1,35 +1,35 @@
-use crate::Value;
+use crate::YamlValue;
 
 /// Where new text or values go beside what is there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Side {
+pub enum InsertSide {
     Before,
     Behind,
 }
 
 /// A property's value with more in it: lists are joined, a list takes in a single value, maps take in entries, texts are
 /// put together. What stands behind wins where two maps have the same name. Nothing if the two do not go together.
-pub(super) fn merged(old: &Value, new: &Value, side: Side) -> Option<Value> {
+pub(super) fn merged(old: &YamlValue, new: &YamlValue, side: InsertSide) -> Option<YamlValue> {
     let (first, second) = match side {
-        Side::Before => (new, old),
-        Side::Behind => (old, new),
+        InsertSide::Before => (new, old),
+        InsertSide::Behind => (old, new),
     };
     Some(match (first, second) {
-        (Value::Null, value) | (value, Value::Null) => value.clone(),
-        (Value::Text(first), Value::Text(second)) => Value::Text(format!("{first}{second}")),
-        (Value::Map(first), Value::Map(second)) => Value::Map(joined(first, second)),
-        (Value::List(first), Value::List(second)) => Value::List([first.as_slice(), second].concat()),
-        (Value::List(items), one) if side == Side::Behind => {
-            Value::List(items.iter().chain(std::iter::once(one)).cloned().collect())
+        (YamlValue::Null, value) | (value, YamlValue::Null) => value.clone(),
+        (YamlValue::Text(first), YamlValue::Text(second)) => YamlValue::Text(format!("{first}{second}")),
+        (YamlValue::Map(first), YamlValue::Map(second)) => YamlValue::Map(joined(first, second)),
+        (YamlValue::List(first), YamlValue::List(second)) => YamlValue::List([first.as_slice(), second].concat()),
+        (YamlValue::List(items), one) if side == InsertSide::Behind => {
+            YamlValue::List(items.iter().chain(std::iter::once(one)).cloned().collect())
         }
-        (one, Value::List(items)) if side == Side::Before => {
-            Value::List(std::iter::once(one).chain(items).cloned().collect())
+        (one, YamlValue::List(items)) if side == InsertSide::Before => {
+            YamlValue::List(std::iter::once(one).chain(items).cloned().collect())
         }
         _ => return None,
     })
 }
 
-fn joined(first: &[(String, Value)], second: &[(String, Value)]) -> Vec<(String, Value)> {
+fn joined(first: &[(String, YamlValue)], second: &[(String, YamlValue)]) -> Vec<(String, YamlValue)> {
     let mut entries = first.to_vec();
     for (name, value) in second {
         match entries.iter_mut().find(|(known, _)| known == name) {
@@ -46,10 +46,10 @@ mod tests {
 
     #[test]
     fn values_of_one_kind_go_together() {
-        let text = |text: &str| Value::Text(text.to_owned());
-        let list = |items: &[&str]| Value::List(items.iter().map(|item| text(item)).collect());
+        let text = |text: &str| YamlValue::Text(text.to_owned());
+        let list = |items: &[&str]| YamlValue::List(items.iter().map(|item| text(item)).collect());
         let map = |entries: &[(&str, &str)]| {
-            Value::Map(entries.iter().map(|(name, value)| ((*name).to_owned(), text(value))).collect())
+            YamlValue::Map(entries.iter().map(|(name, value)| ((*name).to_owned(), text(value))).collect())
         };
         for (old, new, before, behind) in [
             (text("a"), text("b"), Some(text("ba")), Some(text("ab"))),
@@ -61,14 +61,14 @@ mod tests {
                 Some(map(&[("k", "1"), ("y", "4"), ("x", "2")])),
                 Some(map(&[("k", "3"), ("x", "2"), ("y", "4")])),
             ),
-            (Value::Null, text("a"), Some(text("a")), Some(text("a"))),
+            (YamlValue::Null, text("a"), Some(text("a")), Some(text("a"))),
             (text("a"), list(&["b"]), None, None),
-            (Value::Integer(1), Value::Integer(2), None, None),
-            (Value::Bool(true), text("a"), None, None),
+            (YamlValue::Integer(1), YamlValue::Integer(2), None, None),
+            (YamlValue::Bool(true), text("a"), None, None),
             (map(&[]), text("a"), None, None),
         ] {
-            assert_eq!(merged(&old, &new, Side::Before), before, "{old:?} {new:?}");
-            assert_eq!(merged(&old, &new, Side::Behind), behind, "{old:?} {new:?}");
+            assert_eq!(merged(&old, &new, InsertSide::Before), before, "{old:?} {new:?}");
+            assert_eq!(merged(&old, &new, InsertSide::Behind), behind, "{old:?} {new:?}");
         }
     }
 }

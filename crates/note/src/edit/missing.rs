@@ -1,9 +1,9 @@
 //! Headings and blocks that are made because something shall stand there.
 
 use super::{
-    Change, Draft, EditError, Edited, block_id,
+    DocumentDraft, EditError, EditResult, TextChange, block_id,
     outline::{keeps_blocks, keeps_others, outline_paths},
-    section::Ending,
+    section::TextEnding,
 };
 use crate::{Document, Heading, HeadingMatch, Note, headings::HeadingName, text::plain_line_ends};
 
@@ -12,7 +12,7 @@ impl Document {
     ///
     /// They go to the end of the section that the known begin of the path leads to, each one level deeper; without one to
     /// the end of the note, on the level of its outermost headings, or on that of its own marks (`## A`).
-    pub fn append_heading(&self, path: &str, content: &str) -> Result<Edited, EditError> {
+    pub fn append_heading(&self, path: &str, content: &str) -> Result<EditResult, EditError> {
         let shown = self.shown();
         let note = self.note();
         if note.find_heading(path) != HeadingMatch::None {
@@ -48,7 +48,7 @@ impl Document {
             new += &plain_line_ends(content);
         }
         end_lines(&mut new, shown, end);
-        let change = Change::new(end..end, new);
+        let change = TextChange::new(end..end, new);
         let added = end..end + change.text.len();
         let text_end = end + change.text.trim_end().len();
 
@@ -66,8 +66,8 @@ impl Document {
         let is_found = created.is_some_and(|created| after.find_heading(path) == HeadingMatch::One(created));
         let holds = created.is_some_and(|created| created.section.end >= text_end);
         if !is_found || !holds {
-            return Err(match Ending::of(&shown[..end]) {
-                Ending::Open => EditError::Unclosed,
+            return Err(match TextEnding::of(&shown[..end]) {
+                TextEnding::Open => EditError::Unclosed,
                 _ => lost(names.last().copied().unwrap_or_default()),
             });
         }
@@ -80,7 +80,7 @@ impl Document {
 
     /// Adds a block with a name at the end of the note. The name ends the text if that makes one block of it, else it gets
     /// a line of its own below.
-    pub fn append_block(&self, id: &str, content: &str) -> Result<Edited, EditError> {
+    pub fn append_block(&self, id: &str, content: &str) -> Result<EditResult, EditError> {
         let shown = self.shown();
         let note = self.note();
         let id = block_id::valid(id)?;
@@ -92,9 +92,9 @@ impl Document {
         let change = |marker: &str| {
             let mut new = format!("{separator}{content}{marker}");
             end_lines(&mut new, shown, end);
-            Change::new(end..end, new)
+            TextChange::new(end..end, new)
         };
-        let is_right = |draft: &Draft<'_>| {
+        let is_right = |draft: &DocumentDraft<'_>| {
             let start = end + separator.len();
             let whole = start + content.len() - content.trim_start().len()..start + content.len();
             let after = draft.note();

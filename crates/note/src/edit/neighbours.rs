@@ -31,10 +31,10 @@ fn text_appended_to_a_section_leaves_ids_alone() {
     let append = |blanks| {
         move |document: &Document| {
             let heading = first_heading(document);
-            document.append_to_section(&Section { heading: &heading, part: SectionPart::Subtree, blanks }, "more")
+            document.append_to_section(&SectionEdit { heading: &heading, part: SectionPart::Subtree, blanks }, "more")
         }
     };
-    check("# A\ntext ^id\n", "# A\ntext ^id\n\nmore\n", append(Blanks::AsSent));
+    check("# A\ntext ^id\n", "# A\ntext ^id\n\nmore\n", append(BlankLines::AsSent));
 }
 
 #[test]
@@ -71,17 +71,17 @@ fn a_moved_property_does_not_lose_its_comment() {
     let (from, to) = (PropertyPath::parse("a").unwrap(), PropertyPath::parse("m.a").unwrap());
     let document = Document::open(before.to_owned()).unwrap();
     let moved = document.edit_property(&PropertyEdit::Move { from: &from, to: &to });
-    let kept = |edited: &Edited| edited.document.shown().contains("# important");
+    let kept = |edited: &EditResult| edited.document.shown().contains("# important");
     assert!(moved.as_ref().map_or(true, kept), "{moved:?}");
 }
 
 #[test]
 fn a_long_list_is_set_in_one_go() {
-    let items = |mark: &str| (0..2000).map(|n| crate::Value::Text(format!("{mark}{n}"))).collect::<Vec<_>>();
+    let items = |mark: &str| (0..2000).map(|n| crate::YamlValue::Text(format!("{mark}{n}"))).collect::<Vec<_>>();
     let list: String = (0..2000).map(|n| format!("  - old{n}\n")).collect();
     let before = format!("---\nk:\n{list}---\n");
     let document = Document::open(before).unwrap();
-    let (path, value) = (PropertyPath::parse("k").unwrap(), crate::Value::List(items("new")));
+    let (path, value) = (PropertyPath::parse("k").unwrap(), crate::YamlValue::List(items("new")));
     let edited = document.edit_property(&PropertyEdit::Set { path: &path, value: &value }).unwrap();
     assert!(edited.document.shown().contains("new1999"));
 }

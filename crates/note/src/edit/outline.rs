@@ -6,20 +6,20 @@ use crate::{Block, BlockKind, CodeKind, Heading, Note, NoteStructure};
 
 /// A heading as far as an edit elsewhere must not change it.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Entry<'n> {
+pub(super) struct OutlineEntry<'n> {
     pub(super) level: u8,
     pub(super) text: &'n str,
     pub(super) start: usize,
 }
 
-impl<'n> From<&'n Heading> for Entry<'n> {
+impl<'n> From<&'n Heading> for OutlineEntry<'n> {
     fn from(heading: &'n Heading) -> Self {
         Self { level: heading.level, text: &heading.text, start: heading.section.start }
     }
 }
 
-pub(super) fn outline<'n>(note: &'n Note<'_>) -> Vec<Entry<'n>> {
-    note.headings.iter().map(Entry::from).collect()
+pub(super) fn outline<'n>(note: &'n Note<'_>) -> Vec<OutlineEntry<'n>> {
+    note.headings.iter().map(OutlineEntry::from).collect()
 }
 
 /// The headings that stand outside of a span, each with those above it.

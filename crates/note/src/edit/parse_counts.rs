@@ -1,10 +1,10 @@
 //! How often a note is parsed for an edit: once before it, once after it, and not at all where nothing depends on it.
 
 use super::{
-    Blanks, Occurrence, Operation, PatchContent, PatchTarget, PropertyEdit, PropertyPath, Relocate, Section,
-    SectionPart, SectionPatch, Side, TagEdit, TagPlaces,
+    BlankLines, InsertSide, LinkRelocation, Occurrence, PatchContent, PatchOperation, PatchTarget, PropertyEdit,
+    PropertyPath, SectionEdit, SectionPart, SectionPatch, TagEdit, TagPlaces,
 };
-use crate::{Document, Heading, Value, note::parse_count::during};
+use crate::{Document, Heading, YamlValue, note::parse_count::during};
 
 const NOTE: &str = "---\ntags: [a, b]\nk: v\n---\n# A\n- #a x ^id\n\n## B\ntext #a [[N#H]]\n\n# C\nend\n";
 
@@ -38,7 +38,7 @@ fn a_tag_edit_parses_once_before_and_once_after() {
 
 #[test]
 fn an_edit_of_properties_parses_no_note() {
-    let (path, value) = (PropertyPath::parse("k").unwrap(), Value::Text("w".to_owned()));
+    let (path, value) = (PropertyPath::parse("k").unwrap(), YamlValue::Text("w".to_owned()));
     let (_, parses) = during(|| open().edit_property(&PropertyEdit::Set { path: &path, value: &value }).unwrap());
     assert_eq!(parses, 0);
 }
@@ -51,8 +51,8 @@ fn replaced_text_parses_no_note() {
 
 #[test]
 fn a_section_is_parsed_once_before_and_once_after() {
-    fn section(heading: &Heading) -> Section<'_> {
-        Section { heading, part: SectionPart::Own, blanks: Blanks::Kept }
+    fn section(heading: &Heading) -> SectionEdit<'_> {
+        SectionEdit { heading, part: SectionPart::Own, blanks: BlankLines::Kept }
     }
     let replaced =
         |document: &Document| document.replace_body(&section(&document.note().headings[1]), "new\n").unwrap().document;
@@ -73,7 +73,7 @@ fn a_block_or_a_link_is_parsed_once_before_and_once_after() {
     let renamed = |document: &Document| document.rename_block_id(&document.note().blocks[0], "n").unwrap().document;
     assert_eq!(parses(renamed), 2);
     let relocated = |document: &Document| {
-        let link = Relocate::link(&document.note().links[0], "I".to_owned()).unwrap();
+        let link = LinkRelocation::link(&document.note().links[0], "I".to_owned()).unwrap();
         document.relocate_links(&[link]).unwrap().document
     };
     assert_eq!(parses(relocated), 2);
@@ -83,12 +83,12 @@ fn a_block_or_a_link_is_parsed_once_before_and_once_after() {
 fn a_patch_shares_what_its_edit_parses() {
     let patch = |operation, content| SectionPatch { operation, content, create: true, repeat: false, trim: false };
     for (target, operation, expected) in [
-        (PatchTarget::Heading("B"), Operation::Replace, 2),
-        (PatchTarget::Heading("New"), Operation::Add(Side::Behind), 2),
-        (PatchTarget::Block("id"), Operation::Replace, 2),
-        (PatchTarget::Block("id"), Operation::Add(Side::Behind), 2),
-        (PatchTarget::Block("new"), Operation::Replace, 2),
-        (PatchTarget::Property("k"), Operation::Replace, 1),
+        (PatchTarget::Heading("B"), PatchOperation::Replace, 2),
+        (PatchTarget::Heading("New"), PatchOperation::Add(InsertSide::Behind), 2),
+        (PatchTarget::Block("id"), PatchOperation::Replace, 2),
+        (PatchTarget::Block("id"), PatchOperation::Add(InsertSide::Behind), 2),
+        (PatchTarget::Block("new"), PatchOperation::Replace, 2),
+        (PatchTarget::Property("k"), PatchOperation::Replace, 1),
     ] {
         let patch = patch(operation, PatchContent::Text("more"));
         let patched = |document: &Document| document.patch_section(target, &patch).unwrap().document;

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::{
-    Block, BlockKind, CodeKind, FootnoteKind, Form, Note, NoteStructure,
+    Block, BlockKind, CodeKind, FootnoteKind, MarkForm, Note, NoteStructure,
     span::{is_blank_line, line_end, line_start},
 };
 
@@ -15,21 +15,21 @@ const MAX_TRIES: usize = 32;
 
 /// A block that need not have a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Standing {
+pub(super) struct UnnamedBlock {
     pub(super) kind: BlockKind,
     pub(super) span: Range<usize>,
 }
 
 /// What a marker below the last line of a text names.
-pub(super) fn last_block(text: &str) -> Option<Standing> {
+pub(super) fn last_block(text: &str) -> Option<UnnamedBlock> {
     let probe = format!("{}\n\n^probe", text.trim_end_matches('\n'));
     let named = |block: &Block| block.marker.end == probe.len();
     let Block { kind, span, .. } = NoteStructure::parse(&probe).blocks.into_iter().find(named)?;
-    Some(Standing { kind, span })
+    Some(UnnamedBlock { kind, span })
 }
 
 /// The innermost list item or else the outermost block that a place stands in.
-pub(super) fn block_at(note: &Note<'_>, at: usize) -> Option<Standing> {
+pub(super) fn block_at(note: &Note<'_>, at: usize) -> Option<UnnamedBlock> {
     let text = note.text;
     text.get(at..)?;
     if note.frontmatter.as_ref().is_some_and(|block| at < block.span.end) {
@@ -39,18 +39,18 @@ pub(super) fn block_at(note: &Note<'_>, at: usize) -> Option<Standing> {
     let line = &text[line_start(text, at)..line_end(text, at)];
     let at = at.max(line_start(text, at) + line.len() - line.trim_start_matches([' ', '\t']).len());
     if let Some(heading) = note.headings.iter().find(|heading| (heading.own.start..=heading.span.end).contains(&at)) {
-        return Some(Standing { kind: BlockKind::Heading, span: heading.span.clone() });
+        return Some(UnnamedBlock { kind: BlockKind::Heading, span: heading.span.clone() });
     }
     let after = note.items.partition_point(|item| item.marker.start <= at);
     if let Some(item) = note.items[..after].iter().rfind(|item| at <= item.whole.end) {
         // Text behind a list in an item is none of a marker's business.
         let own = at <= item.span.end;
-        return own.then(|| Standing { kind: BlockKind::Item, span: item.span.clone() });
+        return own.then(|| UnnamedBlock { kind: BlockKind::Item, span: item.span.clone() });
     }
     outermost(note, at)
 }
 
-fn outermost(note: &Note<'_>, at: usize) -> Option<Standing> {
+fn outermost(note: &Note<'_>, at: usize) -> Option<UnnamedBlock> {
     let text = note.text;
     let mut end = enclosing_end(note, at);
     if end == at && is_blank_line(text, line_start(text, at)) {
@@ -69,7 +69,7 @@ fn outermost(note: &Note<'_>, at: usize) -> Option<Standing> {
 }
 
 /// The block around a place: this one, or one right above it.
-fn around(text: &str, mut block: Standing, at: usize) -> Option<Standing> {
+fn around(text: &str, mut block: UnnamedBlock, at: usize) -> Option<UnnamedBlock> {
     for _ in 0..MAX_TRIES {
         if line_end(text, block.span.end) < at {
             return None;
@@ -87,8 +87,8 @@ fn around(text: &str, mut block: Standing, at: usize) -> Option<Standing> {
 /// Where what is known to enclose the place ends.
 fn enclosing_end(note: &Note<'_>, at: usize) -> usize {
     let code = note.code.iter().filter(|code| code.kind != CodeKind::Span).map(|code| &code.span);
-    let math = note.math.iter().filter(|math| math.form == Form::Block).map(|math| &math.span);
-    let comments = note.comments.iter().filter(|comment| comment.form == Form::Block).map(|comment| &comment.span);
+    let math = note.math.iter().filter(|math| math.form == MarkForm::Block).map(|math| &math.span);
+    let comments = note.comments.iter().filter(|comment| comment.form == MarkForm::Block).map(|comment| &comment.span);
     let footnotes = note.footnotes.iter().filter(|note| note.kind == FootnoteKind::Definition).map(|note| &note.span);
     let encloses = |span: &&Range<usize>| span.start <= at && at <= span.end;
     code.chain(math).chain(comments).chain(footnotes).filter(encloses).map(|span| span.end).max().unwrap_or(at)

@@ -1,9 +1,9 @@
 use std::ops::Range;
 
-use super::{Change, EditError, Edited, lines::whole_lines, shared_ends};
+use super::{EditError, EditResult, TextChange, lines::whole_lines, shared_ends};
 use crate::{
-    Document, Frontmatter, FrontmatterError, Value, quoted,
-    yaml::{self, Problem, YamlDocument, YamlError},
+    Document, Frontmatter, FrontmatterError, YamlValue, quoted,
+    yaml::{self, YamlDocument, YamlError, YamlProblem},
 };
 
 mod model;
@@ -13,7 +13,7 @@ mod target;
 mod write;
 
 pub use path::PropertyPath;
-use render::Hint;
+use render::ScalarStyle;
 use target::addressed;
 
 /// Why properties were not edited.
@@ -50,9 +50,9 @@ pub enum PropertyError {
 impl From<YamlError> for PropertyError {
     fn from(error: YamlError) -> Self {
         match error.problem {
-            Problem::Repeated { name } => Self::Duplicate { name },
+            YamlProblem::Repeated { name } => Self::Duplicate { name },
             // The opening fence is line 1 of the note.
-            Problem::Other(problem) => Self::Yaml { line: error.line + 1, problem },
+            YamlProblem::Other(problem) => Self::Yaml { line: error.line + 1, problem },
         }
     }
 }
@@ -72,7 +72,7 @@ pub enum PropertyEdit<'a> {
     /// Maps on the way are made where they are missing.
     Set {
         path: &'a PropertyPath,
-        value: &'a Value,
+        value: &'a YamlValue,
     },
     Delete {
         path: &'a PropertyPath,
@@ -80,7 +80,7 @@ pub enum PropertyEdit<'a> {
     /// Adds an item to a list; a property that is missing or empty becomes a list.
     Append {
         path: &'a PropertyPath,
-        value: &'a Value,
+        value: &'a YamlValue,
     },
     /// Gives a value another path; within one map only the name changes and the place stays.
     Move {
@@ -125,12 +125,12 @@ impl Document {
     ///
     /// A note without properties gets a block for the first, and loses it with the last. The new YAML is read again: if
     /// it says anything but the old values with this one change, the edit is refused.
-    pub fn edit_property(&self, edit: &PropertyEdit<'_>) -> Result<Edited, EditError> {
+    pub fn edit_property(&self, edit: &PropertyEdit<'_>) -> Result<EditResult, EditError> {
         self.edit_properties(std::slice::from_ref(edit))
     }
 
     /// Makes several changes, each on what the one before left; all of them or none.
-    pub(crate) fn edit_properties(&self, edits: &[PropertyEdit<'_>]) -> Result<Edited, EditError> {
+    pub(crate) fn edit_properties(&self, edits: &[PropertyEdit<'_>]) -> Result<EditResult, EditError> {
         if !edits.iter().all(PropertyEdit::is_flat_enough) {
             return Err(PropertyError::TooDeep { limit: yaml::MAX_DEPTH }.into());
         }
@@ -142,13 +142,13 @@ impl Document {
         }
         let change = match (block, &yaml) {
             (None, None) => return Ok(self.unchanged()),
-            (None, Some(yaml)) => Change::new(0..0, format!("---\n{yaml}---\n")),
-            (Some(block), Some(yaml)) => Change::new(block.yaml, yaml.clone()),
+            (None, Some(yaml)) => TextChange::new(0..0, format!("---\n{yaml}---\n")),
+            (Some(block), Some(yaml)) => TextChange::new(block.yaml, yaml.clone()),
             // Where the body itself looks like properties, an empty block keeps it a body.
             (Some(block), None) if Frontmatter::find(&shown[block.span.end..]).is_some() => {
-                Change::new(block.yaml, "\n")
+                TextChange::new(block.yaml, "\n")
             }
-            (Some(block), None) => Change::new(block.span, ""),
+            (Some(block), None) => TextChange::new(block.span, ""),
         };
         let draft = self.draft(vec![change])?;
         let found = Frontmatter::find(draft.shown()).map(|block| &draft.shown()[block.yaml]);
@@ -169,7 +169,7 @@ fn edited_yaml(old: &str, edit: &PropertyEdit<'_>) -> Result<Option<String>, Pro
     let after = model::edited(&before, edit)?;
     let target = addressed(old, &document, edit)?;
     let unsafe_edit = || PropertyError::Unsafe { path: edit.path().to_string() };
-    let nothing_left = matches!(&after, Value::Map(entries) if entries.is_empty());
+    let nothing_left = matches!(&after, YamlValue::Map(entries) if entries.is_empty());
     // What is moved is not gone, and neither is the comment on it.
     let gone = if matches!(edit, PropertyEdit::Move { .. }) { 0..0 } else { target.span.clone() };
     let is_right = |new: &String| {
@@ -212,10 +212,11 @@ fn without_lines(old: &str, property: &Range<usize>) -> String {
     format!("{}{}", &old[..lines.start], &old[lines.end..])
 }
 
-fn first_properties(properties: &Value) -> String {
-    let Value::Map(entries) = properties else { return String::new() };
-    let line =
-        |(name, value): &(String, Value)| format!("{}:{}\n", render::key(name), render::after_colon(value, Hint::None));
+fn first_properties(properties: &YamlValue) -> String {
+    let YamlValue::Map(entries) = properties else { return String::new() };
+    let line = |(name, value): &(String, YamlValue)| {
+        format!("{}:{}\n", render::key(name), render::after_colon(value, ScalarStyle::None))
+    };
     entries.iter().map(line).collect()
 }
 
@@ -238,10 +239,10 @@ fn tidy(old: &str, mut new: String) -> String {
 }
 
 /// The properties of a document; an empty one has none.
-fn map(document: &YamlDocument) -> Option<Value> {
+fn map(document: &YamlDocument) -> Option<YamlValue> {
     match document.to_value() {
-        Value::Null => Some(Value::Map(Vec::new())),
-        map @ Value::Map(_) => Some(map),
+        YamlValue::Null => Some(YamlValue::Map(Vec::new())),
+        map @ YamlValue::Map(_) => Some(map),
         _ => None,
     }
 }

@@ -1,5 +1,5 @@
-use super::{EditError, Edited, PropertyEdit, PropertyError, PropertyPath, tag::checked};
-use crate::{Document, Value};
+use super::{EditError, EditResult, PropertyEdit, PropertyError, PropertyPath, tag::checked};
+use crate::{Document, YamlValue};
 
 /// What happens to a tag of the properties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -15,27 +15,27 @@ pub enum TagEdit<'a> {
 impl Document {
     /// Changes the tags in the properties of a note. Names are given with or without `#` and compared without case, as
     /// Obsidian does. A note that does not have the tag stays as it is.
-    pub fn edit_property_tag(&self, edit: &TagEdit<'_>) -> Result<Edited, EditError> {
+    pub fn edit_property_tag(&self, edit: &TagEdit<'_>) -> Result<EditResult, EditError> {
         let (name, value) = tags_property(self);
         let path = PropertyPath::name(&name);
         let steps = match &value {
-            Value::List(items) => in_list(items, &name, edit)?,
-            Value::Text(written) => in_text(written, &path, edit)?,
-            Value::Null => in_text("", &path, edit)?,
+            YamlValue::List(items) => in_list(items, &name, edit)?,
+            YamlValue::Text(written) => in_text(written, &path, edit)?,
+            YamlValue::Null => in_text("", &path, edit)?,
             _ => return Err(PropertyError::NotAList { path: name }.into()),
         };
-        let edits: Vec<PropertyEdit<'_>> = steps.iter().map(Step::edit).collect();
+        let edits: Vec<PropertyEdit<'_>> = steps.iter().map(TagStep::edit).collect();
         self.edit_properties(&edits)
     }
 }
 
-enum Step {
-    Set(PropertyPath, Value),
-    Append(PropertyPath, Value),
+enum TagStep {
+    Set(PropertyPath, YamlValue),
+    Append(PropertyPath, YamlValue),
     Delete(PropertyPath),
 }
 
-impl Step {
+impl TagStep {
     fn edit(&self) -> PropertyEdit<'_> {
         match self {
             Self::Set(path, value) => PropertyEdit::Set { path, value },
@@ -46,11 +46,11 @@ impl Step {
 }
 
 /// The property that Obsidian reads tags from, as it is spelled, and its value.
-fn tags_property(document: &Document) -> (String, Value) {
+fn tags_property(document: &Document) -> (String, YamlValue) {
     // What is wrong with the YAML is said by the edit.
     let properties = document.properties().unwrap_or_default();
     let tags = properties.into_iter().find(|(name, _)| name.eq_ignore_ascii_case("tags"));
-    tags.unwrap_or_else(|| ("tags".to_owned(), Value::Null))
+    tags.unwrap_or_else(|| ("tags".to_owned(), YamlValue::Null))
 }
 
 fn bare(tag: &str) -> &str {
@@ -67,11 +67,11 @@ fn renamed(written: &str, to: &str) -> String {
     if written.starts_with('#') { format!("#{to}") } else { to.to_owned() }
 }
 
-fn in_list(items: &[Value], name: &str, edit: &TagEdit<'_>) -> Result<Vec<Step>, EditError> {
+fn in_list(items: &[YamlValue], name: &str, edit: &TagEdit<'_>) -> Result<Vec<TagStep>, EditError> {
     let path = PropertyPath::name(name);
     let texts = || {
         items.iter().enumerate().filter_map(|(at, item)| match item {
-            Value::Text(text) => Some((at, text.as_str())),
+            YamlValue::Text(text) => Some((at, text.as_str())),
             _ => None,
         })
     };
@@ -81,37 +81,37 @@ fn in_list(items: &[Value], name: &str, edit: &TagEdit<'_>) -> Result<Vec<Step>,
     let found = |tag: &str| texts().filter(|(_, text)| is(text, tag)).collect::<Vec<_>>().into_iter().rev();
     Ok(match edit {
         TagEdit::Add { tag } if has(tag) => Vec::new(),
-        TagEdit::Add { tag } => vec![Step::Append(path, Value::Text(checked(tag)?.to_owned()))],
+        TagEdit::Add { tag } => vec![TagStep::Append(path, YamlValue::Text(checked(tag)?.to_owned()))],
         TagEdit::Rename { from, to } if is(from, to) || !has(to) => {
             let to = checked(to)?;
-            let set = |(at, text): (usize, &str)| Some(Step::Set(item(at)?, Value::Text(renamed(text, to))));
+            let set = |(at, text): (usize, &str)| Some(TagStep::Set(item(at)?, YamlValue::Text(renamed(text, to))));
             found(from).filter_map(set).collect()
         }
         TagEdit::Remove { tag } | TagEdit::Rename { from: tag, .. } => {
             let count = found(tag).count();
             if count > 0 && count == items.len() {
-                vec![Step::Delete(path)]
+                vec![TagStep::Delete(path)]
             } else {
-                found(tag).filter_map(|(at, _)| item(at)).map(Step::Delete).collect()
+                found(tag).filter_map(|(at, _)| item(at)).map(TagStep::Delete).collect()
             }
         }
     })
 }
 
 /// A text holds one tag, or several between commas and spaces, as older notes have them.
-fn in_text(written: &str, path: &PropertyPath, edit: &TagEdit<'_>) -> Result<Vec<Step>, EditError> {
+fn in_text(written: &str, path: &PropertyPath, edit: &TagEdit<'_>) -> Result<Vec<TagStep>, EditError> {
     let separates = |c: char| c == ',' || c.is_whitespace();
     let words = || written.split(separates).filter(|word| !word.is_empty());
     let has = |tag: &str| words().any(|word| is(word, tag));
-    let text = |text: &str| Value::Text(text.to_owned());
+    let text = |text: &str| YamlValue::Text(text.to_owned());
     Ok(match edit {
         TagEdit::Add { tag } if has(tag) => Vec::new(),
         TagEdit::Add { tag } if words().next().is_none() && written.is_empty() => {
-            vec![Step::Append(path.clone(), text(checked(tag)?))]
+            vec![TagStep::Append(path.clone(), text(checked(tag)?))]
         }
         TagEdit::Add { tag } => {
             let tags = words().chain(std::iter::once(checked(tag)?)).map(text).collect();
-            vec![Step::Set(path.clone(), Value::List(tags))]
+            vec![TagStep::Set(path.clone(), YamlValue::List(tags))]
         }
         TagEdit::Rename { from, .. } | TagEdit::Remove { tag: from } if !has(from) => Vec::new(),
         TagEdit::Rename { from, to } if is(from, to) || !has(to) => {
@@ -124,14 +124,14 @@ fn in_text(written: &str, path: &PropertyPath, edit: &TagEdit<'_>) -> Result<Vec
                 new += &word(&part[..part.len() - separator]);
                 new += &part[part.len() - separator..];
             }
-            vec![Step::Set(path.clone(), Value::Text(new))]
+            vec![TagStep::Set(path.clone(), YamlValue::Text(new))]
         }
         TagEdit::Remove { tag } | TagEdit::Rename { from: tag, .. } => {
             let left: Vec<&str> = words().filter(|word| !is(word, tag)).collect();
             let comma = if written.contains(',') { ", " } else { " " };
             match &left[..] {
-                [] => vec![Step::Delete(path.clone())],
-                left => vec![Step::Set(path.clone(), Value::Text(left.join(comma)))],
+                [] => vec![TagStep::Delete(path.clone())],
+                left => vec![TagStep::Set(path.clone(), YamlValue::Text(left.join(comma)))],
             }
         }
     })

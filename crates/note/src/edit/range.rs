@@ -1,23 +1,23 @@
 use std::ops::Range;
 
-use super::{Change, EditError, Edited};
+use super::{EditError, EditResult, TextChange};
 use crate::Document;
 
 impl Document {
     /// Puts `new` in place of a span.
-    pub fn replace_range(&self, span: Range<usize>, new: &str) -> Result<Edited, EditError> {
-        self.apply(vec![Change::new(span, new)])
+    pub fn replace_range(&self, span: Range<usize>, new: &str) -> Result<EditResult, EditError> {
+        self.apply(vec![TextChange::new(span, new)])
     }
 
     /// Puts new texts in place of several spans, which are in order and do not overlap.
     pub fn replace_ranges(
         &self,
         changes: impl IntoIterator<Item = (Range<usize>, String)>,
-    ) -> Result<Edited, EditError> {
-        self.apply(changes.into_iter().map(|(span, new)| Change::new(span, new)).collect())
+    ) -> Result<EditResult, EditError> {
+        self.apply(changes.into_iter().map(|(span, new)| TextChange::new(span, new)).collect())
     }
 
-    pub fn insert_at(&self, at: usize, new: &str) -> Result<Edited, EditError> {
+    pub fn insert_at(&self, at: usize, new: &str) -> Result<EditResult, EditError> {
         self.replace_range(at..at, new)
     }
 }

@@ -1,4 +1,4 @@
-use super::Change;
+use super::TextChange;
 use crate::{Document, text::plain_line_ends};
 
 /// Which of several places with the same text is meant.
@@ -12,7 +12,7 @@ pub enum Occurrence {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub struct Replaced {
+pub struct ReplaceResult {
     pub document: Document,
     pub count: usize,
 }
@@ -43,7 +43,7 @@ impl Document {
         replace: &str,
         occurrence: Occurrence,
         most: usize,
-    ) -> Result<Replaced, ReplaceError> {
+    ) -> Result<ReplaceResult, ReplaceError> {
         let find = plain_line_ends(find);
         if find.is_empty() {
             return Err(ReplaceError::EmptyFind);
@@ -64,10 +64,10 @@ impl Document {
         if bytes > most.max(self.shown().len()) {
             return Err(ReplaceError::TooLarge { bytes });
         }
-        let changes: Vec<Change> = chosen.iter().map(|at| Change::new(*at..at + find.len(), replace)).collect();
+        let changes: Vec<TextChange> = chosen.iter().map(|at| TextChange::new(*at..at + find.len(), replace)).collect();
         let count = changes.len();
         let edited = self.apply(changes).map_err(|_| ReplaceError::MergedLineEnds)?;
-        Ok(Replaced { document: edited.document, count })
+        Ok(ReplaceResult { document: edited.document, count })
     }
 }
 

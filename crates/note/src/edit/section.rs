@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use super::{
-    Change, EditError, Edited, begins_line,
+    EditError, EditResult, TextChange, begins_line,
     outline::{cuts_block, keeps_others},
 };
 use crate::{
@@ -13,8 +13,8 @@ use crate::{
 mod fit;
 mod join;
 
-pub(super) use fit::Ending;
 use fit::LastBlock;
+pub(super) use fit::TextEnding;
 use join::{ListEnd, is_rows};
 
 /// How far a section reaches.
@@ -28,7 +28,7 @@ pub enum SectionPart {
 
 /// What becomes of the blank lines at the edge of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Blanks {
+pub enum BlankLines {
     /// Replaced text takes its blank lines along; appended text goes right below the last line that is not blank.
     AsSent,
     /// The blank lines around replaced text stay. Items join the list at the edge, and rows the table; any other text is
@@ -42,13 +42,13 @@ pub enum Blanks {
 
 /// A heading with what stands under it, and how an edit treats its edges.
 #[derive(Clone, Copy, Debug)]
-pub struct Section<'h> {
+pub struct SectionEdit<'h> {
     pub heading: &'h Heading,
     pub part: SectionPart,
-    pub blanks: Blanks,
+    pub blanks: BlankLines,
 }
 
-impl Section<'_> {
+impl SectionEdit<'_> {
     fn end(&self) -> usize {
         match self.part {
             SectionPart::Own => self.heading.own.end,
@@ -72,7 +72,7 @@ impl Section<'_> {
     }
 }
 
-impl Edited {
+impl EditResult {
     /// A heading in the new text that ends the section of `heading` instead of standing in it.
     pub fn heading_outside(&self, heading: &Heading) -> Option<String> {
         let note = self.document.note();
@@ -83,25 +83,27 @@ impl Edited {
 
 impl Document {
     /// Puts new text under a heading. The heading stays, a setext heading with its underline; the text may come with it.
-    pub fn replace_body(&self, section: &Section<'_>, content: &str) -> Result<Edited, EditError> {
+    pub fn replace_body(&self, section: &SectionEdit<'_>, content: &str) -> Result<EditResult, EditError> {
         let content = &without_own_heading(content, section.heading);
         let shown = self.shown();
         let body = section.body(self)?;
         let after = &shown[body.end..];
         let text = &shown[body.clone()];
-        if section.blanks != Blanks::AsSent && !content.trim().is_empty() {
+        if section.blanks != BlankLines::AsSent && !content.trim().is_empty() {
             return match text.trim() {
-                "" => self.append_to_section(&Section { blanks: Blanks::Kept, ..*section }, content),
+                "" => self.append_to_section(&SectionEdit { blanks: BlankLines::Kept, ..*section }, content),
                 _ => self.write_section(&between_blanks(text, body.start, content)),
             };
         }
-        let separated = section.blanks != Blanks::AsSent && !after.is_empty() && shown[..body.end].ends_with("\n\n");
-        let content = Wanted { separated, ..Wanted::below(&shown[..body.start], content) }.above(shown, after);
-        self.write_section(&Change::new(body, content))
+        let separated =
+            section.blanks != BlankLines::AsSent && !after.is_empty() && shown[..body.end].ends_with("\n\n");
+        let content =
+            SectionInsert { separated, ..SectionInsert::below(&shown[..body.start], content) }.above(shown, after);
+        self.write_section(&TextChange::new(body, content))
     }
 
     /// Adds text at the end of a section.
-    pub fn append_to_section(&self, section: &Section<'_>, content: &str) -> Result<Edited, EditError> {
+    pub fn append_to_section(&self, section: &SectionEdit<'_>, content: &str) -> Result<EditResult, EditError> {
         if content.is_empty() {
             return Ok(self.unchanged());
         }
@@ -110,7 +112,7 @@ impl Document {
         let last_text = body.start + shown[body.clone()].trim_end().len();
         let blank_line = shown[..body.end].ends_with("\n\n");
         let note = self.note();
-        if section.blanks == Blanks::Kept
+        if section.blanks == BlankLines::Kept
             && let Some(list) = ListEnd::above(&note, &body, last_text)
             && let Some(items) = list.joining(&plain_line_ends(content), false)
         {
@@ -122,7 +124,7 @@ impl Document {
         let last_heading = note.headings[..headings].last().map_or(0, |heading| heading.section.start);
         let last_block = LastBlock::of(&shown[..last_text], last_heading);
         let ending = last_block.ending(&shown[..last_text]);
-        if ending == Ending::Open {
+        if ending == TextEnding::Open {
             return Err(EditError::Unclosed);
         }
         let below_text = || {
@@ -130,38 +132,38 @@ impl Document {
             if last_text == body.start { body.start } else { at }
         };
         let (span, separated) = match section.blanks {
-            Blanks::Trimmed => (below_text()..body.end, blank_line && body.end < shown.len()),
-            Blanks::AsSent => (below_text()..below_text(), false),
-            Blanks::Kept if ending.is_table() && is_rows(&plain_line_ends(content)) => {
+            BlankLines::Trimmed => (below_text()..body.end, blank_line && body.end < shown.len()),
+            BlankLines::AsSent => (below_text()..below_text(), false),
+            BlankLines::Kept if ending.is_table() && is_rows(&plain_line_ends(content)) => {
                 let at = (line_end(shown, last_text) + 1).min(shown.len());
                 let rows = plain_line_ends(content);
                 return self.write_section(&lines_at(shown, at, &body, rows.trim_start_matches('\n')));
             }
-            Blanks::Kept if body.end < shown.len() => (body.end..body.end, blank_line),
-            Blanks::Kept => {
+            BlankLines::Kept if body.end < shown.len() => (body.end..body.end, blank_line),
+            BlankLines::Kept => {
                 let unblanked = shown[..body.end].trim_end_matches('\n').len();
                 let end = (unblanked + 1).clamp(body.start, body.end);
                 (end..body.end, false)
             }
         };
         let content =
-            if section.blanks == Blanks::Trimmed { content.trim_start_matches(['\n', '\r']) } else { content };
+            if section.blanks == BlankLines::Trimmed { content.trim_start_matches(['\n', '\r']) } else { content };
         let above = &shown[..span.start];
         let ending = last_block.or_of(above).ending(above);
-        let wanted = Wanted { separated, ..Wanted::below(above, content) }.apart_from(above, ending);
+        let wanted = SectionInsert { separated, ..SectionInsert::below(above, content) }.apart_from(above, ending);
         let content = wanted.above(shown, &shown[span.end..]);
-        self.write_section(&Change::new(span, content))
+        self.write_section(&TextChange::new(span, content))
     }
 
     /// Adds text below a heading and the blank line that stands under it.
-    pub fn prepend_to_section(&self, section: &Section<'_>, content: &str) -> Result<Edited, EditError> {
+    pub fn prepend_to_section(&self, section: &SectionEdit<'_>, content: &str) -> Result<EditResult, EditError> {
         if content.is_empty() {
             return Ok(self.unchanged());
         }
         let shown = self.shown();
         let body = section.body(self)?;
         let first_text = body.end - shown[body.clone()].trim_start().len();
-        if section.blanks == Blanks::Kept {
+        if section.blanks == BlankLines::Kept {
             if first_text == body.end {
                 return self.append_to_section(section, content);
             }
@@ -171,35 +173,35 @@ impl Document {
             if let Some(list) = list
                 && let Some(items) = list.joining(&plain_line_ends(content), true)
             {
-                return self.write_section(&Change::new(at..at, format!("{items}\n{}", list.gap())));
+                return self.write_section(&TextChange::new(at..at, format!("{items}\n{}", list.gap())));
             }
             if at > body.start {
                 let content = plain_line_ends(content);
                 let content = content.trim_matches('\n');
-                if Ending::of(content) == Ending::Open {
+                if TextEnding::of(content) == TextEnding::Open {
                     return Err(EditError::Unclosed);
                 }
-                return self.write_section(&Change::new(at..at, format!("{content}\n\n")));
+                return self.write_section(&TextChange::new(at..at, format!("{content}\n\n")));
             }
         }
-        let trims = section.blanks == Blanks::Trimmed && first_text < body.end;
+        let trims = section.blanks == BlankLines::Trimmed && first_text < body.end;
         let first_line = if trims { line_start(shown, first_text).max(body.start) } else { body.start };
         let span = body.start..first_line;
         let below = &shown[span.end..body.end];
         let content = if trims { content.trim_end_matches(['\n', '\r']) } else { content };
-        let wanted = Wanted::below(&shown[..span.start], content);
+        let wanted = SectionInsert::below(&shown[..span.start], content);
         let mut content = wanted.above(shown, &shown[span.end..]);
-        match Ending::of(content.trim_end_matches('\n')) {
-            Ending::Open if !below.trim().is_empty() => return Err(EditError::Unclosed),
+        match TextEnding::of(content.trim_end_matches('\n')) {
+            TextEnding::Open if !below.trim().is_empty() => return Err(EditError::Unclosed),
             ending if !content.ends_with("\n\n") && ending.takes_in(below) => content.push('\n'),
             _ => {}
         }
-        self.write_section(&Change::new(span, content))
+        self.write_section(&TextChange::new(span, content))
     }
 
     /// Makes the change if the headings around it stay what they are. A setext heading below takes in the line above it,
     /// so it gets a blank line where it needs one.
-    fn write_section(&self, change: &Change) -> Result<Edited, EditError> {
+    fn write_section(&self, change: &TextChange) -> Result<EditResult, EditError> {
         let before = self.note();
         // No blank line mends that.
         if cuts_block(&before, &change.span) {
@@ -209,7 +211,7 @@ impl Document {
         // text would have gone on behind an id.
         for lead in ["", "\n", "\n\n"] {
             for trail in ["", "\n"] {
-                let spaced = Change::new(change.span.clone(), format!("{lead}{}{trail}", change.text));
+                let spaced = TextChange::new(change.span.clone(), format!("{lead}{}{trail}", change.text));
                 let Ok(draft) = self.draft(vec![spaced]) else { continue };
                 if keeps_others(&before, &draft.note(), &change.span) {
                     return draft.finish();
@@ -234,7 +236,7 @@ fn without_own_heading(content: &str, heading: &Heading) -> String {
 }
 
 /// New text in place of an old one, between the blank lines around that.
-fn between_blanks(old: &str, at: usize, content: &str) -> Change {
+fn between_blanks(old: &str, at: usize, content: &str) -> TextChange {
     let content = plain_line_ends(content);
     let text = old.trim_start_matches('\n');
     let lead = old.len() - text.len();
@@ -242,17 +244,17 @@ fn between_blanks(old: &str, at: usize, content: &str) -> Change {
     let new = if lead > 0 { content.trim_start_matches('\n') } else { &content };
     let sent = new.len() - new.trim_end_matches('\n').len();
     let new = format!("{}{}", new.trim_end_matches('\n'), "\n".repeat(sent.saturating_sub(trail)));
-    Change::new(at + lead..at + old.len() - trail, new)
+    TextChange::new(at + lead..at + old.len() - trail, new)
 }
 
 /// Lines right below the text of a section, with the blank lines behind it left as they are. At the end of the note those
 /// are dropped.
-fn lines_at(shown: &str, at: usize, body: &Range<usize>, lines: &str) -> Change {
+fn lines_at(shown: &str, at: usize, body: &Range<usize>, lines: &str) -> TextChange {
     let lead = if begins_line(shown, at) { "" } else { "\n" };
     let text = lines.trim_end_matches('\n');
     let ends = body.end < shown.len() || shown.ends_with('\n') || lines.ends_with('\n');
     let end = if body.end < shown.len() { at } else { body.end };
-    Change::new(at..end, format!("{lead}{text}{}", if ends { "\n" } else { "" }))
+    TextChange::new(at..end, format!("{lead}{text}{}", if ends { "\n" } else { "" }))
 }
 
 /// Whether the first line is one that stands below a heading.
@@ -263,13 +265,13 @@ fn begins_with_underline(text: &str) -> bool {
 }
 
 /// New text on its way into a note.
-struct Wanted {
+struct SectionInsert {
     content: String,
     /// Whether a blank line must follow it.
     separated: bool,
 }
 
-impl Wanted {
+impl SectionInsert {
     /// Text that begins a line even where the line before is unfinished.
     fn below(before: &str, content: &str) -> Self {
         let mut content = plain_line_ends(content).into_owned();
@@ -280,7 +282,7 @@ impl Wanted {
     }
 
     /// Text with a blank line above it where the block there would take it in.
-    fn apart_from(mut self, before: &str, ending: Ending) -> Self {
+    fn apart_from(mut self, before: &str, ending: TextEnding) -> Self {
         let text = self.content.strip_prefix('\n').filter(|_| !begins_line(before, before.len()));
         let text = text.unwrap_or(&self.content);
         // A line of `===` would make a heading of the words above it.

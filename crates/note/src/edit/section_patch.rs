@@ -1,10 +1,10 @@
 //! One part of a note, by its name, gets more text or another one.
 
 use super::{
-    Blanks, EditError, Edited, PropertyEdit, PropertyPath, Section, SectionPart,
-    merge::{Side, merged},
+    BlankLines, EditError, EditResult, PropertyEdit, PropertyPath, SectionEdit, SectionPart,
+    merge::{InsertSide, merged},
 };
-use crate::{Block, Document, Heading, HeadingMatch, Value, headings::HeadingName, quoted, text::plain_line_ends};
+use crate::{Block, Document, Heading, HeadingMatch, YamlValue, headings::HeadingName, quoted, text::plain_line_ends};
 
 /// What may stand around a line that is compared with another.
 const BLANKS: [char; 2] = [' ', '\t'];
@@ -20,9 +20,9 @@ pub enum PatchTarget<'a> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum PatchOperation {
     Replace,
-    Add(Side),
+    Add(InsertSide),
 }
 
 /// What is put there.
@@ -30,13 +30,13 @@ pub enum Operation {
 pub enum PatchContent<'a> {
     Text(&'a str),
     /// A value for a property, or the rows of a table.
-    Value(&'a Value),
+    Value(&'a YamlValue),
 }
 
 /// What becomes of a part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SectionPatch<'a> {
-    pub operation: Operation,
+    pub operation: PatchOperation,
     pub content: PatchContent<'a>,
     /// Make the part if it is not there.
     pub create: bool,
@@ -48,7 +48,7 @@ pub struct SectionPatch<'a> {
 
 /// What a patch leads to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Patched {
+pub struct PatchResult {
     pub document: Document,
     /// The whole name of the part.
     pub target: String,
@@ -85,7 +85,7 @@ impl Document {
         &self,
         target: PatchTarget<'_>,
         patch: &SectionPatch<'_>,
-    ) -> Result<Patched, SectionPatchError> {
+    ) -> Result<PatchResult, SectionPatchError> {
         match target {
             PatchTarget::Heading(name) => patch_heading(self, name, patch),
             PatchTarget::Block(id) => patch_block(self, id.trim_start_matches('^'), patch),
@@ -94,7 +94,7 @@ impl Document {
     }
 }
 
-fn patch_heading(document: &Document, name: &str, patch: &SectionPatch<'_>) -> Result<Patched, SectionPatchError> {
+fn patch_heading(document: &Document, name: &str, patch: &SectionPatch<'_>) -> Result<PatchResult, SectionPatchError> {
     let PatchContent::Text(content) = patch.content else { return Err(SectionPatchError::NotText) };
     let note = document.note();
     let path = |heading: &Heading| note.heading_path(heading).join("::");
@@ -106,7 +106,7 @@ fn patch_heading(document: &Document, name: &str, patch: &SectionPatch<'_>) -> R
         }
         HeadingMatch::None if patch.create => {
             let edited = document.append_heading(name, content)?;
-            return Ok(Patched { document: edited.document, target: HeadingName::read(name, "::").text });
+            return Ok(PatchResult { document: edited.document, target: HeadingName::read(name, "::").text });
         }
         HeadingMatch::None => {
             let available = note.headings.iter().take(LISTED).map(path).collect();
@@ -116,20 +116,20 @@ fn patch_heading(document: &Document, name: &str, patch: &SectionPatch<'_>) -> R
     if patch.preexists(&note.text[heading.body..heading.section.end], false) {
         return Err(SectionPatchError::Preexists);
     }
-    let blanks = if patch.trim { Blanks::Trimmed } else { Blanks::Kept };
-    let section = Section { heading, part: SectionPart::Subtree, blanks };
+    let blanks = if patch.trim { BlankLines::Trimmed } else { BlankLines::Kept };
+    let section = SectionEdit { heading, part: SectionPart::Subtree, blanks };
     let edited = match patch.operation {
-        Operation::Replace => document.replace_body(&section, content)?,
-        Operation::Add(Side::Behind) => document.append_to_section(&section, content)?,
-        Operation::Add(Side::Before) => document.prepend_to_section(&section, content)?,
+        PatchOperation::Replace => document.replace_body(&section, content)?,
+        PatchOperation::Add(InsertSide::Behind) => document.append_to_section(&section, content)?,
+        PatchOperation::Add(InsertSide::Before) => document.prepend_to_section(&section, content)?,
     };
     if let Some(heading) = edited.heading_outside(heading) {
         return Err(SectionPatchError::Outside { heading });
     }
-    Ok(Patched { document: edited.document, target: path(heading) })
+    Ok(PatchResult { document: edited.document, target: path(heading) })
 }
 
-fn patch_block(document: &Document, id: &str, patch: &SectionPatch<'_>) -> Result<Patched, SectionPatchError> {
+fn patch_block(document: &Document, id: &str, patch: &SectionPatch<'_>) -> Result<PatchResult, SectionPatchError> {
     let note = document.note();
     let block = note.find_block(id);
     let edited = match (patch.content, block) {
@@ -142,62 +142,62 @@ fn patch_block(document: &Document, id: &str, patch: &SectionPatch<'_>) -> Resul
             return Err(SectionPatchError::Preexists);
         }
         (PatchContent::Text(content), Some(block)) => match patch.operation {
-            Operation::Replace => document.replace_block(block, content)?,
-            Operation::Add(Side::Behind) => document.append_to_block(block, content)?,
-            Operation::Add(Side::Before) => document.prepend_to_block(block, content)?,
+            PatchOperation::Replace => document.replace_block(block, content)?,
+            PatchOperation::Add(InsertSide::Behind) => document.append_to_block(block, content)?,
+            PatchOperation::Add(InsertSide::Before) => document.prepend_to_block(block, content)?,
         },
         (PatchContent::Value(_), None) => return Err(SectionPatchError::NotRows),
         (PatchContent::Value(value), Some(block)) => edit_rows(document, block, value, patch.operation)?,
     };
     let target = block.map_or_else(|| id.to_owned(), |block| block.id.clone());
-    Ok(Patched { document: edited.document, target })
+    Ok(PatchResult { document: edited.document, target })
 }
 
 fn edit_rows(
     document: &Document,
     block: &Block,
-    value: &Value,
-    operation: Operation,
-) -> Result<Edited, SectionPatchError> {
+    value: &YamlValue,
+    operation: PatchOperation,
+) -> Result<EditResult, SectionPatchError> {
     let rows = rows(value).ok_or(SectionPatchError::NotRows)?;
     Ok(match operation {
-        Operation::Replace => document.replace_rows(block, &rows)?,
-        Operation::Add(Side::Behind) => document.append_rows(block, &rows)?,
-        Operation::Add(Side::Before) => document.prepend_rows(block, &rows)?,
+        PatchOperation::Replace => document.replace_rows(block, &rows)?,
+        PatchOperation::Add(InsertSide::Behind) => document.append_rows(block, &rows)?,
+        PatchOperation::Add(InsertSide::Before) => document.prepend_rows(block, &rows)?,
     })
 }
 
 /// One row of cells, or several.
-fn rows(value: &Value) -> Option<Vec<Vec<String>>> {
-    let Value::List(items) = value else { return None };
-    if items.iter().all(|item| matches!(item, Value::List(_))) {
+fn rows(value: &YamlValue) -> Option<Vec<Vec<String>>> {
+    let YamlValue::List(items) = value else { return None };
+    if items.iter().all(|item| matches!(item, YamlValue::List(_))) {
         return items.iter().map(cells).collect();
     }
     Some(vec![cells(value)?])
 }
 
-fn cells(row: &Value) -> Option<Vec<String>> {
-    let Value::List(cells) = row else { return None };
+fn cells(row: &YamlValue) -> Option<Vec<String>> {
+    let YamlValue::List(cells) = row else { return None };
     cells
         .iter()
         .map(|cell| match cell {
-            Value::Null => Some(String::new()),
-            Value::Bool(value) => Some(value.to_string()),
-            Value::Integer(value) => Some(value.to_string()),
-            Value::Float(value) => Some(value.to_string()),
-            Value::Text(text) => Some(text.clone()),
-            Value::List(_) | Value::Map(_) => None,
+            YamlValue::Null => Some(String::new()),
+            YamlValue::Bool(value) => Some(value.to_string()),
+            YamlValue::Integer(value) => Some(value.to_string()),
+            YamlValue::Float(value) => Some(value.to_string()),
+            YamlValue::Text(text) => Some(text.clone()),
+            YamlValue::List(_) | YamlValue::Map(_) => None,
         })
         .collect()
 }
 
-fn patch_property(document: &Document, name: &str, patch: &SectionPatch<'_>) -> Result<Patched, SectionPatchError> {
+fn patch_property(document: &Document, name: &str, patch: &SectionPatch<'_>) -> Result<PatchResult, SectionPatchError> {
     let properties = document.properties().map_err(|error| EditError::Property(error.into()))?;
     let given = match patch.content {
-        PatchContent::Text(content) => &Value::Text(plain_line_ends(content).into_owned()),
+        PatchContent::Text(content) => &YamlValue::Text(plain_line_ends(content).into_owned()),
         PatchContent::Value(value) => value,
     };
-    let path = PropertyPath::name(name).among(&Value::Map(properties.clone()));
+    let path = PropertyPath::name(name).among(&YamlValue::Map(properties.clone()));
     let name = path.segments().next().unwrap_or(name);
     let old = properties.iter().find(|(known, _)| known == name).map(|(_, value)| value);
     let steps = match (old, patch.operation) {
@@ -206,45 +206,47 @@ fn patch_property(document: &Document, name: &str, patch: &SectionPatch<'_>) -> 
                 available: properties.into_iter().map(|(name, _)| name).collect(),
             });
         }
-        (None, _) | (_, Operation::Replace) => vec![(PropertyPath::name(name), Put::Set(given.clone()))],
-        (Some(old), Operation::Add(side)) => added(name, old, given, side).ok_or(SectionPatchError::NotMergeable)?,
+        (None, _) | (_, PatchOperation::Replace) => vec![(PropertyPath::name(name), PropertyPut::Set(given.clone()))],
+        (Some(old), PatchOperation::Add(side)) => {
+            added(name, old, given, side).ok_or(SectionPatchError::NotMergeable)?
+        }
     };
     let edits: Vec<PropertyEdit<'_>> = steps
         .iter()
         .map(|(path, put)| match put {
-            Put::Set(value) => PropertyEdit::Set { path, value },
-            Put::Append(value) => PropertyEdit::Append { path, value },
+            PropertyPut::Set(value) => PropertyEdit::Set { path, value },
+            PropertyPut::Append(value) => PropertyEdit::Append { path, value },
         })
         .collect();
     let edited = document.edit_properties(&edits)?;
-    Ok(Patched { document: edited.document, target: name.to_owned() })
+    Ok(PatchResult { document: edited.document, target: name.to_owned() })
 }
 
-enum Put {
-    Set(Value),
-    Append(Value),
+enum PropertyPut {
+    Set(YamlValue),
+    Append(YamlValue),
 }
 
 /// How a value gets more in it. Items and entries that are added one by one leave those that are there as they are
 /// written.
-fn added(name: &str, old: &Value, given: &Value, side: Side) -> Option<Vec<(PropertyPath, Put)>> {
+fn added(name: &str, old: &YamlValue, given: &YamlValue, side: InsertSide) -> Option<Vec<(PropertyPath, PropertyPut)>> {
     let path = PropertyPath::name(name);
-    let append = |value: &Value| (path.clone(), Put::Append(value.clone()));
+    let append = |value: &YamlValue| (path.clone(), PropertyPut::Append(value.clone()));
     match (old, given, side) {
-        (Value::List(_), Value::List(items), Side::Behind) => Some(items.iter().map(append).collect()),
-        (Value::List(_), one, Side::Behind) if *one != Value::Null => Some(vec![append(one)]),
-        (Value::Map(there), Value::Map(entries), _) if entries.iter().all(|(name, _)| !name.is_empty()) => {
+        (YamlValue::List(_), YamlValue::List(items), InsertSide::Behind) => Some(items.iter().map(append).collect()),
+        (YamlValue::List(_), one, InsertSide::Behind) if *one != YamlValue::Null => Some(vec![append(one)]),
+        (YamlValue::Map(there), YamlValue::Map(entries), _) if entries.iter().all(|(name, _)| !name.is_empty()) => {
             // What stands behind wins.
-            let wins = |entry: &str| side == Side::Behind || !there.iter().any(|(known, _)| known == entry);
+            let wins = |entry: &str| side == InsertSide::Behind || !there.iter().any(|(known, _)| known == entry);
             let entries = entries.iter().filter(|(entry, _)| wins(entry));
             entries
                 .map(|(entry, value)| {
                     let path = PropertyPath::of(vec![name.to_owned(), entry.clone()])?;
-                    Some((path, Put::Set(value.clone())))
+                    Some((path, PropertyPut::Set(value.clone())))
                 })
                 .collect()
         }
-        _ => merged(old, given, side).map(|value| vec![(path, Put::Set(value))]),
+        _ => merged(old, given, side).map(|value| vec![(path, PropertyPut::Set(value))]),
     }
 }
 
@@ -252,7 +254,7 @@ impl SectionPatch<'_> {
     /// Whether the text that is to be added stands there already as lines of its own, and that matters. In a block, text
     /// goes on in a line, so that whole words count.
     fn preexists(&self, part: &str, in_lines: bool) -> bool {
-        let (Operation::Add(_), PatchContent::Text(content), false) = (self.operation, self.content, self.repeat)
+        let (PatchOperation::Add(_), PatchContent::Text(content), false) = (self.operation, self.content, self.repeat)
         else {
             return false;
         };

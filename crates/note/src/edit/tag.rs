@@ -1,6 +1,6 @@
 use std::{collections::HashSet, ops::Range};
 
-use super::{Change, EditError, Edited, begins_line, outline::same_frame};
+use super::{EditError, EditResult, TextChange, begins_line, outline::same_frame};
 use crate::{
     Document, Note,
     span::{line_end, line_start},
@@ -9,7 +9,7 @@ use crate::{
 
 /// Changes of tags in the text, and what has to be read afterwards.
 pub(super) struct TagChanges {
-    pub(super) changes: Vec<Change>,
+    pub(super) changes: Vec<TextChange>,
     /// Without its `#`.
     tag: String,
     expected: ExpectedTags,
@@ -25,24 +25,24 @@ enum ExpectedTags {
 
 impl Document {
     /// Gives tags in the text another name. Each span is one `#tag`; they are in order.
-    pub fn rename_tags(&self, tags: &[Range<usize>], new_name: &str) -> Result<Edited, EditError> {
+    pub fn rename_tags(&self, tags: &[Range<usize>], new_name: &str) -> Result<EditResult, EditError> {
         self.write_tags(TagChanges::renaming(self, tags, new_name)?)
     }
 
     /// Takes tags out of the text, each with at most one space beside it. Each span is one `#tag`; they are in order.
-    pub fn remove_tags(&self, tags: &[Range<usize>]) -> Result<Edited, EditError> {
+    pub fn remove_tags(&self, tags: &[Range<usize>]) -> Result<EditResult, EditError> {
         self.write_tags(TagChanges::removing(self, tags)?)
     }
 
     /// Writes tags on a line of their own at the end of the note.
-    pub fn append_tags(&self, names: &[&str]) -> Result<Edited, EditError> {
+    pub fn append_tags(&self, names: &[&str]) -> Result<EditResult, EditError> {
         let mut ways = TagChanges::appending(self, names)?.into_iter().map(|way| self.write_tags(way));
         let first = ways.next().unwrap_or_else(|| Ok(self.unchanged()));
         first.or_else(|refused| ways.find_map(Result::ok).ok_or(refused))
     }
 
     /// Makes the changes if the tags in them are read as such, and the others as before.
-    fn write_tags(&self, tags: TagChanges) -> Result<Edited, EditError> {
+    fn write_tags(&self, tags: TagChanges) -> Result<EditResult, EditError> {
         if tags.changes.is_empty() {
             return Ok(self.unchanged());
         }
@@ -58,14 +58,14 @@ impl Document {
 impl TagChanges {
     pub(super) fn renaming(document: &Document, tags: &[Range<usize>], new_name: &str) -> Result<Self, EditError> {
         let new_name = checked(new_name)?;
-        let change = |tag: &Range<usize>| Ok(Change::new(tag.clone(), format!("#{new_name}")));
+        let change = |tag: &Range<usize>| Ok(TextChange::new(tag.clone(), format!("#{new_name}")));
         let changes = document.gathered(tags.iter().map(change))?;
         Ok(Self { changes, tag: new_name.to_owned(), expected: ExpectedTags::Renamed })
     }
 
     pub(super) fn removing(document: &Document, tags: &[Range<usize>]) -> Result<Self, EditError> {
         let shown = document.shown();
-        let mut changes: Vec<Change> = Vec::with_capacity(tags.len());
+        let mut changes: Vec<TextChange> = Vec::with_capacity(tags.len());
         // From the back: whether a tag ends its line depends on what is left behind it.
         for tag in tags.iter().rev() {
             let next = changes.last().map(|change| change.span.clone()).filter(|next| next.start == tag.end);
@@ -75,7 +75,7 @@ impl TagChanges {
             };
             let span =
                 with_one_space(before, tag.clone(), if next.is_some() { after.trim_start_matches(' ') } else { after });
-            changes.push(Change::new(span, ""));
+            changes.push(TextChange::new(span, ""));
         }
         changes.reverse();
         take_emptied_lines(shown, &mut changes);
@@ -92,20 +92,20 @@ impl TagChanges {
         if tags.is_empty() {
             return Ok(Vec::new());
         }
-        let way = |change: Change| Self {
+        let way = |change: TextChange| Self {
             changes: vec![change],
             tag: names.first().copied().unwrap_or_default().to_owned(),
             expected: ExpectedTags::More(tags.len()),
         };
         let lead = if begins_line(shown, shown.len()) { "" } else { "\n" };
         let line = |blank: &str| format!("{lead}{blank}{}\n", tags.join(" "));
-        let below = |blank: &str| way(Change::new(shown.len()..shown.len(), line(blank)));
+        let below = |blank: &str| way(TextChange::new(shown.len()..shown.len(), line(blank)));
         let text_end = shown.trim_end().len();
         let last_line = &shown[line_start(shown, text_end)..text_end];
         let are_tags = |line: &str| line.starts_with('#') && line.split(' ').all(is_tag);
         Ok(match last_line {
             line if are_tags(line) => {
-                let behind = Change::new(text_end..text_end, format!(" {}", tags.join(" ")));
+                let behind = TextChange::new(text_end..text_end, format!(" {}", tags.join(" ")));
                 vec![way(behind), below("\n")]
             }
             _ if ends_plainly(shown) => vec![below(""), below("\n")],
@@ -120,7 +120,7 @@ impl TagChanges {
             ExpectedTags::Renamed => {
                 let known: HashSet<(usize, usize)> =
                     before.tags.iter().map(|tag| (tag.span.start, tag.span.end)).collect();
-                let is_tag = |change: &Change| known.contains(&(change.span.start, change.span.end));
+                let is_tag = |change: &TextChange| known.contains(&(change.span.start, change.span.end));
                 let named = after.tags.iter().filter(|tag| after.text[tag.name()] == self.tag).count();
                 old == new && named >= self.changes.len() && self.changes.iter().all(is_tag)
             }
@@ -157,7 +157,7 @@ fn ends_plainly(shown: &str) -> bool {
 }
 
 /// A line that has nothing but the removed tags on it goes as a whole.
-fn take_emptied_lines(shown: &str, changes: &mut [Change]) {
+fn take_emptied_lines(shown: &str, changes: &mut [TextChange]) {
     let mut index = 0;
     while index < changes.len() {
         let (start, end) = (line_start(shown, changes[index].span.start), line_end(shown, changes[index].span.start));

@@ -1,20 +1,20 @@
 use std::collections::HashSet;
 
 use super::{
-    Change, EditError, PropertyEdit, PropertyError, PropertyPath, Replaced, TagEdit,
+    EditError, PropertyEdit, PropertyError, PropertyPath, ReplaceResult, TagEdit, TextChange,
     outline::same_frame,
     tag::{checked, tag_name},
 };
-use crate::{Document, Note, Tag, Value};
+use crate::{Document, Note, Tag, YamlValue};
 
 impl Document {
     /// Gives a tag and all tags nested in it another name, in the text and in the properties: with `a` to `b`, `#a/x`
     /// becomes `#b/x`. Names are given with or without `#` and compared without case.
-    pub fn rename_tag_tree(&self, from: &str, to: &str) -> Result<Replaced, EditError> {
-        let tree = Tree { from: tag_name(from), to: checked(to)? };
+    pub fn rename_tag_tree(&self, from: &str, to: &str) -> Result<ReplaceResult, EditError> {
+        let tree = TagTree { from: tag_name(from), to: checked(to)? };
         let in_text = tree.in_text(self)?;
         let in_properties = tree.in_properties(&in_text.document)?;
-        Ok(Replaced { document: in_properties.document, count: in_text.count + in_properties.count })
+        Ok(ReplaceResult { document: in_properties.document, count: in_text.count + in_properties.count })
     }
 }
 
@@ -39,35 +39,35 @@ fn below<'t>(tag: &'t str, outer: &str) -> Option<&'t str> {
     Some(rest.map_or("", |rest| &tag[tag.len() - rest.len() - 1..]))
 }
 
-struct Tree<'a> {
+struct TagTree<'a> {
     from: &'a str,
     to: &'a str,
 }
 
-impl Tree<'_> {
+impl TagTree<'_> {
     fn renamed(&self, tag: &str) -> Option<String> {
         below(tag, self.from).map(|rest| format!("{}{rest}", self.to))
     }
 
-    fn in_text(&self, document: &Document) -> Result<Replaced, EditError> {
+    fn in_text(&self, document: &Document) -> Result<ReplaceResult, EditError> {
         let note = document.note();
         let names =
             |note: &Note<'_>| -> Vec<String> { note.tags.iter().map(|tag| note.text[tag.name()].to_owned()).collect() };
-        let change = |tag: &Tag| Some(Ok(Change::new(tag.name(), self.renamed(&note.text[tag.name()])?)));
+        let change = |tag: &Tag| Some(Ok(TextChange::new(tag.name(), self.renamed(&note.text[tag.name()])?)));
         let changes = document.gathered(note.tags.iter().filter_map(change))?;
         let count = changes.len();
         if count == 0 {
-            return Ok(Replaced { document: document.clone(), count });
+            return Ok(ReplaceResult { document: document.clone(), count });
         }
         let expected: Vec<String> = names(&note).into_iter().map(|name| self.renamed(&name).unwrap_or(name)).collect();
         let draft = document.draft(changes)?;
         if names(&draft.note()) != expected || !same_frame(&note, &draft.note()) {
             return Err(EditError::TagLost { tag: self.to.to_owned() });
         }
-        Ok(Replaced { document: draft.finish()?.document, count })
+        Ok(ReplaceResult { document: draft.finish()?.document, count })
     }
 
-    fn in_properties(&self, document: &Document) -> Result<Replaced, EditError> {
+    fn in_properties(&self, document: &Document) -> Result<ReplaceResult, EditError> {
         let mut tags: Vec<String> = document.note().property_tags().into_iter().map(|tag| tag.name).collect();
         tags.retain(|tag| is_tag_within(tag, self.from));
         let count = tags.len();
@@ -78,14 +78,14 @@ impl Tree<'_> {
         }
         tags.dedup_by_key(|tag| tag.to_lowercase());
         if tags.len() > FEW {
-            return Ok(Replaced { document: self.in_list(document)?, count });
+            return Ok(ReplaceResult { document: self.in_list(document)?, count });
         }
         let mut document = document.clone();
         for tag in &tags {
             let Some(to) = self.renamed(tag) else { continue };
             document = document.edit_property_tag(&TagEdit::Rename { from: tag, to: &to })?.document;
         }
-        Ok(Replaced { document, count })
+        Ok(ReplaceResult { document, count })
     }
 }
 
@@ -93,7 +93,7 @@ impl Tree<'_> {
 /// written anew.
 const FEW: usize = 200;
 
-impl Tree<'_> {
+impl TagTree<'_> {
     /// The list of tags with all of them renamed, each name once.
     fn in_list(&self, document: &Document) -> Result<Document, EditError> {
         let properties = document.properties().map_err(PropertyError::from)?;
@@ -106,31 +106,31 @@ impl Tree<'_> {
                 self.renamed(bare).map_or_else(|| written.to_owned(), |new| format!("{mark}{new}"))
             };
             let value = match value {
-                Value::List(items) => {
+                YamlValue::List(items) => {
                     // One whose new name is there already goes.
                     let folded = |text: &str| tag_name(text.trim()).to_lowercase();
-                    let stays = |item: &Value| match item {
-                        Value::Text(text) => (renamed(text) == *text).then(|| folded(text)),
+                    let stays = |item: &YamlValue| match item {
+                        YamlValue::Text(text) => (renamed(text) == *text).then(|| folded(text)),
                         _ => None,
                     };
                     let mut seen: HashSet<String> = items.iter().filter_map(stays).collect();
                     let mut kept = Vec::with_capacity(items.len());
                     for item in items {
                         match item {
-                            Value::Text(text) => {
+                            YamlValue::Text(text) => {
                                 let new = renamed(&text);
                                 if new == text || seen.insert(folded(&new)) {
-                                    kept.push(Value::Text(new));
+                                    kept.push(YamlValue::Text(new));
                                 }
                             }
                             other => kept.push(other),
                         }
                     }
-                    Value::List(kept)
+                    YamlValue::List(kept)
                 }
-                Value::Text(text) => {
+                YamlValue::Text(text) => {
                     let words = text.split(|c: char| c == ',' || c.is_whitespace()).filter(|word| !word.is_empty());
-                    Value::List(words.map(|word| Value::Text(renamed(word))).collect())
+                    YamlValue::List(words.map(|word| YamlValue::Text(renamed(word))).collect())
                 }
                 _ => continue,
             };

@@ -10,32 +10,32 @@ mod tests;
 /// Changes of one file, as `diff -u` writes them. The names of files in it do not matter.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Patch {
-    hunks: Vec<Hunk>,
+    hunks: Vec<DiffHunk>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Hunk {
+struct DiffHunk {
     /// The first old line, counted from 1. Without old lines, the line behind which the new ones go; 0 is the begin.
     start: usize,
-    lines: Vec<Line>,
+    lines: Vec<DiffLine>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Line {
-    mark: Mark,
+struct DiffLine {
+    mark: DiffMark,
     text: String,
     /// False if `\ No newline at end of file` follows.
     ended: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Mark {
+enum DiffMark {
     Kept,
     Removed,
     Added,
 }
 
-impl Mark {
+impl DiffMark {
     fn is_old(self) -> bool {
         self != Self::Added
     }

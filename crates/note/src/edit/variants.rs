@@ -1,11 +1,11 @@
 //! One case in every form a file may have: LF, CRLF, lone CR and all of them mixed, with and without a byte order
 //! mark, with and without a final line end.
 
-use super::{EditError, Edited};
+use super::{EditError, EditResult};
 use crate::Document;
 
 /// Runs an edit on all forms of `before` and expects the same form of `after`.
-pub(crate) fn check(before: &str, after: &str, edit: impl Fn(&Document) -> Result<Edited, EditError>) {
+pub(crate) fn check(before: &str, after: &str, edit: impl Fn(&Document) -> Result<EditResult, EditError>) {
     let run = |file: &str| {
         let edited = edit(&Document::open(file.to_owned()).unwrap())?;
         let new = edited.document.raw().to_owned();
@@ -45,7 +45,7 @@ pub(crate) fn check(before: &str, after: &str, edit: impl Fn(&Document) -> Resul
 }
 
 /// Runs an edit on all forms of `before` and expects it to be refused in the same way.
-pub(crate) fn refuse(before: &str, error: &EditError, edit: impl Fn(&Document) -> Result<Edited, EditError>) {
+pub(crate) fn refuse(before: &str, error: &EditError, edit: impl Fn(&Document) -> Result<EditResult, EditError>) {
     for eol in ["\n", "\r\n"] {
         let file = before.replace('\n', eol);
         assert_eq!(edit(&Document::open(file.clone()).unwrap()).as_ref(), Err(error), "{file:?}");

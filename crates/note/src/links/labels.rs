@@ -4,9 +4,9 @@ use crate::tags::is_space;
 /// The labels of a note's definitions in their order, to find one without looking at all of them: a note may have as
 /// many as it has links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Labels(Vec<(String, usize)>);
+pub(crate) struct ReferenceLabels(Vec<(String, usize)>);
 
-impl Labels {
+impl ReferenceLabels {
     pub(crate) fn of(text: &str, definitions: &[LinkDefinition]) -> Self {
         let labels = definitions.iter().map(|definition| normal(&text[definition.label.clone()]));
         let mut sorted: Vec<(String, usize)> = labels.zip(0..).collect();

@@ -1,4 +1,4 @@
-use crate::{Link, LinkKind, Note, Place};
+use crate::{Link, LinkKind, LinkPlace, Note};
 
 /// The parts of a link, short enough for a table.
 fn show(text: &str, link: &Link) -> String {
@@ -145,11 +145,11 @@ fn an_address_can_be_followed_as_it_is_told() {
 #[test]
 fn a_subpath_names_headings_a_block_or_a_footnote() {
     for (text, expected) in [
-        ("[[a#b#c]]", Some(Place::Headings(vec!["b", "c"]))),
-        ("[[a##b#]]", Some(Place::Headings(vec!["b"]))),
-        ("[[a#^id]]", Some(Place::Block("id"))),
-        ("[[a#[^1]]]", Some(Place::Footnote("1"))),
-        ("[[a#b#^id]]", Some(Place::Headings(vec!["b", "^id"]))),
+        ("[[a#b#c]]", Some(LinkPlace::Headings(vec!["b", "c"]))),
+        ("[[a##b#]]", Some(LinkPlace::Headings(vec!["b"]))),
+        ("[[a#^id]]", Some(LinkPlace::Block("id"))),
+        ("[[a#[^1]]]", Some(LinkPlace::Footnote("1"))),
+        ("[[a#b#^id]]", Some(LinkPlace::Headings(vec!["b", "^id"]))),
         ("[[a]]", None),
     ] {
         assert_eq!(Note::parse(text).links[0].place(text), expected, "{text:?}");

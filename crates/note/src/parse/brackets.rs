@@ -2,16 +2,16 @@
 
 /// Round and square ones do not know of each other, as in Dataview.
 #[derive(Default)]
-pub(super) struct Brackets {
-    pub(super) square: Stack,
-    pub(super) round: Stack,
+pub(super) struct BracketPairs {
+    pub(super) square: BracketStack,
+    pub(super) round: BracketStack,
 }
 
 #[derive(Default)]
-pub(super) struct Stack(Vec<Open>);
+pub(super) struct BracketStack(Vec<OpenBracket>);
 
 #[derive(Clone, Copy)]
-pub(super) struct Open {
+pub(super) struct OpenBracket {
     pub(super) at: usize,
     /// Where the line began that it stands on: a field is one line.
     pub(super) line: usize,
@@ -21,21 +21,21 @@ pub(super) struct Open {
     pub(super) footnote: bool,
 }
 
-impl Stack {
+impl BracketStack {
     pub(super) fn open(&mut self, at: usize, line: usize) {
-        self.0.push(Open { at, line, separator: None, footnote: false });
+        self.0.push(OpenBracket { at, line, separator: None, footnote: false });
     }
 
     pub(super) fn open_footnote(&mut self, at: usize, line: usize) {
-        self.0.push(Open { at, line, separator: None, footnote: true });
+        self.0.push(OpenBracket { at, line, separator: None, footnote: true });
     }
 
-    pub(super) fn close(&mut self) -> Option<Open> {
+    pub(super) fn close(&mut self) -> Option<OpenBracket> {
         self.0.pop()
     }
 }
 
-impl Brackets {
+impl BracketPairs {
     pub(super) fn clear(&mut self) {
         self.square.0.clear();
         self.round.0.clear();

@@ -9,9 +9,10 @@ use std::ops::Range;
 use memchr::memmem;
 use pulldown_cmark::LinkType;
 
-use super::brackets::Brackets;
+use super::brackets::BracketPairs;
 use crate::{
-    Code, CodeKind, Comment, Field, FieldForm, Footnote, FootnoteKind, Form, Math, NoteStructure, Tag,
+    CodeKind, CodeSpan, Comment, FieldForm, Footnote, FootnoteKind, InlineField, MarkForm, MathSpan, NoteStructure,
+    Tag,
     fields::line_key,
     span::{line_end, trim},
     tags::{is_space, tag_length},
@@ -21,7 +22,7 @@ mod link;
 
 /// Something a Markdown parser found in a leaf.
 #[derive(Debug)]
-pub(super) struct Token {
+pub(super) struct InlineToken {
     pub(super) span: Range<usize>,
     pub(super) kind: TokenKind,
 }
@@ -39,10 +40,10 @@ pub(super) enum TokenKind {
 }
 
 /// One run of inline text and what is known about it.
-pub(super) struct Leaf<'a> {
+pub(super) struct InlineRun<'a> {
     pub(super) span: Range<usize>,
     /// In order of their starts.
-    pub(super) tokens: &'a [Token],
+    pub(super) tokens: &'a [InlineToken],
     /// Where text begins behind an emphasis mark, in order: a tag may begin there.
     pub(super) marks: &'a [usize],
     /// Where emphasized text ends, in order, and where it began: a tag in it ends there too, though `_` could be part of
@@ -54,10 +55,10 @@ pub(super) struct Leaf<'a> {
 
 /// Adds what stands in a leaf to the parts of a note. The brackets are only lent: most leaves have a few, and memory
 /// for them is asked for once.
-pub(super) fn scan(text: &str, note: &mut NoteStructure, leaf: &Leaf<'_>, brackets: &mut Brackets) {
+pub(super) fn scan(text: &str, note: &mut NoteStructure, leaf: &InlineRun<'_>, brackets: &mut BracketPairs) {
     let start = leaf.span.start;
     brackets.clear();
-    let mut scan = Scan {
+    let mut scan = InlineScan {
         text,
         bytes: &text.as_bytes()[..leaf.span.end],
         leaf,
@@ -71,7 +72,7 @@ pub(super) fn scan(text: &str, note: &mut NoteStructure, leaf: &Leaf<'_>, bracke
         comment: None,
         highlight: None,
         brackets,
-        none_left: Missing::default(),
+        none_left: MissingClosers::default(),
         note,
     };
     scan.all();
@@ -79,14 +80,14 @@ pub(super) fn scan(text: &str, note: &mut NoteStructure, leaf: &Leaf<'_>, bracke
 
 /// Closers that were looked for and not found, so that nobody looks again.
 #[derive(Default)]
-struct Missing {
+struct MissingClosers {
     comment: bool,
     math: bool,
     display: bool,
 }
 
 /// A `==` that may begin a highlight.
-struct Opened {
+struct HighlightOpener {
     at: usize,
     /// A tag right behind it, which is one only if the highlight is closed.
     tag: Option<usize>,
@@ -99,11 +100,11 @@ struct OpenLink {
     end: usize,
 }
 
-struct Scan<'a, 'n, 't> {
+struct InlineScan<'a, 'n, 't> {
     text: &'t str,
     /// Up to the end of the leaf.
     bytes: &'t [u8],
-    leaf: &'a Leaf<'a>,
+    leaf: &'a InlineRun<'a>,
     note: &'n mut NoteStructure,
     at: usize,
     /// Where the next token begins, or what is being read ends, if that is known.
@@ -119,9 +120,9 @@ struct Scan<'a, 'n, 't> {
     link: Option<OpenLink>,
     /// Where the `%%` stands that ends the comment being read.
     comment: Option<usize>,
-    highlight: Option<Opened>,
-    brackets: &'a mut Brackets,
-    none_left: Missing,
+    highlight: Option<HighlightOpener>,
+    brackets: &'a mut BracketPairs,
+    none_left: MissingClosers,
 }
 
 /// Bytes that may begin or end something.
@@ -136,7 +137,7 @@ const STOPS: [bool; 256] = {
     stops
 };
 
-impl Scan<'_, '_, '_> {
+impl InlineScan<'_, '_, '_> {
     fn all(&mut self) {
         while self.at < self.bytes.len() {
             let stop = match self.border {
@@ -156,7 +157,7 @@ impl Scan<'_, '_, '_> {
                 }
             }
         }
-        if let Some(Opened { tag: Some(tag), .. }) = self.highlight.take() {
+        if let Some(HighlightOpener { tag: Some(tag), .. }) = self.highlight.take() {
             self.forget_tags(tag);
         }
     }
@@ -257,7 +258,7 @@ impl Scan<'_, '_, '_> {
             TokenKind::Code => {
                 let ticks = self.text.as_bytes()[span.clone()].iter().take_while(|byte| **byte == b'`').count();
                 let content = span.start + ticks..span.end.saturating_sub(ticks).max(span.start + ticks);
-                self.note.code.push(Code { span: span.clone(), content, kind: CodeKind::Span });
+                self.note.code.push(CodeSpan { span: span.clone(), content, kind: CodeKind::Span });
                 self.jump_lines(span.end);
             }
             TokenKind::Link { link_type, image, inner_end } => self.link(link_type, image, span, inner_end),
@@ -329,7 +330,7 @@ impl Scan<'_, '_, '_> {
         let value = trim(self.text, key.end + 2..span.end - 1);
         let key = trim(self.text, key);
         if !key.is_empty() {
-            self.note.fields.push(Field { span, key, value, form });
+            self.note.fields.push(InlineField { span, key, value, form });
         }
     }
 
@@ -377,7 +378,7 @@ impl Scan<'_, '_, '_> {
             return;
         };
         let span = at..close + marks;
-        self.note.math.push(Math { span, content: at + marks..close, display, form: Form::Inline });
+        self.note.math.push(MathSpan { span, content: at + marks..close, display, form: MarkForm::Inline });
         self.jump_lines(close + marks);
     }
 
@@ -419,7 +420,7 @@ impl Scan<'_, '_, '_> {
             self.at += run;
             return;
         };
-        self.note.comments.push(Comment { span: at..end + 2, content: at + 2..end, form: Form::Inline });
+        self.note.comments.push(Comment { span: at..end + 2, content: at + 2..end, form: MarkForm::Inline });
         self.comment = Some(end);
         self.border = None;
         self.jump(at + 2);
@@ -437,7 +438,7 @@ impl Scan<'_, '_, '_> {
             None => {
                 let next = self.text[at + 2..self.bytes.len()].chars().next();
                 if next.is_some_and(|c| !is_space(c)) {
-                    self.highlight = Some(Opened { at, tag: None });
+                    self.highlight = Some(HighlightOpener { at, tag: None });
                     self.run = at + 2;
                 }
                 self.at += 2;
@@ -471,7 +472,7 @@ impl Scan<'_, '_, '_> {
             let end = line_end(self.text, at).min(self.bytes.len());
             let value = trim(self.text, at + 2..end);
             let span = key.start..value.end.max(at + 2);
-            self.note.fields.push(Field { span, key, value, form: FieldForm::Line });
+            self.note.fields.push(InlineField { span, key, value, form: FieldForm::Line });
         }
     }
 

@@ -11,7 +11,7 @@ use crate::span::{is_blank_line, line_end, line_start};
 
 /// A part of the text that the Markdown parser must not see.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) struct Masked {
+pub(super) struct MaskedSpan {
     pub(super) span: Range<usize>,
     pub(super) content: Range<usize>,
     pub(super) kind: MaskedKind,
@@ -32,13 +32,13 @@ pub(super) enum MaskedKind {
 const MAX_PARSES: usize = 8;
 
 /// The body with every block comment and block formula as blanks of the same length, and where they stand.
-pub(super) fn mask(body: &str) -> (Cow<'_, str>, Vec<Masked>) {
+pub(super) fn mask(body: &str) -> (Cow<'_, str>, Vec<MaskedSpan>) {
     let found = regions(body);
     (blank_out(body, &found), found)
 }
 
 /// The parts of a span that are not masked, of which it has at least one. It must not begin within a mask.
-pub(super) fn visible_parts(masked: &[Masked], span: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+pub(super) fn visible_parts(masked: &[MaskedSpan], span: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let first = masked.partition_point(|region| region.span.start < span.start);
     let hidden = masked[first..].iter().take_while(move |region| region.span.start < span.end);
     let starts = iter::once(span.start).chain(hidden.clone().map(move |region| region.span.end.min(span.end)));
@@ -46,22 +46,22 @@ pub(super) fn visible_parts(masked: &[Masked], span: Range<usize>) -> impl Itera
     starts.zip(ends).map(|(start, end)| start..end)
 }
 
-fn regions(body: &str) -> Vec<Masked> {
-    let mut found: Vec<Masked> = Vec::new();
-    let mut fences = Fences::default();
+fn regions(body: &str) -> Vec<MaskedSpan> {
+    let mut found: Vec<MaskedSpan> = Vec::new();
+    let mut fences = FenceScan::default();
     let mut closed = Vec::new();
     let mut parses = 0;
     let mut stale = true;
     let mut at = 0;
-    let mut dangling = Dangling::default();
+    let mut dangling = UnclosedMark::default();
     while let Some(opener) = next_opener(body, at, &mut dangling) {
         match fences.state(body, &opener) {
-            Fence::None => {}
-            Fence::Open => {
+            FenceState::None => {}
+            FenceState::Open => {
                 at = line_end(body, opener.at);
                 continue;
             }
-            Fence::Unsure => {
+            FenceState::Unsure => {
                 if stale && parses < MAX_PARSES {
                     closed = closed_blocks(&blank_out(body, &found));
                     parses += 1;
@@ -87,30 +87,30 @@ fn regions(body: &str) -> Vec<Masked> {
 /// Whether a place stands in a fenced block, as far as a look at the lines at the margin can tell. It saves a parse of
 /// most notes.
 #[derive(Default)]
-struct Fences {
+struct FenceScan {
     at: usize,
     open: Option<(u8, usize)>,
     unsure: bool,
 }
 
-enum Fence {
+enum FenceState {
     None,
     Open,
     /// Something before it is in a list or a quote, or is HTML: only the parser knows.
     Unsure,
 }
 
-impl Fences {
+impl FenceScan {
     fn skip(&mut self, to: usize) {
         self.at = self.at.max(to);
     }
 
-    fn state(&mut self, body: &str, opener: &Opener) -> Fence {
+    fn state(&mut self, body: &str, opener: &BlockOpener) -> FenceState {
         self.advance(body, opener.at);
         match self.open {
-            _ if self.unsure || opener.may_be_code(body) => Fence::Unsure,
-            Some(_) => Fence::Open,
-            None => Fence::None,
+            _ if self.unsure || opener.may_be_code(body) => FenceState::Unsure,
+            Some(_) => FenceState::Open,
+            None => FenceState::None,
         }
     }
 
@@ -150,7 +150,7 @@ impl Fences {
 }
 
 /// A `%%` or `$$` that begins a line and stands alone on it.
-struct Opener {
+struct BlockOpener {
     at: usize,
     mark: u8,
     length: usize,
@@ -163,12 +163,12 @@ struct Opener {
 /// Obsidian's two views differ here, and this is what the editor shows; the other reading would hide the rest of
 /// the note.
 #[derive(Default)]
-struct Dangling {
+struct UnclosedMark {
     percent: Option<usize>,
     dollar: Option<usize>,
 }
 
-impl Dangling {
+impl UnclosedMark {
     fn of(&mut self, mark: u8) -> &mut Option<usize> {
         if mark == b'%' { &mut self.percent } else { &mut self.dollar }
     }
@@ -203,7 +203,7 @@ fn is_prose(line: &str) -> bool {
     !begins_block && !hides
 }
 
-fn next_opener(body: &str, mut at: usize, dangling: &mut Dangling) -> Option<Opener> {
+fn next_opener(body: &str, mut at: usize, dangling: &mut UnclosedMark) -> Option<BlockOpener> {
     let bytes = body.as_bytes();
     loop {
         at += memchr::memchr2(b'%', b'$', bytes.get(at..)?)?;
@@ -221,7 +221,7 @@ fn next_opener(body: &str, mut at: usize, dangling: &mut Dangling) -> Option<Ope
             && let Some((quotes, item)) = prefix(&bytes[line_start(body, at)..at])
         {
             if !dangling.closes(body, mark, at) {
-                return Some(Opener { at, mark, length, quotes, item });
+                return Some(BlockOpener { at, mark, length, quotes, item });
             }
         } else {
             for mark in *b"%$" {
@@ -264,7 +264,7 @@ pub(super) fn columns(line: &[u8]) -> usize {
     line.iter().fold(0, |column, byte| if *byte == b'\t' { column / 4 * 4 + 4 } else { column + 1 })
 }
 
-impl Opener {
+impl BlockOpener {
     /// Far from the margin it may stand in indented code.
     fn may_be_code(&self, body: &str) -> bool {
         let prefix = &body[line_start(body, self.at)..self.at];
@@ -272,7 +272,7 @@ impl Opener {
     }
 
     /// To the next run of as many marks, else to the end of the quote or list item it stands in, else of the text.
-    fn region(&self, body: &str) -> Masked {
+    fn region(&self, body: &str) -> MaskedSpan {
         let from = self.at + self.length;
         let mark = [self.mark; 3];
         let close = memmem::find(&body.as_bytes()[from..], &mark[..self.length]).map(|length| from + length);
@@ -282,7 +282,7 @@ impl Opener {
             Some(close) => (from..close, close + self.length),
             None => (from..limit, limit),
         };
-        Masked { span: self.at..end, content, kind, quotes: self.quotes, in_item: self.item.is_some() }
+        MaskedSpan { span: self.at..end, content, kind, quotes: self.quotes, in_item: self.item.is_some() }
     }
 
     /// Where the quote or the list item ends that begins on the same line, not looking further than `wanted`.
@@ -318,7 +318,7 @@ fn closed_blocks(body: &str) -> Vec<Range<usize>> {
     Parser::new_ext(body, options()).into_offset_iter().filter_map(block).collect()
 }
 
-fn blank_out<'b>(body: &'b str, regions: &[Masked]) -> Cow<'b, str> {
+fn blank_out<'b>(body: &'b str, regions: &[MaskedSpan]) -> Cow<'b, str> {
     if regions.is_empty() {
         return Cow::Borrowed(body);
     }

@@ -1,4 +1,6 @@
-use crate::{BlockKind, CodeKind, FieldForm, Fold, FootnoteKind, Form, HeadingMatch, LinkKind, Note, NoteStructure};
+use crate::{
+    BlockKind, CalloutFold, CodeKind, FieldForm, FootnoteKind, HeadingMatch, LinkKind, MarkForm, Note, NoteStructure,
+};
 
 fn paths(text: &str) -> Vec<String> {
     let note = Note::parse(text);
@@ -296,8 +298,8 @@ fn callouts_say_their_type_fold_title_and_nesting() {
         found.collect::<Vec<_>>(),
         [
             ("NOTE", None, None, None, None),
-            ("tip", Some(Fold::Closed), Some("A *title* #t"), Some("wide"), None),
-            ("bug", Some(Fold::Open), None, None, Some(1)),
+            ("tip", Some(CalloutFold::Closed), Some("A *title* #t"), Some("wide"), None),
+            ("bug", Some(CalloutFold::Open), None, None, Some(1)),
             ("a", None, Some("b"), None, None),
         ]
     );
@@ -307,34 +309,34 @@ fn callouts_say_their_type_fold_title_and_nesting() {
 #[test]
 fn comments_hide_structure_but_not_links() {
     for (text, comments, links) in [
-        ("a %%b [[c]]%% d\n", vec![("b [[c]]", Form::Inline)], vec!["c"]),
+        ("a %%b [[c]]%% d\n", vec![("b [[c]]", MarkForm::Inline)], vec!["c"]),
         (
             "%%\n# x\n[[a]] `[[no]]`\n\n- [b](c.md)\n%%\n[[d]]\n",
-            vec![("\n# x\n[[a]] `[[no]]`\n\n- [b](c.md)\n", Form::Block)],
+            vec![("\n# x\n[[a]] `[[no]]`\n\n- [b](c.md)\n", MarkForm::Block)],
             vec!["a", "c.md", "d"],
         ),
-        ("%% open\n[[a]]", vec![(" open\n[[a]]", Form::Block)], vec!["a"]),
+        ("%% open\n[[a]]", vec![(" open\n[[a]]", MarkForm::Block)], vec!["a"]),
         ("a %% b\n", vec![], vec![]),
-        ("`%%` a %%b%%\n", vec![("b", Form::Inline)], vec![]),
+        ("`%%` a %%b%%\n", vec![("b", MarkForm::Inline)], vec![]),
         ("```\n%%\n```\n[[a]]\n", vec![], vec!["a"]),
         ("%%%% a %%%%\n", vec![], vec![]),
-        ("a\n%%\nb\n%%\n[[c]] d\n", vec![("\nb\n", Form::Block)], vec!["c"]),
-        ("%%\nb\n%% [[c]] %%d%%\n", vec![("\nb\n", Form::Block), ("d", Form::Inline)], vec!["c"]),
-        ("> %%\n> [[a]]\n> %%\n> [[b]]\n", vec![("\n> [[a]]\n> ", Form::Block)], vec!["a", "b"]),
+        ("a\n%%\nb\n%%\n[[c]] d\n", vec![("\nb\n", MarkForm::Block)], vec!["c"]),
+        ("%%\nb\n%% [[c]] %%d%%\n", vec![("\nb\n", MarkForm::Block), ("d", MarkForm::Inline)], vec!["c"]),
+        ("> %%\n> [[a]]\n> %%\n> [[b]]\n", vec![("\n> [[a]]\n> ", MarkForm::Block)], vec!["a", "b"]),
         ("100%% a [[b]]\n", vec![], vec!["b"]),
         (
             "%%\n    [[a]]\n\n\t[[b]]\n<div>[[c]]</div>\n\n# [[d]]\n%%\n",
-            vec![("\n    [[a]]\n\n\t[[b]]\n<div>[[c]]</div>\n\n# [[d]]\n", Form::Block)],
+            vec![("\n    [[a]]\n\n\t[[b]]\n<div>[[c]]</div>\n\n# [[d]]\n", MarkForm::Block)],
             vec!["a", "b", "c", "d"],
         ),
         (
             "%%\n```\n[[no]]\n```\n<!-- [[no]]\n-->[a](b)\n%%\n",
-            vec![("\n```\n[[no]]\n```\n<!-- [[no]]\n-->[a](b)\n", Form::Block)],
+            vec![("\n```\n[[no]]\n```\n<!-- [[no]]\n-->[a](b)\n", MarkForm::Block)],
             vec!["b"],
         ),
     ] {
         let note = Note::parse(text);
-        let found: Vec<(&str, Form)> =
+        let found: Vec<(&str, MarkForm)> =
             note.comments.iter().map(|comment| (&text[comment.content.clone()], comment.form)).collect();
         assert_eq!(found, comments, "{text:?}");
         assert_eq!(note.links.iter().map(|link| &text[link.path.clone()]).collect::<Vec<_>>(), links, "{text:?}");
@@ -344,22 +346,22 @@ fn comments_hide_structure_but_not_links() {
 #[test]
 fn formulas_are_told_from_money() {
     for (text, expected) in [
-        ("$x$ and $$y$$\n", vec![("x", false, Form::Inline), ("y", true, Form::Inline)]),
+        ("$x$ and $$y$$\n", vec![("x", false, MarkForm::Inline), ("y", true, MarkForm::Inline)]),
         ("costs $5 and $6\n", vec![]),
-        ("$ x$ $x $ a$b\n", vec![("x $ a", false, Form::Inline)]),
+        ("$ x$ $x $ a$b\n", vec![("x $ a", false, MarkForm::Inline)]),
         ("\\$x$ y\n", vec![]),
         ("`$x$` [[$a$]]\n", vec![]),
-        ("$a [[b]] `c`$\n", vec![("a [[b]] `c`", false, Form::Inline)]),
-        ("$$\na\n\n# b\n$$\n", vec![("\na\n\n# b\n", true, Form::Block)]),
-        ("so $$\na\n$$\n", vec![("\na\n", true, Form::Inline)]),
+        ("$a [[b]] `c`$\n", vec![("a [[b]] `c`", false, MarkForm::Inline)]),
+        ("$$\na\n\n# b\n$$\n", vec![("\na\n\n# b\n", true, MarkForm::Block)]),
+        ("so $$\na\n$$\n", vec![("\na\n", true, MarkForm::Inline)]),
         (
             "- $x$\n> $y$\n\n| $z$ |\n| - |\n",
-            vec![("x", false, Form::Inline), ("y", false, Form::Inline), ("z", false, Form::Inline)],
+            vec![("x", false, MarkForm::Inline), ("y", false, MarkForm::Inline), ("z", false, MarkForm::Inline)],
         ),
         ("$$$$\n", vec![]),
-        ("$x_1$ $y\\$z$\n", vec![("x_1", false, Form::Inline), ("y\\$z", false, Form::Inline)]),
+        ("$x_1$ $y\\$z$\n", vec![("x_1", false, MarkForm::Inline), ("y\\$z", false, MarkForm::Inline)]),
     ] {
-        let found: Vec<(&str, bool, Form)> = NoteStructure::parse(text)
+        let found: Vec<(&str, bool, MarkForm)> = NoteStructure::parse(text)
             .math
             .into_iter()
             .map(|math| (&text[math.content], math.display, math.form))

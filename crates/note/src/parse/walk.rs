@@ -5,15 +5,15 @@ use std::{borrow::Cow, ops::Range};
 use pulldown_cmark::{CodeBlockKind, Event, LinkType, Parser, Tag, TagEnd};
 
 use super::{
-    brackets::Brackets,
-    leaf::{Leaf, Token, TokenKind, scan},
-    mask::{Masked, MaskedKind, mask, visible_parts},
+    brackets::BracketPairs,
+    leaf::{InlineRun, InlineToken, TokenKind, scan},
+    mask::{MaskedKind, MaskedSpan, mask, visible_parts},
     options,
     reading::read_as_obsidian,
 };
 use crate::{
-    BlockKind, Comment, Footnote, FootnoteKind, Form, ListItem, Math, NoteStructure,
-    blocks::{Trailing, trailing_id},
+    BlockKind, Comment, Footnote, FootnoteKind, ListItem, MarkForm, MathSpan, NoteStructure,
+    blocks::{TrailingMarker, trailing_id},
     callouts::callout,
     headings::heading,
     items, links,
@@ -34,17 +34,17 @@ pub(crate) fn walk(text: &str, note: &mut NoteStructure, start: usize) {
             *span = span.start + start..span.end + start;
         }
     }
-    let mut walk = Walk::new(text, note, &masked);
+    let mut walk = BlockWalk::new(text, note, &masked);
     walk.events(&body, start);
     walk.finish();
     for region in masked {
-        let Masked { span, content, kind, quotes, .. } = region;
+        let MaskedSpan { span, content, kind, quotes, .. } = region;
         match kind {
-            MaskedKind::Math => note.math.push(Math { span, content, display: true, form: Form::Block }),
+            MaskedKind::Math => note.math.push(MathSpan { span, content, display: true, form: MarkForm::Block }),
             MaskedKind::Comment => {
-                note.comments.push(Comment { span, content: content.clone(), form: Form::Block });
+                note.comments.push(Comment { span, content: content.clone(), form: MarkForm::Block });
                 // Obsidian reads what is in a comment as one run of text, so links and tags count and nothing else.
-                let mut walk = Walk::new(text, note, &[]);
+                let mut walk = BlockWalk::new(text, note, &[]);
                 walk.quotes = quotes;
                 walk.run(content);
             }
@@ -62,7 +62,7 @@ fn without_returns(text: &str) -> Cow<'_, str> {
 }
 
 /// A block that holds other blocks and is still open.
-enum Container {
+enum OpenContainer {
     List,
     Item(usize),
     Quote { span: Range<usize>, callout: Option<usize> },
@@ -80,13 +80,13 @@ enum LeafKind {
     Cell,
 }
 
-struct Walk<'n, 'm, 't> {
+struct BlockWalk<'n, 'm, 't> {
     text: &'t str,
     note: &'n mut NoteStructure,
-    masked: &'m [Masked],
+    masked: &'m [MaskedSpan],
     /// Where the walked text ends.
     end: usize,
-    containers: Vec<Container>,
+    containers: Vec<OpenContainer>,
     quotes: usize,
     /// The items that are open, outermost first.
     open_items: Vec<usize>,
@@ -96,12 +96,12 @@ struct Walk<'n, 'm, 't> {
     blank: Range<usize>,
     /// The leaf being read.
     leaf: Option<(LeafKind, Range<usize>)>,
-    tokens: Vec<Token>,
+    tokens: Vec<InlineToken>,
     /// Links whose end has not been seen, as indexes of tokens.
     open_links: Vec<usize>,
     marks: Vec<usize>,
     ends: Vec<(usize, usize)>,
-    brackets: Brackets,
+    brackets: BracketPairs,
     /// Where the last inline event ended.
     inline_end: usize,
     /// Where the last table cell ended.
@@ -116,8 +116,8 @@ struct Walk<'n, 'm, 't> {
     named_items: Vec<(usize, usize)>,
 }
 
-impl<'n, 'm, 't> Walk<'n, 'm, 't> {
-    fn new(text: &'t str, note: &'n mut NoteStructure, masked: &'m [Masked]) -> Self {
+impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
+    fn new(text: &'t str, note: &'n mut NoteStructure, masked: &'m [MaskedSpan]) -> Self {
         Self {
             text,
             note,
@@ -133,7 +133,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             open_links: Vec::new(),
             marks: Vec::new(),
             ends: Vec::new(),
-            brackets: Brackets::default(),
+            brackets: BracketPairs::default(),
             inline_end: 0,
             cell_end: 0,
             closed: false,
@@ -221,7 +221,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         self.inline(&span);
         // A mask divides the text around it, so nothing reaches across.
         if visible_parts(self.masked, span.clone()).nth(1).is_none() {
-            self.tokens.push(Token { span, kind });
+            self.tokens.push(InlineToken { span, kind });
         }
     }
 
@@ -254,13 +254,13 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
     fn link(&mut self, link_type: LinkType, image: bool, range: Range<usize>) {
         self.inline(&(range.start..range.start + 1));
         self.open_links.push(self.tokens.len());
-        self.tokens.push(Token { span: range, kind: TokenKind::Link { link_type, image, inner_end: 0 } });
+        self.tokens.push(InlineToken { span: range, kind: TokenKind::Link { link_type, image, inner_end: 0 } });
     }
 
     fn end_link(&mut self, range: &Range<usize>) {
         let inner = self.inline_end;
         let open = self.open_links.pop().and_then(|index| self.tokens.get_mut(index));
-        if let Some(Token { kind: TokenKind::Link { inner_end, .. }, .. }) = open {
+        if let Some(InlineToken { kind: TokenKind::Link { inner_end, .. }, .. }) = open {
             *inner_end = inner;
         }
         self.inline(range);
@@ -274,17 +274,17 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             Tag::BlockQuote(_) => self.start_quote(range),
             Tag::List(_) => {
                 // A list in an item ends what the item says itself.
-                if let Some(Container::Item(item)) = self.containers.last()
+                if let Some(OpenContainer::Item(item)) = self.containers.last()
                     && let Some(item) = self.note.items.get_mut(*item)
                 {
                     // Only the first list counts; the whitespace in front of it is short.
                     item.span = trim_end(self.text, item.span.start..item.span.end.min(range.start));
                 }
-                self.containers.push(Container::List);
+                self.containers.push(OpenContainer::List);
             }
             Tag::Item => self.start_item(range),
             Tag::FootnoteDefinition(_) => self.start_footnote(range),
-            Tag::Table(_) => self.containers.push(Container::Table(range)),
+            Tag::Table(_) => self.containers.push(OpenContainer::Table(range)),
             Tag::CodeBlock(kind) => {
                 self.code_block(matches!(kind, CodeBlockKind::Fenced(_)), range);
                 self.closed = true;
@@ -304,7 +304,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         });
         self.open_callouts.extend(callout);
         self.quotes += 1;
-        self.containers.push(Container::Quote { span, callout });
+        self.containers.push(OpenContainer::Quote { span, callout });
     }
 
     fn start_item(&mut self, range: Range<usize>) {
@@ -321,7 +321,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         });
         self.note.items.push(ListItem { span: whole.clone(), whole, marker, parent, depth, task });
         self.open_items.push(index);
-        self.containers.push(Container::Item(index));
+        self.containers.push(OpenContainer::Item(index));
     }
 
     fn start_footnote(&mut self, range: Range<usize>) {
@@ -340,7 +340,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             label: Some(label),
             content: Some(content),
         });
-        self.containers.push(Container::Footnote(span));
+        self.containers.push(OpenContainer::Footnote(span));
     }
 
     fn end(&mut self, tag: TagEnd, range: Range<usize>) {
@@ -360,7 +360,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         match tag {
             TagEnd::BlockQuote(_) => {
                 self.quotes -= 1;
-                if let Some(Container::Quote { callout, .. }) = self.containers.pop() {
+                if let Some(OpenContainer::Quote { callout, .. }) = self.containers.pop() {
                     self.open_callouts.truncate(self.open_callouts.len() - usize::from(callout.is_some()));
                     let kind = if callout.is_some() { BlockKind::Callout } else { BlockKind::Quote };
                     self.finish_top(kind, &range);
@@ -462,7 +462,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
             } else {
                 self.scan(found.words.clone());
             }
-            if let Some(Trailing::Behind(marker) | Trailing::Alone(marker)) =
+            if let Some(TrailingMarker::Behind(marker) | TrailingMarker::Alone(marker)) =
                 trailing_id(text, found.words.clone(), &[], &self.note.links)
             {
                 self.block(BlockKind::Heading, found.span.clone(), marker);
@@ -495,7 +495,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
     fn scan(&mut self, span: Range<usize>) {
         let mut span = span;
         // The box of a task is not part of its text.
-        if let Some(Container::Item(item)) = self.containers.last()
+        if let Some(OpenContainer::Item(item)) = self.containers.last()
             && let Some(task) = self.note.items.get(*item).and_then(|item| self.note.tasks.get(item.task?))
             && task.checkbox.start == span.start
         {
@@ -504,7 +504,7 @@ impl<'n, 'm, 't> Walk<'n, 'm, 't> {
         let (tokens, marks, ends, quotes) = (&self.tokens, &self.marks, &self.ends, self.quotes);
         // A mask can stand within a leaf only where a line looked like a list item and was none.
         for span in visible_parts(self.masked, span) {
-            scan(self.text, self.note, &Leaf { span, tokens, marks, ends, quotes }, &mut self.brackets);
+            scan(self.text, self.note, &InlineRun { span, tokens, marks, ends, quotes }, &mut self.brackets);
         }
         self.forget_tokens();
     }

@@ -1,7 +1,7 @@
 use std::ops::Range;
 
 use crate::{
-    blocks::{Trailing, trailing_id},
+    blocks::{TrailingMarker, trailing_id},
     span::{trim, trim_end},
     tags::{is_space, tag_length},
 };
@@ -38,7 +38,7 @@ const VARIATION: char = '\u{fe0f}';
 pub(super) fn task_fields(text: &str, line: Range<usize>) -> Vec<TaskField> {
     let mut found = Vec::new();
     let mut rest = match trailing_id(text, line.clone(), &[], &[]) {
-        Some(Trailing::Behind(marker)) => line.start..marker.start,
+        Some(TrailingMarker::Behind(marker)) => line.start..marker.start,
         _ => line,
     };
     loop {

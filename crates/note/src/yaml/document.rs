@@ -1,12 +1,12 @@
 use std::ops::Range;
 
-use super::{Content, Node, Value};
+use super::{NodeContent, YamlNode, YamlValue};
 
 /// A YAML text with what an edit must know before it trusts itself to one.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct YamlDocument {
     /// Nothing if the text holds no value at all.
-    pub(crate) root: Option<Node>,
+    pub(crate) root: Option<YamlNode>,
     pub(crate) comments: Vec<Range<usize>>,
     /// The number of each anchor, and the node that it names.
     pub(super) anchors: Vec<(usize, Range<usize>)>,
@@ -16,32 +16,32 @@ pub(crate) struct YamlDocument {
 
 impl YamlDocument {
     /// The root, which is null in an empty text.
-    pub(super) fn into_node(self) -> Node {
-        self.root.unwrap_or(Node { span: 0..0, content: Content::Scalar(Value::Null) })
+    pub(super) fn into_node(self) -> YamlNode {
+        self.root.unwrap_or(YamlNode { span: 0..0, content: NodeContent::Scalar(YamlValue::Null) })
     }
 
-    pub(crate) fn to_value(&self) -> Value {
-        self.root.as_ref().map_or(Value::Null, Node::to_value)
+    pub(crate) fn to_value(&self) -> YamlValue {
+        self.root.as_ref().map_or(YamlValue::Null, YamlNode::to_value)
     }
 
     /// Whether an alias stands for this very node.
-    pub(crate) fn is_used(&self, node: &Node) -> bool {
+    pub(crate) fn is_used(&self, node: &YamlNode) -> bool {
         let names = |(_, named): &&(usize, Range<usize>)| *named == node.span;
         self.anchors.iter().filter(names).any(|(anchor, _)| self.aliases.iter().any(|(id, _)| id == anchor))
     }
 
     /// Whether an alias outside of a node stands for that node or for something in it.
-    pub(crate) fn is_used_elsewhere(&self, node: &Node) -> bool {
+    pub(crate) fn is_used_elsewhere(&self, node: &YamlNode) -> bool {
         let defines = |id: usize| self.anchors.iter().any(|(anchor, named)| *anchor == id && holds(node, named));
         self.aliases.iter().any(|(id, alias)| !holds(node, alias) && defines(*id))
     }
 
     /// Whether moving the node would tear an alias from its anchor.
-    pub(crate) fn has_anchors(&self, node: &Node) -> bool {
+    pub(crate) fn has_anchors(&self, node: &YamlNode) -> bool {
         self.anchors.iter().chain(&self.aliases).any(|(_, span)| holds(node, span))
     }
 }
 
-fn holds(node: &Node, span: &Range<usize>) -> bool {
+fn holds(node: &YamlNode, span: &Range<usize>) -> bool {
     node.span.start <= span.start && span.end <= node.span.end
 }

@@ -5,7 +5,7 @@ use std::{
 
 use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle};
 
-use super::{Content, Node, Problem, Property, Value, YamlDocument, YamlError, key_text, scalar};
+use super::{NodeContent, Property, YamlDocument, YamlError, YamlNode, YamlProblem, YamlValue, key_text, scalar};
 use crate::visible;
 
 /// Nesting beyond this is hostile; people do not write it.
@@ -16,7 +16,7 @@ const MAX_NODES: usize = 100_000;
 const MAX_REPEATED: usize = 1 << 20;
 
 pub(super) fn read(yaml: &str) -> Result<YamlDocument, YamlError> {
-    let mut reader = Reader {
+    let mut reader = YamlReader {
         yaml,
         parser: Parser::new_from_str(yaml),
         line: 1,
@@ -42,20 +42,20 @@ pub(super) fn read(yaml: &str) -> Result<YamlDocument, YamlError> {
     Ok(YamlDocument { root, ..reader.document })
 }
 
-struct Reader<'a> {
+struct YamlReader<'a> {
     yaml: &'a str,
     parser: Parser<'a, granit_parser::StrInput<'a>>,
     line: usize,
     /// Where the last key, item or value ended.
     end: usize,
-    anchors: HashMap<usize, Value>,
+    anchors: HashMap<usize, YamlValue>,
     /// What was met besides the values.
     document: YamlDocument,
     nodes: usize,
     repeated: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> YamlReader<'a> {
     fn next(&mut self) -> Result<Option<(Event<'a>, Span)>, YamlError> {
         loop {
             match self.parser.next() {
@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
                     return Ok(Some((event, span)));
                 }
                 Some(Err(error)) => {
-                    let problem = Problem::Other(visible(&error.info()).into_owned());
+                    let problem = YamlProblem::Other(visible(&error.info()).into_owned());
                     return Err(YamlError { line: error.marker().line(), problem });
                 }
             }
@@ -77,7 +77,7 @@ impl<'a> Reader<'a> {
     }
 
     fn problem(&self, problem: &str) -> YamlError {
-        YamlError { line: self.line, problem: Problem::Other(problem.to_owned()) }
+        YamlError { line: self.line, problem: YamlProblem::Other(problem.to_owned()) }
     }
 
     /// The bytes of an event.
@@ -85,7 +85,7 @@ impl<'a> Reader<'a> {
         span.byte_range().filter(|range| self.yaml.get(range.clone()).is_some()).unwrap_or(self.end..self.end)
     }
 
-    fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<Node, YamlError> {
+    fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<YamlNode, YamlError> {
         self.nodes += 1;
         if depth > MAX_DEPTH || self.nodes > MAX_NODES {
             return Err(self.problem("nested or repeated beyond any reason"));
@@ -95,17 +95,17 @@ impl<'a> Reader<'a> {
         let node = match event {
             Event::Scalar(text, style, _, tag) => {
                 let value = match tag.as_ref().and_then(|tag| tag.core_suffix()) {
-                    Some("str") if range.is_empty() && style == ScalarStyle::Plain => Value::Text(String::new()),
-                    Some("str") => Value::Text(text.into_owned()),
+                    Some("str") if range.is_empty() && style == ScalarStyle::Plain => YamlValue::Text(String::new()),
+                    Some("str") => YamlValue::Text(text.into_owned()),
                     _ => scalar(text, style),
                 };
-                Node { span: self.scalar_span(range, style), content: Content::Scalar(value) }
+                YamlNode { span: self.scalar_span(range, style), content: NodeContent::Scalar(value) }
             }
             Event::SequenceStart(style, ..) => self.list(style, range, depth)?,
             Event::MappingStart(style, ..) => self.map(style, range, depth)?,
             Event::Alias(id) => {
                 self.document.aliases.push((id, range.clone()));
-                Node { span: range, content: Content::Alias(self.alias(id)?) }
+                YamlNode { span: range, content: NodeContent::Alias(self.alias(id)?) }
             }
             _ => return Err(self.problem("unexpected YAML")),
         };
@@ -141,7 +141,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn list(&mut self, style: StructureStyle, range: Range<usize>, depth: usize) -> Result<Node, YamlError> {
+    fn list(&mut self, style: StructureStyle, range: Range<usize>, depth: usize) -> Result<YamlNode, YamlError> {
         // The parser may begin a block list behind its first dash.
         let start = match self.yaml.as_bytes().get(range.start) {
             Some(b'-') | None => range.start,
@@ -155,7 +155,7 @@ impl<'a> Reader<'a> {
                 Some((Event::SequenceEnd, end)) => {
                     let span = start..self.collection_end(style, end).max(start);
                     self.refuse_tabs(&span, style, depth)?;
-                    return Ok(Node { span, content: Content::List(items) });
+                    return Ok(YamlNode { span, content: NodeContent::List(items) });
                 }
                 Some((event, span)) => items.push(self.node(event, span, depth + 1)?),
                 None => return Err(self.problem("unfinished list")),
@@ -163,7 +163,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    fn map(&mut self, style: StructureStyle, range: Range<usize>, depth: usize) -> Result<Node, YamlError> {
+    fn map(&mut self, style: StructureStyle, range: Range<usize>, depth: usize) -> Result<YamlNode, YamlError> {
         self.end = self.end.max(range.start);
         let mut entries: Vec<Property> = Vec::new();
         let mut known = HashSet::new();
@@ -177,7 +177,7 @@ impl<'a> Reader<'a> {
                     };
                     let span = start..self.collection_end(style, end).max(start);
                     self.refuse_tabs(&span, style, depth)?;
-                    return Ok(Node { span, content: Content::Map(entries) });
+                    return Ok(YamlNode { span, content: NodeContent::Map(entries) });
                 }
                 Some((event, span)) => {
                     let key = self.node(event, span, depth + 1)?;
@@ -189,7 +189,7 @@ impl<'a> Reader<'a> {
                 return Err(self.problem("a property name that is a list or a map"));
             };
             if !known.insert(key.clone()) {
-                return Err(YamlError { line: self.line, problem: Problem::Repeated { name: key } });
+                return Err(YamlError { line: self.line, problem: YamlProblem::Repeated { name: key } });
             }
             let Some((event, span)) = self.next()? else { return Err(self.problem("unfinished map")) };
             let value = self.node(event, span, depth + 1)?;
@@ -216,7 +216,7 @@ impl<'a> Reader<'a> {
         match tab {
             Some(at) => {
                 let line = 1 + memchr::memchr_iter(b'\n', &self.yaml.as_bytes()[..at]).count();
-                Err(YamlError { line, problem: Problem::Other("a tab cannot be used as indentation".to_owned()) })
+                Err(YamlError { line, problem: YamlProblem::Other("a tab cannot be used as indentation".to_owned()) })
             }
             None => Ok(()),
         }
@@ -235,7 +235,7 @@ impl<'a> Reader<'a> {
             .map(|line| span.start + line)
     }
 
-    fn alias(&mut self, id: usize) -> Result<Value, YamlError> {
+    fn alias(&mut self, id: usize) -> Result<YamlValue, YamlError> {
         let Some(value) = self.anchors.get(&id).cloned() else {
             return Err(self.problem("an alias without its anchor"));
         };
@@ -243,17 +243,17 @@ impl<'a> Reader<'a> {
         Ok(value)
     }
 
-    fn weigh(&mut self, value: &Value) -> Result<(), YamlError> {
+    fn weigh(&mut self, value: &YamlValue) -> Result<(), YamlError> {
         self.repeated += weight(value);
         if self.repeated > MAX_REPEATED { Err(self.problem("nested or repeated beyond any reason")) } else { Ok(()) }
     }
 }
 
-fn weight(value: &Value) -> usize {
+fn weight(value: &YamlValue) -> usize {
     match value {
-        Value::List(items) => 8 + items.iter().map(weight).sum::<usize>(),
-        Value::Map(entries) => 8 + entries.iter().map(|(key, value)| key.len() + weight(value)).sum::<usize>(),
-        Value::Text(text) => 8 + text.len(),
+        YamlValue::List(items) => 8 + items.iter().map(weight).sum::<usize>(),
+        YamlValue::Map(entries) => 8 + entries.iter().map(|(key, value)| key.len() + weight(value)).sum::<usize>(),
+        YamlValue::Text(text) => 8 + text.len(),
         _ => 8,
     }
 }

@@ -5,14 +5,14 @@ use std::ops::Range;
 
 use granit_parser::ScalarStyle;
 
-use super::{Content, Node, Property, Value, scalar};
+use super::{NodeContent, Property, YamlNode, YamlValue, scalar};
 
 /// More are rare and may go the long way.
 const MAX_PROPERTIES: usize = 50;
 
 /// The document, if all of it is simple.
-pub(super) fn read(yaml: &str) -> Option<Node> {
-    let mut lines = Lines { yaml, at: 0 };
+pub(super) fn read(yaml: &str) -> Option<YamlNode> {
+    let mut lines = YamlLines { yaml, at: 0 };
     let mut entries: Vec<Property> = Vec::new();
     while let Some(line) = lines.next() {
         let (key, value) = property(yaml, line, &mut lines)?;
@@ -23,15 +23,15 @@ pub(super) fn read(yaml: &str) -> Option<Node> {
         entries.push(Property { key: yaml[key.clone()].to_owned(), key_span: key, value });
     }
     let span = entries.first()?.key_span.start..entries.last()?.value.span.end;
-    Some(Node { span, content: Content::Map(entries) })
+    Some(YamlNode { span, content: NodeContent::Map(entries) })
 }
 
-struct Lines<'a> {
+struct YamlLines<'a> {
     yaml: &'a str,
     at: usize,
 }
 
-impl Lines<'_> {
+impl YamlLines<'_> {
     fn peek(&self) -> Option<Range<usize>> {
         let rest = self.yaml.get(self.at..).filter(|rest| !rest.is_empty())?;
         let length = memchr::memchr(b'\n', rest.as_bytes()).unwrap_or(rest.len());
@@ -46,7 +46,7 @@ impl Lines<'_> {
 }
 
 /// A `key: value` at the margin, with the list that may follow an absent value.
-fn property(yaml: &str, line: Range<usize>, lines: &mut Lines<'_>) -> Option<(Range<usize>, Node)> {
+fn property(yaml: &str, line: Range<usize>, lines: &mut YamlLines<'_>) -> Option<(Range<usize>, YamlNode)> {
     let written = &yaml[line.clone()];
     let length = written.find(':')?;
     let key = &written[..length];
@@ -55,14 +55,14 @@ fn property(yaml: &str, line: Range<usize>, lines: &mut Lines<'_>) -> Option<(Ra
         && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ' '))
         && !key.ends_with(' ');
     // A key that reads as a bool or a number goes by another name.
-    if !plain || !matches!(scalar(key.into(), ScalarStyle::Plain), Value::Text(_)) {
+    if !plain || !matches!(scalar(key.into(), ScalarStyle::Plain), YamlValue::Text(_)) {
         return None;
     }
     let behind = line.start + length + 1;
     let value = trim_blanks(yaml, behind..line.end);
     if value.is_empty() {
         let list = list(yaml, lines)?;
-        let absent = Node { span: behind..behind, content: Content::Scalar(Value::Null) };
+        let absent = YamlNode { span: behind..behind, content: NodeContent::Scalar(YamlValue::Null) };
         return Some((line.start..line.start + length, list.unwrap_or(absent)));
     }
     // What follows the colon begins with a space, and does not go on in the next line.
@@ -75,8 +75,8 @@ fn property(yaml: &str, line: Range<usize>, lines: &mut Lines<'_>) -> Option<(Ra
 }
 
 /// The `- item` lines that follow, if there are any.
-fn list(yaml: &str, lines: &mut Lines<'_>) -> Option<Option<Node>> {
-    let mut items: Vec<Node> = Vec::new();
+fn list(yaml: &str, lines: &mut YamlLines<'_>) -> Option<Option<YamlNode>> {
+    let mut items: Vec<YamlNode> = Vec::new();
     let mut column = None;
     let mut start = 0;
     while let Some(line) = lines.peek().filter(|line| yaml[line.clone()].starts_with([' ', '-'])) {
@@ -95,11 +95,11 @@ fn list(yaml: &str, lines: &mut Lines<'_>) -> Option<Option<Node>> {
     }
     let Some(last) = items.last() else { return Some(None) };
     let span = start..last.span.end;
-    Some(Some(Node { span, content: Content::List(items) }))
+    Some(Some(YamlNode { span, content: NodeContent::List(items) }))
 }
 
 /// `[a, b]` on one line.
-fn flow(yaml: &str, span: Range<usize>) -> Option<Node> {
+fn flow(yaml: &str, span: Range<usize>) -> Option<YamlNode> {
     let inner = yaml[span.clone()].strip_prefix('[')?.strip_suffix(']')?;
     let mut items = Vec::new();
     let mut at = span.start + 1;
@@ -110,11 +110,11 @@ fn flow(yaml: &str, span: Range<usize>) -> Option<Node> {
             at += part.len() + 1;
         }
     }
-    Some(Node { span, content: Content::List(items) })
+    Some(YamlNode { span, content: NodeContent::List(items) })
 }
 
 /// A plain or quoted text that stands on one line, holds none of the `special` characters and no escape.
-fn text(yaml: &str, span: Range<usize>, special: &str) -> Option<Node> {
+fn text(yaml: &str, span: Range<usize>, special: &str) -> Option<YamlNode> {
     let written = &yaml[span.clone()];
     let quote = written.chars().next().filter(|c| matches!(c, '"' | '\''));
     let value = match quote {
@@ -122,7 +122,7 @@ fn text(yaml: &str, span: Range<usize>, special: &str) -> Option<Node> {
             let inner = written[1..].strip_suffix(quote)?;
             // A comma in quotes has already split the list.
             (!inner.contains([quote, '\\']) && inner.chars().all(is_printable))
-                .then(|| Value::Text(inner.to_owned()))?
+                .then(|| YamlValue::Text(inner.to_owned()))?
         }
         None => {
             let begins = written.starts_with(|c: char| c.is_ascii_alphanumeric() || c.is_alphabetic());
@@ -132,7 +132,7 @@ fn text(yaml: &str, span: Range<usize>, special: &str) -> Option<Node> {
             (begins && !colon && written.chars().all(plain)).then(|| scalar(written.into(), ScalarStyle::Plain))?
         }
     };
-    Some(Node { span, content: Content::Scalar(value) })
+    Some(YamlNode { span, content: NodeContent::Scalar(value) })
 }
 
 /// What YAML takes in a text without a second look.

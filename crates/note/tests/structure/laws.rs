@@ -1,6 +1,8 @@
 use std::ops::Range;
 
-use lapidary_note::{CodeKind, Content, FieldForm, FootnoteKind, HeadingStyle, LinkKind, Node, Note, TaskFieldKind};
+use lapidary_note::{
+    CodeKind, FieldForm, FootnoteKind, HeadingStyle, LinkKind, NodeContent, Note, TaskFieldKind, YamlNode,
+};
 
 /// Panics with the text if a part of the note does not cut out what it says it is.
 pub(crate) fn check(text: &str) {
@@ -153,7 +155,7 @@ impl<'t> Laws<'t> {
         self.apart(
             note.comments
                 .iter()
-                .filter(|comment| comment.form == lapidary_note::Form::Block)
+                .filter(|comment| comment.form == lapidary_note::MarkForm::Block)
                 .map(|comment| &comment.span),
         );
         for math in &note.math {
@@ -244,17 +246,17 @@ impl<'t> Laws<'t> {
         }
     }
 
-    fn node(&self, outer: &Range<usize>, node: &Node) {
+    fn node(&self, outer: &Range<usize>, node: &YamlNode) {
         self.within(outer, &node.span);
         match &node.content {
-            Content::List(items) => items.iter().for_each(|item| self.node(&node.span, item)),
-            Content::Map(entries) => {
+            NodeContent::List(items) => items.iter().for_each(|item| self.node(&node.span, item)),
+            NodeContent::Map(entries) => {
                 for entry in entries {
                     self.within(&node.span, &entry.key_span);
                     self.node(&node.span, &entry.value);
                 }
             }
-            Content::Scalar(_) | Content::Alias(_) => {}
+            NodeContent::Scalar(_) | NodeContent::Alias(_) => {}
         }
     }
 }

@@ -30,7 +30,7 @@ fn schema() -> Map<String, Value> {
     }
 }
 
-fn check(arguments: Value) -> Result<Checked, Vec<(String, String, Option<String>)>> {
+fn check(arguments: Value) -> Result<CheckedArguments, Vec<(String, String, Option<String>)>> {
     let Value::Object(arguments) = arguments else { panic!("arguments are an object") };
     match check_arguments("t", &schema(), arguments) {
         Ok(checked) => Ok(checked),

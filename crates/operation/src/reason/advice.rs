@@ -3,9 +3,9 @@
 
 use lapidary_note::{ContentHash, EditError, PatchError};
 use lapidary_query::nearest_several;
-use lapidary_vault::Denied;
+use lapidary_vault::PathDenied;
 
-use super::{ArgumentProblem, Disk, Offered, Refused};
+use super::{ArgumentProblem, DiskFault, OfferedTools, PathRefusal};
 use crate::{
     quote::{Quoted, quoted, quoted_list},
     successor,
@@ -24,7 +24,7 @@ pub(super) fn arguments(tool: Quoted<'_>, problems: &[&ArgumentProblem]) -> Stri
     }
 }
 
-pub(super) fn unknown_tool(name: Quoted<'_>, nearest: Option<Quoted<'_>>, offered: &Offered<'_>) -> String {
+pub(super) fn unknown_tool(name: Quoted<'_>, nearest: Option<Quoted<'_>>, offered: &OfferedTools<'_>) -> String {
     match nearest {
         Some(nearest) if offered.has(nearest.raw()) => {
             match successor(name.raw()).filter(|successor| successor.tool == nearest.raw()) {
@@ -37,29 +37,31 @@ pub(super) fn unknown_tool(name: Quoted<'_>, nearest: Option<Quoted<'_>>, offere
     }
 }
 
-pub(super) fn forbidden(refused: &Refused) -> String {
+pub(super) fn forbidden(refused: &PathRefusal) -> String {
     match refused {
-        Refused::ByScope(Denied::OutsideReadPaths { allowed } | Denied::OutsideWritePaths { allowed }) => {
+        PathRefusal::ByScope(PathDenied::OutsideReadPaths { allowed } | PathDenied::OutsideWritePaths { allowed }) => {
             let allowed: Vec<String> = allowed.iter().map(ToString::to_string).collect();
             format!("Allowed prefixes: {}. Choose a path below one of them.", quoted_list(&allowed))
         }
-        Refused::ByScope(Denied::NotAllowed { allowed }) => {
+        PathRefusal::ByScope(PathDenied::NotAllowed { allowed }) => {
             format!("Allowed patterns: {}. Choose a path that one of them covers.", quoted_list(allowed))
         }
-        Refused::ByScope(Denied::Protected) => {
+        PathRefusal::ByScope(PathDenied::Protected) => {
             "It can be read, but nobody may change it here. Tell the person what you would have changed.".into()
         }
-        Refused::ByScope(Denied::ReadOnly) => {
+        PathRefusal::ByScope(PathDenied::ReadOnly) => {
             "Only reading is possible. Tell the person what you would have changed.".into()
         }
-        Refused::ByScope(Denied::InDenyPaths | Denied::Forbidden | Denied::Hidden | Denied::Ignored)
-        | Refused::LeadsOutside
-        | Refused::LeadsToClosed => "Choose another path.".into(),
-        Refused::PartlyClosed => "Nothing was changed. Move its files one by one.".into(),
+        PathRefusal::ByScope(
+            PathDenied::InDenyPaths | PathDenied::Forbidden | PathDenied::Hidden | PathDenied::Ignored,
+        )
+        | PathRefusal::LeadsOutside
+        | PathRefusal::LeadsToClosed => "Choose another path.".into(),
+        PathRefusal::PartlyClosed => "Nothing was changed. Move its files one by one.".into(),
     }
 }
 
-pub(super) fn not_a_folder(offered: &Offered<'_>) -> String {
+pub(super) fn not_a_folder(offered: &OfferedTools<'_>) -> String {
     let read = offered.first(&["obsidian_get_note", "file_read"]);
     read.map_or_else(
         || "Name the folder it is in.".to_owned(),
@@ -67,7 +69,7 @@ pub(super) fn not_a_folder(offered: &Offered<'_>) -> String {
     )
 }
 
-pub(super) fn reply_too_large(offered: &Offered<'_>) -> String {
+pub(super) fn reply_too_large(offered: &OfferedTools<'_>) -> String {
     let list =
         if offered.takes("limit") { "A list takes a smaller `limit` or a folder" } else { "A list takes a folder" };
     let note = if offered.has("obsidian_get_note") {
@@ -80,7 +82,7 @@ pub(super) fn reply_too_large(offered: &Offered<'_>) -> String {
     format!("Ask for less. {list}{note}.")
 }
 
-pub(super) fn make_note(path: Quoted<'_>, offered: &Offered<'_>) -> String {
+pub(super) fn make_note(path: Quoted<'_>, offered: &OfferedTools<'_>) -> String {
     let make = offered.first(&["obsidian_write_note", "file_create"]);
     make.map_or_else(
         || format!("It would be {path}."),
@@ -88,7 +90,7 @@ pub(super) fn make_note(path: Quoted<'_>, offered: &Offered<'_>) -> String {
     )
 }
 
-pub(super) fn nothing_to_open(suggestions: &[Quoted<'_>], offered: &Offered<'_>) -> String {
+pub(super) fn nothing_to_open(suggestions: &[Quoted<'_>], offered: &OfferedTools<'_>) -> String {
     let meant = match suggestions {
         [] => "Check the path.".to_owned(),
         suggestions => format!("Did you mean {}?", list(suggestions)),
@@ -98,7 +100,7 @@ pub(super) fn nothing_to_open(suggestions: &[Quoted<'_>], offered: &Offered<'_>)
     format!("{meant}{made}")
 }
 
-pub(super) fn content_preexists(offered: &Offered<'_>) -> &'static str {
+pub(super) fn content_preexists(offered: &OfferedTools<'_>) -> &'static str {
     match offered.has("obsidian_patch_note") {
         true => {
             "Nothing needs to be done. To have it there twice, `obsidian_patch_note` takes `patchOptions: {\"applyIfContentPreexists\": true}`."
@@ -108,7 +110,7 @@ pub(super) fn content_preexists(offered: &Offered<'_>) -> &'static str {
 }
 
 /// A note is there, and the call could have replaced it.
-pub(super) fn file_exists(current: &ContentHash, offered: &Offered<'_>) -> String {
+pub(super) fn file_exists(current: &ContentHash, offered: &OfferedTools<'_>) -> String {
     let current = current.short();
     let part = offered
         .any(&["obsidian_patch_note", "obsidian_append_to_note", "obsidian_replace_in_note"])
@@ -121,7 +123,7 @@ pub(super) fn file_exists(current: &ContentHash, offered: &Offered<'_>) -> Strin
 }
 
 /// The same where only another tool could replace it.
-pub(super) fn destination_exists(current: &ContentHash, offered: &Offered<'_>) -> String {
+pub(super) fn destination_exists(current: &ContentHash, offered: &OfferedTools<'_>) -> String {
     let current = current.short();
     let part = offered.any(&["str_replace", "apply_edits"]).or_else(|| offered.any(&["obsidian_replace_in_note"]));
     let part = part.map(|tools| format!("to change part of it use {tools}"));
@@ -140,7 +142,7 @@ fn either<const N: usize>(ways: [Option<String>; N], otherwise: &str) -> String 
         .map_or_else(|| otherwise.to_owned(), |first| format!("{}{}.", first.to_uppercase(), letters.as_str()))
 }
 
-pub(super) fn on_conflict(offered: &Offered<'_>) -> &'static str {
+pub(super) fn on_conflict(offered: &OfferedTools<'_>) -> &'static str {
     if offered.takes("on_conflict") {
         "Nothing was changed. Choose another name, or set `on_conflict` to `rename` or `overwrite`."
     } else {
@@ -148,7 +150,7 @@ pub(super) fn on_conflict(offered: &Offered<'_>) -> &'static str {
     }
 }
 
-pub(super) fn stale(argument: &str, current: &ContentHash, offered: &Offered<'_>) -> String {
+pub(super) fn stale(argument: &str, current: &ContentHash, offered: &OfferedTools<'_>) -> String {
     let current = current.short();
     if offered.takes(argument) {
         format!(
@@ -169,11 +171,11 @@ pub(super) fn overtaken(changed: &[Quoted<'_>], lost: &[Quoted<'_>]) -> String {
     format!("Nothing was changed.{shown} Read the whole file again, then repeat with its hash.")
 }
 
-pub(super) fn nothing_to_expect(gone: &str, argument: &str, make: &str, offered: &Offered<'_>) -> String {
+pub(super) fn nothing_to_expect(gone: &str, argument: &str, make: &str, offered: &OfferedTools<'_>) -> String {
     if offered.takes(argument) { format!("{gone} Leave out `{argument}` to {make}.") } else { gone.to_owned() }
 }
 
-pub(super) fn version_missing(offered: &Offered<'_>) -> String {
+pub(super) fn version_missing(offered: &OfferedTools<'_>) -> String {
     let list = if offered.has("checkpoint_list") { "; `checkpoint_list` with `path` shows them" } else { "" };
     format!("Only versions that a change here replaced are kept, and for a limited time{list}.")
 }
@@ -183,7 +185,7 @@ pub(super) fn available_sections(
     section_type: &str,
     target: Quoted<'_>,
     available: &[Quoted<'_>],
-    offered: &Offered<'_>,
+    offered: &OfferedTools<'_>,
 ) -> String {
     const SHOWN: usize = 5;
     if available.is_empty() {
@@ -202,7 +204,7 @@ pub(super) fn available_sections(
     format!("The note has: {}{more}.", list(shown))
 }
 
-pub(super) fn candidate_sections(candidates: &[Quoted<'_>], offered: &Offered<'_>) -> String {
+pub(super) fn candidate_sections(candidates: &[Quoted<'_>], offered: &OfferedTools<'_>) -> String {
     let (mut once, mut often): (Vec<Quoted<'_>>, Vec<Quoted<'_>>) = (Vec::new(), Vec::new());
     for name in candidates {
         let is_repeated = candidates.iter().filter(|other| *other == name).count() > 1;
@@ -221,7 +223,7 @@ pub(super) fn candidate_sections(candidates: &[Quoted<'_>], offered: &Offered<'_
 }
 
 /// How to change one of several sections with the same name.
-fn among_repeated(offered: &Offered<'_>) -> String {
+fn among_repeated(offered: &OfferedTools<'_>) -> String {
     let by_text = offered.first(REPLACE_IN_NOTE).map(|tool| format!("`{tool}` finds one by its text"));
     let by_number =
         offered.has("heading_replace_body").then(|| "`heading_replace_body` by its `occurrence`".to_owned());
@@ -229,7 +231,7 @@ fn among_repeated(offered: &Offered<'_>) -> String {
     if ways.is_empty() { String::new() } else { format!(": {}", ways.join(", ")) }
 }
 
-pub(super) fn empty_file(offered: &Offered<'_>) -> String {
+pub(super) fn empty_file(offered: &OfferedTools<'_>) -> String {
     let insert = offered.has("lines_insert").then_some("with `lines_insert` at line 1");
     let append = match offered.first(&["file_append", "obsidian_append_to_note"]) {
         Some("file_append") => Some("with `file_append`"),
@@ -252,7 +254,7 @@ pub(super) fn patch(error: &PatchError) -> String {
     }
 }
 
-pub(super) fn patch_mismatch(found_at: Option<usize>, offered: &Offered<'_>) -> String {
+pub(super) fn patch_mismatch(found_at: Option<usize>, offered: &OfferedTools<'_>) -> String {
     let tool = offered.first(REPLACE_TEXT);
     match found_at {
         Some(line) => {
@@ -268,18 +270,18 @@ pub(super) fn patch_mismatch(found_at: Option<usize>, offered: &Offered<'_>) -> 
 }
 
 /// A sentence, with another way to do the same at its end if the caller has one.
-fn or(sentence: &str, way: &str, tools: &[&'static str], offered: &Offered<'_>) -> String {
+fn or(sentence: &str, way: &str, tools: &[&'static str], offered: &OfferedTools<'_>) -> String {
     offered.first(tools).map_or_else(
         || format!("{sentence}."),
         |tool| format!("{sentence}, {}.", way.replace("{}", &format!("`{tool}`"))),
     )
 }
 
-pub(super) fn patch_rejected(offered: &Offered<'_>) -> String {
+pub(super) fn patch_rejected(offered: &OfferedTools<'_>) -> String {
     or("Read the section again and send content that fits it", "or edit the text with {}", REPLACE_IN_NOTE, offered)
 }
 
-pub(super) fn would_break(offered: &Offered<'_>) -> &'static str {
+pub(super) fn would_break(offered: &OfferedTools<'_>) -> &'static str {
     if offered.takes("scope") {
         "Nothing was changed. Narrow the replacement, or set `scope` to `body` so that properties are left alone."
     } else {
@@ -287,7 +289,7 @@ pub(super) fn would_break(offered: &Offered<'_>) -> &'static str {
     }
 }
 
-pub(super) fn invalid_properties(offered: &Offered<'_>) -> String {
+pub(super) fn invalid_properties(offered: &OfferedTools<'_>) -> String {
     let how = match offered.first(&["obsidian_get_note", "file_read"]) {
         Some("file_read") => " with `file_read`",
         Some(_) => " with format `content`",
@@ -296,14 +298,14 @@ pub(super) fn invalid_properties(offered: &Offered<'_>) -> String {
     format!("Read the note{how} and repair the lines between the `---` marks first.")
 }
 
-pub(super) fn not_in_batch(offered: &Offered<'_>) -> String {
+pub(super) fn not_in_batch(offered: &OfferedTools<'_>) -> String {
     let such = offered.any(&["str_replace", "file_move"]);
     let such = such.map_or_else(String::new, |tools| format!(", such as {tools}"));
     format!("A batch takes tools that change notes and files{such}; call this one by itself.")
 }
 
 /// Links that cannot be rewritten can stay as they are.
-pub(super) fn leave_links(otherwise: &str, offered: &Offered<'_>) -> String {
+pub(super) fn leave_links(otherwise: &str, offered: &OfferedTools<'_>) -> String {
     let arguments: Vec<String> = ["update_references", "update_links"]
         .into_iter()
         .filter(|argument| offered.takes(argument))
@@ -314,7 +316,7 @@ pub(super) fn leave_links(otherwise: &str, offered: &Offered<'_>) -> String {
     format!("{otherwise}, or leave the links alone{how} and change them one by one{tool}.")
 }
 
-pub(super) fn edit(error: &EditError, offered: &Offered<'_>) -> String {
+pub(super) fn edit(error: &EditError, offered: &OfferedTools<'_>) -> String {
     match error {
         EditError::OutsideText { .. } | EditError::OutsideLines { .. } => "Read the file again and repeat the call.",
         EditError::TooLarge { .. } => "Use a shorter text, or change fewer places.",
@@ -362,25 +364,27 @@ pub(super) fn edit(error: &EditError, offered: &Offered<'_>) -> String {
     .to_owned()
 }
 
-pub(super) fn disk(problem: Disk) -> &'static str {
+pub(super) fn disk(problem: DiskFault) -> &'static str {
     match problem {
-        Disk::NotPermitted => "Nothing was changed. The owner has to give the server's user access to this file.",
-        Disk::ReadOnly => "Nothing was changed. The disk has to be made writable first.",
-        Disk::Full => "Nothing was changed. Space has to be made on the disk first.",
-        Disk::NotPortable => {
+        DiskFault::NotPermitted => "Nothing was changed. The owner has to give the server's user access to this file.",
+        DiskFault::ReadOnly => "Nothing was changed. The disk has to be made writable first.",
+        DiskFault::Full => "Nothing was changed. Space has to be made on the disk first.",
+        DiskFault::NotPortable => {
             "Nothing was changed. Choose a name without `* \" < > : | ?`, without a dot or space at its end, and not one of \
              CON, PRN, AUX, NUL, COM1 or LPT1: Windows and Android refuse those, and vaults are carried there."
         }
-        Disk::BadName => "Choose a name without characters that file systems forbid.",
-        Disk::NoTrash => {
+        DiskFault::BadName => "Choose a name without characters that file systems forbid.",
+        DiskFault::NoTrash => {
             "Nothing was changed. The owner has to move the file or link `.trash` in the vault's folder away, so that deleted files have \
              a place to go."
         }
-        Disk::NoState => "Nothing was changed. The owner has to make LAPIDARY_STATE_DIR a folder that can be written.",
-        Disk::VaultGone => {
+        DiskFault::NoState => {
+            "Nothing was changed. The owner has to make LAPIDARY_STATE_DIR a folder that can be written."
+        }
+        DiskFault::VaultGone => {
             "Ask the person whether the drive is connected; the vault is opened again as soon as it is back."
         }
-        Disk::Failing => "Nothing was changed. Try again; if it happens again, the disk needs attention.",
+        DiskFault::Failing => "Nothing was changed. Try again; if it happens again, the disk needs attention.",
     }
 }
 

@@ -1,4 +1,4 @@
-/// Makes [`Reason`](super::Reason), [`Kind`](super::Kind) and everything that is derived from them out of one table. A
+/// Makes [`Reason`](super::Reason), [`ReasonKind`](super::Kind) and everything that is derived from them out of one table. A
 /// row that lacks a part does not compile. Within a row the fields of the reason are in scope: in `kind` and `data` by
 /// reference, in `message` and `hint` as [`InWords`](crate::quote::InWords) makes them, so that no name can pass for words
 /// of ours. In `hint` there is also what the caller is offered, under the name at the top of the table.
@@ -24,11 +24,11 @@ macro_rules! reasons {
 
         /// A reason without its data: what a tool declares that it may refuse with.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-        pub enum Kind {
+        pub enum ReasonKind {
             $( $( $kind, )* )+
         }
 
-        impl Kind {
+        impl ReasonKind {
             pub const ALL: &[Self] = &[$( $( Self::$kind, )* )+];
 
             /// How it appears on the wire.
@@ -41,7 +41,7 @@ macro_rules! reasons {
 
         #[allow(unused_variables, reason = "not every part of a row needs every field")]
         impl Reason {
-            pub fn kind(&self) -> Kind {
+            pub fn kind(&self) -> ReasonKind {
                 match self {
                     $( Self::$reason $({ $( $field ),+ })? $(($inner))? => $which, )+
                 }
@@ -62,7 +62,7 @@ macro_rules! reasons {
             }
 
             /// One or two sentences that name the next step, with what the caller has.
-            pub fn hint(&self, $offered: &Offered<'_>) -> String {
+            pub fn hint(&self, $offered: &OfferedTools<'_>) -> String {
                 match self {
                     $( Self::$reason $({ $( $field ),+ })? $(($inner))? => {
                         $( $( let $field = InWords::in_words($field); )+ )?

@@ -1,4 +1,4 @@
-use super::Kind;
+use super::ReasonKind;
 
 /// How a kind of reason appears on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -12,7 +12,7 @@ pub struct WireCode {
     pub when: &'static str,
 }
 
-impl Kind {
+impl ReasonKind {
     /// What any tool may answer, whatever it does; a tool declares only the others.
     pub const EVERYWHERE: &[Self] = &[
         Self::InvalidArguments,

@@ -1,16 +1,16 @@
-use crate::{Catalogue, Entry, Family};
+use crate::{Catalogue, CatalogueEntry, WireFamily};
 
 /// What a caller can call. Hints name nothing else, or they would send a model after a tool that is switched off.
 #[derive(Clone, Copy)]
-pub struct Offered<'a>(&'a Catalogue);
+pub struct OfferedTools<'a>(&'a Catalogue);
 
-impl<'a> Offered<'a> {
+impl<'a> OfferedTools<'a> {
     pub fn of(catalogue: &'a Catalogue) -> Self {
         Self(catalogue)
     }
 
     /// Whether the text of an answer of this family is its JSON.
-    pub(crate) fn in_json(&self, family: Family) -> bool {
+    pub(crate) fn in_json(&self, family: WireFamily) -> bool {
         self.0.in_json(family)
     }
 
@@ -34,7 +34,7 @@ impl<'a> Offered<'a> {
         (!named.is_empty()).then(|| named.join(" or "))
     }
 
-    fn tools(&self) -> impl Iterator<Item = &'a Entry> {
+    fn tools(&self) -> impl Iterator<Item = &'a CatalogueEntry> {
         self.0.on()
     }
 }

@@ -1,7 +1,7 @@
 use lapidary_note::ExpectedHash;
-use lapidary_vault::{Diff, VaultPath, View};
+use lapidary_vault::{ChangeDiff, VaultPath, View};
 
-use super::{Candidates, Reason};
+use super::{PartCandidates, Reason};
 
 /// As much of a change as shows what it is about; who has to know more reads the file.
 const SHOWN: usize = 300;
@@ -60,7 +60,7 @@ impl Reason {
                 Self::AmbiguousSection { path, target, candidates: Vec::new() }
             }
             Self::Ambiguous { path, target, .. } => {
-                Self::Ambiguous { path, target, candidates: Candidates::Headings(Vec::new()) }
+                Self::Ambiguous { path, target, candidates: PartCandidates::Headings(Vec::new()) }
             }
             Self::InStep { list, index, reason } => {
                 Self::InStep { list, index, reason: Box::new(reason.without_content()) }
@@ -72,7 +72,7 @@ impl Reason {
 
 /// The first lines of a diff that begin with one of these marks.
 fn lines(path: &VaultPath, old: &[u8], new: &[u8], marks: &[char]) -> Vec<String> {
-    let mut diff = Diff::default();
+    let mut diff = ChangeDiff::default();
     diff.compare(path, Some(old), Some(new));
     let mut left = SHOWN;
     let mut shown = Vec::new();

@@ -6,14 +6,14 @@ use crate::quote::quoted;
 
 /// A part of a file that has a hash of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum FilePart {
     Section,
     Block,
     Range,
     Frontmatter,
 }
 
-impl Part {
+impl FilePart {
     pub fn name(self) -> &'static str {
         match self {
             Self::Section => "section",
@@ -45,7 +45,7 @@ pub struct NearText {
 
 /// What a name that leads to several parts of a note may mean, with what to send for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Candidates {
+pub enum PartCandidates {
     Headings(Vec<HeadingCandidate>),
     Blocks(Vec<BlockCandidate>),
 }
@@ -72,7 +72,7 @@ pub struct BlockCandidate {
 /// Of many, as many as help to choose.
 const SHOWN: usize = 20;
 
-impl Candidates {
+impl PartCandidates {
     pub(super) fn len(&self) -> usize {
         match self {
             Self::Headings(headings) => headings.len(),
@@ -128,7 +128,7 @@ impl Candidates {
 }
 
 /// The hashes that a retry can expect, under the names that the file tools give them.
-pub(super) fn current(content: Option<ContentHash>, part: Option<(Part, ContentHash)>) -> Map<String, Value> {
+pub(super) fn current(content: Option<ContentHash>, part: Option<(FilePart, ContentHash)>) -> Map<String, Value> {
     let content = content.map(|hash| ("current_content_hash".to_owned(), json!(hash.to_string())));
     let part = part.map(|(part, hash)| (format!("current_{}_hash", part.name()), json!(hash.to_string())));
     content.into_iter().chain(part).collect()

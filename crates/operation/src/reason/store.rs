@@ -1,12 +1,12 @@
-use lapidary_vault::{Denied, IndexError, VaultPath, store::StoreError};
+use lapidary_vault::{IndexError, PathDenied, VaultPath, store::StoreError};
 
-use super::{Disk, Interruption, Reason, Refused};
+use super::{DiskFault, Interruption, PathRefusal, Reason};
 use crate::Cancel;
 
 impl Reason {
     /// That a path may not be read.
-    pub fn closed(path: VaultPath, denied: Denied) -> Self {
-        Self::PathForbidden { path, writing: false, denied: Refused::ByScope(denied) }
+    pub fn closed(path: VaultPath, denied: PathDenied) -> Self {
+        Self::PathForbidden { path, writing: false, denied: PathRefusal::ByScope(denied) }
     }
 
     /// What a disk's answer about one path means to the caller.
@@ -17,21 +17,21 @@ impl Reason {
             StoreError::Missing => Self::NoteMissing { path, suggestions: Vec::new() },
             StoreError::IsFolder => Self::PathIsDirectory { path },
             StoreError::NotAFile => Self::NotAFile { path },
-            StoreError::Outside => Self::PathForbidden { path, writing, denied: Refused::LeadsOutside },
-            StoreError::Closed => Self::PathForbidden { path, writing, denied: Refused::LeadsToClosed },
+            StoreError::Outside => Self::PathForbidden { path, writing, denied: PathRefusal::LeadsOutside },
+            StoreError::Closed => Self::PathForbidden { path, writing, denied: PathRefusal::LeadsToClosed },
             StoreError::TooLarge { bytes, limit } => Self::FileTooLarge { path, bytes, limit },
             // Both mean that another program was there in the meantime.
             StoreError::Exists | StoreError::Changed { .. } => Self::KeepsChanging { path },
-            StoreError::NotPermitted => disk(path, Disk::NotPermitted),
-            StoreError::ReadOnlyDisk => disk(path, Disk::ReadOnly),
-            StoreError::DiskFull => disk(path, Disk::Full),
-            StoreError::BadName => disk(path, Disk::BadName),
-            StoreError::NotPortable => disk(path, Disk::NotPortable),
-            StoreError::NoTrash => disk(path, Disk::NoTrash),
-            StoreError::NoCheckpoint => Self::Disk { path: None, problem: Disk::NoState },
-            StoreError::VaultGone => Self::Disk { path: None, problem: Disk::VaultGone },
+            StoreError::NotPermitted => disk(path, DiskFault::NotPermitted),
+            StoreError::ReadOnlyDisk => disk(path, DiskFault::ReadOnly),
+            StoreError::DiskFull => disk(path, DiskFault::Full),
+            StoreError::BadName => disk(path, DiskFault::BadName),
+            StoreError::NotPortable => disk(path, DiskFault::NotPortable),
+            StoreError::NoTrash => disk(path, DiskFault::NoTrash),
+            StoreError::NoCheckpoint => Self::Disk { path: None, problem: DiskFault::NoState },
+            StoreError::VaultGone => Self::Disk { path: None, problem: DiskFault::VaultGone },
             StoreError::Unsure => Self::Interrupted(Interruption::WriteUnfinished),
-            StoreError::Disk { .. } => disk(path, Disk::Failing),
+            StoreError::Disk { .. } => disk(path, DiskFault::Failing),
         }
     }
 
@@ -44,9 +44,9 @@ impl Reason {
                     .err()
                     .unwrap_or_else(|| bug!("the index stopped and the call was not cancelled"));
             }
-            IndexError::Store(StoreError::VaultGone) => Disk::VaultGone,
-            IndexError::Store(StoreError::NotPermitted) => Disk::NotPermitted,
-            IndexError::Store(_) => Disk::Failing,
+            IndexError::Store(StoreError::VaultGone) => DiskFault::VaultGone,
+            IndexError::Store(StoreError::NotPermitted) => DiskFault::NotPermitted,
+            IndexError::Store(_) => DiskFault::Failing,
         };
         Self::Disk { path: None, problem }
     }

@@ -12,14 +12,15 @@ use lapidary_vault::{JoinError, PathError, VaultPath};
 use serde_json::{Map, Value, json};
 
 use super::{
-    ArgumentProblem, Candidates, Disk, Interruption, NearText, Offered, Part, Refused, Wanted, WireCode,
+    ArgumentProblem, DiskFault, FilePart, Interruption, NameWanted, NearText, OfferedTools, PartCandidates,
+    PathRefusal, WireCode,
     advice::{self, list},
     clipped,
     words::{self, strings},
 };
 use crate::{
     bug::Bug,
-    catalogue::Off,
+    catalogue::OffReason,
     quote::{InWords, Prose, quoted},
     uri::{of_file, of_path},
 };
@@ -27,7 +28,7 @@ use crate::{
 reasons! { |offered|
     InvalidArguments { tool: String, problems: Vec<ArgumentProblem> } => {
         kinds: [InvalidArguments("invalid_arguments", -32602, "INVALID_ARGS", "The arguments do not fit the tool's schema.")],
-        kind: Kind::InvalidArguments,
+        kind: ReasonKind::InvalidArguments,
         message: words::summary(&problems),
         data: json!({ "problems": problems.iter().map(words::problem).collect::<Vec<_>>() }),
         hint: advice::arguments(tool, &problems),
@@ -35,81 +36,81 @@ reasons! { |offered|
     /// The same for the place in a list, with what was sent for it.
     CursorInvalid { cursor: String } => {
         kinds: [],
-        kind: Kind::InvalidArguments,
+        kind: ReasonKind::InvalidArguments,
         message: "Invalid arguments: `cursor` must be the `nextCursor` of an earlier answer.",
         data: json!({ "cursor": cursor }),
         hint: "Send `nextCursor` as it came, or leave it out for the first page.",
     }
     ToolUnknown { name: String, nearest: Option<String> } => {
         kinds: [ToolUnknown("tool_unknown", -32602, "INVALID_ARGS", "`call_tool` names a tool that does not exist.")],
-        kind: Kind::ToolUnknown,
+        kind: ReasonKind::ToolUnknown,
         message: format!("There is no tool {name}."),
         data: json!({ "tool": name, "nearest": nearest }),
         hint: advice::unknown_tool(name, nearest, offered),
     }
-    ToolOff { tool: String, off: Off } => {
+    ToolOff { tool: String, off: OffReason } => {
         kinds: [ToolDisabled("tool_disabled", -32005, "PERMISSION_DENIED", "The owner has switched the tool off, or the server is read-only.")],
-        kind: Kind::ToolDisabled,
+        kind: ReasonKind::ToolDisabled,
         message: format!("{tool} is switched off{}.", words::why_off(off)),
         data: json!({ "tool": tool }),
         hint: match off {
-            Off::ReadOnly => "Only reading is possible. Tell the person what you would have changed.",
-            Off::Excluded | Off::NotChosen | Off::Profile | Off::Scope => "Use another tool, or ask the person to switch it on.",
+            OffReason::ReadOnly => "Only reading is possible. Tell the person what you would have changed.",
+            OffReason::Excluded | OffReason::NotChosen | OffReason::Profile | OffReason::Scope => "Use another tool, or ask the person to switch it on.",
         },
     }
     /// In the words of the original: which scope is missing is not said.
     InsufficientScope { tool: String } => {
         kinds: [InsufficientScope("insufficient_scope", -32005, "PERMISSION_DENIED", "The scopes of the caller's token do not cover the tool.")],
-        kind: Kind::InsufficientScope,
+        kind: ReasonKind::InsufficientScope,
         message: "Insufficient permissions.",
         data: json!({ "tool": tool }),
         hint: "Use another tool, or ask the person for a token with more scopes.",
     }
     TokenRevoked => {
         kinds: [TokenRevoked("token_revoked", -32006, "PERMISSION_DENIED", "The caller's token was revoked or has expired while the call ran. Nothing was changed.")],
-        kind: Kind::TokenRevoked,
+        kind: ReasonKind::TokenRevoked,
         message: "The token of this client was revoked or has expired, so nothing was changed.",
         data: json!({}),
         hint: "Ask the person for a new token.",
     }
     VaultUnknown { given: String, names: Vec<String> } => {
         kinds: [VaultUnknown("vault_unknown", -32007, "INVALID_ARGS", "`vault` names a vault that is not served.")],
-        kind: Kind::VaultUnknown,
+        kind: ReasonKind::VaultUnknown,
         message: format!("There is no vault {given}."),
         data: json!({ "vault": given, "vaults": names }),
         hint: format!("Set `vault` to one of: {}.", list(&names)),
     }
     VaultRequired { names: Vec<String> } => {
         kinds: [VaultRequired("vault_required", -32007, "INVALID_ARGS", "Several vaults are served and `vault` is missing.")],
-        kind: Kind::VaultRequired,
+        kind: ReasonKind::VaultRequired,
         message: "Several vaults are served, so `vault` has to say which one.",
         data: json!({ "vaults": names }),
         hint: format!("Set `vault` to one of: {}.", list(&names)),
     }
     VaultClosed { file: &'static str } => {
         kinds: [VaultClosed("vault_closed", -32005, "PERMISSION_DENIED", "A rule file of the vault cannot be read, so nobody knows what is open. The owner has to repair it.")],
-        kind: Kind::VaultClosed,
+        kind: ReasonKind::VaultClosed,
         message: format!("The vault is closed: its rule file {file} cannot be read."),
         data: json!({ "ruleFile": file }),
         hint: format!("Nothing was read or changed. The owner has to repair `{file}` in the vault's folder."),
     }
     ResourceUnknown { uri: String } => {
         kinds: [ResourceUnknown("resource_unknown", -32602, "NOT_FOUND", "The URI is none of this server's resources.")],
-        kind: Kind::ResourceUnknown,
+        kind: ReasonKind::ResourceUnknown,
         message: format!("There is no resource {uri}."),
         data: json!({ "uri": uri }),
         hint: "Files are `obsidian://vault/` and the path, for example `obsidian://vault/Projects/Plan.md`.",
     }
     PathInvalid { given: String, problem: PathError } => {
         kinds: [PathTraversal("path_traversal", -32007, "INVALID_ARGS", "The path is empty, leaves the vault, or is no path at all.")],
-        kind: Kind::PathTraversal,
+        kind: ReasonKind::PathTraversal,
         message: format!("{given} is not a path inside the vault: {problem}."),
         data: json!({ "path": given }),
         hint: "Give a path relative to the vault, for example `Projects/Plan.md`.",
     }
-    PathForbidden { path: VaultPath, writing: bool, denied: Refused } => {
+    PathForbidden { path: VaultPath, writing: bool, denied: PathRefusal } => {
         kinds: [PathForbidden("path_forbidden", -32005, "PERMISSION_DENIED", "The path lies outside what this server may read or change. Decided by the path alone.")],
-        kind: Kind::PathForbidden,
+        kind: ReasonKind::PathForbidden,
         message: format!("Path {path} is not {}: {}.", if *writing { "writable" } else { "readable" }, words::why_closed(denied)),
         data: {
             let (subreason, active) = words::forbidden(denied);
@@ -119,7 +120,7 @@ reasons! { |offered|
     }
     NoteMissing { path: VaultPath, suggestions: Vec<VaultPath> } => {
         kinds: [NoteMissing("note_missing", -32001, "NOT_FOUND", "Nothing is at the path.")],
-        kind: Kind::NoteMissing,
+        kind: ReasonKind::NoteMissing,
         message: format!("Not found: {path}"),
         data: json!({ "path": path.as_str(), "suggestions": (!suggestions.is_empty()).then(|| strings(suggestions)) }),
         hint: match &suggestions[..] {
@@ -129,7 +130,7 @@ reasons! { |offered|
     }
     AmbiguousPath { path: VaultPath, matches: Vec<VaultPath> } => {
         kinds: [AmbiguousPath("ambiguous_path", -32002, "DUPLICATE_TARGET", "Nothing is at the exact path, and several files have that name or alias.")],
-        kind: Kind::AmbiguousPath,
+        kind: ReasonKind::AmbiguousPath,
         message: format!("{path} can mean several files."),
         data: json!({ "path": path.as_str(), "matches": strings(matches) }),
         hint: format!("Send the path of one of: {}.", list(&matches)),
@@ -137,7 +138,7 @@ reasons! { |offered|
     /// A new path that other systems would take for one that is there.
     NameTaken { path: VaultPath, existing: VaultPath, twin: VaultPath, is_folder: bool } => {
         kinds: [],
-        kind: Kind::FileExists,
+        kind: ReasonKind::FileExists,
         message: format!("{path} was not made: {} {twin} differs from it only in case or Unicode form, and many systems take the two for one.", if *is_folder { "the folder" } else { "the file" }),
         data: json!({ "path": path.as_str(), "existing": twin.as_str() }),
         hint: match is_folder {
@@ -148,28 +149,28 @@ reasons! { |offered|
     /// The same as a missing note, to somebody who could have it made by a click.
     NothingToOpen { path: VaultPath, suggestions: Vec<VaultPath> } => {
         kinds: [],
-        kind: Kind::NoteMissing,
+        kind: ReasonKind::NoteMissing,
         message: format!("Cannot open {path}: there is no such file."),
         data: json!({ "path": path.as_str(), "suggestions": (!suggestions.is_empty()).then(|| strings(suggestions)) }),
         hint: advice::nothing_to_open(&suggestions, offered),
     }
     PathIsDirectory { path: VaultPath } => {
         kinds: [PathIsDirectory("path_is_directory", -32007, "INVALID_ARGS", "A folder is at the path.")],
-        kind: Kind::PathIsDirectory,
+        kind: ReasonKind::PathIsDirectory,
         message: format!("{path} is a directory, not a note."),
         data: json!({ "path": path.as_str() }),
         hint: "Name a file inside it, for example a note ending in `.md`.",
     }
     PathIsFile { path: VaultPath } => {
         kinds: [PathIsFile("path_is_file", -32007, "INVALID_ARGS", "A file is at the path, and a folder was asked for.")],
-        kind: Kind::PathIsFile,
+        kind: ReasonKind::PathIsFile,
         message: format!("{path} is a file, not a directory."),
         data: json!({ "path": path.as_str() }),
         hint: advice::not_a_folder(offered),
     }
     DirectoryMissing { path: VaultPath, nearest: Option<VaultPath> } => {
         kinds: [DirectoryMissing("directory_missing", -32001, "NOT_FOUND", "There is no such folder.")],
-        kind: Kind::DirectoryMissing,
+        kind: ReasonKind::DirectoryMissing,
         message: format!("Directory not found: {path}"),
         data: json!({ "path": path.as_str(), "nearest": nearest.as_ref().map(VaultPath::as_str) }),
         hint: match nearest {
@@ -179,14 +180,14 @@ reasons! { |offered|
     }
     NotAFile { path: VaultPath } => {
         kinds: [NotAFile("not_a_file", -32007, "INVALID_ARGS", "A pipe, socket or device is at the path, or a file stands where a folder is needed.")],
-        kind: Kind::NotAFile,
+        kind: ReasonKind::NotAFile,
         message: format!("{path} is not an ordinary file."),
         data: json!({ "path": path.as_str() }),
         hint: "Choose the path of an ordinary file in an ordinary folder.",
     }
     NotText { path: VaultPath, valid_up_to: Option<usize> } => {
         kinds: [NotText("not_text", -32007, "PARSE_ERROR", "The file is binary, or an edit was asked of a file that is not UTF-8.")],
-        kind: Kind::NotText,
+        kind: ReasonKind::NotText,
         message: format!("{path} is not text{}.", valid_up_to.map_or(String::new(), |at| format!(": byte {at} is not UTF-8"))),
         data: json!({ "path": path.as_str(), "validUpTo": valid_up_to, "resource": of_file(path) }),
         hint: format!(
@@ -196,75 +197,75 @@ reasons! { |offered|
     }
     FileTooLarge { path: VaultPath, bytes: u64, limit: u64 } => {
         kinds: [FileTooLarge("file_too_large", -32007, "BUDGET_EXCEEDED", "The file is larger than LAPIDARY_MAX_FILE_BYTES.")],
-        kind: Kind::FileTooLarge,
+        kind: ReasonKind::FileTooLarge,
         message: format!("{path} has {bytes} bytes; the limit is {limit}."),
         data: json!({ "path": path.as_str(), "submitted": bytes, "limit": limit }),
         hint: "Leave it alone, or ask the owner to raise LAPIDARY_MAX_FILE_BYTES.",
     }
     ResultTooLarge { path: VaultPath, bytes: u64, limit: u64 } => {
         kinds: [],
-        kind: Kind::FileTooLarge,
+        kind: ReasonKind::FileTooLarge,
         message: format!("{path} would have {bytes} bytes or more; the limit is {limit}."),
         data: json!({ "path": path.as_str(), "submitted": bytes, "limit": limit }),
         hint: "Nothing was changed. Write less, or put it into several files; the owner can raise LAPIDARY_MAX_FILE_BYTES.",
     }
     ChangeTooLarge { bytes: u64, limit: u64 } => {
         kinds: [],
-        kind: Kind::BudgetExceeded,
+        kind: ReasonKind::BudgetExceeded,
         message: format!("The files of this change have {bytes} bytes and more, before and after; the limit is {limit}."),
         data: json!({ "submitted": bytes, "limit": limit }),
         hint: "Nothing was changed. Change fewer files at once, or ask the owner to raise LAPIDARY_MAX_CHANGE_BYTES.",
     }
     ReplyTooLarge { bytes: u64, limit: u64 } => {
         kinds: [ReplyTooLarge("reply_too_large", -32007, "BUDGET_EXCEEDED", "The answer would be larger than LAPIDARY_MAX_REPLY_BYTES.")],
-        kind: Kind::ReplyTooLarge,
+        kind: ReasonKind::ReplyTooLarge,
         message: format!("The answer would have {bytes} bytes; the limit is {limit}."),
         data: json!({ "submitted": bytes, "limit": limit }),
         hint: advice::reply_too_large(offered),
     }
     NoActiveFile => {
         kinds: [NoActiveFile("no_active_file", -32001, "NOT_FOUND", "The note that is open in Obsidian was asked for, and the app cannot be asked.")],
-        kind: Kind::NoActiveFile,
+        kind: ReasonKind::NoActiveFile,
         message: "Which note is open is known to the Obsidian app alone, and this server is not connected to it.",
         data: json!({}),
         hint: "Ask the person which note is meant and name it by its path.",
     }
     PeriodicNotFound { period: &'static str, date: Option<String>, path: VaultPath } => {
         kinds: [PeriodicNotFound("periodic_not_found", -32001, "NOT_FOUND", "There is no note for this day, week, month, quarter or year. `path` is where it would be.")],
-        kind: Kind::PeriodicNotFound,
+        kind: ReasonKind::PeriodicNotFound,
         message: format!("No {period} note found{}.", date.map_or(String::new(), |date| format!(" for {date}"))),
         data: json!({ "period": period, "date": date, "path": path.as_str() }),
         hint: advice::make_note(path, offered),
     }
     PeriodicDisabled { period: &'static str, unreadable: Option<&'static str> } => {
         kinds: [PeriodicDisabled("periodic_disabled", -32007, "INVALID_ARGS", "Obsidian keeps no notes of this period in the vault, or its settings cannot be read.")],
-        kind: Kind::PeriodicDisabled,
+        kind: ReasonKind::PeriodicDisabled,
         message: words::periodic_disabled(period, unreadable.copied()),
         data: json!({ "period": period }),
         hint: "Name the note by its path. The owner can enable the core plugin Daily notes or the plugin Periodic Notes.",
     }
     FileExists { path: VaultPath, current: ContentHash } => {
         kinds: [FileExists("file_exists", -32002, "DESTINATION_EXISTS", "A file is already at the path, and the call does not replace one.")],
-        kind: Kind::FileExists,
+        kind: ReasonKind::FileExists,
         message: format!("{path} already exists."),
         data: json!({ "path": path.as_str() }),
         hint: advice::file_exists(current, offered),
     }
     /// The same for a tool whose caller can only replace what is there with another tool.
-    DestinationExists { path: VaultPath, current: ContentHash, wanted: Wanted } => {
+    DestinationExists { path: VaultPath, current: ContentHash, wanted: NameWanted } => {
         kinds: [],
-        kind: Kind::FileExists,
+        kind: ReasonKind::FileExists,
         message: format!("{path} already exists."),
         data: json!({ "path": path.as_str() }),
         hint: match wanted {
-            Wanted::New => advice::destination_exists(current, offered),
-            Wanted::Moved => advice::on_conflict(offered).to_owned(),
-            Wanted::Back => format!("Nothing was changed. Another file has this name now: move {path} away first."),
+            NameWanted::New => advice::destination_exists(current, offered),
+            NameWanted::Moved => advice::on_conflict(offered).to_owned(),
+            NameWanted::Back => format!("Nothing was changed. Another file has this name now: move {path} away first."),
         },
     }
     Stale { path: VaultPath, argument: &'static str, expected: ExpectedHash, current: Option<ContentHash> } => {
         kinds: [StalePrecondition("stale_precondition", -32002, "STALE_PRECONDITION", "The file is not the one whose hash was given.")],
-        kind: Kind::StalePrecondition,
+        kind: ReasonKind::StalePrecondition,
         message: format!("{argument} mismatch: {path} is not what was expected."),
         data: json!({
             "path": path.as_str(),
@@ -289,7 +290,7 @@ reasons! { |offered|
         lost: Vec<String>,
     } => {
         kinds: [],
-        kind: Kind::StalePrecondition,
+        kind: ReasonKind::StalePrecondition,
         message: match argument {
             Some(argument) => format!("{argument} mismatch: {path} is not what was expected."),
             None => format!("{path} changed since you read it."),
@@ -305,7 +306,7 @@ reasons! { |offered|
     }
     StalePart {
         path: VaultPath,
-        part: Part,
+        part: FilePart,
         expected: ExpectedHash,
         /// Of the part; nothing if there is none any more.
         found: Option<ContentHash>,
@@ -313,7 +314,7 @@ reasons! { |offered|
         current: ContentHash,
     } => {
         kinds: [],
-        kind: Kind::StalePrecondition,
+        kind: ReasonKind::StalePrecondition,
         message: format!("{} mismatch: the {} in {path} is not what was expected.", part.argument(), part.name()),
         data: json!({
             "path": path.as_str(),
@@ -327,7 +328,7 @@ reasons! { |offered|
     }
     CheckpointMissing { given: String } => {
         kinds: [CheckpointMissing("checkpoint_missing", -32001, "NOT_FOUND", "There is no such checkpoint, or not of this file.")],
-        kind: Kind::CheckpointMissing,
+        kind: ReasonKind::CheckpointMissing,
         message: format!("There is no checkpoint {given}."),
         data: json!({ "id": given }),
         hint: match offered.has("checkpoint_list") {
@@ -337,14 +338,14 @@ reasons! { |offered|
     }
     CheckpointAmbiguous { given: String, ids: Vec<String> } => {
         kinds: [CheckpointAmbiguous("checkpoint_ambiguous", -32002, "DUPLICATE_TARGET", "Several checkpoints begin with the characters that were given.")],
-        kind: Kind::CheckpointAmbiguous,
+        kind: ReasonKind::CheckpointAmbiguous,
         message: format!("Several checkpoints begin with {given}."),
         data: json!({ "id": given, "matches": ids }),
         hint: format!("Send more of its name: {}.", list(&ids)),
     }
     NothingToUndo => {
         kinds: [NothingToUndo("nothing_to_undo", -32001, "NOT_FOUND", "The caller has made no change that is not undone already.")],
-        kind: Kind::NothingToUndo,
+        kind: ReasonKind::NothingToUndo,
         message: "There is no change of yours to undo.",
         data: json!({}),
         hint: match offered.has("checkpoint_list") {
@@ -354,7 +355,7 @@ reasons! { |offered|
     }
     ChangeOfOther { id: String } => {
         kinds: [ChangeOfOther("change_of_other", -32005, "PERMISSION_DENIED", "The change to undo was made by another client.")],
-        kind: Kind::ChangeOfOther,
+        kind: ReasonKind::ChangeOfOther,
         message: format!("The change {id} is not one of yours."),
         data: json!({ "id": id }),
         hint: match offered.has("checkpoint_restore") {
@@ -364,7 +365,7 @@ reasons! { |offered|
     }
     ChangedSince { path: VaultPath, id: String } => {
         kinds: [ChangedSince("changed_since", -32002, "STALE_PRECONDITION", "A file was changed again after the change that is to be undone.")],
-        kind: Kind::ChangedSince,
+        kind: ReasonKind::ChangedSince,
         message: format!("{path} was changed again after {id}, so undoing that would take back more."),
         data: json!({ "path": path.as_str(), "id": id }),
         hint: match (offered.has("checkpoint_diff"), offered.has("checkpoint_restore")) {
@@ -375,49 +376,49 @@ reasons! { |offered|
     }
     NotInCheckpoint { path: VaultPath, checkpoint: String, files: Vec<VaultPath> } => {
         kinds: [],
-        kind: Kind::CheckpointMissing,
+        kind: ReasonKind::CheckpointMissing,
         message: format!("Checkpoint {checkpoint} has no file {path}."),
         data: json!({ "path": path.as_str(), "id": checkpoint, "files": strings(files) }),
         hint: format!("It has {}.", list(&files)),
     }
     VersionMissing { path: VaultPath, wanted: String } => {
         kinds: [VersionMissing("version_missing", -32001, "NOT_FOUND", "That version of the file was not kept, or there was none.")],
-        kind: Kind::VersionMissing,
+        kind: ReasonKind::VersionMissing,
         message: format!("This version of {path} was not kept: {wanted}."),
         data: json!({ "path": path.as_str(), "version": wanted }),
         hint: advice::version_missing(offered),
     }
     KeepsChanging { path: VaultPath } => {
         kinds: [KeepsChanging("keeps_changing", -32002, "STALE_PRECONDITION", "Another program changed the file each time the change was planned.")],
-        kind: Kind::KeepsChanging,
+        kind: ReasonKind::KeepsChanging,
         message: format!("{path} is being changed by another program again and again."),
         data: json!({ "path": path.as_str() }),
         hint: "Wait a moment and try again.",
     }
     SectionRequired => {
         kinds: [SectionRequired("section_required", -32007, "INVALID_ARGS", "Format `section` was asked for without saying which.")],
-        kind: Kind::SectionRequired,
+        kind: ReasonKind::SectionRequired,
         message: "Format `section` needs `section`: which heading, block or property.",
         data: json!({ "format": "section" }),
         hint: "Add `section: {\"type\": \"heading\", \"target\": \"…\"}`.",
     }
     SectionMissing { path: VaultPath, section_type: &'static str, target: String, available: Vec<String> } => {
         kinds: [SectionMissing("section_missing", -32001, "NOT_FOUND", "The note has no such heading, block or property.")],
-        kind: Kind::SectionMissing,
+        kind: ReasonKind::SectionMissing,
         message: words::section_missing(section_type, target, path),
         data: words::section_data(section_type, target, path, available),
         hint: advice::available_sections(section_type, target, &available, offered),
     }
-    Ambiguous { path: VaultPath, target: String, candidates: Candidates } => {
+    Ambiguous { path: VaultPath, target: String, candidates: PartCandidates } => {
         kinds: [TargetAmbiguous("target_ambiguous", -32002, "DUPLICATE_TARGET", "Several headings or blocks have the name that was given.")],
-        kind: Kind::TargetAmbiguous,
+        kind: ReasonKind::TargetAmbiguous,
         message: format!("{target} is not unique in {path}: {} match.", candidates.len()),
         data: json!({ "path": path.as_str(), "occurrences": candidates.len(), "matches": candidates.json() }),
         hint: format!("Repeat with one of: {}.", candidates.choices()),
     }
     LineOutOfRange { path: VaultPath, argument: &'static str, line: usize, lines: usize } => {
         kinds: [LineOutOfRange("line_out_of_range", -32007, "INVALID_ARGS", "The file has fewer lines than the one asked for.")],
-        kind: Kind::LineOutOfRange,
+        kind: ReasonKind::LineOutOfRange,
         message: format!("{argument} {line} is out of range: {path} has {lines} lines."),
         data: json!({ "path": path.as_str(), "line": line, "totalLines": lines }),
         hint: match (*argument, *lines) {
@@ -428,14 +429,14 @@ reasons! { |offered|
     }
     PatchInvalid(error: PatchError) => {
         kinds: [PatchInvalid("patch_invalid", -32007, "INVALID_ARGS", "The patch is no unified diff of one file, or its counts are not those of its lines.")],
-        kind: Kind::PatchInvalid,
+        kind: ReasonKind::PatchInvalid,
         message: format!("Not a patch for one file: {error}."),
         data: json!({ "hunk": error.hunk(), "patchLine": error.line() }),
         hint: advice::patch(error),
     }
     PatchMismatch { path: VaultPath, mismatch: Box<PatchMismatch>, current: ContentHash } => {
         kinds: [PatchMismatch("patch_mismatch", -32002, "STALE_PRECONDITION", "The file does not hold, at the line that the patch names, what the patch says is there.")],
-        kind: Kind::PatchMismatch,
+        kind: ReasonKind::PatchMismatch,
         message: format!("{mismatch}: {path} is not what the patch was made for."),
         data: json!({
             "path": path.as_str(),
@@ -449,7 +450,7 @@ reasons! { |offered|
     }
     EditRefused { path: VaultPath, error: EditError } => {
         kinds: [EditRefused("edit_refused", -32007, "INVALID_ARGS", "The change cannot be made without changing something else, or would not be read back as what was asked for.")],
-        kind: Kind::EditRefused,
+        kind: ReasonKind::EditRefused,
         message: format!("{path} was left as it is: {error}."),
         data: json!({ "path": path.as_str() }),
         hint: advice::edit(error, offered),
@@ -457,7 +458,7 @@ reasons! { |offered|
     /// A new name after which links could not follow.
     LinkWouldBeLost { path: VaultPath, source: VaultPath, place: String } => {
         kinds: [],
-        kind: Kind::EditRefused,
+        kind: ReasonKind::EditRefused,
         message: format!("{path} was left as it is: with the new name, no link could lead where {place} in {source} does now; another part of the note has that name, or it has nothing that a link can say."),
         data: json!({ "path": path.as_str(), "source": source.as_str(), "link": place }),
         hint: advice::leave_links("Choose another name", offered),
@@ -476,70 +477,70 @@ reasons! { |offered|
     }
     SectionTargetMissing { path: VaultPath, section_type: &'static str, target: String, available: Vec<String> } => {
         kinds: [SectionTargetMissing("section_target_missing", -32007, "NOT_FOUND", "The note has no such heading, block or property to change.")],
-        kind: Kind::SectionTargetMissing,
+        kind: ReasonKind::SectionTargetMissing,
         message: words::section_missing(section_type, target, path),
         data: words::section_data(section_type, target, path, available),
         hint: advice::available_sections(section_type, target, &available, offered),
     }
     AmbiguousSection { path: VaultPath, target: String, candidates: Vec<String> } => {
         kinds: [AmbiguousSection("ambiguous_section", -32002, "DUPLICATE_TARGET", "Several headings are meant.")],
-        kind: Kind::AmbiguousSection,
+        kind: ReasonKind::AmbiguousSection,
         message: format!("Several headings of {path} are meant by {target}."),
         data: json!({ "path": path.as_str(), "target": target, "candidates": candidates }),
         hint: advice::candidate_sections(&candidates, offered),
     }
     ContentPreexists { path: VaultPath, target: String } => {
         kinds: [ContentPreexists("content_preexists", -32007, "INVALID_ARGS", "What is to be added stands there already, and `applyIfContentPreexists` is not set.")],
-        kind: Kind::ContentPreexists,
+        kind: ReasonKind::ContentPreexists,
         message: format!("The content stands in {target} of {path} already."),
         data: json!({ "path": path.as_str(), "target": target }),
         hint: advice::content_preexists(offered),
     }
     HeadingOutsideSection { path: VaultPath, target: String, heading: String } => {
         kinds: [HeadingOutsideSection("heading_outside_section", -32007, "INVALID_ARGS", "The content holds a heading that would end the section instead of standing in it.")],
-        kind: Kind::HeadingOutsideSection,
+        kind: ReasonKind::HeadingOutsideSection,
         message: format!("The heading {heading} of the content would not stand in the section {target} of {path}."),
         data: json!({ "path": path.as_str(), "target": target, "heading": heading }),
         hint: "Give the headings in the content more `#` than the section has, or name the section above it.",
     }
     PatchRejected { path: VaultPath, problem: Prose } => {
         kinds: [PatchRejected("patch_rejected", -32007, "INVALID_ARGS", "The content does not fit the part, or something beside it would be read differently afterwards.")],
-        kind: Kind::PatchRejected,
+        kind: ReasonKind::PatchRejected,
         message: format!("{path} cannot be changed like this: {problem}."),
         data: json!({ "path": path.as_str(), "problem": problem.to_string() }),
         hint: advice::patch_rejected(offered),
     }
     ValueRequired { key: String } => {
         kinds: [ValueRequired("value_required", -32007, "INVALID_ARGS", "A property is set without a value.")],
-        kind: Kind::ValueRequired,
+        kind: ReasonKind::ValueRequired,
         message: format!("`set` needs a `value` for {key}."),
         data: json!({ "key": key }),
         hint: "Add `value`; it may be any JSON, `null` too. To remove the property use `delete`.",
     }
     TagsRequired { operation: &'static str } => {
         kinds: [TagsRequired("tags_required", -32007, "INVALID_ARGS", "Tags are added or removed, and none are named.")],
-        kind: Kind::TagsRequired,
+        kind: ReasonKind::TagsRequired,
         message: format!("`{operation}` needs `tags`."),
         data: json!({ "operation": operation }),
         hint: "Add `tags`, for example `[\"project/garden\"]`.",
     }
     FrontmatterInvalid { path: VaultPath, problem: Prose } => {
         kinds: [FrontmatterInvalid("frontmatter_invalid", -32007, "PARSE_ERROR", "The properties are not valid YAML.")],
-        kind: Kind::FrontmatterInvalid,
+        kind: ReasonKind::FrontmatterInvalid,
         message: format!("The properties of {path} are not valid YAML: {problem}."),
         data: json!({ "path": path.as_str(), "problem": problem.to_string() }),
         hint: advice::invalid_properties(offered),
     }
     FrontmatterWouldBreak { path: VaultPath, problem: Prose } => {
         kinds: [],
-        kind: Kind::FrontmatterInvalid,
+        kind: ReasonKind::FrontmatterInvalid,
         message: format!("The properties of {path} would not be valid YAML any more: {problem}."),
         data: json!({ "path": path.as_str(), "problem": problem.to_string() }),
         hint: advice::would_break(offered),
     }
     TextMissing { path: VaultPath, preview: String, near: Option<NearText> } => {
         kinds: [TextMissing("text_missing", -32001, "NOT_FOUND", "The text to find is not in the file.")],
-        kind: Kind::TextMissing,
+        kind: ReasonKind::TextMissing,
         message: format!("The text to find is not in {path}."),
         data: json!({
             "path": path.as_str(),
@@ -553,91 +554,91 @@ reasons! { |offered|
     }
     TextNotUnique { path: VaultPath, occurrences: usize, lines: Vec<usize> } => {
         kinds: [TextNotUnique("text_not_unique", -32002, "DUPLICATE_TARGET", "The text to find stands there several times.")],
-        kind: Kind::TextNotUnique,
+        kind: ReasonKind::TextNotUnique,
         message: format!("The text to find stands {occurrences} times in {path}; it must be unique."),
         data: json!({ "path": path.as_str(), "occurrences": occurrences, "lines": lines }),
         hint: format!("It stands on {}. Add more of the surrounding text to `find`, or set `occurrence` to `all` or a number from 1 to {occurrences}.", words::lines(&lines, *occurrences)),
     }
     OccurrenceOutOfRange { path: VaultPath, occurrences: usize, wanted: usize } => {
         kinds: [OccurrenceOutOfRange("occurrence_out_of_range", -32007, "INVALID_ARGS", "There are fewer occurrences than the one asked for.")],
-        kind: Kind::OccurrenceOutOfRange,
+        kind: ReasonKind::OccurrenceOutOfRange,
         message: format!("occurrence {wanted} is out of range: {occurrences} match in {path}."),
         data: json!({ "path": path.as_str(), "occurrences": occurrences, "wanted": wanted }),
         hint: format!("Set `occurrence` to a number from 1 to {occurrences}."),
     }
     RegexInvalid { argument: &'static str, pattern: String, problem: Prose } => {
         kinds: [RegexInvalid("regex_invalid", -32007, "INVALID_ARGS", "The regular expression cannot be read.")],
-        kind: Kind::RegexInvalid,
+        kind: ReasonKind::RegexInvalid,
         message: format!("Invalid {argument}: {problem}"),
         data: json!({ *argument: pattern }),
         hint: "Correct the expression; write `\\.` for a dot and `\\(` for a parenthesis.",
     }
     RegexUnsafe { argument: &'static str, pattern: String, problem: Prose } => {
         kinds: [RegexUnsafe("regex_unsafe", -32007, "INVALID_ARGS", "The regular expression is too long, nests repetitions with lookaround or backreferences, or took too many attempts.")],
-        kind: Kind::RegexUnsafe,
+        kind: ReasonKind::RegexUnsafe,
         message: format!("Unsafe {argument}: {problem}"),
         data: json!({ *argument: pattern }),
         hint: "Use a shorter expression, or one without lookaround, backreferences and a repetition of what ends in one.",
     }
     PathPrefixInvalidMode { mode: &'static str } => {
         kinds: [PathPrefixInvalidMode("path_prefix_invalid_mode", -32007, "INVALID_ARGS", "`pathPrefix` was given in another mode than `text`.")],
-        kind: Kind::PathPrefixInvalidMode,
+        kind: ReasonKind::PathPrefixInvalidMode,
         message: format!("`pathPrefix` is only for mode `text`, not for `{mode}`."),
         data: json!({ "mode": mode }),
         hint: "Leave out `pathPrefix`; in `logic` write {\"glob\": [\"Folder/*\", {\"var\": \"path\"}]}, in an `omnisearch` query `path:Folder`.",
     }
     QueryRequired { mode: &'static str } => {
         kinds: [QueryRequired("query_required", -32007, "INVALID_ARGS", "The mode needs a `query`.")],
-        kind: Kind::QueryRequired,
+        kind: ReasonKind::QueryRequired,
         message: format!("Mode `{mode}` needs a `query`."),
         data: json!({ "mode": mode }),
         hint: "Set `query` to the words to find.",
     }
     LogicRequired { mode: &'static str } => {
         kinds: [LogicRequired("logic_required", -32007, "INVALID_ARGS", "The mode needs `logic`.")],
-        kind: Kind::LogicRequired,
+        kind: ReasonKind::LogicRequired,
         message: format!("Mode `{mode}` needs `logic`."),
         data: json!({ "mode": mode }),
         hint: "Set `logic`, for example {\"==\": [{\"var\": \"frontmatter.status\"}, \"open\"]}.",
     }
     LogicInvalid { problem: Prose } => {
         kinds: [LogicInvalid("logic_invalid", -32007, "INVALID_ARGS", "The logic has an unknown operator or a broken pattern, is too large, or takes too many steps.")],
-        kind: Kind::LogicInvalid,
+        kind: ReasonKind::LogicInvalid,
         message: format!("The logic cannot be used: {problem}."),
         data: json!({ "problem": problem.to_string() }),
         hint: "Correct the rule. `glob` and `regexp` take the pattern first: {\"glob\": [\"Projects/*\", {\"var\": \"path\"}]}.",
     }
     ContextLengthTooLarge { given: usize, limit: usize } => {
         kinds: [ContextLengthTooLarge("context_length_too_large", -32007, "INVALID_ARGS", "More text around each match was asked for than is sent.")],
-        kind: Kind::ContextLengthTooLarge,
+        kind: ReasonKind::ContextLengthTooLarge,
         message: format!("`contextLength` {given} is too large; the limit is {limit}."),
         data: json!({ "contextLength": given, "limit": limit }),
         hint: format!("Set it to {limit} or less, and read the note for more."),
     }
     TooManyOperations { submitted: usize, limit: u64 } => {
         kinds: [BudgetExceeded("budget_exceeded", -32007, "BUDGET_EXCEEDED", "The batch has more operations than MCP_MAX_BULK_OPS or its `_budget` allow, or its files more bytes than LAPIDARY_MAX_CHANGE_BYTES.")],
-        kind: Kind::BudgetExceeded,
+        kind: ReasonKind::BudgetExceeded,
         message: format!("The batch has {submitted} operations; the limit is {limit}."),
         data: json!({ "submitted": submitted, "limit": limit }),
         hint: format!("Nothing was changed. Send at most {limit} operations at once, or set `_budget: {{\"maxBulkOps\": 0}}`."),
     }
     NotInBatch { tool: String } => {
         kinds: [NotInBatch("not_in_batch", -32007, "INVALID_ARGS", "The operation names a tool that is not run in batches.")],
-        kind: Kind::NotInBatch,
+        kind: ReasonKind::NotInBatch,
         message: format!("{tool} cannot be part of a batch."),
         data: json!({ "tool": tool }),
         hint: advice::not_in_batch(offered),
     }
     OtherVault { given: String, vault: String } => {
         kinds: [VaultDiffers("vault_differs", -32007, "INVALID_ARGS", "An operation of a batch names another vault than the batch.")],
-        kind: Kind::VaultDiffers,
+        kind: ReasonKind::VaultDiffers,
         message: format!("A batch changes one vault, {vault}, and this operation names {given}."),
         data: json!({ "vault": given, "vaults": [vault] }),
         hint: "Send the operations of each vault in a batch of their own.",
     }
     NotJoined(error: JoinError) => {
         kinds: [BatchConflict("batch_conflict", -32007, "INVALID_ARGS", "Two operations of a batch cannot be made in one change.")],
-        kind: Kind::BatchConflict,
+        kind: ReasonKind::BatchConflict,
         message: format!("This cannot be done in one batch: {error}."),
         data: match error {
             JoinError::TrashAfterEdit { path } | JoinError::NewFolder { path } | JoinError::FolderLeft { path } => {
@@ -653,21 +654,21 @@ reasons! { |offered|
     }
     ProposalExpired => {
         kinds: [ProposalExpired("proposal_expired", -32002, "STALE_PRECONDITION", "The token is too old, was used, or is for other arguments.")],
-        kind: Kind::ProposalExpired,
+        kind: ReasonKind::ProposalExpired,
         message: "There is no open proposal with this token for these arguments.",
         data: json!({}),
         hint: "Nothing was changed. Make the call without `proposal_token` for a new diff and token, and repeat it with exactly the same arguments.",
     }
     ProposalChanged => {
         kinds: [ProposalChanged("proposal_changed", -32002, "STALE_PRECONDITION", "A file changed since the proposal was made.")],
-        kind: Kind::ProposalChanged,
+        kind: ReasonKind::ProposalChanged,
         message: "What the proposal showed is not what would be changed now.",
         data: json!({}),
         hint: "Nothing was changed: a file is not what it was. Make the call without `proposal_token` to see the new diff.",
     }
     PromptUnknown { name: String, nearest: Option<String> } => {
         kinds: [PromptUnknown("prompt_unknown", -32602, "INVALID_ARGS", "There is no such prompt.")],
-        kind: Kind::PromptUnknown,
+        kind: ReasonKind::PromptUnknown,
         message: format!("There is no prompt {name}."),
         data: json!({ "prompt": name, "nearest": nearest }),
         hint: match nearest {
@@ -678,14 +679,14 @@ reasons! { |offered|
     /// `path` is the file the question was about, or the first of them.
     Declined { path: Option<VaultPath> } => {
         kinds: [Cancelled("cancelled", -32600, "PERMISSION_DENIED", "A person was asked and said no.")],
-        kind: Kind::Cancelled,
+        kind: ReasonKind::Cancelled,
         message: "The person who was asked said no.",
         data: json!({ "path": path.as_ref().map(VaultPath::as_str) }),
         hint: "Nothing was changed. Ask the person what to do instead.",
     }
     NobodyToAsk => {
         kinds: [ApprovalUnavailable("approval_unavailable", -32005, "PERMISSION_DENIED", "The change needs consent and the client cannot ask anybody.")],
-        kind: Kind::ApprovalUnavailable,
+        kind: ReasonKind::ApprovalUnavailable,
         message: "This needs a person's consent, and there is nobody to ask.",
         data: json!({}),
         hint: "Nothing was done. The owner can allow it in the approval settings, or use a client that can ask.",
@@ -696,42 +697,42 @@ reasons! { |offered|
         handle: Option<String>,
     } => {
         kinds: [ApprovalPending("approval_pending", -32005, "PERMISSION_DENIED", "The change needs consent; it waits for a person, who answers with `lapidary approvals`.")],
-        kind: Kind::ApprovalPending,
+        kind: ReasonKind::ApprovalPending,
         message: format!("A person has to agree to this first. It waits for them as {id}."),
         data: json!({ "approval": id, "handle": handle }),
         hint: format!("Nothing was changed. Ask the person to look at it with `lapidary approvals show {}` and to accept or reject it at a terminal; then make the same call again{} to hear what came of it.", id.raw(), handle.map_or(String::new(), |handle| format!(" with `approval` {handle} added to its arguments"))),
     }
     TooMany { what: &'static str, limit: usize } => {
         kinds: [TooMany("too_many", -32005, "BUDGET_EXCEEDED", "The caller has as many questions, sessions or subscriptions open as it may, or all callers together have.")],
-        kind: Kind::TooMany,
+        kind: ReasonKind::TooMany,
         message: format!("No more than {limit} {what} may be open at a time."),
         data: json!({ "limit": limit }),
         hint: "Nothing was done. Try again when some of them have been answered or ended.",
     }
     ConsentExpired => {
         kinds: [ApprovalExpired("approval_expired", -32005, "PERMISSION_DENIED", "The consent came too late, was used before, or was given for something else.")],
-        kind: Kind::ApprovalExpired,
+        kind: ReasonKind::ApprovalExpired,
         message: "The question about this change is no longer open.",
         data: json!({}),
         hint: "Nothing was changed. Make the call again so that the person is asked again.",
     }
     ChangedMeanwhile => {
         kinds: [ChangedMeanwhile("changed_meanwhile", -32002, "STALE_PRECONDITION", "The note changed while a person was asked.")],
-        kind: Kind::ChangedMeanwhile,
+        kind: ReasonKind::ChangedMeanwhile,
         message: "What was asked about is not what would be changed now.",
         data: json!({}),
         hint: "Nothing was changed. Read the note again and repeat the call.",
     }
     DeniedByRule => {
         kinds: [DeniedByRule("denied_by_rule", -32005, "PERMISSION_DENIED", "The owner's approval rules say no.")],
-        kind: Kind::DeniedByRule,
+        kind: ReasonKind::DeniedByRule,
         message: "The owner's rules do not allow this.",
         data: json!({}),
         hint: "Nothing was done. Tell the person what you wanted to do.",
     }
     Repeated { times: usize, last: String, similar: bool } => {
         kinds: [RepeatedCall("repeated_call", -32003, "INVALID_ARGS", "The same call has been answered with the same result again and again, or nearly the same was searched.")],
-        kind: Kind::RepeatedCall,
+        kind: ReasonKind::RepeatedCall,
         message: words::repeated(*times, last.raw(), *similar),
         data: json!({ "times": times, "lastAnswered": last, "similar": similar }),
         hint: match similar {
@@ -746,9 +747,9 @@ reasons! { |offered|
             WriteUnfinished("write_unfinished", -32004, "IO_ERROR", "The disk did not confirm a change that was under way."),
         ],
         kind: match interruption {
-            Interruption::TakenBack => Kind::Interrupted,
-            Interruption::Deadline { .. } => Kind::DeadlineExceeded,
-            Interruption::WriteUnfinished => Kind::WriteUnfinished,
+            Interruption::TakenBack => ReasonKind::Interrupted,
+            Interruption::Deadline { .. } => ReasonKind::DeadlineExceeded,
+            Interruption::WriteUnfinished => ReasonKind::WriteUnfinished,
         },
         message: words::interrupted(interruption),
         data: json!({}),
@@ -757,16 +758,16 @@ reasons! { |offered|
             Interruption::TakenBack | Interruption::Deadline { .. } => "Nothing was changed. Try again, or ask for less.",
         },
     }
-    Disk { path: Option<VaultPath>, problem: Disk } => {
+    Disk { path: Option<VaultPath>, problem: DiskFault } => {
         kinds: [
             DiskError("disk_error", -32000, "IO_ERROR", "The disk is full or read-only, access is not permitted, or the system reported an error."),
             VaultUnavailable("vault_unavailable", -32000, "IO_ERROR", "The vault's folder is not there."),
             NameInvalid("name_invalid", -32007, "INVALID_ARGS", "A new name is one that some systems refuse, such as `a:b.md` or `CON.md`."),
         ],
         kind: match problem {
-            Disk::VaultGone => Kind::VaultUnavailable,
-            Disk::NotPortable | Disk::BadName => Kind::NameInvalid,
-            _ => Kind::DiskError,
+            DiskFault::VaultGone => ReasonKind::VaultUnavailable,
+            DiskFault::NotPortable | DiskFault::BadName => ReasonKind::NameInvalid,
+            _ => ReasonKind::DiskError,
         },
         message: words::disk(problem, path),
         data: json!({ "path": path.as_ref().map(VaultPath::as_str) }),
@@ -774,7 +775,7 @@ reasons! { |offered|
     }
     Internal(bug: Bug) => {
         kinds: [InternalError("internal_error", -32603, "INTERNAL", "A bug in the server. Nothing was changed.")],
-        kind: Kind::InternalError,
+        kind: ReasonKind::InternalError,
         message: format!("Something went wrong inside the server: internal error, id {}.", bug.id()),
         data: json!({ "id": bug.id() }),
         hint: format!(

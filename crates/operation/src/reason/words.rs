@@ -1,11 +1,11 @@
 //! Messages and data that depend on more than the fields of a reason.
 
-use lapidary_vault::{Denied, PathPrefix, VaultPath};
+use lapidary_vault::{PathDenied, PathPrefix, VaultPath};
 use serde_json::{Map, Value, json};
 
-use super::{ArgumentProblem, Disk, Interruption, Refused};
+use super::{ArgumentProblem, DiskFault, Interruption, PathRefusal};
 use crate::{
-    catalogue::Off,
+    catalogue::OffReason,
     quote::{Quoted, quoted},
 };
 
@@ -17,30 +17,32 @@ pub(super) fn summary(problems: &[&ArgumentProblem]) -> String {
     format!("Invalid arguments: {}.", problems.iter().map(one).collect::<Vec<_>>().join("; "))
 }
 
-pub(super) fn why_off(off: &Off) -> &'static str {
+pub(super) fn why_off(off: &OffReason) -> &'static str {
     match off {
-        Off::ReadOnly => ": the server is in read-only mode",
-        Off::Excluded => " by the owner",
-        Off::NotChosen => ": it is not among the tools the owner chose",
-        Off::Profile => ": the profile of this client does not have it",
-        Off::Scope => ": the token of this client does not cover it",
+        OffReason::ReadOnly => ": the server is in read-only mode",
+        OffReason::Excluded => " by the owner",
+        OffReason::NotChosen => ": it is not among the tools the owner chose",
+        OffReason::Profile => ": the profile of this client does not have it",
+        OffReason::Scope => ": the token of this client does not cover it",
     }
 }
 
-pub(super) fn why_closed(refused: &Refused) -> &'static str {
+pub(super) fn why_closed(refused: &PathRefusal) -> &'static str {
     match refused {
-        Refused::ByScope(Denied::OutsideReadPaths { .. }) => "outside OBSIDIAN_READ_PATHS",
-        Refused::ByScope(Denied::OutsideWritePaths { .. }) => "outside OBSIDIAN_WRITE_PATHS",
-        Refused::ByScope(Denied::InDenyPaths) => "closed by OBSIDIAN_DENY_PATHS",
-        Refused::ByScope(Denied::NotAllowed { .. }) => "outside what `allow` opens of this vault",
-        Refused::ByScope(Denied::Forbidden) => "closed by `deny` of this vault",
-        Refused::ByScope(Denied::Hidden) => "names that begin with a dot are closed",
-        Refused::ByScope(Denied::Ignored) => "it is ignored, so it is no part of the vault",
-        Refused::ByScope(Denied::Protected) => "it is protected by a rule file of the vault",
-        Refused::ByScope(Denied::ReadOnly) => "server is in read-only mode (OBSIDIAN_READ_ONLY=true)",
-        Refused::LeadsOutside => "it is a link that leaves the vault",
-        Refused::LeadsToClosed => "it is a link to a part of the vault that may not be changed",
-        Refused::PartlyClosed => "rules of this server are about paths below it, so it stays where it is as a whole",
+        PathRefusal::ByScope(PathDenied::OutsideReadPaths { .. }) => "outside OBSIDIAN_READ_PATHS",
+        PathRefusal::ByScope(PathDenied::OutsideWritePaths { .. }) => "outside OBSIDIAN_WRITE_PATHS",
+        PathRefusal::ByScope(PathDenied::InDenyPaths) => "closed by OBSIDIAN_DENY_PATHS",
+        PathRefusal::ByScope(PathDenied::NotAllowed { .. }) => "outside what `allow` opens of this vault",
+        PathRefusal::ByScope(PathDenied::Forbidden) => "closed by `deny` of this vault",
+        PathRefusal::ByScope(PathDenied::Hidden) => "names that begin with a dot are closed",
+        PathRefusal::ByScope(PathDenied::Ignored) => "it is ignored, so it is no part of the vault",
+        PathRefusal::ByScope(PathDenied::Protected) => "it is protected by a rule file of the vault",
+        PathRefusal::ByScope(PathDenied::ReadOnly) => "server is in read-only mode (OBSIDIAN_READ_ONLY=true)",
+        PathRefusal::LeadsOutside => "it is a link that leaves the vault",
+        PathRefusal::LeadsToClosed => "it is a link to a part of the vault that may not be changed",
+        PathRefusal::PartlyClosed => {
+            "rules of this server are about paths below it, so it stays where it is as a whole"
+        }
     }
 }
 
@@ -85,17 +87,17 @@ pub(super) fn interrupted(interruption: &Interruption) -> String {
     }
 }
 
-pub(super) fn disk(problem: &Disk, path: Option<Quoted<'_>>) -> String {
+pub(super) fn disk(problem: &DiskFault, path: Option<Quoted<'_>>) -> String {
     let what = match problem {
-        Disk::NotPermitted => "the system does not permit access",
-        Disk::ReadOnly => "the disk is read-only",
-        Disk::Full => "the disk is full",
-        Disk::BadName => "the system does not accept this name",
-        Disk::NotPortable => "not every system accepts this name",
-        Disk::NoTrash => "`.trash` in the vault is not a folder",
-        Disk::NoState => "the server's state folder cannot be written",
-        Disk::VaultGone => "the vault's folder is not there",
-        Disk::Failing => "the disk reported an error",
+        DiskFault::NotPermitted => "the system does not permit access",
+        DiskFault::ReadOnly => "the disk is read-only",
+        DiskFault::Full => "the disk is full",
+        DiskFault::BadName => "the system does not accept this name",
+        DiskFault::NotPortable => "not every system accepts this name",
+        DiskFault::NoTrash => "`.trash` in the vault is not a folder",
+        DiskFault::NoState => "the server's state folder cannot be written",
+        DiskFault::VaultGone => "the vault's folder is not there",
+        DiskFault::Failing => "the disk reported an error",
     };
     path.map_or_else(|| format!("Not done: {what}."), |path| format!("{path}: {what}."))
 }
@@ -113,21 +115,21 @@ pub(super) fn problem(problem: &ArgumentProblem) -> Value {
 }
 
 /// The sub-reason, and the folders that would be open.
-pub(super) fn forbidden(refused: &Refused) -> (&'static str, Vec<String>) {
+pub(super) fn forbidden(refused: &PathRefusal) -> (&'static str, Vec<String>) {
     let listed = |allowed: &[PathPrefix]| allowed.iter().map(ToString::to_string).collect();
     match refused {
-        Refused::ByScope(Denied::OutsideReadPaths { allowed }) => ("outside_read_paths", listed(allowed)),
-        Refused::ByScope(Denied::OutsideWritePaths { allowed }) => ("outside_write_paths", listed(allowed)),
-        Refused::ByScope(Denied::InDenyPaths) => ("in_deny_paths", Vec::new()),
-        Refused::ByScope(Denied::NotAllowed { allowed }) => ("outside_allow", allowed.clone()),
-        Refused::ByScope(Denied::Forbidden) => ("in_deny", Vec::new()),
-        Refused::ByScope(Denied::Hidden) => ("hidden_path", Vec::new()),
-        Refused::ByScope(Denied::Ignored) => ("ignored_path", Vec::new()),
-        Refused::ByScope(Denied::Protected) => ("protected_path", Vec::new()),
-        Refused::ByScope(Denied::ReadOnly) => ("read_only_mode", Vec::new()),
-        Refused::LeadsOutside => ("leads_outside", Vec::new()),
-        Refused::LeadsToClosed => ("leads_to_closed", Vec::new()),
-        Refused::PartlyClosed => ("partly_closed", Vec::new()),
+        PathRefusal::ByScope(PathDenied::OutsideReadPaths { allowed }) => ("outside_read_paths", listed(allowed)),
+        PathRefusal::ByScope(PathDenied::OutsideWritePaths { allowed }) => ("outside_write_paths", listed(allowed)),
+        PathRefusal::ByScope(PathDenied::InDenyPaths) => ("in_deny_paths", Vec::new()),
+        PathRefusal::ByScope(PathDenied::NotAllowed { allowed }) => ("outside_allow", allowed.clone()),
+        PathRefusal::ByScope(PathDenied::Forbidden) => ("in_deny", Vec::new()),
+        PathRefusal::ByScope(PathDenied::Hidden) => ("hidden_path", Vec::new()),
+        PathRefusal::ByScope(PathDenied::Ignored) => ("ignored_path", Vec::new()),
+        PathRefusal::ByScope(PathDenied::Protected) => ("protected_path", Vec::new()),
+        PathRefusal::ByScope(PathDenied::ReadOnly) => ("read_only_mode", Vec::new()),
+        PathRefusal::LeadsOutside => ("leads_outside", Vec::new()),
+        PathRefusal::LeadsToClosed => ("leads_to_closed", Vec::new()),
+        PathRefusal::PartlyClosed => ("partly_closed", Vec::new()),
     }
 }
 

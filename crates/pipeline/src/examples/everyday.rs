@@ -1,11 +1,11 @@
 //! What people and models do every day is right the first time, or answered with what to do instead.
 
-use lapidary_tools::{Effect, Kind, Offered, Reason};
+use lapidary_tools::{Effect, OfferedTools, Reason, ReasonKind};
 use lapidary_vault::VaultPath;
 use serde_json::{Value, json};
 
 use crate::{
-    Answer, Decision, Outcome, Rule, Verdict,
+    ApprovalRule, ConsentAnswer, Outcome, RuleDecision, Verdict,
     testing::{TestServer, TestSetup, granted},
 };
 
@@ -122,7 +122,7 @@ fn what_nearly_has_the_name_is_suggested() {
     for (tool, arguments) in
         [("file_delete", json!({ "file": "Website" })), ("file_move", json!({ "from": "Website.md", "to": "x.md" }))]
     {
-        assert_eq!(server.refused(tool, arguments).kind(), Kind::NoteMissing, "{tool}");
+        assert_eq!(server.refused(tool, arguments).kind(), ReasonKind::NoteMissing, "{tool}");
     }
 }
 
@@ -141,7 +141,7 @@ fn a_call_that_makes_a_note_never_lands_in_another() {
         ("file_create", json!({ "file": "NewFolder/", "content": "x" })),
         ("file_move", json!({ "from": "A/Plan.md", "to": "Done" })),
     ] {
-        assert_eq!(server.refused(tool, arguments.clone()).kind(), Kind::InvalidArguments, "{tool} {arguments}");
+        assert_eq!(server.refused(tool, arguments.clone()).kind(), ReasonKind::InvalidArguments, "{tool} {arguments}");
     }
     server.done("file_create", json!({ "file": "LICENSE", "content": "x" }));
 }
@@ -178,11 +178,11 @@ fn a_name_that_not_every_system_takes_is_refused_as_a_name() {
     let server = TestServer::new(&[]);
     for name in ["a:b.md", "a: b.md", "Why?.md", "CON.md", "a*b.md"] {
         let refused = server.refused("obsidian_write_note", json!({ "target": name, "content": "x" }));
-        assert_eq!(refused.kind(), Kind::NameInvalid, "{name}");
+        assert_eq!(refused.kind(), ReasonKind::NameInvalid, "{name}");
     }
-    assert_eq!(server.refused("file_read", json!({ "file": "a: b.md" })).kind(), Kind::NoteMissing);
+    assert_eq!(server.refused("file_read", json!({ "file": "a: b.md" })).kind(), ReasonKind::NoteMissing);
     for name in ["C:/x.md", "C:\\x.md"] {
-        assert_eq!(server.refused("file_read", json!({ "file": name })).kind(), Kind::PathTraversal, "{name}");
+        assert_eq!(server.refused("file_read", json!({ "file": name })).kind(), ReasonKind::PathTraversal, "{name}");
     }
 }
 
@@ -231,10 +231,10 @@ fn the_note_of_a_day_is_made_from_its_template() {
     assert_eq!(server.text("Daily/2026-04-14.md"), "all of it\n");
     let read =
         json!({ "format": "content", "target": { "type": "periodic", "period": "daily", "date": "2026-04-15" } });
-    assert_eq!(server.refused("obsidian_get_note", read).kind(), Kind::PeriodicNotFound, "reading makes nothing");
+    assert_eq!(server.refused("obsidian_get_note", read).kind(), ReasonKind::PeriodicNotFound, "reading makes nothing");
     let late =
         json!({ "format": "content", "target": { "type": "periodic", "period": "daily", "date": "9999-12-31" } });
-    assert_eq!(server.refused("obsidian_get_note", late).kind(), Kind::InvalidArguments);
+    assert_eq!(server.refused("obsidian_get_note", late).kind(), ReasonKind::InvalidArguments);
 }
 
 #[test]
@@ -245,19 +245,22 @@ fn a_question_about_a_deletion_says_how_much_goes() {
     let Outcome::Asked(question) = server.call("obsidian_delete_note", json!({ "target": "A.md" })) else { panic!() };
     assert_eq!(question.message, "Move `A.md` (650 bytes, 50 lines) in the vault `test` to the trash?");
     let files = [("A.md", &*text), (".obsidian/app.json", r#"{"trashOption": "none"}"#)];
-    let rules = || vec![Rule::effect(Effect::Destroy, Decision::Ask)];
+    let rules = || vec![ApprovalRule::effect(Effect::Destroy, RuleDecision::Ask)];
     let server = TestSetup { can_be_asked: true, rules: rules(), ..TestSetup::default() }.serve(&files);
     let Outcome::Asked(question) = server.call("obsidian_delete_note", json!({ "target": "A.md" })) else { panic!() };
     assert!(question.message.starts_with("Delete `A.md` (650 bytes, 50 lines)"), "{}", question.message);
     let server = TestSetup { rules: rules(), ..TestSetup::default() }.serve(&files);
     let refused = server.refused("obsidian_delete_note", json!({ "target": "A.md" }));
-    assert_eq!(refused.kind(), Kind::ApprovalUnavailable);
+    assert_eq!(refused.kind(), ReasonKind::ApprovalUnavailable);
     let unasked = TestSetup { rules: rules(), asks_before_deleting: false, ..TestSetup::default() };
     unasked.serve(&files).done("obsidian_delete_note", json!({ "target": "A.md" }));
-    let rule = Rule { tool: Some("obsidian_delete_note".to_owned()), ..Rule::effect(Effect::Destroy, Decision::Ask) };
+    let rule = ApprovalRule {
+        tool: Some("obsidian_delete_note".to_owned()),
+        ..ApprovalRule::effect(Effect::Destroy, RuleDecision::Ask)
+    };
     let asked = TestSetup { rules: vec![rule], asks_before_deleting: false, ..TestSetup::default() };
     let refused = asked.serve(&files).refused("obsidian_delete_note", json!({ "target": "A.md" }));
-    assert_eq!(refused.kind(), Kind::ApprovalUnavailable, "the owner's own rule about it holds");
+    assert_eq!(refused.kind(), ReasonKind::ApprovalUnavailable, "the owner's own rule about it holds");
 }
 
 #[test]
@@ -282,7 +285,7 @@ fn an_empty_text_for_an_optional_argument_is_none() {
     server.done("str_replace", edit);
     assert_eq!(server.text("A/Plan.md"), "\n", "what has to be given may be empty");
     let edit = json!({ "file": "B/plan.md", "find": "#", "replace": "##", "expected_content_hash": "" });
-    assert_eq!(server.refused("str_replace", edit).kind(), Kind::InvalidArguments);
+    assert_eq!(server.refused("str_replace", edit).kind(), ReasonKind::InvalidArguments);
 }
 
 #[test]
@@ -293,7 +296,7 @@ fn no_text_is_made_that_nobody_could_edit() {
         ("str_replace", json!({ "file": "A/Plan.md", "find": "Plan", "replace": "\0" })),
         ("apply_edits", json!({ "file": "A/Plan.md", "edits": [{ "find": "Plan", "replace": "\0" }] })),
     ] {
-        assert_eq!(server.refused(tool, arguments).kind(), Kind::InvalidArguments, "{tool}");
+        assert_eq!(server.refused(tool, arguments).kind(), ReasonKind::InvalidArguments, "{tool}");
     }
 }
 
@@ -312,7 +315,7 @@ fn a_property_is_one_in_whatever_case() {
 
 /// What a caller is told to do after a refusal.
 fn advice(server: &TestServer, tool: &str, arguments: Value) -> String {
-    server.refused(tool, arguments).hint(&Offered::of(&server.executor.grant().profile.catalogue))
+    server.refused(tool, arguments).hint(&OfferedTools::of(&server.executor.grant().profile.catalogue))
 }
 
 #[test]
@@ -346,25 +349,28 @@ fn a_refusal_of_a_note_tool_leads_to_note_tools() {
 fn a_refusal_says_what_it_is_about() {
     let cursor = json!({ "mode": "text", "query": "x", "cursor": "zzz" });
     let refused = TestServer::new(NOTES).refused("obsidian_search_notes", cursor);
-    assert_eq!((refused.kind(), &refused.data()["cursor"]), (Kind::InvalidArguments, &json!("zzz")));
+    assert_eq!((refused.kind(), &refused.data()["cursor"]), (ReasonKind::InvalidArguments, &json!("zzz")));
     let server = TestSetup {
         can_be_asked: true,
-        rules: vec![Rule::effect(Effect::Write, Decision::Ask)],
+        rules: vec![ApprovalRule::effect(Effect::Write, RuleDecision::Ask)],
         ..TestSetup::default()
     }
     .serve(NOTES);
     let edit = json!({ "file": "A/Plan.md", "find": "Plan", "replace": "x" });
     let Outcome::Asked(question) = server.call("str_replace", edit.clone()) else { panic!() };
     let mut again = server.invocation("str_replace", edit);
-    again.answer = Some(Answer { state: question.state, verdict: Verdict::Declined });
+    again.answer = Some(ConsentAnswer { state: question.state, verdict: Verdict::Declined });
     let Outcome::Refused(refusal) = server.run(&again) else { panic!() };
-    assert_eq!((refusal.reason.kind(), &refusal.reason.data()["path"]), (Kind::Cancelled, &json!("A/Plan.md")));
+    assert_eq!((refusal.reason.kind(), &refusal.reason.data()["path"]), (ReasonKind::Cancelled, &json!("A/Plan.md")));
 }
 
 #[test]
 fn a_batch_with_what_is_not_allowed_is_not_to_be_corrected() {
-    let rule = Rule { tool: Some("file_delete".to_owned()), ..Rule::effect(Effect::Write, Decision::Deny) };
-    let rules = vec![Rule { effect: None, ..rule }];
+    let rule = ApprovalRule {
+        tool: Some("file_delete".to_owned()),
+        ..ApprovalRule::effect(Effect::Write, RuleDecision::Deny)
+    };
+    let rules = vec![ApprovalRule { effect: None, ..rule }];
     let server = TestSetup { rules, ..TestSetup::default() }.serve(NOTES);
     let denied = json!({ "tool": "file_delete", "args": { "file": "A/Plan.md" } });
     let missed = json!({ "tool": "str_replace", "args": { "file": "A/Plan.md", "find": "nothing", "replace": "x" } });

@@ -1,5 +1,5 @@
 use lapidary_tools::{
-    Effect, Entry, Reason,
+    CatalogueEntry, Effect, Reason,
     fence::fenced,
     quote::{quoted, visible},
 };
@@ -8,33 +8,33 @@ use serde_json::Value;
 
 use super::approve;
 use crate::{
-    Decision,
+    RuleDecision,
     approvals::{self, ApprovalResult},
-    execution::{Conclusion, Execution, Flow, Found},
+    execution::{CallConclusion, Execution, FoundOperation, StageFlow},
 };
 
 /// What can be decided before anything is read: has a person answered the question that this very call led to, and do
 /// the owner's rules let it look?
-pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
-    let Found::Tool(entry) = execution.found()? else { return Ok(Flow::Next) };
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
+    let FoundOperation::Tool(entry) = execution.found()? else { return Ok(StageFlow::Next) };
     let decision = match entry.spec.effect {
         Effect::Read => execution.setup().rules.on_reading(&entry.spec).max(execution.at_least),
         // Judged on what they change.
-        Effect::Write | Effect::Destroy => Decision::Allow,
+        Effect::Write | Effect::Destroy => RuleDecision::Allow,
     };
     let denied = entry.spec.kind.writes() && execution.setup().rules.deny_all(&entry.spec);
-    if decision == Decision::Deny || denied {
+    if decision == RuleDecision::Deny || denied {
         return Err(Reason::DeniedByRule);
     }
-    if decision == Decision::Ask || entry.spec.kind.writes() {
+    if decision == RuleDecision::Ask || entry.spec.kind.writes() {
         match take_approval_result(execution) {
             None => {}
-            Some(ApprovalResult::Reply(rendered)) => return Ok(Flow::answer(rendered)),
+            Some(ApprovalResult::Reply(rendered)) => return Ok(StageFlow::answer(rendered)),
             Some(ApprovalResult::Refused(reason)) => return Err(approve::of_file(execution, reason)),
             Some(ApprovalResult::MayRead) => execution.approved = Some(ChangeSet::default().digest()),
         }
     }
-    if decision == Decision::Ask { ask_to_read(execution, entry) } else { Ok(Flow::Next) }
+    if decision == RuleDecision::Ask { ask_to_read(execution, entry) } else { Ok(StageFlow::Next) }
 }
 
 fn take_approval_result(execution: &Execution<'_>) -> Option<ApprovalResult> {
@@ -48,7 +48,7 @@ fn take_approval_result(execution: &Execution<'_>) -> Option<ApprovalResult> {
 }
 
 /// Where the owner wants to be asked before something is shown.
-pub(super) fn ask_to_read(execution: &mut Execution<'_>, entry: &Entry) -> Result<Flow, Reason> {
+pub(super) fn ask_to_read(execution: &mut Execution<'_>, entry: &CatalogueEntry) -> Result<StageFlow, Reason> {
     let (tool, vault) = (entry.spec.name(), execution.concerned_vault().vault.name());
     let arguments = Value::Object(execution.given.clone()).to_string();
     let shown = |most: usize| {
@@ -60,21 +60,21 @@ pub(super) fn ask_to_read(execution: &mut Execution<'_>, entry: &Entry) -> Resul
         )
     };
     let question = approve::ask(execution, entry, ChangeSet::default().digest(), shown)?;
-    Ok(question.map_or(Flow::Next, |question| Flow::End(Conclusion::Ask(question))))
+    Ok(question.map_or(StageFlow::Next, |question| StageFlow::End(CallConclusion::Ask(question))))
 }
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::{Effect, Kind};
+    use lapidary_tools::{Effect, ReasonKind};
     use serde_json::json;
 
     use crate::{
-        Answer, Decision, Outcome, Rule, Verdict,
+        ApprovalRule, ConsentAnswer, Outcome, RuleDecision, Verdict,
         testing::{TestServer, TestSetup},
     };
 
     fn asks_before_reading() -> TestServer {
-        let rules = vec![Rule::effect(Effect::Read, Decision::Ask)];
+        let rules = vec![ApprovalRule::effect(Effect::Read, RuleDecision::Ask)];
         TestSetup { rules, can_be_asked: true, ..TestSetup::default() }.serve(&[("a.md", "x\n")])
     }
 
@@ -86,15 +86,15 @@ mod tests {
         };
         assert!(question.message.contains("`file_read` wants to read in the vault `test`"), "{}", question.message);
         let mut again = server.invocation("file_read", json!({ "file": "a.md" }));
-        again.answer = Some(Answer { state: question.state, verdict: Verdict::Agreed });
+        again.answer = Some(ConsentAnswer { state: question.state, verdict: Verdict::Agreed });
         assert!(!server.run(&again).rendered().unwrap().is_error);
         assert_eq!(server.log()[0]["asked"], true);
     }
 
     #[test]
     fn what_is_denied_is_not_read() {
-        let rules = vec![Rule::effect(Effect::Read, Decision::Deny)];
+        let rules = vec![ApprovalRule::effect(Effect::Read, RuleDecision::Deny)];
         let server = TestSetup { rules, ..TestSetup::default() }.serve(&[("a.md", "x\n")]);
-        assert_eq!(server.refused("file_read", json!({ "file": "a.md" })).kind(), Kind::DeniedByRule);
+        assert_eq!(server.refused("file_read", json!({ "file": "a.md" })).kind(), ReasonKind::DeniedByRule);
     }
 }

@@ -1,16 +1,16 @@
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    Entry, Reason, bug, clip_diff,
+    CatalogueEntry, Reason, bug, clip_diff,
     fence::fenced,
     quote::{quoted, quoted_path, visible},
 };
 use lapidary_vault::{Change, ChangeSet, VaultPath};
 
 use crate::{
-    Answer, Decision, Question, ServedVault, Verdict, approvals,
-    confirmation::Subject,
-    execution::{Conclusion, Execution, Flow},
-    places::Places,
+    ConsentAnswer, Question, RuleDecision, ServedVault, Verdict, approvals,
+    confirmation::QuestionSubject,
+    execution::{CallConclusion, Execution, StageFlow},
+    places::LinkedPlaces,
 };
 
 /// Of a diff, as much as a person will look at in a client's form.
@@ -19,9 +19,9 @@ const SHOWN_DIFF: usize = 6_000;
 const WHOLE_DIFF: usize = 200_000;
 
 /// Where the rules want it, a person is shown the very change that would be made.
-pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
-    if execution.decision != Decision::Ask {
-        return Ok(Flow::Next);
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
+    if execution.decision != RuleDecision::Ask {
+        return Ok(StageFlow::Next);
     }
     let entry = execution.entry()?;
     let Some(plan) = execution.plan.take() else { return Err(bug!("a change is shown before it is planned")) };
@@ -30,13 +30,13 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     let (digest, places) = (plan.places.digest(changes), &plan.places);
     let question = ask(execution, entry, digest, |most| question(entry, served, changes, places, most))?;
     execution.plan = Some(plan);
-    Ok(question.map_or(Flow::Next, |question| Flow::End(Conclusion::Ask(question))))
+    Ok(question.map_or(StageFlow::Next, |question| StageFlow::End(CallConclusion::Ask(question))))
 }
 
 /// `None` if a person has agreed to exactly this change, otherwise the question.
 pub(super) fn ask(
     execution: &mut Execution<'_>,
-    entry: &Entry,
+    entry: &CatalogueEntry,
     digest: ContentHash,
     shown: impl FnOnce(usize) -> String,
 ) -> Result<Option<Question>, Reason> {
@@ -46,21 +46,25 @@ pub(super) fn ask(
         None => {}
     }
     let (tokens, setup, principal) = (&execution.executor.tokens, execution.setup(), execution.principal());
-    let subject =
-        Subject { caller: &principal.id, tool: entry.spec.name(), arguments: execution.given_hash, changes: digest };
+    let subject = QuestionSubject {
+        caller: &principal.id,
+        tool: entry.spec.name(),
+        arguments: execution.given_hash,
+        changes: digest,
+    };
     let now = setup.clock.now();
     match &execution.invocation.answer {
-        Some(Answer { state, verdict: Verdict::Agreed }) => {
+        Some(ConsentAnswer { state, verdict: Verdict::Agreed }) => {
             tokens.verify_and_consume(state, &subject, now)?;
             // A plan that is made again must lead to the same change.
             execution.approved = Some(digest);
             Ok(None)
         }
-        Some(Answer { state, verdict: Verdict::Declined }) => {
+        Some(ConsentAnswer { state, verdict: Verdict::Declined }) => {
             tokens.revoke(state, &subject, now);
             Err(of_file(execution, Reason::Declined { path: None }))
         }
-        Some(Answer { state, verdict: Verdict::Unanswered }) => {
+        Some(ConsentAnswer { state, verdict: Verdict::Unanswered }) => {
             tokens.revoke(state, &subject, now);
             Err(Reason::ConsentExpired)
         }
@@ -88,14 +92,20 @@ pub(super) fn of_file(execution: &Execution<'_>, reason: Reason) -> Reason {
 }
 
 /// A path, and where a link takes it.
-fn shown_path(path: &VaultPath, places: &Places) -> String {
+fn shown_path(path: &VaultPath, places: &LinkedPlaces) -> String {
     match places.of_path(path) {
         place if place == path => quoted_path(path).to_string(),
         place => format!("{} (a link to {})", quoted_path(path), quoted_path(place)),
     }
 }
 
-fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet, places: &Places, most: usize) -> String {
+fn question(
+    entry: &CatalogueEntry,
+    served: &ServedVault,
+    changes: &ChangeSet,
+    places: &LinkedPlaces,
+    most: usize,
+) -> String {
     if let Some(deletion) = deletion(served, changes, places) {
         return deletion;
     }
@@ -115,7 +125,7 @@ fn question(entry: &Entry, served: &ServedVault, changes: &ChangeSet, places: &P
 }
 
 /// What a change that does nothing but delete is about to delete, and how much that is.
-fn deletion(served: &ServedVault, changes: &ChangeSet, places: &Places) -> Option<String> {
+fn deletion(served: &ServedVault, changes: &ChangeSet, places: &LinkedPlaces) -> Option<String> {
     let mut for_good = false;
     let mut files = Vec::with_capacity(changes.changes.len());
     for change in &changes.changes {
@@ -147,16 +157,16 @@ fn deletion(served: &ServedVault, changes: &ChangeSet, places: &Places) -> Optio
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::{Effect, Kind, Reason};
+    use lapidary_tools::{Effect, Reason, ReasonKind};
     use serde_json::json;
 
     use crate::{
-        Answer, Decided, Decision, Outcome, Rule, Verdict,
+        ApprovalOutcome, ApprovalRule, ConsentAnswer, Outcome, RuleDecision, Verdict,
         testing::{TestServer, TestSetup},
     };
 
     fn server(can_be_asked: bool, waits_for_approval: bool) -> TestServer {
-        let rules = vec![Rule::effect(Effect::Write, Decision::Ask)];
+        let rules = vec![ApprovalRule::effect(Effect::Write, RuleDecision::Ask)];
         TestSetup { rules, can_be_asked, waits_for_approval, ..TestSetup::default() }.serve(&[("a.md", "one\n")])
     }
 
@@ -166,7 +176,7 @@ mod tests {
 
     fn answered(server: &TestServer, state: &str, verdict: Verdict) -> Outcome {
         let mut again = server.invocation("str_replace", edit());
-        again.answer = Some(Answer { state: state.to_owned(), verdict });
+        again.answer = Some(ConsentAnswer { state: state.to_owned(), verdict });
         server.run(&again)
     }
 
@@ -182,7 +192,9 @@ mod tests {
 
     #[test]
     fn a_no_or_no_answer_changes_nothing_and_a_later_yes_comes_too_late() {
-        for (verdict, kind) in [(Verdict::Declined, Kind::Cancelled), (Verdict::Unanswered, Kind::ApprovalExpired)] {
+        for (verdict, kind) in
+            [(Verdict::Declined, ReasonKind::Cancelled), (Verdict::Unanswered, ReasonKind::ApprovalExpired)]
+        {
             let server = server(true, false);
             let Outcome::Asked(question) = server.call("str_replace", edit()) else { panic!("no question") };
             let refused = |outcome| match outcome {
@@ -190,7 +202,7 @@ mod tests {
                 _ => panic!("not refused"),
             };
             assert_eq!(refused(answered(&server, &question.state, verdict)), kind);
-            assert_eq!(refused(answered(&server, &question.state, Verdict::Agreed)), Kind::ApprovalExpired);
+            assert_eq!(refused(answered(&server, &question.state, Verdict::Agreed)), ReasonKind::ApprovalExpired);
             assert_eq!(server.text("a.md"), "one\n");
         }
     }
@@ -203,7 +215,7 @@ mod tests {
         let pending = server.executor.pending().unwrap().remove(0);
         assert_eq!(pending.id, id);
         let decided = server.executor.decide(&pending, true).unwrap();
-        assert!(matches!(decided, Decided::Tried(reply) if !reply.is_error));
+        assert!(matches!(decided, ApprovalOutcome::Tried(reply) if !reply.is_error));
         assert_eq!(server.text("a.md"), "two\n");
         assert_eq!(server.log()[1]["via"], "approvals");
         let told = server.done("str_replace", edit());

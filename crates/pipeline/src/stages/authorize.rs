@@ -1,54 +1,54 @@
-use lapidary_tools::{Group, Off, ReadOperation, Reason};
+use lapidary_tools::{OffReason, ReadOperation, Reason, ToolGroup};
 
 use crate::{
-    Decision,
-    execution::{Execution, Flow, Found},
+    RuleDecision,
+    execution::{Execution, FoundOperation, StageFlow},
 };
 
 /// May the principal use it at all?
-pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     match execution.found()? {
-        Found::Tool(entry) => entry.authorize()?,
-        Found::Read(operation) => {
+        FoundOperation::Tool(entry) => entry.authorize()?,
+        FoundOperation::Read(operation) => {
             execution.files = operation.files();
             read_operation(execution, operation)?;
         }
     }
-    Ok(Flow::Next)
+    Ok(StageFlow::Next)
 }
 
 /// What is no tool needs the right to look all the same: that of the tools that show the same.
 fn read_operation(execution: &Execution<'_>, operation: &dyn ReadOperation) -> Result<(), Reason> {
     let profile = execution.profile();
-    let off = || Reason::ToolOff { tool: operation.declaration().name.to_owned(), off: Off::Profile };
-    if !profile.has(Group::Read) && !profile.has(Group::Vault) {
+    let off = || Reason::ToolOff { tool: operation.declaration().name.to_owned(), off: OffReason::Profile };
+    if !profile.has(ToolGroup::Read) && !profile.has(ToolGroup::Vault) {
         return Err(off());
     }
     let Some(group) = operation.group()? else { return Ok(()) };
     // The text of notes is more than what there is.
-    if group == Group::Read && !profile.has(Group::Read) {
+    if group == ToolGroup::Read && !profile.has(ToolGroup::Read) {
         return Err(off());
     }
     match execution.setup().rules.on_looking(group) {
-        Decision::Allow => Ok(()),
+        RuleDecision::Allow => Ok(()),
         // Nobody can be asked here.
-        Decision::Ask => Err(Reason::NobodyToAsk),
-        Decision::Deny => Err(Reason::DeniedByRule),
+        RuleDecision::Ask => Err(Reason::NobodyToAsk),
+        RuleDecision::Deny => Err(Reason::DeniedByRule),
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::{Effect, Kind, ListPrompts, ProfileRules, ReadResource};
+    use lapidary_tools::{Effect, ListPrompts, ProfileRules, ReadResource, ReasonKind};
     use serde_json::json;
 
-    use crate::{Decision, Rule, testing::TestSetup};
+    use crate::{ApprovalRule, RuleDecision, testing::TestSetup};
 
     #[test]
     fn a_tool_that_the_profile_does_not_have_is_off() {
         let server = TestSetup { profile: ProfileRules::reader(), ..TestSetup::default() }.serve(&[("a.md", "x\n")]);
         let reason = server.refused("str_replace", json!({ "file": "a.md", "find": "x", "replace": "y" }));
-        assert_eq!(reason.kind(), Kind::ToolDisabled);
+        assert_eq!(reason.kind(), ReasonKind::ToolDisabled);
         server.done("file_read", json!({ "file": "a.md" }));
     }
 
@@ -65,8 +65,10 @@ mod tests {
 
     #[test]
     fn rules_about_reading_hold_for_resources() {
-        for (decision, kind) in [(Decision::Deny, Kind::DeniedByRule), (Decision::Ask, Kind::ApprovalUnavailable)] {
-            let rules = vec![Rule::effect(Effect::Read, decision)];
+        for (decision, kind) in
+            [(RuleDecision::Deny, ReasonKind::DeniedByRule), (RuleDecision::Ask, ReasonKind::ApprovalUnavailable)]
+        {
+            let rules = vec![ApprovalRule::effect(Effect::Read, decision)];
             let server = TestSetup { rules, ..TestSetup::default() }.serve(&[("a.md", "x\n")]);
             let reason = server.read(ReadResource { uri: "obsidian://vault/a.md".into() }).err().unwrap();
             assert_eq!(reason.kind(), kind);

@@ -1,23 +1,23 @@
 use lapidary_tools::{
-    ArgumentProblem, Checked, Entry, Reason, Refused, Role, VaultChoice, check_arguments, clipped, is_bare_name,
-    quote::quoted,
+    ArgumentProblem, CatalogueEntry, CheckedArguments, PathRefusal, PathRole, Reason, VaultChoice, check_arguments,
+    clipped, is_bare_name, quote::quoted,
 };
-use lapidary_vault::{Denied, Scope, VaultPath};
+use lapidary_vault::{PathDenied, Scope, VaultPath};
 use serde_json::{Map, Value, json};
 
 use crate::{
     ServedVault,
-    execution::{Execution, Flow, Found},
+    execution::{Execution, FoundOperation, StageFlow},
 };
 
 /// The argument that names the vault. It is the executor's own: tools know nothing of other vaults.
 pub(crate) const VAULT: &str = "vault";
 
 /// Which vault is meant, and are the arguments what the schema says? What has one reading is repaired and said.
-pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     match execution.found()? {
-        Found::Tool(entry) => tool_arguments(execution, entry)?,
-        Found::Read(operation) => {
+        FoundOperation::Tool(entry) => tool_arguments(execution, entry)?,
+        FoundOperation::Read(operation) => {
             let (vaults, grant) = (&execution.setup().vaults, &execution.principal().grant);
             let choice = operation.vaults(&vaults.names(grant))?;
             execution.vault = match &choice {
@@ -30,17 +30,18 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
         }
     }
     execution.cancel.check()?;
-    Ok(Flow::Next)
+    Ok(StageFlow::Next)
 }
 
-fn tool_arguments<'a>(execution: &mut Execution<'a>, entry: &'a Entry) -> Result<(), Reason> {
+fn tool_arguments<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Result<(), Reason> {
     let mut arguments = execution.given.clone();
     let needs_vault = entry.spec.kind.needs_vault();
     if needs_vault {
         execution.vault = Some(pick_vault(execution, entry, &mut arguments)?);
     }
     execution.files = files(entry, &arguments);
-    let Checked { mut arguments, repairs } = check_arguments(entry.spec.name(), entry.spec.input(), arguments)?;
+    let CheckedArguments { mut arguments, repairs } =
+        check_arguments(entry.spec.name(), entry.spec.input(), arguments)?;
     if needs_vault {
         arguments.remove(VAULT);
     }
@@ -56,7 +57,7 @@ fn tool_arguments<'a>(execution: &mut Execution<'a>, entry: &'a Entry) -> Result
 /// The vault that the arguments name. With a single vault the schema does not mention it, but it may be named.
 fn pick_vault<'a>(
     execution: &mut Execution<'a>,
-    entry: &Entry,
+    entry: &CatalogueEntry,
     arguments: &mut Map<String, Value>,
 ) -> Result<&'a ServedVault, Reason> {
     // Picked before the arguments are checked, so this one spelling is put right here.
@@ -79,7 +80,11 @@ fn pick_vault<'a>(
 }
 
 /// The arguments of one step of a batch, all of which are about one vault.
-pub(crate) fn step_arguments(entry: &Entry, vault: &str, mut arguments: Map<String, Value>) -> Result<Checked, Reason> {
+pub(crate) fn step_arguments(
+    entry: &CatalogueEntry,
+    vault: &str,
+    mut arguments: Map<String, Value>,
+) -> Result<CheckedArguments, Reason> {
     match arguments.remove(VAULT) {
         None | Some(Value::Null) => {}
         Some(Value::String(given)) if given == vault => {}
@@ -97,24 +102,24 @@ pub(crate) fn step_arguments(entry: &Entry, vault: &str, mut arguments: Map<Stri
     Ok(checked)
 }
 
-pub(crate) fn bad_argument(entry: &Entry, at: &str, problem: &'static str) -> Reason {
+pub(crate) fn bad_argument(entry: &CatalogueEntry, at: &str, problem: &'static str) -> Reason {
     let problem = ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: None };
     Reason::InvalidArguments { tool: entry.spec.name().to_owned(), problems: vec![problem] }
 }
 
 /// The files that the arguments name, as far as they can be made out.
-fn files(entry: &Entry, arguments: &Map<String, Value>) -> Vec<String> {
+fn files(entry: &CatalogueEntry, arguments: &Map<String, Value>) -> Vec<String> {
     let named = |pointer: &str| argument_at(arguments, pointer)?.as_str().map(|path| path.chars().take(4096).collect());
     entry.spec.declaration.paths.iter().filter_map(|path| named(path.pointer)).collect()
 }
 
 /// Whether the principal may change the files that the arguments name, by those names alone: before anything is read, so
 /// that the answer is the same whatever is there. What is ignored is not there for anybody, and the tool says so.
-pub(crate) fn write_scope(entry: &Entry, arguments: &Map<String, Value>, scope: &Scope) -> Result<(), Reason> {
+pub(crate) fn write_scope(entry: &CatalogueEntry, arguments: &Map<String, Value>, scope: &Scope) -> Result<(), Reason> {
     if entry.spec.only_looks(arguments) {
         return Ok(());
     }
-    let written = entry.spec.declaration.paths.iter().filter(|path| path.role == Role::Write);
+    let written = entry.spec.declaration.paths.iter().filter(|path| path.role == PathRole::Write);
     for given in written.filter_map(|path| argument_at(arguments, path.pointer)?.as_str()) {
         // A name is no path: where it leads is judged when it is known.
         if is_bare_name(given) {
@@ -123,9 +128,9 @@ pub(crate) fn write_scope(entry: &Entry, arguments: &Map<String, Value>, scope: 
         // What is no path is for the tool to refuse.
         let Ok(path) = VaultPath::parse(given) else { continue };
         match scope.may_write(&path) {
-            Ok(()) | Err(Denied::Ignored) => {}
+            Ok(()) | Err(PathDenied::Ignored) => {}
             Err(denied) => {
-                return Err(Reason::PathForbidden { path, writing: true, denied: Refused::ByScope(denied) });
+                return Err(Reason::PathForbidden { path, writing: true, denied: PathRefusal::ByScope(denied) });
             }
         }
     }
@@ -141,7 +146,7 @@ pub(crate) fn argument_at<'v>(arguments: &'v Map<String, Value>, pointer: &str) 
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::Kind;
+    use lapidary_tools::ReasonKind;
     use serde_json::json;
 
     use crate::testing::TestServer;
@@ -157,9 +162,13 @@ mod tests {
     #[test]
     fn the_vault_is_picked_before_the_rest_is_checked() {
         let server = TestServer::new(&[]);
-        assert_eq!(server.refused("file_read", json!({ "vault": "other" })).kind(), Kind::VaultUnknown);
-        assert_eq!(server.refused("file_read", json!({ "vault": 1 })).kind(), Kind::InvalidArguments);
-        assert_eq!(server.refused("file_read", json!({ "vault": null })).kind(), Kind::InvalidArguments, "no file");
+        assert_eq!(server.refused("file_read", json!({ "vault": "other" })).kind(), ReasonKind::VaultUnknown);
+        assert_eq!(server.refused("file_read", json!({ "vault": 1 })).kind(), ReasonKind::InvalidArguments);
+        assert_eq!(
+            server.refused("file_read", json!({ "vault": null })).kind(),
+            ReasonKind::InvalidArguments,
+            "no file"
+        );
     }
 
     #[test]

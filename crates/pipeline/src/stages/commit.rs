@@ -1,30 +1,31 @@
 use std::sync::atomic::Ordering;
 
 use lapidary_tools::{
-    Disk, Interruption, Learnt, PlannedChange, Reason, Rendered, Spec, bug, render_answer, render_change,
+    CommitReport, DiskFault, Interruption, PlannedChange, Reason, RenderedReply, ToolSpec, bug, render_answer,
+    render_change,
 };
 use lapidary_vault::{
-    ChangeSet, CommitError, Guard, Receipt, Scope, Turn, TurnError,
-    store::{Origin, StoreError},
+    ChangeSet, CommitError, ContentGuard, Receipt, Scope, Turn, TurnError,
+    store::{ChangeOrigin, StoreError},
 };
 
 use crate::{
-    Progress,
+    CallProgress,
     execute::broken,
-    execution::{Execution, Flow, Plan},
-    places::Places,
+    execution::{ChangePlan, Execution, StageFlow},
+    places::LinkedPlaces,
 };
 
 /// How often a plan is made because another program changed the file meanwhile.
 const PLANS: usize = 16;
 
 /// Takes the turn, and has the vault make the change as a whole or not at all.
-pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let Some(plan) = execution.plan.take() else { return Err(bug!("a change is made before it is planned")) };
-    let Plan { change: PlannedChange { changes, draft, .. }, places, token, redeemed, .. } = plan;
-    let unmade = Learnt { offered: execution.offered(), receipt: None, proposal_token: token.as_deref() };
+    let ChangePlan { change: PlannedChange { changes, draft, .. }, places, token, redeemed, .. } = plan;
+    let unmade = CommitReport { offered: execution.offered(), receipt: None, proposal_token: token.as_deref() };
     if changes.is_empty() {
-        return Ok(Flow::answer(render_answer(draft.finish(&unmade)?, &execution.notices())));
+        return Ok(StageFlow::answer(render_answer(draft.finish(&unmade)?, &execution.notices())));
     }
     let scope = execution.scope.clone().ok_or_else(|| bug!("a change is made before its vault is open"))?;
     execution.attempts += 1;
@@ -39,16 +40,16 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
             let vault = execution.concerned_vault().vault.name();
             execution.executor.history.wrote(&execution.principal().id, vault, &changes, execution.time);
             execution.receipt = receipt;
-            execution.report(Progress::Done);
-            let answer = draft.finish(&Learnt { receipt: Some(&execution.receipt), ..unmade });
+            execution.report(CallProgress::Done);
+            let answer = draft.finish(&CommitReport { receipt: Some(&execution.receipt), ..unmade });
             let answer = answer.map_err(|reason| broken(execution.cancel, reason))?;
-            Ok(Flow::answer(told(execution, answer)))
+            Ok(StageFlow::answer(told(execution, answer)))
         }
         Err(error) if execution.attempts < PLANS && moved_on(&error) => {
             execution.cancel.end_change();
             // The first plan is made freely. If another caller was faster, the next ones are made in turn.
             execution.turn = Some(turn);
-            Ok(Flow::Replan)
+            Ok(StageFlow::Replan)
         }
         Err(error) => {
             // It may well be on disk, so the log must tell of it.
@@ -60,7 +61,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     }
 }
 
-fn told(execution: &Execution<'_>, answer: lapidary_tools::ToolAnswer) -> Rendered {
+fn told(execution: &Execution<'_>, answer: lapidary_tools::ToolAnswer) -> RenderedReply {
     render_change(answer, execution.receipt.checkpoint.as_deref(), &execution.notices())
 }
 
@@ -70,9 +71,9 @@ fn take_turn<'a>(execution: &mut Execution<'a>) -> Result<Turn<'a>, Reason> {
     let turn = match execution.turn.take() {
         Some(turn) => turn,
         None => served.vault.turn(&|| cancel.check().is_ok()).map_err(|error| match error {
-            TurnError::VaultGone => Reason::Disk { path: None, problem: Disk::VaultGone },
-            TurnError::NoState => Reason::Disk { path: None, problem: Disk::NoState },
-            TurnError::Unfinished => Reason::Disk { path: None, problem: Disk::Failing },
+            TurnError::VaultGone => Reason::Disk { path: None, problem: DiskFault::VaultGone },
+            TurnError::NoState => Reason::Disk { path: None, problem: DiskFault::NoState },
+            TurnError::Unfinished => Reason::Disk { path: None, problem: DiskFault::Failing },
             // The wait ended because the time or the patience of the caller did.
             TurnError::GivenUp => cancel
                 .check()
@@ -96,9 +97,9 @@ fn commit(
     turn: &Turn<'_>,
     scope: &Scope,
     changes: &ChangeSet,
-    places: &Places,
+    places: &LinkedPlaces,
 ) -> Result<Receipt, CommitError> {
-    let origin = Origin {
+    let origin = ChangeOrigin {
         tool: execution.operation_name.clone(),
         client: execution.principal().id.clone(),
         time: execution.setup().clock.now(),
@@ -108,18 +109,18 @@ fn commit(
 
 /// Another program was faster, and nobody insisted on what was there before.
 fn moved_on(error: &CommitError) -> bool {
-    error.guard != Guard::Caller
+    error.guard != ContentGuard::Caller
         && matches!(error.error, StoreError::Changed { .. } | StoreError::Exists | StoreError::Missing)
 }
 
-fn refusal(spec: &Spec, CommitError { path, error, guard, before }: CommitError) -> Reason {
+fn refusal(spec: &ToolSpec, CommitError { path, error, guard, before }: CommitError) -> Reason {
     let current = match error {
         StoreError::Changed { found } => Some(found),
         _ => None,
     };
     match (guard, before, error, spec.expected_hash) {
         // The hash held when the plan was made and no longer does.
-        (Guard::Caller, Some(before), StoreError::Changed { .. } | StoreError::Missing, Some(argument)) => {
+        (ContentGuard::Caller, Some(before), StoreError::Changed { .. } | StoreError::Missing, Some(argument)) => {
             Reason::Stale { path, argument, expected: before.into(), current }
         }
         (_, _, error, _) => Reason::from_store(&path, &error, true),
@@ -129,7 +130,7 @@ fn refusal(spec: &Spec, CommitError { path, error, guard, before }: CommitError)
 #[cfg(test)]
 mod tests {
     use lapidary_note::ContentHash;
-    use lapidary_tools::Kind;
+    use lapidary_tools::ReasonKind;
     use serde_json::json;
 
     use crate::{CallerStanding, testing::TestServer};
@@ -172,6 +173,6 @@ mod tests {
         let edit = json!({
             "file": "a.md", "find": "one", "replace": "two", "expected_content_hash": "sha256:000000000000",
         });
-        assert_eq!(server.refused("str_replace", edit).kind(), Kind::StalePrecondition);
+        assert_eq!(server.refused("str_replace", edit).kind(), ReasonKind::StalePrecondition);
     }
 }

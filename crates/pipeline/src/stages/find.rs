@@ -1,29 +1,29 @@
-use lapidary_tools::{Entry, NoSuchTool, Profile, Reason, clipped};
+use lapidary_tools::{CatalogueEntry, NoSuchTool, ProfileView, Reason, clipped};
 
 use crate::{
     Operation,
-    execution::{Conclusion, Execution, Flow, Found},
+    execution::{CallConclusion, Execution, FoundOperation, StageFlow},
 };
 
 /// Is there such an operation?
-pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let found = match &execution.invocation.operation {
-        Operation::Read(operation) => Found::Read(&**operation),
+        Operation::Read(operation) => FoundOperation::Read(&**operation),
         Operation::Tool { .. } => match execution.profile().catalogue.find(&execution.operation_name) {
-            Ok(entry) => Found::Tool(entry),
-            Err(NoSuchTool { nearest }) => return Ok(Flow::End(Conclusion::UnknownTool { nearest })),
+            Ok(entry) => FoundOperation::Tool(entry),
+            Err(NoSuchTool { nearest }) => return Ok(StageFlow::End(CallConclusion::UnknownTool { nearest })),
         },
     };
-    if let Found::Tool(entry) = found {
+    if let FoundOperation::Tool(entry) = found {
         execution.operation_name = entry.spec.name().to_owned();
         execution.family = entry.spec.declaration.family;
     }
     execution.found = Some(found);
-    Ok(Flow::Next)
+    Ok(StageFlow::Next)
 }
 
 /// A tool that is named in the arguments of another: if there is none, that is the model's mistake.
-pub(crate) fn named_tool<'p>(profile: &'p Profile, name: &str) -> Result<&'p Entry, Reason> {
+pub(crate) fn named_tool<'p>(profile: &'p ProfileView, name: &str) -> Result<&'p CatalogueEntry, Reason> {
     profile.catalogue.find(name).map_err(|missing| unknown(name, missing.nearest))
 }
 
@@ -33,7 +33,7 @@ fn unknown(name: &str, nearest: Option<&'static str>) -> Reason {
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::Kind;
+    use lapidary_tools::ReasonKind;
     use serde_json::json;
 
     use crate::{Outcome, testing::TestServer};
@@ -44,7 +44,7 @@ mod tests {
         let outcome = server.call("file_raed", json!({}));
         assert!(matches!(outcome, Outcome::UnknownTool { nearest: Some("file_read") }));
         let reason = server.refused("call_tool", json!({ "name": "file_raed" }));
-        assert_eq!(reason.kind(), Kind::ToolUnknown);
+        assert_eq!(reason.kind(), ReasonKind::ToolUnknown);
         let log = server.log();
         assert_eq!(log[0]["tool"], "file_raed");
         assert_eq!((&log[1]["tool"], log[1].get("via")), (&json!("call_tool"), None));

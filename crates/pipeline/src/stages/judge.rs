@@ -1,16 +1,16 @@
-use lapidary_tools::{Group, Learnt, MemoryBudget, Reason, Refused, Spec, bug, render_dry_run};
-use lapidary_vault::{ChangeSet, Guard, Receipt, Scope, Vault};
+use lapidary_tools::{CommitReport, MemoryBudget, PathRefusal, Reason, ToolGroup, ToolSpec, bug, render_dry_run};
+use lapidary_vault::{ChangeSet, ContentGuard, Receipt, Scope, Vault};
 
 use super::admit;
 use crate::{
-    Decision, Principal, Setup,
+    ExecutorSetup, Principal, RuleDecision,
     approval_rules::effect_of,
-    execution::{Execution, Flow, Plan},
-    places::Places,
+    execution::{ChangePlan, Execution, StageFlow},
+    places::LinkedPlaces,
 };
 
 /// May this change happen? Judged on what would really change, never on what a call says of itself. A dry run ends here.
-pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let Some(mut plan) = execution.plan.take() else { return Err(bug!("a change is judged before it is planned")) };
     let scope = execution.scope.as_deref().ok_or_else(|| bug!("a change is judged before its vault is open"))?;
     let changes = &plan.change.changes;
@@ -24,12 +24,12 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     let is_shown = plan.change.dry_run || changes.is_empty() || plan.token.is_some();
     if is_shown {
         match on_showing(execution, &plan.specs) {
-            Decision::Allow => {}
-            Decision::Deny => return Err(Reason::DeniedByRule),
-            Decision::Ask => {
+            RuleDecision::Allow => {}
+            RuleDecision::Deny => return Err(Reason::DeniedByRule),
+            RuleDecision::Ask => {
                 let entry = execution.entry()?;
-                if let Flow::End(question) = admit::ask_to_read(execution, entry)? {
-                    return Ok(Flow::End(question));
+                if let StageFlow::End(question) = admit::ask_to_read(execution, entry)? {
+                    return Ok(StageFlow::End(question));
                 }
             }
         }
@@ -41,18 +41,18 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
     if execution.approved.is_some_and(|approved| approved != places.digest(changes)) {
         return Err(Reason::ChangedMeanwhile);
     }
-    if execution.decision == Decision::Deny {
+    if execution.decision == RuleDecision::Deny {
         return Err(Reason::DeniedByRule);
     }
     plan.places = places;
     execution.plan = Some(plan);
-    Ok(Flow::Next)
+    Ok(StageFlow::Next)
 }
 
 /// Refuses to replace what nobody vouches for and the caller saw otherwise: another program wrote what would be lost.
 fn check_overwrites(execution: &Execution<'_>, changes: &ChangeSet) -> Result<(), Reason> {
     let (served, history) = (execution.concerned_vault(), &execution.executor.history);
-    for change in changes.changes.iter().filter(|change| change.guard() == Guard::Nobody) {
+    for change in changes.changes.iter().filter(|change| change.guard() == ContentGuard::Nobody) {
         let seen = history.last_seen(&execution.principal().id, served.vault.name(), change.path());
         let Some((seen, before)) = seen.zip(change.before()) else { continue };
         if seen != before.hash() {
@@ -64,34 +64,34 @@ fn check_overwrites(execution: &Execution<'_>, changes: &ChangeSet) -> Result<()
 }
 
 /// What a refusal may show of a file depends on whether these tools may.
-pub(crate) fn as_shown(execution: &Execution<'_>, tools: &[&Spec], reason: Reason) -> Reason {
+pub(crate) fn as_shown(execution: &Execution<'_>, tools: &[&ToolSpec], reason: Reason) -> Reason {
     match on_showing(execution, tools) {
-        Decision::Allow => reason,
-        Decision::Ask | Decision::Deny => reason.without_content(),
+        RuleDecision::Allow => reason,
+        RuleDecision::Ask | RuleDecision::Deny => reason.without_content(),
     }
 }
 
 /// What changes nothing, and what is only proposed, shows what stands in notes: that is reading, whatever tool it is
 /// asked of.
-fn on_showing(execution: &Execution<'_>, tools: &[&Spec]) -> Decision {
-    if !execution.profile().has(Group::Read) {
-        return Decision::Deny;
+fn on_showing(execution: &Execution<'_>, tools: &[&ToolSpec]) -> RuleDecision {
+    if !execution.profile().has(ToolGroup::Read) {
+        return RuleDecision::Deny;
     }
     let rules = &execution.setup().rules;
-    tools.iter().map(|tool| rules.on_showing(tool)).max().unwrap_or(Decision::Allow)
+    tools.iter().map(|tool| rules.on_showing(tool)).max().unwrap_or(RuleDecision::Allow)
 }
 
 /// What would have been answered, and what would have changed.
-fn show(execution: &mut Execution<'_>, Plan { change, token, .. }: Plan<'_>) -> Result<Flow, Reason> {
+fn show(execution: &mut Execution<'_>, ChangePlan { change, token, .. }: ChangePlan<'_>) -> Result<StageFlow, Reason> {
     execution.dry_run = true;
     execution.receipt = Receipt::of(&change.changes);
-    let answer = change.draft.finish(&Learnt {
+    let answer = change.draft.finish(&CommitReport {
         offered: execution.offered(),
         receipt: None,
         proposal_token: token.as_deref(),
     })?;
     let diff = change.shows_diff.then(|| change.changes.diff().text);
-    Ok(Flow::answer(render_dry_run(answer, diff.as_deref(), &execution.notices())))
+    Ok(StageFlow::answer(render_dry_run(answer, diff.as_deref(), &execution.notices())))
 }
 
 /// Every file of the change lies in the principal's scope, by its path and by the place where a link leads, and can be
@@ -100,18 +100,18 @@ fn show(execution: &mut Execution<'_>, Plan { change, token, .. }: Plan<'_>) -> 
 /// `tools` are all that had a part in the change; the strictest word on any of them holds.
 pub(crate) fn judge(
     changes: &ChangeSet,
-    tools: &[&Spec],
+    tools: &[&ToolSpec],
     scope: &Scope,
     vault: &Vault,
-    setup: &Setup,
+    setup: &ExecutorSetup,
     principal: &Principal,
-) -> Result<(Decision, Places), Reason> {
+) -> Result<(RuleDecision, LinkedPlaces), Reason> {
     for change in &changes.changes {
         for path in change.paths() {
             scope.may_write(path).map_err(|denied| Reason::PathForbidden {
                 path: path.clone(),
                 writing: true,
-                denied: Refused::ByScope(denied),
+                denied: PathRefusal::ByScope(denied),
             })?;
         }
         let (bytes, limit) = (change.bytes().len() as u64, setup.limits.max_file_bytes);
@@ -120,31 +120,32 @@ pub(crate) fn judge(
         }
     }
     MemoryBudget::new(setup.limits.budget()).hold_all(changes)?;
-    let places = Places::of(changes, vault, scope)?;
+    let places = LinkedPlaces::of(changes, vault, scope)?;
     if changes.is_empty() {
-        return Ok((Decision::Allow, places));
+        return Ok((RuleDecision::Allow, places));
     }
     if changes.changes.iter().any(|change| effect_of(change) > principal.profile().most) {
-        return Ok((Decision::Deny, places));
+        return Ok((RuleDecision::Deny, places));
     }
-    let decision = tools.iter().map(|tool| setup.rules.decide(tool, changes, &places)).max().unwrap_or(Decision::Ask);
+    let decision =
+        tools.iter().map(|tool| setup.rules.decide(tool, changes, &places)).max().unwrap_or(RuleDecision::Ask);
     // Where the owner wants no question before a deletion, a general rule about deletions is none either.
-    let unasked = |tool: &&Spec| tool.asks_first && !setup.asks_before_deleting;
-    let by_effect = |tool: &&Spec| setup.rules.decide_by_effect(tool, changes, &places);
-    if decision == Decision::Ask && tools.iter().all(|tool| unasked(tool) && by_effect(tool)) {
-        return Ok((Decision::Allow, places));
+    let unasked = |tool: &&ToolSpec| tool.asks_first && !setup.asks_before_deleting;
+    let by_effect = |tool: &&ToolSpec| setup.rules.decide_by_effect(tool, changes, &places);
+    if decision == RuleDecision::Ask && tools.iter().all(|tool| unasked(tool) && by_effect(tool)) {
+        return Ok((RuleDecision::Allow, places));
     }
     let asks_first = tools.iter().any(|tool| tool.asks_first) && setup.asks_before_deleting && principal.can_be_asked;
-    Ok((if asks_first { decision.max(Decision::Ask) } else { decision }, places))
+    Ok((if asks_first { decision.max(RuleDecision::Ask) } else { decision }, places))
 }
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::{Effect, Kind, ProfileRules, Reason};
+    use lapidary_tools::{Effect, ProfileRules, Reason, ReasonKind};
     use serde_json::json;
 
     use crate::{
-        Decision, Principal, Rule,
+        ApprovalRule, Principal, RuleDecision,
         testing::{TestSetup, granted},
     };
 
@@ -162,23 +163,24 @@ mod tests {
     #[test]
     fn what_the_rules_or_the_profile_deny_is_not_done() {
         let edit = json!({ "file": "a.md", "find": "one", "replace": "two" });
-        let rules = vec![Rule::effect(Effect::Write, Decision::Deny)];
+        let rules = vec![ApprovalRule::effect(Effect::Write, RuleDecision::Deny)];
         let denied = TestSetup { rules, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
-        assert_eq!(denied.refused("str_replace", edit).kind(), Kind::DeniedByRule);
+        assert_eq!(denied.refused("str_replace", edit).kind(), ReasonKind::DeniedByRule);
         let profile = ProfileRules { most: Effect::Write, ..ProfileRules::curator() };
-        let rules = vec![Rule::effect(Effect::Destroy, Decision::Allow)];
+        let rules = vec![ApprovalRule::effect(Effect::Destroy, RuleDecision::Allow)];
         let editor = TestSetup { profile, rules, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
         let hash = lapidary_note::ContentHash::of(b"one\n").to_string();
         let gone = json!({ "file": "a.md", "trash": false, "expected_content_hash": hash });
-        assert_eq!(editor.refused("file_delete", gone).kind(), Kind::DeniedByRule);
+        assert_eq!(editor.refused("file_delete", gone).kind(), ReasonKind::DeniedByRule);
         assert_eq!(editor.text("a.md"), "one\n");
     }
 
     #[test]
     fn a_refused_overwrite_shows_what_changed_only_to_those_who_may_read() {
-        for (rules, shown) in
-            [(Vec::new(), vec!["-one", "+two"]), (vec![Rule::effect(Effect::Read, Decision::Deny)], Vec::new())]
-        {
+        for (rules, shown) in [
+            (Vec::new(), vec!["-one", "+two"]),
+            (vec![ApprovalRule::effect(Effect::Read, RuleDecision::Deny)], Vec::new()),
+        ] {
             let server = TestSetup { rules, ..TestSetup::default() }.serve(&[]);
             let write = |text: &str| json!({ "target": { "type": "path", "path": "a.md" }, "content": text, "overwrite": true });
             server.done("obsidian_write_note", write("one\n"));
@@ -202,13 +204,13 @@ mod tests {
         let proposal = json!({ "file": "a.md", "pattern": ".+", "replacement": "x" });
         let get = json!({ "target": { "type": "path", "path": "a.md" }, "operation": "get", "key": "k" });
         let previews = [("str_replace", edit), ("regex_replace", proposal), ("obsidian_manage_frontmatter", get)];
-        let rules = vec![Rule::effect(Effect::Read, Decision::Deny)];
+        let rules = vec![ApprovalRule::effect(Effect::Read, RuleDecision::Deny)];
         let denied = TestSetup { rules, ..TestSetup::default() }.serve(files);
         let profile = ProfileRules { allow: vec!["edit".into()], exclude: Vec::new(), most: Effect::Write };
         let writer = TestSetup { profile, ..TestSetup::default() }.serve(files);
         for (tool, given) in previews {
             for server in [&denied, &writer] {
-                assert_eq!(server.refused(tool, given.clone()).kind(), Kind::DeniedByRule, "{tool}");
+                assert_eq!(server.refused(tool, given.clone()).kind(), ReasonKind::DeniedByRule, "{tool}");
             }
         }
         for server in [denied, writer] {
@@ -218,19 +220,24 @@ mod tests {
 
     #[test]
     fn a_tool_that_is_denied_runs_no_preview() {
-        let named =
-            Rule { effect: None, group: None, tool: Some("str_replace".into()), path: None, decision: Decision::Deny };
+        let named = ApprovalRule {
+            effect: None,
+            group: None,
+            tool: Some("str_replace".into()),
+            path: None,
+            decision: RuleDecision::Deny,
+        };
         let server = TestSetup { rules: vec![named], ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
         let edit = json!({ "file": "a.md", "find": "one", "replace": "two", "dry_run": true });
-        assert_eq!(server.refused("str_replace", edit.clone()).kind(), Kind::DeniedByRule);
+        assert_eq!(server.refused("str_replace", edit.clone()).kind(), ReasonKind::DeniedByRule);
         let relayed = json!({ "name": "str_replace", "arguments": edit });
-        assert_eq!(server.refused("call_tool", relayed).kind(), Kind::DeniedByRule);
+        assert_eq!(server.refused("call_tool", relayed).kind(), ReasonKind::DeniedByRule);
     }
 
     #[test]
     fn a_file_must_be_readable_afterwards() {
         let server = TestSetup { max_file_bytes: 20, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
         let long = json!({ "file": "a.md", "find": "one", "replace": "x".repeat(30) });
-        assert_eq!(server.refused("str_replace", long).kind(), Kind::FileTooLarge);
+        assert_eq!(server.refused("str_replace", long).kind(), ReasonKind::FileTooLarge);
     }
 }

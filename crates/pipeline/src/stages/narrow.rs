@@ -1,23 +1,23 @@
 use std::sync::Arc;
 
-use lapidary_tools::{Entry, OpenedVaults, Reason, VaultChoice, VaultState, VaultView};
+use lapidary_tools::{CatalogueEntry, OpenedVaults, Reason, VaultChoice, VaultState, VaultView};
 
 use super::check;
 use crate::{
     ServedVault,
-    execution::{Execution, Flow, Found},
+    execution::{Execution, FoundOperation, StageFlow},
 };
 
 /// A view of the vault, reduced to what the principal may read.
-pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     match execution.found()? {
-        Found::Tool(entry) => tool_view(execution, entry)?,
-        Found::Read(_) => execution.opened = Some(open(execution)?),
+        FoundOperation::Tool(entry) => tool_view(execution, entry)?,
+        FoundOperation::Read(_) => execution.opened = Some(open(execution)?),
     }
-    Ok(Flow::Next)
+    Ok(StageFlow::Next)
 }
 
-fn tool_view(execution: &mut Execution<'_>, entry: &Entry) -> Result<(), Reason> {
+fn tool_view(execution: &mut Execution<'_>, entry: &CatalogueEntry) -> Result<(), Reason> {
     let Some(served) = execution.vault else { return Ok(()) };
     let scope = execution.executor.scope(served, &execution.principal().grant)?;
     check::write_scope(entry, &execution.arguments, &scope)?;
@@ -70,7 +70,7 @@ fn open(execution: &mut Execution<'_>) -> Result<OpenedVaults, Reason> {
 mod tests {
     use std::sync::Arc;
 
-    use lapidary_tools::{Kind, Payload, ReadResource};
+    use lapidary_tools::{ReadPayload, ReadResource, ReasonKind};
     use lapidary_vault::{PathPrefix, Policy};
     use serde_json::{Value, json};
 
@@ -160,10 +160,10 @@ mod tests {
         let stranger = server.principal_with(grant);
         let refused = server.call_as(&stranger, "file_read", json!({ "file": "a.md", "vault": "test" }));
         let crate::Outcome::Refused(refusal) = refused else { panic!("answered") };
-        assert_eq!(refusal.reason.kind(), Kind::VaultUnknown);
+        assert_eq!(refusal.reason.kind(), ReasonKind::VaultUnknown);
         assert!(!refusal.reason.to_string().contains("test`,"), "{}", refusal.reason);
         let status = server.read_as(&stranger, ReadResource { uri: "obsidian://status".into() });
-        let Ok(Payload::Contents(contents)) = status else { panic!("no status") };
+        let Ok(ReadPayload::Contents(contents)) = status else { panic!("no status") };
         assert!(!format!("{contents:?}").contains("test"), "{contents:?}");
     }
 }

@@ -1,23 +1,23 @@
-use lapidary_tools::{Payload, Reason, Rendered};
+use lapidary_tools::{ReadPayload, Reason, RenderedReply};
 
 use crate::{
     Operation, Outcome, Refusal,
     clock::iso,
-    execution::{Conclusion, Execution},
+    execution::{CallConclusion, Execution},
 };
 
 /// What came of the call, once it is known: is the answer too large, or the same again and again? Judged on the outcome,
 /// so that a file which another program changed is never taken for a repetition.
-pub(crate) fn run(execution: &mut Execution<'_>, ended: Result<Conclusion, Reason>) -> Outcome {
+pub(crate) fn run(execution: &mut Execution<'_>, ended: Result<CallConclusion, Reason>) -> Outcome {
     let outcome = match ended {
-        Ok(Conclusion::UnknownTool { nearest }) => Outcome::UnknownTool { nearest },
-        Ok(Conclusion::Ask(question)) => Outcome::Asked(question),
-        Ok(Conclusion::Answer(payload)) => match over_limit(execution, &payload) {
+        Ok(CallConclusion::UnknownTool { nearest }) => Outcome::UnknownTool { nearest },
+        Ok(CallConclusion::Ask(question)) => Outcome::Asked(question),
+        Ok(CallConclusion::Answer(payload)) => match over_limit(execution, &payload) {
             None => {
                 let vault = execution.concerned_vault().vault.name();
                 execution.executor.history.saw(&execution.principal().id, vault, &execution.read, execution.time);
                 // What is no tool, some of which nobody asked for, says nothing of how a caller gets on.
-                if let Payload::Tool(_) = payload {
+                if let ReadPayload::Tool(_) = payload {
                     execution.executor.history.succeeded(&execution.principal().id);
                 }
                 Outcome::Answered(payload)
@@ -41,7 +41,7 @@ pub(crate) fn run(execution: &mut Execution<'_>, ended: Result<Conclusion, Reaso
 }
 
 /// An answer that is too large to send, or that was given too often already.
-fn over_limit(execution: &Execution<'_>, payload: &Payload) -> Option<Reason> {
+fn over_limit(execution: &Execution<'_>, payload: &ReadPayload) -> Option<Reason> {
     let limit = execution.setup().limits.max_reply_bytes;
     let bytes = payload.limited_bytes() as u64;
     // What has been changed has to be said.
@@ -53,7 +53,7 @@ fn over_limit(execution: &Execution<'_>, payload: &Payload) -> Option<Reason> {
         return None;
     }
     match payload {
-        Payload::Tool(rendered) => check_repetition(execution, rendered),
+        ReadPayload::Tool(rendered) => check_repetition(execution, rendered),
         _ => None,
     }
 }
@@ -73,7 +73,7 @@ fn repeated_refusal(execution: &Execution<'_>, outcome: &Outcome) -> Option<Reas
     if is_passing { None } else { check_repetition(execution, rendered) }
 }
 
-fn check_repetition(execution: &Execution<'_>, rendered: &Rendered) -> Option<Reason> {
+fn check_repetition(execution: &Execution<'_>, rendered: &RenderedReply) -> Option<Reason> {
     let (setup, principal) = (execution.setup(), execution.principal());
     if !setup.limits.repetition.noticed || !principal.is_single_client {
         return None;
@@ -112,7 +112,7 @@ fn announce_late_saves_again(execution: &Execution<'_>) {
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::{CheckSubscriptions, Kind, ReadResource};
+    use lapidary_tools::{CheckSubscriptions, ReadResource, ReasonKind};
     use serde_json::json;
 
     use crate::testing::TestSetup;
@@ -120,9 +120,9 @@ mod tests {
     #[test]
     fn an_answer_that_is_too_large_is_refused_unless_it_tells_of_a_change() {
         let server = TestSetup { max_reply_bytes: 300, ..TestSetup::default() }.serve(&[("a.txt", &"x".repeat(400))]);
-        assert_eq!(server.refused("file_read", json!({ "file": "a.txt" })).kind(), Kind::ReplyTooLarge);
+        assert_eq!(server.refused("file_read", json!({ "file": "a.txt" })).kind(), ReasonKind::ReplyTooLarge);
         let read = server.read(ReadResource { uri: "obsidian://vault/a.txt".into() });
-        assert_eq!(read.err().unwrap().kind(), Kind::ReplyTooLarge);
+        assert_eq!(read.err().unwrap().kind(), ReasonKind::ReplyTooLarge);
         let long = "y".repeat(200);
         server.done("file_create", json!({ "file": format!("{long}.md"), "content": "z" }));
     }
@@ -134,7 +134,7 @@ mod tests {
         for _ in 0..3 {
             server.done("file_read", read.clone());
         }
-        assert_eq!(server.refused("file_read", read.clone()).kind(), Kind::RepeatedCall);
+        assert_eq!(server.refused("file_read", read.clone()).kind(), ReasonKind::RepeatedCall);
         server.done("str_replace", json!({ "file": "a.md", "find": "one", "replace": "two" }));
         server.done("file_read", read);
     }

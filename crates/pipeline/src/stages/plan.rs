@@ -2,46 +2,46 @@ use std::cell::{Cell, LazyCell};
 
 use jiff::Zoned;
 use lapidary_tools::{
-    Context, Disk, Entry, Group, MemoryBudget, Needs, Planned, PlannedChange, Prompt, ProposalStep, ReadOperation,
-    Reason, RelayedCall, Walked, bug, prompts, render_answer,
+    CatalogueEntry, Context, DiskFault, ListedPrompt, MemoryBudget, Planned, PlannedChange, ProposalStep,
+    ReadOperation, Reason, RelayedCall, ToolGroup, ToolNeeds, WalkCost, bug, prompts, render_answer,
 };
 use lapidary_vault::View;
 use serde_json::{Map, Value};
 
 use super::{check::bad_argument, judge};
 use crate::{
-    Decision, Progress,
+    CallProgress, RuleDecision,
     approvals::PROPOSAL_OPEN,
     batch,
     clock::on_the_wall,
-    confirmation::Subject,
+    confirmation::QuestionSubject,
     digest::digest,
-    execution::{Conclusion, Execution, Flow, Found, Plan},
-    places::Places,
+    execution::{CallConclusion, ChangePlan, Execution, FoundOperation, StageFlow},
+    places::LinkedPlaces,
     repetition::FilesRead,
 };
 
 /// The operation itself, as a pure function: an answer, or what it would change.
-pub(crate) fn run(execution: &mut Execution<'_>) -> Result<Flow, Reason> {
+pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     match execution.found()? {
-        Found::Tool(entry) => plan_tool(execution, entry),
-        Found::Read(operation) => answer(execution, operation),
+        FoundOperation::Tool(entry) => plan_tool(execution, entry),
+        FoundOperation::Read(operation) => answer(execution, operation),
     }
 }
 
-fn answer(execution: &mut Execution<'_>, operation: &dyn ReadOperation) -> Result<Flow, Reason> {
+fn answer(execution: &mut Execution<'_>, operation: &dyn ReadOperation) -> Result<StageFlow, Reason> {
     let opened = execution.opened.take().ok_or_else(|| bug!("an operation was reached without its vaults"))?;
     let names = execution.setup().vaults.names(&execution.principal().grant);
     let walked = Cell::new(None);
     let now = wall_clock(execution);
     let payload = operation.answer(&context(execution, &names, &[], &[], &walked, &now), opened)?;
-    Ok(Flow::End(Conclusion::Answer(payload)))
+    Ok(StageFlow::End(CallConclusion::Answer(payload)))
 }
 
-fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a Entry) -> Result<Flow, Reason> {
+fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Result<StageFlow, Reason> {
     let names = execution.setup().vaults.names(&execution.principal().grant);
     let walked = Cell::new(None);
-    let Needs { log_lines: lines, playbooks: needs_playbooks } = entry.spec.needs;
+    let ToolNeeds { log_lines: lines, playbooks: needs_playbooks } = entry.spec.needs;
     let log = if lines > 0 { log_lines(execution, lines)? } else { Vec::new() };
     let playbooks = if needs_playbooks { playbooks(execution, &names) } else { Vec::new() };
     let now = wall_clock(execution);
@@ -53,11 +53,11 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a Entry) -> Result<Flow
     let (change, specs) = match planned? {
         Planned::Answer(answer) => {
             if execution.vault.is_some() {
-                execution.report(Progress::Done);
+                execution.report(CallProgress::Done);
             }
             let rendered = render_answer(answer, &execution.notices());
             execution.read = files_read(view.as_ref(), rendered.structured().len());
-            return Ok(Flow::answer(rendered));
+            return Ok(StageFlow::answer(rendered));
         }
         Planned::Relay(call) => return relay(execution, entry, call),
         Planned::Change(change) => (change, Vec::new()),
@@ -71,8 +71,8 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a Entry) -> Result<Flow
         }
     };
     execution.plan = Some(with_proposal(execution, entry, change, specs)?);
-    execution.report(Progress::Planned);
-    Ok(Flow::Next)
+    execution.report(CallProgress::Planned);
+    Ok(StageFlow::Next)
 }
 
 /// What an answer of so many bytes may have shown. A search reads many files and shows little of them, which is not
@@ -87,14 +87,14 @@ fn files_read(view: Option<&View>, answer: usize) -> FilesRead {
 }
 
 /// Starts again with the tool that was named, under its own rules. The log tells of that one.
-fn relay(execution: &mut Execution<'_>, outer: &Entry, call: RelayedCall) -> Result<Flow, Reason> {
+fn relay(execution: &mut Execution<'_>, outer: &CatalogueEntry, call: RelayedCall) -> Result<StageFlow, Reason> {
     let RelayedCall { tool, arguments } = call;
     let inner = super::find::named_tool(execution.profile(), &tool)?;
     if inner.spec.name() == outer.spec.name() {
         return Err(bad_argument(outer, "name", "must be another tool than this one"));
     }
     execution.at_least = execution.setup().rules.on_relaying(&outer.spec);
-    if execution.at_least == Decision::Deny {
+    if execution.at_least == RuleDecision::Deny {
         return Err(Reason::DeniedByRule);
     }
     execution.via = Some(outer.spec.name());
@@ -103,29 +103,29 @@ fn relay(execution: &mut Execution<'_>, outer: &Entry, call: RelayedCall) -> Res
     execution.given = arguments;
     execution.arguments = Map::new();
     execution.is_checked = false;
-    Ok(Flow::Restart)
+    Ok(StageFlow::Restart)
 }
 
 /// Gives out a token for what the plan proposes, or looks at the one that it came with.
 fn with_proposal<'a>(
     execution: &Execution<'a>,
-    entry: &'a Entry,
+    entry: &'a CatalogueEntry,
     change: PlannedChange,
-    mut specs: Vec<&'a lapidary_tools::Spec>,
-) -> Result<Plan<'a>, Reason> {
+    mut specs: Vec<&'a lapidary_tools::ToolSpec>,
+) -> Result<ChangePlan<'a>, Reason> {
     let (tokens, now) = (&execution.executor.tokens, execution.setup().clock.now());
     specs.insert(0, &entry.spec);
-    let mut plan = Plan { change, places: Places::default(), specs, token: None, redeemed: None };
+    let mut plan = ChangePlan { change, places: LinkedPlaces::default(), specs, token: None, redeemed: None };
     match &plan.change.proposal {
         None => {}
         Some(ProposalStep::Issue(proposal)) => {
-            let subject = Subject::of(&execution.principal().id, proposal);
+            let subject = QuestionSubject::of(&execution.principal().id, proposal);
             plan.token = Some(tokens.issue(&subject, now, PROPOSAL_OPEN)?);
         }
         // The token is good for another process, and what it stands for has been agreed to since.
         Some(ProposalStep::Redeem { .. }) if execution.approved.is_some() => {}
         Some(ProposalStep::Redeem { token, proposal }) => {
-            let subject = Subject::of(&execution.principal().id, proposal);
+            let subject = QuestionSubject::of(&execution.principal().id, proposal);
             let verified = tokens.verify(token, &subject, now).map_err(|reason| match reason {
                 Reason::ChangedMeanwhile => Reason::ProposalChanged,
                 Reason::ConsentExpired => Reason::ProposalExpired,
@@ -147,8 +147,8 @@ fn context<'c>(
     execution: &Execution<'c>,
     names: &'c [String],
     log: &'c [String],
-    playbooks: &'c [Prompt],
-    walked: &'c Cell<Option<Walked>>,
+    playbooks: &'c [ListedPrompt],
+    walked: &'c Cell<Option<WalkCost>>,
     now: &'c dyn Fn() -> Zoned,
 ) -> Context<'c> {
     let setup = execution.setup();
@@ -179,7 +179,7 @@ fn log_lines(execution: &Execution<'_>, most: usize) -> Result<Vec<String>, Reas
         }
         Err(error) => {
             tracing::warn!("the log cannot be read: {error}");
-            Err(Reason::Disk { path: None, problem: Disk::NoState })
+            Err(Reason::Disk { path: None, problem: DiskFault::NoState })
         }
     }
 }
@@ -192,10 +192,10 @@ fn is_about(line: &str, name: &str) -> bool {
 }
 
 /// The playbooks of all vaults as far as the principal may see them.
-fn playbooks(execution: &Execution<'_>, names: &[String]) -> Vec<Prompt> {
+fn playbooks(execution: &Execution<'_>, names: &[String]) -> Vec<ListedPrompt> {
     let (setup, profile, grant) = (execution.setup(), execution.profile(), &execution.principal().grant);
-    let may_look = profile.has(Group::Read) || profile.has(Group::Vault);
-    let is_allowed = setup.rules.on_looking(Group::Vault) == Decision::Allow;
+    let may_look = profile.has(ToolGroup::Read) || profile.has(ToolGroup::Vault);
+    let is_allowed = setup.rules.on_looking(ToolGroup::Vault) == RuleDecision::Allow;
     if setup.skills.is_none() || !may_look || !is_allowed {
         return Vec::new();
     }
@@ -213,7 +213,7 @@ fn playbooks(execution: &Execution<'_>, names: &[String]) -> Vec<Prompt> {
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::Kind;
+    use lapidary_tools::ReasonKind;
     use serde_json::json;
 
     use crate::testing::TestServer;
@@ -226,7 +226,7 @@ mod tests {
         let log = server.log();
         assert_eq!((&log[0]["tool"], &log[0]["via"]), (&json!("file_read"), &json!("call_tool")));
         let itself = json!({ "name": "call_tool", "arguments": {} });
-        assert_eq!(server.refused("call_tool", itself).kind(), Kind::InvalidArguments);
+        assert_eq!(server.refused("call_tool", itself).kind(), ReasonKind::InvalidArguments);
     }
 
     #[test]
@@ -237,10 +237,10 @@ mod tests {
         let token = proposed["proposal_token"].as_str().unwrap().to_owned();
         assert_eq!(server.text("a.md"), "one one\n");
         let forged = token.replace('a', "b") + "0";
-        assert_eq!(server.refused("regex_replace", call(Some(&forged))).kind(), Kind::ProposalExpired);
+        assert_eq!(server.refused("regex_replace", call(Some(&forged))).kind(), ReasonKind::ProposalExpired);
         server.done("regex_replace", call(Some(&token)));
         assert_eq!(server.text("a.md"), "two two\n");
-        assert_eq!(server.refused("regex_replace", call(Some(&token))).kind(), Kind::ProposalExpired);
+        assert_eq!(server.refused("regex_replace", call(Some(&token))).kind(), ReasonKind::ProposalExpired);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-use lapidary_vault::News;
+use lapidary_vault::VaultNews;
 
 use crate::{Outcome, execution::Execution};
 
@@ -16,24 +16,24 @@ pub(crate) fn run(execution: &Execution<'_>, outcome: &Outcome) {
 }
 
 /// What happened without a call, for the owner. Paths are in the log of calls alone.
-fn in_words(news: &News) -> String {
+fn in_words(news: &VaultNews) -> String {
     match news {
-        News::Completed { checkpoint } => {
+        VaultNews::Completed { checkpoint } => {
             format!("a server was killed right after a change; it was complete (checkpoint {checkpoint})")
         }
-        News::Undone { left } if left.is_empty() => {
+        VaultNews::Undone { left } if left.is_empty() => {
             "a change that was not finished has been taken back; all files are as before".to_owned()
         }
-        News::Undone { left } => {
+        VaultNews::Undone { left } => {
             let files = left.len();
             format!(
                 "an unfinished change has been taken back, but for {files} files changed since; `lapidary audit` names them"
             )
         }
-        News::LateSave { checkpoint, .. } => {
+        VaultNews::LateSave { checkpoint, .. } => {
             format!("another program saved a file while it was changed here; its text is in checkpoint {checkpoint}")
         }
-        News::Postponed { why } => format!("something could not be looked after and will be tried again: {why}"),
+        VaultNews::Postponed { why } => format!("something could not be looked after and will be tried again: {why}"),
     }
 }
 

@@ -1,7 +1,7 @@
 use std::{borrow::Cow, cmp::Ordering};
 
 use super::{
-    Kind, Logic, LogicHalt, REGEXP, arguments,
+    Logic, LogicHalt, LogicOperator, REGEXP, arguments,
     coerce::{compare, is_truthy, joined, loosely_equal, number, parse_float, strictly_equal, to_number, to_text},
     compile,
 };
@@ -12,19 +12,19 @@ const MAX_STEPS: usize = 1_000_000;
 /// A pattern that is not in the rule has to be compiled, which takes as long as a thousand simple steps.
 const COMPILING: usize = 1_000;
 
-type Evaluated<'v> = Result<Cow<'v, Value>, LogicHalt>;
+type LogicResult<'v> = Result<Cow<'v, Value>, LogicHalt>;
 
 pub(super) fn apply(logic: &Logic, data: &Value) -> Result<Value, LogicHalt> {
-    let mut evaluation = Evaluation { logic, steps: 0 };
+    let mut evaluation = LogicEvaluation { logic, steps: 0 };
     evaluation.apply(&logic.rule, data).map(Cow::into_owned)
 }
 
-struct Evaluation<'l> {
+struct LogicEvaluation<'l> {
     logic: &'l Logic,
     steps: usize,
 }
 
-impl<'l> Evaluation<'l> {
+impl<'l> LogicEvaluation<'l> {
     fn spend(&mut self, steps: usize) -> Result<(), LogicHalt> {
         self.steps = self.steps.saturating_add(steps);
         if self.steps > MAX_STEPS { Err(LogicHalt::TooMuch) } else { Ok(()) }
@@ -38,12 +38,12 @@ impl<'l> Evaluation<'l> {
         Ok(value.into_owned())
     }
 
-    fn made<'v>(&mut self, value: Value) -> Evaluated<'v> {
+    fn made<'v>(&mut self, value: Value) -> LogicResult<'v> {
         self.spend(weight(&value))?;
         Ok(Cow::Owned(value))
     }
 
-    fn apply<'v>(&mut self, rule: &'v Value, data: &'v Value) -> Evaluated<'v>
+    fn apply<'v>(&mut self, rule: &'v Value, data: &'v Value) -> LogicResult<'v>
     where
         'l: 'v,
     {
@@ -66,7 +66,7 @@ impl<'l> Evaluation<'l> {
     }
 
     /// Those that do not look at all of their arguments, or not with this data.
-    fn operation<'v>(&mut self, operator: &str, given: &'v [Value], data: &'v Value) -> Evaluated<'v>
+    fn operation<'v>(&mut self, operator: &str, given: &'v [Value], data: &'v Value) -> LogicResult<'v>
     where
         'l: 'v,
     {
@@ -86,7 +86,7 @@ impl<'l> Evaluation<'l> {
         }
     }
 
-    fn choose<'v>(&mut self, given: &'v [Value], data: &'v Value) -> Evaluated<'v>
+    fn choose<'v>(&mut self, given: &'v [Value], data: &'v Value) -> LogicResult<'v>
     where
         'l: 'v,
     {
@@ -101,7 +101,7 @@ impl<'l> Evaluation<'l> {
     }
 
     /// The first value of a kind, or the last.
-    fn first<'v>(&mut self, given: &'v [Value], data: &'v Value, wanted: fn(&Value) -> bool) -> Evaluated<'v>
+    fn first<'v>(&mut self, given: &'v [Value], data: &'v Value, wanted: fn(&Value) -> bool) -> LogicResult<'v>
     where
         'l: 'v,
     {
@@ -115,7 +115,7 @@ impl<'l> Evaluation<'l> {
         Ok(last)
     }
 
-    fn each<'v>(&mut self, operator: &str, given: &'v [Value], data: &'v Value) -> Evaluated<'v>
+    fn each<'v>(&mut self, operator: &str, given: &'v [Value], data: &'v Value) -> LogicResult<'v>
     where
         'l: 'v,
     {
@@ -143,7 +143,7 @@ impl<'l> Evaluation<'l> {
         }))
     }
 
-    fn reduce<'v>(&mut self, given: &'v [Value], data: &'v Value) -> Evaluated<'v>
+    fn reduce<'v>(&mut self, given: &'v [Value], data: &'v Value) -> LogicResult<'v>
     where
         'l: 'v,
     {
@@ -164,21 +164,21 @@ impl<'l> Evaluation<'l> {
 
     /// The value of a rule over data that is gone afterwards.
     fn apply_within(&mut self, rule: &Value, data: &Value) -> Result<Value, LogicHalt> {
-        let mut inner = Evaluation { logic: self.logic, steps: self.steps };
+        let mut inner = LogicEvaluation { logic: self.logic, steps: self.steps };
         let value = inner.apply(rule, data)?;
         let kept = inner.kept(value)?;
         self.steps = inner.steps;
         Ok(kept)
     }
 
-    fn argument<'v>(&mut self, given: &'v [Value], at: usize, data: &'v Value) -> Evaluated<'v>
+    fn argument<'v>(&mut self, given: &'v [Value], at: usize, data: &'v Value) -> LogicResult<'v>
     where
         'l: 'v,
     {
         given.get(at).map_or(Ok(Cow::Owned(Value::Null)), |argument| self.apply(argument, data))
     }
 
-    fn plain<'v>(&mut self, operator: &str, values: &[Cow<'v, Value>], data: &'v Value) -> Evaluated<'v> {
+    fn plain<'v>(&mut self, operator: &str, values: &[Cow<'v, Value>], data: &'v Value) -> LogicResult<'v> {
         let null = Cow::Owned(Value::Null);
         let at = |index: usize| values.get(index).unwrap_or(&null);
         let (a, b) = (&**at(0), &**at(1));
@@ -229,8 +229,8 @@ impl<'l> Evaluation<'l> {
                 let enough = (all - gone.min(all)) as f64 >= to_number(a);
                 if enough { Value::List(Vec::new()) } else { missing }
             }
-            "glob" => Value::Boolean(self.matches(Kind::Glob, a, b)?),
-            REGEXP => Value::Boolean(self.matches(Kind::Regexp, a, b)?),
+            "glob" => Value::Boolean(self.matches(LogicOperator::Glob, a, b)?),
+            REGEXP => Value::Boolean(self.matches(LogicOperator::Regexp, a, b)?),
             // All others have been refused when the rule was read.
             _ => Value::Null,
         };
@@ -246,9 +246,9 @@ impl<'l> Evaluation<'l> {
         let mut found = Cow::Borrowed(data);
         for step in to_text(name).split('.') {
             match member(&found, step) {
-                Member::Owned(value) => found = Cow::Owned(value),
-                Member::Nothing => return missing(),
-                Member::Inside => {
+                PathMember::Owned(value) => found = Cow::Owned(value),
+                PathMember::Nothing => return missing(),
+                PathMember::Inside => {
                     found = match found {
                         Cow::Borrowed(value) => inside(value, step).map_or_else(missing, Cow::Borrowed),
                         Cow::Owned(value) => inside(&value, step).cloned().map_or_else(missing, Cow::Owned),
@@ -272,7 +272,7 @@ impl<'l> Evaluation<'l> {
         Value::List(names.iter().filter(|name| gone(name)).cloned().collect())
     }
 
-    fn matches(&mut self, kind: Kind, pattern: &Value, value: &Value) -> Result<bool, LogicHalt> {
+    fn matches(&mut self, kind: LogicOperator, pattern: &Value, value: &Value) -> Result<bool, LogicHalt> {
         let (Value::Text(pattern), Value::Text(text)) = (pattern, value) else { return Ok(false) };
         let known = self.logic.patterns.get(&(kind, pattern.clone()));
         let found = match known {
@@ -296,22 +296,22 @@ fn is_empty(value: &Value) -> bool {
 }
 
 /// What a step of a path leads to.
-enum Member {
+enum PathMember {
     Nothing,
     Inside,
     Owned(Value),
 }
 
-fn member(value: &Value, step: &str) -> Member {
+fn member(value: &Value, step: &str) -> PathMember {
     match value {
-        Value::List(items) if step == "length" => Member::Owned(Value::from(items.len())),
-        Value::Text(text) if step == "length" => Member::Owned(Value::from(text.encode_utf16().count())),
+        Value::List(items) if step == "length" => PathMember::Owned(Value::from(items.len())),
+        Value::Text(text) if step == "length" => PathMember::Owned(Value::from(text.encode_utf16().count())),
         Value::Text(text) => {
             let letter = step.parse().ok().and_then(|at: usize| text.chars().nth(at));
-            letter.map_or(Member::Nothing, |letter| Member::Owned(Value::Text(letter.to_string())))
+            letter.map_or(PathMember::Nothing, |letter| PathMember::Owned(Value::Text(letter.to_string())))
         }
-        _ if inside(value, step).is_some() => Member::Inside,
-        _ => Member::Nothing,
+        _ if inside(value, step).is_some() => PathMember::Inside,
+        _ => PathMember::Nothing,
     }
 }
 

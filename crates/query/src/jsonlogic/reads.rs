@@ -4,19 +4,19 @@ use crate::Value;
 
 /// Which parts of the data a rule looks at, as far as the rule itself says.
 #[derive(Debug, Default)]
-pub(super) struct Reads {
+pub(super) struct RuleReads {
     everything: bool,
-    fields: BTreeMap<String, Parts>,
+    fields: BTreeMap<String, FieldParts>,
 }
 
 /// What a rule looks at within a field.
 #[derive(Debug)]
-enum Parts {
+enum FieldParts {
     Whole,
     Some(BTreeSet<String>),
 }
 
-impl Reads {
+impl RuleReads {
     pub(super) fn has(&self, field: &str) -> bool {
         self.everything || self.fields.contains_key(field)
     }
@@ -24,8 +24,8 @@ impl Reads {
     pub(super) fn has_part(&self, field: &str, part: &str) -> bool {
         self.everything
             || self.fields.get(field).is_some_and(|parts| match parts {
-                Parts::Whole => true,
-                Parts::Some(parts) => parts.contains(part),
+                FieldParts::Whole => true,
+                FieldParts::Some(parts) => parts.contains(part),
             })
     }
 
@@ -47,13 +47,13 @@ impl Reads {
     fn add_name(&mut self, name: &str) {
         let mut steps = name.split('.');
         let field = steps.next().unwrap_or_default().to_owned();
-        let parts = self.fields.entry(field).or_insert_with(|| Parts::Some(BTreeSet::new()));
+        let parts = self.fields.entry(field).or_insert_with(|| FieldParts::Some(BTreeSet::new()));
         match (steps.next(), parts) {
-            (None, parts) => *parts = Parts::Whole,
-            (Some(part), Parts::Some(parts)) => {
+            (None, parts) => *parts = FieldParts::Whole,
+            (Some(part), FieldParts::Some(parts)) => {
                 parts.insert(part.to_owned());
             }
-            (Some(_), Parts::Whole) => {}
+            (Some(_), FieldParts::Whole) => {}
         }
     }
 }

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 
 /// A part of a format.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) enum Piece<'f> {
+pub(super) enum FormatPiece<'f> {
     Text(&'f str),
     Token(&'f str),
 }
@@ -146,12 +146,12 @@ fn bracket(rest: &str) -> Option<usize> {
 }
 
 /// Takes a format apart. A letter that is no token stands for itself.
-pub(super) fn pieces(format: &str) -> Vec<Piece<'_>> {
+pub(super) fn pieces(format: &str) -> Vec<FormatPiece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = format;
     while !rest.is_empty() {
         if let Some(length) = bracket(rest) {
-            pieces.push(Piece::Text(&rest[1..length - 1]));
+            pieces.push(FormatPiece::Text(&rest[1..length - 1]));
             rest = &rest[length..];
             continue;
         }
@@ -160,9 +160,9 @@ pub(super) fn pieces(format: &str) -> Vec<Piece<'_>> {
         let (piece, behind) = body.split_at(length);
         pieces.push(match piece {
             // A backslash is never written.
-            "\\" => Piece::Text(""),
-            _ if escaped || !is_known(piece) => Piece::Text(piece),
-            _ => Piece::Token(piece),
+            "\\" => FormatPiece::Text(""),
+            _ if escaped || !is_known(piece) => FormatPiece::Text(piece),
+            _ => FormatPiece::Token(piece),
         });
         rest = behind;
     }

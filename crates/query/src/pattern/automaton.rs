@@ -12,7 +12,9 @@ use regex_syntax::{
     },
 };
 
-use super::{Case, PatternError, PatternOptions, engine::splits_character, syntax::Translated, word::is_whole_word};
+use super::{
+    LetterCase, PatternError, PatternOptions, engine::splits_character, syntax::TranslatedPattern, word::is_whole_word,
+};
 
 /// Larger automata are refused; `\w{200}` is still allowed.
 pub(super) const MAX_AUTOMATON_BYTES: usize = 10 * 1024 * 1024;
@@ -36,17 +38,17 @@ pub(super) struct Automaton {
 
 impl Automaton {
     pub(super) fn literal(text: &str, options: &PatternOptions) -> Result<Self, PatternError> {
-        let hir = parse(&regex_syntax::escape(text), options, Ends::OfLines)?;
+        let hir = parse(&regex_syntax::escape(text), options, AnchorEnds::OfLines)?;
         Self::new(hir, options.whole_word)
     }
 
-    pub(super) fn regex(regex: &Translated, options: &PatternOptions) -> Result<Self, PatternError> {
-        Self::new(parse_regex(regex, options, Ends::OfLines)?, false)
+    pub(super) fn regex(regex: &TranslatedPattern, options: &PatternOptions) -> Result<Self, PatternError> {
+        Self::new(parse_regex(regex, options, AnchorEnds::OfLines)?, false)
     }
 
     /// For a pattern that is matched otherwise, to find where it may match.
     pub(super) fn loose(text: &str, options: &PatternOptions) -> Result<Self, PatternError> {
-        Self::new(parse(text, options, Ends::OfLines)?, false)
+        Self::new(parse(text, options, AnchorEnds::OfLines)?, false)
     }
 
     fn new(hir: Hir, checks_word: bool) -> Result<Self, PatternError> {
@@ -107,7 +109,7 @@ impl Automaton {
 
 /// What `^` and `$` are the ends of.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Ends {
+pub(super) enum AnchorEnds {
     OfLines,
     OfText,
 }
@@ -123,7 +125,11 @@ pub(super) fn build(config: Config, hir: &Hir) -> Result<Regex, PatternError> {
 }
 
 /// A regular expression, between the ends of words where only whole ones are wanted.
-pub(super) fn parse_regex(regex: &Translated, options: &PatternOptions, ends: Ends) -> Result<Hir, PatternError> {
+pub(super) fn parse_regex(
+    regex: &TranslatedPattern,
+    options: &PatternOptions,
+    ends: AnchorEnds,
+) -> Result<Hir, PatternError> {
     let hir = parse(&regex.text, options, ends).map_err(|error| match error {
         PatternError::Refused { reason, at } => {
             PatternError::Refused { reason, at: at.map(|at| regex.given_place(at)) }
@@ -137,11 +143,11 @@ pub(super) fn parse_regex(regex: &Translated, options: &PatternOptions, ends: En
     })
 }
 
-fn parse(text: &str, options: &PatternOptions, ends: Ends) -> Result<Hir, PatternError> {
+fn parse(text: &str, options: &PatternOptions, ends: AnchorEnds) -> Result<Hir, PatternError> {
     ParserBuilder::new()
         .nest_limit(MAX_NESTING)
-        .multi_line(ends == Ends::OfLines)
-        .case_insensitive(options.case == Case::Insensitive)
+        .multi_line(ends == AnchorEnds::OfLines)
+        .case_insensitive(options.case == LetterCase::Insensitive)
         .build()
         .parse(text)
         .map_err(|error| refusal(&error))

@@ -3,10 +3,10 @@ use std::{borrow::Cow, ops::Range};
 use fancy_regex::{CompileError, Error, Regex, RegexBuilder, RegexInput};
 
 use super::{
-    Case, PatternError, PatternOptions,
+    LetterCase, PatternError, PatternOptions,
     automaton::{Automaton, MAX_AUTOMATON_BYTES},
-    engine::Halt,
-    syntax::Translated,
+    engine::SearchHalt,
+    syntax::TranslatedPattern,
 };
 
 /// Up to this length a line is searched in one go. Each attempt may look at all of the line, so the product with the
@@ -26,7 +26,7 @@ const PLACES_BETWEEN_QUESTIONS: usize = 64;
 const MAX_INSTRUCTIONS: usize = 50_000;
 
 /// Where each group of a match stands, the whole match first; `None` for a group that took no part.
-pub(super) type Groups = Vec<Option<Range<usize>>>;
+pub(super) type GroupSpans = Vec<Option<Range<usize>>>;
 
 /// Stands for a byte that is no UTF-8: one byte long, and no letter.
 const UNREADABLE: char = '\u{1a}';
@@ -40,7 +40,7 @@ pub(super) struct Backtracker {
 }
 
 impl Backtracker {
-    pub(super) fn new(regex: &Translated, options: &PatternOptions) -> Result<Self, PatternError> {
+    pub(super) fn new(regex: &TranslatedPattern, options: &PatternOptions) -> Result<Self, PatternError> {
         const BEFORE_WORD: &str = r"(?<!\w)(?:";
         let (text, skipped) = if options.whole_word {
             (format!(r"{BEFORE_WORD}{})(?!\w)", regex.text), BEFORE_WORD.len())
@@ -49,7 +49,7 @@ impl Backtracker {
         };
         let build = |attempts: usize| {
             RegexBuilder::new(&text)
-                .case_insensitive(options.case == Case::Insensitive)
+                .case_insensitive(options.case == LetterCase::Insensitive)
                 .backtrack_limit(attempts)
                 .delegate_size_limit(MAX_AUTOMATON_BYTES)
                 .max_prog_size(MAX_INSTRUCTIONS)
@@ -66,24 +66,34 @@ impl Backtracker {
     }
 
     /// The line as text of the same length, if it may match; a line that is too long is refused.
-    pub(super) fn readable<'l>(&self, line: &'l [u8]) -> Result<Option<Cow<'l, str>>, Halt> {
+    pub(super) fn readable<'l>(&self, line: &'l [u8]) -> Result<Option<Cow<'l, str>>, SearchHalt> {
         let line = str::from_utf8(line).map_or_else(|_| Cow::Owned(with_stand_ins(line)), Cow::Borrowed);
         if self.loose.as_ref().is_some_and(|loose| loose.find(line.as_bytes(), 0..line.len()).is_none()) {
             Ok(None)
         } else if line.len() > LONGEST_LINE {
-            Err(Halt::Undecided)
+            Err(SearchHalt::Undecided)
         } else {
             Ok(Some(line))
         }
     }
 
     /// The first match at or behind a place.
-    pub(super) fn find(&self, line: &str, from: usize, stop: &dyn Fn() -> bool) -> Result<Option<Range<usize>>, Halt> {
+    pub(super) fn find(
+        &self,
+        line: &str,
+        from: usize,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Range<usize>>, SearchHalt> {
         self.search(line, from, stop, find)
     }
 
     /// The same with its groups, the whole match first.
-    pub(super) fn find_groups(&self, text: &str, from: usize, stop: &dyn Fn() -> bool) -> Result<Option<Groups>, Halt> {
+    pub(super) fn find_groups(
+        &self,
+        text: &str,
+        from: usize,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<GroupSpans>, SearchHalt> {
         self.search(text, from, stop, find_groups)
     }
 
@@ -97,15 +107,15 @@ impl Backtracker {
         line: &str,
         from: usize,
         stop: &dyn Fn() -> bool,
-        find: impl Fn(&Regex, RegexInput<'_, str>) -> Result<Option<T>, Halt>,
-    ) -> Result<Option<T>, Halt> {
+        find: impl Fn(&Regex, RegexInput<'_, str>) -> Result<Option<T>, SearchHalt>,
+    ) -> Result<Option<T>, SearchHalt> {
         if line.len() <= SHORT_LINE {
             return find(&self.short, RegexInput::new(line).from_pos(from));
         }
         let places = line[from..].char_indices().map(|(at, _)| from + at).chain([line.len()]);
         for (tried, place) in places.enumerate() {
             if tried % PLACES_BETWEEN_QUESTIONS == 0 && stop() {
-                return Err(Halt::Stopped);
+                return Err(SearchHalt::Stopped);
             }
             if let Some(found) = find(&self.long, RegexInput::new(line).from_pos(place).anchored(true))? {
                 return Ok(Some(found));
@@ -115,13 +125,13 @@ impl Backtracker {
     }
 }
 
-fn find(regex: &Regex, input: RegexInput<'_, str>) -> Result<Option<Range<usize>>, Halt> {
+fn find(regex: &Regex, input: RegexInput<'_, str>) -> Result<Option<Range<usize>>, SearchHalt> {
     // While it searches it can only fail by its limits.
-    regex.find_input(input).map(|found| found.map(|found| found.range())).map_err(|_| Halt::Undecided)
+    regex.find_input(input).map(|found| found.map(|found| found.range())).map_err(|_| SearchHalt::Undecided)
 }
 
-fn find_groups(regex: &Regex, input: RegexInput<'_, str>) -> Result<Option<Groups>, Halt> {
-    let found = regex.captures_input(input).map_err(|_| Halt::Undecided)?;
+fn find_groups(regex: &Regex, input: RegexInput<'_, str>) -> Result<Option<GroupSpans>, SearchHalt> {
+    let found = regex.captures_input(input).map_err(|_| SearchHalt::Undecided)?;
     Ok(found.map(|groups| groups.iter().map(|group| group.map(|group| group.range())).collect()))
 }
 

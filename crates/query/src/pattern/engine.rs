@@ -1,10 +1,10 @@
 use std::ops::Range;
 
-use super::{automaton::Automaton, backtracker::Backtracker, literal::Literal};
+use super::{automaton::Automaton, backtracker::Backtracker, literal::LiteralText};
 
 /// Why a search ended before it was finished.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Halt {
+pub(super) enum SearchHalt {
     /// The caller said so.
     Stopped,
     /// The line needs more attempts than are allowed.
@@ -12,13 +12,13 @@ pub(super) enum Halt {
 }
 
 /// What finds the matches.
-pub(super) enum Engine {
-    Literal(Literal),
+pub(super) enum PatternEngine {
+    Literal(LiteralText),
     Automaton(Automaton),
     Backtracker(Backtracker),
 }
 
-impl Engine {
+impl PatternEngine {
     /// Whether it can find lines worth a look by searching many at once.
     pub(super) fn leaps(&self, text: &[u8]) -> bool {
         match self {
@@ -59,7 +59,7 @@ impl Engine {
         most: usize,
         stop: &dyn Fn() -> bool,
         found: &mut Vec<Range<usize>>,
-    ) -> Result<(), Halt> {
+    ) -> Result<(), SearchHalt> {
         match self {
             Self::Literal(literal) => collect(line, most, stop, found, |at| Ok(literal.find(line, at..line.len()))),
             Self::Automaton(automaton) => {
@@ -79,8 +79,8 @@ fn collect(
     most: usize,
     stop: &dyn Fn() -> bool,
     found: &mut Vec<Range<usize>>,
-    find: impl Fn(usize) -> Result<Option<Range<usize>>, Halt>,
-) -> Result<(), Halt> {
+    find: impl Fn(usize) -> Result<Option<Range<usize>>, SearchHalt>,
+) -> Result<(), SearchHalt> {
     let most = found.len() + most;
     let (mut at, mut last_end) = (0, None);
     while found.len() < most && at <= line.len() {
@@ -98,7 +98,7 @@ fn collect(
         last_end = Some(span.end);
         found.push(span);
         if found.len() < most && stop() {
-            return Err(Halt::Stopped);
+            return Err(SearchHalt::Stopped);
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use super::{Pattern, engine::Halt, line};
+use super::{Pattern, engine::SearchHalt, line};
 
 /// The caller is asked whether to stop after so many bytes, which take well under a millisecond.
 const BYTES_BETWEEN_QUESTIONS: usize = 128 * 1024;
@@ -40,23 +40,23 @@ pub struct LineMatch {
 
 impl LineCount {
     pub(super) fn of(pattern: &Pattern, text: &[u8], stop: &dyn Fn() -> bool) -> Self {
-        let mut walk = Walk::new(pattern, text, stop);
+        let mut walk = LineWalk::new(pattern, text, stop);
         let lines = walk.by_ref().count();
         Self { lines, undecided: walk.undecided, stopped: walk.stopped }
     }
 }
 
 /// The lines of a text that match. When it is exhausted it knows whether it saw all of the text.
-pub struct Lines<'t> {
-    walk: Walk<'t>,
+pub struct MatchingLines<'t> {
+    walk: LineWalk<'t>,
     /// Up to where line feeds were counted, and how many.
     counted: usize,
     feeds: usize,
 }
 
-impl<'t> Lines<'t> {
+impl<'t> MatchingLines<'t> {
     pub(super) fn new(pattern: &'t Pattern, text: &'t [u8], stop: &'t dyn Fn() -> bool) -> Self {
-        Self { walk: Walk::new(pattern, text, stop), counted: 0, feeds: 0 }
+        Self { walk: LineWalk::new(pattern, text, stop), counted: 0, feeds: 0 }
     }
 
     /// Lines so far for which the pattern gave up.
@@ -70,16 +70,16 @@ impl<'t> Lines<'t> {
     }
 }
 
-impl Iterator for Lines<'_> {
+impl Iterator for MatchingLines<'_> {
     type Item = LineMatch;
 
     fn next(&mut self) -> Option<LineMatch> {
         let line = self.walk.next()?;
-        let Walk { pattern, body, stop, .. } = self.walk;
+        let LineWalk { pattern, body, stop, .. } = self.walk;
         let most = if line.len() > LONG_LINE { 1 } else { MAX_SPANS };
         let mut matches = Vec::new();
         let outcome = pattern.find_in_line(&body[line.clone()], most, stop, &mut matches);
-        if outcome == Err(Halt::Stopped) {
+        if outcome == Err(SearchHalt::Stopped) {
             self.walk.stopped = true;
             self.walk.at = body.len();
             return None;
@@ -96,7 +96,7 @@ impl Iterator for Lines<'_> {
 }
 
 /// Goes from one matching line to the next, by leaps where the pattern and the text allow it.
-pub(super) struct Walk<'t> {
+pub(super) struct LineWalk<'t> {
     pattern: &'t Pattern,
     /// The text without its byte order mark.
     body: &'t [u8],
@@ -112,7 +112,7 @@ pub(super) struct Walk<'t> {
     stopped: bool,
 }
 
-impl<'t> Walk<'t> {
+impl<'t> LineWalk<'t> {
     pub(super) fn new(pattern: &'t Pattern, text: &'t [u8], stop: &'t dyn Fn() -> bool) -> Self {
         let skipped = line::body_start(text);
         let body = &text[skipped..];
@@ -164,14 +164,14 @@ impl<'t> Walk<'t> {
         }
     }
 
-    fn is_match(&self, line: Range<usize>) -> Result<bool, Halt> {
+    fn is_match(&self, line: Range<usize>) -> Result<bool, SearchHalt> {
         let exact = self.pattern.engine.leaps_exactly();
         if exact && self.leaps {
             return Ok(true);
         }
         // Attempts may take long, so that every line of them is worth a question.
         if !exact && (self.stop)() {
-            return Err(Halt::Stopped);
+            return Err(SearchHalt::Stopped);
         }
         let mut found = Vec::new();
         self.pattern.find_in_line(&self.body[line], 1, self.stop, &mut found)?;
@@ -179,7 +179,7 @@ impl<'t> Walk<'t> {
     }
 }
 
-impl Iterator for Walk<'_> {
+impl Iterator for LineWalk<'_> {
     type Item = Range<usize>;
 
     fn next(&mut self) -> Option<Range<usize>> {
@@ -189,8 +189,8 @@ impl Iterator for Walk<'_> {
             match self.is_match(line.clone()) {
                 Ok(true) => return Some(line),
                 Ok(false) => {}
-                Err(Halt::Stopped) => return self.end(true),
-                Err(Halt::Undecided) => {
+                Err(SearchHalt::Stopped) => return self.end(true),
+                Err(SearchHalt::Undecided) => {
                     self.undecided += 1;
                     if self.undecided == MAX_UNDECIDED {
                         return self.end(false);

@@ -5,12 +5,12 @@ use memchr::memmem::Finder;
 use super::word::is_whole_word;
 
 /// A text that is looked for byte by byte. It holds no line feed, so a match never leaves its line.
-pub(super) struct Literal {
+pub(super) struct LiteralText {
     finder: Finder<'static>,
     whole_word: bool,
 }
 
-impl Literal {
+impl LiteralText {
     pub(super) fn new(text: &str, whole_word: bool) -> Self {
         Self { finder: Finder::new(text).into_owned(), whole_word }
     }

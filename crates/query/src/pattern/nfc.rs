@@ -44,20 +44,20 @@ fn next_touched(text: &[u8], start: usize) -> Option<usize> {
 }
 
 /// A line in composed form. Bytes that are no UTF-8 stay as they are.
-pub(super) struct Composed {
+pub(super) struct ComposedLine {
     line: Vec<u8>,
     /// Parts that are composed on their own, in order: where they begin in the composed and in the original line.
-    parts: Vec<Part>,
+    parts: Vec<OffsetPair>,
     original_len: usize,
 }
 
 #[derive(Clone, Copy)]
-struct Part {
+struct OffsetPair {
     composed: usize,
     original: usize,
 }
 
-impl Composed {
+impl ComposedLine {
     pub(super) fn new(original: &[u8]) -> Self {
         let mut composed =
             Self { line: Vec::with_capacity(original.len()), parts: Vec::new(), original_len: original.len() };
@@ -95,7 +95,7 @@ impl Composed {
     }
 
     fn begin_part(&mut self, original: usize) {
-        self.parts.push(Part { composed: self.line.len(), original });
+        self.parts.push(OffsetPair { composed: self.line.len(), original });
     }
 }
 
@@ -124,7 +124,7 @@ mod tests {
     fn spans_lead_back_to_whole_characters() {
         // e + acute, plain x, Hangul jamo, an invalid byte, angstrom sign.
         let line = b"e\xcc\x81x\xe1\x84\x80\xe1\x85\xa1\xff\xe2\x84\xab";
-        let composed = Composed::new(line);
+        let composed = ComposedLine::new(line);
         assert_eq!(composed.line(), b"\xc3\xa9x\xea\xb0\x80\xff\xc3\x85");
         for (span, original) in [
             (0..2, 0..3),
@@ -163,7 +163,7 @@ mod tests {
         #[test]
         fn parts_compose_to_the_same_as_the_whole(text in "[ae\u{300}\u{301}\u{323}\u{327}\u{1100}\u{1161}\u{11a8}\u{212b}\u{958}가\u{e9}x]{0,12}") {
             let whole: String = text.nfc().collect();
-            let composed = Composed::new(text.as_bytes());
+            let composed = ComposedLine::new(text.as_bytes());
             prop_assert_eq!(composed.line(), whole.as_bytes());
             prop_assert_eq!(is_nfc(text.as_bytes()), whole == text);
             for (at, c) in whole.char_indices() {

@@ -14,10 +14,11 @@ use regex_automata::{
 };
 
 use super::{
-    Case, MAX_AUTOMATON_TEXT, PatternError, PatternKind, PatternOptions,
-    automaton::{Ends, MAX_AUTOMATON_BYTES, MAX_MEMORY_BYTES, build, parse_regex},
-    backtracker::{Backtracker, Groups},
-    engine::Halt,
+    LetterCase, MAX_AUTOMATON_TEXT, PatternError, PatternKind, PatternOptions,
+    automaton::{AnchorEnds, MAX_AUTOMATON_BYTES, MAX_MEMORY_BYTES, build, parse_regex},
+    backtracker::{Backtracker, GroupSpans},
+    ecmascript::{self, ExpressionFault},
+    engine::SearchHalt,
     syntax,
 };
 
@@ -40,14 +41,14 @@ pub struct ExpressionFlags {
 
 /// A pattern that is going to be replaced.
 pub struct Replacer {
-    engine: Engine,
+    engine: ReplaceEngine,
     /// Groups that have a name, with their numbers.
     names: Vec<(String, usize)>,
     /// Whether `$` in the new text means something.
     expands: bool,
 }
 
-enum Engine {
+enum ReplaceEngine {
     /// Without lookaround and backreferences: in linear time.
     Automaton(Regex),
     Backtracker(Box<Backtracker>),
@@ -92,7 +93,7 @@ impl Replacer {
     /// An ECMAScript expression with its flags.
     pub fn expression(search: &str, flags: ExpressionFlags) -> Result<Self, PatternError> {
         let ExpressionFlags { ignore_case, multi_line, dot_all } = flags;
-        let case = if ignore_case { Case::Insensitive } else { Case::Sensitive };
+        let case = if ignore_case { LetterCase::Insensitive } else { LetterCase::Sensitive };
         let options = PatternOptions { kind: PatternKind::Regex, case, ..PatternOptions::default() };
         if search.is_empty() {
             return Err(PatternError::Empty);
@@ -104,19 +105,42 @@ impl Replacer {
         Self::of(&syntax::translate_with_groups(search)?.with_flags(&letters), &options)
     }
 
-    fn of(regex: &syntax::Translated, options: &PatternOptions) -> Result<Self, PatternError> {
+    /// The same, read exactly as ECMAScript reads it; the fault is in the words of V8.
+    pub fn ecmascript(search: &str, flags: ExpressionFlags) -> Result<Self, ExpressionFault> {
+        let ExpressionFlags { ignore_case, multi_line, dot_all } = flags;
+        let fault = |fault: String| {
+            let letters = [(ignore_case, 'i'), (multi_line, 'm'), (dot_all, 's')];
+            let flags = letters.into_iter().filter(|(on, _)| *on).map(|(_, letter)| letter).collect();
+            ExpressionFault { source_text: search.to_owned(), flags, fault }
+        };
+        if search.len() > MAX_AUTOMATON_TEXT {
+            return Err(fault("Regular expression too large".to_owned()));
+        }
+        let rewritten = ecmascript::rewrite(search, dot_all).map_err(|words| fault(words.to_owned()))?;
+        // An empty expression is refused by the engines, and matches everywhere.
+        let rewritten = if rewritten.is_empty() { "(?:)".to_owned() } else { rewritten };
+        let case = if ignore_case { LetterCase::Insensitive } else { LetterCase::Sensitive };
+        let options = PatternOptions { kind: PatternKind::Regex, case, ..PatternOptions::default() };
+        let compile = || {
+            let translated = syntax::translate_ascii_words(&rewritten)?;
+            Self::of(&translated.with_flags(if multi_line { "m" } else { "" }), &options)
+        };
+        compile().map_err(|error| fault(error.to_string()))
+    }
+
+    fn of(regex: &syntax::TranslatedPattern, options: &PatternOptions) -> Result<Self, PatternError> {
         let (engine, names) = if regex.backtracks {
             let backtracker = Backtracker::new(regex, options)?;
             let names = named(backtracker.group_names());
-            (Engine::Backtracker(Box::new(backtracker)), names)
+            (ReplaceEngine::Backtracker(Box::new(backtracker)), names)
         } else {
             let config = Config::new()
                 .which_captures(WhichCaptures::All)
                 .nfa_size_limit(Some(MAX_AUTOMATON_BYTES))
                 .hybrid_cache_capacity(MAX_MEMORY_BYTES);
-            let regex = build(config, &parse_regex(regex, options, Ends::OfText)?)?;
+            let regex = build(config, &parse_regex(regex, options, AnchorEnds::OfText)?)?;
             let names = named(regex.group_info().pattern_names(regex_automata::PatternID::ZERO));
-            (Engine::Automaton(regex), names)
+            (ReplaceEngine::Automaton(regex), names)
         };
         Ok(Self { engine, names, expands: options.kind == PatternKind::Regex })
     }
@@ -162,24 +186,27 @@ impl Replacer {
     /// Whether it is found anywhere in a text.
     pub fn is_match(&self, text: &str) -> Result<bool, ReplaceError> {
         match &self.engine {
-            Engine::Automaton(regex) => Ok(regex.is_match(text)),
-            Engine::Backtracker(_) => Ok(self.find(text, 0, &|| false)?.is_some()),
+            ReplaceEngine::Automaton(regex) => Ok(regex.is_match(text)),
+            ReplaceEngine::Backtracker(_) => Ok(self.find(text, 0, &|| false)?.is_some()),
         }
     }
 
-    fn find(&self, text: &str, from: usize, stop: &dyn Fn() -> bool) -> Result<Option<Groups>, ReplaceError> {
+    /// Where the next match and its groups stand, the whole match first; `None` for a group that took no part.
+    pub fn find(&self, text: &str, from: usize, stop: &dyn Fn() -> bool) -> Result<Option<GroupSpans>, ReplaceError> {
         match &self.engine {
-            Engine::Automaton(regex) => {
+            ReplaceEngine::Automaton(regex) => {
                 let mut groups = regex.create_captures();
                 regex.search_captures(&Input::new(text).span(from..text.len()), &mut groups);
                 let found = groups.is_match();
                 Ok(found.then(|| groups.iter().map(|group| group.map(|group| group.range())).collect()))
             }
-            Engine::Backtracker(_) if text.len() > LONGEST_TRIED => Err(ReplaceError::TooLong),
-            Engine::Backtracker(backtracker) => backtracker.find_groups(text, from, stop).map_err(|halt| match halt {
-                Halt::Stopped => ReplaceError::Stopped,
-                Halt::Undecided => ReplaceError::Undecided,
-            }),
+            ReplaceEngine::Backtracker(_) if text.len() > LONGEST_TRIED => Err(ReplaceError::TooLong),
+            ReplaceEngine::Backtracker(backtracker) => {
+                backtracker.find_groups(text, from, stop).map_err(|halt| match halt {
+                    SearchHalt::Stopped => ReplaceError::Stopped,
+                    SearchHalt::Undecided => ReplaceError::Undecided,
+                })
+            }
         }
     }
 }

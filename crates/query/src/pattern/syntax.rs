@@ -3,7 +3,7 @@
 use super::PatternError;
 
 /// A regular expression in the spelling of the engines.
-pub(super) struct Translated {
+pub(super) struct TranslatedPattern {
     pub(super) text: String,
     /// It has lookaround, backreferences or atomic groups.
     pub(super) backtracks: bool,
@@ -14,7 +14,7 @@ pub(super) struct Translated {
     places: Vec<(usize, usize)>,
 }
 
-impl Translated {
+impl TranslatedPattern {
     /// The byte of the given pattern that stands behind one of the translated pattern.
     pub(super) fn given_place(&self, at: usize) -> usize {
         let piece = self.places.partition_point(|(here, _)| *here <= at).checked_sub(1);
@@ -35,7 +35,7 @@ impl Translated {
 
 /// Translates a pattern. Faults that the engines find themselves are left to them; what they would read differently
 /// from each other, or in a way that nobody means, is translated or refused.
-pub(super) fn translate(given: &str) -> Result<Translated, PatternError> {
+pub(super) fn translate(given: &str) -> Result<TranslatedPattern, PatternError> {
     let translated = translate_with(given, true)?;
     if translated.refers_back || !translated.backtracks {
         return Ok(translated);
@@ -45,12 +45,12 @@ pub(super) fn translate(given: &str) -> Result<Translated, PatternError> {
 }
 
 /// The same for somebody who asks where the groups are.
-pub(super) fn translate_with_groups(given: &str) -> Result<Translated, PatternError> {
+pub(super) fn translate_with_groups(given: &str) -> Result<TranslatedPattern, PatternError> {
     translate_with(given, true)
 }
 
 /// A text that stands for itself. With `loose_space`, every run of white space in it finds any other.
-pub(super) fn literal(text: &str, loose_space: bool) -> Result<Translated, PatternError> {
+pub(super) fn literal(text: &str, loose_space: bool) -> Result<TranslatedPattern, PatternError> {
     let mut written = String::new();
     let mut rest = text;
     while let Some(at) = rest.find(|c: char| loose_space && c.is_whitespace()) {
@@ -61,16 +61,40 @@ pub(super) fn literal(text: &str, loose_space: bool) -> Result<Translated, Patte
     translate_with(&(written + &regex_syntax::escape(rest)), true)
 }
 
-fn translate_with(given: &str, keeps_groups: bool) -> Result<Translated, PatternError> {
-    let out = Translated {
+/// The same for an expression in which the words that `\b` bounds are of ASCII letters, digits and underscores.
+pub(super) fn translate_ascii_words(given: &str) -> Result<TranslatedPattern, PatternError> {
+    const AUTOMATON_BOUND: &str = r"(?-u:\b)";
+    const BACKTRACKER_BOUND: &str = "(?:(?<=[0-9A-Za-z_])(?![0-9A-Za-z_])|(?<![0-9A-Za-z_])(?=[0-9A-Za-z_]))";
+    let mut translated = translate_reading(given, true, true)?;
+    // The backtracker knows no other words than those of all scripts.
+    if translated.backtracks {
+        translated.text = translated.text.replace(AUTOMATON_BOUND, BACKTRACKER_BOUND);
+    }
+    Ok(translated)
+}
+
+fn translate_with(given: &str, keeps_groups: bool) -> Result<TranslatedPattern, PatternError> {
+    translate_reading(given, keeps_groups, false)
+}
+
+fn translate_reading(given: &str, keeps_groups: bool, ascii_words: bool) -> Result<TranslatedPattern, PatternError> {
+    let out = TranslatedPattern {
         text: String::new(),
         backtracks: false,
         loose: String::new(),
         refers_back: false,
         places: Vec::new(),
     };
-    let mut translator =
-        Translator { given, at: 0, keeps_groups, out, groups: Vec::new(), captures: Vec::new(), ahead: Vec::new() };
+    let mut translator = PatternTranslator {
+        given,
+        at: 0,
+        keeps_groups,
+        ascii_words,
+        out,
+        groups: Vec::new(),
+        captures: Vec::new(),
+        ahead: Vec::new(),
+    };
     while let Some(c) = translator.begin_piece() {
         match c {
             '\\' => translator.escape(false)?,
@@ -87,26 +111,27 @@ fn translate_with(given: &str, keeps_groups: bool) -> Result<Translated, Pattern
     Ok(translator.out)
 }
 
-struct Translator<'g> {
+struct PatternTranslator<'g> {
     given: &'g str,
     at: usize,
     keeps_groups: bool,
-    out: Translated,
+    ascii_words: bool,
+    out: TranslatedPattern,
     /// The groups that are open.
-    groups: Vec<Open>,
+    groups: Vec<OpenGroup>,
     /// The groups that can be referred to.
-    captures: Vec<Capture<'g>>,
+    captures: Vec<CaptureGroup<'g>>,
     /// References to groups that had not ended, and where they stand.
     ahead: Vec<(Reference<'g>, usize)>,
 }
 
-struct Open {
+struct OpenGroup {
     looks_around: bool,
     /// Its index, if it can be referred to.
     capture: Option<usize>,
 }
 
-struct Capture<'g> {
+struct CaptureGroup<'g> {
     name: Option<&'g str>,
     ended: bool,
 }
@@ -117,7 +142,7 @@ enum Reference<'g> {
     Name(&'g str),
 }
 
-impl<'g> Translator<'g> {
+impl<'g> PatternTranslator<'g> {
     fn rest(&self) -> &'g str {
         &self.given[self.at..]
     }
@@ -229,12 +254,12 @@ impl<'g> Translator<'g> {
         } else if self.eat(">") {
             self.out.backtracks = true;
             self.write_both("(?>", "(?:");
-            self.groups.push(Open { looks_around: false, capture: None });
+            self.groups.push(OpenGroup { looks_around: false, capture: None });
         } else if let Some(head) = ["<=", "<!", "=", "!"].into_iter().find(|head| self.eat(head)) {
             self.out.backtracks = true;
             // Something must be left that can be repeated.
             self.write_both(&format!("(?{head}"), "(?:)");
-            self.groups.push(Open { looks_around: true, capture: None });
+            self.groups.push(OpenGroup { looks_around: true, capture: None });
         } else if self.eat("P<") || self.eat("<") {
             let name = self.eat_up_to('>').ok_or_else(|| self.refuse("the name of the group has no end"))?;
             let head = if self.keeps_groups { format!("(?<{name}>") } else { "(?:".to_owned() };
@@ -247,13 +272,13 @@ impl<'g> Translator<'g> {
 
     fn begin_group(&mut self, head: &str) {
         self.write(head);
-        self.groups.push(Open { looks_around: false, capture: None });
+        self.groups.push(OpenGroup { looks_around: false, capture: None });
     }
 
     fn begin_capture(&mut self, name: Option<&'g str>, head: &str) {
         self.write(head);
-        self.groups.push(Open { looks_around: false, capture: Some(self.captures.len()) });
-        self.captures.push(Capture { name, ended: false });
+        self.groups.push(OpenGroup { looks_around: false, capture: Some(self.captures.len()) });
+        self.captures.push(CaptureGroup { name, ended: false });
     }
 
     fn end_group(&mut self) {
@@ -296,7 +321,7 @@ impl<'g> Translator<'g> {
         self.out.refers_back = true;
     }
 
-    fn capture(&self, reference: Reference<'_>) -> Option<&Capture<'g>> {
+    fn capture(&self, reference: Reference<'_>) -> Option<&CaptureGroup<'g>> {
         match reference {
             Reference::Number(number) => self.captures.get(number.parse::<usize>().ok()?.checked_sub(1)?),
             Reference::Name(name) => self.captures.iter().find(|capture| capture.name == Some(name)),
@@ -321,6 +346,12 @@ impl<'g> Translator<'g> {
             'd' => self.write("[0-9]"),
             'D' => self.write("[^0-9]"),
             'b' if in_class => self.write(r"\x08"),
+            'b' if self.ascii_words => self.write(r"(?-u:\b)"),
+            'B' if self.ascii_words => {
+                self.out.backtracks = true;
+                const INSIDE: &str = "(?:(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<![0-9A-Za-z_])(?![0-9A-Za-z_]))";
+                self.write_both(INSIDE, "(?:)");
+            }
             'b' | 'B' | 'A' | 'z' if !in_class => self.write_escape(c),
             // Line ends are searched as they are shown, and a carriage return before a line feed is not.
             'r' if !in_class && self.rest().starts_with(r"\n") => self.write(r"\r?"),

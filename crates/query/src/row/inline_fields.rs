@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use unicode_normalization::char::is_combining_mark;
 
-/// Lines beyond this length are not looked at.
+/// Lines of more UTF-16 units are not looked at.
 const LONGEST_LINE: usize = 32_768;
 /// Brackets without an end that are tried in one line. Without a limit a line of nothing else would take time by its
 /// square.
@@ -19,7 +19,7 @@ pub struct FoundField<'t> {
 
 /// The fields of a line outside lists: those in brackets, or the line as a whole.
 pub fn line_fields(line: &str) -> Vec<FoundField<'_>> {
-    if line.len() > LONGEST_LINE || !line.contains("::") {
+    if is_too_long(line) || !line.contains("::") {
         return Vec::new();
     }
     let line = line.trim();
@@ -30,7 +30,7 @@ pub fn line_fields(line: &str) -> Vec<FoundField<'_>> {
 /// The fields of a list item, whose lines are joined by spaces, without marker and box. Dates behind certain emoji count
 /// too; a task has no field that is a whole line.
 pub fn item_fields(text: &str, is_task: bool) -> Vec<FoundField<'_>> {
-    if text.len() > LONGEST_LINE {
+    if is_too_long(text) {
         return Vec::new();
     }
     let mut fields = if text.contains("::") { found(text, wrapped_fields(text)) } else { Vec::new() };
@@ -43,19 +43,24 @@ pub fn item_fields(text: &str, is_task: bool) -> Vec<FoundField<'_>> {
     fields
 }
 
-struct Wrapped {
+/// In UTF-16 units, of which a text has no more than bytes.
+fn is_too_long(line: &str) -> bool {
+    line.len() > LONGEST_LINE && line.encode_utf16().count() > LONGEST_LINE
+}
+
+struct WrappedField {
     span: Range<usize>,
     key: Range<usize>,
     value: Range<usize>,
 }
 
-fn found(line: &str, fields: Vec<Wrapped>) -> Vec<FoundField<'_>> {
-    let field = |field: Wrapped| FoundField { key: line[field.key].trim(), value: line[field.value].trim() };
+fn found(line: &str, fields: Vec<WrappedField>) -> Vec<FoundField<'_>> {
+    let field = |field: WrappedField| FoundField { key: line[field.key].trim(), value: line[field.value].trim() };
     fields.into_iter().map(field).collect()
 }
 
 /// `[key:: value]` and `(key:: value)`. Of two that overlap or touch, the first counts.
-fn wrapped_fields(line: &str) -> Vec<Wrapped> {
+fn wrapped_fields(line: &str) -> Vec<WrappedField> {
     let mut fields = bracketed(line, b'[', b']');
     fields.extend(bracketed(line, b'(', b')'));
     fields.sort_by_key(|field| field.span.start);
@@ -70,7 +75,7 @@ fn wrapped_fields(line: &str) -> Vec<Wrapped> {
     fields
 }
 
-fn bracketed(line: &str, open: u8, close: u8) -> Vec<Wrapped> {
+fn bracketed(line: &str, open: u8, close: u8) -> Vec<WrappedField> {
     let bytes = line.as_bytes();
     let (mut fields, mut at, mut unclosed) = (Vec::new(), 0, 0);
     while let Some(start) = memchr::memchr(open, &bytes[at..]).map(|found| at + found) {
@@ -80,7 +85,7 @@ fn bracketed(line: &str, open: u8, close: u8) -> Vec<Wrapped> {
         };
         match value_end(bytes, key.end + 2, open, close) {
             Some(end) => {
-                fields.push(Wrapped { span: start..end + 1, value: key.end + 2..end, key });
+                fields.push(WrappedField { span: start..end + 1, value: key.end + 2..end, key });
                 at = end + 1;
             }
             None if unclosed == MOST_UNCLOSED => break,
@@ -244,5 +249,6 @@ mod tests {
         line_fields(&"[a:: ".repeat(6_000));
         line_fields(&"[".repeat(30_000));
         assert!(line_fields(&format!("k:: {}", "x".repeat(LONGEST_LINE))).is_empty());
+        assert_eq!(line_fields(&format!("k:: {}", "é".repeat(LONGEST_LINE - 4))).len(), 1);
     }
 }

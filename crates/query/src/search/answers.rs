@@ -43,13 +43,13 @@ impl Answers for bool {
 
 /// What can be said before everything is known: those that a query is surely true of, and those that it may be true of.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Bounds<A> {
+pub struct AnswerBounds<A> {
     pub certain: A,
     /// The certain ones are among them.
     pub possible: A,
 }
 
-impl<A: Answers> Bounds<A> {
+impl<A: Answers> AnswerBounds<A> {
     /// Where everything is known.
     pub fn exactly(answers: A) -> Self {
         Self { certain: answers.clone(), possible: answers }
@@ -61,14 +61,14 @@ impl<A: Answers> Bounds<A> {
     }
 }
 
-impl Bounds<bool> {
+impl AnswerBounds<bool> {
     /// Of one thing, where it is known.
     pub fn known(within: Self, holds: bool) -> Self {
         Self { certain: within.certain && holds, possible: within.possible && holds }
     }
 }
 
-impl<A: Answers> Answers for Bounds<A> {
+impl<A: Answers> Answers for AnswerBounds<A> {
     fn none(&self) -> Self {
         Self { certain: self.certain.none(), possible: self.possible.none() }
     }

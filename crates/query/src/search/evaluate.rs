@@ -1,11 +1,11 @@
 //! The one evaluator of the search language. It knows `and`, `or` and `not`; what a word, a tag or a path means is for a
-//! [`Resolver`] to say, and what an answer is for [`Answers`].
+//! [`LeafResolver`] to say, and what an answer is for [`Answers`].
 
-use super::{Answers, Node, PathFilter, Piece, PropertyFilter, TextFilter, Words};
+use super::{Answers, PathFilter, PropertyFilter, QueryNode, QueryPiece, TextFilter, Words};
 
 /// A part of a query that has no parts which the evaluator knows.
 #[derive(Clone, Copy)]
-pub enum Leaf<'q> {
+pub enum QueryLeaf<'q> {
     Words(&'q Words),
     Text(&'q TextFilter),
     Path(&'q PathFilter),
@@ -13,28 +13,28 @@ pub enum Leaf<'q> {
     Tag(&'q str),
     Property(&'q PropertyFilter),
     /// All of it in one piece of the note. A resolver that already looks at one piece evaluates the part as it is.
-    Within(Piece, &'q Node),
+    Within(QueryPiece, &'q QueryNode),
 }
 
 /// Says what the parts of a query are true of.
-pub trait Resolver {
+pub trait LeafResolver {
     type Answers: Answers;
     /// Why it was not decided.
     type Error;
 
     /// Those of `within` that a part is true of.
-    fn leaf(&self, leaf: Leaf<'_>, within: &Self::Answers) -> Result<Self::Answers, Self::Error>;
+    fn leaf(&self, leaf: QueryLeaf<'_>, within: &Self::Answers) -> Result<Self::Answers, Self::Error>;
 
     /// Whether a part takes so long that it should be asked last, of those that are left.
-    fn is_costly(&self, _node: &Node) -> bool {
+    fn is_costly(&self, _node: &QueryNode) -> bool {
         false
     }
 }
 
 /// Those of `within` that a query is true of. It goes no deeper than the query, which the parser limits.
-pub fn evaluate<R: Resolver>(node: &Node, within: &R::Answers, resolver: &R) -> Result<R::Answers, R::Error> {
+pub fn evaluate<R: LeafResolver>(node: &QueryNode, within: &R::Answers, resolver: &R) -> Result<R::Answers, R::Error> {
     match node {
-        Node::All(nodes) => {
+        QueryNode::All(nodes) => {
             let mut left = within.clone();
             for costly in [false, true] {
                 for node in nodes.iter().filter(|node| resolver.is_costly(node) == costly) {
@@ -46,7 +46,7 @@ pub fn evaluate<R: Resolver>(node: &Node, within: &R::Answers, resolver: &R) -> 
             }
             Ok(left)
         }
-        Node::Any(nodes) => {
+        QueryNode::Any(nodes) => {
             let mut found = within.none();
             for node in nodes {
                 if found.is_all(within) {
@@ -56,34 +56,37 @@ pub fn evaluate<R: Resolver>(node: &Node, within: &R::Answers, resolver: &R) -> 
             }
             Ok(found)
         }
-        Node::Not(node) => within.except(|within| evaluate(node, within, resolver)),
-        Node::Words(words) => resolver.leaf(Leaf::Words(words), within),
-        Node::Text(filter) => resolver.leaf(Leaf::Text(filter), within),
-        Node::Path(filter) => resolver.leaf(Leaf::Path(filter), within),
-        Node::Tag(name) => resolver.leaf(Leaf::Tag(name), within),
-        Node::Property(filter) => resolver.leaf(Leaf::Property(filter), within),
-        Node::Within(piece, node) => resolver.leaf(Leaf::Within(*piece, node), within),
+        QueryNode::Not(node) => within.except(|within| evaluate(node, within, resolver)),
+        QueryNode::Words(words) => resolver.leaf(QueryLeaf::Words(words), within),
+        QueryNode::Text(filter) => resolver.leaf(QueryLeaf::Text(filter), within),
+        QueryNode::Path(filter) => resolver.leaf(QueryLeaf::Path(filter), within),
+        QueryNode::Tag(name) => resolver.leaf(QueryLeaf::Tag(name), within),
+        QueryNode::Property(filter) => resolver.leaf(QueryLeaf::Property(filter), within),
+        QueryNode::Within(piece, node) => resolver.leaf(QueryLeaf::Within(*piece, node), within),
     }
 }
 
-impl Node {
+impl QueryNode {
     /// Whether a leaf passes a test; what is to be within a piece is a leaf as a whole. Stops at the first one.
-    pub fn any_leaf<'n>(&'n self, test: &mut dyn FnMut(Leaf<'n>) -> bool) -> bool {
+    pub fn any_leaf<'n>(&'n self, test: &mut dyn FnMut(QueryLeaf<'n>) -> bool) -> bool {
         match self {
             Self::All(nodes) | Self::Any(nodes) => nodes.iter().any(|node| node.any_leaf(test)),
             Self::Not(node) => node.any_leaf(test),
-            Self::Words(words) => test(Leaf::Words(words)),
-            Self::Text(filter) => test(Leaf::Text(filter)),
-            Self::Path(filter) => test(Leaf::Path(filter)),
-            Self::Tag(name) => test(Leaf::Tag(name)),
-            Self::Property(filter) => test(Leaf::Property(filter)),
-            Self::Within(piece, node) => test(Leaf::Within(*piece, node)),
+            Self::Words(words) => test(QueryLeaf::Words(words)),
+            Self::Text(filter) => test(QueryLeaf::Text(filter)),
+            Self::Path(filter) => test(QueryLeaf::Path(filter)),
+            Self::Tag(name) => test(QueryLeaf::Tag(name)),
+            Self::Property(filter) => test(QueryLeaf::Property(filter)),
+            Self::Within(piece, node) => test(QueryLeaf::Within(*piece, node)),
         }
     }
 }
 
 /// Whether a query is true of one thing that a resolver knows all of.
-pub fn holds<R: Resolver<Answers = bool, Error = std::convert::Infallible>>(node: &Node, resolver: &R) -> bool {
+pub fn holds<R: LeafResolver<Answers = bool, Error = std::convert::Infallible>>(
+    node: &QueryNode,
+    resolver: &R,
+) -> bool {
     match evaluate(node, &true, resolver) {
         Ok(holds) => holds,
         Err(never) => match never {},
@@ -97,7 +100,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::{Bounds, Lexicon, Row, SearchQuery, Unit, row::PlainRow, search::has_tag};
+    use crate::{AnswerBounds, Lexicon, Row, SearchQuery, TextUnit, row::PlainRow, search::has_tag};
 
     struct Typed;
 
@@ -107,25 +110,25 @@ mod tests {
         }
     }
 
-    fn leaf_of(row: &PlainRow, leaf: Leaf<'_>) -> bool {
-        let unit = Unit::new(&row.text);
+    fn leaf_of(row: &PlainRow, leaf: QueryLeaf<'_>) -> bool {
+        let unit = TextUnit::new(&row.text);
         match leaf {
-            Leaf::Words(words) => !unit.find(words, &Typed).is_empty(),
-            Leaf::Text(filter) => filter.pattern.is_match(&row.text) == Ok(true),
-            Leaf::Path(filter) => filter.holds(row.path()),
-            Leaf::Tag(wanted) => has_tag(row, wanted),
-            Leaf::Property(filter) => filter.holds(row),
-            Leaf::Within(_, node) => unit.fulfils(node, &Typed, Some(row)),
+            QueryLeaf::Words(words) => !unit.find(words, &Typed).is_empty(),
+            QueryLeaf::Text(filter) => filter.pattern.is_match(&row.text) == Ok(true),
+            QueryLeaf::Path(filter) => filter.holds(row.path()),
+            QueryLeaf::Tag(wanted) => has_tag(row, wanted),
+            QueryLeaf::Property(filter) => filter.holds(row),
+            QueryLeaf::Within(_, node) => unit.fulfils(node, &Typed, Some(row)),
         }
     }
 
     struct OneRow<'r>(&'r PlainRow);
 
-    impl Resolver for OneRow<'_> {
+    impl LeafResolver for OneRow<'_> {
         type Answers = bool;
         type Error = Infallible;
 
-        fn leaf(&self, leaf: Leaf<'_>, within: &bool) -> Result<bool, Infallible> {
+        fn leaf(&self, leaf: QueryLeaf<'_>, within: &bool) -> Result<bool, Infallible> {
             Ok(*within && leaf_of(self.0, leaf))
         }
     }
@@ -158,55 +161,55 @@ mod tests {
 
     struct AllRows<'r>(&'r [PlainRow]);
 
-    impl Resolver for AllRows<'_> {
+    impl LeafResolver for AllRows<'_> {
         type Answers = Numbers;
         type Error = Infallible;
 
-        fn leaf(&self, leaf: Leaf<'_>, within: &Numbers) -> Result<Numbers, Infallible> {
+        fn leaf(&self, leaf: QueryLeaf<'_>, within: &Numbers) -> Result<Numbers, Infallible> {
             let rows = self.0.iter().enumerate();
             let found = rows.filter(|(at, row)| within.0 >> at & 1 == 1 && leaf_of(row, leaf));
             Ok(Numbers(found.fold(0, |set, (at, _)| set | 1 << at)))
         }
 
-        fn is_costly(&self, node: &Node) -> bool {
-            !matches!(node, Node::Words(_))
+        fn is_costly(&self, node: &QueryNode) -> bool {
+            !matches!(node, QueryNode::Words(_))
         }
     }
 
     /// Knows nothing of words.
     struct WithoutWords<'r>(&'r PlainRow);
 
-    impl Resolver for WithoutWords<'_> {
-        type Answers = Bounds<bool>;
+    impl LeafResolver for WithoutWords<'_> {
+        type Answers = AnswerBounds<bool>;
         type Error = Infallible;
 
-        fn leaf(&self, leaf: Leaf<'_>, within: &Bounds<bool>) -> Result<Bounds<bool>, Infallible> {
+        fn leaf(&self, leaf: QueryLeaf<'_>, within: &AnswerBounds<bool>) -> Result<AnswerBounds<bool>, Infallible> {
             Ok(match leaf {
-                Leaf::Words(_) | Leaf::Within(..) => Bounds::unknown(within),
-                leaf => Bounds::known(*within, leaf_of(self.0, leaf)),
+                QueryLeaf::Words(_) | QueryLeaf::Within(..) => AnswerBounds::unknown(within),
+                leaf => AnswerBounds::known(*within, leaf_of(self.0, leaf)),
             })
         }
     }
 
     /// What can be said without words, worked out from the bottom up.
-    fn known(node: &Node, row: &PlainRow) -> Option<bool> {
+    fn known(node: &QueryNode, row: &PlainRow) -> Option<bool> {
         match node {
-            Node::All(nodes) => {
+            QueryNode::All(nodes) => {
                 let parts: Vec<Option<bool>> = nodes.iter().map(|node| known(node, row)).collect();
                 let refuted = parts.contains(&Some(false));
                 if refuted { Some(false) } else { parts.iter().all(Option::is_some).then_some(true) }
             }
-            Node::Any(nodes) => {
+            QueryNode::Any(nodes) => {
                 let parts: Vec<Option<bool>> = nodes.iter().map(|node| known(node, row)).collect();
                 let shown = parts.contains(&Some(true));
                 if shown { Some(true) } else { parts.iter().all(Option::is_some).then_some(false) }
             }
-            Node::Not(node) => known(node, row).map(|holds| !holds),
-            Node::Words(_) | Node::Within(..) => None,
-            Node::Text(filter) => Some(leaf_of(row, Leaf::Text(filter))),
-            Node::Path(filter) => Some(leaf_of(row, Leaf::Path(filter))),
-            Node::Tag(name) => Some(leaf_of(row, Leaf::Tag(name))),
-            Node::Property(filter) => Some(leaf_of(row, Leaf::Property(filter))),
+            QueryNode::Not(node) => known(node, row).map(|holds| !holds),
+            QueryNode::Words(_) | QueryNode::Within(..) => None,
+            QueryNode::Text(filter) => Some(leaf_of(row, QueryLeaf::Text(filter))),
+            QueryNode::Path(filter) => Some(leaf_of(row, QueryLeaf::Path(filter))),
+            QueryNode::Tag(name) => Some(leaf_of(row, QueryLeaf::Tag(name))),
+            QueryNode::Property(filter) => Some(leaf_of(row, QueryLeaf::Property(filter))),
         }
     }
 
@@ -256,7 +259,7 @@ mod tests {
             for (at, row) in rows.iter().enumerate() {
                 let fits = holds(&query.root, &OneRow(row));
                 prop_assert_eq!(found.0 >> at & 1 == 1, fits);
-                let Ok(bounds) = evaluate(&query.root, &Bounds::exactly(true), &WithoutWords(row));
+                let Ok(bounds) = evaluate(&query.root, &AnswerBounds::exactly(true), &WithoutWords(row));
                 prop_assert!(bounds.certain <= fits && fits <= bounds.possible);
                 let said = if bounds.certain == bounds.possible { Some(bounds.certain) } else { None };
                 prop_assert_eq!(said, known(&query.root, row));

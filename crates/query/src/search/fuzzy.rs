@@ -1,14 +1,14 @@
 use crate::nearest::typos;
 
 /// A word in which somebody may have mistyped a letter or two.
-pub struct Fuzzy {
+pub struct FuzzyWord {
     letters: Vec<char>,
     bytes: usize,
     signature: u64,
     limit: usize,
 }
 
-impl Fuzzy {
+impl FuzzyWord {
     /// Nothing for a word so short that any other would be near it, and for a number: another one is another thing.
     pub fn new(word: &str) -> Option<Self> {
         let letters: Vec<char> = word.chars().collect();
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn short_words_have_no_errors_and_long_ones_two() {
-        let distance = |word: &str, term: &str| Fuzzy::new(word).and_then(|word| word.distance(term));
+        let distance = |word: &str, term: &str| FuzzyWord::new(word).and_then(|word| word.distance(term));
         assert_eq!(distance("cat", "car"), None);
         assert_eq!(distance("2026", "2025"), None);
         assert_eq!(distance("ston", "stone"), Some(1));
@@ -67,7 +67,7 @@ mod tests {
     proptest! {
         #[test]
         fn what_is_left_out_early_is_far_away(a in "[a-eé石]{4,10}", b in "[a-eé石]{2,10}") {
-            let fuzzy = Fuzzy::new(&a).unwrap();
+            let fuzzy = FuzzyWord::new(&a).unwrap();
             let exact = typos(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>());
             prop_assert_eq!(fuzzy.distance(&b), Some(exact).filter(|exact| *exact <= fuzzy.limit));
         }

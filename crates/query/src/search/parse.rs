@@ -1,5 +1,5 @@
 use super::{
-    Node, PathFilter, Piece, PropertyFilter, SearchQuery, TaskState, TextFilter, Words, folded,
+    PathFilter, PropertyFilter, QueryNode, QueryPiece, SearchQuery, TaskState, TextFilter, Words, folded,
     leave_out_function_words, search_tokens,
     written::{compiled, tag, without_umlauts},
 };
@@ -15,16 +15,16 @@ const SHORTEST_BEGINNING: usize = 2;
 /// The numbers of its words begin with `first`.
 pub(super) fn parse(text: &str, first: usize) -> SearchQuery {
     let mut parser =
-        Parser { text, at: 0, depth: 0, words: first, last_loose: None, no_expressions: Vec::new(), cut: false };
+        QueryParser { text, at: 0, depth: 0, words: first, last_loose: None, no_expressions: Vec::new(), cut: false };
     let mut nodes = Vec::new();
     while parser.at < text.len() {
-        nodes.push(parser.alternatives(Setting::default()));
+        nodes.push(parser.alternatives(OperatorSetting::default()));
         // A bracket that closes nothing.
         parser.at += 1;
     }
-    let Parser { words, no_expressions, cut, .. } = parser;
+    let QueryParser { words, no_expressions, cut, .. } = parser;
     let mut root = flat(nodes);
-    if let Node::All(nodes) = &mut root {
+    if let QueryNode::All(nodes) = &mut root {
         leave_out_function_words(nodes);
     }
     let mut query = SearchQuery { root, words, no_expressions, cut };
@@ -35,43 +35,43 @@ pub(super) fn parse(text: &str, first: usize) -> SearchQuery {
 }
 
 /// One of these, or all of them; those that say nothing left out.
-fn flat(nodes: Vec<Node>) -> Node {
-    let mut parts: Vec<Node> = nodes.into_iter().filter(|node| !is_nothing(node)).collect();
+fn flat(nodes: Vec<QueryNode>) -> QueryNode {
+    let mut parts: Vec<QueryNode> = nodes.into_iter().filter(|node| !is_nothing(node)).collect();
     match parts.len() {
         1 => match parts.pop() {
-            Some(all @ Node::All(_)) => all,
-            Some(one) => Node::All(vec![one]),
-            None => Node::All(parts),
+            Some(all @ QueryNode::All(_)) => all,
+            Some(one) => QueryNode::All(vec![one]),
+            None => QueryNode::All(parts),
         },
-        _ => Node::All(parts),
+        _ => QueryNode::All(parts),
     }
 }
 
-fn is_nothing(node: &Node) -> bool {
-    matches!(node, Node::All(nodes) | Node::Any(nodes) if nodes.is_empty())
+fn is_nothing(node: &QueryNode) -> bool {
+    matches!(node, QueryNode::All(nodes) | QueryNode::Any(nodes) if nodes.is_empty())
 }
 
 /// Lets the word with this number be the beginning of one.
-fn open(node: &mut Node, number: usize) {
+fn open(node: &mut QueryNode, number: usize) {
     match node {
-        Node::All(nodes) | Node::Any(nodes) => nodes.iter_mut().for_each(|node| open(node, number)),
-        Node::Not(node) | Node::Within(_, node) => open(node, number),
-        Node::Words(words) if words.number == number => words.open = true,
+        QueryNode::All(nodes) | QueryNode::Any(nodes) => nodes.iter_mut().for_each(|node| open(node, number)),
+        QueryNode::Not(node) | QueryNode::Within(_, node) => open(node, number),
+        QueryNode::Words(words) if words.number == number => words.open = true,
         _ => {}
     }
 }
 
 /// What the operators around a word make of it.
 #[derive(Clone, Copy)]
-struct Setting {
-    place: Place,
+struct OperatorSetting {
+    place: WordPlace,
     match_case: bool,
     /// Words that are excluded are meant as they are.
     excluded: bool,
 }
 
 #[derive(Clone, Copy, PartialEq)]
-enum Place {
+enum WordPlace {
     Anywhere,
     Content,
     Path,
@@ -80,13 +80,13 @@ enum Place {
     Tag,
 }
 
-impl Default for Setting {
+impl Default for OperatorSetting {
     fn default() -> Self {
-        Self { place: Place::Anywhere, match_case: false, excluded: false }
+        Self { place: WordPlace::Anywhere, match_case: false, excluded: false }
     }
 }
 
-struct Parser<'t> {
+struct QueryParser<'t> {
     text: &'t str,
     at: usize,
     depth: usize,
@@ -97,7 +97,7 @@ struct Parser<'t> {
     cut: bool,
 }
 
-impl<'t> Parser<'t> {
+impl<'t> QueryParser<'t> {
     fn rest(&self) -> &'t str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -110,16 +110,16 @@ impl<'t> Parser<'t> {
         self.at += self.rest().len() - self.rest().trim_start().len();
     }
 
-    fn alternatives(&mut self, setting: Setting) -> Node {
+    fn alternatives(&mut self, setting: OperatorSetting) -> QueryNode {
         let mut any = vec![self.sequence(setting)];
         while self.takes_or() {
             any.push(self.sequence(setting));
         }
         any.retain(|node| !is_nothing(node));
         match any.len() {
-            1 => any.pop().unwrap_or(Node::All(Vec::new())),
-            0 => Node::All(Vec::new()),
-            _ => Node::Any(any),
+            1 => any.pop().unwrap_or(QueryNode::All(Vec::new())),
+            0 => QueryNode::All(Vec::new()),
+            _ => QueryNode::Any(any),
         }
     }
 
@@ -136,7 +136,7 @@ impl<'t> Parser<'t> {
         self.rest().strip_prefix("OR").is_some_and(|rest| rest.is_empty() || rest.starts_with([' ', '\t', '\n', '(']))
     }
 
-    fn sequence(&mut self, setting: Setting) -> Node {
+    fn sequence(&mut self, setting: OperatorSetting) -> QueryNode {
         let mut all = Vec::new();
         loop {
             self.skip_space();
@@ -148,22 +148,22 @@ impl<'t> Parser<'t> {
                 all.push(node);
             }
         }
-        if all.len() == 1 { all.pop().unwrap_or(Node::All(Vec::new())) } else { Node::All(all) }
+        if all.len() == 1 { all.pop().unwrap_or(QueryNode::All(Vec::new())) } else { QueryNode::All(all) }
     }
 
-    fn item(&mut self, setting: Setting) -> Node {
+    fn item(&mut self, setting: OperatorSetting) -> QueryNode {
         let rest = self.rest();
         // Several dashes exclude as one does.
         let after = rest.trim_start_matches('-');
         if after.len() < rest.len() && after.starts_with(|c: char| !c.is_whitespace() && c != ')') {
             self.at += rest.len() - after.len();
-            let node = self.plain_item(Setting { excluded: true, ..setting });
-            return if is_nothing(&node) { node } else { Node::Not(Box::new(node)) };
+            let node = self.plain_item(OperatorSetting { excluded: true, ..setting });
+            return if is_nothing(&node) { node } else { QueryNode::Not(Box::new(node)) };
         }
         self.plain_item(setting)
     }
 
-    fn plain_item(&mut self, setting: Setting) -> Node {
+    fn plain_item(&mut self, setting: OperatorSetting) -> QueryNode {
         match self.peek() {
             Some('(') => self.group(setting),
             Some('"') => {
@@ -177,10 +177,10 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn group(&mut self, setting: Setting) -> Node {
+    fn group(&mut self, setting: OperatorSetting) -> QueryNode {
         self.at += 1;
         if self.depth == DEEPEST {
-            return Node::All(Vec::new());
+            return QueryNode::All(Vec::new());
         }
         self.depth += 1;
         let node = self.alternatives(setting);
@@ -211,7 +211,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Only if it is closed before a space or the end, so that a path is not taken for one.
-    fn expression(&mut self, setting: Setting) -> Option<Node> {
+    fn expression(&mut self, setting: OperatorSetting) -> Option<QueryNode> {
         let inside = self.rest().strip_prefix('/')?;
         let ends =
             |at: usize| inside[at + 1..].starts_with(|c: char| c.is_whitespace() || c == ')') || at + 1 == inside.len();
@@ -229,15 +229,15 @@ impl<'t> Parser<'t> {
         self.at += end + 2;
         self.last_loose = None;
         Some(match setting.place {
-            Place::Path => Node::Path(PathFilter::PathMatches(pattern)),
-            Place::Name | Place::Extension => Node::Path(PathFilter::NameMatches(pattern)),
-            Place::Anywhere | Place::Content | Place::Tag => {
-                Node::Text(TextFilter { pattern, content: setting.place == Place::Content })
+            WordPlace::Path => QueryNode::Path(PathFilter::PathMatches(pattern)),
+            WordPlace::Name | WordPlace::Extension => QueryNode::Path(PathFilter::NameMatches(pattern)),
+            WordPlace::Anywhere | WordPlace::Content | WordPlace::Tag => {
+                QueryNode::Text(TextFilter { pattern, content: setting.place == WordPlace::Content })
             }
         })
     }
 
-    fn property(&mut self) -> Option<Node> {
+    fn property(&mut self) -> Option<QueryNode> {
         let mut quoted = false;
         let end = self.rest().char_indices().find_map(|(at, c)| {
             quoted ^= c == '"';
@@ -246,26 +246,26 @@ impl<'t> Parser<'t> {
         let filter = PropertyFilter::parse(&self.rest()[1..end])?;
         self.at += end + 1;
         self.last_loose = None;
-        Some(Node::Property(filter))
+        Some(QueryNode::Property(filter))
     }
 
-    fn operator(&mut self, setting: Setting) -> Option<Node> {
+    fn operator(&mut self, setting: OperatorSetting) -> Option<QueryNode> {
         let (name, operand) = self.rest().split_once(':')?;
         let piece = |piece| (setting, Some(piece));
         let (setting, piece) = match name.to_ascii_lowercase().as_str() {
-            "file" => (Setting { place: Place::Name, ..setting }, None),
-            "path" => (Setting { place: Place::Path, ..setting }, None),
-            "ext" => (Setting { place: Place::Extension, ..setting }, None),
-            "content" => (Setting { place: Place::Content, ..setting }, None),
-            "tag" => (Setting { place: Place::Tag, ..setting }, None),
-            "match-case" => (Setting { match_case: true, ..setting }, None),
-            "ignore-case" => (Setting { match_case: false, ..setting }, None),
-            "line" => piece(Piece::Line),
-            "block" => piece(Piece::Block),
-            "section" => piece(Piece::Section),
-            "task" => piece(Piece::Task(TaskState::Any)),
-            "task-todo" => piece(Piece::Task(TaskState::Todo)),
-            "task-done" => piece(Piece::Task(TaskState::Done)),
+            "file" => (OperatorSetting { place: WordPlace::Name, ..setting }, None),
+            "path" => (OperatorSetting { place: WordPlace::Path, ..setting }, None),
+            "ext" => (OperatorSetting { place: WordPlace::Extension, ..setting }, None),
+            "content" => (OperatorSetting { place: WordPlace::Content, ..setting }, None),
+            "tag" => (OperatorSetting { place: WordPlace::Tag, ..setting }, None),
+            "match-case" => (OperatorSetting { match_case: true, ..setting }, None),
+            "ignore-case" => (OperatorSetting { match_case: false, ..setting }, None),
+            "line" => piece(QueryPiece::Line),
+            "block" => piece(QueryPiece::Block),
+            "section" => piece(QueryPiece::Section),
+            "task" => piece(QueryPiece::Task(TaskState::Any)),
+            "task-todo" => piece(QueryPiece::Task(TaskState::Todo)),
+            "task-done" => piece(QueryPiece::Task(TaskState::Done)),
             _ => return None,
         };
         // An operator with nothing behind it is a word.
@@ -283,14 +283,14 @@ impl<'t> Parser<'t> {
         };
         match piece {
             // Every task is found by nothing in particular.
-            Some(piece @ Piece::Task(_)) => Some(Node::Within(piece, Box::new(node))),
+            Some(piece @ QueryPiece::Task(_)) => Some(QueryNode::Within(piece, Box::new(node))),
             Some(_) if is_nothing(&node) => Some(node),
-            Some(piece) => Some(Node::Within(piece, Box::new(node))),
+            Some(piece) => Some(QueryNode::Within(piece, Box::new(node))),
             None => Some(node),
         }
     }
 
-    fn word(&mut self, setting: Setting) -> Node {
+    fn word(&mut self, setting: OperatorSetting) -> QueryNode {
         let ends = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '"');
         let rest = self.rest();
         // The first character belongs to it in any case, or nobody would get on.
@@ -300,22 +300,24 @@ impl<'t> Parser<'t> {
         self.leaf(&rest[..end], false, setting)
     }
 
-    fn leaf(&mut self, text: &str, quoted: bool, setting: Setting) -> Node {
+    fn leaf(&mut self, text: &str, quoted: bool, setting: OperatorSetting) -> QueryNode {
         self.last_loose = None;
-        let nothing = Node::All(Vec::new());
+        let nothing = QueryNode::All(Vec::new());
         let trimmed = text.trim();
         if trimmed.is_empty() {
             return nothing;
         }
         match setting.place {
-            Place::Path => return Node::Path(PathFilter::Path(folded(trimmed))),
-            Place::Name => return Node::Path(PathFilter::Name(folded(trimmed))),
-            Place::Extension => return Node::Path(PathFilter::Extension(folded(trimmed.trim_start_matches('.')))),
-            Place::Tag => return Node::Tag(folded(trimmed.trim_matches(|c| matches!(c, '#' | '/')))),
-            Place::Anywhere | Place::Content => {}
+            WordPlace::Path => return QueryNode::Path(PathFilter::Path(folded(trimmed))),
+            WordPlace::Name => return QueryNode::Path(PathFilter::Name(folded(trimmed))),
+            WordPlace::Extension => {
+                return QueryNode::Path(PathFilter::Extension(folded(trimmed.trim_start_matches('.'))));
+            }
+            WordPlace::Tag => return QueryNode::Tag(folded(trimmed.trim_matches(|c| matches!(c, '#' | '/')))),
+            WordPlace::Anywhere | WordPlace::Content => {}
         }
-        if let Some(name) = tag(trimmed).filter(|_| !quoted && setting.place == Place::Anywhere) {
-            return Node::Tag(folded(name));
+        if let Some(name) = tag(trimmed).filter(|_| !quoted && setting.place == WordPlace::Anywhere) {
+            return QueryNode::Tag(folded(name));
         }
         let (text, starred) = match text.strip_suffix('*').filter(|_| !quoted) {
             Some(text) => (text, true),
@@ -340,13 +342,13 @@ impl<'t> Parser<'t> {
         // A word stands alone, but not in a script that writes none alone.
         let whole = !starred && text.is_ascii();
         match literal(text.trim(), whole, setting).filter(|_| setting.match_case) {
-            Some(cased) => Node::All(vec![Node::Words(words), cased]),
-            None => Node::Words(words),
+            Some(cased) => QueryNode::All(vec![QueryNode::Words(words), cased]),
+            None => QueryNode::Words(words),
         }
     }
 
     /// Nothing if there is no letter or digit in it.
-    fn words(&self, text: &str, setting: Setting) -> Option<Words> {
+    fn words(&self, text: &str, setting: OperatorSetting) -> Option<Words> {
         let (mut terms, mut tail, mut single) = (Vec::new(), false, false);
         search_tokens(text, |token| {
             tail = token.tail;
@@ -358,14 +360,14 @@ impl<'t> Parser<'t> {
         }
         // Of a script without spaces, a single character begins every pair in which it is the first.
         let open = single && !tail;
-        let content = setting.place == Place::Content;
+        let content = setting.place == WordPlace::Content;
         let also = without_umlauts(text).filter(|_| terms.len() == 1);
         (!terms.is_empty()).then_some(Words { number: self.words, terms, exact: false, open, content, also })
     }
 }
 
 /// What is searched for letter by letter.
-fn literal(text: &str, whole: bool, setting: Setting) -> Option<Node> {
+fn literal(text: &str, whole: bool, setting: OperatorSetting) -> Option<QueryNode> {
     let pattern = Box::new(compiled(text, PatternKind::Literal, setting.match_case, whole)?);
-    Some(Node::Text(TextFilter { pattern, content: setting.place == Place::Content }))
+    Some(QueryNode::Text(TextFilter { pattern, content: setting.place == WordPlace::Content }))
 }

@@ -7,12 +7,12 @@ use crate::{Pattern, Row, Value};
 pub struct PropertyFilter {
     /// Folded.
     key: String,
-    test: Test,
+    test: PropertyTest,
 }
 
-enum Test {
+enum PropertyTest {
     Exists,
-    Any(Vec<Test>),
+    Any(Vec<PropertyTest>),
     Null,
     Bool(bool),
     Less(String),
@@ -36,7 +36,7 @@ impl PropertyFilter {
             None => (inside, None),
         };
         let key = folded(key.trim().trim_matches('"'));
-        let test = value.filter(|value| !value.is_empty()).map_or(Test::Exists, Test::parse);
+        let test = value.filter(|value| !value.is_empty()).map_or(PropertyTest::Exists, PropertyTest::parse);
         (!key.is_empty()).then_some(Self { key, test })
     }
 
@@ -68,7 +68,7 @@ fn put_single<'v>(value: &'v Value, into: &mut Vec<&'v Value>) {
     }
 }
 
-impl Test {
+impl PropertyTest {
     fn parse(value: &str) -> Self {
         let value = value.strip_prefix('(').and_then(|value| value.strip_suffix(')')).unwrap_or(value);
         let alternatives: Vec<&str> = value.split(" OR ").map(str::trim).collect();

@@ -1,27 +1,27 @@
 use super::*;
 
 /// A query in a form that shows how it was understood.
-fn shown(node: &Node) -> String {
-    let list = |nodes: &[Node], between: &str| nodes.iter().map(shown).collect::<Vec<_>>().join(between);
+fn shown(node: &QueryNode) -> String {
+    let list = |nodes: &[QueryNode], between: &str| nodes.iter().map(shown).collect::<Vec<_>>().join(between);
     match node {
-        Node::All(nodes) => format!("({})", list(nodes, " & ")),
-        Node::Any(nodes) => format!("({})", list(nodes, " | ")),
-        Node::Not(node) => format!("!{}", shown(node)),
-        Node::Words(words) => {
+        QueryNode::All(nodes) => format!("({})", list(nodes, " & ")),
+        QueryNode::Any(nodes) => format!("({})", list(nodes, " | ")),
+        QueryNode::Not(node) => format!("!{}", shown(node)),
+        QueryNode::Words(words) => {
             let place = if words.content { "content:" } else { "" };
             let (mark, open) = (if words.exact { "\"" } else { "" }, if words.open { "*" } else { "" });
             let also = words.also.as_ref().map_or(String::new(), |also| format!("|{also}"));
             format!("{place}{mark}{}{also}{mark}{open}", words.terms.join("+"))
         }
-        Node::Text(_) => "/…/".to_owned(),
-        Node::Path(PathFilter::Path(text)) => format!("path={text}"),
-        Node::Path(PathFilter::Name(text)) => format!("name={text}"),
-        Node::Path(PathFilter::Extension(text)) => format!("ext={text}"),
-        Node::Path(PathFilter::PathMatches(_)) => "path~".to_owned(),
-        Node::Path(PathFilter::NameMatches(_)) => "name~".to_owned(),
-        Node::Tag(name) => format!("#{name}"),
-        Node::Property(_) => "[…]".to_owned(),
-        Node::Within(piece, node) => format!("{piece:?}{{{}}}", shown(node)),
+        QueryNode::Text(_) => "/…/".to_owned(),
+        QueryNode::Path(PathFilter::Path(text)) => format!("path={text}"),
+        QueryNode::Path(PathFilter::Name(text)) => format!("name={text}"),
+        QueryNode::Path(PathFilter::Extension(text)) => format!("ext={text}"),
+        QueryNode::Path(PathFilter::PathMatches(_)) => "path~".to_owned(),
+        QueryNode::Path(PathFilter::NameMatches(_)) => "name~".to_owned(),
+        QueryNode::Tag(name) => format!("#{name}"),
+        QueryNode::Property(_) => "[…]".to_owned(),
+        QueryNode::Within(piece, node) => format!("{piece:?}{{{}}}", shown(node)),
     }
 }
 

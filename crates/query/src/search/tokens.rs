@@ -27,21 +27,21 @@ pub struct Token<'t> {
 
 /// A word and where it stands, to keep.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Word {
+pub struct KeptWord {
     pub term: String,
     pub span: Range<usize>,
 }
 
 /// All words of a text, to keep.
-pub fn search_words(text: &str) -> Vec<Word> {
+pub fn search_words(text: &str) -> Vec<KeptWord> {
     let mut words = Vec::new();
-    search_tokens(text, |token| words.push(Word { term: token.term.to_owned(), span: token.start..token.end }));
+    search_tokens(text, |token| words.push(KeptWord { term: token.term.to_owned(), span: token.start..token.end }));
     words
 }
 
 /// Calls `each` for all words of a text, in order.
 pub fn search_tokens(text: &str, mut each: impl FnMut(Token<'_>)) {
-    let mut run = Run::default();
+    let mut run = CharacterRun::default();
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
@@ -74,7 +74,7 @@ pub fn folded(text: &str) -> String {
 
 /// What was read of a word, or of a run of characters that are all of one kind.
 #[derive(Default)]
-struct Run {
+struct CharacterRun {
     term: String,
     start: usize,
     end: usize,
@@ -82,7 +82,7 @@ struct Run {
     dense: Vec<(char, usize, usize)>,
 }
 
-impl Run {
+impl CharacterRun {
     fn take(&mut self, c: char, at: usize, each: &mut impl FnMut(Token<'_>)) {
         let end = at + c.len_utf8();
         let joined = self.dense.last().and_then(|(last, ..)| compose(*last, c)).filter(|_| joins(c));

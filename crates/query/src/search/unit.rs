@@ -4,7 +4,7 @@ use std::{
     ops::{ControlFlow, Range},
 };
 
-use super::{Leaf, Node, Resolver, TextFilter, Words, evaluate, folded, holds, search_tokens};
+use super::{LeafResolver, QueryLeaf, QueryNode, TextFilter, Words, evaluate, folded, holds, search_tokens};
 use crate::{LineMatch, Row};
 
 /// Which terms stand for a word of a query: itself, other forms, what somebody probably meant.
@@ -14,46 +14,47 @@ pub trait Lexicon {
 }
 
 /// A piece of text that is looked at by itself.
-pub struct Unit<'t> {
+pub struct TextUnit<'t> {
     text: &'t str,
     /// All its words one after another, which is much quicker than each by itself.
     terms: String,
-    words: Vec<Place>,
+    words: Vec<TermPosition>,
 }
 
 /// Where a word is among the terms, and in the text.
-struct Place {
+struct TermPosition {
     term: Range<usize>,
     span: Range<usize>,
 }
 
-impl<'t> Unit<'t> {
+impl<'t> TextUnit<'t> {
     pub fn new(text: &'t str) -> Self {
         let (mut terms, mut words) = (String::with_capacity(text.len()), Vec::new());
         search_tokens(text, |token| {
             let start = terms.len();
             terms.push_str(token.term);
-            words.push(Place { term: start..terms.len(), span: token.start..token.end });
+            words.push(TermPosition { term: start..terms.len(), span: token.start..token.end });
         });
         Self { text, terms, words }
     }
 
     /// Where words of a query stand, in order, in bytes of the text.
     pub fn find(&self, words: &Words, lexicon: &dyn Lexicon) -> Vec<Range<usize>> {
-        let accepts = |(at, word): (usize, &Place)| lexicon.accepts(words, at, &self.terms[word.term.clone()]);
-        let fits = |run: &[Place]| run.iter().enumerate().all(accepts);
-        let span = |run: &[Place]| Some(run.first()?.span.start..run.last()?.span.end);
+        let accepts = |(at, word): (usize, &TermPosition)| lexicon.accepts(words, at, &self.terms[word.term.clone()]);
+        let fits = |run: &[TermPosition]| run.iter().enumerate().all(accepts);
+        let span = |run: &[TermPosition]| Some(run.first()?.span.start..run.last()?.span.end);
         self.words.windows(words.terms.len().max(1)).filter(|run| fits(run)).filter_map(span).collect()
     }
 
     /// Everything in the text that a query asks for, with the number of the words it was found by; what is excluded is not
     /// looked for, and what is no word comes with a number beyond theirs.
-    pub fn matches(&self, starts: &Starts<'_>, lexicon: &dyn Lexicon) -> Vec<(usize, Range<usize>)> {
+    pub fn matches(&self, starts: &QueryStarts<'_>, lexicon: &dyn Lexicon) -> Vec<(usize, Range<usize>)> {
         let mut found = Vec::new();
         for (at, place) in self.words.iter().enumerate() {
             for words in starts.at(&self.terms[place.term.clone()]) {
                 let Some(run) = self.words.get(at..at + words.terms.len()) else { continue };
-                let accepts = |(at, word): (usize, &Place)| lexicon.accepts(words, at, &self.terms[word.term.clone()]);
+                let accepts =
+                    |(at, word): (usize, &TermPosition)| lexicon.accepts(words, at, &self.terms[word.term.clone()]);
                 if run.iter().enumerate().skip(1).all(accepts)
                     && let Some(last) = run.last()
                 {
@@ -74,7 +75,7 @@ impl<'t> Unit<'t> {
 
     /// Whether a query is true of this piece alone; what is asked of paths and properties, of the note that it is of.
     /// Without one in view, nothing is claimed of it.
-    pub fn fulfils(&self, node: &Node, lexicon: &dyn Lexicon, note: Option<&dyn Row>) -> bool {
+    pub fn fulfils(&self, node: &QueryNode, lexicon: &dyn Lexicon, note: Option<&dyn Row>) -> bool {
         holds(node, &UnitResolver { unit: self, lexicon, note })
     }
 
@@ -91,26 +92,26 @@ impl<'t> Unit<'t> {
 
 /// What a query asks for, by the terms that it can begin with: a text is looked through once, however long the query is.
 #[derive(Default)]
-pub struct Starts<'q> {
+pub struct QueryStarts<'q> {
     by_term: HashMap<&'q str, Vec<&'q Words>>,
     /// Words that may be the beginning of one.
     beginnings: Vec<&'q Words>,
     filters: Vec<&'q TextFilter>,
 }
 
-impl<'q> Starts<'q> {
+impl<'q> QueryStarts<'q> {
     /// `variants` are the terms that stand for a word besides itself.
-    pub fn new(node: &'q Node, variants: &dyn Fn(&'q Words) -> &'q [String]) -> Self {
+    pub fn new(node: &'q QueryNode, variants: &dyn Fn(&'q Words) -> &'q [String]) -> Self {
         let mut starts = Self::default();
         starts.put(node, variants);
         starts
     }
 
-    fn put(&mut self, node: &'q Node, variants: &dyn Fn(&'q Words) -> &'q [String]) {
+    fn put(&mut self, node: &'q QueryNode, variants: &dyn Fn(&'q Words) -> &'q [String]) {
         match node {
-            Node::All(nodes) | Node::Any(nodes) => nodes.iter().for_each(|node| self.put(node, variants)),
-            Node::Within(_, node) => self.put(node, variants),
-            Node::Words(words) => {
+            QueryNode::All(nodes) | QueryNode::Any(nodes) => nodes.iter().for_each(|node| self.put(node, variants)),
+            QueryNode::Within(_, node) => self.put(node, variants),
+            QueryNode::Words(words) => {
                 let is_one = words.terms.len() == 1;
                 let others: &[String] = if is_one { variants(words) } else { &[] };
                 for term in words.terms.first().into_iter().chain(others) {
@@ -120,8 +121,8 @@ impl<'q> Starts<'q> {
                     self.beginnings.push(words);
                 }
             }
-            Node::Text(filter) => self.filters.push(filter),
-            Node::Not(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) => {}
+            QueryNode::Text(filter) => self.filters.push(filter),
+            QueryNode::Not(_) | QueryNode::Path(_) | QueryNode::Tag(_) | QueryNode::Property(_) => {}
         }
     }
 
@@ -137,25 +138,25 @@ impl<'q> Starts<'q> {
 
 /// Answers for one piece of text.
 struct UnitResolver<'u> {
-    unit: &'u Unit<'u>,
+    unit: &'u TextUnit<'u>,
     lexicon: &'u dyn Lexicon,
     note: Option<&'u dyn Row>,
 }
 
-impl Resolver for UnitResolver<'_> {
+impl LeafResolver for UnitResolver<'_> {
     type Answers = bool;
     type Error = Infallible;
 
-    fn leaf(&self, leaf: Leaf<'_>, within: &bool) -> Result<bool, Infallible> {
+    fn leaf(&self, leaf: QueryLeaf<'_>, within: &bool) -> Result<bool, Infallible> {
         Ok(*within
             && match leaf {
-                Leaf::Words(words) => !self.unit.find(words, self.lexicon).is_empty(),
+                QueryLeaf::Words(words) => !self.unit.find(words, self.lexicon).is_empty(),
                 // What cannot be decided is not claimed.
-                Leaf::Text(filter) => filter.pattern.is_match(self.unit.text) == Ok(true),
-                Leaf::Tag(wanted) => self.unit.has_tag(wanted),
-                Leaf::Path(filter) => self.note.is_some_and(|note| filter.holds(note.path())),
-                Leaf::Property(filter) => self.note.is_some_and(|note| filter.holds(note)),
-                Leaf::Within(_, node) => evaluate(node, within, self)?,
+                QueryLeaf::Text(filter) => filter.pattern.is_match(self.unit.text) == Ok(true),
+                QueryLeaf::Tag(wanted) => self.unit.has_tag(wanted),
+                QueryLeaf::Path(filter) => self.note.is_some_and(|note| filter.holds(note.path())),
+                QueryLeaf::Property(filter) => self.note.is_some_and(|note| filter.holds(note)),
+                QueryLeaf::Within(_, node) => evaluate(node, within, self)?,
             })
     }
 }

@@ -3,7 +3,7 @@
 use unicode_normalization::UnicodeNormalization;
 
 use super::search_words;
-use crate::{Case, Pattern, PatternKind, PatternOptions};
+use crate::{LetterCase, Pattern, PatternKind, PatternOptions};
 
 /// The name of a tag, if somebody has written one: a number is none.
 pub(super) fn tag(text: &str) -> Option<&str> {
@@ -29,7 +29,7 @@ pub(super) fn expression(text: &str) -> Option<Pattern> {
 }
 
 pub(super) fn compiled(text: &str, kind: PatternKind, match_case: bool, whole_word: bool) -> Option<Pattern> {
-    let case = if match_case { Case::Sensitive } else { Case::Insensitive };
+    let case = if match_case { LetterCase::Sensitive } else { LetterCase::Insensitive };
     // What is no pattern is searched for as words.
     Pattern::compile(text, &PatternOptions { kind, case, whole_word, nfc: !text.is_ascii() }).ok()
 }

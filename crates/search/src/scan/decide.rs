@@ -3,7 +3,7 @@
 use std::convert::Infallible;
 
 use lapidary_index::{FileRow, FileState};
-use lapidary_query::{Bounds, Leaf, Node, Piece, Resolver, Row, evaluate, has_tag};
+use lapidary_query::{AnswerBounds, LeafResolver, QueryLeaf, QueryNode, QueryPiece, Row, evaluate, has_tag};
 
 use super::super::evaluate::{digest_of, surely_matches, without_ending};
 
@@ -15,8 +15,8 @@ pub(super) enum AtHand<'t> {
 }
 
 /// Whether a note may fit, as far as that can be said.
-pub(super) fn may_fit(node: &Node, row: &FileRow<'_>, state: &FileState, at_hand: AtHand<'_>) -> bool {
-    match evaluate(node, &Bounds::exactly(true), &BeforeWords { row, state, at_hand }) {
+pub(super) fn may_fit(node: &QueryNode, row: &FileRow<'_>, state: &FileState, at_hand: AtHand<'_>) -> bool {
+    match evaluate(node, &AnswerBounds::exactly(true), &BeforeWords { row, state, at_hand }) {
         Ok(bounds) => bounds.possible,
         Err(never) => match never {},
     }
@@ -31,48 +31,59 @@ struct BeforeWords<'n> {
 
 impl BeforeWords<'_> {
     /// Nothing if that cannot be said.
-    fn fits(&self, leaf: Leaf<'_>) -> Option<bool> {
+    fn fits(&self, leaf: QueryLeaf<'_>) -> Option<bool> {
         match (leaf, self.at_hand) {
-            (Leaf::Path(filter), _) => Some(filter.holds(self.row.path())),
-            (Leaf::Text(filter), AtHand::Text(text)) => {
+            (QueryLeaf::Path(filter), _) => Some(filter.holds(self.row.path())),
+            (QueryLeaf::Text(filter), AtHand::Text(text)) => {
                 let path = without_ending(self.row.path());
                 Some(
                     (!filter.content && surely_matches(&filter.pattern, path)) || surely_matches(&filter.pattern, text),
                 )
             }
-            (Leaf::Tag(wanted), AtHand::Digest) => Some(has_tag(self.row, wanted)),
-            (Leaf::Property(filter), AtHand::Digest) => Some(filter.holds(self.row)),
-            (Leaf::Within(Piece::Task(wanted), inside), AtHand::Digest) => {
-                let any = digest_of(self.state).structure().tasks.iter().any(|task| wanted.accepts(task.status));
-                let every = matches!(inside, Node::All(nodes) if nodes.is_empty());
+            (QueryLeaf::Tag(wanted), AtHand::Digest) => Some(has_tag(self.row, wanted)),
+            (QueryLeaf::Property(filter), AtHand::Digest) => Some(filter.holds(self.row)),
+            (QueryLeaf::Within(QueryPiece::Task(wanted), inside), AtHand::Digest) => {
+                let any = digest_of(self.state).tasks().iter().any(|task| wanted.accepts(task.status));
+                let every = matches!(inside, QueryNode::All(nodes) if nodes.is_empty());
                 Some(any).filter(|any| !any || every)
             }
-            (Leaf::Words(_) | Leaf::Text(_) | Leaf::Tag(_) | Leaf::Property(_) | Leaf::Within(..), _) => None,
+            (
+                QueryLeaf::Words(_)
+                | QueryLeaf::Text(_)
+                | QueryLeaf::Tag(_)
+                | QueryLeaf::Property(_)
+                | QueryLeaf::Within(..),
+                _,
+            ) => None,
         }
     }
 }
 
-impl Resolver for BeforeWords<'_> {
-    type Answers = Bounds<bool>;
+impl LeafResolver for BeforeWords<'_> {
+    type Answers = AnswerBounds<bool>;
     type Error = Infallible;
 
-    fn leaf(&self, leaf: Leaf<'_>, within: &Bounds<bool>) -> Result<Bounds<bool>, Infallible> {
-        Ok(self.fits(leaf).map_or_else(|| Bounds::unknown(within), |fits| Bounds::known(*within, fits)))
+    fn leaf(&self, leaf: QueryLeaf<'_>, within: &AnswerBounds<bool>) -> Result<AnswerBounds<bool>, Infallible> {
+        Ok(self.fits(leaf).map_or_else(|| AnswerBounds::unknown(within), |fits| AnswerBounds::known(*within, fits)))
     }
 }
 
 /// Whether no note fits that holds none of the words.
-pub(super) fn needs_words(node: &Node) -> bool {
+pub(super) fn needs_words(node: &QueryNode) -> bool {
     match node {
-        Node::All(nodes) => nodes.iter().any(needs_words),
-        Node::Any(nodes) => nodes.iter().all(needs_words),
-        Node::Within(_, node) => needs_words(node),
-        Node::Words(_) => true,
-        Node::Not(_) | Node::Text(_) | Node::Path(_) | Node::Tag(_) | Node::Property(_) => false,
+        QueryNode::All(nodes) => nodes.iter().any(needs_words),
+        QueryNode::Any(nodes) => nodes.iter().all(needs_words),
+        QueryNode::Within(_, node) => needs_words(node),
+        QueryNode::Words(_) => true,
+        QueryNode::Not(_) | QueryNode::Text(_) | QueryNode::Path(_) | QueryNode::Tag(_) | QueryNode::Property(_) => {
+            false
+        }
     }
 }
 
 /// Whether a digest says more.
-pub(super) fn needs_digest(node: &Node) -> bool {
-    node.any_leaf(&mut |leaf| matches!(leaf, Leaf::Tag(_) | Leaf::Property(_) | Leaf::Within(Piece::Task(_), _)))
+pub(super) fn needs_digest(node: &QueryNode) -> bool {
+    node.any_leaf(&mut |leaf| {
+        matches!(leaf, QueryLeaf::Tag(_) | QueryLeaf::Property(_) | QueryLeaf::Within(QueryPiece::Task(_), _))
+    })
 }

@@ -1,17 +1,17 @@
 use std::{collections::BTreeMap, sync::LazyLock};
 
-use lapidary_query::{Case, Pattern, PatternKind, PatternOptions, folded};
+use lapidary_query::{LetterCase, Pattern, PatternKind, PatternOptions, folded};
 
 use lapidary_index::GoOn;
 
 /// How a term of a query may stand in a text that nobody has cut into words yet.
-pub(super) struct Spelling {
+pub(super) struct TermSpelling {
     plain: Pattern,
     /// With accents; not for texts that have none.
     accented: Option<Pattern>,
 }
 
-impl Spelling {
+impl TermSpelling {
     /// What cannot be searched for by itself is left to the closer look.
     pub(super) fn of(term: &str) -> Option<Self> {
         let plain = compiled(term, PatternKind::Literal)?;
@@ -26,7 +26,7 @@ impl Spelling {
 }
 
 fn compiled(text: &str, kind: PatternKind) -> Option<Pattern> {
-    let options = PatternOptions { kind, case: Case::Insensitive, whole_word: false, nfc: !text.is_ascii() };
+    let options = PatternOptions { kind, case: LetterCase::Insensitive, whole_word: false, nfc: !text.is_ascii() };
     Pattern::compile(text, &options).ok()
 }
 
@@ -71,7 +71,7 @@ mod tests {
 
     #[test]
     fn accents_are_found_and_not_needed() {
-        let lines = |term: &str, text: &str| Spelling::of(term).unwrap().count_lines(text.as_bytes(), &|| true);
+        let lines = |term: &str, text: &str| TermSpelling::of(term).unwrap().count_lines(text.as_bytes(), &|| true);
         for text in ["Café", "CAFE\u{301}", "cafe", "ein Café"] {
             assert_eq!(lines("cafe", text), 1, "{text}");
         }

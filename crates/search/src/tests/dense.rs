@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 
 use super::*;
 use crate::{
-    blocks::{Counts, FIELDS, Field},
+    blocks::{DocumentField, FIELDS, FieldCounts},
     postings::{Postings, PostingsWriter},
 };
 
 /// Documents of a term with how often it stands where: runs, gaps, and counts that no byte can hold.
-fn documents() -> impl Strategy<Value = Vec<(u32, Counts)>> {
+fn documents() -> impl Strategy<Value = Vec<(u32, FieldCounts)>> {
     let gap = prop_oneof![12 => Just(0_u32), 3 => 1_u32..4, 1 => 100_u32..1000];
     let body = prop_oneof![1 => Just(0_u32), 12 => 1_u32..6, 1 => 250_u32..260];
     let extra = prop::option::weighted(0.2, (0..FIELDS - 1, 1_u32..200));
@@ -21,7 +21,7 @@ fn documents() -> impl Strategy<Value = Vec<(u32, Counts)>> {
             let mut counts = [0; FIELDS];
             extra.into_iter().for_each(|(field, count)| counts[field] = count);
             // A document without the term is not written.
-            counts[Field::Body as usize] = if extra.is_none() { body.max(1) } else { body };
+            counts[DocumentField::Body as usize] = if extra.is_none() { body.max(1) } else { body };
             (document, counts)
         };
         documents.into_iter().map(one).collect()
@@ -29,7 +29,7 @@ fn documents() -> impl Strategy<Value = Vec<(u32, Counts)>> {
 }
 
 /// Some positions for so many of a term.
-fn positions(document: u32, counts: &Counts) -> Vec<u32> {
+fn positions(document: u32, counts: &FieldCounts) -> Vec<u32> {
     let mut position = document % 300;
     let step = |at: u32| {
         position += 1 + (at * 7 + document) % 150;
@@ -38,7 +38,7 @@ fn positions(document: u32, counts: &Counts) -> Vec<u32> {
     (0..counts.iter().sum::<u32>()).map(step).collect()
 }
 
-fn written(documents: &[(u32, Counts)]) -> (Vec<u8>, Vec<u8>) {
+fn written(documents: &[(u32, FieldCounts)]) -> (Vec<u8>, Vec<u8>) {
     let (mut writer, mut found) = (PostingsWriter::default(), (Vec::new(), Vec::new()));
     for (document, counts) in documents {
         let mut before = 0;
@@ -65,11 +65,11 @@ proptest! {
     fn postings_are_what_was_written(documents in documents(), wanted in prop::collection::vec(0_u32..30_000, 0..20)) {
         let (blocks, found) = written(&documents);
         let mut postings = Postings::new(&blocks, &found);
-        let mut in_blocks: BTreeMap<u32, Counts> = BTreeMap::new();
+        let mut in_blocks: BTreeMap<u32, FieldCounts> = BTreeMap::new();
         let mut whole = postings.clone();
         while let Some(block) = whole.block() {
             for (at, body) in block.bodies.iter().enumerate().filter(|(_, body)| **body > 0) {
-                in_blocks.entry(block.document(at)).or_default()[Field::Body as usize] = u32::from(*body);
+                in_blocks.entry(block.document(at)).or_default()[DocumentField::Body as usize] = u32::from(*body);
             }
             in_blocks.extend(block.extras().map(|(at, counts)| (block.document(at), counts)));
         }

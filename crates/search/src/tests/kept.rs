@@ -4,11 +4,11 @@ use lapidary_index::PlannedIndex;
 use lapidary_store::{Change, ChangeSet, maintenance::schedule};
 
 use super::{
-    super::{corpus::Readable, keeper::to_rank},
+    super::{corpus::ReadableCounts, keeper::to_rank},
     *,
 };
 
-fn counted(live: &Searched, scope: &Arc<Scope>) -> Arc<Readable> {
+fn counted(live: &Searched, scope: &Arc<Scope>) -> Arc<ReadableCounts> {
     live.search.index(&to_rank(live, scope, &|| true).unwrap(), &|| true).unwrap().1
 }
 
@@ -19,7 +19,7 @@ fn what_was_counted_for_a_scope_is_kept_for_many_and_longest_for_those_who_ask_o
     let scopes: Vec<Arc<Scope>> = (0..100).map(|_| open()).collect();
     let (busy, others) = scopes.split_first().unwrap();
     let first = counted(&live, busy);
-    let counts: Vec<Arc<Readable>> = others
+    let counts: Vec<Arc<ReadableCounts>> = others
         .iter()
         .map(|scope| {
             let readable = counted(&live, scope);
@@ -42,7 +42,7 @@ fn a_search_in_what_is_only_planned_leaves_what_others_have_counted() {
     let planned = || {
         let mut index = PlannedIndex::new(live.notes(&|| true).unwrap(), &live);
         index.make(&[Arc::new(ChangeSet::one(create.clone()))]);
-        Files::ahead(Arc::clone(&live), Arc::clone(&scope), index)
+        VisibleFiles::ahead(Arc::clone(&live), Arc::clone(&scope), index)
     };
     let (_, readable) = live.search.index(&planned(), &|| true).unwrap();
     assert_eq!((before.count, readable.count), (1, 2));

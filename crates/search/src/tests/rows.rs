@@ -4,7 +4,7 @@ use std::convert::Infallible;
 
 use lapidary_index::FileRow;
 use lapidary_note::Frontmatter;
-use lapidary_query::{Leaf, Lexicon, Node, Piece, Resolver, Row, Unit, Words, has_tag, holds};
+use lapidary_query::{LeafResolver, Lexicon, QueryLeaf, QueryNode, QueryPiece, Row, TextUnit, Words, has_tag, holds};
 use proptest::prelude::*;
 
 use super::*;
@@ -24,33 +24,33 @@ struct OneNote<'r> {
 }
 
 impl OneNote<'_> {
-    fn fits(&self, leaf: Leaf<'_>) -> bool {
+    fn fits(&self, leaf: QueryLeaf<'_>) -> bool {
         let body = Frontmatter::find(self.text).map_or(0, |block| block.span.end);
         match leaf {
-            Leaf::Words(words) => !Unit::new(&self.text[body..]).find(words, &Typed).is_empty(),
-            Leaf::Text(filter) => filter.pattern.is_match(self.text) == Ok(true),
-            Leaf::Path(filter) => filter.holds(self.row.path()),
-            Leaf::Tag(wanted) => has_tag(self.row, wanted),
-            Leaf::Property(filter) => filter.holds(self.row),
-            Leaf::Within(Piece::Task(state), node) => {
+            QueryLeaf::Words(words) => !TextUnit::new(&self.text[body..]).find(words, &Typed).is_empty(),
+            QueryLeaf::Text(filter) => filter.pattern.is_match(self.text) == Ok(true),
+            QueryLeaf::Path(filter) => filter.holds(self.row.path()),
+            QueryLeaf::Tag(wanted) => has_tag(self.row, wanted),
+            QueryLeaf::Property(filter) => filter.holds(self.row),
+            QueryLeaf::Within(QueryPiece::Task(state), node) => {
                 let items = self.row.items().into_iter();
                 let tasks = items.filter(|item| item.status.is_some_and(|status| state.accepts(status)));
-                tasks.filter_map(|task| task.text(self.text)).any(|text| self.in_piece(&text, node))
+                tasks.map(|task| task.text).any(|text| self.in_piece(&text, node))
             }
-            Leaf::Within(_, node) => self.text.lines().any(|line| self.in_piece(line, node)),
+            QueryLeaf::Within(_, node) => self.text.lines().any(|line| self.in_piece(line, node)),
         }
     }
 
-    fn in_piece(&self, text: &str, node: &Node) -> bool {
-        Unit::new(text).fulfils(node, &Typed, Some(self.row))
+    fn in_piece(&self, text: &str, node: &QueryNode) -> bool {
+        TextUnit::new(text).fulfils(node, &Typed, Some(self.row))
     }
 }
 
-impl Resolver for OneNote<'_> {
+impl LeafResolver for OneNote<'_> {
     type Answers = bool;
     type Error = Infallible;
 
-    fn leaf(&self, leaf: Leaf<'_>, within: &bool) -> Result<bool, Infallible> {
+    fn leaf(&self, leaf: QueryLeaf<'_>, within: &bool) -> Result<bool, Infallible> {
         Ok(*within && self.fits(leaf))
     }
 }
@@ -103,8 +103,8 @@ proptest! {
         let (index, readable) = live.search.index(&files, &|| true).unwrap();
         for query in queries {
             let text = query.concat();
-            let corpus = Corpus::new(&index, Arc::clone(&readable));
-            let search = Search::new(corpus, SearchQuery::parse(&text), &files, &|| true);
+            let corpus = ReadableCorpus::new(&index, Arc::clone(&readable));
+            let search = RankedSearch::new(corpus, SearchQuery::parse(&text), &files, &|| true);
             if search.query.is_empty() {
                 continue;
             }

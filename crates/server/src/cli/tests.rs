@@ -6,7 +6,7 @@ fn line(words: &str) -> Result<Invocation, clap::Error> {
     parse(std::iter::once("lapidary").chain(words.split_whitespace()))
 }
 
-fn flags(words: &str) -> Flags {
+fn flags(words: &str) -> CommonFlags {
     line(words).unwrap().flags
 }
 
@@ -21,7 +21,7 @@ fn serve_is_what_happens_when_nothing_is_said() {
 fn every_subcommand_takes_the_same_options_before_and_after_its_name() {
     let options = "--vault a --vault n=b --config c.toml --read-only --tools x,y --tools z --exclude-tools w \
                    --dotted-names --demo --profile reader";
-    let expected = Flags {
+    let expected = CommonFlags {
         vaults: vec!["a".into(), "n=b".into()],
         demo: true,
         config: Some("c.toml".into()),
@@ -75,7 +75,7 @@ fn http_takes_an_address_in_every_usual_form() {
 #[test]
 fn the_arguments_of_a_call_are_an_object_or_come_from_standard_input() {
     let input = |words: &[&str]| match parse(["lapidary", "call", "file.read"].iter().chain(words)).unwrap().command {
-        Command::Call(Call { tool, input }) => (tool, input),
+        Command::Call(CallArguments { tool, input }) => (tool, input),
         other => panic!("{other:?}"),
     };
     let tool = || "file.read".to_owned();
@@ -88,9 +88,9 @@ fn the_arguments_of_a_call_are_an_object_or_come_from_standard_input() {
 #[test]
 fn listings_and_the_log_have_their_own_options() {
     for (words, command) in [
-        ("tools", Command::Tools(Listing { json: false })),
-        ("tools --json", Command::Tools(Listing { json: true })),
-        ("vaults --json", Command::Vaults(Listing { json: true })),
+        ("tools", Command::Tools(ListArguments { json: false })),
+        ("tools --json", Command::Tools(ListArguments { json: true })),
+        ("vaults --json", Command::Vaults(ListArguments { json: true })),
         (
             "search slate roof --json --limit 3 --or tiles",
             Command::Search(Search {
@@ -147,7 +147,7 @@ fn help_and_version_are_no_failures() {
 fn the_table_of_settings_and_the_command_line_know_the_same_flags() {
     let mut known: BTreeSet<String> = crate::config::flag_names().map(str::to_owned).collect();
     known.insert("--config".into());
-    let declared: BTreeSet<String> = Line::command()
+    let declared: BTreeSet<String> = CommandLine::command()
         .get_arguments()
         .filter_map(|argument| argument.get_long())
         .map(|long| format!("--{long}"))
@@ -157,5 +157,5 @@ fn the_table_of_settings_and_the_command_line_know_the_same_flags() {
 
 #[test]
 fn the_declaration_is_consistent() {
-    Line::command().debug_assert();
+    CommandLine::command().debug_assert();
 }

@@ -1,17 +1,21 @@
 use std::io::{IsTerminal, Write, stderr, stdin};
 
-use lapidary_pipeline::{Decided, Executor, Pending};
+use lapidary_pipeline::{ApprovalOutcome, Executor, PendingChange};
 use lapidary_tools::quote::{one_line, quoted};
 use serde_json::{Value, json};
 
-use super::{Done, Failure, print_json, printable, report, table};
+use super::{CommandFailure, CommandOutcome, print_json, printable, report, table};
 use crate::{
-    assemble::Assembled,
+    assemble::AssembledServer,
     cli::{ApprovalWord, Approvals},
 };
 
 /// What waits for a person, and their answer.
-pub(super) fn run(command: &Approvals, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
+pub(super) fn run(
+    command: &Approvals,
+    assembled: &AssembledServer,
+    out: &mut dyn Write,
+) -> Result<CommandOutcome, CommandFailure> {
     let executor = &assembled.executor;
     let Some(word) = &command.word else { return list(executor, false, out) };
     match word {
@@ -19,43 +23,43 @@ pub(super) fn run(command: &Approvals, assembled: &Assembled, out: &mut dyn Writ
         ApprovalWord::Show { id, .. } => match find(executor, id)? {
             Some(pending) => {
                 writeln!(out, "{}", printable(&pending.question))?;
-                Ok(Done::Well)
+                Ok(CommandOutcome::Well)
             }
-            None => Ok(Done::Refused),
+            None => Ok(CommandOutcome::Refused),
         },
         ApprovalWord::Accept { id, .. } => match find(executor, id)? {
             Some(pending) => accept(executor, &pending, out),
-            None => Ok(Done::Refused),
+            None => Ok(CommandOutcome::Refused),
         },
         ApprovalWord::Reject { id, .. } => match find(executor, id)? {
             Some(pending) => told(executor.decide(&pending, false)?, out),
-            None => Ok(Done::Refused),
+            None => Ok(CommandOutcome::Refused),
         },
     }
 }
 
-fn list(executor: &Executor, as_json: bool, out: &mut dyn Write) -> Result<Done, Failure> {
+fn list(executor: &Executor, as_json: bool, out: &mut dyn Write) -> Result<CommandOutcome, CommandFailure> {
     let pending = executor.pending()?;
     if as_json {
         let all: Vec<Value> = pending.iter().map(one_as_json).collect();
         print_json(out, &json!({ "approvals": all }))?;
-        return Ok(Done::Well);
+        return Ok(CommandOutcome::Well);
     }
     if pending.is_empty() {
         writeln!(out, "Nothing waits for you.")?;
-        return Ok(Done::Well);
+        return Ok(CommandOutcome::Well);
     }
-    let row = |pending: &Pending| {
+    let row = |pending: &PendingChange| {
         let question = pending.question.lines().next().unwrap_or_default();
         let said = if pending.taken { "being carried out" } else { question };
         [pending.id.clone(), pending.asked_at(), one_line(&pending.caller).into_owned(), one_line(said).into_owned()]
     };
     table::print(out, &pending.iter().map(row).collect::<Vec<_>>())?;
     writeln!(out, "\nLook at one with `lapidary approvals show ID`, then `accept ID` or `reject ID`.")?;
-    Ok(Done::Well)
+    Ok(CommandOutcome::Well)
 }
 
-fn one_as_json(pending: &Pending) -> Value {
+fn one_as_json(pending: &PendingChange) -> Value {
     json!({
         "id": pending.id, "asked": pending.asked_at(), "vault": pending.vault, "client": pending.caller,
         "profile": pending.profile, "tool": pending.tool, "question": pending.question, "taken": pending.taken,
@@ -63,8 +67,8 @@ fn one_as_json(pending: &Pending) -> Value {
 }
 
 /// The one whose name begins like this.
-fn find(executor: &Executor, id: &str) -> Result<Option<Pending>, Failure> {
-    let mut found: Vec<Pending> =
+fn find(executor: &Executor, id: &str) -> Result<Option<PendingChange>, CommandFailure> {
+    let mut found: Vec<PendingChange> =
         executor.pending()?.into_iter().filter(|pending| pending.id.starts_with(id)).collect();
     match found.len() {
         1 => Ok(found.pop()),
@@ -80,60 +84,60 @@ fn find(executor: &Executor, id: &str) -> Result<Option<Pending>, Failure> {
 }
 
 /// Programs can start programs, so a yes has to be typed.
-fn accept(executor: &Executor, pending: &Pending, out: &mut dyn Write) -> Result<Done, Failure> {
+fn accept(executor: &Executor, pending: &PendingChange, out: &mut dyn Write) -> Result<CommandOutcome, CommandFailure> {
     if !(stdin().is_terminal() && stderr().is_terminal()) {
         report::error("a change is accepted by a person at a terminal; run this command there");
-        return Ok(Done::Refused);
+        return Ok(CommandOutcome::Refused);
     }
     eprint!("{}\nApply this change? [y/N] ", printable(&pending.question));
     let mut line = String::new();
-    stdin().read_line(&mut line).map_err(|error| Failure::Input(error.to_string()))?;
+    stdin().read_line(&mut line).map_err(|error| CommandFailure::Input(error.to_string()))?;
     if !matches!(line.trim(), "y" | "Y" | "yes") {
         writeln!(out, "Nothing was changed; it still waits. `lapidary approvals reject {}` refuses it.", pending.id)?;
-        return Ok(Done::Refused);
+        return Ok(CommandOutcome::Refused);
     }
     told(executor.decide(pending, true)?, out)
 }
 
-fn told(decided: Decided, out: &mut dyn Write) -> Result<Done, Failure> {
+fn told(decided: ApprovalOutcome, out: &mut dyn Write) -> Result<CommandOutcome, CommandFailure> {
     match decided {
-        Decided::Tried(rendered) => {
+        ApprovalOutcome::Tried(rendered) => {
             writeln!(out, "{}", printable(&rendered.text().concat()))?;
-            Ok(if rendered.is_error { Done::Refused } else { Done::Well })
+            Ok(if rendered.is_error { CommandOutcome::Refused } else { CommandOutcome::Well })
         }
-        Decided::MayRead => {
+        ApprovalOutcome::MayRead => {
             writeln!(out, "Agreed. The client reads it when it makes the call again.")?;
-            Ok(Done::Well)
+            Ok(CommandOutcome::Well)
         }
-        Decided::NoSuchProfile(name) => {
+        ApprovalOutcome::NoSuchProfile(name) => {
             report::error(&format!(
                 "it was asked under the profile {}, which is not configured here; use the configuration of the server",
                 quoted(&name)
             ));
-            Ok(Done::Refused)
+            Ok(CommandOutcome::Refused)
         }
-        Decided::NoSuchPrincipal(name) => {
+        ApprovalOutcome::NoSuchPrincipal(name) => {
             report::error(&format!(
                 "it was asked by {}, and there is no such principal here; use the configuration of the server, or reject it",
                 quoted(&name)
             ));
-            Ok(Done::Refused)
+            Ok(CommandOutcome::Refused)
         }
-        Decided::ProfileChanged { principal, profile } => {
+        ApprovalOutcome::ProfileChanged { principal, profile } => {
             report::error(&format!(
                 "it was asked by {} under the profile {}, and here it has another; use the configuration of the server, or reject it",
                 quoted(&principal),
                 quoted(&profile)
             ));
-            Ok(Done::Refused)
+            Ok(CommandOutcome::Refused)
         }
-        Decided::Rejected => {
+        ApprovalOutcome::Rejected => {
             writeln!(out, "Rejected. Nothing was changed.")?;
-            Ok(Done::Well)
+            Ok(CommandOutcome::Well)
         }
-        Decided::Gone => {
+        ApprovalOutcome::Gone => {
             report::error("somebody has answered it already, or it has waited too long");
-            Ok(Done::Refused)
+            Ok(CommandOutcome::Refused)
         }
     }
 }

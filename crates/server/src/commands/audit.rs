@@ -7,14 +7,18 @@ use std::{
 use lapidary_tools::quote::one_line;
 use serde_json::Value;
 
-use super::{Done, Failure, json_for};
-use crate::{assemble::Assembled, cli::Audit};
+use super::{CommandFailure, CommandOutcome, json_for};
+use crate::{assemble::AssembledServer, cli::Audit};
 
 /// How often a followed log is looked at.
 const LOOK: Duration = Duration::from_millis(200);
 
 /// The log of each vault: the latest calls, and with `--follow` what comes.
-pub(super) fn run(audit: Audit, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
+pub(super) fn run(
+    audit: Audit,
+    assembled: &AssembledServer,
+    out: &mut dyn Write,
+) -> Result<CommandOutcome, CommandFailure> {
     let mut lines = Vec::new();
     let mut tails = Vec::new();
     for served in assembled.executor.vaults().iter() {
@@ -27,7 +31,7 @@ pub(super) fn run(audit: Audit, assembled: &Assembled, out: &mut dyn Write) -> R
     let surplus = lines.len().saturating_sub(audit.limit);
     print(out, &lines[surplus..], audit.json)?;
     if !audit.follow {
-        return Ok(Done::Well);
+        return Ok(CommandOutcome::Well);
     }
     loop {
         thread::sleep(LOOK);
@@ -37,7 +41,7 @@ pub(super) fn run(audit: Audit, assembled: &Assembled, out: &mut dyn Write) -> R
     }
 }
 
-fn print(out: &mut dyn Write, lines: &[String], json: bool) -> Result<(), Failure> {
+fn print(out: &mut dyn Write, lines: &[String], json: bool) -> Result<(), CommandFailure> {
     for line in lines {
         if json {
             writeln!(out, "{}", json_for(line, stdout().is_terminal()))?;

@@ -3,18 +3,24 @@ use std::{
     sync::Arc,
 };
 
-use lapidary_pipeline::{Answer, Caller, CallerStanding, Executor, Invocation, Outcome, Principal, Question, Verdict};
+use lapidary_pipeline::{
+    Caller, CallerStanding, ConsentAnswer, Executor, Invocation, Outcome, Principal, Question, Verdict,
+};
 use lapidary_tools::quote::quoted;
 use serde_json::{Map, Value};
 
-use super::{Done, Failure, SAVING, print_json, printable, progress, report};
+use super::{CommandFailure, CommandOutcome, SAVING, print_json, printable, progress, report};
 use crate::{
-    assemble::Assembled,
-    cli::{Call, CallInput},
+    assemble::AssembledServer,
+    cli::{CallArguments, CallInput},
 };
 
 /// One call, through the same executor as a client's.
-pub(super) fn run(call: &Call, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
+pub(super) fn run(
+    call: &CallArguments,
+    assembled: &AssembledServer,
+    out: &mut dyn Write,
+) -> Result<CommandOutcome, CommandFailure> {
     let arguments = match &call.input {
         CallInput::Json(arguments) => arguments.clone(),
         CallInput::Stdin => read_arguments()?,
@@ -25,11 +31,11 @@ pub(super) fn run(call: &Call, assembled: &Assembled, out: &mut dyn Write) -> Re
     if let Outcome::UnknownTool { nearest } = outcome {
         let hint = nearest.map_or(String::new(), |nearest| format!("; did you mean `{nearest}`?"));
         report::error(&format!("there is no tool {}{hint}", quoted(&call.tool)));
-        return Ok(Done::Refused);
+        return Ok(CommandOutcome::Refused);
     }
-    let Some(rendered) = outcome.rendered() else { return Ok(Done::Refused) };
+    let Some(rendered) = outcome.rendered() else { return Ok(CommandOutcome::Refused) };
     print_json(out, &Value::Object(rendered.facts()))?;
-    Ok(if rendered.is_error { Done::Refused } else { Done::Well })
+    Ok(if rendered.is_error { CommandOutcome::Refused } else { CommandOutcome::Well })
 }
 
 /// The question goes to stderr and the answer comes from stdin, so both have to be a person's.
@@ -56,12 +62,12 @@ pub(super) fn complete(executor: &Executor, invocation: Invocation) -> Outcome {
         Ok(_) if matches!(line.trim(), "y" | "Y" | "yes") => Verdict::Agreed,
         _ => Verdict::Declined,
     };
-    let answered = Invocation { answer: Some(Answer { state, verdict }), ..invocation };
+    let answered = Invocation { answer: Some(ConsentAnswer { state, verdict }), ..invocation };
     executor.run(&answered, &executor.cancel(&answered))
 }
 
-fn read_arguments() -> Result<Map<String, Value>, Failure> {
+fn read_arguments() -> Result<Map<String, Value>, CommandFailure> {
     let mut text = String::new();
-    io::stdin().read_to_string(&mut text).map_err(|error| Failure::Input(error.to_string()))?;
-    serde_json::from_str(&text).map_err(|error| Failure::Input(format!("not a JSON object: {error}")))
+    io::stdin().read_to_string(&mut text).map_err(|error| CommandFailure::Input(error.to_string()))?;
+    serde_json::from_str(&text).map_err(|error| CommandFailure::Input(format!("not a JSON object: {error}")))
 }

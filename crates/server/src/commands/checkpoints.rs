@@ -6,7 +6,7 @@ use std::{
 };
 
 use lapidary_pipeline::Invocation;
-use lapidary_tools::{CheckpointHistory, ExportCheckpoints, Offered, Payload, Reason};
+use lapidary_tools::{CheckpointHistory, ExportCheckpoints, OfferedTools, ReadPayload, Reason};
 use lapidary_vault::{
     Checkpoint, CheckpointError, File, VaultPath, View,
     store::{EntryRecord, ExportFolder},
@@ -14,17 +14,21 @@ use lapidary_vault::{
 use serde_json::{Map, Value, json};
 
 use super::{
-    Done, Failure,
+    CommandFailure, CommandOutcome,
     call::{can_be_asked, complete, owner},
     print_json, printable, report,
 };
 use crate::{
-    assemble::Assembled,
-    cli::{CheckpointWord, Checkpoints, Export},
+    assemble::AssembledServer,
+    cli::{CheckpointWord, Checkpoints, ExportArguments},
 };
 
 /// What was changed and how it was before, for people.
-pub(super) fn run(command: &Checkpoints, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
+pub(super) fn run(
+    command: &Checkpoints,
+    assembled: &AssembledServer,
+    out: &mut dyn Write,
+) -> Result<CommandOutcome, CommandFailure> {
     let word = &command.word;
     let (tool, mut arguments) = match word {
         CheckpointWord::List { path, limit, .. } => ("checkpoint_list", json!({ "path": path, "limit": limit })),
@@ -49,64 +53,70 @@ fn call(
     tool: &str,
     arguments: Value,
     as_json: bool,
-    assembled: &Assembled,
+    assembled: &AssembledServer,
     out: &mut dyn Write,
-) -> Result<Done, Failure> {
+) -> Result<CommandOutcome, CommandFailure> {
     let arguments: Map<String, Value> = match arguments {
         Value::Object(arguments) => arguments.into_iter().filter(|(_, value)| !value.is_null()).collect(),
         _ => Map::new(),
     };
     let principal = owner(&assembled.executor, can_be_asked());
     let invocation = Invocation::tool(tool, arguments, principal);
-    let Some(rendered) = complete(&assembled.executor, invocation).rendered() else { return Ok(Done::Refused) };
+    let Some(rendered) = complete(&assembled.executor, invocation).rendered() else {
+        return Ok(CommandOutcome::Refused);
+    };
     if rendered.is_error {
         report::error(&rendered.text().concat());
-        return Ok(Done::Refused);
+        return Ok(CommandOutcome::Refused);
     }
     if as_json {
         print_json(out, &Value::Object(rendered.facts()))?;
     } else {
         writeln!(out, "{}", printable(&rendered.text().concat()))?;
     }
-    Ok(Done::Well)
+    Ok(CommandOutcome::Well)
 }
 
-fn run_export(export: &Export, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
+fn run_export(
+    export: &ExportArguments,
+    assembled: &AssembledServer,
+    out: &mut dyn Write,
+) -> Result<CommandOutcome, CommandFailure> {
     let operation = ExportCheckpoints { vault: export.of.clone() };
     let invocation = Invocation::read(operation, owner(&assembled.executor, false));
     let CheckpointHistory { checkpoints, view } = match complete(&assembled.executor, invocation).answer() {
-        Ok(Payload::History(history)) => *history,
-        Ok(_) => return Ok(Done::Refused),
+        Ok(ReadPayload::History(history)) => *history,
+        Ok(_) => return Ok(CommandOutcome::Refused),
         Err(reason) => return refused(&reason, assembled),
     };
     let folder = ExportFolder::new(&export.folder)
-        .map_err(|error| Failure::Serving(format!("cannot export to {}: {error}", export.folder.display())))?;
+        .map_err(|error| CommandFailure::Serving(format!("cannot export to {}: {error}", export.folder.display())))?;
     if export.git {
         as_git(&view, &checkpoints, &folder)?;
     } else {
         as_files(&view, &checkpoints, &folder)?;
     }
     writeln!(out, "{} checkpoints in {}", checkpoints.len(), export.folder.display())?;
-    Ok(Done::Well)
+    Ok(CommandOutcome::Well)
 }
 
-fn refused(reason: &Reason, assembled: &Assembled) -> Result<Done, Failure> {
-    let offered = Offered::of(&assembled.executor.grant().profile.catalogue);
+fn refused(reason: &Reason, assembled: &AssembledServer) -> Result<CommandOutcome, CommandFailure> {
+    let offered = OfferedTools::of(&assembled.executor.grant().profile.catalogue);
     report::error(&format!("{reason} {}", reason.hint(&offered)));
-    Ok(Done::Refused)
+    Ok(CommandOutcome::Refused)
 }
 
-fn failed(error: &CheckpointError) -> Failure {
-    Failure::Serving(error.to_string())
+fn failed(error: &CheckpointError) -> CommandFailure {
+    CommandFailure::Serving(error.to_string())
 }
 
 /// What a file held before the change.
-fn content(view: &View, entry: &EntryRecord) -> Result<Option<Vec<u8>>, Failure> {
+fn content(view: &View, entry: &EntryRecord) -> Result<Option<Vec<u8>>, CommandFailure> {
     view.old_content(entry).map_err(|error| failed(&CheckpointError::Ledger(error)))
 }
 
 /// A folder for each checkpoint, named so that they sort by time.
-fn as_files(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> Result<(), Failure> {
+fn as_files(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> Result<(), CommandFailure> {
     for checkpoint in checkpoints {
         let seconds = checkpoint.time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
         let name = format!("{seconds}-{}", checkpoint.id);
@@ -120,7 +130,7 @@ fn as_files(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> R
 }
 
 /// One commit for each checkpoint, with the files as they were before the change, and one for how they are now.
-fn as_git(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> Result<(), Failure> {
+fn as_git(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> Result<(), CommandFailure> {
     let git = |arguments: &[&str]| {
         let mut command = Command::new("git");
         command.current_dir(folder.path()).args(arguments).stdout(Stdio::null());
@@ -130,7 +140,7 @@ fn as_git(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> Res
         }
         command
     };
-    let unable = |what: &str| Failure::Serving(format!("git could not {what}; is it installed?"));
+    let unable = |what: &str| CommandFailure::Serving(format!("git could not {what}; is it installed?"));
     let done = git(&["init", "--quiet", "--initial-branch=checkpoints"]).status().map_err(|_| unable("run"))?;
     if !done.success() {
         return Err(unable("make a repository"));
@@ -141,7 +151,7 @@ fn as_git(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> Res
     let taken = import.wait().map_err(|_| unable("run"))?.success();
     match written {
         // A pipe that breaks is git that has given up.
-        Ok(()) | Err(Failure::Output(_)) if !taken => return Err(unable("take the checkpoints in")),
+        Ok(()) | Err(CommandFailure::Output(_)) if !taken => return Err(unable("take the checkpoints in")),
         written => written?,
     }
     let shown = git(&["reset", "--quiet", "--hard", "checkpoints"]).status().map_err(|_| unable("run"))?;
@@ -149,7 +159,7 @@ fn as_git(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> Res
 }
 
 /// Written as it is read: all old contents together may be larger than memory.
-fn write_commits(view: &View, checkpoints: &[Checkpoint], mut stream: impl Write) -> Result<(), Failure> {
+fn write_commits(view: &View, checkpoints: &[Checkpoint], mut stream: impl Write) -> Result<(), CommandFailure> {
     let mut paths = BTreeSet::new();
     for checkpoint in checkpoints {
         let message = format!("Before {} ({})", checkpoint.tool, checkpoint.id);

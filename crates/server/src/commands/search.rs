@@ -5,16 +5,20 @@ use lapidary_tools::quote::one_line;
 use serde_json::{Map, Value, json};
 
 use super::{
-    Done, Failure, SAVING,
+    CommandFailure, CommandOutcome, SAVING,
     call::{complete, owner},
     print_json, report, table,
 };
-use crate::{assemble::Assembled, cli::Search};
+use crate::{assemble::AssembledServer, cli::Search};
 
 const TOOL: &str = "obsidian_search_notes";
 
 /// The best notes for a query, by the same tool as for a client.
-pub(super) fn run(search: &Search, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
+pub(super) fn run(
+    search: &Search,
+    assembled: &AssembledServer,
+    out: &mut dyn Write,
+) -> Result<CommandOutcome, CommandFailure> {
     let mut found = Vec::new();
     let mut cursor = Value::Null;
     let answer = loop {
@@ -22,7 +26,7 @@ pub(super) fn run(search: &Search, assembled: &Assembled, out: &mut dyn Write) -
             Ok(page) => page,
             Err(refusal) => {
                 report::error(&refusal);
-                return Ok(Done::Refused);
+                return Ok(CommandOutcome::Refused);
             }
         };
         if let Some(Value::Array(hits)) = page["result"].get_mut("hits").map(Value::take) {
@@ -38,7 +42,7 @@ pub(super) fn run(search: &Search, assembled: &Assembled, out: &mut dyn Write) -
     if search.json {
         let notice = answer.get("notice").cloned().unwrap_or_default();
         print_json(out, &json!({ "hits": found, "totalCount": answer["result"]["totalCount"], "notice": notice }))?;
-        return Ok(Done::Well);
+        return Ok(CommandOutcome::Well);
     }
     if let Some(notice) = answer["notice"].as_str() {
         report::note(notice);
@@ -48,10 +52,10 @@ pub(super) fn run(search: &Search, assembled: &Assembled, out: &mut dyn Write) -
     if total > shown as u64 {
         writeln!(out, "… {shown} of {total}; --limit shows more")?;
     }
-    Ok(Done::Well)
+    Ok(CommandOutcome::Well)
 }
 
-fn ask(search: &Search, cursor: &Value, assembled: &Assembled) -> Result<Value, String> {
+fn ask(search: &Search, cursor: &Value, assembled: &AssembledServer) -> Result<Value, String> {
     let mut arguments = Map::new();
     arguments.insert("mode".to_owned(), json!("omnisearch"));
     arguments.insert("query".to_owned(), json!(search.query.join(" ")));

@@ -5,9 +5,9 @@ use std::{sync::Arc, time::Duration};
 use lapidary_auth::SharedSecretVerifier;
 use lapidary_pipeline::{Clock, Executor};
 
-use super::{Done, Failure, SAVING, report};
+use super::{CommandFailure, CommandOutcome, SAVING, report};
 use crate::{
-    assemble::Assembled,
+    assemble::AssembledServer,
     config::{AuthMode, AuthSettings, Config, Transport},
     http::{self, ClientCheck, KnownClients},
     instructions::policy_without_folders,
@@ -17,7 +17,7 @@ use crate::{
 /// How long a change that is being written may take to finish when the server ends.
 const LAST_CHANGES: Duration = Duration::from_secs(5);
 
-pub(super) fn run(config: &Config, assembled: &Assembled) -> Result<Done, Failure> {
+pub(super) fn run(config: &Config, assembled: &AssembledServer) -> Result<CommandOutcome, CommandFailure> {
     let names: Vec<String> =
         assembled.vaults.iter().map(|vault| format!("{} ({})", vault.name, vault.path.display())).collect();
     let policy = policy_without_folders(&assembled.executor, assembled.executor.grant());
@@ -28,7 +28,7 @@ pub(super) fn run(config: &Config, assembled: &Assembled) -> Result<Done, Failur
         Transport::Stdio => tokio::runtime::Builder::new_current_thread(),
         Transport::Http => tokio::runtime::Builder::new_multi_thread(),
     };
-    let runtime = builder.enable_all().build().map_err(|error| Failure::Serving(error.to_string()))?;
+    let runtime = builder.enable_all().build().map_err(|error| CommandFailure::Serving(error.to_string()))?;
     let (executor, dotted) = (Arc::clone(&assembled.executor), config.tools.dotted_names);
     let ended = match config.transport {
         Transport::Stdio => runtime.block_on(stdio::serve(executor, dotted)),
@@ -40,12 +40,12 @@ pub(super) fn run(config: &Config, assembled: &Assembled) -> Result<Done, Failur
     assembled.executor.save_indexes(SAVING);
     // Not waited for: a thread that reads a terminal or a dead disk never ends.
     runtime.shutdown_background();
-    ended.map(|()| Done::Well).map_err(Failure::Serving)
+    ended.map(|()| CommandOutcome::Well).map_err(CommandFailure::Serving)
 }
 
 /// How clients are asked who they are. An address that others can reach is not served without asking, unless the owner has
 /// said so in plain words.
-fn known_clients(config: &Config, assembled: &Assembled) -> Result<KnownClients, Failure> {
+fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownClients, CommandFailure> {
     let AuthSettings { mode, secret, issuer, audience, ignores_scopes, insecure } = &config.http.auth;
     let has_configured = !assembled.configured.is_empty();
     let mode = match mode {
@@ -64,11 +64,14 @@ fn known_clients(config: &Config, assembled: &Assembled) -> Result<KnownClients,
                 tracing::warn!("the tokens of the configuration have no effect: MCP_AUTH_MODE is jwt");
             }
             let verifier = SharedSecretVerifier::new(secret.reveal(), issuer.clone(), audience.clone());
-            let verifier = verifier.map_err(|error| Failure::Misconfigured(format!("MCP_AUTH_SECRET_KEY: {error}")))?;
+            let verifier =
+                verifier.map_err(|error| CommandFailure::Misconfigured(format!("MCP_AUTH_SECRET_KEY: {error}")))?;
             ClientCheck::SharedSecret { verifier: Arc::new(verifier), checks_scopes: !ignores_scopes }
         }
         // Refused when the configuration was read.
-        (AuthMode::Jwt, None) => return Err(Failure::Misconfigured("MCP_AUTH_SECRET_KEY is not set".to_owned())),
+        (AuthMode::Jwt, None) => {
+            return Err(CommandFailure::Misconfigured("MCP_AUTH_SECRET_KEY is not set".to_owned()));
+        }
         (AuthMode::Bearer, _) => ClientCheck::OwnerTokens {
             configured: assembled.configured.clone().into(),
             store: Arc::clone(&assembled.auth),
@@ -78,7 +81,7 @@ fn known_clients(config: &Config, assembled: &Assembled) -> Result<KnownClients,
     let host = config.http.host;
     if !host.is_loopback() {
         if matches!(check, ClientCheck::Open) && !insecure {
-            return Err(Failure::Misconfigured(format!(
+            return Err(CommandFailure::Misconfigured(format!(
                 "{host} can be reached from other computers, and nobody would be asked who they are. Make a token with \
                  `lapidary token create NAME`, or listen at 127.0.0.1. If everybody who reaches the port may read and change \
                  the vaults, say --insecure-no-auth."

@@ -11,28 +11,28 @@ use lapidary_tools::{BUILT_IN_PROFILES, quote::one_line};
 use lapidary_vault::PathPrefix;
 use serde_json::{Value, json};
 
-use super::{Done, Failure, print_json, report, table};
+use super::{CommandFailure, CommandOutcome, print_json, report, table};
 use crate::{
     assemble::auth_store,
     cli::{NewToken, TokenWord},
     config::{Config, plain_name},
 };
 
-pub(super) fn run(word: &TokenWord, config: &Config, out: &mut dyn Write) -> Result<Done, Failure> {
+pub(super) fn run(word: &TokenWord, config: &Config, out: &mut dyn Write) -> Result<CommandOutcome, CommandFailure> {
     let store = auth_store(config.state_dir.clone());
     let now = UnixSeconds::from(Clock::system().now());
     match word {
         TokenWord::Create(new) => {
-            let (name, rights) = checked(new, config).map_err(Failure::Misconfigured)?;
+            let (name, rights) = checked(new, config).map_err(CommandFailure::Misconfigured)?;
             let mut random = [0; 32];
             getrandom::fill(&mut random)
-                .map_err(|error| Failure::Misconfigured(format!("no random numbers: {error}")))?;
+                .map_err(|error| CommandFailure::Misconfigured(format!("no random numbers: {error}")))?;
             let secret = SecretText::mint(SecretKind::Personal, &random);
             let expires = new.expires.end(now);
             let record = store.create_token(&TokenToMake { name: &name, rights: &rights, expires }, &secret, now)?;
             report::note(&format!("token '{name}' ({}); it is shown only now:", summary(&record).join(", ")));
             writeln!(out, "{}", secret.reveal())?;
-            Ok(Done::Well)
+            Ok(CommandOutcome::Well)
         }
         TokenWord::List { all, json, .. } => {
             let tokens = store.tokens()?.into_iter().filter(|token| *all || token.is_live(now));
@@ -53,17 +53,17 @@ pub(super) fn run(word: &TokenWord, config: &Config, out: &mut dyn Write) -> Res
                 let rows: Vec<[String; 5]> = std::iter::once(head).chain(tokens.map(row)).collect();
                 table::print(out, &rows)?;
             }
-            Ok(Done::Well)
+            Ok(CommandOutcome::Well)
         }
         TokenWord::Revoke { name, .. } => {
             if store.revoke_token(name, now)? {
                 report::note(&format!("token '{name}' is revoked"));
-                return Ok(Done::Well);
+                return Ok(CommandOutcome::Well);
             }
             let configured = config.tokens.iter().any(|token| token.name == *name);
             let hint = if configured { "; it is in the configuration: take it out there" } else { "" };
             report::error(&format!("there is no token called '{name}'{hint}"));
-            Ok(Done::Refused)
+            Ok(CommandOutcome::Refused)
         }
     }
 }

@@ -1,19 +1,23 @@
 use std::io::Write;
 
-use lapidary_tools::{Entry, Off, Standing};
+use lapidary_tools::{CatalogueEntry, OffReason, ToolStanding};
 use serde_json::{Value, json};
 
-use super::{Done, Failure, print_json, table};
-use crate::{assemble::Assembled, cli::Listing};
+use super::{CommandFailure, CommandOutcome, print_json, table};
+use crate::{assemble::AssembledServer, cli::ListArguments};
 
 /// Everything that is declared: listed, deferred, or off with the reason and how to switch it on.
-pub(super) fn run(listing: Listing, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
+pub(super) fn run(
+    listing: ListArguments,
+    assembled: &AssembledServer,
+    out: &mut dyn Write,
+) -> Result<CommandOutcome, CommandFailure> {
     let entries = assembled.executor.grant().profile.catalogue.entries();
     if listing.json {
         let tools: Vec<Value> = entries.iter().map(as_json).collect();
         print_json(out, &json!({ "tools": tools }))?;
     } else {
-        let row = |entry: &Entry| {
+        let row = |entry: &CatalogueEntry| {
             let spec = &entry.spec;
             let (standing, how) = standing(entry.standing);
             let how = if how.is_empty() { spec.declaration.title.to_owned() } else { how.to_owned() };
@@ -27,10 +31,10 @@ pub(super) fn run(listing: Listing, assembled: &Assembled, out: &mut dyn Write) 
         };
         table::print(out, &entries.iter().map(row).collect::<Vec<_>>())?;
     }
-    Ok(Done::Well)
+    Ok(CommandOutcome::Well)
 }
 
-fn as_json(entry: &Entry) -> Value {
+fn as_json(entry: &CatalogueEntry) -> Value {
     let (standing, how) = standing(entry.standing);
     json!({
         "name": entry.spec.name(),
@@ -44,14 +48,16 @@ fn as_json(entry: &Entry) -> Value {
     })
 }
 
-fn standing(standing: Standing) -> (&'static str, &'static str) {
+fn standing(standing: ToolStanding) -> (&'static str, &'static str) {
     match standing {
-        Standing::Listed => ("listed", ""),
-        Standing::Deferred => ("deferred", ""),
-        Standing::Off(Off::ReadOnly) => ("off", "read-only; start without --read-only and OBSIDIAN_READ_ONLY"),
-        Standing::Off(Off::Excluded) => ("off", "excluded; take it out of --exclude-tools"),
-        Standing::Off(Off::Profile) => ("off", "not in the profile; choose another with --profile"),
-        Standing::Off(Off::Scope) => ("off", "not covered by the scopes of the token"),
-        Standing::Off(Off::NotChosen) => ("off", "not chosen; add it to --tools, or add `default`"),
+        ToolStanding::Listed => ("listed", ""),
+        ToolStanding::Deferred => ("deferred", ""),
+        ToolStanding::Off(OffReason::ReadOnly) => {
+            ("off", "read-only; start without --read-only and OBSIDIAN_READ_ONLY")
+        }
+        ToolStanding::Off(OffReason::Excluded) => ("off", "excluded; take it out of --exclude-tools"),
+        ToolStanding::Off(OffReason::Profile) => ("off", "not in the profile; choose another with --profile"),
+        ToolStanding::Off(OffReason::Scope) => ("off", "not covered by the scopes of the token"),
+        ToolStanding::Off(OffReason::NotChosen) => ("off", "not chosen; add it to --tools, or add `default`"),
     }
 }

@@ -4,11 +4,15 @@ use lapidary_tools::quote::one_line;
 use lapidary_vault::store::folder_exists;
 use serde_json::{Value, json};
 
-use super::{Done, Failure, print_json, table};
-use crate::{assemble::Assembled, cli::Listing};
+use super::{CommandFailure, CommandOutcome, print_json, table};
+use crate::{assemble::AssembledServer, cli::ListArguments};
 
 /// The vaults that would be served.
-pub(super) fn run(listing: Listing, assembled: &Assembled, out: &mut dyn Write) -> Result<Done, Failure> {
+pub(super) fn run(
+    listing: ListArguments,
+    assembled: &AssembledServer,
+    out: &mut dyn Write,
+) -> Result<CommandOutcome, CommandFailure> {
     let vaults = &assembled.vaults;
     if listing.json {
         let vaults: Vec<Value> = vaults
@@ -23,5 +27,5 @@ pub(super) fn run(listing: Listing, assembled: &Assembled, out: &mut dyn Write) 
             .collect();
         table::print(out, &rows)?;
     }
-    Ok(Done::Well)
+    Ok(CommandOutcome::Well)
 }

@@ -3,13 +3,13 @@
 /// What a `.env` file says. Later lines win over earlier ones.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct DotEnv {
-    pub(super) lines: Vec<Line>,
+    pub(super) lines: Vec<DotenvLine>,
     /// The numbers of the lines that could not be understood.
     pub(super) broken: Vec<usize>,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Line {
+pub(super) struct DotenvLine {
     pub(super) number: usize,
     pub(super) name: String,
     pub(super) value: String,
@@ -24,7 +24,7 @@ pub(super) fn parse(text: &str) -> DotEnv {
         }
         match assignment(line) {
             Some((name, value)) => {
-                env.lines.push(Line { number: index + 1, name: name.to_owned(), value: value.to_owned() });
+                env.lines.push(DotenvLine { number: index + 1, name: name.to_owned(), value: value.to_owned() });
             }
             None => env.broken.push(index + 1),
         }

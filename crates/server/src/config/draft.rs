@@ -6,31 +6,31 @@ use lapidary_tools::BUILT_IN_PROFILES;
 
 use super::error::ConfigError;
 use super::model::{AuthMode, Config, Transport};
-use super::places::Places;
-use super::raw::Place;
-use super::refused::Refused;
-use super::vaults::{self, Asked, AskedVault};
-use super::warning::Warning;
-use super::{Loaded, Sources, Vaults};
+use super::places::ConfigPlaces;
+use super::raw::ValueOrigin;
+use super::refused::ConfigRefusal;
+use super::vaults::{self, AskedVault, RequestedVaults};
+use super::warning::ConfigWarning;
+use super::{ConfigSources, LoadedConfig, VaultsConfig};
 
-pub(crate) struct Draft<'a> {
+pub(crate) struct ConfigDraft<'a> {
     pub(super) config: Config,
-    pub(super) places: &'a Places<'a>,
-    pub(super) asked: Option<Asked>,
+    pub(super) places: &'a ConfigPlaces<'a>,
+    pub(super) asked: Option<RequestedVaults>,
     /// The vaults for which some source has rules, whether or not it is the one that is asked.
-    pub(super) ruled: Vec<(AskedVault, Place)>,
+    pub(super) ruled: Vec<(AskedVault, ValueOrigin)>,
     pub(super) demo: bool,
     /// Never part of a message.
     pub(super) api_key: Option<String>,
     /// The authentication somebody wants, and where they said so.
-    pub(super) auth: Option<(&'static str, Place)>,
-    pub(super) profile_place: Option<Place>,
-    pub(super) tokens_place: Option<Place>,
-    pub(super) warnings: Vec<Warning>,
+    pub(super) auth: Option<(&'static str, ValueOrigin)>,
+    pub(super) profile_place: Option<ValueOrigin>,
+    pub(super) tokens_place: Option<ValueOrigin>,
+    pub(super) warnings: Vec<ConfigWarning>,
 }
 
-impl<'a> Draft<'a> {
-    pub(super) fn new(places: &'a Places<'a>) -> Self {
+impl<'a> ConfigDraft<'a> {
+    pub(super) fn new(places: &'a ConfigPlaces<'a>) -> Self {
         Self {
             config: Config::unset(),
             places,
@@ -45,7 +45,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    pub(super) fn finish(mut self, sources: &Sources<'_>) -> Result<Loaded, ConfigError> {
+    pub(super) fn finish(mut self, sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
         self.refuse_open_doors()?;
         self.find_profiles()?;
         if self.config.state_dir.as_os_str().is_empty() {
@@ -55,12 +55,12 @@ impl<'a> Draft<'a> {
             self.config.vaults = vaults::choose(&mut self, sources.files)?;
         }
         // What is deleted from a copy that goes away itself is nobody's loss.
-        self.config.trash_home = self.places.trash_home().filter(|_| self.config.vaults != Vaults::Demo);
+        self.config.trash_home = self.places.trash_home().filter(|_| self.config.vaults != VaultsConfig::Demo);
         self.keep_state_out_of_vaults()?;
         if self.config.access.read_only && self.config.access.write_paths.is_some() {
-            self.warnings.push(Warning::WritePathsReadOnly);
+            self.warnings.push(ConfigWarning::WritePathsReadOnly);
         }
-        Ok(Loaded { config: self.config, warnings: self.warnings.iter().map(Warning::to_string).collect() })
+        Ok(LoadedConfig { config: self.config, warnings: self.warnings.iter().map(ConfigWarning::to_string).collect() })
     }
 
     // Whatever the transport: who asks for a lock must not believe that there is one.
@@ -86,19 +86,19 @@ impl<'a> Draft<'a> {
         let known = || BUILT_IN_PROFILES.iter().map(|name| (*name).to_owned()).chain(own.keys().cloned()).collect();
         let Config { profile, tokens, .. } = &self.config;
         if let Some(place) = self.profile_place.as_ref().filter(|_| !is_one(profile)) {
-            return Err(Refused::NoProfile { name: profile.clone(), known: known() }.at(place.clone()));
+            return Err(ConfigRefusal::NoProfile { name: profile.clone(), known: known() }.at(place.clone()));
         }
         let lost = tokens.iter().find(|token| token.profile.as_deref().is_some_and(|profile| !is_one(profile)));
         match lost.zip(self.tokens_place.as_ref()) {
             Some((token, place)) => {
-                Err(Refused::NoProfileOfToken { name: token.name.clone(), known: known() }.at(place.clone()))
+                Err(ConfigRefusal::NoProfileOfToken { name: token.name.clone(), known: known() }.at(place.clone()))
             }
             None => Ok(()),
         }
     }
 
     fn keep_state_out_of_vaults(&self) -> Result<(), ConfigError> {
-        let Vaults::Chosen(vaults) = &self.config.vaults else { return Ok(()) };
+        let VaultsConfig::Chosen(vaults) = &self.config.vaults else { return Ok(()) };
         let vault_around = |folder: &Path| vaults.iter().find(|vault| folder.starts_with(&vault.path));
         let state = &self.config.state_dir;
         if let Some(vault) = vault_around(state) {

@@ -3,15 +3,15 @@
 use std::io;
 use std::path::PathBuf;
 
-use super::raw::Place;
-use super::refused::Refused;
-use super::warning::Warning;
+use super::raw::ValueOrigin;
+use super::refused::ConfigRefusal;
+use super::warning::ConfigWarning;
 
 /// For people: what is wrong, where it is written, what to do.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum ConfigError {
     #[error("{place}: {refused}")]
-    Value { place: Place, refused: Box<Refused> },
+    Value { place: ValueOrigin, refused: Box<ConfigRefusal> },
     #[error(
         "{}: there is no setting `{key}`{}", file.display(),
         nearest.map_or_else(|| "; docs/configuration.md lists them".to_owned(), |it| format!("; did you mean `{it}`?"))
@@ -29,29 +29,29 @@ pub(crate) enum ConfigError {
         "{place}: {mode} asks for authentication, which this version does not have, and it will not serve without; \
          set it to none and keep the server on this computer"
     )]
-    AuthNotSupported { place: Place, mode: &'static str },
+    AuthNotSupported { place: ValueOrigin, mode: &'static str },
     #[error("MCP_AUTH_MODE is jwt, and there is no secret; set MCP_AUTH_SECRET_KEY to 32 characters or more")]
     NoSecret,
     #[error("{place}: there is no folder {given}{}", looked_at(given, path))]
-    VaultMissing { place: Place, given: String, path: PathBuf },
+    VaultMissing { place: ValueOrigin, given: String, path: PathBuf },
     #[error(
         "no vault is given, and Obsidian's own list has none (looked at: {}); add --vault /path/to/vault, or try \
          --demo{}",
         joined(looked_at, ", "),
         also(noticed)
     )]
-    NoVault { looked_at: Vec<PathBuf>, noticed: Vec<Warning> },
+    NoVault { looked_at: Vec<PathBuf>, noticed: Vec<ConfigWarning> },
     #[error(
         "no vault is given, and Obsidian's own list has {}; only vaults that you choose are served, so add one or \
          more of these lines:{}{}", vaults.len(), lines(vaults), also(noticed)
     )]
-    SeveralVaults { vaults: Vec<PathBuf>, noticed: Vec<Warning> },
+    SeveralVaults { vaults: Vec<PathBuf>, noticed: Vec<ConfigWarning> },
     #[error(
         "OBSIDIAN_API_KEY is set, but no vault of Obsidian's own list has this key in its Local REST API settings, and \
          remote vaults (OBSIDIAN_BASE_URL) are not supported in this version; add --vault /path/to/vault{}",
         also(noticed)
     )]
-    KeyWithoutVault { noticed: Vec<Warning> },
+    KeyWithoutVault { noticed: Vec<ConfigWarning> },
     #[error("OBSIDIAN_API_KEY is the key of several vaults; add one or more of these lines:{}", lines(vaults))]
     KeyOfSeveral { vaults: Vec<PathBuf> },
     #[error(
@@ -59,7 +59,7 @@ pub(crate) enum ConfigError {
     )]
     TwoRules { path: PathBuf, names: [String; 2] },
     #[error("`follow` of the vault '{vault}': {refused}")]
-    Follow { vault: String, refused: Box<Refused> },
+    Follow { vault: String, refused: Box<ConfigRefusal> },
     #[error(
         "links into {} cannot be followed, because {} would be reached through it; name a folder beside it",
         folder.display(), other.display()
@@ -93,6 +93,6 @@ fn lines(vaults: &[PathBuf]) -> String {
 }
 
 /// Warnings that may be the very reason; with an error they would not be shown otherwise.
-fn also(noticed: &[Warning]) -> String {
+fn also(noticed: &[ConfigWarning]) -> String {
     noticed.iter().map(|warning| format!("\n  note: {warning}")).collect()
 }

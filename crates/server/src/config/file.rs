@@ -7,12 +7,12 @@ use lapidary_query::nearest;
 use toml::de::{DeTable, DeValue};
 
 use super::error::ConfigError;
-use super::places::Places;
-use super::raw::{Given, Place, Raw, is_unset};
-use super::refused::Refused;
+use super::places::ConfigPlaces;
+use super::raw::{GivenValue, RawValue, ValueOrigin, is_unset};
+use super::refused::ConfigRefusal;
 use super::settings::SETTINGS;
-use super::variables::Variables;
-use super::{Files, Flags};
+use super::variables::EnvironmentVariables;
+use super::{CommonFlags, ConfigFiles};
 
 /// The variable and the flag that name the file. They are no settings: a file cannot say where it is.
 pub(super) const VARIABLE: &str = "LAPIDARY_CONFIG";
@@ -20,11 +20,11 @@ pub(super) const FLAG: &str = "--config";
 
 /// What the configuration files say, the weaker first.
 pub(super) fn given(
-    flags: &Flags,
-    variables: &Variables,
-    places: &Places<'_>,
-    files: &dyn Files,
-) -> Result<Vec<Given>, ConfigError> {
+    flags: &CommonFlags,
+    variables: &EnvironmentVariables,
+    places: &ConfigPlaces<'_>,
+    files: &dyn ConfigFiles,
+) -> Result<Vec<GivenValue>, ConfigError> {
     if let Some(path) = named(flags, variables, places)? {
         let text = files.read(&path).map_err(|source| ConfigError::Unreadable { file: path.clone(), source })?;
         return settings_in(&path, pairs(&path, &text)?);
@@ -50,14 +50,18 @@ pub(super) fn is_absent(error: &io::Error) -> bool {
 }
 
 /// The file somebody asked for.
-fn named(flags: &Flags, variables: &Variables, places: &Places<'_>) -> Result<Option<PathBuf>, ConfigError> {
+fn named(
+    flags: &CommonFlags,
+    variables: &EnvironmentVariables,
+    places: &ConfigPlaces<'_>,
+) -> Result<Option<PathBuf>, ConfigError> {
     let flag = flags.config.as_deref().map(str::trim).filter(|written| !is_unset(written));
-    let found = flag.map(|written| (written, Place::Flag(FLAG))).or_else(|| variables.find(VARIABLE));
+    let found = flag.map(|written| (written, ValueOrigin::Flag(FLAG))).or_else(|| variables.find(VARIABLE));
     let Some((written, place)) = found else { return Ok(None) };
     places.whole(written).map(Some).map_err(|refused| refused.at(place))
 }
 
-fn read_if_present(path: &Path, files: &dyn Files) -> Result<Option<String>, ConfigError> {
+fn read_if_present(path: &Path, files: &dyn ConfigFiles) -> Result<Option<String>, ConfigError> {
     match files.read(path) {
         Ok(text) => Ok(Some(text)),
         Err(error) if is_absent(&error) => Ok(None),
@@ -66,14 +70,14 @@ fn read_if_present(path: &Path, files: &dyn Files) -> Result<Option<String>, Con
 }
 
 /// The top level of a file, which is JSON if it is called so or looks so, and TOML otherwise.
-fn pairs(file: &Path, text: &str) -> Result<Vec<(String, Raw)>, ConfigError> {
+fn pairs(file: &Path, text: &str) -> Result<Vec<(String, RawValue)>, ConfigError> {
     let text = text.trim_start_matches('\u{feff}');
     let named_json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     if named_json || text.trim_start().starts_with('{') {
         let value = serde_json::from_str(text).map_err(|source| ConfigError::Json { file: file.to_owned(), source })?;
         return match from_json(value) {
-            Raw::Table(pairs) => Ok(pairs),
-            Raw::Text(_) | Raw::List(_) => Err(ConfigError::NotAnObject { file: file.to_owned() }),
+            RawValue::Table(pairs) => Ok(pairs),
+            RawValue::Text(_) | RawValue::List(_) => Err(ConfigError::NotAnObject { file: file.to_owned() }),
         };
     }
     let table =
@@ -81,53 +85,55 @@ fn pairs(file: &Path, text: &str) -> Result<Vec<(String, Raw)>, ConfigError> {
     Ok(from_table(table.get_ref()))
 }
 
-fn from_json(value: serde_json::Value) -> Raw {
+fn from_json(value: serde_json::Value) -> RawValue {
     use serde_json::Value;
     match value {
-        Value::Null => Raw::Text(String::new()),
-        Value::String(text) => Raw::Text(text),
-        Value::Array(items) => Raw::List(items.into_iter().map(from_json).collect()),
-        Value::Object(pairs) => Raw::Table(pairs.into_iter().map(|(name, value)| (name, from_json(value))).collect()),
-        scalar @ (Value::Bool(_) | Value::Number(_)) => Raw::Text(scalar.to_string()),
+        Value::Null => RawValue::Text(String::new()),
+        Value::String(text) => RawValue::Text(text),
+        Value::Array(items) => RawValue::List(items.into_iter().map(from_json).collect()),
+        Value::Object(pairs) => {
+            RawValue::Table(pairs.into_iter().map(|(name, value)| (name, from_json(value))).collect())
+        }
+        scalar @ (Value::Bool(_) | Value::Number(_)) => RawValue::Text(scalar.to_string()),
     }
 }
 
-fn from_toml(value: &DeValue<'_>) -> Raw {
+fn from_toml(value: &DeValue<'_>) -> RawValue {
     match value {
-        DeValue::String(text) => Raw::Text(text.clone().into_owned()),
+        DeValue::String(text) => RawValue::Text(text.clone().into_owned()),
         DeValue::Integer(number) => {
             // Only TOML writes 0x10; the settings know decimal numbers.
             let decimal = i128::from_str_radix(number.as_str(), number.radix());
-            Raw::Text(decimal.map_or_else(|_| number.to_string(), |number| number.to_string()))
+            RawValue::Text(decimal.map_or_else(|_| number.to_string(), |number| number.to_string()))
         }
-        DeValue::Float(number) => Raw::Text(number.to_string()),
-        DeValue::Boolean(toggle) => Raw::Text(toggle.to_string()),
-        DeValue::Datetime(moment) => Raw::Text(moment.to_string()),
-        DeValue::Array(items) => Raw::List(items.iter().map(|item| from_toml(item.get_ref())).collect()),
-        DeValue::Table(table) => Raw::Table(from_table(table)),
+        DeValue::Float(number) => RawValue::Text(number.to_string()),
+        DeValue::Boolean(toggle) => RawValue::Text(toggle.to_string()),
+        DeValue::Datetime(moment) => RawValue::Text(moment.to_string()),
+        DeValue::Array(items) => RawValue::List(items.iter().map(|item| from_toml(item.get_ref())).collect()),
+        DeValue::Table(table) => RawValue::Table(from_table(table)),
     }
 }
 
 /// The pairs as they stand in the file: the order in which a person lists vaults is theirs.
-fn from_table(table: &DeTable<'_>) -> Vec<(String, Raw)> {
+fn from_table(table: &DeTable<'_>) -> Vec<(String, RawValue)> {
     let mut pairs: Vec<_> = table.iter().collect();
     pairs.sort_by_key(|(name, _)| name.span().start);
     pairs.into_iter().map(|(name, value)| (name.get_ref().clone().into_owned(), from_toml(value.get_ref()))).collect()
 }
 
-fn settings_in(file: &Path, pairs: Vec<(String, Raw)>) -> Result<Vec<Given>, ConfigError> {
+fn settings_in(file: &Path, pairs: Vec<(String, RawValue)>) -> Result<Vec<GivenValue>, ConfigError> {
     let mut given = Vec::new();
     for (key, raw) in pairs {
         match raw {
             raw if !sections().any(|section| section == key) => given.push(found(file, key, raw)?),
-            Raw::Table(inner) => {
+            RawValue::Table(inner) => {
                 for (name, raw) in inner {
                     given.push(found(file, format!("{key}.{name}"), raw)?);
                 }
             }
             other => {
-                let refused = Refused::Shape { expected: "a table", found: other.shape() };
-                return Err(refused.at(Place::File { file: file.to_owned(), key }));
+                let refused = ConfigRefusal::Shape { expected: "a table", found: other.shape() };
+                return Err(refused.at(ValueOrigin::File { file: file.to_owned(), key }));
             }
         }
     }
@@ -142,9 +148,9 @@ fn sections() -> impl Iterator<Item = &'static str> {
     keys().filter_map(|key| Some(key.split_once('.')?.0))
 }
 
-fn found(file: &Path, key: String, raw: Raw) -> Result<Given, ConfigError> {
+fn found(file: &Path, key: String, raw: RawValue) -> Result<GivenValue, ConfigError> {
     match SETTINGS.iter().find(|setting| setting.key == Some(&key)) {
-        Some(setting) => Ok(Given { setting, raw, place: Place::File { file: file.to_owned(), key } }),
+        Some(setting) => Ok(GivenValue { setting, raw, place: ValueOrigin::File { file: file.to_owned(), key } }),
         None => Err(ConfigError::UnknownKey { file: file.to_owned(), nearest: meant(&key), key }),
     }
 }

@@ -1,16 +1,16 @@
 //! The folders outside the vaults into which links may lead.
 
-use super::draft::Draft;
+use super::draft::ConfigDraft;
 use super::error::ConfigError;
-use super::warning::Warning;
-use super::{ChosenVault, Files};
+use super::warning::ConfigWarning;
+use super::{ChosenVault, ConfigFiles};
 
 /// Completes what each vault follows by what all follow, and refuses folders through which a link would reach what is
 /// closed.
 pub(super) fn complete(
     vaults: &mut [ChosenVault],
-    draft: &mut Draft<'_>,
-    files: &dyn Files,
+    draft: &mut ConfigDraft<'_>,
+    files: &dyn ConfigFiles,
 ) -> Result<(), ConfigError> {
     let closed: Vec<_> = vaults
         .iter()
@@ -32,7 +32,7 @@ pub(super) fn complete(
             if let Some(other) = closed.iter().find(|other| folder.starts_with(other) || other.starts_with(folder)) {
                 return Err(ConfigError::FollowsTooMuch { folder: folder.clone(), other: other.clone() });
             }
-            let warning = Warning::NothingToFollow { folder: folder.clone() };
+            let warning = ConfigWarning::NothingToFollow { folder: folder.clone() };
             if !files.is_folder(folder) && !draft.warnings.contains(&warning) {
                 draft.warnings.push(warning);
             }

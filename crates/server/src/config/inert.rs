@@ -2,7 +2,7 @@
 
 /// Variables without effect, for one reason.
 #[derive(Debug)]
-pub(super) struct Inert {
+pub(super) struct InertVariables {
     pub(super) names: &'static [&'static str],
     /// Completes "… is set, but".
     pub(super) reason: &'static str,
@@ -11,40 +11,44 @@ pub(super) struct Inert {
 }
 
 /// Of the contracts, but this version does not act on them.
-pub(super) const WITHOUT_EFFECT: &[Inert] = &[
-    Inert {
+pub(super) const WITHOUT_EFFECT: &[InertVariables] = &[
+    InertVariables {
         names: &["OBSIDIAN_BASE_URL", "OBSIDIAN_VERIFY_SSL", "OBSIDIAN_REQUEST_TIMEOUT_MS"],
         reason: "this version works on the vault folder and does not call the Local REST API",
         warns: true,
     },
-    Inert {
+    InertVariables {
         names: &["OBSIDIAN_ENABLE_COMMANDS"],
         reason: "this version has no command tools, because it does not talk to the Obsidian app",
         warns: true,
     },
-    Inert {
+    InertVariables {
         names: &["OBSIDIAN_OMNISEARCH_URL"],
         reason: "this version does not call the Omnisearch plugin",
         warns: true,
     },
-    Inert { names: &["MCP_HTTP_PORT_RETRY_DELAY_MS"], reason: "the next port is tried at once", warns: true },
-    Inert {
+    InertVariables { names: &["MCP_HTTP_PORT_RETRY_DELAY_MS"], reason: "the next port is tried at once", warns: true },
+    InertVariables {
         names: &["MCP_PUBLIC_URL"],
         reason: "this version has no page that would show it, and serves this computer only",
         warns: true,
     },
-    Inert {
+    InertVariables {
         names: &["MCP_HEARTBEAT_INTERVAL_MS", "MCP_HEARTBEAT_MISS_THRESHOLD"],
         reason: "this version sends no heartbeats of its own",
         warns: true,
     },
-    Inert { names: &["MCP_GC_PRESSURE_INTERVAL_MS"], reason: "there is no garbage collector to press", warns: true },
-    Inert {
+    InertVariables {
+        names: &["MCP_GC_PRESSURE_INTERVAL_MS"],
+        reason: "there is no garbage collector to press",
+        warns: true,
+    },
+    InertVariables {
         names: &["MCP_RESPONSE_VERBOSITY"],
         reason: "each tool has its own arguments for how much it answers",
         warns: true,
     },
-    Inert {
+    InertVariables {
         names: &[
             "MCP_SERVER_RESOURCE_IDENTIFIER",
             "OAUTH_ISSUER_URL",
@@ -56,23 +60,23 @@ pub(super) const WITHOUT_EFFECT: &[Inert] = &[
         reason: "this version knows no OAuth; clients over HTTP are told apart by tokens (lapidary token create) or by MCP_AUTH_MODE=jwt",
         warns: true,
     },
-    Inert {
+    InertVariables {
         names: &["DEV_MCP_AUTH_BYPASS", "DEV_MCP_CLIENT_ID", "DEV_MCP_SCOPES"],
         reason: "no check can be bypassed; on this computer MCP_AUTH_MODE=none asks nobody",
         warns: true,
     },
-    Inert {
+    InertVariables {
         names: &["LOG_LLM_INTERACTIONS", "MCP_LOG_RATE_LIMIT_THRESHOLD", "MCP_LOG_RATE_LIMIT_WINDOW_MS"],
         reason: "no text of calls is logged, and every event is; each call is a line of the log in LAPIDARY_STATE_DIR",
         warns: true,
     },
-    Inert {
+    InertVariables {
         names: &["MCP_SERVER_NAME", "MCP_SERVER_VERSION", "MCP_SERVER_DESCRIPTION", "MCP_SERVER_HOMEPAGE"],
         reason: "the server says its own name and version",
         warns: true,
     },
-    Inert { names: &["OTEL_ENABLED"], reason: "this version sends no telemetry", warns: true },
-    Inert {
+    InertVariables { names: &["OTEL_ENABLED"], reason: "this version sends no telemetry", warns: true },
+    InertVariables {
         names: &[
             "OTEL_EXPORTER_OTLP_ENDPOINT",
             "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
@@ -85,12 +89,12 @@ pub(super) const WITHOUT_EFFECT: &[Inert] = &[
         reason: "this version sends no telemetry",
         warns: false,
     },
-    Inert {
+    InertVariables {
         names: &["MCP_TIMEOUT", "MCP_TOOL_TIMEOUT"],
         reason: "it is a setting of clients (Claude Code), which servers inherit; here it is MCP_DEADLINE_MS",
         warns: false,
     },
-    Inert {
+    InertVariables {
         names: &["NODE_ENV", "STORAGE_PROVIDER_TYPE", "STORAGE_FILESYSTEM_PATH"],
         reason: "it belongs to the framework of another server",
         warns: false,
@@ -98,28 +102,28 @@ pub(super) const WITHOUT_EFFECT: &[Inert] = &[
 ];
 
 /// Of older versions, with what to use instead.
-pub(super) const OLD: &[Inert] = &[
-    Inert {
+pub(super) const OLD: &[InertVariables] = &[
+    InertVariables {
         names: &["OBSIDIAN_PROTOCOL", "OBSIDIAN_HOST", "OBSIDIAN_PORT", "VERIFY_SSL"],
         reason: "Lapidary needs no connection to Obsidian; give the vault folder with --vault or OBSIDIAN_VAULT_PATHS",
         warns: true,
     },
-    Inert {
+    InertVariables {
         names: &["REQUEST_TIMEOUT", "TOOL_TIMEOUT_MS", "OBSIDIAN_API_SEARCH_TIMEOUT_MS"],
         reason: "it is a name of versions 1 and 2; use MCP_DEADLINE_MS",
         warns: true,
     },
-    Inert {
+    InertVariables {
         names: &["MAX_CONTENT_LENGTH", "MAX_BODY_LENGTH"],
         reason: "it is a name of version 1; use LAPIDARY_MAX_REPLY_BYTES and MCP_HTTP_MAX_BODY_BYTES",
         warns: true,
     },
-    Inert {
+    InertVariables {
         names: &["RATE_LIMIT_WINDOW_MS", "RATE_LIMIT_MAX_REQUESTS"],
         reason: "it is a name of version 1, and there is no rate limit; LAPIDARY_REPETITION refuses calls that repeat",
         warns: true,
     },
-    Inert {
+    InertVariables {
         names: &["OBSIDIAN_ENABLE_CACHE", "OBSIDIAN_CACHE_REFRESH_INTERVAL_MIN"],
         reason: "it is a name of version 2; Lapidary reads the vault itself, so remove it",
         warns: true,
@@ -130,10 +134,10 @@ pub(super) fn names() -> impl Iterator<Item = &'static str> {
     all().flat_map(|inert| inert.names.iter().copied())
 }
 
-pub(super) fn find(name: &str) -> Option<(&'static str, &'static Inert)> {
+pub(super) fn find(name: &str) -> Option<(&'static str, &'static InertVariables)> {
     all().find_map(|inert| Some((*inert.names.iter().find(|known| **known == name)?, inert)))
 }
 
-fn all() -> impl Iterator<Item = &'static Inert> {
+fn all() -> impl Iterator<Item = &'static InertVariables> {
     WITHOUT_EFFECT.iter().chain(OLD)
 }

@@ -7,17 +7,17 @@ use std::time::Duration;
 
 use lapidary_auth::SecretText;
 use lapidary_note::ContentHash;
-use lapidary_pipeline::{Decision, RepetitionLimits};
-use lapidary_tools::{Effect, Group, ProfileRules};
+use lapidary_pipeline::{RepetitionLimits, RuleDecision};
+use lapidary_tools::{Effect, ProfileRules, ToolGroup};
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Config {
-    pub(crate) vaults: Vaults,
+    pub(crate) vaults: VaultsConfig,
     pub(crate) transport: Transport,
-    pub(crate) http: Http,
-    pub(crate) access: Access,
-    pub(crate) tools: Tools,
-    pub(crate) approval: Approval,
+    pub(crate) http: HttpConfig,
+    pub(crate) access: PathAccess,
+    pub(crate) tools: ToolsConfig,
+    pub(crate) approval: ApprovalConfig,
     /// Whether a person who can be asked is asked before a note goes to the trash.
     pub(crate) ask_before_deleting: bool,
     pub(crate) repetition: RepetitionLimits,
@@ -25,19 +25,19 @@ pub(crate) struct Config {
     pub(crate) profile: String,
     /// The owner's own profiles.
     pub(crate) profiles: BTreeMap<String, ProfileRules>,
-    pub(crate) tokens: Vec<Token>,
+    pub(crate) tokens: Vec<TokenConfig>,
     /// The folder of a vault in which every note is a playbook.
     pub(crate) skills: Option<String>,
     /// An absolute path outside every vault.
     pub(crate) state_dir: PathBuf,
     /// Where the trash of the system is, if it has one that we know.
     pub(crate) trash_home: Option<PathBuf>,
-    pub(crate) limits: Limits,
+    pub(crate) limits: LimitsConfig,
     pub(crate) log: LogSettings,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Vaults {
+pub(crate) enum VaultsConfig {
     /// A copy of the bundled vault.
     Demo,
     /// At least one; no two of one name or one path.
@@ -69,7 +69,7 @@ pub(crate) enum Transport {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Http {
+pub(crate) struct HttpConfig {
     pub(crate) host: IpAddr,
     /// 0 lets the system choose.
     pub(crate) port: u16,
@@ -79,7 +79,7 @@ pub(crate) struct Http {
     pub(crate) endpoint_path: String,
     /// `None` is no limit.
     pub(crate) max_body_bytes: Option<usize>,
-    pub(crate) allowed_origins: Origins,
+    pub(crate) allowed_origins: AllowedOrigins,
     pub(crate) session_mode: SessionMode,
     pub(crate) session_timeout: Duration,
     pub(crate) auth: AuthSettings,
@@ -108,7 +108,7 @@ pub(crate) enum AuthMode {
 
 /// The web pages whose requests are answered.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Origins {
+pub(crate) enum AllowedOrigins {
     Loopback,
     Listed(Vec<String>),
     Any,
@@ -122,7 +122,7 @@ pub(crate) enum SessionMode {
 
 /// Paths are prefixes in lower case with `/`; `None` restricts nothing.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Access {
+pub(crate) struct PathAccess {
     pub(crate) read_only: bool,
     pub(crate) read_paths: Option<Vec<String>>,
     pub(crate) write_paths: Option<Vec<String>>,
@@ -137,7 +137,7 @@ pub(crate) struct Access {
 
 /// Names as they were written; whether they exist is for the registry to say.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Tools {
+pub(crate) struct ToolsConfig {
     /// `None` is the default list.
     pub(crate) include: Option<Vec<String>>,
     pub(crate) exclude: Vec<String>,
@@ -145,35 +145,35 @@ pub(crate) struct Tools {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Approval {
-    pub(crate) write: Decision,
-    pub(crate) destroy: Decision,
+pub(crate) struct ApprovalConfig {
+    pub(crate) write: RuleDecision,
+    pub(crate) destroy: RuleDecision,
     /// Asked in this order, before the two above.
-    pub(crate) rules: Vec<ApprovalRule>,
+    pub(crate) rules: Vec<RuleConfig>,
     /// Whether a change waits for a person who cannot be asked through the client.
     pub(crate) pending: bool,
 }
 
 /// A part that is not given fits everything.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct ApprovalRule {
-    pub(crate) decision: Decision,
+pub(crate) struct RuleConfig {
+    pub(crate) decision: RuleDecision,
     pub(crate) effect: Option<Effect>,
-    pub(crate) group: Option<Group>,
+    pub(crate) group: Option<ToolGroup>,
     pub(crate) tool: Option<String>,
     pub(crate) path: Option<String>,
 }
 
 /// How a client over HTTP is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Token {
+pub(crate) struct TokenConfig {
     /// Stands in the log.
     pub(crate) name: String,
     /// `None` is that of everybody.
     pub(crate) profile: Option<String>,
     /// The vaults that there are for it; `None` is all.
     pub(crate) vaults: Option<Vec<String>>,
-    /// As in [`Access`], within what that opens.
+    /// As in [`PathAccess`], within what that opens.
     pub(crate) read_paths: Option<Vec<String>>,
     pub(crate) write_paths: Option<Vec<String>>,
     pub(crate) read_only: bool,
@@ -182,7 +182,7 @@ pub(crate) struct Token {
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Limits {
+pub(crate) struct LimitsConfig {
     pub(crate) max_file_bytes: u64,
     /// Of all files of one change, before and after.
     pub(crate) max_change_bytes: u64,
@@ -237,20 +237,20 @@ impl Config {
     /// The configuration of somebody who set nothing, before a vault is chosen.
     pub(super) fn unset() -> Self {
         Self {
-            vaults: Vaults::Chosen(Vec::new()),
+            vaults: VaultsConfig::Chosen(Vec::new()),
             transport: Transport::Stdio,
-            http: Http {
+            http: HttpConfig {
                 host: IpAddr::V4(Ipv4Addr::LOCALHOST),
                 port: 3010,
                 max_port_retries: 15,
                 endpoint_path: "/mcp".to_owned(),
                 max_body_bytes: Some(4 * 1024 * 1024),
-                allowed_origins: Origins::Loopback,
+                allowed_origins: AllowedOrigins::Loopback,
                 session_mode: SessionMode::Stateful,
                 session_timeout: Duration::from_secs(24 * 60 * 60),
                 auth: AuthSettings::default(),
             },
-            access: Access {
+            access: PathAccess {
                 read_only: false,
                 read_paths: None,
                 write_paths: None,
@@ -259,8 +259,13 @@ impl Config {
                 skip_folders: vec!["node_modules".to_owned()],
                 follow_links: Vec::new(),
             },
-            tools: Tools::default(),
-            approval: Approval { write: Decision::Allow, destroy: Decision::Ask, rules: Vec::new(), pending: true },
+            tools: ToolsConfig::default(),
+            approval: ApprovalConfig {
+                write: RuleDecision::Allow,
+                destroy: RuleDecision::Ask,
+                rules: Vec::new(),
+                pending: true,
+            },
             ask_before_deleting: true,
             repetition: RepetitionLimits { noticed: true, window: 15, allowed: 3, max_failures: 8 },
             profile: "curator".to_owned(),
@@ -269,7 +274,7 @@ impl Config {
             skills: None,
             state_dir: PathBuf::new(),
             trash_home: None,
-            limits: Limits {
+            limits: LimitsConfig {
                 max_file_bytes: 16 * 1024 * 1024,
                 max_change_bytes: 256 * 1024 * 1024,
                 max_reply_bytes: 1024 * 1024,

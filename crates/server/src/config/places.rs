@@ -2,28 +2,28 @@
 
 use std::path::{Component, Path, PathBuf};
 
-use super::refused::Refused;
-use super::variables::Variables;
-use super::{Platform, Sources};
+use super::refused::ConfigRefusal;
+use super::variables::EnvironmentVariables;
+use super::{ConfigSources, Platform};
 
-pub(super) struct Places<'a> {
+pub(super) struct ConfigPlaces<'a> {
     platform: Platform,
     working: &'a Path,
     home: Option<&'a Path>,
-    variables: &'a Variables,
+    variables: &'a EnvironmentVariables,
 }
 
-impl<'a> Places<'a> {
-    pub(super) fn new(sources: &Sources<'a>, variables: &'a Variables) -> Self {
+impl<'a> ConfigPlaces<'a> {
+    pub(super) fn new(sources: &ConfigSources<'a>, variables: &'a EnvironmentVariables) -> Self {
         Self { platform: sources.platform, working: sources.working_folder, home: sources.home, variables }
     }
 
     /// The whole path for a written one: `~/` is the home folder, a relative path begins at the working folder.
-    pub(super) fn whole(&self, written: &str) -> Result<PathBuf, Refused> {
+    pub(super) fn whole(&self, written: &str) -> Result<PathBuf, ConfigRefusal> {
         if let Some(rest) = written.strip_prefix('~') {
             let below = rest.trim_start_matches(|letter| self.is_separator(letter));
             if rest.is_empty() || below.len() < rest.len() {
-                let home = self.home.ok_or_else(|| Refused::NoHome { value: written.to_owned() })?;
+                let home = self.home.ok_or_else(|| ConfigRefusal::NoHome { value: written.to_owned() })?;
                 return Ok(tidy(&home.join(below)));
             }
         }

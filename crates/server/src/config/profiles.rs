@@ -4,10 +4,10 @@ use lapidary_note::ContentHash;
 use lapidary_query::nearest;
 use lapidary_tools::{BUILT_IN_PROFILES, Effect, ProfileRules};
 
-use super::model::Token;
+use super::model::TokenConfig;
 use super::prefixes::prefixes;
-use super::raw::Raw;
-use super::refused::Refused;
+use super::raw::RawValue;
+use super::refused::ConfigRefusal;
 use super::value::{names, one_of, toggle};
 
 /// Shorter ones could be guessed.
@@ -18,21 +18,21 @@ pub(super) const EFFECTS: &[(&str, Effect)] =
     &[("read", Effect::Read), ("write", Effect::Write), ("destroy", Effect::Destroy)];
 
 /// `[profiles.NAME]` with `allow`, `exclude` and `effect`.
-pub(super) fn profiles(raw: &Raw) -> Result<Vec<(String, ProfileRules)>, Refused> {
-    let Raw::Table(profiles) = raw else {
-        return Err(Refused::Shape { expected: "a table of profiles", found: raw.shape() });
+pub(super) fn profiles(raw: &RawValue) -> Result<Vec<(String, ProfileRules)>, ConfigRefusal> {
+    let RawValue::Table(profiles) = raw else {
+        return Err(ConfigRefusal::Shape { expected: "a table of profiles", found: raw.shape() });
     };
     profiles.iter().map(|(name, raw)| Ok((checked_name(name)?, profile(name, raw)?))).collect()
 }
 
-fn checked_name(name: &str) -> Result<String, Refused> {
+fn checked_name(name: &str) -> Result<String, ConfigRefusal> {
     if BUILT_IN_PROFILES.contains(&name) {
-        return Err(Refused::BuiltInProfile { name: name.to_owned() });
+        return Err(ConfigRefusal::BuiltInProfile { name: name.to_owned() });
     }
     plain(name)
 }
 
-fn profile(name: &str, raw: &Raw) -> Result<ProfileRules, Refused> {
+fn profile(name: &str, raw: &RawValue) -> Result<ProfileRules, ConfigRefusal> {
     let mut rules = ProfileRules { allow: Vec::new(), ..ProfileRules::curator() };
     for (key, raw) in table(raw)? {
         match key.as_str() {
@@ -42,32 +42,32 @@ fn profile(name: &str, raw: &Raw) -> Result<ProfileRules, Refused> {
             other => return Err(unknown("profile", name, other, PROFILE_KEYS)),
         }
     }
-    if rules.allow.is_empty() { Err(Refused::EmptyProfile { name: name.to_owned() }) } else { Ok(rules) }
+    if rules.allow.is_empty() { Err(ConfigRefusal::EmptyProfile { name: name.to_owned() }) } else { Ok(rules) }
 }
 
 /// A table of `[tokens.NAME]` with `token`, `profile`, `vaults` and paths, or `NAME:PROFILE:TOKEN` separated by `;`.
-pub(super) fn tokens(raw: &Raw) -> Result<Vec<Token>, Refused> {
-    let tokens: Vec<Token> = match raw {
-        Raw::Table(tokens) => tokens.iter().map(|(name, raw)| from_table(name, raw)).collect::<Result<_, _>>()?,
+pub(super) fn tokens(raw: &RawValue) -> Result<Vec<TokenConfig>, ConfigRefusal> {
+    let tokens: Vec<TokenConfig> = match raw {
+        RawValue::Table(tokens) => tokens.iter().map(|(name, raw)| from_table(name, raw)).collect::<Result<_, _>>()?,
         written => written.entries(';')?.into_iter().map(from_text).collect::<Result<_, _>>()?,
     };
     // Without a token nobody needs one, and whoever writes this believes that they do.
     if tokens.is_empty() {
-        return Err(Refused::NotToken);
+        return Err(ConfigRefusal::NotToken);
     }
     for (at, token) in tokens.iter().enumerate() {
         if let Some(other) = tokens[..at].iter().find(|other| other.digest == token.digest) {
-            return Err(Refused::SameToken { name: token.name.clone(), other: other.name.clone() });
+            return Err(ConfigRefusal::SameToken { name: token.name.clone(), other: other.name.clone() });
         }
         // Sessions and questions belong to a name.
         if tokens[..at].iter().any(|other| other.name == token.name) {
-            return Err(Refused::SameTokenName { name: token.name.clone() });
+            return Err(ConfigRefusal::SameTokenName { name: token.name.clone() });
         }
     }
     Ok(tokens)
 }
 
-fn from_table(name: &str, raw: &Raw) -> Result<Token, Refused> {
+fn from_table(name: &str, raw: &RawValue) -> Result<TokenConfig, ConfigRefusal> {
     let (mut digest, mut profile, mut vaults) = (None, None, None);
     let (mut read_paths, mut write_paths, mut read_only) = (None, None, false);
     for (key, raw) in table(raw)? {
@@ -81,22 +81,22 @@ fn from_table(name: &str, raw: &Raw) -> Result<Token, Refused> {
             other => return Err(unknown("token", name, other, TOKEN_KEYS)),
         }
     }
-    let digest = digest.ok_or_else(|| Refused::NoToken { name: name.to_owned() })?;
-    Ok(Token { name: plain(name)?, profile, vaults, read_paths, write_paths, read_only, digest })
+    let digest = digest.ok_or_else(|| ConfigRefusal::NoToken { name: name.to_owned() })?;
+    Ok(TokenConfig { name: plain(name)?, profile, vaults, read_paths, write_paths, read_only, digest })
 }
 
-fn from_text(entry: &str) -> Result<Token, Refused> {
+fn from_text(entry: &str) -> Result<TokenConfig, ConfigRefusal> {
     // What is written is a secret, so no message repeats it.
-    let (name, rest) = entry.split_once(':').ok_or(Refused::NotToken)?;
-    let (profile, token) = rest.split_once(':').ok_or(Refused::NotToken)?;
+    let (name, rest) = entry.split_once(':').ok_or(ConfigRefusal::NotToken)?;
+    let (profile, token) = rest.split_once(':').ok_or(ConfigRefusal::NotToken)?;
     let profile = Some(profile.trim().to_owned()).filter(|profile| !profile.is_empty());
     let (name, digest) = (plain(name.trim())?, token_digest(name, token.trim())?);
-    Ok(Token { name, profile, vaults: None, read_paths: None, write_paths: None, read_only: false, digest })
+    Ok(TokenConfig { name, profile, vaults: None, read_paths: None, write_paths: None, read_only: false, digest })
 }
 
 /// Of the token itself, or the hash that somebody wrote instead of it.
-fn token_digest(name: &str, token: &str) -> Result<ContentHash, Refused> {
-    let refused = || Refused::WeakToken { name: name.to_owned(), shortest: SHORTEST };
+fn token_digest(name: &str, token: &str) -> Result<ContentHash, ConfigRefusal> {
+    let refused = || ConfigRefusal::WeakToken { name: name.to_owned(), shortest: SHORTEST };
     if token.starts_with("sha256:") {
         return token.parse().map_err(|_| refused());
     }
@@ -105,12 +105,12 @@ fn token_digest(name: &str, token: &str) -> Result<ContentHash, Refused> {
 }
 
 /// Names stand in the log.
-fn plain(name: &str) -> Result<String, Refused> {
+fn plain(name: &str) -> Result<String, ConfigRefusal> {
     let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
     if !name.is_empty() && name.chars().count() <= 40 && name.chars().all(fits) {
         Ok(name.to_owned())
     } else {
-        Err(Refused::NotPlainName { value: name.to_owned() })
+        Err(ConfigRefusal::NotPlainName { value: name.to_owned() })
     }
 }
 
@@ -119,28 +119,28 @@ pub(crate) fn plain_name(name: &str) -> Result<String, String> {
     plain(name).map_err(|refused| refused.to_string())
 }
 
-fn table(raw: &Raw) -> Result<&[(String, Raw)], Refused> {
+fn table(raw: &RawValue) -> Result<&[(String, RawValue)], ConfigRefusal> {
     match raw {
-        Raw::Table(pairs) => Ok(pairs),
-        other => Err(Refused::Shape { expected: "a table", found: other.shape() }),
+        RawValue::Table(pairs) => Ok(pairs),
+        other => Err(ConfigRefusal::Shape { expected: "a table", found: other.shape() }),
     }
 }
 
-fn unknown(kind: &'static str, name: &str, key: &str, known: &[&'static str]) -> Refused {
+fn unknown(kind: &'static str, name: &str, key: &str, known: &[&'static str]) -> ConfigRefusal {
     let nearest = nearest(key, known.iter().copied());
-    Refused::UnknownPart { kind, name: name.to_owned(), key: key.to_owned(), nearest }
+    ConfigRefusal::UnknownPart { kind, name: name.to_owned(), key: key.to_owned(), nearest }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn text(text: &str) -> Raw {
-        Raw::Text(text.to_owned())
+    fn text(text: &str) -> RawValue {
+        RawValue::Text(text.to_owned())
     }
 
-    fn table_of(pairs: &[(&str, Raw)]) -> Raw {
-        Raw::Table(pairs.iter().map(|(key, raw)| ((*key).to_owned(), raw.clone())).collect())
+    fn table_of(pairs: &[(&str, RawValue)]) -> RawValue {
+        RawValue::Table(pairs.iter().map(|(key, raw)| ((*key).to_owned(), raw.clone())).collect())
     }
 
     #[test]
@@ -162,15 +162,15 @@ mod tests {
     #[test]
     fn two_tokens_of_one_name_are_refused() {
         let written = "phone:reader:a-long-enough-secret; phone:curator:another-long-secret";
-        assert_eq!(tokens(&text(written)), Err(Refused::SameTokenName { name: "phone".to_owned() }));
+        assert_eq!(tokens(&text(written)), Err(ConfigRefusal::SameTokenName { name: "phone".to_owned() }));
         let own = |secret: &str| table_of(&[("token", text(secret))]);
         let table = table_of(&[("phone", own("a-long-enough-secret")), ("phone", own("another-long-secret"))]);
-        assert_eq!(tokens(&table), Err(Refused::SameTokenName { name: "phone".to_owned() }));
+        assert_eq!(tokens(&table), Err(ConfigRefusal::SameTokenName { name: "phone".to_owned() }));
     }
 
     #[test]
     fn a_token_may_have_folders_and_vaults_of_its_own() {
-        let own = |pairs: &[(&str, Raw)]| {
+        let own = |pairs: &[(&str, RawValue)]| {
             let token = [&[("token", text("a-long-enough-secret"))], pairs].concat();
             tokens(&table_of(&[("phone", table_of(&token))]))
         };
@@ -200,13 +200,13 @@ mod tests {
 
     #[test]
     fn a_lock_without_a_key_is_refused() {
-        assert_eq!(tokens(&text(" ; ")), Err(Refused::NotToken));
-        assert_eq!(tokens(&table_of(&[])), Err(Refused::NotToken));
+        assert_eq!(tokens(&text(" ; ")), Err(ConfigRefusal::NotToken));
+        assert_eq!(tokens(&table_of(&[])), Err(ConfigRefusal::NotToken));
     }
 
     #[test]
     fn profiles_name_what_they_allow() {
-        let own = |pairs: &[(&str, Raw)]| profiles(&table_of(&[("scribe", table_of(pairs))]));
+        let own = |pairs: &[(&str, RawValue)]| profiles(&table_of(&[("scribe", table_of(pairs))]));
         let rules = own(&[("allow", text("read, str_replace")), ("effect", text("write"))]).unwrap().remove(0).1;
         assert_eq!((rules.allow, rules.most), (vec!["read".to_owned(), "str_replace".to_owned()], Effect::Write));
         assert!(own(&[]).unwrap_err().to_string().contains("allow"));

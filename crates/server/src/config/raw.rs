@@ -3,29 +3,29 @@
 use std::fmt;
 use std::path::PathBuf;
 
-use super::refused::Refused;
+use super::refused::ConfigRefusal;
 use super::setting::Setting;
 
 /// A value as it was written. Files can hold all three shapes; numbers and booleans are text here, because variables
 /// can write them no other way.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Raw {
+pub(crate) enum RawValue {
     Text(String),
-    List(Vec<Raw>),
-    Table(Vec<(String, Raw)>),
+    List(Vec<RawValue>),
+    Table(Vec<(String, RawValue)>),
 }
 
 /// A value for a setting, and who gave it.
 #[derive(Debug, Clone)]
-pub(crate) struct Given {
+pub(crate) struct GivenValue {
     pub(super) setting: &'static Setting,
-    pub(super) raw: Raw,
-    pub(super) place: Place,
+    pub(super) raw: RawValue,
+    pub(super) place: ValueOrigin,
 }
 
 /// Where a value was written, so that a person can go there.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
+pub(crate) enum ValueOrigin {
     Flag(&'static str),
     Variable(&'static str),
     DotEnv { file: PathBuf, line: usize, name: &'static str },
@@ -39,25 +39,25 @@ pub(crate) fn is_unset(text: &str) -> bool {
     text.is_empty() || template.is_some_and(|name| !name.contains('}'))
 }
 
-impl Raw {
+impl RawValue {
     pub(super) fn is_unset(&self) -> bool {
         matches!(self, Self::Text(text) if is_unset(text))
     }
 
     /// The text, without blanks around it.
-    pub(super) fn text(&self) -> Result<&str, Refused> {
+    pub(super) fn text(&self) -> Result<&str, ConfigRefusal> {
         match self {
             Self::Text(text) => Ok(text.trim()),
-            other => Err(Refused::Shape { expected: "one value", found: other.shape() }),
+            other => Err(ConfigRefusal::Shape { expected: "one value", found: other.shape() }),
         }
     }
 
     /// The entries of a list, or of a text with separators; blank and unset ones are left out.
-    pub(super) fn entries(&self, separator: char) -> Result<Vec<&str>, Refused> {
+    pub(super) fn entries(&self, separator: char) -> Result<Vec<&str>, ConfigRefusal> {
         let entries = match self {
             Self::Text(text) => text.split(separator).map(str::trim).collect(),
             Self::List(items) => items.iter().map(Self::text).collect::<Result<Vec<_>, _>>()?,
-            Self::Table(_) => return Err(Refused::Shape { expected: "a list", found: self.shape() }),
+            Self::Table(_) => return Err(ConfigRefusal::Shape { expected: "a list", found: self.shape() }),
         };
         Ok(entries.into_iter().filter(|entry| !is_unset(entry)).collect())
     }
@@ -71,7 +71,7 @@ impl Raw {
     }
 }
 
-impl fmt::Display for Place {
+impl fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Flag(flag) => write!(f, "{flag}"),

@@ -1,8 +1,8 @@
 //! The documents about configuration, made from the table of settings.
 
 use super::file;
-use super::inert::{Inert, OLD, WITHOUT_EFFECT};
-use super::setting::{Section, Setting, Shown};
+use super::inert::{InertVariables, OLD, WITHOUT_EFFECT};
+use super::setting::{ReferenceSection, Setting, ShownDefault};
 use super::settings::SETTINGS;
 
 pub(super) const EXAMPLE: &str = r#"transport = "stdio"
@@ -84,7 +84,7 @@ pub fn reference() -> String {
     text += &format!("`{flag} FILE` or `{variable}` names it; otherwise it is found by platform.\n");
     text.push_str(FILES);
     text += &format!("```toml\n{EXAMPLE}```\n\n{VAULTS}");
-    for section in Section::ALL {
+    for section in ReferenceSection::ALL {
         text += &format!("\n## {}\n\n", section.title());
         text.push_str("| in the file | variable | flag | default | |\n|---|---|---|---|---|\n");
         for setting in settings_of(section) {
@@ -106,13 +106,13 @@ pub fn env_example() -> String {
                     set.\n# docs/configuration.md says more.\n"
         .to_owned();
     text += &format!("\n# The configuration file, if it is not in its usual place.\n#{}=\n", file::VARIABLE);
-    for section in Section::ALL {
+    for section in ReferenceSection::ALL {
         text += &format!("\n# --- {} ---\n", section.title());
         for setting in settings_of(section) {
             let Some(variable) = setting.variable else { continue };
             let default = match setting.default {
-                Shown::Value(value) => value,
-                Shown::Words(_) => "",
+                ShownDefault::Value(value) => value,
+                ShownDefault::Words(_) => "",
             };
             text += &format!("\n# {}\n#{variable}={default}\n", setting.doc);
         }
@@ -120,7 +120,7 @@ pub fn env_example() -> String {
     text
 }
 
-fn settings_of(section: Section) -> impl Iterator<Item = &'static Setting> {
+fn settings_of(section: ReferenceSection) -> impl Iterator<Item = &'static Setting> {
     SETTINGS.iter().filter(move |setting| setting.section == section)
 }
 
@@ -128,8 +128,8 @@ fn row(setting: &Setting) -> String {
     let code = |text: &str| format!("`{text}`");
     let flag = setting.flag.as_ref().map(|flag| format!("{} {}", flag.name, flag.value));
     let default = match setting.default {
-        Shown::Value(value) => code(value),
-        Shown::Words(words) => words.to_owned(),
+        ShownDefault::Value(value) => code(value),
+        ShownDefault::Words(words) => words.to_owned(),
     };
     let cells = [
         setting.key.map(code).unwrap_or_default(),
@@ -141,7 +141,7 @@ fn row(setting: &Setting) -> String {
     format!("| {} |", cells.map(|cell| cell.replace('|', "\\|")).join(" | "))
 }
 
-fn inert_table(text: &mut String, table: &[Inert]) {
+fn inert_table(text: &mut String, table: &[InertVariables]) {
     text.push_str("| variable | why |\n|---|---|\n");
     for inert in table {
         let names: Vec<String> = inert.names.iter().map(|name| format!("`{name}`")).collect();

@@ -1,11 +1,11 @@
 //! Why a value cannot be taken.
 
 use super::error::ConfigError;
-use super::raw::Place;
+use super::raw::ValueOrigin;
 
 /// Each message names the value and what is allowed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Refused {
+pub(crate) enum ConfigRefusal {
     #[error("'{value}' is neither on nor off; write true or false")]
     NotBoolean { value: String },
     #[error("'{value}' is not a whole number from {least} to {most}")]
@@ -88,8 +88,8 @@ pub(crate) enum Refused {
     NoHome { value: String },
 }
 
-impl Refused {
-    pub(super) fn at(self, place: Place) -> ConfigError {
+impl ConfigRefusal {
+    pub(super) fn at(self, place: ValueOrigin) -> ConfigError {
         ConfigError::Value { place, refused: Box::new(self) }
     }
 }

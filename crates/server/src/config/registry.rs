@@ -4,22 +4,22 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use super::Files;
+use super::ConfigFiles;
 use super::file::is_absent;
-use super::places::Places;
-use super::warning::Warning;
+use super::places::ConfigPlaces;
+use super::warning::ConfigWarning;
 
 const PLUGIN_SETTINGS: &str = ".obsidian/plugins/obsidian-local-rest-api/data.json";
 
 /// The vaults that Obsidian knows and that exist, sorted by path.
-pub(super) struct Registry {
+pub(super) struct ObsidianVaults {
     pub(super) vaults: Vec<PathBuf>,
     /// The lists that were looked for.
     pub(super) looked_at: Vec<PathBuf>,
 }
 
-impl Registry {
-    pub(super) fn read(places: &Places<'_>, files: &dyn Files, warnings: &mut Vec<Warning>) -> Self {
+impl ObsidianVaults {
+    pub(super) fn read(places: &ConfigPlaces<'_>, files: &dyn ConfigFiles, warnings: &mut Vec<ConfigWarning>) -> Self {
         let looked_at: Vec<PathBuf> =
             places.obsidian_folders().into_iter().map(|folder| folder.join("obsidian.json")).collect();
         let mut vaults: Vec<PathBuf> = looked_at
@@ -35,7 +35,12 @@ impl Registry {
     }
 
     /// The vaults whose plugin has this key.
-    pub(super) fn with_key(&self, key: &str, files: &dyn Files, warnings: &mut Vec<Warning>) -> Vec<PathBuf> {
+    pub(super) fn with_key(
+        &self,
+        key: &str,
+        files: &dyn ConfigFiles,
+        warnings: &mut Vec<ConfigWarning>,
+    ) -> Vec<PathBuf> {
         let mut has_key = |vault: &Path| {
             let settings = json(&vault.join(PLUGIN_SETTINGS), files, warnings)?;
             Some(settings.get("apiKey")?.as_str()? == key)
@@ -51,7 +56,7 @@ fn paths(list: &Value) -> Vec<PathBuf> {
 }
 
 /// A file of another program: absent is usual, broken is worth a warning, neither stops us.
-fn json(file: &Path, files: &dyn Files, warnings: &mut Vec<Warning>) -> Option<Value> {
+fn json(file: &Path, files: &dyn ConfigFiles, warnings: &mut Vec<ConfigWarning>) -> Option<Value> {
     let problem = match files.read(file) {
         Ok(text) => match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
             Ok(value) => return Some(value),
@@ -61,6 +66,6 @@ fn json(file: &Path, files: &dyn Files, warnings: &mut Vec<Warning>) -> Option<V
         Err(error) if is_absent(&error) => return None,
         Err(error) => error.to_string(),
     };
-    warnings.push(Warning::Unreadable { file: file.to_owned(), problem });
+    warnings.push(ConfigWarning::Unreadable { file: file.to_owned(), problem });
     None
 }

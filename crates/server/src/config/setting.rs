@@ -1,35 +1,35 @@
 //! What there is to say about one setting.
 
-use super::Flags;
-use super::draft::Draft;
-use super::raw::{Given, Raw};
-use super::refused::Refused;
+use super::CommonFlags;
+use super::draft::ConfigDraft;
+use super::raw::{GivenValue, RawValue};
+use super::refused::ConfigRefusal;
 
 /// One thing that can be set: every layer and the reference go through it.
 #[derive(Debug)]
 pub(crate) struct Setting {
-    pub(super) section: Section,
+    pub(super) section: ReferenceSection,
     /// Its name in the configuration file.
     pub(super) key: Option<&'static str>,
     pub(super) variable: Option<&'static str>,
-    pub(super) flag: Option<Flag>,
-    pub(super) default: Shown,
+    pub(super) flag: Option<SettingFlag>,
+    pub(super) default: ShownDefault,
     /// One or two sentences for people.
     pub(super) doc: &'static str,
-    pub(super) apply: fn(&mut Draft<'_>, &Given) -> Result<(), Refused>,
+    pub(super) apply: fn(&mut ConfigDraft<'_>, &GivenValue) -> Result<(), ConfigRefusal>,
 }
 
 #[derive(Debug)]
-pub(super) struct Flag {
+pub(super) struct SettingFlag {
     pub(super) name: &'static str,
     /// What follows the name, as the usage writes it.
     pub(super) value: &'static str,
-    pub(super) given: fn(&Flags) -> Option<Raw>,
+    pub(super) given: fn(&CommonFlags) -> Option<RawValue>,
 }
 
 /// A default as it is shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(super) enum ShownDefault {
     /// Could be written as the value.
     Value(&'static str),
     /// Says what happens when nothing is set.
@@ -38,7 +38,7 @@ pub(super) enum Shown {
 
 /// A chapter of the reference.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Section {
+pub(super) enum ReferenceSection {
     Vaults,
     Access,
     Tools,
@@ -48,7 +48,7 @@ pub(super) enum Section {
     State,
 }
 
-impl Section {
+impl ReferenceSection {
     pub(super) const ALL: [Self; 7] =
         [Self::Vaults, Self::Access, Self::Tools, Self::Approval, Self::Limits, Self::Http, Self::State];
 

@@ -7,14 +7,14 @@ use lapidary_auth::{SecretText, SharedSecretVerifier};
 use super::model::{AuthMode, LogFormat, LogLevel, SessionMode, Transport};
 use super::prefixes::prefixes;
 use super::profiles::{profiles, tokens};
-use super::raw::Raw;
-use super::refused::Refused;
+use super::raw::RawValue;
+use super::refused::ConfigRefusal;
 use super::rules::rules;
-use super::setting::{Flag, Section, Setting, Shown};
+use super::setting::{ReferenceSection, Setting, SettingFlag, ShownDefault};
 use super::value::{address, approval, endpoint, folder_names, milliseconds, names, number, origins, toggle, word};
 use super::vault_table::has_rules;
-use super::vaults::{Asked, asked};
-use super::warning::Warning;
+use super::vaults::{RequestedVaults, asked};
+use super::warning::ConfigWarning;
 
 const SECOND: u64 = 1000;
 const DAY: u64 = 24 * 60 * 60 * SECOND;
@@ -43,11 +43,11 @@ const LOG_FORMATS: &[(&str, LogFormat)] = &[("plain", LogFormat::Plain), ("json"
 
 pub(crate) static SETTINGS: &[Setting] = &[
     Setting {
-        section: Section::Vaults,
+        section: ReferenceSection::Vaults,
         key: Some("vaults"),
         variable: Some("OBSIDIAN_VAULT_PATHS"),
-        flag: Some(Flag { name: "--vault", value: "[NAME=]PATH", given: |flags| list(&flags.vaults) }),
-        default: Shown::Words("the only vault that Obsidian knows"),
+        flag: Some(SettingFlag { name: "--vault", value: "[NAME=]PATH", given: |flags| list(&flags.vaults) }),
+        default: ShownDefault::Words("the only vault that Obsidian knows"),
         doc: "The vault folders to work on. In the file a table `[vaults]` of `name = \"path\"`, or a table \
               `[vaults.name]` with `path`, with `allow` and `deny`, lists of patterns for what of this vault is open, and with \
               `follow`, folders into which its links may lead; in the variable paths separated by `;`. A vault without a name is called like its folder.",
@@ -56,73 +56,73 @@ pub(crate) static SETTINGS: &[Setting] = &[
             let ruled = vaults.iter().filter(|vault| has_rules(&vault.access)).cloned();
             draft.ruled.extend(ruled.map(|vault| (vault, given.place.clone())));
             if !vaults.is_empty() {
-                draft.asked = Some(Asked { vaults, place: given.place.clone() });
+                draft.asked = Some(RequestedVaults { vaults, place: given.place.clone() });
             }
             Ok(())
         },
     },
     Setting {
-        section: Section::Vaults,
+        section: ReferenceSection::Vaults,
         key: None,
         variable: None,
-        flag: Some(Flag { name: "--demo", value: "", given: |flags| switch(flags.demo) }),
-        default: Shown::Value("false"),
+        flag: Some(SettingFlag { name: "--demo", value: "", given: |flags| switch(flags.demo) }),
+        default: ShownDefault::Value("false"),
         doc: "Work on a copy of the bundled demo vault and on nothing else.",
         apply: |draft, given| toggle(&given.raw).map(|demo| draft.demo = demo),
     },
     Setting {
-        section: Section::Vaults,
+        section: ReferenceSection::Vaults,
         key: None,
         variable: Some("OBSIDIAN_API_KEY"),
         flag: None,
-        default: Shown::Words("none"),
+        default: ShownDefault::Words("none"),
         doc: "The key of the Local REST API plugin. Where no vault is given, it chooses the vault of Obsidian's own list \
               whose plugin has it; it is never logged.",
         apply: |draft, given| given.raw.text().map(|key| draft.api_key = Some(key.to_owned())),
     },
     Setting {
-        section: Section::Access,
+        section: ReferenceSection::Access,
         key: Some("access.read_only"),
         variable: Some("OBSIDIAN_READ_ONLY"),
-        flag: Some(Flag { name: "--read-only", value: "", given: |flags| switch(flags.read_only) }),
-        default: Shown::Value("false"),
+        flag: Some(SettingFlag { name: "--read-only", value: "", given: |flags| switch(flags.read_only) }),
+        default: ShownDefault::Value("false"),
         doc: "Change nothing. Wins over everything else.",
         apply: |draft, given| toggle(&given.raw).map(|read_only| draft.config.access.read_only = read_only),
     },
     Setting {
-        section: Section::Access,
+        section: ReferenceSection::Access,
         key: Some("access.read_paths"),
         variable: Some("OBSIDIAN_READ_PATHS"),
         flag: None,
-        default: Shown::Words("everything"),
+        default: ShownDefault::Words("everything"),
         doc: "The folders and notes that may be read, with all that is below them; case does not count. What may be \
               written may be read too.",
         apply: |draft, given| prefixes(&given.raw).map(|paths| draft.config.access.read_paths = Some(paths)),
     },
     Setting {
-        section: Section::Access,
+        section: ReferenceSection::Access,
         key: Some("access.write_paths"),
         variable: Some("OBSIDIAN_WRITE_PATHS"),
         flag: None,
-        default: Shown::Words("everything"),
+        default: ShownDefault::Words("everything"),
         doc: "The folders and notes that may be written, with all that is below them.",
         apply: |draft, given| prefixes(&given.raw).map(|paths| draft.config.access.write_paths = Some(paths)),
     },
     Setting {
-        section: Section::Access,
+        section: ReferenceSection::Access,
         key: Some("access.deny_paths"),
         variable: Some("OBSIDIAN_DENY_PATHS"),
         flag: None,
-        default: Shown::Words("nothing"),
+        default: ShownDefault::Words("nothing"),
         doc: "The folders and notes that may be neither read nor written. Wins over the other two.",
         apply: |draft, given| prefixes(&given.raw).map(|paths| draft.config.access.deny_paths = Some(paths)),
     },
     Setting {
-        section: Section::Access,
+        section: ReferenceSection::Access,
         key: Some("access.excluded_files"),
         variable: Some("LAPIDARY_EXCLUDED_FILES"),
         flag: None,
-        default: Shown::Value("show"),
+        default: ShownDefault::Value("show"),
         doc: "Whether what a vault's Obsidian setting \"Excluded files\" names is there: `show`, or `hide`, which treats \
               it like an ignored file.",
         apply: |draft, given| {
@@ -131,20 +131,20 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
-        section: Section::Access,
+        section: ReferenceSection::Access,
         key: Some("access.skip_folders"),
         variable: Some("LAPIDARY_SKIP_FOLDERS"),
         flag: None,
-        default: Shown::Value("node_modules"),
+        default: ShownDefault::Value("node_modules"),
         doc: "Names of folders that are no part of a vault, wherever they are; an empty list in the file is none.",
         apply: |draft, given| folder_names(&given.raw).map(|names| draft.config.access.skip_folders = names),
     },
     Setting {
-        section: Section::Access,
+        section: ReferenceSection::Access,
         key: Some("access.follow_links"),
         variable: Some("LAPIDARY_FOLLOW_LINKS"),
         flag: None,
-        default: Shown::Words("none"),
+        default: ShownDefault::Words("none"),
         doc: "Folders outside the vaults into which links in a vault may lead, separated by `;`. All other links that \
               leave a vault are refused.",
         apply: |draft, given| {
@@ -154,11 +154,11 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
-        section: Section::Tools,
+        section: ReferenceSection::Tools,
         key: Some("tools.include"),
         variable: Some("LAPIDARY_TOOLS"),
-        flag: Some(Flag { name: "--tools", value: "LIST", given: |flags| list(&flags.tools) }),
-        default: Shown::Words("`default`"),
+        flag: Some(SettingFlag { name: "--tools", value: "LIST", given: |flags| list(&flags.tools) }),
+        default: ShownDefault::Words("`default`"),
         doc: "The tools to list: names of tools and groups, `default`, `obsidian`, `files` or `all`.",
         apply: |draft, given| {
             let names = names(&given.raw)?;
@@ -169,11 +169,11 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
-        section: Section::Tools,
+        section: ReferenceSection::Tools,
         key: Some("tools.exclude"),
         variable: Some("LAPIDARY_EXCLUDE_TOOLS"),
-        flag: Some(Flag { name: "--exclude-tools", value: "LIST", given: |flags| list(&flags.exclude_tools) }),
-        default: Shown::Words("none"),
+        flag: Some(SettingFlag { name: "--exclude-tools", value: "LIST", given: |flags| list(&flags.exclude_tools) }),
+        default: ShownDefault::Words("none"),
         doc: "The tools to leave out, written the same way. Wins over the list.",
         apply: |draft, given| {
             let names = names(&given.raw)?;
@@ -184,11 +184,15 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
-        section: Section::Tools,
+        section: ReferenceSection::Tools,
         key: Some("profile"),
         variable: Some("LAPIDARY_PROFILE"),
-        flag: Some(Flag { name: "--profile", value: "NAME", given: |flags| flags.profile.clone().map(Raw::Text) }),
-        default: Shown::Value("curator"),
+        flag: Some(SettingFlag {
+            name: "--profile",
+            value: "NAME",
+            given: |flags| flags.profile.clone().map(RawValue::Text),
+        }),
+        default: ShownDefault::Value("curator"),
         doc: "What callers may use of the tools that are on: `reader` looks and changes nothing, `editor` changes notes in \
               ways that can be undone, `curator` has everything; or a profile of your own.",
         apply: |draft, given| {
@@ -198,22 +202,22 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
-        section: Section::Tools,
+        section: ReferenceSection::Tools,
         key: Some("profiles"),
         variable: None,
         flag: None,
-        default: Shown::Words("none"),
+        default: ShownDefault::Words("none"),
         doc: "Profiles of your own, in the file only: a table `[profiles.name]` with `allow` and `exclude`, lists of \
               tools and groups as for the list of tools, and `effect`, the most that may happen to files (`read`, `write` or \
               `destroy`). A profile only takes away from what is on.",
         apply: |draft, given| profiles(&given.raw).map(|own| draft.config.profiles = own.into_iter().collect()),
     },
     Setting {
-        section: Section::Tools,
+        section: ReferenceSection::Tools,
         key: Some("skills_folder"),
         variable: Some("LAPIDARY_SKILLS_FOLDER"),
         flag: None,
-        default: Shown::Words("none"),
+        default: ShownDefault::Words("none"),
         doc: "A folder of the vaults, like `Skills`, in which every note is a playbook: clients offer it as a prompt, and \
               `find_tool` finds it.",
         apply: |draft, given| {
@@ -226,20 +230,20 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
-        section: Section::Tools,
+        section: ReferenceSection::Tools,
         key: Some("tools.dotted_names"),
         variable: Some("LAPIDARY_DOTTED_NAMES"),
-        flag: Some(Flag { name: "--dotted-names", value: "", given: |flags| switch(flags.dotted_names) }),
-        default: Shown::Value("false"),
+        flag: Some(SettingFlag { name: "--dotted-names", value: "", given: |flags| switch(flags.dotted_names) }),
+        default: ShownDefault::Value("false"),
         doc: "List `file.read` instead of `file_read`. Many clients refuse dots; calls may always use either.",
         apply: |draft, given| toggle(&given.raw).map(|dotted| draft.config.tools.dotted_names = dotted),
     },
     Setting {
-        section: Section::Approval,
+        section: ReferenceSection::Approval,
         key: Some("approval"),
         variable: Some("LAPIDARY_APPROVAL"),
         flag: None,
-        default: Shown::Value("write=allow,destroy=ask"),
+        default: ShownDefault::Value("write=allow,destroy=ask"),
         doc: "For each effect, `write` and `destroy`, whether a call is `allow`ed, the person is `ask`ed, or it is \
               `deny`ed. In the file a table `[approval]`; an effect that is not named stays as it was.",
         apply: |draft, given| {
@@ -247,11 +251,11 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
-        section: Section::Approval,
+        section: ReferenceSection::Approval,
         key: None,
         variable: Some("LAPIDARY_APPROVAL_RULES"),
         flag: None,
-        default: Shown::Words("none"),
+        default: ShownDefault::Words("none"),
         doc: "Rules that come before that, the first that fits decides: a decision and what it is for (`effect`, `group`, \
               `tool`, `path`), like `ask tool=file_move; deny path=Archive; deny group=skill`. In the file a list \
               `[[approval.rules]]` of tables with `decision` and the same. A path fits what a change touches; to close it \
@@ -259,77 +263,77 @@ pub(crate) static SETTINGS: &[Setting] = &[
         apply: |draft, given| rules(&given.raw).map(|rules| draft.config.approval.rules = rules),
     },
     Setting {
-        section: Section::Approval,
+        section: ReferenceSection::Approval,
         key: Some("pending_approvals"),
         variable: Some("LAPIDARY_PENDING_APPROVALS"),
         flag: None,
-        default: Shown::Value("true"),
+        default: ShownDefault::Value("true"),
         doc: "Whether a change that a person has to agree to waits for `lapidary approvals` where the client cannot ask; \
               otherwise it is refused.",
         apply: |draft, given| toggle(&given.raw).map(|pending| draft.config.approval.pending = pending),
     },
     Setting {
-        section: Section::Approval,
+        section: ReferenceSection::Approval,
         key: Some("ask_before_deleting"),
         variable: Some("OBSIDIAN_DELETE_ELICITATION"),
         flag: None,
-        default: Shown::Value("true"),
+        default: ShownDefault::Value("true"),
         doc: "Whether `obsidian_delete_note` asks first, where the client can ask a person.",
         apply: |draft, given| toggle(&given.raw).map(|ask| draft.config.ask_before_deleting = ask),
     },
     Setting {
-        section: Section::Approval,
+        section: ReferenceSection::Approval,
         key: Some("limits.ask_timeout_ms"),
         variable: Some("LAPIDARY_ASK_TIMEOUT_MS"),
         flag: None,
-        default: Shown::Value("300000"),
+        default: ShownDefault::Value("300000"),
         doc: "How long a person may take to answer; silence is a no.",
         apply: |draft, given| {
             milliseconds(&given.raw, 1..=DAY).map(|timeout| draft.config.limits.ask_timeout = timeout)
         },
     },
     Setting {
-        section: Section::Approval,
+        section: ReferenceSection::Approval,
         key: Some("repetition"),
         variable: Some("LAPIDARY_REPETITION"),
         flag: None,
-        default: Shown::Value("on"),
+        default: ShownDefault::Value("on"),
         doc: "Whether a call that repeats itself is refused. Scripts and benchmarks switch it off.",
         apply: |draft, given| toggle(&given.raw).map(|refused| draft.config.repetition.noticed = refused),
     },
     Setting {
-        section: Section::Approval,
+        section: ReferenceSection::Approval,
         key: Some("limits.repetition_window"),
         variable: Some("LAPIDARY_REPETITION_WINDOW"),
         flag: None,
-        default: Shown::Value("15"),
+        default: ShownDefault::Value("15"),
         doc: "How many of a client's last calls are looked at for repetition.",
         apply: |draft, given| number(&given.raw, 1..=1000).map(|window| draft.config.repetition.window = window),
     },
     Setting {
-        section: Section::Approval,
+        section: ReferenceSection::Approval,
         key: Some("limits.repetition_allowed"),
         variable: Some("LAPIDARY_REPETITION_ALLOWED"),
         flag: None,
-        default: Shown::Value("3"),
+        default: ShownDefault::Value("3"),
         doc: "How often the same may be asked among those calls before it is refused.",
         apply: |draft, given| number(&given.raw, 1..=1000).map(|allowed| draft.config.repetition.allowed = allowed),
     },
     Setting {
-        section: Section::Approval,
+        section: ReferenceSection::Approval,
         key: Some("limits.max_failures"),
         variable: Some("LAPIDARY_MAX_FAILURES"),
         flag: None,
-        default: Shown::Value("8"),
+        default: ShownDefault::Value("8"),
         doc: "After how many failed calls in a row a client is told to stop and ask the person; 0 is never.",
         apply: |draft, given| number(&given.raw, 0..=1000).map(|most| draft.config.repetition.max_failures = most),
     },
     Setting {
-        section: Section::Limits,
+        section: ReferenceSection::Limits,
         key: Some("limits.deadline_ms"),
         variable: Some("MCP_DEADLINE_MS"),
         flag: None,
-        default: Shown::Value("60000"),
+        default: ShownDefault::Value("60000"),
         doc: "How long a call may take. No call is without a deadline: 0, and more than 600000, mean 600000. \
               `search_content`, `regex_replace` and `vault_info` then answer with what they have, which is one file at \
               least; all other calls are refused.",
@@ -337,7 +341,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
             let asked = number(&given.raw, 0..=u64::MAX)?;
             if asked > LONGEST_DEADLINE {
                 let place = given.place.clone();
-                draft.warnings.push(Warning::DeadlineCut { place, asked, longest: LONGEST_DEADLINE });
+                draft.warnings.push(ConfigWarning::DeadlineCut { place, asked, longest: LONGEST_DEADLINE });
             }
             let kept = if asked == 0 { LONGEST_DEADLINE } else { asked.min(LONGEST_DEADLINE) };
             draft.config.limits.deadline = Duration::from_millis(kept);
@@ -345,50 +349,50 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
-        section: Section::Limits,
+        section: ReferenceSection::Limits,
         key: Some("limits.max_file_bytes"),
         variable: Some("LAPIDARY_MAX_FILE_BYTES"),
         flag: None,
-        default: Shown::Value("16777216"),
+        default: ShownDefault::Value("16777216"),
         doc: "The largest file that is read or written.",
         apply: |draft, given| number(&given.raw, 1..=u64::MAX).map(|most| draft.config.limits.max_file_bytes = most),
     },
     Setting {
-        section: Section::Limits,
+        section: ReferenceSection::Limits,
         key: Some("limits.max_change_bytes"),
         variable: Some("LAPIDARY_MAX_CHANGE_BYTES"),
         flag: None,
-        default: Shown::Value("268435456"),
+        default: ShownDefault::Value("268435456"),
         doc: "How many bytes the files of one change may have together, before and after it. They are held in memory.",
         apply: |draft, given| number(&given.raw, 1..=u64::MAX).map(|most| draft.config.limits.max_change_bytes = most),
     },
     Setting {
-        section: Section::Limits,
+        section: ReferenceSection::Limits,
         key: Some("limits.max_reply_bytes"),
         variable: Some("LAPIDARY_MAX_REPLY_BYTES"),
         flag: None,
-        default: Shown::Value("1048576"),
+        default: ShownDefault::Value("1048576"),
         doc: "The largest answer to a call; at least 1024.",
         apply: |draft, given| {
             number(&given.raw, 1024..=usize::MAX).map(|most| draft.config.limits.max_reply_bytes = most)
         },
     },
     Setting {
-        section: Section::Limits,
+        section: ReferenceSection::Limits,
         key: Some("limits.text_memory_bytes"),
         variable: Some("LAPIDARY_TEXT_MEMORY_BYTES"),
         flag: None,
-        default: Shown::Value("536870912"),
+        default: ShownDefault::Value("536870912"),
         doc: "How much text of a vault is kept in memory for searching. What is beyond is read from disk each time; 0 \
               keeps nothing.",
         apply: |draft, given| number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.text_memory_bytes = most),
     },
     Setting {
-        section: Section::Limits,
+        section: ReferenceSection::Limits,
         key: Some("limits.checkpoint_days"),
         variable: Some("LAPIDARY_CHECKPOINT_DAYS"),
         flag: None,
-        default: Shown::Value("90"),
+        default: ShownDefault::Value("90"),
         doc: "How many days a checkpoint is kept; at least 1.",
         apply: |draft, given| {
             let days = number(&given.raw, 1..=36_500_u64)?;
@@ -397,48 +401,48 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
-        section: Section::Limits,
+        section: ReferenceSection::Limits,
         key: Some("limits.checkpoint_bytes"),
         variable: Some("LAPIDARY_CHECKPOINT_BYTES"),
         flag: None,
-        default: Shown::Value("1073741824"),
+        default: ShownDefault::Value("1073741824"),
         doc: "How much the checkpoints of a vault may take, compressed. The oldest go first; the newest stays in any case.",
         apply: |draft, given| number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.checkpoint_bytes = most),
     },
     Setting {
-        section: Section::Limits,
+        section: ReferenceSection::Limits,
         key: Some("limits.max_files_scanned"),
         variable: Some("MCP_MAX_FILES_SCANNED"),
         flag: None,
-        default: Shown::Value("0"),
+        default: ShownDefault::Value("0"),
         doc: "How many files `search_content`, `regex_replace` and `vault_info` look through before they answer with what \
               they have; 0 is no limit. A call can set its own in `_budget`. Other tools have no such limit.",
         apply: |draft, given| number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.max_files_scanned = most),
     },
     Setting {
-        section: Section::Limits,
+        section: ReferenceSection::Limits,
         key: Some("limits.max_bytes_read"),
         variable: Some("MCP_MAX_BYTES_READ"),
         flag: None,
-        default: Shown::Value("0"),
+        default: ShownDefault::Value("0"),
         doc: "The same, in bytes of text.",
         apply: |draft, given| number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.max_bytes_read = most),
     },
     Setting {
-        section: Section::Limits,
+        section: ReferenceSection::Limits,
         key: Some("limits.max_bulk_ops"),
         variable: Some("MCP_MAX_BULK_OPS"),
         flag: None,
-        default: Shown::Value("0"),
+        default: ShownDefault::Value("0"),
         doc: "How many operations one `bulk_apply` may have; 0 is no limit. A call can set its own with `_budget`.",
         apply: |draft, given| number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.max_bulk_ops = most),
     },
     Setting {
-        section: Section::Http,
+        section: ReferenceSection::Http,
         key: Some("transport"),
         variable: Some("MCP_TRANSPORT_TYPE"),
-        flag: Some(Flag { name: "--http", value: "", given: |flags| flags.http.map(|_| text("http")) }),
-        default: Shown::Value("stdio"),
+        flag: Some(SettingFlag { name: "--http", value: "", given: |flags| flags.http.map(|_| text("http")) }),
+        default: ShownDefault::Value("stdio"),
         doc: "How clients reach `lapidary serve`: `stdio` (standard input and output) or `http`.",
         apply: |draft, given| {
             let words = [("stdio", Transport::Stdio), ("http", Transport::Http)];
@@ -446,48 +450,56 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
-        section: Section::Http,
+        section: ReferenceSection::Http,
         key: Some("http.host"),
         variable: Some("MCP_HTTP_HOST"),
-        flag: Some(Flag { name: "--http", value: "HOST", given: |flags| Some(text(flags.http?.host?.to_string())) }),
-        default: Shown::Value("127.0.0.1"),
+        flag: Some(SettingFlag {
+            name: "--http",
+            value: "HOST",
+            given: |flags| Some(text(flags.http?.host?.to_string())),
+        }),
+        default: ShownDefault::Value("127.0.0.1"),
         doc: "The address to listen at. At an address that other computers can reach, nobody is served without a token, \
               unless you say `--insecure-no-auth`. Put a proxy with TLS in front: a token can be read on the way otherwise.",
         apply: |draft, given| address(&given.raw).map(|host| draft.config.http.host = host),
     },
     Setting {
-        section: Section::Http,
+        section: ReferenceSection::Http,
         key: Some("http.port"),
         variable: Some("MCP_HTTP_PORT"),
-        flag: Some(Flag { name: "--http", value: "PORT", given: |flags| Some(text(flags.http?.port?.to_string())) }),
-        default: Shown::Value("3010"),
+        flag: Some(SettingFlag {
+            name: "--http",
+            value: "PORT",
+            given: |flags| Some(text(flags.http?.port?.to_string())),
+        }),
+        default: ShownDefault::Value("3010"),
         doc: "The port to listen at; 0 lets the system choose one.",
         apply: |draft, given| number(&given.raw, 0..=u16::MAX).map(|port| draft.config.http.port = port),
     },
     Setting {
-        section: Section::Http,
+        section: ReferenceSection::Http,
         key: Some("http.max_port_retries"),
         variable: Some("MCP_HTTP_MAX_PORT_RETRIES"),
         flag: None,
-        default: Shown::Value("15"),
+        default: ShownDefault::Value("15"),
         doc: "How many of the following ports are tried when the port is taken.",
         apply: |draft, given| number(&given.raw, 0..=1000).map(|retries| draft.config.http.max_port_retries = retries),
     },
     Setting {
-        section: Section::Http,
+        section: ReferenceSection::Http,
         key: Some("http.endpoint_path"),
         variable: Some("MCP_HTTP_ENDPOINT_PATH"),
         flag: None,
-        default: Shown::Value("/mcp"),
+        default: ShownDefault::Value("/mcp"),
         doc: "The path of the MCP endpoint.",
         apply: |draft, given| endpoint(&given.raw).map(|path| draft.config.http.endpoint_path = path),
     },
     Setting {
-        section: Section::Http,
+        section: ReferenceSection::Http,
         key: Some("http.max_body_bytes"),
         variable: Some("MCP_HTTP_MAX_BODY_BYTES"),
         flag: None,
-        default: Shown::Value("4194304"),
+        default: ShownDefault::Value("4194304"),
         doc: "The largest request that is taken; 0 is no limit.",
         apply: |draft, given| {
             let most = number(&given.raw, 0..=usize::MAX)?;
@@ -496,20 +508,20 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
-        section: Section::Http,
+        section: ReferenceSection::Http,
         key: Some("http.allowed_origins"),
         variable: Some("MCP_ALLOWED_ORIGINS"),
         flag: None,
-        default: Shown::Words("origins of this computer"),
+        default: ShownDefault::Words("origins of this computer"),
         doc: "The web origins whose requests are answered, like `https://app.example`; `*` answers all of them.",
         apply: |draft, given| origins(&given.raw).map(|origins| draft.config.http.allowed_origins = origins),
     },
     Setting {
-        section: Section::Http,
+        section: ReferenceSection::Http,
         key: Some("http.session_mode"),
         variable: Some("MCP_SESSION_MODE"),
         flag: None,
-        default: Shown::Value("auto"),
+        default: ShownDefault::Value("auto"),
         doc: "Whether clients get a session: `stateful`, `stateless`, or `auto`, which is `stateful`.",
         apply: |draft, given| {
             let words = [
@@ -521,11 +533,11 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
-        section: Section::Http,
+        section: ReferenceSection::Http,
         key: Some("http.session_timeout_ms"),
         variable: Some("MCP_STATEFUL_SESSION_STALE_TIMEOUT_MS"),
         flag: None,
-        default: Shown::Value("86400000"),
+        default: ShownDefault::Value("86400000"),
         doc: "How long a session lives without a request. The default is long, because several clients do not come back \
               from a lost session.",
         apply: |draft, given| {
@@ -533,11 +545,11 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
-        section: Section::Http,
+        section: ReferenceSection::Http,
         key: Some("http.auth_mode"),
         variable: Some("MCP_AUTH_MODE"),
         flag: None,
-        default: Shown::Words("`bearer` if there is any token, `none` otherwise"),
+        default: ShownDefault::Words("`bearer` if there is any token, `none` otherwise"),
         doc: "How clients over HTTP show who they are: `none` (nobody is asked; tokens of the configuration are required all \
               the same), `bearer` (a token of the configuration or of `lapidary token create`), or `jwt` (a JSON web token, \
               HS256). With `oauth` this version does not start, because it could not keep the promise.",
@@ -556,62 +568,66 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
-        section: Section::Http,
+        section: ReferenceSection::Http,
         key: Some("http.auth_secret_key"),
         variable: Some("MCP_AUTH_SECRET_KEY"),
         flag: None,
-        default: Shown::Words("none"),
+        default: ShownDefault::Words("none"),
         doc: "The secret with which JSON web tokens are signed, for `jwt`: 32 characters or more. It is never logged.",
         apply: |draft, given| {
             let secret = given.raw.text()?;
-            SharedSecretVerifier::new(secret, None, None).map_err(|_| Refused::WeakSecret)?;
+            SharedSecretVerifier::new(secret, None, None).map_err(|_| ConfigRefusal::WeakSecret)?;
             draft.config.http.auth.secret = Some(SecretText::new(secret.to_owned()));
             Ok(())
         },
     },
     Setting {
-        section: Section::Http,
+        section: ReferenceSection::Http,
         key: Some("http.jwt_issuer"),
         variable: Some("MCP_JWT_EXPECTED_ISSUER"),
         flag: None,
-        default: Shown::Words("any"),
+        default: ShownDefault::Words("any"),
         doc: "What the claim `iss` of a JSON web token has to be.",
         apply: |draft, given| given.raw.text().map(|text| draft.config.http.auth.issuer = Some(text.to_owned())),
     },
     Setting {
-        section: Section::Http,
+        section: ReferenceSection::Http,
         key: Some("http.jwt_audience"),
         variable: Some("MCP_JWT_EXPECTED_AUDIENCE"),
         flag: None,
-        default: Shown::Words("any"),
+        default: ShownDefault::Words("any"),
         doc: "What the claim `aud` of a JSON web token has to be or contain.",
         apply: |draft, given| given.raw.text().map(|text| draft.config.http.auth.audience = Some(text.to_owned())),
     },
     Setting {
-        section: Section::Http,
+        section: ReferenceSection::Http,
         key: Some("http.ignore_scopes"),
         variable: Some("MCP_AUTH_DISABLE_SCOPE_CHECKS"),
         flag: None,
-        default: Shown::Value("false"),
+        default: ShownDefault::Value("false"),
         doc: "Take every valid JSON web token for all tools, whatever its scopes say. The server warns of it at start.",
         apply: |draft, given| toggle(&given.raw).map(|ignored| draft.config.http.auth.ignores_scopes = ignored),
     },
     Setting {
-        section: Section::Http,
+        section: ReferenceSection::Http,
         key: None,
         variable: None,
-        flag: Some(Flag { name: "--insecure-no-auth", value: "", given: |flags| switch(flags.insecure_no_auth) }),
-        default: Shown::Value("false"),
+        flag: Some(SettingFlag {
+            name: "--insecure-no-auth",
+            value: "",
+            given: |flags| switch(flags.insecure_no_auth),
+        }),
+        default: ShownDefault::Value("false"),
         doc: "Serve an address that other computers can reach although nobody is asked for a token: everybody who reaches the \
               port can read and change the vaults.",
         apply: |draft, given| toggle(&given.raw).map(|insecure| draft.config.http.auth.insecure = insecure),
     },
     Setting {
-        section: Section::Http,
+        section: ReferenceSection::Http,
         key: Some("tokens"),
         variable: Some("LAPIDARY_TOKENS"),
         flag: None,
-        default: Shown::Words("none"),
+        default: ShownDefault::Words("none"),
         doc: "The clients that may call over HTTP, each with a token that it sends as `Authorization: Bearer …` and a \
               profile of its own. In the file a table `[tokens.name]` with `token` and `profile`; in the variable \
               `name:profile:token`, separated by `;`. A token may be written as `sha256:` and its hash. With any token, \
@@ -626,11 +642,11 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
-        section: Section::State,
+        section: ReferenceSection::State,
         key: Some("state_dir"),
         variable: Some("LAPIDARY_STATE_DIR"),
         flag: None,
-        default: Shown::Words(
+        default: ShownDefault::Words(
             "`$XDG_STATE_HOME/lapidary` or `~/.local/state/lapidary`; macOS `~/Library/Application Support/lapidary`; \
              Windows `%LOCALAPPDATA%\\lapidary`",
         ),
@@ -641,22 +657,22 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
-        section: Section::State,
+        section: ReferenceSection::State,
         key: Some("audit.max_bytes"),
         variable: Some("LAPIDARY_AUDIT_MAX_BYTES"),
         flag: None,
-        default: Shown::Value("5000000"),
+        default: ShownDefault::Value("5000000"),
         doc: "The size at which the log of calls is rotated; at least 1024.",
         apply: |draft, given| {
             number(&given.raw, 1024..=u64::MAX).map(|most| draft.config.limits.audit_max_bytes = most)
         },
     },
     Setting {
-        section: Section::State,
+        section: ReferenceSection::State,
         key: Some("log.level"),
         variable: Some("MCP_LOG_LEVEL"),
         flag: None,
-        default: Shown::Value("info"),
+        default: ShownDefault::Value("info"),
         doc: "What is logged to standard error and to LOGS_DIR. `off`: nothing. `error`: internal errors, with the id that \
               the caller was told, and what ends the server. `warning`: settings without effect, vaults that are closed, \
               unfinished changes that were taken back, state that cannot be written. `info`: what is served, and where. \
@@ -667,21 +683,21 @@ pub(crate) static SETTINGS: &[Setting] = &[
         apply: |draft, given| word(&given.raw, LOG_LEVELS).map(|level| draft.config.log.level = level),
     },
     Setting {
-        section: Section::State,
+        section: ReferenceSection::State,
         key: Some("log.format"),
         variable: Some("LAPIDARY_LOG_FORMAT"),
         flag: None,
-        default: Shown::Value("plain"),
+        default: ShownDefault::Value("plain"),
         doc: "How it is logged: `plain` for people, or `json`, one object a line with `time`, `level`, `pid`, `target`, \
               `msg`, `fields` and `spans`, the calls and stages in which it arose.",
         apply: |draft, given| word(&given.raw, LOG_FORMATS).map(|format| draft.config.log.format = format),
     },
     Setting {
-        section: Section::State,
+        section: ReferenceSection::State,
         key: Some("log.dir"),
         variable: Some("LOGS_DIR"),
         flag: None,
-        default: Shown::Words("none"),
+        default: ShownDefault::Words("none"),
         doc: "A folder in which the same lines are written to `lapidary.log`, besides standard error. It must be outside \
               the vaults. Several servers may share it; five older files are kept as `lapidary.log.1` to `.5`.",
         apply: |draft, given| {
@@ -690,26 +706,26 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
-        section: Section::State,
+        section: ReferenceSection::State,
         key: Some("log.max_bytes"),
         variable: Some("LAPIDARY_LOG_MAX_BYTES"),
         flag: None,
-        default: Shown::Value("5000000"),
+        default: ShownDefault::Value("5000000"),
         doc: "The size at which `lapidary.log` is rotated; at least 1024.",
         apply: |draft, given| number(&given.raw, 1024..=u64::MAX).map(|most| draft.config.log.max_bytes = most),
     },
 ];
 
 /// The value of a flag that takes many; nothing if it was not given.
-fn list(entries: &[String]) -> Option<Raw> {
-    (!entries.is_empty()).then(|| Raw::List(entries.iter().cloned().map(Raw::Text).collect()))
+fn list(entries: &[String]) -> Option<RawValue> {
+    (!entries.is_empty()).then(|| RawValue::List(entries.iter().cloned().map(RawValue::Text).collect()))
 }
 
 /// The value of a flag without one: it can only switch on.
-fn switch(given: bool) -> Option<Raw> {
+fn switch(given: bool) -> Option<RawValue> {
     given.then(|| text("true"))
 }
 
-fn text(value: impl Into<String>) -> Raw {
-    Raw::Text(value.into())
+fn text(value: impl Into<String>) -> RawValue {
+    RawValue::Text(value.into())
 }

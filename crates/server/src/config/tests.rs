@@ -84,10 +84,10 @@ impl Machine {
         self.file("/work/.env", text)
     }
 
-    fn load(&self) -> Result<Loaded, ConfigError> {
+    fn load(&self) -> Result<LoadedConfig, ConfigError> {
         let words = std::iter::once("lapidary").chain(self.words.iter().map(String::as_str));
         let flags = cli::parse(words).unwrap().flags;
-        load(&Sources {
+        load(&ConfigSources {
             flags: &flags,
             environment: &self.environment,
             working_folder: Path::new("/work"),
@@ -117,15 +117,15 @@ impl Machine {
     #[track_caller]
     fn vaults(&self) -> Vec<String> {
         match self.config().vaults {
-            Vaults::Demo => vec!["demo".to_owned()],
-            Vaults::Chosen(vaults) => {
+            VaultsConfig::Demo => vec!["demo".to_owned()],
+            VaultsConfig::Chosen(vaults) => {
                 vaults.iter().map(|vault| format!("{}={}", vault.name, slashed(&vault.path))).collect()
             }
         }
     }
 }
 
-impl Files for Disk {
+impl ConfigFiles for Disk {
     fn read(&self, path: &Path) -> io::Result<String> {
         match self.files.get(&slashed(path)) {
             Some(Ok(text)) => Ok(text.clone()),

@@ -7,15 +7,15 @@ use std::path::PathBuf;
 use lapidary_query::nearest;
 
 use super::dotenv::{self, DotEnv};
-use super::raw::{Given, Place, Raw, is_unset};
+use super::raw::{GivenValue, RawValue, ValueOrigin, is_unset};
 use super::settings::SETTINGS;
-use super::warning::Warning;
-use super::{Platform, Sources, file, inert};
+use super::warning::ConfigWarning;
+use super::{ConfigSources, Platform, file, inert};
 
 /// A variable that begins like this and that nobody knows is probably a typing error.
 const OUR_PREFIXES: &[&str] = &["OBSIDIAN_", "MCP_", "LAPIDARY_"];
 
-pub(super) struct Variables {
+pub(super) struct EnvironmentVariables {
     /// The real environment.
     real: BTreeMap<String, String>,
     dotenv: DotEnv,
@@ -23,8 +23,8 @@ pub(super) struct Variables {
     unreadable: Option<io::Error>,
 }
 
-impl Variables {
-    pub(super) fn gather(sources: &Sources<'_>) -> Self {
+impl EnvironmentVariables {
+    pub(super) fn gather(sources: &ConfigSources<'_>) -> Self {
         let real = sources
             .environment
             .iter()
@@ -49,38 +49,42 @@ impl Variables {
     }
 
     /// The value and where it stands; the real environment wins.
-    pub(super) fn find(&self, name: &'static str) -> Option<(&str, Place)> {
+    pub(super) fn find(&self, name: &'static str) -> Option<(&str, ValueOrigin)> {
         if let Some(value) = self.real(name) {
-            return Some((value, Place::Variable(name)));
+            return Some((value, ValueOrigin::Variable(name)));
         }
         let line = self.dotenv.lines.iter().rev().find(|line| line.name == name && !is_unset(&line.value))?;
         Some((&line.value, self.dotenv_place(name, line.number)))
     }
 
     /// What the variables say about settings, the stronger last.
-    pub(super) fn given(&self) -> Vec<Given> {
+    pub(super) fn given(&self) -> Vec<GivenValue> {
         let named = SETTINGS.iter().filter_map(|setting| Some((setting, setting.variable?)));
         let mut given = Vec::new();
         for (setting, name) in named.clone() {
             for line in self.dotenv.lines.iter().filter(|line| line.name == name) {
                 let place = self.dotenv_place(name, line.number);
-                given.push(Given { setting, raw: Raw::Text(line.value.clone()), place });
+                given.push(GivenValue { setting, raw: RawValue::Text(line.value.clone()), place });
             }
         }
         for (setting, name) in named {
             if let Some(value) = self.real(name) {
-                given.push(Given { setting, raw: Raw::Text(value.to_owned()), place: Place::Variable(name) });
+                given.push(GivenValue {
+                    setting,
+                    raw: RawValue::Text(value.to_owned()),
+                    place: ValueOrigin::Variable(name),
+                });
             }
         }
         given
     }
 
-    pub(super) fn warn(&self, warnings: &mut Vec<Warning>) {
+    pub(super) fn warn(&self, warnings: &mut Vec<ConfigWarning>) {
         if let Some(error) = &self.unreadable {
-            warnings.push(Warning::Unreadable { file: self.dotenv_file.clone(), problem: error.to_string() });
+            warnings.push(ConfigWarning::Unreadable { file: self.dotenv_file.clone(), problem: error.to_string() });
         }
         let broken = self.dotenv.broken.iter();
-        warnings.extend(broken.map(|&line| Warning::BrokenLine { file: self.dotenv_file.clone(), line }));
+        warnings.extend(broken.map(|&line| ConfigWarning::BrokenLine { file: self.dotenv_file.clone(), line }));
         warnings.extend(self.names().into_iter().filter_map(about));
     }
 
@@ -90,8 +94,8 @@ impl Variables {
         real.chain(dotenv).filter(|(_, value)| !is_unset(value)).map(|(name, _)| name.as_str()).collect()
     }
 
-    fn dotenv_place(&self, name: &'static str, line: usize) -> Place {
-        Place::DotEnv { file: self.dotenv_file.clone(), line, name }
+    fn dotenv_place(&self, name: &'static str, line: usize) -> ValueOrigin {
+        ValueOrigin::DotEnv { file: self.dotenv_file.clone(), line, name }
     }
 }
 
@@ -101,14 +105,14 @@ fn effective() -> impl Iterator<Item = &'static str> {
 }
 
 /// What to say about a variable that is set, if anything.
-fn about(name: &str) -> Option<Warning> {
+fn about(name: &str) -> Option<ConfigWarning> {
     if effective().any(|known| known == name) {
         return None;
     }
     if let Some((name, inert)) = inert::find(name) {
-        return inert.warns.then_some(Warning::WithoutEffect { name, reason: inert.reason });
+        return inert.warns.then_some(ConfigWarning::WithoutEffect { name, reason: inert.reason });
     }
-    OUR_PREFIXES.iter().any(|prefix| name.starts_with(prefix)).then(|| Warning::UnknownVariable {
+    OUR_PREFIXES.iter().any(|prefix| name.starts_with(prefix)).then(|| ConfigWarning::UnknownVariable {
         name: name.to_owned(),
         nearest: nearest(name, effective().chain(inert::names())),
     })

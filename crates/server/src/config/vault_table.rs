@@ -5,13 +5,13 @@ use std::path::PathBuf;
 use lapidary_query::nearest;
 
 use super::model::VaultAccess;
-use super::raw::Raw;
-use super::refused::Refused;
+use super::raw::RawValue;
+use super::refused::ConfigRefusal;
 
 const KEYS: &[&str] = &["path", "allow", "deny", "follow"];
 
 /// `[vaults.NAME]`: where it is, and what of it is open.
-pub(super) fn from_table(name: &str, pairs: &[(String, Raw)]) -> Result<(String, VaultAccess), Refused> {
+pub(super) fn from_table(name: &str, pairs: &[(String, RawValue)]) -> Result<(String, VaultAccess), ConfigRefusal> {
     let mut path = None;
     let mut access = VaultAccess::default();
     for (key, raw) in pairs {
@@ -22,14 +22,14 @@ pub(super) fn from_table(name: &str, pairs: &[(String, Raw)]) -> Result<(String,
             "follow" => access.follow = raw.entries(';')?.into_iter().map(PathBuf::from).collect(),
             other => {
                 let nearest = nearest(other, KEYS.iter().copied());
-                return Err(Refused::NotOfAVault { vault: name.to_owned(), key: other.to_owned(), nearest });
+                return Err(ConfigRefusal::NotOfAVault { vault: name.to_owned(), key: other.to_owned(), nearest });
             }
         }
         if key == "allow" && access.allow.is_none() {
-            return Err(Refused::EmptyPathList);
+            return Err(ConfigRefusal::EmptyPathList);
         }
     }
-    Ok((path.ok_or_else(|| Refused::VaultWithoutPath { value: name.to_owned() })?, access))
+    Ok((path.ok_or_else(|| ConfigRefusal::VaultWithoutPath { value: name.to_owned() })?, access))
 }
 
 pub(super) fn has_rules(access: &VaultAccess) -> bool {
@@ -37,9 +37,9 @@ pub(super) fn has_rules(access: &VaultAccess) -> bool {
 }
 
 /// A list, or one pattern: a comma may be part of it.
-fn patterns(raw: &Raw) -> Result<Vec<String>, Refused> {
+fn patterns(raw: &RawValue) -> Result<Vec<String>, ConfigRefusal> {
     match raw {
-        Raw::List(items) => items.iter().map(|item| item.text().map(str::to_owned)).collect(),
+        RawValue::List(items) => items.iter().map(|item| item.text().map(str::to_owned)).collect(),
         one => Ok(vec![one.text()?.to_owned()]),
     }
 }

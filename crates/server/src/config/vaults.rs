@@ -2,21 +2,21 @@
 
 use std::collections::BTreeSet;
 
-use super::draft::Draft;
+use super::draft::ConfigDraft;
 use super::error::ConfigError;
-use super::places::Places;
-use super::raw::{Place, Raw, is_unset};
-use super::refused::Refused;
-use super::registry::Registry;
+use super::places::ConfigPlaces;
+use super::raw::{RawValue, ValueOrigin, is_unset};
+use super::refused::ConfigRefusal;
+use super::registry::ObsidianVaults;
 use super::vault_table::{from_table, has_rules};
-use super::warning::Warning;
-use super::{ChosenVault, Files, VaultAccess, Vaults, follow};
+use super::warning::ConfigWarning;
+use super::{ChosenVault, ConfigFiles, VaultAccess, VaultsConfig, follow};
 
 /// The vaults of one source, as they were written.
 #[derive(Debug)]
-pub(super) struct Asked {
+pub(super) struct RequestedVaults {
     pub(super) vaults: Vec<AskedVault>,
-    pub(super) place: Place,
+    pub(super) place: ValueOrigin,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,18 +27,18 @@ pub(super) struct AskedVault {
 }
 
 /// A table names its vaults; an entry of a list may; a text is paths with `;` between them.
-pub(super) fn asked(raw: &Raw) -> Result<Vec<AskedVault>, Refused> {
+pub(super) fn asked(raw: &RawValue) -> Result<Vec<AskedVault>, ConfigRefusal> {
     match raw {
-        Raw::Table(pairs) => pairs.iter().map(|(name, vault)| in_file(name, vault)).collect(),
-        Raw::List(_) => raw.entries(';')?.into_iter().map(perhaps_named).collect(),
-        Raw::Text(_) => Ok(raw.entries(';')?.into_iter().map(unnamed).collect()),
+        RawValue::Table(pairs) => pairs.iter().map(|(name, vault)| in_file(name, vault)).collect(),
+        RawValue::List(_) => raw.entries(';')?.into_iter().map(perhaps_named).collect(),
+        RawValue::Text(_) => Ok(raw.entries(';')?.into_iter().map(unnamed).collect()),
     }
 }
 
 /// `name = "path"`, or a table with the path and rules of its own.
-fn in_file(name: &str, raw: &Raw) -> Result<AskedVault, Refused> {
+fn in_file(name: &str, raw: &RawValue) -> Result<AskedVault, ConfigRefusal> {
     match raw {
-        Raw::Table(pairs) => {
+        RawValue::Table(pairs) => {
             let (path, access) = from_table(name, pairs)?;
             Ok(AskedVault { access, ..named(name, &path)? })
         }
@@ -50,19 +50,19 @@ fn unnamed(path: &str) -> AskedVault {
     AskedVault { name: None, path: path.to_owned(), access: VaultAccess::default() }
 }
 
-fn named(name: &str, path: &str) -> Result<AskedVault, Refused> {
+fn named(name: &str, path: &str) -> Result<AskedVault, ConfigRefusal> {
     let name = name.trim();
     if name.is_empty() {
-        Err(Refused::VaultWithoutName { value: format!("={path}") })
+        Err(ConfigRefusal::VaultWithoutName { value: format!("={path}") })
     } else if is_unset(path) {
-        Err(Refused::VaultWithoutPath { value: name.to_owned() })
+        Err(ConfigRefusal::VaultWithoutPath { value: name.to_owned() })
     } else {
         Ok(AskedVault { name: Some(name.to_owned()), ..unnamed(path) })
     }
 }
 
 /// `NAME=PATH`, or a path that holds `=` itself: a name has no separator.
-fn perhaps_named(entry: &str) -> Result<AskedVault, Refused> {
+fn perhaps_named(entry: &str) -> Result<AskedVault, ConfigRefusal> {
     match entry.split_once('=') {
         Some((name, path)) if !name.contains(['/', '\\']) => named(name, path.trim()),
         _ => Ok(unnamed(entry)),
@@ -70,13 +70,13 @@ fn perhaps_named(entry: &str) -> Result<AskedVault, Refused> {
 }
 
 /// The first source that gives any: what was asked for, the vault of the key, the only vault that Obsidian knows.
-pub(super) fn choose(draft: &mut Draft<'_>, files: &dyn Files) -> Result<Vaults, ConfigError> {
+pub(super) fn choose(draft: &mut ConfigDraft<'_>, files: &dyn ConfigFiles) -> Result<VaultsConfig, ConfigError> {
     let asked = draft.asked.take();
     if draft.demo {
-        if asked.is_some_and(|asked| matches!(asked.place, Place::Flag(_))) {
-            draft.warnings.push(Warning::DemoWins);
+        if asked.is_some_and(|asked| matches!(asked.place, ValueOrigin::Flag(_))) {
+            draft.warnings.push(ConfigWarning::DemoWins);
         }
-        return Ok(Vaults::Demo);
+        return Ok(VaultsConfig::Demo);
     }
     let mut found = match asked {
         Some(asked) => existing(&asked, draft.places, files)?,
@@ -86,10 +86,14 @@ pub(super) fn choose(draft: &mut Draft<'_>, files: &dyn Files) -> Result<Vaults,
     let once = each_folder_once(found, &mut draft.warnings)?;
     let mut chosen = each_name_once(once, &mut draft.warnings);
     follow::complete(&mut chosen, draft, files)?;
-    Ok(Vaults::Chosen(chosen))
+    Ok(VaultsConfig::Chosen(chosen))
 }
 
-fn existing(asked: &Asked, places: &Places<'_>, files: &dyn Files) -> Result<Vec<ChosenVault>, ConfigError> {
+fn existing(
+    asked: &RequestedVaults,
+    places: &ConfigPlaces<'_>,
+    files: &dyn ConfigFiles,
+) -> Result<Vec<ChosenVault>, ConfigError> {
     let mut found = Vec::new();
     for AskedVault { name, path: given, access } in &asked.vaults {
         let place = || asked.place.clone();
@@ -104,7 +108,7 @@ fn existing(asked: &Asked, places: &Places<'_>, files: &dyn Files) -> Result<Vec
 }
 
 /// Rules belong to a folder: whoever names it on the command line does not open what the file closes.
-fn keep_rules(found: &mut [ChosenVault], draft: &Draft<'_>) -> Result<(), ConfigError> {
+fn keep_rules(found: &mut [ChosenVault], draft: &ConfigDraft<'_>) -> Result<(), ConfigError> {
     for (ruled, place) in &draft.ruled {
         let path = draft.places.whole(&ruled.path).map_err(|refused| refused.at(place.clone()))?;
         for vault in found.iter_mut().filter(|vault| vault.path == path && !has_rules(&vault.access)) {
@@ -115,9 +119,9 @@ fn keep_rules(found: &mut [ChosenVault], draft: &Draft<'_>) -> Result<(), Config
 }
 
 /// Only a vault that a person chose is served: by its key, or by having no other.
-fn discovered(draft: &mut Draft<'_>, files: &dyn Files) -> Result<ChosenVault, ConfigError> {
-    let Draft { places, warnings, api_key, .. } = draft;
-    let registry = Registry::read(places, files, warnings);
+fn discovered(draft: &mut ConfigDraft<'_>, files: &dyn ConfigFiles) -> Result<ChosenVault, ConfigError> {
+    let ConfigDraft { places, warnings, api_key, .. } = draft;
+    let registry = ObsidianVaults::read(places, files, warnings);
     let vaults = match api_key {
         Some(key) => registry.with_key(key, files, warnings),
         None => registry.vaults,
@@ -133,7 +137,10 @@ fn discovered(draft: &mut Draft<'_>, files: &dyn Files) -> Result<ChosenVault, C
     }
 }
 
-fn each_folder_once(found: Vec<ChosenVault>, warnings: &mut Vec<Warning>) -> Result<Vec<ChosenVault>, ConfigError> {
+fn each_folder_once(
+    found: Vec<ChosenVault>,
+    warnings: &mut Vec<ConfigWarning>,
+) -> Result<Vec<ChosenVault>, ConfigError> {
     let mut once: Vec<ChosenVault> = Vec::new();
     for vault in found {
         match once.iter().find(|other| other.path == vault.path) {
@@ -145,7 +152,7 @@ fn each_folder_once(found: Vec<ChosenVault>, warnings: &mut Vec<Warning>) -> Res
             Some(other) if other.name == vault.name => {}
             Some(other) => {
                 let (kept, dropped) = (other.name.clone(), vault.name);
-                warnings.push(Warning::SameFolder { path: vault.path, kept, dropped });
+                warnings.push(ConfigWarning::SameFolder { path: vault.path, kept, dropped });
             }
         }
     }
@@ -153,7 +160,7 @@ fn each_folder_once(found: Vec<ChosenVault>, warnings: &mut Vec<Warning>) -> Res
 }
 
 /// The first of a name keeps it; the others get a number that nobody has.
-fn each_name_once(found: Vec<ChosenVault>, warnings: &mut Vec<Warning>) -> Vec<ChosenVault> {
+fn each_name_once(found: Vec<ChosenVault>, warnings: &mut Vec<ConfigWarning>) -> Vec<ChosenVault> {
     let mut taken: BTreeSet<String> = found.iter().map(|vault| vault.name.clone()).collect();
     let mut seen = BTreeSet::new();
     let mut renamed = |vault: ChosenVault| {
@@ -162,7 +169,11 @@ fn each_name_once(found: Vec<ChosenVault>, warnings: &mut Vec<Warning>) -> Vec<C
         }
         let mut numbered = (2_usize..).map(|number| format!("{}-{number}", vault.name));
         let name = numbered.find(|name| taken.insert(name.clone())).unwrap_or_else(|| vault.name.clone());
-        warnings.push(Warning::Renamed { wanted: vault.name.clone(), name: name.clone(), path: vault.path.clone() });
+        warnings.push(ConfigWarning::Renamed {
+            wanted: vault.name.clone(),
+            name: name.clone(),
+            path: vault.path.clone(),
+        });
         ChosenVault { name, ..vault }
     };
     found.into_iter().map(&mut renamed).collect()

@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use super::raw::Place;
+use super::raw::ValueOrigin;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub(crate) enum Warning {
+pub(crate) enum ConfigWarning {
     #[error("{name} is not a variable that Lapidary knows{}", nearest.map(|it| format!("; did you mean {it}?")).unwrap_or_default())]
     UnknownVariable { name: String, nearest: Option<&'static str> },
     #[error("{name} is set, but {reason}")]
@@ -21,7 +21,7 @@ pub(crate) enum Warning {
     #[error("--demo is given, so only the demo vault is served and --vault is ignored")]
     DemoWins,
     #[error("{place}: {asked} is longer than a call may take; {longest} is used")]
-    DeadlineCut { place: Place, asked: u64, longest: u64 },
+    DeadlineCut { place: ValueOrigin, asked: u64, longest: u64 },
     #[error("links into {} are followed, but there is no such folder now", folder.display())]
     NothingToFollow { folder: PathBuf },
     #[error("the server is read-only, so the write paths (OBSIDIAN_WRITE_PATHS) allow nothing")]

@@ -8,27 +8,27 @@ use tracing::{
 };
 
 /// One event, ready to be written.
-pub(super) struct Line<'a> {
+pub(super) struct LogLine<'a> {
     pub(super) time: String,
     pub(super) level: Level,
     pub(super) target: &'a str,
-    pub(super) fields: Fields,
+    pub(super) fields: EventFields,
     /// From the outermost in.
     pub(super) spans: Vec<SpanFields>,
 }
 
 #[derive(Clone, Default)]
-pub(super) struct Fields {
+pub(super) struct EventFields {
     pub(super) message: String,
     values: Map<String, Value>,
 }
 
 pub(super) struct SpanFields {
     pub(super) name: &'static str,
-    pub(super) fields: Fields,
+    pub(super) fields: EventFields,
 }
 
-impl Line<'_> {
+impl LogLine<'_> {
     /// For people, after the name of the program or the time.
     pub(super) fn plain(&self) -> String {
         let mark = match self.level {
@@ -61,7 +61,7 @@ impl Line<'_> {
     }
 }
 
-impl Fields {
+impl EventFields {
     pub(super) fn push(&mut self, name: &str, value: Value) {
         self.values.insert(name.to_owned(), value);
     }
@@ -85,7 +85,7 @@ impl SpanFields {
     }
 }
 
-impl Visit for Fields {
+impl Visit for EventFields {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
         let text = format!("{value:?}");
         match field.name() {

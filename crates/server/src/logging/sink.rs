@@ -5,19 +5,19 @@ use std::{
 
 use lapidary_vault::store::RotatedFile;
 
-use super::line::Line;
+use super::line::LogLine;
 use crate::config::{LogFormat, LogSettings};
 
 /// The name of the log in its folder; older files are `.1` to `.5`.
 const LOG_FILE: &str = "lapidary.log";
 
-pub(super) struct Sinks {
+pub(super) struct LogSinks {
     format: LogFormat,
     process: u32,
-    sinks: Vec<Sink>,
+    sinks: Vec<LogSink>,
 }
 
-enum Sink {
+enum LogSink {
     Stderr,
     File(LogFolder),
     #[cfg(test)]
@@ -31,22 +31,22 @@ struct LogFolder {
     failed: AtomicBool,
 }
 
-impl Sinks {
+impl LogSinks {
     pub(super) fn new(settings: &LogSettings) -> Self {
         let folder = settings.folder.as_ref().map(|folder| {
             let file = RotatedFile::new(folder.join(LOG_FILE), settings.max_bytes);
-            Sink::File(LogFolder { file, failed: AtomicBool::new(false) })
+            LogSink::File(LogFolder { file, failed: AtomicBool::new(false) })
         });
-        let sinks = [Sink::Stderr].into_iter().chain(folder).collect();
+        let sinks = [LogSink::Stderr].into_iter().chain(folder).collect();
         Self { format: settings.format, process: std::process::id(), sinks }
     }
 
     #[cfg(test)]
     pub(super) fn into_memory(format: LogFormat, lines: std::sync::Arc<std::sync::Mutex<Vec<String>>>) -> Self {
-        Self { format, process: 1, sinks: vec![Sink::Memory(lines)] }
+        Self { format, process: 1, sinks: vec![LogSink::Memory(lines)] }
     }
 
-    pub(super) fn write(&self, line: &Line<'_>) {
+    pub(super) fn write(&self, line: &LogLine<'_>) {
         let text = match self.format {
             LogFormat::Plain => line.plain(),
             LogFormat::Json => line.json(self.process),
@@ -57,7 +57,7 @@ impl Sinks {
     }
 }
 
-impl Sink {
+impl LogSink {
     fn write(&self, text: &str, format: LogFormat, time: &str) {
         match self {
             Self::Stderr => to_stderr(&on_screen(text, format)),

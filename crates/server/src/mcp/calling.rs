@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
-use lapidary_pipeline::{Invocation, Operation, Outcome, Progress, Refusal};
-use lapidary_tools::{Family, Offered, Payload, Profile, ReadOperation, Reason, bug, render_refusal};
+use lapidary_pipeline::{CallProgress, Invocation, Operation, Outcome, Refusal};
+use lapidary_tools::{OfferedTools, ProfileView, ReadOperation, ReadPayload, Reason, WireFamily, bug, render_refusal};
 use rmcp::{
     RoleServer,
     model::{ProgressNotificationParam, ProgressToken},
@@ -12,18 +12,18 @@ use rmcp::{
 };
 use tokio::{sync::mpsc, time::Interval};
 
-use super::{Mcp, service_error};
+use super::{McpServer, service_error};
 
 /// How often a client that asked for progress hears of an index that is being made.
 const LOOK_AT_INDEX: Duration = Duration::from_millis(100);
 
-impl Mcp {
+impl McpServer {
     /// Answers a request that is no call of a tool.
     pub(super) async fn read(
         &self,
         operation: impl ReadOperation + 'static,
         context: &RequestContext<RoleServer>,
-    ) -> Result<Payload, Reason> {
+    ) -> Result<ReadPayload, Reason> {
         let invocation = Invocation::read(operation, self.principal(context));
         self.execute(invocation, context, &mut None).await.answer()
     }
@@ -37,7 +37,7 @@ impl Mcp {
         &'a self,
         mut invocation: Invocation,
         context: &'a RequestContext<RoleServer>,
-        reached: &'a mut Option<Progress>,
+        reached: &'a mut Option<CallProgress>,
     ) -> BoxFuture<'a, Outcome> {
         Box::pin(async move {
             let executor = Arc::clone(&self.shared.executor);
@@ -87,7 +87,7 @@ impl Mcp {
 }
 
 /// The next stage of a call whose client asked for progress; `None` when it is time to look at the index.
-async fn next(news: &mut Option<(mpsc::UnboundedReceiver<Progress>, Interval)>) -> Option<Progress> {
+async fn next(news: &mut Option<(mpsc::UnboundedReceiver<CallProgress>, Interval)>) -> Option<CallProgress> {
     let Some((stages, looks)) = news else { return std::future::pending().await };
     tokio::select! {
         Some(stage) = stages.recv() => Some(stage),
@@ -96,9 +96,9 @@ async fn next(news: &mut Option<(mpsc::UnboundedReceiver<Progress>, Interval)>) 
 }
 
 /// The last resort: something of ours is gone that cannot be.
-pub(super) fn failed(what: &str, profile: &Profile) -> Outcome {
+pub(super) fn failed(what: &str, profile: &ProfileView) -> Outcome {
     let reason = bug!("{what}");
-    let rendered = Some(render_refusal(Family::Own, &reason, Offered::of(&profile.catalogue)));
+    let rendered = Some(render_refusal(WireFamily::Own, &reason, OfferedTools::of(&profile.catalogue)));
     Outcome::Refused(Refusal { reason, rendered })
 }
 
@@ -106,21 +106,21 @@ pub(super) fn failed(what: &str, profile: &Profile) -> Outcome {
 struct ProgressReport<'a> {
     context: &'a RequestContext<RoleServer>,
     token: Option<ProgressToken>,
-    reached: &'a mut Option<Progress>,
+    reached: &'a mut Option<CallProgress>,
     /// It only ever goes up.
     sent: f64,
 }
 
 impl ProgressReport<'_> {
-    async fn report(&mut self, stage: Progress) {
+    async fn report(&mut self, stage: CallProgress) {
         let Some(token) = &self.token else { return };
         // A plan that is made again is no progress.
         if self.reached.replace(stage) == Some(stage) {
             return;
         }
         let (progress, message) = match stage {
-            Progress::Planned => (1.0, "planned"),
-            Progress::Done => (2.0, "done"),
+            CallProgress::Planned => (1.0, "planned"),
+            CallProgress::Done => (2.0, "done"),
         };
         self.send(token.clone(), progress, message.to_owned()).await;
     }

@@ -1,11 +1,11 @@
 use std::sync::Arc;
 
-use lapidary_tools::{CORE_TOOLS, Catalogue, Effect, Spec};
+use lapidary_tools::{CORE_TOOLS, Catalogue, Effect, ToolSpec};
 use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use serde_json::json;
 
 /// A tool as clients see it, derived from its declaration.
-pub(super) fn tool(spec: &Spec, catalogue: &Catalogue, dotted_names: bool) -> Tool {
+pub(super) fn tool(spec: &ToolSpec, catalogue: &Catalogue, dotted_names: bool) -> Tool {
     let declaration = &spec.declaration;
     let name = declaration.dotted.filter(|_| dotted_names).unwrap_or(declaration.name);
     let annotations = ToolAnnotations::with_title(declaration.title)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lapidary_pipeline::{Caller, CallerStanding, Grant, Principal};
 use rmcp::{RoleServer, service::RequestContext};
 
-use super::{Connection, Mcp, asking};
+use super::{Connection, McpServer, asking};
 use crate::http::KnownClient;
 
 /// As much of the name of a program as is kept.
@@ -13,7 +13,7 @@ const CLIENT_NAME: usize = 40;
 /// Sessions are told apart by the start of their id; the whole of it would be a key.
 const SESSION_START: usize = 8;
 
-impl Mcp {
+impl McpServer {
     /// The principal of a request, over whichever of the two transports it came.
     pub(super) fn principal(&self, context: &RequestContext<RoleServer>) -> Principal {
         let identity = identity(&context.extensions);

@@ -10,7 +10,8 @@ use std::{
 
 use lapidary_pipeline::{Caller, CallerStanding, Executor, Grant, Invocation, Principal};
 use lapidary_tools::{
-    FilledPrompt, Offered, Payload, Profile, PromptsSeen, Reason, WatchPrompts, quote::one_line, refusal_data,
+    FilledPrompt, OfferedTools, ProfileView, PromptsSeen, ReadPayload, Reason, WatchPrompts, quote::one_line,
+    refusal_data,
 };
 use parking_lot::Mutex;
 use rmcp::{
@@ -21,7 +22,7 @@ use rmcp::{
 use serde_json::Value;
 use tokio::sync::watch;
 
-use super::{Mcp, Shared, principal::identity};
+use super::{McpServer, McpShared, principal::identity};
 
 /// How often the notes are looked at, once somebody has asked for the list.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -85,7 +86,7 @@ async fn look(news: Weak<GrantNews>, executor: Weak<Executor>, grant: Weak<Grant
         drop(executor);
         let Some(news) = news.upgrade() else { return };
         // What cannot be looked at now is looked at again.
-        if let Ok(Payload::PromptsWatched { seen: now, changed }) = watched {
+        if let Ok(ReadPayload::PromptsWatched { seen: now, changed }) = watched {
             seen = now;
             if changed {
                 news.changed.send_replace(());
@@ -96,7 +97,7 @@ async fn look(news: Weak<GrantNews>, executor: Weak<Executor>, grant: Weak<Grant
     }
 }
 
-pub(super) fn listed(prompt: lapidary_tools::Prompt) -> Prompt {
+pub(super) fn listed(prompt: lapidary_tools::ListedPrompt) -> Prompt {
     let argument = |argument: lapidary_tools::PromptArgument| {
         let shown = PromptArgument::new(argument.name).with_required(true);
         match argument.description {
@@ -119,13 +120,13 @@ pub(super) fn filled(prompt: FilledPrompt) -> GetPromptResult {
     }
 }
 
-impl Mcp {
+impl McpServer {
     /// As long as the client keeps its request open, if it wants to hear of them.
     pub(super) async fn announce_prompts(&self, context: &SubscriptionContext) {
         if context.accepted().prompts_list_changed != Some(true) {
             return;
         }
-        let Shared { executor, prompt_news, .. } = &*self.shared;
+        let McpShared { executor, prompt_news, .. } = &*self.shared;
         let grant = self.grant_of(identity(&context.request_context().extensions));
         let mut changed = prompt_news.subscribe(&grant);
         prompt_news.watch(executor, &grant);
@@ -143,8 +144,8 @@ impl Mcp {
 }
 
 /// What was asked for is wrong, or something here is.
-pub(super) fn error(reason: &Reason, profile: &Profile) -> ErrorData {
-    let offered = Offered::of(&profile.catalogue);
+pub(super) fn error(reason: &Reason, profile: &ProfileView) -> ErrorData {
+    let offered = OfferedTools::of(&profile.catalogue);
     let message = format!("{reason} {}", reason.hint(&offered));
     match reason {
         Reason::PromptUnknown { .. } | Reason::InvalidArguments { .. } => ErrorData::invalid_params(message, None),

@@ -3,8 +3,8 @@
 use base64::{Engine, prelude::BASE64_STANDARD};
 use lapidary_pipeline::{Executor, Grant};
 use lapidary_tools::{
-    CompletePath, Completed, Contents, FIXED_RESOURCES, FileTemplate, FixedResource, Form, JSON, Kind, Offered,
-    Payload, Profile, Reason, refusal_data,
+    CompletePath, CompletedValues, ContentForm, FIXED_RESOURCES, FileTemplate, FixedResource, JSON, OfferedTools,
+    ProfileView, ReadPayload, Reason, ReasonKind, ResourceBody, refusal_data,
 };
 use rmcp::{
     ErrorData, RoleServer,
@@ -16,7 +16,7 @@ use rmcp::{
 };
 use serde_json::{Value, json};
 
-use super::{Mcp, asking};
+use super::{McpServer, asking};
 
 /// All that can be listed. Notes are not among them: a vault has thousands, and there are tools to find one.
 pub(super) fn list(executor: &Executor, grant: &Grant) -> Vec<Resource> {
@@ -42,8 +42,8 @@ pub(super) fn template(executor: &Executor, grant: &Grant) -> ResourceTemplate {
         .with_description(FileTemplate::DESCRIPTION)
 }
 
-pub(super) fn contents(uri: &str, contents: Contents) -> ReadResourceResult {
-    let Contents { media_type, form, hash, eol, bom } = contents;
+pub(super) fn contents(uri: &str, contents: ResourceBody) -> ReadResourceResult {
+    let ResourceBody { media_type, form, hash, eol, bom } = contents;
     let mut meta = MetaObject::new();
     let facts = [
         ("contentHash", hash.map(|hash| json!(hash.to_string()))),
@@ -56,14 +56,14 @@ pub(super) fn contents(uri: &str, contents: Contents) -> ReadResourceResult {
         }
     }
     let contents = match form {
-        Form::Text(text) => ResourceContents::text(text, uri),
-        Form::Bytes(bytes) => ResourceContents::blob(BASE64_STANDARD.encode(bytes), uri),
+        ContentForm::Text(text) => ResourceContents::text(text, uri),
+        ContentForm::Bytes(bytes) => ResourceContents::blob(BASE64_STANDARD.encode(bytes), uri),
     };
     let contents = contents.with_mime_type(media_type);
     ReadResourceResult::new(vec![if meta.is_empty() { contents } else { contents.with_meta(meta) }])
 }
 
-impl Mcp {
+impl McpServer {
     /// Completes a variable of the template.
     pub(super) async fn complete_variable(
         &self,
@@ -83,7 +83,7 @@ impl Mcp {
             FileTemplate::PATH => {
                 let vault = params.context.and_then(|context| context.get_argument(FileTemplate::VAULT).cloned());
                 match self.read(CompletePath { typed, vault }, context).await {
-                    Ok(Payload::Completed(completed)) => completed,
+                    Ok(ReadPayload::Completed(completed)) => completed,
                     Ok(_) => return Err(self.unexpected(context)),
                     Err(reason) => return Err(refusal(&reason, &uri, context, &self.profile(context))),
                 }
@@ -96,21 +96,21 @@ impl Mcp {
 }
 
 /// The best values, and how many there are in all.
-pub(super) fn completion(completed: Completed) -> Result<CompleteResult, ErrorData> {
-    let Completed { values, total } = completed;
+pub(super) fn completion(completed: CompletedValues) -> Result<CompleteResult, ErrorData> {
+    let CompletedValues { values, total } = completed;
     let more = total > values.len();
     let info = CompletionInfo::with_pagination(values, u32::try_from(total).ok(), more);
     info.map(CompleteResult::new).map_err(|error| ErrorData::internal_error(error, None))
 }
 
 /// The names of vaults that begin with what was typed.
-fn vaults(executor: &Executor, grant: &Grant, typed: &str) -> Completed {
+fn vaults(executor: &Executor, grant: &Grant, typed: &str) -> CompletedValues {
     let typed = typed.to_lowercase();
     let mut values = executor.vaults().names(grant);
     values.retain(|name| name.to_lowercase().starts_with(&typed));
     let total = values.len();
     values.truncate(CompletionInfo::MAX_VALUES);
-    Completed { values, total }
+    CompletedValues { values, total }
 }
 
 /// A refusal as an error of the protocol, with the same code and data as in the answer of a tool; only that a resource
@@ -119,11 +119,11 @@ pub(super) fn refusal(
     reason: &Reason,
     uri: &str,
     context: &RequestContext<RoleServer>,
-    profile: &Profile,
+    profile: &ProfileView,
 ) -> ErrorData {
-    let missing = reason.kind() == Kind::NoteMissing && asking::by_retry(context);
+    let missing = reason.kind() == ReasonKind::NoteMissing && asking::by_retry(context);
     let code = if missing { ErrorCode::INVALID_PARAMS } else { ErrorCode(reason.kind().wire_code().number) };
-    let mut data = refusal_data(reason, Offered::of(&profile.catalogue));
+    let mut data = refusal_data(reason, OfferedTools::of(&profile.catalogue));
     data.insert("uri".to_owned(), json!(lapidary_tools::clipped(uri)));
     ErrorData::new(code, reason.to_string(), Some(Value::Object(data)))
 }

@@ -10,7 +10,9 @@ use std::{
 };
 
 use lapidary_pipeline::{Executor, Invocation, Principal};
-use lapidary_tools::{CheckSubscriptions, Payload, Reason, Resource, ResourceUri, Subscribe, Subscription};
+use lapidary_tools::{
+    CheckSubscriptions, FileSubscription, ReadPayload, Reason, ResourceUri, Subscribe, VaultResource,
+};
 use parking_lot::Mutex;
 use rmcp::{
     ErrorData, RoleServer,
@@ -18,7 +20,7 @@ use rmcp::{
     service::{Peer, RequestContext, SubscriptionContext, SubscriptionSink},
 };
 
-use super::{Mcp, not_offered, refusal};
+use super::{McpServer, not_offered, refusal};
 
 /// How often the files are looked at. A look costs one system call for each.
 const EVERY: Duration = Duration::from_secs(1);
@@ -30,27 +32,27 @@ const MOST: usize = 1_000;
 const MOST_IN_ALL: usize = 10_000;
 
 /// How many files all clients follow.
-pub(super) type Followed = Arc<AtomicUsize>;
+pub(super) type SubscriptionCount = Arc<AtomicUsize>;
 
 /// The files that one client follows, by the URIs it gave; clones share everything.
 #[derive(Clone)]
-pub(super) struct Subscriptions(Arc<Mutex<State>>);
+pub(super) struct Subscriptions(Arc<Mutex<SubscriptionState>>);
 
-struct State {
-    files: BTreeMap<String, Subscription>,
+struct SubscriptionState {
+    files: BTreeMap<String, FileSubscription>,
     /// They are looked at every now and then.
     watched: bool,
-    followed: Followed,
+    followed: SubscriptionCount,
 }
 
-impl Drop for State {
+impl Drop for SubscriptionState {
     fn drop(&mut self) {
         self.followed.fetch_sub(self.files.len(), Ordering::Relaxed);
     }
 }
 
 /// What came of a wish to follow a file.
-enum Added {
+enum SubscribeOutcome {
     /// Now a watch has to begin.
     First,
     More,
@@ -60,23 +62,23 @@ enum Added {
 }
 
 impl Subscriptions {
-    pub(super) fn new(followed: Followed) -> Self {
-        Self(Arc::new(Mutex::new(State { files: BTreeMap::new(), watched: false, followed })))
+    pub(super) fn new(followed: SubscriptionCount) -> Self {
+        Self(Arc::new(Mutex::new(SubscriptionState { files: BTreeMap::new(), watched: false, followed })))
     }
 
-    fn add(&self, subscription: Subscription) -> Added {
+    fn add(&self, subscription: FileSubscription) -> SubscribeOutcome {
         let mut state = self.0.lock();
         if !state.files.contains_key(&subscription.uri) {
             if state.files.len() >= MOST {
-                return Added::TooMany { limit: MOST };
+                return SubscribeOutcome::TooMany { limit: MOST };
             }
             let one_more = |followed: usize| (followed < MOST_IN_ALL).then_some(followed + 1);
             if state.followed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_err() {
-                return Added::TooMany { limit: MOST_IN_ALL };
+                return SubscribeOutcome::TooMany { limit: MOST_IN_ALL };
             }
         }
         state.files.insert(subscription.uri.clone(), subscription);
-        if std::mem::replace(&mut state.watched, true) { Added::More } else { Added::First }
+        if std::mem::replace(&mut state.watched, true) { SubscribeOutcome::More } else { SubscribeOutcome::First }
     }
 
     pub(super) fn remove(&self, uri: &str) {
@@ -87,7 +89,7 @@ impl Subscriptions {
     }
 
     /// Tells of each file that has news, until nothing is followed any more or nobody is there to be told.
-    async fn watch(&self, executor: &Arc<Executor>, principal: &Principal, listener: &Listener) {
+    async fn watch(&self, executor: &Arc<Executor>, principal: &Principal, listener: &NewsListener) {
         loop {
             tokio::time::sleep(EVERY).await;
             let Some(files) = self.watched() else { return };
@@ -101,7 +103,7 @@ impl Subscriptions {
     }
 
     /// What is followed; if nothing is, the watch ends.
-    fn watched(&self) -> Option<Vec<Subscription>> {
+    fn watched(&self) -> Option<Vec<FileSubscription>> {
         let mut state = self.0.lock();
         state.watched = !state.files.is_empty();
         state.watched.then(|| state.files.values().cloned().collect())
@@ -112,11 +114,11 @@ impl Subscriptions {
         &self,
         executor: &Arc<Executor>,
         principal: &Principal,
-        subscriptions: Vec<Subscription>,
+        subscriptions: Vec<FileSubscription>,
     ) -> Vec<String> {
         let invocation = Invocation::read(CheckSubscriptions { subscriptions }, principal.clone());
         let cancel = executor.cancel(&invocation);
-        let Ok(Payload::Checked(checked)) = executor.execute(invocation, cancel).await.answer() else {
+        let Ok(ReadPayload::Checked(checked)) = executor.execute(invocation, cancel).await.answer() else {
             // What cannot be looked at has no news.
             return Vec::new();
         };
@@ -133,12 +135,12 @@ impl Subscriptions {
 }
 
 /// Where news go: to a session, or to the stream that a request keeps open.
-enum Listener {
+enum NewsListener {
     Session(Peer<RoleServer>),
     Stream(SubscriptionSink),
 }
 
-impl Listener {
+impl NewsListener {
     async fn tell(&self, uri: String) {
         let told = match self {
             Self::Session(peer) => {
@@ -158,7 +160,7 @@ impl Listener {
     }
 }
 
-impl Mcp {
+impl McpServer {
     /// Until the session ends, or the client no longer wants to hear of it.
     pub(super) async fn subscribe_to(
         &self,
@@ -171,18 +173,19 @@ impl Mcp {
             return Err(not_offered("resources/subscribe"));
         }
         let subscription = match self.read(Subscribe { uri: uri.clone() }, context).await {
-            Ok(Payload::Subscribed(subscription)) => subscription,
+            Ok(ReadPayload::Subscribed(subscription)) => subscription,
             Ok(_) => return Err(self.unexpected(context)),
             Err(reason) => return Err(refusal(&reason, &uri, context, &self.profile(context))),
         };
         match self.subscriptions.add(subscription) {
-            Added::More => {}
-            Added::TooMany { limit } => {
+            SubscribeOutcome::More => {}
+            SubscribeOutcome::TooMany { limit } => {
                 let reason = Reason::TooMany { what: "subscriptions", limit };
                 return Err(refusal(&reason, &uri, context, &self.profile(context)));
             }
-            Added::First => {
-                let (subscriptions, listener) = (self.subscriptions.clone(), Listener::Session(context.peer.clone()));
+            SubscribeOutcome::First => {
+                let (subscriptions, listener) =
+                    (self.subscriptions.clone(), NewsListener::Session(context.peer.clone()));
                 let executor = Arc::clone(&self.shared.executor);
                 tokio::spawn(async move { subscriptions.watch(&executor, &principal, &listener).await });
             }
@@ -194,7 +197,7 @@ impl Mcp {
     pub(super) fn accepted(&self, requested: &SubscriptionFilter) -> SubscriptionFilter {
         let vaults = self.shared.executor.vaults();
         let is_file = |uri: &&String| match ResourceUri::parse(uri) {
-            Ok(ResourceUri { resource: Resource::File(_), vault }) => {
+            Ok(ResourceUri { resource: VaultResource::File(_), vault }) => {
                 vaults.pick(&self.session_grant, vault.as_deref()).is_ok()
             }
             _ => false,
@@ -214,11 +217,12 @@ impl Mcp {
         let request = context.request_context();
         for uri in context.accepted().resource_subscriptions.iter().flatten() {
             // What is closed to the caller has no news, and the log says why.
-            if let Ok(Payload::Subscribed(subscription)) = self.read(Subscribe { uri: uri.clone() }, request).await {
+            if let Ok(ReadPayload::Subscribed(subscription)) = self.read(Subscribe { uri: uri.clone() }, request).await
+            {
                 subscriptions.add(subscription);
             }
         }
-        let (principal, listener) = (self.principal(request), Listener::Stream(context.sink().clone()));
+        let (principal, listener) = (self.principal(request), NewsListener::Stream(context.sink().clone()));
         tokio::select! {
             () = subscriptions.watch(executor, &principal, &listener) => context.cancelled().await,
             () = context.cancelled() => {}
@@ -228,26 +232,26 @@ impl Mcp {
 
 #[cfg(test)]
 mod tests {
-    use lapidary_vault::{Sight, VaultPath};
+    use lapidary_vault::{LastSeen, VaultPath};
 
     use super::*;
 
     #[test]
     fn all_clients_together_follow_no_more_than_so_many_files_and_leave_nothing() {
-        let followed = Followed::new(AtomicUsize::new(MOST_IN_ALL - 2));
-        let file = |name: &str| Subscription {
+        let followed = SubscriptionCount::new(AtomicUsize::new(MOST_IN_ALL - 2));
+        let file = |name: &str| FileSubscription {
             uri: name.to_owned(),
             vault: "v".to_owned(),
-            sight: Sight::new(VaultPath::parse(name).unwrap()),
+            sight: LastSeen::new(VaultPath::parse(name).unwrap()),
         };
         let (one, other) = (Subscriptions::new(Arc::clone(&followed)), Subscriptions::new(Arc::clone(&followed)));
-        assert!(matches!(one.add(file("a")), Added::First));
-        assert!(matches!(one.add(file("a")), Added::More), "it is followed already");
-        assert!(matches!(other.add(file("a")), Added::First));
-        assert!(matches!(other.add(file("b")), Added::TooMany { limit: MOST_IN_ALL }));
+        assert!(matches!(one.add(file("a")), SubscribeOutcome::First));
+        assert!(matches!(one.add(file("a")), SubscribeOutcome::More), "it is followed already");
+        assert!(matches!(other.add(file("a")), SubscribeOutcome::First));
+        assert!(matches!(other.add(file("b")), SubscribeOutcome::TooMany { limit: MOST_IN_ALL }));
         one.remove("a");
         one.remove("a");
-        assert!(matches!(other.add(file("b")), Added::More));
+        assert!(matches!(other.add(file("b")), SubscribeOutcome::More));
         drop((one, other));
         assert_eq!(followed.load(Ordering::Relaxed), MOST_IN_ALL - 2);
     }

@@ -25,8 +25,8 @@ use tokio::{
     sync::{Mutex, Notify, oneshot},
 };
 
-type Outgoing = Pin<Box<dyn Sink<TxJsonRpcMessage<RoleServer>, Error = io::Error> + Send>>;
-type Incoming = Pin<Box<dyn Stream<Item = RxJsonRpcMessage<RoleServer>> + Send>>;
+type OutgoingMessages = Pin<Box<dyn Sink<TxJsonRpcMessage<RoleServer>, Error = io::Error> + Send>>;
+type IncomingMessages = Pin<Box<dyn Stream<Item = RxJsonRpcMessage<RoleServer>> + Send>>;
 
 /// A message larger than this is no message.
 const MAX_MESSAGE: usize = 64 << 20;
@@ -34,12 +34,12 @@ const MAX_MESSAGE: usize = 64 << 20;
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
 /// The two halves as the protocol library wants them, and word of the end of the input.
-pub(super) fn transport<R, W>(input: R, output: W) -> ((Outgoing, Incoming), oneshot::Receiver<()>)
+pub(super) fn transport<R, W>(input: R, output: W) -> ((OutgoingMessages, IncomingMessages), oneshot::Receiver<()>)
 where
     R: AsyncRead + Unpin + Send + 'static,
     W: AsyncWrite + Unpin + Send + 'static,
 {
-    let shared = Arc::new(Shared {
+    let shared = Arc::new(StdioShared {
         output: Mutex::new(Box::new(output)),
         framed: AtomicBool::new(false),
         exchange: Default::default(),
@@ -50,7 +50,7 @@ where
         Ok(shared)
     });
     let (ended, end) = oneshot::channel();
-    let reader = Reader { input: BufReader::new(input), shared, ended: Some(ended) };
+    let reader = MessageReader { input: BufReader::new(input), shared, ended: Some(ended) };
     let incoming = futures::stream::unfold(reader, |mut reader| async move {
         let message = reader.next().await?;
         Some((message, reader))
@@ -58,11 +58,11 @@ where
     ((Box::pin(outgoing), Box::pin(incoming)), end)
 }
 
-struct Shared {
+struct StdioShared {
     output: Mutex<Box<dyn AsyncWrite + Unpin + Send>>,
     /// The client sends `Content-Length` frames, so it gets them too.
     framed: AtomicBool,
-    exchange: parking_lot::Mutex<Exchange>,
+    exchange: parking_lot::Mutex<MessageExchange>,
     /// Told whenever the exchange has changed.
     changed: Notify,
 }
@@ -73,14 +73,14 @@ const MOST_OPEN: usize = 64;
 
 /// What either side is still waiting for.
 #[derive(Default)]
-struct Exchange {
+struct MessageExchange {
     /// Requests of the client that are not answered. What it took back is never answered.
     open: HashSet<RequestId>,
     /// Our questions.
     asked: HashSet<RequestId>,
 }
 
-impl Exchange {
+impl MessageExchange {
     /// Each question of ours holds up one request, and is answered only if we go on reading.
     fn has_room(&self) -> bool {
         self.open.len() < self.asked.len() + MOST_OPEN
@@ -92,7 +92,7 @@ impl Exchange {
     }
 }
 
-impl Shared {
+impl StdioShared {
     async fn send(&self, message: TxJsonRpcMessage<RoleServer>) -> io::Result<()> {
         let (answered, asked) = match &message {
             JsonRpcMessage::Request(request) => (None, Some(request.id.clone())),
@@ -129,14 +129,14 @@ impl Shared {
         true
     }
 
-    fn note<T>(&self, change: impl FnOnce(&mut Exchange) -> T) -> T {
+    fn note<T>(&self, change: impl FnOnce(&mut MessageExchange) -> T) -> T {
         let noted = change(&mut self.exchange.lock());
         self.changed.notify_waiters();
         noted
     }
 
     /// Waits until the exchange is as wanted.
-    async fn until(&self, is_wanted: fn(&Exchange) -> bool) {
+    async fn until(&self, is_wanted: fn(&MessageExchange) -> bool) {
         loop {
             let changed = self.changed.notified();
             tokio::pin!(changed);
@@ -218,17 +218,17 @@ fn parsed(bytes: &[u8]) -> serde_json::Result<RxJsonRpcMessage<RoleServer>> {
     serde_json::from_slice(bytes)
 }
 
-struct Reader<R> {
+struct MessageReader<R> {
     input: BufReader<R>,
-    shared: Arc<Shared>,
+    shared: Arc<StdioShared>,
     ended: Option<oneshot::Sender<()>>,
 }
 
-impl<R: AsyncRead + Unpin> Reader<R> {
+impl<R: AsyncRead + Unpin> MessageReader<R> {
     /// The next message; bytes that are none are answered with an error and skipped.
     async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
-            self.shared.until(Exchange::has_room).await;
+            self.shared.until(MessageExchange::has_room).await;
             let bytes = match self.bytes().await {
                 Ok(Some(Some(bytes))) => bytes,
                 Ok(Some(None)) => {
@@ -240,7 +240,7 @@ impl<R: AsyncRead + Unpin> Reader<R> {
                 // Nothing more comes, but what was asked is still answered.
                 Ok(None) | Err(_) => {
                     // Past the limit there is nobody left to wait for.
-                    drop(tokio::time::timeout(LAST_ANSWERS, self.shared.until(Exchange::is_done)).await);
+                    drop(tokio::time::timeout(LAST_ANSWERS, self.shared.until(MessageExchange::is_done)).await);
                     if let Some(ended) = self.ended.take() {
                         // Whoever wanted to know may be gone.
                         ended.send(()).unwrap_or_default();
@@ -269,12 +269,12 @@ impl<R: AsyncRead + Unpin> Reader<R> {
             if text.is_empty() {
                 continue;
             }
-            let Some(mut header) = Header::parse(text) else { return Ok(Some(Some(text.to_vec()))) };
+            let Some(mut header) = FrameHeader::parse(text) else { return Ok(Some(Some(text.to_vec()))) };
             self.shared.framed.store(true, Ordering::Relaxed);
             // Other headers may follow in any order; an empty line ends them.
             while let Some(Some(line)) = read_line(&mut self.input).await? {
-                match Header::parse(line.trim_ascii()) {
-                    Some(Header { length: Some(length) }) => header.length = Some(length),
+                match FrameHeader::parse(line.trim_ascii()) {
+                    Some(FrameHeader { length: Some(length) }) => header.length = Some(length),
                     Some(_) => {}
                     None => break,
                 }
@@ -292,11 +292,11 @@ impl<R: AsyncRead + Unpin> Reader<R> {
 }
 
 /// A header line of a frame; holds the length if it is the one that says it.
-struct Header {
+struct FrameHeader {
     length: Option<usize>,
 }
 
-impl Header {
+impl FrameHeader {
     /// JSON never looks like one: it begins with a bracket.
     fn parse(line: &[u8]) -> Option<Self> {
         let (name, value) = str::from_utf8(line).ok()?.split_once(':')?;

@@ -2,14 +2,14 @@
 //! the reference. In the system whose ideas these are, three tables disagreed, so that tools were out of reach, wrote without being
 //! asked about, or were not undone.
 
-use lapidary_tools::{AnyTool, Effect, Example, Gives, Group, Spec, TOOLS, ToolKind};
+use lapidary_tools::{AnyTool, Effect, Example, ExampleResult, TOOLS, ToolGroup, ToolKind, ToolSpec};
 use serde_json::{Value, json};
 
 use crate::harness::{Era, Server, Vault, reason};
 
 /// An example that works on its own.
 fn example(tool: &dyn AnyTool) -> Option<Example> {
-    let works = |example: &Example| matches!(example.gives, Gives::Output(_) | Gives::Including(_));
+    let works = |example: &Example| matches!(example.gives, ExampleResult::Output(_) | ExampleResult::Including(_));
     let changes = |example: &Example| example.before != example.after && !example.after.is_empty();
     let examples = || tool.examples().into_iter().filter(works);
     examples().find(changes).or_else(|| examples().next())
@@ -29,7 +29,7 @@ fn serve(vault: &Vault, arguments: &[&str], environment: &[(&str, &str)]) -> Ser
 }
 
 /// A relay stands for others and is judged as those are.
-fn is_relay(spec: &Spec) -> bool {
+fn is_relay(spec: &ToolSpec) -> bool {
     spec.kind == ToolKind::Relay
 }
 
@@ -113,8 +113,8 @@ fn the_reference_has_every_tool_with_its_group_and_effect() {
         let row = format!("| [`{0}`](#{0}) | {group} | {effect} | {standing} |", spec.name());
         assert!(reference.contains(&row), "{row}");
     }
-    for group in [Group::Read, Group::Vault] {
-        let writes = |spec: &Spec| spec.declaration.group == group && spec.effect != Effect::Read;
+    for group in [ToolGroup::Read, ToolGroup::Vault] {
+        let writes = |spec: &ToolSpec| spec.declaration.group == group && spec.effect != Effect::Read;
         assert!(!TOOLS.iter().any(|tool| writes(&tool.spec())), "{group:?} only looks");
     }
 }

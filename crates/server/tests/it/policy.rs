@@ -1,25 +1,25 @@
 //! The path policy as every tool meets it: refused by the path alone, with what is open and what to do. And what is in
 //! force is said to the owner and to the client before the first call.
 
-use lapidary_tools::{Effect, Family, Gives, Role, Spec, TOOLS};
+use lapidary_tools::{Effect, ExampleResult, PathRole, TOOLS, ToolSpec, WireFamily};
 use serde_json::{Value, json};
 
 use crate::harness::{Era, Server, Vault, path};
 
 /// Those of checkpoints name one first, and what of it may be seen is tested in `undo`.
-fn is_of_files(spec: &Spec) -> bool {
+fn is_of_files(spec: &ToolSpec) -> bool {
     !spec.name().starts_with("checkpoint_")
 }
 
 /// Calls of a tool that its examples make, with these paths in place of theirs.
-fn calls(wanted: impl Fn(&Spec) -> bool, put: &str) -> Vec<(Spec, Value)> {
+fn calls(wanted: impl Fn(&ToolSpec) -> bool, put: &str) -> Vec<(ToolSpec, Value)> {
     let mut calls = Vec::new();
     for tool in TOOLS.iter().filter(|tool| wanted(&tool.spec())) {
         let spec = tool.spec();
         for example in tool.examples() {
             let named = |pointer: &str| example.input.pointer(pointer).is_some_and(Value::is_string);
             // A dry run of a change is judged like the change, but what is refused anyway is not.
-            let works = matches!(example.gives.last(), Gives::Output(_) | Gives::Including(_));
+            let works = matches!(example.gives.last(), ExampleResult::Output(_) | ExampleResult::Including(_));
             if !works || !spec.declaration.paths.iter().any(|path| named(path.pointer)) {
                 continue;
             }
@@ -27,7 +27,8 @@ fn calls(wanted: impl Fn(&Spec) -> bool, put: &str) -> Vec<(Spec, Value)> {
             for argument in spec.declaration.paths {
                 if let Some(value) = arguments.pointer_mut(argument.pointer) {
                     let name = value.as_str().and_then(|path| path.rsplit('/').next()).unwrap_or("x.md").to_owned();
-                    *value = json!(if argument.role == Role::List { put.to_owned() } else { format!("{put}/{name}") });
+                    *value =
+                        json!(if argument.role == PathRole::List { put.to_owned() } else { format!("{put}/{name}") });
                 }
             }
             calls.push((spec.clone(), arguments));
@@ -39,10 +40,10 @@ fn calls(wanted: impl Fn(&Spec) -> bool, put: &str) -> Vec<(Spec, Value)> {
 
 /// The data of a refusal and its hint, in whichever form the family has.
 #[track_caller]
-fn forbidden(spec: &Spec, result: &Value) -> (Value, String) {
+fn forbidden(spec: &ToolSpec, result: &Value) -> (Value, String) {
     let content = &result["structuredContent"];
     let name = spec.name();
-    if spec.declaration.family == Family::Files {
+    if spec.declaration.family == WireFamily::Files {
         assert_eq!(content["error"]["reason"], "path_forbidden", "{name}: {result}");
         assert_eq!(content["code"], "PERMISSION_DENIED", "{name}");
         return (content["details"].clone(), content["hint"].as_str().unwrap().to_owned());
@@ -79,16 +80,16 @@ fn every_tool_that_takes_a_path_says_what_may_be_read() {
 fn every_tool_that_writes_says_what_may_be_changed() {
     let environment =
         [("OBSIDIAN_READ_PATHS", "pub"), ("OBSIDIAN_WRITE_PATHS", "work"), ("LAPIDARY_REPETITION", "off")];
-    let writes = |spec: &Spec| {
+    let writes = |spec: &ToolSpec| {
         is_of_files(spec)
             && spec.effect != Effect::Read
-            && spec.declaration.paths.iter().any(|path| path.role == Role::Write)
+            && spec.declaration.paths.iter().any(|path| path.role == PathRole::Write)
     };
     let mut refused = std::collections::BTreeSet::new();
     for tool in TOOLS.iter().filter(|tool| writes(&tool.spec())) {
         let spec = tool.spec();
         for example in tool.examples() {
-            if !matches!(example.gives, Gives::Output(_) | Gives::Including(_)) {
+            if !matches!(example.gives, ExampleResult::Output(_) | ExampleResult::Including(_)) {
                 continue;
             }
             let vault = Vault::new(&[]);

@@ -224,7 +224,7 @@ fn no_declared_reason_is_left_out() {
     let provoked: BTreeSet<(&str, &str)> = cases().into_iter().map(|(tool, _, reason, _)| (tool, reason)).collect();
     for tool in lapidary_tools::TOOLS {
         let spec = tool.spec();
-        if spec.declaration.family != lapidary_tools::Family::Obsidian {
+        if spec.declaration.family != lapidary_tools::WireFamily::Obsidian {
             continue;
         }
         for kind in spec.reasons() {

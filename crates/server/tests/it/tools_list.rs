@@ -1,6 +1,6 @@
 //! What a client is shown, and how small it is.
 
-use lapidary_tools::{Effect, Family, Group, Spec, TOOLS};
+use lapidary_tools::{Effect, TOOLS, ToolGroup, ToolSpec, WireFamily};
 use serde_json::{Value, json};
 
 use crate::harness::{Era, Server, Vault};
@@ -49,23 +49,25 @@ fn the_default_list_is_small() {
 }
 
 /// The names of the tools for which this holds, in the order of the list.
-fn tools_that(hold: impl Fn(&Spec) -> bool) -> Vec<&'static str> {
+fn tools_that(hold: impl Fn(&ToolSpec) -> bool) -> Vec<&'static str> {
     TOOLS.iter().map(|tool| tool.spec()).filter(hold).map(|spec| spec.name()).collect()
 }
 
 #[test]
 fn the_owner_chooses_what_is_listed_and_what_is_off() {
     let vault = Vault::new(&[("a.md", b"x")]);
-    let listed = |spec: &Spec| spec.declaration.listed;
-    let reads = |spec: &Spec| spec.effect == Effect::Read || spec.name() == "call_tool";
+    let listed = |spec: &ToolSpec| spec.declaration.listed;
+    let reads = |spec: &ToolSpec| spec.effect == Effect::Read || spec.name() == "call_tool";
     for (arguments, environment, expected) in [
         (&[][..], &[][..], tools_that(listed)),
-        (&["--tools", "obsidian"], &[], tools_that(|spec| spec.declaration.family == Family::Obsidian)),
-        (&["--tools", "files"], &[], tools_that(|spec| spec.declaration.family == Family::Files)),
+        (&["--tools", "obsidian"], &[], tools_that(|spec| spec.declaration.family == WireFamily::Obsidian)),
+        (&["--tools", "files"], &[], tools_that(|spec| spec.declaration.family == WireFamily::Files)),
         (
             &["--tools", "default,file_read", "--exclude-tools", "agent"],
             &[],
-            tools_that(|spec| (listed(spec) || spec.name() == "file_read") && spec.declaration.group != Group::Agent),
+            tools_that(|spec| {
+                (listed(spec) || spec.name() == "file_read") && spec.declaration.group != ToolGroup::Agent
+            }),
         ),
         (&["--read-only"], &[], tools_that(|spec| listed(spec) && reads(spec))),
         (&[], &[("OBSIDIAN_READ_ONLY", "1"), ("LAPIDARY_TOOLS", "all")], tools_that(reads)),

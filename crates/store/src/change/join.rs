@@ -5,7 +5,7 @@ use lapidary_note::{FileContent, quoted};
 use unicode_normalization::UnicodeNormalization;
 
 use super::{Change, ChangeSet};
-use crate::{Guard, VaultPath};
+use crate::{ContentGuard, VaultPath};
 
 /// Why a change cannot be made in one step with those before it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -133,11 +133,11 @@ impl ChangeSet {
         self.changes[index + 1..].iter().any(touches)
     }
 
-    fn rewrite(&mut self, index: usize, now: &std::sync::Arc<crate::File>, by: Guard, new: FileContent) {
+    fn rewrite(&mut self, index: usize, now: &std::sync::Arc<crate::File>, by: ContentGuard, new: FileContent) {
         // An edit before it does not vouch for what an overwrite replaces.
-        if let (Guard::Nobody, Change::Write { guard, .. } | Change::Move { guard, .. }) =
+        if let (ContentGuard::Nobody, Change::Write { guard, .. } | Change::Move { guard, .. }) =
             (by, &mut self.changes[index])
-            && *guard == Guard::Plan
+            && *guard == ContentGuard::Plan
         {
             *guard = by;
         }
@@ -248,7 +248,7 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::{File, Trash};
+    use crate::{File, TrashKind};
 
     fn path(path: &str) -> VaultPath {
         VaultPath::parse(path).unwrap()
@@ -259,7 +259,12 @@ mod tests {
     }
 
     fn write(at: &str, before: &str, after: &str) -> Change {
-        Change::Write { path: path(at), before: file(before), guard: Guard::Plan, content: after.to_owned().into() }
+        Change::Write {
+            path: path(at),
+            before: file(before),
+            guard: ContentGuard::Plan,
+            content: after.to_owned().into(),
+        }
     }
 
     fn create(at: &str, text: &str) -> Change {
@@ -267,15 +272,21 @@ mod tests {
     }
 
     fn mv(from: &str, to: &str, text: &str) -> Change {
-        Change::Move { from: path(from), to: path(to), before: Some(file(text)), guard: Guard::Plan, content: None }
+        Change::Move {
+            from: path(from),
+            to: path(to),
+            before: Some(file(text)),
+            guard: ContentGuard::Plan,
+            content: None,
+        }
     }
 
     fn delete(at: &str, text: &str) -> Change {
-        Change::Delete { path: path(at), before: file(text), guard: Guard::Plan }
+        Change::Delete { path: path(at), before: file(text), guard: ContentGuard::Plan }
     }
 
     fn trash(at: &str, text: &str) -> Change {
-        Change::Trash { path: path(at), before: Some(file(text)), guard: Guard::Plan, trash: Trash::InVault }
+        Change::Trash { path: path(at), before: Some(file(text)), guard: ContentGuard::Plan, trash: TrashKind::InVault }
     }
 
     fn shown(set: &ChangeSet) -> Vec<String> {

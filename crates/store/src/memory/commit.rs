@@ -4,9 +4,9 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use lapidary_note::{ContentHash, FileContent};
 
-use super::{Contents, Files, MemoryFile, is_in};
+use super::{MemoryFile, MemoryFiles, MemoryState, is_in};
 use crate::{
-    Change, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, EntryRecord, File, Origin, Receipt, Scope,
+    Change, ChangeOrigin, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, EntryRecord, File, Receipt, Scope,
     StoreError, VaultPath, change::numbered, rebased,
 };
 
@@ -17,8 +17,8 @@ const TRASH: &str = ".trash";
 const MAX_NAMES: usize = 10_000;
 
 /// A set that is being tried.
-struct Trial<'t, 's> {
-    files: Files,
+struct TrialCommit<'t, 's> {
+    files: MemoryFiles,
     version: u64,
     scope: &'t Scope,
     may_have_name: &'t dyn Fn(&VaultPath) -> bool,
@@ -32,12 +32,17 @@ struct Trial<'t, 's> {
 }
 
 /// What is the matter, and with which path.
-type Problem<'s> = (&'s VaultPath, StoreError);
+type CommitProblem<'s> = (&'s VaultPath, StoreError);
 
-impl Contents {
-    pub(super) fn commit(&mut self, set: &ChangeSet, scope: &Scope, origin: &Origin) -> Result<Receipt, CommitError> {
+impl MemoryState {
+    pub(super) fn commit(
+        &mut self,
+        set: &ChangeSet,
+        scope: &Scope,
+        origin: &ChangeOrigin,
+    ) -> Result<Receipt, CommitError> {
         let may_have_name = |path: &VaultPath| self.may_have_name(path);
-        let mut trial = Trial {
+        let mut trial = TrialCommit {
             files: self.files.clone(),
             version: self.version + 1,
             scope,
@@ -55,7 +60,7 @@ impl Contents {
                 before: change.before().map(File::hash),
             })?;
         }
-        let Trial { files, version, entries, old, trashed, is_change, .. } = trial;
+        let TrialCommit { files, version, entries, old, trashed, is_change, .. } = trial;
         let mut receipt = Receipt::of(set);
         for (number, place) in trashed {
             if let Some(changed) = receipt.changed.get_mut(number) {
@@ -72,18 +77,18 @@ impl Contents {
         Ok(receipt)
     }
 
-    fn keep(&mut self, origin: &Origin, entries: Vec<EntryRecord>) -> String {
+    fn keep(&mut self, origin: &ChangeOrigin, entries: Vec<EntryRecord>) -> String {
         let number = self.checkpoints.last().map_or(0, |last| last.number) + 1;
         let id = format!("{:016x}", FIRST_ID.wrapping_add(number.cast_unsigned()));
-        let Origin { tool, client, time } = origin.clone();
+        let ChangeOrigin { tool, client, time } = origin.clone();
         let kind = CheckpointKind::Change;
         self.checkpoints.push(CheckpointRecord { number, id: id.clone(), time, kind, tool, client, entries });
         id
     }
 }
 
-impl<'s> Trial<'_, 's> {
-    fn make(&mut self, number: usize, change: &'s Change) -> Result<(), Problem<'s>> {
+impl<'s> TrialCommit<'_, 's> {
+    fn make(&mut self, number: usize, change: &'s Change) -> Result<(), CommitProblem<'s>> {
         let path = change.path();
         let about = |error| (path, error);
         match change {

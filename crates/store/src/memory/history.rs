@@ -1,12 +1,12 @@
 use lapidary_note::ContentHash;
 
-use super::{Contents, MemoryStore};
+use super::{MemoryState, MemoryStore};
 use crate::{CheckpointRecord, EntryRecord, History, LedgerError, PathFilter, VaultPath};
 
 /// As many as anybody needs to see that a name is too short.
 const MAX_AMBIGUOUS: usize = 20;
 
-impl Contents {
+impl MemoryState {
     /// Every system accepts the name, or a change here took away what had it, and it comes back.
     pub(super) fn may_have_name(&self, path: &VaultPath) -> bool {
         let took_away =

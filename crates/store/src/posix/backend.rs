@@ -10,8 +10,9 @@ use lapidary_note::ContentHash;
 
 use super::{FolderStore, Ledger, StateFolder, TurnFile, commit::Committer};
 use crate::{
-    Backend, BackendTurn, Capabilities, CheckpointRecord, Cursor, Delta, Entry, History, LedgerError, Look, News, Open,
-    PathFilter, PlaceState, Stamp, Stat, StoreError, StoredFile, TurnError, VaultLimits, VaultPath,
+    Backend, BackendTurn, Capabilities, CheckpointRecord, Cursor, FileStamp, FileStat, FolderEntry, History,
+    LedgerError, ListingOptions, PathFilter, PlaceCheck, PlaceState, StoreError, StoredFile, TurnError, VaultDelta,
+    VaultLimits, VaultNews, VaultPath,
     maintenance::{NotScheduled, run_aside, schedule},
 };
 
@@ -19,12 +20,12 @@ use crate::{
 pub struct PosixBackend {
     folder: Arc<FolderStore>,
     committer: Arc<Committer>,
-    upkeep: Arc<Upkeep>,
+    upkeep: Arc<LedgerUpkeep>,
 }
 
 /// What keeps a ledger in order while nobody waits for it.
 #[derive(Default)]
-struct Upkeep {
+struct LedgerUpkeep {
     /// Somebody looks at the limits from time to time.
     limits: AtomicBool,
     /// Somebody waits until nothing is changed for a while.
@@ -111,23 +112,23 @@ impl Backend for PosixBackend {
         self.folder.name()
     }
 
-    fn read(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError> {
+    fn read(&self, path: &VaultPath, max_bytes: u64, open: PlaceCheck<'_>) -> Result<StoredFile, StoreError> {
         self.folder.read(path, max_bytes, open)
     }
 
-    fn list(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError> {
+    fn list(&self, folder: Option<&VaultPath>, open: PlaceCheck<'_>) -> Result<Vec<FolderEntry>, StoreError> {
         self.folder.list(folder, open)
     }
 
-    fn place_of_change(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
+    fn place_of_change(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Result<VaultPath, StoreError> {
         self.folder.place_of_change(path, open)
     }
 
-    fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
+    fn stamp(&self, path: &VaultPath) -> Result<Option<FileStamp>, StoreError> {
         self.folder.stamp(path)
     }
 
-    fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<Stat, StoreError> {
+    fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<FileStat, StoreError> {
         self.folder.load(path, max_bytes, into)
     }
 
@@ -135,11 +136,16 @@ impl Backend for PosixBackend {
         self.folder.time()
     }
 
-    fn changes_since(&self, cursor: &mut Cursor, look: &Look<'_>) -> Result<Delta, StoreError> {
+    fn changes_since(&self, cursor: &mut Cursor, look: &ListingOptions<'_>) -> Result<VaultDelta, StoreError> {
         self.folder.changes_since(cursor, look)
     }
 
-    fn look_at(&self, cursor: &mut Cursor, path: &VaultPath, look: &Look<'_>) -> Result<PlaceState, StoreError> {
+    fn look_at(
+        &self,
+        cursor: &mut Cursor,
+        path: &VaultPath,
+        look: &ListingOptions<'_>,
+    ) -> Result<PlaceState, StoreError> {
         self.folder.look_at(cursor, path, look)
     }
 
@@ -166,7 +172,7 @@ impl Backend for PosixBackend {
         self.committer.ledger.rest();
     }
 
-    fn take_news(&self) -> Vec<News> {
+    fn take_news(&self) -> Vec<VaultNews> {
         self.committer.take_news()
     }
 }

@@ -29,15 +29,15 @@ use std::{
 use self::{
     course::{called_after, places_of},
     news::NewsQueue,
-    plan::{Planned, Planner},
-    steps::{Failure, Taken},
-    undo::{Extent, Undone},
+    plan::{CommitPlanner, PlannedSteps},
+    steps::{StepFailure, TakenStep},
+    undo::{RollbackReport, StepExtent},
 };
-use super::{Beside, Draft, Ledger, Spot, Step, Steps, TurnFile};
+use super::{Draft, EntryHandle, FileOperations, JournalStep, Ledger, OldFileRecord, TurnFile};
 use crate::{
-    BackendTurn, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, File, Judged, LedgerError, News, Origin,
-    Receipt, Scope, StoreError, TurnError, VaultPath,
-    patience::{Place, Queue},
+    BackendTurn, ChangeOrigin, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, File, LedgerError, PlaceJudge,
+    Receipt, Scope, StoreError, TurnError, VaultNews, VaultPath,
+    patience::{FairQueue, QueueTicket},
 };
 
 /// So many steps of one change hold on to their folders and old files, some systems allow no more than 256 open files; of
@@ -49,16 +49,16 @@ const MAX_KEPT: usize = 1 << 20;
 
 /// The one place where a folder's files change.
 pub(super) struct Committer {
-    pub(super) steps: Arc<dyn Steps>,
+    pub(super) steps: Arc<dyn FileOperations>,
     pub(super) ledger: Ledger,
     /// Larger files are not looked into.
     max_file_bytes: u64,
     /// Changes of one server take turns, whoever came first goes first; readers never wait.
-    writers: Queue,
+    writers: FairQueue,
     /// Servers on the same vault take turns too.
     turns: Option<TurnFile>,
     news: NewsQueue,
-    recovered: Recovered,
+    recovered: RecoveryState,
     /// Whether somebody looks after files that were still open.
     pub(super) tended: AtomicBool,
     /// Whether there may be late saves that no caller knows of.
@@ -67,14 +67,14 @@ pub(super) struct Committer {
 
 /// How far this process has looked for what a killed server left. Only goes up.
 #[derive(Default)]
-struct Recovered(AtomicU8);
+struct RecoveryState(AtomicU8);
 
 /// Changes under way, by the first reader.
 const LOOKED: u8 = 1;
 /// And what a power cut may have brought back, by the first change.
 const SWEPT: u8 = 2;
 
-impl Recovered {
+impl RecoveryState {
     /// Whether this is the first to come so far.
     fn reach(&self, stage: u8) -> bool {
         self.0.fetch_max(stage, Ordering::AcqRel) < stage
@@ -84,21 +84,26 @@ impl Recovered {
 /// The right to change the files.
 pub(super) struct PosixTurn<'a> {
     changes: &'a Arc<Committer>,
-    _place: Place<'a>,
+    _place: QueueTicket<'a>,
     /// Given back when it is closed, also by a process that dies.
     _lock: Option<std::fs::File>,
 }
 
 impl Committer {
-    pub(super) fn new(steps: Arc<dyn Steps>, ledger: Ledger, turns: Option<TurnFile>, max_file_bytes: u64) -> Self {
+    pub(super) fn new(
+        steps: Arc<dyn FileOperations>,
+        ledger: Ledger,
+        turns: Option<TurnFile>,
+        max_file_bytes: u64,
+    ) -> Self {
         Self {
             steps,
             ledger,
             max_file_bytes,
-            writers: Queue::default(),
+            writers: FairQueue::default(),
             turns,
             news: NewsQueue::default(),
-            recovered: Recovered::default(),
+            recovered: RecoveryState::default(),
             tended: AtomicBool::new(false),
             untold: AtomicBool::new(true),
         }
@@ -135,7 +140,7 @@ impl Committer {
         if let Ok(turn) = self.wait(&|| false)
             && let Err(error) = turn.settle()
         {
-            self.tell(News::Postponed { why: error.to_string() });
+            self.tell(VaultNews::Postponed { why: error.to_string() });
         }
     }
 
@@ -144,15 +149,15 @@ impl Committer {
         path.has_portable_name() || self.ledger.knows(path).unwrap_or(false)
     }
 
-    pub(super) fn steps(&self) -> &dyn Steps {
+    pub(super) fn steps(&self) -> &dyn FileOperations {
         &*self.steps
     }
 
-    pub(super) fn tell(&self, news: News) {
+    pub(super) fn tell(&self, news: VaultNews) {
         self.news.push(news);
     }
 
-    pub(super) fn take_news(&self) -> Vec<News> {
+    pub(super) fn take_news(&self) -> Vec<VaultNews> {
         self.news.take()
     }
 
@@ -164,7 +169,7 @@ impl Committer {
             Err(error) => Err(error),
         };
         if let Err(error) = kept {
-            self.tell(News::Postponed { why: error.to_string() });
+            self.tell(VaultNews::Postponed { why: error.to_string() });
         }
     }
 
@@ -172,7 +177,7 @@ impl Committer {
     pub(super) fn look_at_limits(&self) {
         let now = UNIX_EPOCH + Duration::from_nanos(self.steps.now().unsigned_abs());
         if let Err(error) = self.ledger.prune(now) {
-            self.tell(News::Postponed { why: error.to_string() });
+            self.tell(VaultNews::Postponed { why: error.to_string() });
         }
     }
 
@@ -202,11 +207,12 @@ impl BackendTurn for PosixTurn<'_> {
         &self,
         set: &ChangeSet,
         scope: &Scope,
-        origin: &Origin,
-        judged: Judged<'_>,
+        origin: &ChangeOrigin,
+        judged: PlaceJudge<'_>,
     ) -> Result<Receipt, CommitError> {
         let may_have_name = |path: &VaultPath| self.changes.may_have_name(path);
-        let planner = || Planner::new(self.changes.steps(), scope, judged, self.changes.max_file_bytes, &may_have_name);
+        let planner =
+            || CommitPlanner::new(self.changes.steps(), scope, judged, self.changes.max_file_bytes, &may_have_name);
         match self.carry_out(set, &planner().plan(set)?, origin) {
             // Only now is it known that the two places are on different disks.
             Err(error) if error.error == (StoreError::Disk { kind: ErrorKind::CrossesDevices }) => {
@@ -218,7 +224,12 @@ impl BackendTurn for PosixTurn<'_> {
 }
 
 impl PosixTurn<'_> {
-    fn carry_out(&self, set: &ChangeSet, planned: &Planned<'_>, origin: &Origin) -> Result<Receipt, CommitError> {
+    fn carry_out(
+        &self,
+        set: &ChangeSet,
+        planned: &PlannedSteps<'_>,
+        origin: &ChangeOrigin,
+    ) -> Result<Receipt, CommitError> {
         let mut receipt = Receipt::of(set);
         planned.correct(&mut receipt);
         if planned.steps.is_empty() {
@@ -244,7 +255,7 @@ impl PosixTurn<'_> {
         let (number, id) = self.changes.ledger.begin(&draft).map_err(|failed| match failed {
             LedgerError::Full => error(0, StoreError::DiskFull),
             LedgerError::Unusable(why) => {
-                self.changes.tell(News::Postponed { why });
+                self.changes.tell(VaultNews::Postponed { why });
                 error(0, StoreError::NoCheckpoint)
             }
         })?;
@@ -258,8 +269,8 @@ impl PosixTurn<'_> {
                 Ok(done) => taken.push(done.let_go()),
                 Err(failed) => {
                     let extent = |at: usize| match taken.get(at) {
-                        Some(Taken { found: true, .. }) => Extent::Nothing,
-                        Some(_) => Extent::All,
+                        Some(TakenStep { found: true, .. }) => StepExtent::Nothing,
+                        Some(_) => StepExtent::All,
                         None => failed.extent,
                     };
                     tracing::debug!(step = index, error = %failed.error, "a step failed; the change is taken back");
@@ -279,21 +290,21 @@ impl PosixTurn<'_> {
     }
 
     /// What to say of a change that did not work out.
-    fn give_up(&self, number: i64, undone: Result<Undone, StoreError>, failed: StoreError) -> StoreError {
+    fn give_up(&self, number: i64, undone: Result<RollbackReport, StoreError>, failed: StoreError) -> StoreError {
         // The disk failed twice. Nobody knows what it holds, and the next turn looks.
         let Ok(undone) = undone else { return StoreError::Unsure };
         // If it cannot be written down, it is tried again before the next change; all is as it was before.
         if let Err(error) = self.write_off(number, &undone) {
-            self.changes.tell(News::Postponed { why: error.to_string() });
+            self.changes.tell(VaultNews::Postponed { why: error.to_string() });
         }
         if !undone.left.is_empty() {
-            self.changes.tell(News::Undone { left: undone.left });
+            self.changes.tell(VaultNews::Undone { left: undone.left });
         }
         failed
     }
 
     /// Closes the entry of a change that was taken back.
-    fn write_off(&self, number: i64, undone: &Undone) -> Result<(), LedgerError> {
+    fn write_off(&self, number: i64, undone: &RollbackReport) -> Result<(), LedgerError> {
         if !undone.beside.is_empty() {
             caretaker::keep_tending(self.changes);
         }
@@ -306,7 +317,7 @@ impl PosixTurn<'_> {
     }
 
     /// Brings the names to disk, of every folder once.
-    fn sync(&self, steps: &[Step], taken: &[Taken]) -> Result<(), StoreError> {
+    fn sync(&self, steps: &[JournalStep], taken: &[TakenStep]) -> Result<(), StoreError> {
         let mut synced = BTreeSet::new();
         for (index, step) in steps.iter().enumerate() {
             for (which, place) in places_of(step).into_iter().enumerate() {
@@ -326,36 +337,46 @@ impl PosixTurn<'_> {
 
     /// What a step builds upon has to last before it is taken: a power cut may undo what was not synced in any order. A
     /// file that went into a new folder would go with the folder, and one that had made room would lose its name.
-    fn make_ready(&self, earlier: &[Step], touched: &BTreeSet<&VaultPath>, step: &Step) -> Result<(), Failure> {
+    fn make_ready(
+        &self,
+        earlier: &[JournalStep],
+        touched: &BTreeSet<&VaultPath>,
+        step: &JournalStep,
+    ) -> Result<(), StepFailure> {
         let mut places: Vec<&VaultPath> = places_of(step).into_iter().filter(|place| touched.contains(place)).collect();
-        if let Step::Move { from, to, .. } = step {
+        if let JournalStep::Move { from, to, .. } = step {
             places.extend(touched.iter().filter(|place| place.is_within(from)));
-            let made = earlier.iter().filter(|step| matches!(step, Step::MakeFolder { .. })).flat_map(places_of);
+            let made = earlier.iter().filter(|step| matches!(step, JournalStep::MakeFolder { .. })).flat_map(places_of);
             places.extend(made.filter(|folder| to.is_within(folder)));
         }
-        undo::sync(self.changes, &places).map_err(|error| Failure { error, extent: Extent::Nothing })
+        undo::sync(self.changes, &places).map_err(|error| StepFailure { error, extent: StepExtent::Nothing })
     }
 
     /// A place after a change, held or found again.
-    fn again(&self, held: Option<Spot>, later: &[Step], place: &VaultPath) -> Result<Option<Spot>, StoreError> {
+    fn again(
+        &self,
+        held: Option<EntryHandle>,
+        later: &[JournalStep],
+        place: &VaultPath,
+    ) -> Result<Option<EntryHandle>, StoreError> {
         let called = called_after(later, place);
         if held.is_some() && called == *place { Ok(held) } else { course::there(self.changes, &called) }
     }
 
     /// The old files go, unless somebody can still write into them.
-    fn close(&self, number: i64, planned: &Planned<'_>, taken: Vec<Taken>, now: SystemTime) {
+    fn close(&self, number: i64, planned: &PlannedSteps<'_>, taken: Vec<TakenStep>, now: SystemTime) {
         let mut beside = Vec::new();
-        for (index, Taken { spots, old, .. }) in taken.into_iter().enumerate() {
+        for (index, TakenStep { spots, old, .. }) in taken.into_iter().enumerate() {
             let (step, later) = (&planned.steps[index], &planned.steps[index + 1..]);
             let (Some(held), Some(place)) = (old, places_of(step).first().copied()) else { continue };
             let spot = self.again(spots.into_iter().next(), later, place);
             let gone = matches!(spot, Ok(Some(spot)) if steps::is_disposed(self.changes, step, &spot, held, now));
-            beside.push(Beside { position: index, place: called_after(later, place), aside: None, gone });
+            beside.push(OldFileRecord { position: index, place: called_after(later, place), aside: None, gone });
         }
         // If it cannot be written down, the next turn finds the change complete.
         let written = planned.written(MAX_KEPT);
         if let Err(error) = self.changes.ledger.finish_with(number, &beside, &written) {
-            self.changes.tell(News::Postponed { why: error.to_string() });
+            self.changes.tell(VaultNews::Postponed { why: error.to_string() });
         }
         if beside.iter().any(|beside| !beside.gone) {
             caretaker::keep_tending(self.changes);

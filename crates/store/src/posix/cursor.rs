@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use super::{FolderStore, Found, StoreError, Walk, Watch, folder::Opened};
-use crate::{Cursor, Delta, Look, PlaceState, VaultPath, Walked};
+use super::{FolderStore, FolderWatch, FoundFile, StoreError, WalkOptions, folder::OpenedFolder};
+use crate::{Cursor, ListingOptions, PlaceState, VaultDelta, VaultPath, WalkedFolder};
 
 /// Some changes make no event: through a memory map, behind a mount that came later.
 const SWEEP_EVERY: Duration = Duration::from_secs(15 * 60);
@@ -14,12 +14,16 @@ struct PosixCursor {
     /// Of the folder that was walked.
     identity: u64,
     /// `None` where there is none, or what it said was lost.
-    watch: Option<Watch>,
+    watch: Option<FolderWatch>,
     swept: Instant,
 }
 
 impl FolderStore {
-    pub(super) fn changes_since(&self, cursor: &mut Cursor, look: &Look<'_>) -> Result<Delta, StoreError> {
+    pub(super) fn changes_since(
+        &self,
+        cursor: &mut Cursor,
+        look: &ListingOptions<'_>,
+    ) -> Result<VaultDelta, StoreError> {
         let folder = self.folder()?;
         let identity = folder.identity();
         let known = cursor.get_mut::<PosixCursor>();
@@ -30,42 +34,46 @@ impl FolderStore {
                 && let Some(places) = folder.happened(&mut watch, look)?
             {
                 known.watch = Some(watch);
-                return Ok(Delta::Places(places));
+                return Ok(VaultDelta::Places(places));
             }
         }
         tracing::debug!(replaced, "everything is looked at");
         // A new watch, because the old one has lost track or never was.
-        let mut watch = Watch::start(&folder.dir);
-        let Look { skip, read, go_on } = *look;
-        let (walked, watched) = folder.walk(&Walk { below: None, skip, watch: watch.as_ref(), read, go_on })?;
+        let mut watch = FolderWatch::start(&folder.dir);
+        let ListingOptions { skip, read, go_on } = *look;
+        let (walked, watched) = folder.walk(&WalkOptions { below: None, skip, watch: watch.as_ref(), read, go_on })?;
         if !walked.stopped {
             if let Some(watch) = &mut watch {
                 watch.learn(watched);
             }
-            let watch = watch.filter(Watch::is_whole);
+            let watch = watch.filter(FolderWatch::is_whole);
             cursor.set(PosixCursor { identity, watch, swept: Instant::now() });
         }
-        Ok(Delta::Everything { walked, replaced })
+        Ok(VaultDelta::Everything { walked, replaced })
     }
 
     pub(super) fn look_at(
         &self,
         cursor: &mut Cursor,
         path: &VaultPath,
-        look: &Look<'_>,
+        look: &ListingOptions<'_>,
     ) -> Result<PlaceState, StoreError> {
         let folder = self.folder()?;
         let Some(known) = cursor.get_mut::<PosixCursor>() else { return folder.look_at(None, path, look) };
         let mut watch = known.watch.take();
         let found = folder.look_at(watch.as_mut(), path, look)?;
-        known.watch = watch.filter(Watch::is_whole);
+        known.watch = watch.filter(FolderWatch::is_whole);
         Ok(found)
     }
 }
 
-impl Opened {
+impl OpenedFolder {
     /// What is at the places of which the watch tells; `None` if only a look at everything helps.
-    fn happened(&self, watch: &mut Watch, look: &Look<'_>) -> Result<Option<Vec<(VaultPath, PlaceState)>>, StoreError> {
+    fn happened(
+        &self,
+        watch: &mut FolderWatch,
+        look: &ListingOptions<'_>,
+    ) -> Result<Option<Vec<(VaultPath, PlaceState)>>, StoreError> {
         let events = watch.events();
         if events.lost {
             tracing::debug!("the watch lost events; everything is looked at");
@@ -84,31 +92,37 @@ impl Opened {
 
     fn look_at(
         &self,
-        mut watch: Option<&mut Watch>,
+        mut watch: Option<&mut FolderWatch>,
         path: &VaultPath,
-        look: &Look<'_>,
+        look: &ListingOptions<'_>,
     ) -> Result<PlaceState, StoreError> {
         let found = match self.look(path) {
             // Its folder has been closed to us.
-            Err(StoreError::NotPermitted) => Found::Nothing,
+            Err(StoreError::NotPermitted) => FoundFile::Nothing,
             found => found?,
         };
         if let Some(watch) = &mut watch {
             match found {
-                Found::Nothing | Found::Folder => watch.forget(path),
-                Found::Linked(_) => watch.give_up(),
-                Found::File(_) => {}
+                FoundFile::Nothing | FoundFile::Folder => watch.forget(path),
+                FoundFile::Linked(_) => watch.give_up(),
+                FoundFile::File(_) => {}
             }
         }
         Ok(match found {
-            Found::Nothing => PlaceState::Nothing,
-            Found::File(stat) | Found::Linked(stat) => PlaceState::File(stat),
-            Found::Folder => PlaceState::Folder(self.walk_below(watch, path, look)?),
+            FoundFile::Nothing => PlaceState::Nothing,
+            FoundFile::File(stat) | FoundFile::Linked(stat) => PlaceState::File(stat),
+            FoundFile::Folder => PlaceState::Folder(self.walk_below(watch, path, look)?),
         })
     }
 
-    fn walk_below(&self, watch: Option<&mut Watch>, path: &VaultPath, look: &Look<'_>) -> Result<Walked, StoreError> {
-        let walk = Walk { below: Some(path), skip: look.skip, watch: watch.as_deref(), read: None, go_on: &|| true };
+    fn walk_below(
+        &self,
+        watch: Option<&mut FolderWatch>,
+        path: &VaultPath,
+        look: &ListingOptions<'_>,
+    ) -> Result<WalkedFolder, StoreError> {
+        let walk =
+            WalkOptions { below: Some(path), skip: look.skip, watch: watch.as_deref(), read: None, go_on: &|| true };
         match self.walk(&walk) {
             Ok((walked, watched)) => {
                 if let Some(watch) = watch {
@@ -117,7 +131,7 @@ impl Opened {
                 Ok(walked)
             }
             // Gone again, or closed to us.
-            Err(StoreError::Missing | StoreError::NotAFile | StoreError::NotPermitted) => Ok(Walked::default()),
+            Err(StoreError::Missing | StoreError::NotAFile | StoreError::NotPermitted) => Ok(WalkedFolder::default()),
             Err(error) => Err(error),
         }
     }

@@ -18,13 +18,15 @@ use cap_std::{
 };
 use parking_lot::RwLock;
 
-pub use self::changing::Observer;
+pub use self::changing::StepObserver;
 use self::{
-    follow::Followed,
-    names::Names,
-    way::{End, Kind, Links, Nothing, Why},
+    follow::FollowedFolders,
+    names::NameMatching,
+    way::{EntryClass, LinkHandling, MissingCause, MissingEntry, PathEnd},
 };
-use super::{Entry, EntryKind, Open, Stamp, Stat, StoreError, StoredFile, SystemTrash, nanoseconds};
+use super::{
+    EntryKind, FileStamp, FileStat, FolderEntry, PlaceCheck, StoreError, StoredFile, SystemTrash, nanoseconds,
+};
 use crate::VaultPath;
 
 /// A disk that answers to second names: what it takes a name for, where that is another one. For tests, which cannot
@@ -35,20 +37,20 @@ pub type SecondNames = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 /// to the folders that the owner named.
 pub struct FolderStore {
     root: PathBuf,
-    followed: Arc<Followed>,
+    followed: Arc<FollowedFolders>,
     /// Opened on first use and again when the folder was replaced (unmounted, cloned anew).
-    opened: RwLock<Option<Arc<Opened>>>,
+    opened: RwLock<Option<Arc<OpenedFolder>>>,
     trash: Option<SystemTrash>,
-    observer: Option<Observer>,
+    observer: Option<StepObserver>,
     second_names: Option<SecondNames>,
 }
 
-pub(super) struct Opened {
+pub(super) struct OpenedFolder {
     pub(super) dir: Dir,
-    identity: Identity,
-    followed: Arc<Followed>,
+    identity: FolderIdentity,
+    followed: Arc<FollowedFolders>,
     /// Of the disk that the folder itself is on.
-    names: Names,
+    names: NameMatching,
     second_names: Option<SecondNames>,
 }
 
@@ -72,30 +74,39 @@ impl FolderStore {
     /// The same vault, whose links into these folders are followed.
     #[must_use]
     pub fn following(self, folders: Vec<PathBuf>) -> Self {
-        let followed = Arc::new(Followed::new(self.root.clone(), folders));
+        let followed = Arc::new(FollowedFolders::new(self.root.clone(), folders));
         Self { followed, ..self }
     }
 
-    pub(super) fn folder(&self) -> Result<Arc<Opened>, StoreError> {
+    pub(super) fn folder(&self) -> Result<Arc<OpenedFolder>, StoreError> {
         let present = std::fs::metadata(&self.root).map_err(|_| StoreError::VaultGone)?;
         if let Some(opened) = &*self.opened.read()
-            && opened.identity == Identity::of(&present)
+            && opened.identity == FolderIdentity::of(&present)
         {
             return Ok(Arc::clone(opened));
         }
         let dir = Dir::open_ambient_dir(&self.root, ambient_authority()).map_err(|_| StoreError::VaultGone)?;
-        let opened = Arc::new(Opened::new(dir, Arc::clone(&self.followed), self.second_names.clone())?);
+        let opened = Arc::new(OpenedFolder::new(dir, Arc::clone(&self.followed), self.second_names.clone())?);
         *self.opened.write() = Some(Arc::clone(&opened));
         Ok(opened)
     }
 }
 
 impl FolderStore {
-    pub(super) fn read(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError> {
+    pub(super) fn read(
+        &self,
+        path: &VaultPath,
+        max_bytes: u64,
+        open: PlaceCheck<'_>,
+    ) -> Result<StoredFile, StoreError> {
         self.folder()?.wherever(path, open, |folder, path, open| folder.read_file(path, max_bytes, open))
     }
 
-    pub(super) fn list(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError> {
+    pub(super) fn list(
+        &self,
+        folder: Option<&VaultPath>,
+        open: PlaceCheck<'_>,
+    ) -> Result<Vec<FolderEntry>, StoreError> {
         let opened = self.folder()?;
         match opened.list(folder, open) {
             Err(StoreError::Outside) => opened.list_elsewhere(folder, open),
@@ -104,7 +115,7 @@ impl FolderStore {
     }
 
     /// Where a change of a path takes place, if the caller may use that place.
-    pub(super) fn place_of_change(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
+    pub(super) fn place_of_change(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Result<VaultPath, StoreError> {
         let opened = self.folder()?;
         match opened.place_of_change(path, open) {
             Err(StoreError::Outside) => {
@@ -114,11 +125,11 @@ impl FolderStore {
         }
     }
 
-    pub(super) fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
+    pub(super) fn stamp(&self, path: &VaultPath) -> Result<Option<FileStamp>, StoreError> {
         self.folder()?.wherever(path, &|_| true, |folder, path, _| folder.stamp(path))
     }
 
-    pub(super) fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<Stat, StoreError> {
+    pub(super) fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<FileStat, StoreError> {
         self.folder()?.load(path, max_bytes, into)
     }
 
@@ -127,27 +138,27 @@ impl FolderStore {
     }
 }
 
-impl Opened {
+impl OpenedFolder {
     /// Differs when another vault has taken the place of this one.
     pub(super) fn identity(&self) -> u64 {
         self.identity.number()
     }
 
-    fn new(dir: Dir, followed: Arc<Followed>, second_names: Option<SecondNames>) -> Result<Self, StoreError> {
+    fn new(dir: Dir, followed: Arc<FollowedFolders>, second_names: Option<SecondNames>) -> Result<Self, StoreError> {
         // Of the handle, as the path may name another folder by now.
-        let identity = Identity::of(&dir.try_clone()?.into_std_file().metadata()?);
-        let names = if second_names.is_some() { Names::Several } else { Names::on_disk_of(&dir) };
+        let identity = FolderIdentity::of(&dir.try_clone()?.into_std_file().metadata()?);
+        let names = if second_names.is_some() { NameMatching::Several } else { NameMatching::on_disk_of(&dir) };
         Ok(Self { dir, identity, followed, names, second_names })
     }
 
-    fn read_file(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError> {
+    fn read_file(&self, path: &VaultPath, max_bytes: u64, open: PlaceCheck<'_>) -> Result<StoredFile, StoreError> {
         let (file, metadata) = self.sight(path, open)?.open()?;
         let bytes = read(file, &metadata, max_bytes)?;
         let time = |time: io::Result<cap_std::time::SystemTime>| time.ok().map(cap_std::time::SystemTime::into_std);
         Ok(StoredFile { bytes, modified: time(metadata.modified()), created: time(metadata.created()) })
     }
 
-    fn list(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError> {
+    fn list(&self, folder: Option<&VaultPath>, open: PlaceCheck<'_>) -> Result<Vec<FolderEntry>, StoreError> {
         let sight = folder.map(|folder| self.sight(folder, open)).transpose()?;
         let dir = match &sight {
             Some(sight) => sight.enter()?,
@@ -173,9 +184,9 @@ impl Opened {
                 kind => kind?,
             };
             if kind.is_dir() {
-                entries.push(Entry { path, kind: EntryKind::Folder });
+                entries.push(FolderEntry { path, kind: EntryKind::Folder });
             } else if kind.is_file() {
-                entries.push(Entry { path, kind: EntryKind::File });
+                entries.push(FolderEntry { path, kind: EntryKind::File });
             } else if kind.is_symlink() {
                 entries.extend(self.linked(path, open));
             }
@@ -183,34 +194,34 @@ impl Opened {
         Ok(entries)
     }
 
-    fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
-        match self.way(path, Links::All(&|_| true))? {
-            End::There(sight) => Ok(Some(walk::stat(&sight.metadata()?).stamp)),
-            End::Nothing(Nothing { why: Why::BrokenLink, .. }) => Err(StoreError::Missing),
-            End::Nothing(_) => Ok(None),
-            End::Root => Err(StoreError::IsFolder),
-            End::Leaves(_) => Err(StoreError::Outside),
+    fn stamp(&self, path: &VaultPath) -> Result<Option<FileStamp>, StoreError> {
+        match self.way(path, LinkHandling::All(&|_| true))? {
+            PathEnd::There(sight) => Ok(Some(walk::stat(&sight.metadata()?).stamp)),
+            PathEnd::Nothing(MissingEntry { why: MissingCause::BrokenLink, .. }) => Err(StoreError::Missing),
+            PathEnd::Nothing(_) => Ok(None),
+            PathEnd::Root => Err(StoreError::IsFolder),
+            PathEnd::Leaves(_) => Err(StoreError::Outside),
         }
     }
 
     /// Where a path really leads, links followed, if the caller may use that place.
-    fn place(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
+    fn place(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Result<VaultPath, StoreError> {
         self.sight(path, open).map(|sight| sight.place)
     }
 
     /// Where a change of a path takes place, whether or not something is there: links followed as far as they lead.
-    fn place_of_change(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
-        let place = match self.way(path, Links::All(open))? {
-            End::There(sight) => sight.place,
-            End::Nothing(nothing) => nothing.place()?,
-            End::Root => return Err(StoreError::IsFolder),
-            End::Leaves(_) => return Err(StoreError::Outside),
+    fn place_of_change(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Result<VaultPath, StoreError> {
+        let place = match self.way(path, LinkHandling::All(open))? {
+            PathEnd::There(sight) => sight.place,
+            PathEnd::Nothing(nothing) => nothing.place()?,
+            PathEnd::Root => return Err(StoreError::IsFolder),
+            PathEnd::Leaves(_) => return Err(StoreError::Outside),
         };
         if place != *path && !open(&place) { Err(StoreError::Closed) } else { Ok(place) }
     }
 
     /// What a link in a listing stands for; a broken or forbidden one for nothing.
-    fn linked(&self, path: VaultPath, open: Open<'_>) -> Option<Entry> {
+    fn linked(&self, path: VaultPath, open: PlaceCheck<'_>) -> Option<FolderEntry> {
         let kind = match self.sight(&path, open) {
             Err(StoreError::Outside) => {
                 let metadata = self.metadata_elsewhere(&path, open)?;
@@ -218,12 +229,12 @@ impl Opened {
                 if metadata.is_dir() { Some(EntryKind::Folder) } else { file }
             }
             sight => match sight.ok()?.kind {
-                Kind::File => Some(EntryKind::File),
-                Kind::Folder => Some(EntryKind::Folder),
-                Kind::Link | Kind::Other => None,
+                EntryClass::File => Some(EntryKind::File),
+                EntryClass::Folder => Some(EntryKind::Folder),
+                EntryClass::Link | EntryClass::Other => None,
             },
         };
-        kind.map(|kind| Entry { path, kind })
+        kind.map(|kind| FolderEntry { path, kind })
     }
 }
 
@@ -263,13 +274,13 @@ fn reading() -> OpenOptions {
 /// Tells whether a folder is still the one that was opened. Its times change with its entries, so they do not count.
 #[derive(PartialEq)]
 #[cfg(unix)]
-struct Identity(u64, u64);
+struct FolderIdentity(u64, u64);
 
 #[derive(PartialEq)]
 #[cfg(not(unix))]
-struct Identity(Option<std::time::SystemTime>);
+struct FolderIdentity(Option<std::time::SystemTime>);
 
-impl Identity {
+impl FolderIdentity {
     #[cfg(unix)]
     fn of(metadata: &std::fs::Metadata) -> Self {
         use std::os::unix::fs::MetadataExt;

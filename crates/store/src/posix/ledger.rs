@@ -22,18 +22,20 @@ use lapidary_note::ContentHash;
 use parking_lot::Mutex;
 use rusqlite::{Connection, Transaction, params};
 
-use self::{closing::OldFile, database::Opened};
+use self::{closing::OldFile, database::OpenDatabase};
 use super::StateFolder;
-use crate::{CheckpointKind, CheckpointRecord, EntryRecord, LedgerError, Origin, Retention, VaultPath, nanoseconds};
+use crate::{
+    ChangeOrigin, CheckpointKind, CheckpointRecord, EntryRecord, LedgerError, Retention, VaultPath, nanoseconds,
+};
 
-pub(crate) use records::{Beside, Intent, Lingering, Step};
+pub(crate) use records::{JournalStep, OldFileRecord, OpenOldFile, UnfinishedChange};
 
 /// A change that is about to happen.
 pub(crate) struct Draft<'a> {
-    pub(crate) origin: &'a Origin,
+    pub(crate) origin: &'a ChangeOrigin,
     pub(crate) kind: CheckpointKind,
     pub(crate) entries: Vec<EntryRecord>,
-    pub(crate) steps: &'a [Step],
+    pub(crate) steps: &'a [JournalStep],
     /// The old content of files, by its hash.
     pub(crate) contents: Vec<(ContentHash, &'a [u8])>,
 }
@@ -49,8 +51,8 @@ impl From<rusqlite::Error> for LedgerError {
 
 /// The database of one vault. Several servers may have it open; they take turns in writing.
 pub(super) struct Ledger {
-    place: Place,
-    open: Mutex<Option<Opened>>,
+    place: LedgerPlace,
+    open: Mutex<Option<OpenDatabase>>,
     retention: Retention,
     /// How many bytes of contents there are, as far as this process has counted and written them.
     stored: AtomicI64,
@@ -59,7 +61,7 @@ pub(super) struct Ledger {
 /// Nobody has counted yet.
 const UNKNOWN: i64 = i64::MIN;
 
-enum Place {
+enum LedgerPlace {
     Folder(Arc<StateFolder>),
     /// For a vault that only this process knows.
     Memory,
@@ -67,12 +69,12 @@ enum Place {
 
 impl Ledger {
     pub(super) fn new(folder: Arc<StateFolder>, retention: Retention) -> Self {
-        Self { place: Place::Folder(folder), open: Mutex::default(), retention, stored: AtomicI64::new(UNKNOWN) }
+        Self { place: LedgerPlace::Folder(folder), open: Mutex::default(), retention, stored: AtomicI64::new(UNKNOWN) }
     }
 
     pub(super) fn in_memory() -> Self {
         Self {
-            place: Place::Memory,
+            place: LedgerPlace::Memory,
             open: Mutex::default(),
             retention: Retention::default(),
             stored: AtomicI64::new(UNKNOWN),
@@ -125,7 +127,7 @@ impl Ledger {
     }
 
     /// Changes that somebody began and did not finish. Only whoever has the turn may ask: the others' are under way.
-    pub(crate) fn under_way(&self) -> Result<Vec<Intent>, LedgerError> {
+    pub(crate) fn under_way(&self) -> Result<Vec<UnfinishedChange>, LedgerError> {
         self.read(Vec::new(), |database| {
             let mut found = database.prepare_cached(
                 "SELECT number, id FROM checkpoints
@@ -138,12 +140,12 @@ impl Ledger {
     }
 
     /// Old files of ours that somebody still had open when they were replaced.
-    pub(crate) fn lingering(&self) -> Result<Vec<Lingering>, LedgerError> {
+    pub(crate) fn lingering(&self) -> Result<Vec<OpenOldFile>, LedgerError> {
         self.read(Vec::new(), |database| records::lingering(database, OldFile::Kept as i64))
     }
 
     /// Old files of ours that were removed, so lately that a power cut might bring them back.
-    pub(crate) fn removed(&self) -> Result<Vec<Lingering>, LedgerError> {
+    pub(crate) fn removed(&self) -> Result<Vec<OpenOldFile>, LedgerError> {
         self.read(Vec::new(), |database| records::lingering(database, OldFile::Removed as i64))
     }
 
@@ -194,16 +196,19 @@ impl Ledger {
     }
 
     /// Opens it if need be: for the first time, or because somebody has moved the file away since.
-    fn with_database<T>(&self, work: impl Fn(&mut Opened) -> Result<T, rusqlite::Error>) -> Result<T, LedgerError> {
+    fn with_database<T>(
+        &self,
+        work: impl Fn(&mut OpenDatabase) -> Result<T, rusqlite::Error>,
+    ) -> Result<T, LedgerError> {
         let mut held = self.open.lock();
         // Closed before another is opened, because it takes its log with it by name.
         let known = held.take().filter(|opened| opened.is_at(&self.place));
-        let mut opened = known.map_or_else(|| Opened::at(&self.place), Ok)?;
+        let mut opened = known.map_or_else(|| OpenDatabase::at(&self.place), Ok)?;
         let mut done = work(&mut opened);
         if done.as_ref().is_err_and(database::is_damaged) {
             // It is set aside, and what can be read of it goes into a new one.
             drop(opened);
-            opened = Opened::anew(&self.place)?;
+            opened = OpenDatabase::anew(&self.place)?;
             done = work(&mut opened);
         }
         *held = Some(opened);
@@ -293,7 +298,7 @@ impl Ledger {
     }
 }
 
-impl Place {
+impl LedgerPlace {
     /// A name for a checkpoint. It tells nothing of how many others there are; only in examples it is always the same.
     fn name(&self) -> Result<u64, LedgerError> {
         match self {

@@ -11,7 +11,7 @@ use std::{
 use lapidary_note::ContentHash;
 use rusqlite::{Connection, OpenFlags};
 
-use super::{Observer, StoreError};
+use super::{StepObserver, StoreError};
 
 /// The folder in which the state of one vault is kept. It is named after the place where the vault really is, so that
 /// servers that reach it by different names meet; asking for that place may wait for the disk, so it is done on first
@@ -20,7 +20,7 @@ pub struct StateFolder {
     base: PathBuf,
     vault: PathBuf,
     resolved: OnceLock<PathBuf>,
-    observer: Option<Observer>,
+    observer: Option<StepObserver>,
 }
 
 impl StateFolder {
@@ -30,7 +30,7 @@ impl StateFolder {
 
     /// The same folder, where what is written down is watched step by step, as a vault's changes are.
     #[must_use]
-    pub fn observed(self, observer: Observer) -> Self {
+    pub fn observed(self, observer: StepObserver) -> Self {
         Self { observer: Some(observer), ..self }
     }
 

@@ -10,15 +10,15 @@ mod swaps;
 
 use std::time::SystemTime;
 
-use crate::{Change, File, Guard, Origin, Trash, VaultPath};
+use crate::{Change, ChangeOrigin, ContentGuard, File, TrashKind, VaultPath};
 
 fn vault_path(path: &str) -> VaultPath {
     VaultPath::parse(path).unwrap()
 }
 
 /// Nobody in particular.
-fn origin() -> Origin {
-    Origin { tool: "test".to_owned(), client: "test".to_owned(), time: SystemTime::now() }
+fn origin() -> ChangeOrigin {
+    ChangeOrigin { tool: "test".to_owned(), client: "test".to_owned(), time: SystemTime::now() }
 }
 
 /// Numbers that look random and are the same in every run.

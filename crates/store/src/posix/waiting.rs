@@ -16,10 +16,10 @@ use super::state::{StateFolder, opened, private_file, private_folder, same_file}
 
 /// One file for each question; its name says how far it has come, so that only one answer can count.
 #[derive(Clone, Debug)]
-pub struct Waiting(Arc<StateFolder>);
+pub struct ApprovalQueue(Arc<StateFolder>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Progress {
+pub enum ApprovalState {
     Open,
     /// Somebody is carrying out the answer.
     Taken,
@@ -31,16 +31,16 @@ pub enum Progress {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingName {
     pub id: String,
-    pub progress: Progress,
+    pub progress: ApprovalState,
     pub since: SystemTime,
     pub bytes: u64,
 }
 
 /// The right to carry out an answer. It is a lock, so a process that ends in the middle gives it back.
 #[derive(Debug)]
-pub struct Taken(#[expect(dead_code, reason = "held, not read")] File);
+pub struct AnswerRight(#[expect(dead_code, reason = "held, not read")] File);
 
-impl Progress {
+impl ApprovalState {
     const ALL: [Self; 3] = [Self::Open, Self::Taken, Self::Settled];
 
     fn ending(self) -> &'static str {
@@ -52,7 +52,7 @@ impl Progress {
     }
 }
 
-impl Waiting {
+impl ApprovalQueue {
     pub fn new(folder: Arc<StateFolder>) -> Self {
         Self(folder)
     }
@@ -60,19 +60,19 @@ impl Waiting {
     /// Writes a question down, in place of an older one of that name.
     pub fn put(&self, id: &str, text: &str) -> io::Result<()> {
         private_folder(&self.folder()?)?;
-        self.write(id, Progress::Open, text)
+        self.write(id, ApprovalState::Open, text)
     }
 
     /// The question, and how far it has come. One whose answer was being carried out by a process that is gone is open
     /// again.
-    pub fn find(&self, id: &str) -> io::Result<Option<(Progress, String)>> {
+    pub fn find(&self, id: &str) -> io::Result<Option<(ApprovalState, String)>> {
         // Whoever looks while a file gets its next name finds it under that one.
-        for progress in Progress::ALL {
+        for progress in ApprovalState::ALL {
             let path = self.path(id, progress)?;
             match opened(&path).and_then(io::read_to_string) {
-                Ok(_) if progress == Progress::Taken && self.path(id, Progress::Settled)?.exists() => {}
-                Ok(text) if progress == Progress::Taken && hold(&path)?.is_some() => {
-                    return Ok(Some((Progress::Open, text)));
+                Ok(_) if progress == ApprovalState::Taken && self.path(id, ApprovalState::Settled)?.exists() => {}
+                Ok(text) if progress == ApprovalState::Taken && hold(&path)?.is_some() => {
+                    return Ok(Some((ApprovalState::Open, text)));
                 }
                 Ok(text) => return Ok(Some((progress, text))),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -94,7 +94,7 @@ impl Waiting {
             let entry = entry?;
             let name = entry.file_name();
             let Some((id, ending)) = name.to_str().and_then(|name| name.split_once('.')) else { continue };
-            let Some(progress) = Progress::ALL.into_iter().find(|progress| progress.ending() == ending) else {
+            let Some(progress) = ApprovalState::ALL.into_iter().find(|progress| progress.ending() == ending) else {
                 continue;
             };
             match entry.metadata() {
@@ -111,7 +111,7 @@ impl Waiting {
     }
 
     /// All of them.
-    pub fn list(&self) -> io::Result<Vec<(String, Progress, String)>> {
+    pub fn list(&self) -> io::Result<Vec<(String, ApprovalState, String)>> {
         let ids: BTreeSet<String> = self.names()?.into_iter().map(|found| found.id).collect();
         let mut found = Vec::new();
         for id in ids {
@@ -123,17 +123,17 @@ impl Waiting {
     }
 
     /// Takes an open question, which only one can do.
-    pub fn take(&self, id: &str) -> io::Result<Option<Taken>> {
-        let (open, taken) = (self.path(id, Progress::Open)?, self.path(id, Progress::Taken)?);
+    pub fn take(&self, id: &str) -> io::Result<Option<AnswerRight>> {
+        let (open, taken) = (self.path(id, ApprovalState::Open)?, self.path(id, ApprovalState::Taken)?);
         // Locked under its old name: nobody may see it taken and free.
         let Some(held) = hold(&open)? else {
             // Whoever took it before is gone, or still at it.
-            return Ok(if open.exists() { None } else { hold(&taken)?.map(Taken) });
+            return Ok(if open.exists() { None } else { hold(&taken)?.map(AnswerRight) });
         };
         match fs::rename(&open, &taken) {
-            Ok(()) if same_file(&held, &taken) => Ok(Some(Taken(held))),
+            Ok(()) if same_file(&held, &taken) => Ok(Some(AnswerRight(held))),
             // It was written anew meanwhile.
-            Ok(()) => Ok(hold(&taken)?.map(Taken)),
+            Ok(()) => Ok(hold(&taken)?.map(AnswerRight)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
@@ -141,12 +141,12 @@ impl Waiting {
 
     /// Writes the answer to a taken question down.
     pub fn settle(&self, id: &str, text: &str) -> io::Result<()> {
-        self.write(id, Progress::Settled, text)?;
-        self.remove(id, Progress::Taken).map(|_| ())
+        self.write(id, ApprovalState::Settled, text)?;
+        self.remove(id, ApprovalState::Taken).map(|_| ())
     }
 
     /// Whether it was there: of several who remove it at a time, one hears yes.
-    pub fn remove(&self, id: &str, progress: Progress) -> io::Result<bool> {
+    pub fn remove(&self, id: &str, progress: ApprovalState) -> io::Result<bool> {
         match fs::remove_file(self.path(id, progress)?) {
             Ok(()) => Ok(true),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
@@ -156,11 +156,11 @@ impl Waiting {
 
     /// Removes it, however far it has come.
     pub fn forget(&self, id: &str) -> io::Result<()> {
-        Progress::ALL.into_iter().try_for_each(|progress| self.remove(id, progress).map(|_| ()))
+        ApprovalState::ALL.into_iter().try_for_each(|progress| self.remove(id, progress).map(|_| ()))
     }
 
     /// Under another name first: nobody may read half of it.
-    fn write(&self, id: &str, progress: Progress, text: &str) -> io::Result<()> {
+    fn write(&self, id: &str, progress: ApprovalState, text: &str) -> io::Result<()> {
         use io::Write;
         let path = self.path(id, progress)?;
         let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
@@ -175,7 +175,7 @@ impl Waiting {
         self.0.file("approvals")
     }
 
-    fn path(&self, id: &str, progress: Progress) -> io::Result<PathBuf> {
+    fn path(&self, id: &str, progress: ApprovalState) -> io::Result<PathBuf> {
         if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -207,18 +207,18 @@ mod tests {
     #[test]
     fn a_question_is_taken_once_and_its_answer_is_kept() {
         let (base, vault) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let waiting = Waiting::new(Arc::new(StateFolder::new(base.path().into(), vault.path().into())));
+        let waiting = ApprovalQueue::new(Arc::new(StateFolder::new(base.path().into(), vault.path().into())));
         assert_eq!(waiting.list().unwrap(), []);
         assert_eq!(waiting.find("ab12").unwrap(), None);
         waiting.put("ab12", "first").unwrap();
         waiting.put("ab12", "again").unwrap();
-        assert_eq!(waiting.find("ab12").unwrap(), Some((Progress::Open, "again".into())));
+        assert_eq!(waiting.find("ab12").unwrap(), Some((ApprovalState::Open, "again".into())));
         let taken = waiting.take("ab12").unwrap();
         assert!(taken.is_some() && waiting.take("ab12").unwrap().is_none());
-        assert_eq!(waiting.list().unwrap(), [("ab12".into(), Progress::Taken, "again".into())]);
+        assert_eq!(waiting.list().unwrap(), [("ab12".into(), ApprovalState::Taken, "again".into())]);
         waiting.settle("ab12", "yes").unwrap();
-        assert_eq!(waiting.list().unwrap(), [("ab12".into(), Progress::Settled, "yes".into())]);
-        waiting.remove("ab12", Progress::Settled).unwrap();
+        assert_eq!(waiting.list().unwrap(), [("ab12".into(), ApprovalState::Settled, "yes".into())]);
+        waiting.remove("ab12", ApprovalState::Settled).unwrap();
         assert_eq!(waiting.list().unwrap(), []);
         assert!(waiting.find("../ab").is_err());
     }
@@ -226,17 +226,17 @@ mod tests {
     #[test]
     fn a_question_whose_answer_was_interrupted_is_open_again() {
         let (base, vault) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
-        let waiting = Waiting::new(Arc::new(StateFolder::new(base.path().into(), vault.path().into())));
+        let waiting = ApprovalQueue::new(Arc::new(StateFolder::new(base.path().into(), vault.path().into())));
         waiting.put("ab12", "first").unwrap();
         drop(waiting.take("ab12").unwrap());
-        assert_eq!(waiting.find("ab12").unwrap(), Some((Progress::Open, "first".into())));
+        assert_eq!(waiting.find("ab12").unwrap(), Some((ApprovalState::Open, "first".into())));
         let again = waiting.take("ab12").unwrap();
         assert!(again.is_some());
-        assert_eq!(waiting.find("ab12").unwrap(), Some((Progress::Taken, "first".into())));
+        assert_eq!(waiting.find("ab12").unwrap(), Some((ApprovalState::Taken, "first".into())));
         drop(again);
         waiting.put("ab12", "second").unwrap();
         let anew = waiting.take("ab12").unwrap();
-        assert_eq!(waiting.list().unwrap(), [("ab12".into(), Progress::Taken, "second".into())]);
+        assert_eq!(waiting.list().unwrap(), [("ab12".into(), ApprovalState::Taken, "second".into())]);
         drop(anew);
         waiting.forget("ab12").unwrap();
         assert_eq!(waiting.list().unwrap(), []);

@@ -14,21 +14,21 @@ use std::collections::BTreeSet;
 use crate::VaultPath;
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::Watch;
+pub(super) use linux::FolderWatch;
 #[cfg(not(target_os = "linux"))]
-pub(super) use none::Watch;
+pub(super) use none::FolderWatch;
 
 /// Folders that were given to a watch while a vault was walked, which many threads do at a time. The watch learns their
 /// names afterwards, from whoever owns it.
 #[derive(Debug, Default)]
-pub(super) struct Watched {
+pub(super) struct WatchedFolders {
     /// By the number that the system gave each; `None` is the vault itself.
     folders: Vec<(i32, Option<VaultPath>)>,
     /// There is something that can change unseen.
     unseen: bool,
 }
 
-impl Watched {
+impl WatchedFolders {
     pub(super) fn give_up(&mut self) {
         self.unseen = true;
     }
@@ -41,7 +41,7 @@ impl Watched {
 
 /// What has happened since the last time.
 #[derive(Debug, Default, PartialEq, Eq)]
-pub(super) struct Events {
+pub(super) struct WatchEvents {
     /// Something was made, changed or removed here.
     pub(super) paths: BTreeSet<VaultPath>,
     /// Events were lost; only a look at everything helps.

@@ -44,7 +44,7 @@ impl Policy {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{Globs, rules::Says},
+        super::{PathGlobs, rules::RuleVerdict},
         *,
     };
 
@@ -72,7 +72,7 @@ mod tests {
             ("*.md\n!/open/*.md", "a", "b", true),
         ] {
             let mut scope = Scope::default();
-            scope.rules.add(Says::Ignored, rules.as_bytes()).unwrap();
+            scope.rules.add(RuleVerdict::Ignored, rules.as_bytes()).unwrap();
             assert_eq!(alike(&scope, one, other), expected, "{rules:?} {one} {other}");
             assert_eq!(alike(&scope, other, one), expected, "{rules:?} {other} {one}");
         }
@@ -87,7 +87,7 @@ mod tests {
         let read = Scope::from(Policy { read: Some(prefixes(&["a/x", "b"])), ..Policy::default() });
         assert!(alike(&read, "b/c", "b/d"));
         assert!(!alike(&read, "a", "b/a"));
-        let globs = |patterns: &[&str]| Globs::parse(patterns).unwrap();
+        let globs = |patterns: &[&str]| PathGlobs::parse(patterns).unwrap();
         let deny = Scope::from(Policy { deny_globs: globs(&["**/*.secret.md", "a/x/**"]), ..Policy::default() });
         assert!(alike(&deny, "b", "c"));
         assert!(!alike(&deny, "a", "c"));
@@ -98,7 +98,7 @@ mod tests {
         let excluded = |filters: &str| {
             let mut scope = Scope::default();
             let settings = format!(r#"{{"userIgnoreFilters": {filters}}}"#);
-            scope.rules.add(Says::Excluded, settings.as_bytes()).unwrap();
+            scope.rules.add(RuleVerdict::Excluded, settings.as_bytes()).unwrap();
             scope
         };
         assert!(alike(&excluded(r#"["a/x/"]"#), "b", "c"));

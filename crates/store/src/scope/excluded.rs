@@ -1,14 +1,14 @@
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 
-use super::fold::{FoldedPath, Wanted, folded, folders_of};
+use super::fold::{FoldedPath, PathWanted, folded, folders_of};
 
 /// Obsidian's own setting "Excluded files".
 #[derive(Clone, Debug, Default)]
-pub(super) struct Excluded(Vec<Filter>);
+pub(super) struct ExcludedFiles(Vec<ExclusionFilter>);
 
 #[derive(Clone, Debug)]
-enum Filter {
+enum ExclusionFilter {
     /// The start of a path, which need not end where a name ends.
     Start(String),
     Regex(Box<fancy_regex::Regex>),
@@ -18,7 +18,7 @@ enum Filter {
 #[derive(Debug)]
 pub(super) struct BadFilters;
 
-impl Excluded {
+impl ExcludedFiles {
     pub(super) fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -30,23 +30,23 @@ impl Excluded {
             Some(Value::Array(filters)) => filters,
             Some(_) => return Err(BadFilters),
         };
-        let parsed = filters.iter().map(|filter| Filter::parse(filter.as_str().ok_or(BadFilters)?));
+        let parsed = filters.iter().map(|filter| ExclusionFilter::parse(filter.as_str().ok_or(BadFilters)?));
         parsed.filter_map(Result::transpose).collect::<Result<_, _>>().map(Self)
     }
 
     /// Whether the same is covered in both folders, as far as the filters tell.
     pub(super) fn covers_alike(&self, one: &FoldedPath, other: &FoldedPath) -> bool {
         self.0.iter().all(|filter| match filter {
-            Filter::Start(start) => {
+            ExclusionFilter::Start(start) => {
                 let rest = |folder: &FoldedPath| start.strip_prefix(folder.as_str())?.strip_prefix('/');
                 rest(one) == rest(other)
             }
-            Filter::Regex(_) => false,
+            ExclusionFilter::Regex(_) => false,
         })
     }
 
     /// A folder is compared with a `/` at its end, as it stands in the paths of what it holds.
-    pub(super) fn covers(&self, path: &str, folded: &FoldedPath, wanted: Wanted) -> bool {
+    pub(super) fn covers(&self, path: &str, folded: &FoldedPath, wanted: PathWanted) -> bool {
         if self.0.is_empty() {
             return false;
         }
@@ -54,18 +54,18 @@ impl Excluded {
         let shown: String = path.nfc().collect();
         let mut shapes: Vec<String> = folders_of(&shown).map(|folder| format!("{folder}/")).collect();
         shapes.push(format!("{shown}/"));
-        if wanted == Wanted::Anything {
+        if wanted == PathWanted::Anything {
             shapes.push(shown);
         }
         self.0.iter().any(|filter| match filter {
-            Filter::Start(start) => as_folder.starts_with(start),
+            ExclusionFilter::Start(start) => as_folder.starts_with(start),
             // An expression that takes too long has not said that the path may be seen.
-            Filter::Regex(regex) => shapes.iter().any(|shape| regex.is_match(shape).unwrap_or(true)),
+            ExclusionFilter::Regex(regex) => shapes.iter().any(|shape| regex.is_match(shape).unwrap_or(true)),
         })
     }
 }
 
-impl Filter {
+impl ExclusionFilter {
     /// `None` for an entry that says nothing.
     fn parse(written: &str) -> Result<Option<Self>, BadFilters> {
         let expression = written.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
@@ -83,8 +83,8 @@ impl Filter {
 mod tests {
     use super::*;
 
-    fn covers(filters: &str, path: &str, wanted: Wanted) -> bool {
-        let excluded = Excluded::parse(&format!(r#"{{"userIgnoreFilters": {filters}, "x": 1}}"#)).unwrap();
+    fn covers(filters: &str, path: &str, wanted: PathWanted) -> bool {
+        let excluded = ExcludedFiles::parse(&format!(r#"{{"userIgnoreFilters": {filters}, "x": 1}}"#)).unwrap();
         excluded.covers(path, &FoldedPath::new(path), wanted)
     }
 
@@ -109,16 +109,16 @@ mod tests {
             ("null", "a", false),
             ("[]", "a", false),
         ] {
-            assert_eq!(covers(filters, path, Wanted::Anything), expected, "{filters} {path}");
+            assert_eq!(covers(filters, path, PathWanted::Anything), expected, "{filters} {path}");
         }
-        assert!(!covers(r#"["/^(?!Work\\/)/"]"#, "Work", Wanted::Folder), "asked for as a folder");
+        assert!(!covers(r#"["/^(?!Work\\/)/"]"#, "Work", PathWanted::Folder), "asked for as a folder");
     }
 
     #[test]
     fn what_cannot_be_read_is_not_taken_for_nothing() {
         for text in ["", "[]", "{", r#"{"userIgnoreFilters": "x"}"#, r#"{"userIgnoreFilters": ["/(/"]}"#] {
-            assert!(Excluded::parse(text).is_err(), "{text}");
+            assert!(ExcludedFiles::parse(text).is_err(), "{text}");
         }
-        assert!(Excluded::parse("{}").is_ok());
+        assert!(ExcludedFiles::parse("{}").is_ok());
     }
 }

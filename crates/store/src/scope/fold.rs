@@ -18,7 +18,7 @@ pub(super) struct FoldedPath(String);
 /// As what a path is asked for. Its string does not tell, so a rule for folders closes a file of that name too: if the
 /// answer depended on what is there, it would tell what is there.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Wanted {
+pub(super) enum PathWanted {
     Folder,
     Anything,
 }

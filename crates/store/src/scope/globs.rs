@@ -6,7 +6,7 @@ use super::fold::{FoldedPath, folded};
 /// Patterns for paths: `*` and `?` stay within a name, `**` goes through folders, `{a,b}` and `[a-z]` choose. A
 /// pattern that fits a folder covers everything below it.
 #[derive(Clone, Debug, Default)]
-pub struct Globs {
+pub struct PathGlobs {
     written: Vec<String>,
     covering: GlobSet,
     /// Fits the folders in which something covered can be.
@@ -35,7 +35,7 @@ pub enum GlobProblem {
     Syntax(globset::ErrorKind),
 }
 
-impl Globs {
+impl PathGlobs {
     pub fn parse(patterns: &[impl AsRef<str>]) -> Result<Self, GlobError> {
         let (mut covering, mut leading) = (GlobSetBuilder::new(), GlobSetBuilder::new());
         let mut written = Vec::new();
@@ -142,8 +142,8 @@ fn leading_folders(pattern: &str) -> Vec<String> {
 mod tests {
     use super::*;
 
-    fn globs(patterns: &[&str]) -> Globs {
-        Globs::parse(patterns).unwrap()
+    fn globs(patterns: &[&str]) -> PathGlobs {
+        PathGlobs::parse(patterns).unwrap()
     }
 
     #[test]
@@ -206,7 +206,7 @@ mod tests {
             ("a/[b", GlobProblem::Syntax(globset::ErrorKind::UnclosedClass)),
             ("{a", GlobProblem::Syntax(globset::ErrorKind::UnclosedAlternates)),
         ] {
-            assert_eq!(Globs::parse(&[given]).unwrap_err(), GlobError { given: given.into(), problem }, "{given}");
+            assert_eq!(PathGlobs::parse(&[given]).unwrap_err(), GlobError { given: given.into(), problem }, "{given}");
         }
     }
 }

@@ -3,8 +3,8 @@
 use std::{sync::Arc, time::SystemTime};
 
 use super::{
-    Denied, Policy, RulesError, Scope, ScopeKeeper,
-    fold::{FoldedPath, Wanted, folded},
+    PathDenied, Policy, RulesError, Scope, ScopeKeeper,
+    fold::{FoldedPath, PathWanted, folded},
 };
 use crate::{Backend, VaultPath};
 
@@ -44,7 +44,7 @@ pub(super) struct InnerScope {
 }
 
 /// How a path lies to the folder of the vault.
-enum Lies {
+enum InnerPosition {
     Elsewhere,
     /// The folder, or one around it.
     Around,
@@ -66,7 +66,7 @@ impl InnerScope {
         self.scope.as_ref().is_some_and(|scope| scope.shows_all_of_the_index())
     }
 
-    pub(super) fn may_see(&self, path: &VaultPath, folded: &FoldedPath, wanted: Wanted) -> Result<(), Denied> {
+    pub(super) fn may_see(&self, path: &VaultPath, folded: &FoldedPath, wanted: PathWanted) -> Result<(), PathDenied> {
         self.asked(path, folded, |scope, path| scope.may_see(path, wanted))
     }
 
@@ -74,19 +74,20 @@ impl InnerScope {
     pub(super) fn closes_alike(&self, one: (&VaultPath, &FoldedPath), other: (&VaultPath, &FoldedPath)) -> bool {
         let closes_nothing = |scope: &Scope| scope.shows_all_of_the_index() && !scope.rules_in_force().protect;
         match (self.lies(one.0, one.1), self.lies(other.0, other.1), &self.scope) {
-            (Lies::Elsewhere, Lies::Elsewhere, _) => true,
-            (Lies::Inside(Some(one)), Lies::Inside(Some(other)), Some(scope)) => scope.closes_alike(&one, &other),
-            (Lies::Inside(_), Lies::Elsewhere, Some(scope)) | (Lies::Elsewhere, Lies::Inside(_), Some(scope)) => {
-                closes_nothing(scope)
+            (InnerPosition::Elsewhere, InnerPosition::Elsewhere, _) => true,
+            (InnerPosition::Inside(Some(one)), InnerPosition::Inside(Some(other)), Some(scope)) => {
+                scope.closes_alike(&one, &other)
             }
+            (InnerPosition::Inside(_), InnerPosition::Elsewhere, Some(scope))
+            | (InnerPosition::Elsewhere, InnerPosition::Inside(_), Some(scope)) => closes_nothing(scope),
             _ => false,
         }
     }
 
     /// The vault itself stays where it is: elsewhere nobody would know what it closes.
-    pub(super) fn may_write(&self, path: &VaultPath, folded: &FoldedPath) -> Result<(), Denied> {
-        if matches!(self.lies(path, folded), Lies::Around) {
-            return Err(Denied::Protected);
+    pub(super) fn may_write(&self, path: &VaultPath, folded: &FoldedPath) -> Result<(), PathDenied> {
+        if matches!(self.lies(path, folded), InnerPosition::Around) {
+            return Err(PathDenied::Protected);
         }
         self.asked(path, folded, Scope::may_write)
     }
@@ -95,29 +96,29 @@ impl InnerScope {
         &self,
         path: &VaultPath,
         folded: &FoldedPath,
-        ask: impl FnOnce(&Scope, &VaultPath) -> Result<(), Denied>,
-    ) -> Result<(), Denied> {
-        let Lies::Inside(path) = self.lies(path, folded) else { return Ok(()) };
-        let (Some(scope), Some(path)) = (&self.scope, path) else { return Err(Denied::Forbidden) };
+        ask: impl FnOnce(&Scope, &VaultPath) -> Result<(), PathDenied>,
+    ) -> Result<(), PathDenied> {
+        let InnerPosition::Inside(path) = self.lies(path, folded) else { return Ok(()) };
+        let (Some(scope), Some(path)) = (&self.scope, path) else { return Err(PathDenied::Forbidden) };
         ask(scope, &path).map_err(|denied| match denied {
             // In whose folders it would be open is said to those who ask that vault.
-            Denied::NotAllowed { .. } => Denied::Forbidden,
+            PathDenied::NotAllowed { .. } => PathDenied::Forbidden,
             denied => denied,
         })
     }
 
-    fn lies(&self, path: &VaultPath, folded: &FoldedPath) -> Lies {
+    fn lies(&self, path: &VaultPath, folded: &FoldedPath) -> InnerPosition {
         let path_below = |outer: &str, inner: &str| {
             inner.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
         };
         if path_below(folded.as_str(), &self.at) {
-            return Lies::Around;
+            return InnerPosition::Around;
         }
         if !path_below(&self.at, folded.as_str()) {
-            return Lies::Elsewhere;
+            return InnerPosition::Elsewhere;
         }
         // By names, as without case a path may have another length.
         let names: Vec<&str> = path.names().skip(self.at.split('/').count()).collect();
-        Lies::Inside(VaultPath::spelt(&names.join("/")))
+        InnerPosition::Inside(VaultPath::spelt(&names.join("/")))
     }
 }

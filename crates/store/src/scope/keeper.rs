@@ -9,20 +9,20 @@ use super::{
     inner::{InnerScope, InnerVault},
     rules::{MAX_RULE_BYTES, OBSIDIAN_SETTINGS, RULE_FILES, RuleFile, RuleProblem, RulesError, VaultRules},
 };
-use crate::{Backend, Stamp, StoreError, VaultPath, nanoseconds};
+use crate::{Backend, FileStamp, StoreError, VaultPath, nanoseconds};
 
 #[derive(Default)]
 pub struct ScopeKeeper {
     policy: Arc<Policy>,
     /// Other vaults that lie in folders of this one.
     inner: Vec<InnerVault>,
-    known: Mutex<Option<Known>>,
+    known: Mutex<Option<KnownRules>>,
 }
 
 /// The rules as they were read last.
-struct Known {
+struct KnownRules {
     /// Of each file, in order; `None` where there is none.
-    stamps: Vec<Option<Stamp>>,
+    stamps: Vec<Option<FileStamp>>,
     /// The files were old enough when they were read: another content would show other stamps.
     settled: bool,
     contents: Vec<Option<Vec<u8>>>,
@@ -31,7 +31,7 @@ struct Known {
     narrowed: Vec<(Arc<Policy>, Arc<Scope>)>,
 }
 
-impl Known {
+impl KnownRules {
     fn scope_for(&mut self, grant: Option<&Arc<Policy>>) -> Arc<Scope> {
         let Some(grant) = grant else { return Arc::clone(&self.scope) };
         if let Some((_, scope)) = self.narrowed.iter().find(|(known, _)| Arc::ptr_eq(known, grant)) {
@@ -88,7 +88,7 @@ impl ScopeKeeper {
             Some(known) => (known.scope, known.narrowed),
             None => (Arc::new(Scope { inner, ..self.made_from(&contents)? }), Vec::new()),
         };
-        Ok(known.insert(Known { stamps, settled, contents, scope, narrowed }).scope_for(grant))
+        Ok(known.insert(KnownRules { stamps, settled, contents, scope, narrowed }).scope_for(grant))
     }
 
     fn files(&self) -> impl Iterator<Item = RuleFile> {
@@ -106,7 +106,7 @@ impl ScopeKeeper {
     }
 }
 
-fn stamp(store: &dyn Backend, file: RuleFile) -> Result<Option<Stamp>, RulesError> {
+fn stamp(store: &dyn Backend, file: RuleFile) -> Result<Option<FileStamp>, RulesError> {
     store.stamp(&path(file)?).map_err(|error| refused(file, error))
 }
 

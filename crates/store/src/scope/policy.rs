@@ -1,4 +1,4 @@
-use super::{Denied, Globs, PathPrefix, fold::FoldedPath, fold::Wanted};
+use super::{PathDenied, PathGlobs, PathPrefix, fold::FoldedPath, fold::PathWanted};
 
 /// What the owner of the server configured for one vault.
 #[derive(Clone, Debug, Default)]
@@ -11,9 +11,9 @@ pub struct Policy {
     pub deny: Vec<PathPrefix>,
     pub read_only: bool,
     /// What of this vault is open at all; `None` means everything.
-    pub allow_globs: Option<Globs>,
+    pub allow_globs: Option<PathGlobs>,
     /// Wins over what is allowed.
-    pub deny_globs: Globs,
+    pub deny_globs: PathGlobs,
     /// Names of folders that are no part of the vault, at any depth.
     pub skip_folders: FolderNames,
     /// Whether what Obsidian itself excludes is ignored.
@@ -44,12 +44,12 @@ impl Policy {
         !self.deny.is_empty() || self.allow_globs.is_some() || !self.deny_globs.is_empty()
     }
 
-    pub(super) fn may_read(&self, path: &FoldedPath, wanted: Wanted) -> Result<(), Denied> {
+    pub(super) fn may_read(&self, path: &FoldedPath, wanted: PathWanted) -> Result<(), PathDenied> {
         self.closed(path)?;
         let write = self.write.iter().flatten().filter(|_| !self.read_only);
         if let Some(read) = &self.read {
             let allowed = || read.iter().chain(write.clone());
-            let leads_there = |prefix: &PathPrefix| wanted == Wanted::Folder && prefix.is_below(path.as_str());
+            let leads_there = |prefix: &PathPrefix| wanted == PathWanted::Folder && prefix.is_below(path.as_str());
             if !allowed().any(|prefix| prefix.covers_folded(path.as_str()) || leads_there(prefix)) {
                 let mut each: Vec<PathPrefix> = Vec::new();
                 allowed().for_each(|prefix| {
@@ -57,42 +57,42 @@ impl Policy {
                         each.push(prefix.clone())
                     }
                 });
-                return Err(Denied::OutsideReadPaths { allowed: each });
+                return Err(PathDenied::OutsideReadPaths { allowed: each });
             }
         }
         self.globs(path, wanted)
     }
 
-    pub(super) fn may_write(&self, path: &FoldedPath) -> Result<(), Denied> {
+    pub(super) fn may_write(&self, path: &FoldedPath) -> Result<(), PathDenied> {
         if self.read_only {
-            return Err(Denied::ReadOnly);
+            return Err(PathDenied::ReadOnly);
         }
         self.closed(path)?;
         match &self.write {
             Some(allowed) if !allowed.iter().any(|prefix| prefix.covers_folded(path.as_str())) => {
-                Err(Denied::OutsideWritePaths { allowed: allowed.clone() })
+                Err(PathDenied::OutsideWritePaths { allowed: allowed.clone() })
             }
-            _ => self.globs(path, Wanted::Anything),
+            _ => self.globs(path, PathWanted::Anything),
         }
     }
 
-    fn closed(&self, path: &FoldedPath) -> Result<(), Denied> {
+    fn closed(&self, path: &FoldedPath) -> Result<(), PathDenied> {
         if path.names().any(|name| name.starts_with('.')) {
-            return Err(Denied::Hidden);
+            return Err(PathDenied::Hidden);
         }
         if self.deny.iter().any(|prefix| prefix.covers_folded(path.as_str())) {
-            return Err(Denied::InDenyPaths);
+            return Err(PathDenied::InDenyPaths);
         }
         Ok(())
     }
 
-    fn globs(&self, path: &FoldedPath, wanted: Wanted) -> Result<(), Denied> {
+    fn globs(&self, path: &FoldedPath, wanted: PathWanted) -> Result<(), PathDenied> {
         if let Some(allow) = &self.allow_globs {
-            let open = if wanted == Wanted::Folder { allow.may_be_in(path) } else { allow.covers(path) };
+            let open = if wanted == PathWanted::Folder { allow.may_be_in(path) } else { allow.covers(path) };
             if !open {
-                return Err(Denied::NotAllowed { allowed: allow.written().to_vec() });
+                return Err(PathDenied::NotAllowed { allowed: allow.written().to_vec() });
             }
         }
-        if self.deny_globs.covers(path) { Err(Denied::Forbidden) } else { Ok(()) }
+        if self.deny_globs.covers(path) { Err(PathDenied::Forbidden) } else { Ok(()) }
     }
 }

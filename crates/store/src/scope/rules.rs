@@ -9,11 +9,11 @@ use std::collections::HashMap;
 
 use unicode_normalization::UnicodeNormalization;
 
-use self::wildmatch::{Fits, Line};
+use self::wildmatch::{PatternForm, RuleLine};
 use super::{
     UnmatchedRule,
-    excluded::Excluded,
-    fold::{FoldedPath, Wanted},
+    excluded::ExcludedFiles,
+    fold::{FoldedPath, PathWanted},
 };
 use crate::StoreError;
 
@@ -21,11 +21,11 @@ use crate::StoreError;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RuleFile {
     pub(super) path: &'static str,
-    pub(super) says: Says,
+    pub(super) says: RuleVerdict,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Says {
+pub(super) enum RuleVerdict {
     Ignored,
     Protected,
     Excluded,
@@ -33,13 +33,13 @@ pub(super) enum Says {
 
 /// The last two are those of another server, which people already have in their vaults.
 pub(super) const RULE_FILES: [RuleFile; 4] = [
-    RuleFile { path: ".lapidaryignore", says: Says::Ignored },
-    RuleFile { path: ".lapidaryprotect", says: Says::Protected },
-    RuleFile { path: ".obsidian-agentignore", says: Says::Ignored },
-    RuleFile { path: ".obsidian-agentprotected", says: Says::Protected },
+    RuleFile { path: ".lapidaryignore", says: RuleVerdict::Ignored },
+    RuleFile { path: ".lapidaryprotect", says: RuleVerdict::Protected },
+    RuleFile { path: ".obsidian-agentignore", says: RuleVerdict::Ignored },
+    RuleFile { path: ".obsidian-agentprotected", says: RuleVerdict::Protected },
 ];
 
-pub(super) const OBSIDIAN_SETTINGS: RuleFile = RuleFile { path: ".obsidian/app.json", says: Says::Excluded };
+pub(super) const OBSIDIAN_SETTINGS: RuleFile = RuleFile { path: ".obsidian/app.json", says: RuleVerdict::Excluded };
 
 /// Larger than any list that a person keeps.
 pub(super) const MAX_RULE_BYTES: u64 = 1_000_000;
@@ -73,14 +73,14 @@ pub enum RuleProblem {
 /// What all rule files say together. No file can take back what another says.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VaultRules {
-    ignored: Vec<Patterns>,
-    protected: Vec<Patterns>,
-    excluded: Excluded,
+    ignored: Vec<PatternFile>,
+    protected: Vec<PatternFile>,
+    excluded: ExcludedFiles,
 }
 
 impl VaultRules {
     #[cfg(test)]
-    pub(super) fn add(&mut self, says: Says, bytes: &[u8]) -> Result<(), RuleProblem> {
+    pub(super) fn add(&mut self, says: RuleVerdict, bytes: &[u8]) -> Result<(), RuleProblem> {
         self.add_file(RuleFile { path: "", says }, bytes)
     }
 
@@ -88,22 +88,22 @@ impl VaultRules {
         let text = std::str::from_utf8(bytes).map_err(|_| RuleProblem::NotUtf8)?;
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         match says {
-            Says::Ignored => self.ignored.push(Patterns { file: path, ..Patterns::parse(text)? }),
-            Says::Protected => self.protected.push(Patterns { file: path, ..Patterns::parse(text)? }),
-            Says::Excluded => self.excluded = Excluded::parse(text).map_err(|_| RuleProblem::Filters)?,
+            RuleVerdict::Ignored => self.ignored.push(PatternFile { file: path, ..PatternFile::parse(text)? }),
+            RuleVerdict::Protected => self.protected.push(PatternFile { file: path, ..PatternFile::parse(text)? }),
+            RuleVerdict::Excluded => self.excluded = ExcludedFiles::parse(text).map_err(|_| RuleProblem::Filters)?,
         }
         Ok(())
     }
 
     pub(super) fn ignore_nothing(&self) -> bool {
-        self.ignored.iter().all(Patterns::is_empty) && self.excluded.is_empty()
+        self.ignored.iter().all(PatternFile::is_empty) && self.excluded.is_empty()
     }
 
     pub(super) fn protect_nothing(&self) -> bool {
-        self.protected.iter().all(Patterns::is_empty)
+        self.protected.iter().all(PatternFile::is_empty)
     }
 
-    pub(super) fn ignore(&self, path: &str, folded: &FoldedPath, wanted: Wanted) -> bool {
+    pub(super) fn ignore(&self, path: &str, folded: &FoldedPath, wanted: PathWanted) -> bool {
         self.ignored.iter().any(|patterns| patterns.cover(folded, wanted)) || self.excluded.covers(path, folded, wanted)
     }
 
@@ -129,15 +129,15 @@ impl VaultRules {
     }
 
     pub(super) fn protect(&self, folded: &FoldedPath) -> bool {
-        self.protected.iter().any(|patterns| patterns.cover(folded, Wanted::Anything))
+        self.protected.iter().any(|patterns| patterns.cover(folded, PathWanted::Anything))
     }
 }
 
 /// One file of patterns, as git reads them but without case. The last line that fits decides.
 #[derive(Clone, Debug, Default)]
-struct Patterns {
+struct PatternFile {
     file: &'static str,
-    lines: Vec<Line>,
+    lines: Vec<RuleLine>,
     /// Lines without wildcards, by what they name; those for folders alone apart.
     names: [HashMap<String, usize>; 2],
     paths: [HashMap<String, usize>; 2],
@@ -148,7 +148,7 @@ struct Patterns {
 /// More parts of patterns with wildcards than this would make every look at a path slow.
 const MAX_WILD_PARTS: usize = 100_000;
 
-impl Patterns {
+impl PatternFile {
     fn parse(text: &str) -> Result<Self, RuleProblem> {
         let mut patterns = Self::default();
         let mut wild_parts = 0;
@@ -163,14 +163,14 @@ impl Patterns {
                 continue;
             }
             let line: String = line.nfc().collect();
-            let line = Line::parse(&line).map_err(|_| RuleProblem::Pattern { line: number })?;
+            let line = RuleLine::parse(&line).map_err(|_| RuleProblem::Pattern { line: number })?;
             let at = patterns.lines.len();
             let table = usize::from(line.folders_only);
             match &line.fits {
-                Fits::Nothing => continue,
-                Fits::Name(name) => drop(patterns.names[table].insert(name.clone(), at)),
-                Fits::Path(path) => drop(patterns.paths[table].insert(path.clone(), at)),
-                Fits::NameLike(wild) | Fits::PathLike(wild) => {
+                PatternForm::Nothing => continue,
+                PatternForm::Name(name) => drop(patterns.names[table].insert(name.clone(), at)),
+                PatternForm::Path(path) => drop(patterns.paths[table].insert(path.clone(), at)),
+                PatternForm::NameLike(wild) | PatternForm::PathLike(wild) => {
                     wild_parts += wild.size();
                     patterns.wild.push(at);
                 }
@@ -186,8 +186,8 @@ impl Patterns {
         self.lines.iter().all(|line| line.negated)
     }
 
-    fn cover(&self, path: &FoldedPath, wanted: Wanted) -> bool {
-        self.cover_as(path, true) || (wanted == Wanted::Anything && self.cover_as(path, false))
+    fn cover(&self, path: &FoldedPath, wanted: PathWanted) -> bool {
+        self.cover_as(path, true) || (wanted == PathWanted::Anything && self.cover_as(path, false))
     }
 
     /// From the outermost folder inwards: below a folder that is covered, `!` takes nothing out again.
@@ -199,9 +199,9 @@ impl Patterns {
     fn cover_alike(&self, one: &FoldedPath, other: &FoldedPath) -> bool {
         let [one, other] = [one, other].map(|folder| format!("{}/", folder.as_str()));
         self.lines.iter().all(|line| match &line.fits {
-            Fits::Nothing | Fits::Name(_) | Fits::NameLike(_) => true,
-            Fits::Path(path) => path.strip_prefix(&*one) == path.strip_prefix(&*other),
-            Fits::PathLike(wild) => wild.goes_on_alike(&one, &other),
+            PatternForm::Nothing | PatternForm::Name(_) | PatternForm::NameLike(_) => true,
+            PatternForm::Path(path) => path.strip_prefix(&*one) == path.strip_prefix(&*other),
+            PatternForm::PathLike(wild) => wild.goes_on_alike(&one, &other),
         })
     }
 
@@ -225,8 +225,8 @@ impl Patterns {
 mod tests {
     use super::*;
 
-    fn covers(text: &str, path: &str, wanted: Wanted) -> bool {
-        Patterns::parse(text).unwrap().cover(&FoldedPath::new(path), wanted)
+    fn covers(text: &str, path: &str, wanted: PathWanted) -> bool {
+        PatternFile::parse(text).unwrap().cover(&FoldedPath::new(path), wanted)
     }
 
     #[test]
@@ -268,10 +268,10 @@ mod tests {
             ("?", &["\u{e9}"], &["ab"]),
         ] {
             for path in covered {
-                assert!(covers(text, path, Wanted::Anything), "{text:?} covers {path}");
+                assert!(covers(text, path, PathWanted::Anything), "{text:?} covers {path}");
             }
             for path in not {
-                assert!(!covers(text, path, Wanted::Anything), "{text:?} does not cover {path}");
+                assert!(!covers(text, path, PathWanted::Anything), "{text:?} does not cover {path}");
             }
         }
     }
@@ -279,26 +279,26 @@ mod tests {
     #[test]
     fn all_but_notes_is_possible() {
         let text = "*\n!*/\n!*.md";
-        assert!(covers(text, "a/b.png", Wanted::Anything));
-        assert!(!covers(text, "a/b.md", Wanted::Anything));
-        assert!(!covers(text, "a", Wanted::Folder), "asked for as a folder it is open");
-        assert!(covers(text, "a", Wanted::Anything), "a file of this name would be closed");
+        assert!(covers(text, "a/b.png", PathWanted::Anything));
+        assert!(!covers(text, "a/b.md", PathWanted::Anything));
+        assert!(!covers(text, "a", PathWanted::Folder), "asked for as a folder it is open");
+        assert!(covers(text, "a", PathWanted::Anything), "a file of this name would be closed");
     }
 
     #[test]
     fn what_is_no_pattern_is_said() {
         for (text, line) in [("a\n[b", 2), ("a\\", 1), ("a\\/", 1), ("\n\n[z-a]", 3), ("[[:letter:]]", 1)] {
-            assert_eq!(Patterns::parse(text).unwrap_err(), RuleProblem::Pattern { line }, "{text:?}");
+            assert_eq!(PatternFile::parse(text).unwrap_err(), RuleProblem::Pattern { line }, "{text:?}");
         }
         for (text, line) in [("a\rb", 1), ("a\nb\0", 2), ("a\r\r\n", 1), ("a\n\0\n", 2), ("#\rsecret", 1)] {
-            assert_eq!(Patterns::parse(text).unwrap_err(), RuleProblem::LineEnds { line }, "{text:?}");
+            assert_eq!(PatternFile::parse(text).unwrap_err(), RuleProblem::LineEnds { line }, "{text:?}");
         }
         let long = format!("{}b", "*a".repeat(60_000));
-        assert_eq!(Patterns::parse(&long).unwrap_err(), RuleProblem::TooComplex);
+        assert_eq!(PatternFile::parse(&long).unwrap_err(), RuleProblem::TooComplex);
         let mut rules = VaultRules::default();
-        assert_eq!(rules.add(Says::Ignored, b"a\xff"), Err(RuleProblem::NotUtf8));
-        assert_eq!(rules.add(Says::Excluded, b"{"), Err(RuleProblem::Filters));
-        assert_eq!(rules.add(Says::Ignored, b"\xef\xbb\xbfa"), Ok(()));
-        assert!(rules.ignore("a", &FoldedPath::new("a"), Wanted::Anything), "a byte order mark is no part of it");
+        assert_eq!(rules.add(RuleVerdict::Ignored, b"a\xff"), Err(RuleProblem::NotUtf8));
+        assert_eq!(rules.add(RuleVerdict::Excluded, b"{"), Err(RuleProblem::Filters));
+        assert_eq!(rules.add(RuleVerdict::Ignored, b"\xef\xbb\xbfa"), Ok(()));
+        assert!(rules.ignore("a", &FoldedPath::new("a"), PathWanted::Anything), "a byte order mark is no part of it");
     }
 }

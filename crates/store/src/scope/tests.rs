@@ -38,7 +38,7 @@ fn letters_with_accents_are_the_same_in_both_forms() {
     for (rule, asked) in [(composed, decomposed), (decomposed, composed)] {
         let scope = Scope::from(Policy { deny: prefixes(&[rule]), ..Policy::default() });
         let path = VaultPath::parse(&format!("{asked}/s.md")).unwrap();
-        assert_eq!(scope.may_read(&path), Err(Denied::InDenyPaths), "{rule:?} {asked:?}");
+        assert_eq!(scope.may_read(&path), Err(PathDenied::InDenyPaths), "{rule:?} {asked:?}");
     }
 }
 
@@ -48,17 +48,17 @@ fn deny_wins_in_every_spelling() {
     let scope = Scope::from(policy);
     for given in ["a/secret/x.md", "./a/secret/x.md", "/a/secret", "a\\secret\\x.md", "A/SECRET/x.md", "a//secret/x"] {
         let path = VaultPath::parse(given).unwrap();
-        assert_eq!(scope.may_read(&path), Err(Denied::InDenyPaths), "{given}");
-        assert_eq!(scope.may_write(&path), Err(Denied::InDenyPaths), "{given}");
+        assert_eq!(scope.may_read(&path), Err(PathDenied::InDenyPaths), "{given}");
+        assert_eq!(scope.may_write(&path), Err(PathDenied::InDenyPaths), "{given}");
     }
     assert!(scope.may_read(&VaultPath::parse("a/secrets.md").unwrap()).is_ok());
 }
 
-fn globs(patterns: &[&str]) -> Globs {
-    Globs::parse(patterns).unwrap()
+fn globs(patterns: &[&str]) -> PathGlobs {
+    PathGlobs::parse(patterns).unwrap()
 }
 
-fn scope_of(policy: Policy, rules: &[(rules::Says, &str)]) -> Scope {
+fn scope_of(policy: Policy, rules: &[(rules::RuleVerdict, &str)]) -> Scope {
     let mut scope = Scope::from(policy);
     for (says, text) in rules {
         scope.rules.add(*says, text.as_bytes()).unwrap();
@@ -76,10 +76,10 @@ fn patterns_of_a_vault_are_asked_in_order_allow_then_deny() {
         ("work/a.png", Ok(())),
         ("WORK", Ok(())),
         ("x/y/a.MD", Ok(())),
-        ("x/a.png", Err(Denied::NotAllowed { allowed: allowed() })),
-        ("work/secret/a.md", Err(Denied::Forbidden)),
-        ("Work/SECRET", Err(Denied::Forbidden)),
-        ("work/.hidden.md", Err(Denied::Hidden)),
+        ("x/a.png", Err(PathDenied::NotAllowed { allowed: allowed() })),
+        ("work/secret/a.md", Err(PathDenied::Forbidden)),
+        ("Work/SECRET", Err(PathDenied::Forbidden)),
+        ("work/.hidden.md", Err(PathDenied::Hidden)),
     ] {
         let path = VaultPath::parse(path).unwrap();
         assert_eq!(scope.may_read(&path), expected, "{path}");
@@ -87,14 +87,15 @@ fn patterns_of_a_vault_are_asked_in_order_allow_then_deny() {
     }
     let folder = |path| scope.may_enter(&VaultPath::parse(path).unwrap());
     assert_eq!(folder("x/y"), Ok(()), "notes may be in it");
-    assert_eq!(folder("work/secret"), Err(Denied::Forbidden));
+    assert_eq!(folder("work/secret"), Err(PathDenied::Forbidden));
     assert!(scope.may_read(&VaultPath::parse("x/y").unwrap()).is_err());
 }
 
 #[test]
 fn what_the_configuration_closes_no_rule_file_opens() {
     let policy = Policy { deny: prefixes(&["deny"]), read: Some(prefixes(&["read", "deny"])), ..Policy::default() };
-    let scope = scope_of(policy, &[(rules::Says::Ignored, "!*\n!deny/**"), (rules::Says::Protected, "!*")]);
+    let scope =
+        scope_of(policy, &[(rules::RuleVerdict::Ignored, "!*\n!deny/**"), (rules::RuleVerdict::Protected, "!*")]);
     for path in ["deny/a.md", "other/a.md", ".obsidian/app.json", ".lapidaryignore", "a/.lapidaryprotect"] {
         assert!(scope.may_read(&VaultPath::parse(path).unwrap()).is_err(), "{path}");
     }
@@ -102,7 +103,7 @@ fn what_the_configuration_closes_no_rule_file_opens() {
 
 #[test]
 fn ignored_is_closed_and_protected_is_readable() {
-    use rules::Says::{Excluded, Ignored, Protected};
+    use rules::RuleVerdict::{Excluded, Ignored, Protected};
     let policy = Policy { skip_folders: FolderNames::new(&["Node_Modules"]), ..Policy::default() };
     let scope = scope_of(
         policy,
@@ -116,16 +117,16 @@ fn ignored_is_closed_and_protected_is_readable() {
     );
     for (path, read, write) in [
         ("a.md", Ok(()), Ok(())),
-        ("Private/a.md", Err(Denied::Ignored), Err(Denied::Ignored)),
-        ("private", Err(Denied::Ignored), Err(Denied::Ignored)),
+        ("Private/a.md", Err(PathDenied::Ignored), Err(PathDenied::Ignored)),
+        ("private", Err(PathDenied::Ignored), Err(PathDenied::Ignored)),
         ("x/private/a.md", Ok(()), Ok(())),
-        ("x/a.TMP", Err(Denied::Ignored), Err(Denied::Ignored)),
-        ("keep.tmp", Err(Denied::Ignored), Err(Denied::Ignored)),
-        ("x/node_modules/a.md", Err(Denied::Ignored), Err(Denied::Ignored)),
-        ("archive/a.md", Err(Denied::Ignored), Err(Denied::Ignored)),
+        ("x/a.TMP", Err(PathDenied::Ignored), Err(PathDenied::Ignored)),
+        ("keep.tmp", Err(PathDenied::Ignored), Err(PathDenied::Ignored)),
+        ("x/node_modules/a.md", Err(PathDenied::Ignored), Err(PathDenied::Ignored)),
+        ("archive/a.md", Err(PathDenied::Ignored), Err(PathDenied::Ignored)),
         ("rules.md", Ok(()), Ok(())),
-        ("Fixed/a/b.md", Ok(()), Err(Denied::Protected)),
-        ("fixed", Ok(()), Err(Denied::Protected)),
+        ("Fixed/a/b.md", Ok(()), Err(PathDenied::Protected)),
+        ("fixed", Ok(()), Err(PathDenied::Protected)),
     ] {
         let path = VaultPath::parse(path).unwrap();
         assert_eq!((scope.may_read(&path), scope.may_write(&path)), (read, write), "{path}");

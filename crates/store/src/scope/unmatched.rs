@@ -1,6 +1,6 @@
 //! Rules that are about nothing that there is: more often a typing error than a plan.
 
-use super::{Globs, Scope, fold::FoldedPath};
+use super::{PathGlobs, Scope, fold::FoldedPath};
 use crate::{PathPrefix, VaultPath};
 
 /// A rule that no file or folder of the vault is covered by. For the owner alone.
@@ -31,8 +31,8 @@ impl Scope {
             }
         }
         for (source, globs) in [("allow", policy.allow_globs.as_ref()), ("deny", Some(&policy.deny_globs))] {
-            for pattern in globs.map(Globs::written).unwrap_or_default() {
-                let alone = Globs::parse(std::slice::from_ref(pattern));
+            for pattern in globs.map(PathGlobs::written).unwrap_or_default() {
+                let alone = PathGlobs::parse(std::slice::from_ref(pattern));
                 if alone.is_ok_and(|alone| !files.iter().chain(&folders).any(|path| alone.covers(path))) {
                     unmatched.push(UnmatchedRule { source, rule: pattern.clone() });
                 }
@@ -53,7 +53,7 @@ impl PathPrefix {
 #[cfg(test)]
 mod tests {
     use super::{
-        super::{Policy, rules::Says},
+        super::{Policy, rules::RuleVerdict},
         *,
     };
 
@@ -63,12 +63,12 @@ mod tests {
         let policy = Policy {
             deny: prefixes(&["Persnen", "work/plan.md"]),
             write: Some(prefixes(&["Work", "New"])),
-            deny_globs: Globs::parse(&["**/*.md", "Wrok/**"]).unwrap(),
+            deny_globs: PathGlobs::parse(&["**/*.md", "Wrok/**"]).unwrap(),
             ..Policy::default()
         };
         let mut scope = Scope::from(policy);
         let rules = "# all\n/Work/\nPersonn/\n*.pdf\nplan.md/\n!none\nW*\n";
-        scope.rules.add(Says::Ignored, rules.as_bytes()).unwrap();
+        scope.rules.add(RuleVerdict::Ignored, rules.as_bytes()).unwrap();
         let paths = |list: &[&str]| list.iter().map(|path| VaultPath::parse(path).unwrap()).collect::<Vec<_>>();
         let found = scope.unmatched(&paths(&["Work/Plan.md", "Personen/Anna.md"]), &paths(&["Work", "Personen"]));
         let found: Vec<String> = found.iter().map(|rule| rule.rule.clone()).collect();

@@ -1,14 +1,15 @@
 use std::collections::BTreeSet;
 
 use lapidary_operation::{
-    Context, Group, OpenedVaults, OperationDeclaration, Payload, ReadOperation, Reason, Subscription, VaultChoice,
+    Context, FileSubscription, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup,
+    VaultChoice,
 };
 use serde_json::{Map, Value};
 
 /// Whether the caller would now read something else of the files that it follows. A vault that is away or closed has no
 /// news.
 pub struct CheckSubscriptions {
-    pub subscriptions: Vec<Subscription>,
+    pub subscriptions: Vec<FileSubscription>,
 }
 
 /// Not recorded, as nothing is told but that there is news.
@@ -23,8 +24,8 @@ impl ReadOperation for CheckSubscriptions {
         Map::new()
     }
 
-    fn group(&self) -> Result<Option<Group>, Reason> {
-        Ok(Some(Group::Read))
+    fn group(&self) -> Result<Option<ToolGroup>, Reason> {
+        Ok(Some(ToolGroup::Read))
     }
 
     fn vaults(&self, visible: &[String]) -> Result<VaultChoice, Reason> {
@@ -32,7 +33,7 @@ impl ReadOperation for CheckSubscriptions {
         Ok(VaultChoice::Several(visible.iter().filter(|name| followed.contains(name)).cloned().collect()))
     }
 
-    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason> {
+    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
         let mut checked = Vec::new();
         for mut subscription in self.subscriptions.iter().cloned() {
             context.check()?;
@@ -41,6 +42,6 @@ impl ReadOperation for CheckSubscriptions {
             let changed = view.is_some_and(|view| view.has_changed(&mut subscription.sight));
             checked.push((subscription, changed));
         }
-        Ok(Payload::Checked(checked))
+        Ok(ReadPayload::Checked(checked))
     }
 }

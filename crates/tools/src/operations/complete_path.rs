@@ -1,5 +1,5 @@
 use lapidary_operation::{
-    Context, Group, OpenedVaults, OperationDeclaration, Payload, ReadOperation, Reason, VaultChoice,
+    Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup, VaultChoice,
 };
 use serde_json::{Map, Value, json};
 
@@ -22,15 +22,15 @@ impl ReadOperation for CompletePath {
         Map::from_iter([("path".to_owned(), json!(self.typed)), ("vault".to_owned(), json!(self.vault))])
     }
 
-    fn group(&self) -> Result<Option<Group>, Reason> {
-        Ok(Some(Group::Vault))
+    fn group(&self) -> Result<Option<ToolGroup>, Reason> {
+        Ok(Some(ToolGroup::Vault))
     }
 
     fn vaults(&self, _: &[String]) -> Result<VaultChoice, Reason> {
         Ok(VaultChoice::One(self.vault.clone()))
     }
 
-    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason> {
-        complete_path(context, vaults.one()?, &self.typed).map(Payload::Completed)
+    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
+        complete_path(context, vaults.one()?, &self.typed).map(ReadPayload::Completed)
     }
 }

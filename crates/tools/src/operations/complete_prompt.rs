@@ -1,5 +1,5 @@
 use lapidary_operation::{
-    Context, Group, OpenedVaults, OperationDeclaration, Payload, ReadOperation, Reason, VaultChoice,
+    Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup, VaultChoice,
 };
 use serde_json::{Map, Value, json};
 
@@ -24,16 +24,16 @@ impl ReadOperation for CompletePrompt {
         Map::from_iter([(self.argument.clone(), json!(self.typed))])
     }
 
-    fn group(&self) -> Result<Option<Group>, Reason> {
-        Ok(Some(Group::Vault))
+    fn group(&self) -> Result<Option<ToolGroup>, Reason> {
+        Ok(Some(ToolGroup::Vault))
     }
 
     fn vaults(&self, visible: &[String]) -> Result<VaultChoice, Reason> {
         vault_of(&self.prompt, visible)
     }
 
-    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason> {
+    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
         let completed = complete_prompt(context, vaults.one()?, &self.prompt, &self.argument, &self.typed)?;
-        Ok(Payload::Completed(completed))
+        Ok(ReadPayload::Completed(completed))
     }
 }

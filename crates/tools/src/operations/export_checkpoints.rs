@@ -1,6 +1,6 @@
 use lapidary_operation::{
-    CheckpointHistory, Context, Group, OpenedVaults, OperationDeclaration, Payload, ReadOperation, Reason, VaultChoice,
-    bug,
+    CheckpointHistory, Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup,
+    VaultChoice, bug,
 };
 use serde_json::{Map, Value, json};
 
@@ -20,19 +20,19 @@ impl ReadOperation for ExportCheckpoints {
         Map::from_iter([("vault".to_owned(), json!(self.vault))])
     }
 
-    fn group(&self) -> Result<Option<Group>, Reason> {
-        Ok(Some(Group::Read))
+    fn group(&self) -> Result<Option<ToolGroup>, Reason> {
+        Ok(Some(ToolGroup::Read))
     }
 
     fn vaults(&self, _: &[String]) -> Result<VaultChoice, Reason> {
         Ok(VaultChoice::One(self.vault.clone()))
     }
 
-    fn answer(&self, _: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason> {
+    fn answer(&self, _: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
         let OpenedVaults::One(view) = vaults else { return Err(bug!("an export was handed several vaults")) };
         let page = view.checkpoints(None, None, usize::MAX);
         let mut checkpoints = page.map_err(|_| Reason::no_state())?.checkpoints;
         checkpoints.reverse();
-        Ok(Payload::History(Box::new(CheckpointHistory { checkpoints, view: *view })))
+        Ok(ReadPayload::History(Box::new(CheckpointHistory { checkpoints, view: *view })))
     }
 }

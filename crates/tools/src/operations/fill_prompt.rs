@@ -1,5 +1,5 @@
 use lapidary_operation::{
-    Context, Group, OpenedVaults, OperationDeclaration, Payload, ReadOperation, Reason, VaultChoice, clipped,
+    Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup, VaultChoice, clipped,
 };
 use serde_json::{Map, Value};
 
@@ -22,16 +22,16 @@ impl ReadOperation for FillPrompt {
         self.arguments.clone()
     }
 
-    fn group(&self) -> Result<Option<Group>, Reason> {
-        Ok(Some(Group::Read))
+    fn group(&self) -> Result<Option<ToolGroup>, Reason> {
+        Ok(Some(ToolGroup::Read))
     }
 
     fn vaults(&self, visible: &[String]) -> Result<VaultChoice, Reason> {
         vault_of(&self.name, visible)
     }
 
-    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason> {
-        fill_prompt(context, vaults.one()?, &self.name, &self.arguments).map(Payload::FilledPrompt)
+    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
+        fill_prompt(context, vaults.one()?, &self.name, &self.arguments).map(ReadPayload::FilledPrompt)
     }
 }
 

@@ -1,5 +1,6 @@
 use lapidary_operation::{
-    Context, Group, OpenedVaults, OperationDeclaration, Payload, Prompt, ReadOperation, Reason, VaultChoice,
+    Context, ListedPrompt, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup,
+    VaultChoice,
 };
 use serde_json::{Map, Value};
 
@@ -19,21 +20,21 @@ impl ReadOperation for ListPrompts {
         Map::new()
     }
 
-    fn group(&self) -> Result<Option<Group>, Reason> {
-        Ok(Some(Group::Vault))
+    fn group(&self) -> Result<Option<ToolGroup>, Reason> {
+        Ok(Some(ToolGroup::Vault))
     }
 
     fn vaults(&self, visible: &[String]) -> Result<VaultChoice, Reason> {
         Ok(VaultChoice::Several(visible.to_vec()))
     }
 
-    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason> {
-        Ok(Payload::Prompts(all(context, &vaults)))
+    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
+        Ok(ReadPayload::Prompts(all(context, &vaults)))
     }
 }
 
 /// A vault that cannot be looked at has none, and the others have theirs.
-pub(super) fn all(context: &Context<'_>, vaults: &OpenedVaults) -> Vec<Prompt> {
+pub(super) fn all(context: &Context<'_>, vaults: &OpenedVaults) -> Vec<ListedPrompt> {
     let views = vaults.several().iter().filter_map(|opened| opened.view.as_ref().ok());
     views.flat_map(|view| prompts(context, view).unwrap_or_default()).collect()
 }

@@ -1,10 +1,10 @@
 use lapidary_operation::{
-    Context, Group, OpenedVaults, OperationDeclaration, Payload, ReadOperation, Reason, VaultChoice, bug,
+    Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup, VaultChoice, bug,
 };
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Resource, ResourceUri,
+    ResourceUri, VaultResource,
     resources::{read_file, read_tags, status},
 };
 
@@ -28,37 +28,37 @@ impl ReadOperation for ReadResource {
         file_of(&self.uri)
     }
 
-    fn group(&self) -> Result<Option<Group>, Reason> {
+    fn group(&self) -> Result<Option<ToolGroup>, Reason> {
         Ok(match ResourceUri::parse(&self.uri)?.resource {
-            Resource::Status => None,
-            Resource::Tags => Some(Group::Vault),
-            Resource::File(_) => Some(Group::Read),
+            VaultResource::Status => None,
+            VaultResource::Tags => Some(ToolGroup::Vault),
+            VaultResource::File(_) => Some(ToolGroup::Read),
         })
     }
 
     fn vaults(&self, _: &[String]) -> Result<VaultChoice, Reason> {
         let ResourceUri { resource, vault } = ResourceUri::parse(&self.uri)?;
         Ok(match resource {
-            Resource::Status => VaultChoice::States,
-            Resource::Tags | Resource::File(_) => VaultChoice::One(vault),
+            VaultResource::Status => VaultChoice::States,
+            VaultResource::Tags | VaultResource::File(_) => VaultChoice::One(vault),
         })
     }
 
-    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason> {
+    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
         let contents = match (ResourceUri::parse(&self.uri)?.resource, vaults) {
-            (Resource::Status, OpenedVaults::States(states)) => status(&states)?,
-            (Resource::Status, _) => return Err(bug!("the status is asked for without the state of the vaults")),
-            (Resource::Tags, vaults) => read_tags(context, vaults.one()?)?,
-            (Resource::File(path), vaults) => read_file(context, vaults.one()?, &path)?,
+            (VaultResource::Status, OpenedVaults::States(states)) => status(&states)?,
+            (VaultResource::Status, _) => return Err(bug!("the status is asked for without the state of the vaults")),
+            (VaultResource::Tags, vaults) => read_tags(context, vaults.one()?)?,
+            (VaultResource::File(path), vaults) => read_file(context, vaults.one()?, &path)?,
         };
-        Ok(Payload::Contents(contents))
+        Ok(ReadPayload::Contents(contents))
     }
 }
 
 /// The path in a URI, if it has one.
 pub(super) fn file_of(uri: &str) -> Vec<String> {
     match ResourceUri::parse(uri) {
-        Ok(ResourceUri { resource: Resource::File(path), .. }) => vec![path.to_string()],
+        Ok(ResourceUri { resource: VaultResource::File(path), .. }) => vec![path.to_string()],
         _ => Vec::new(),
     }
 }

@@ -1,11 +1,12 @@
 use lapidary_operation::{
-    Context, Group, OpenedVaults, OperationDeclaration, Payload, ReadOperation, Reason, Subscription, VaultChoice,
+    Context, FileSubscription, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup,
+    VaultChoice,
 };
-use lapidary_vault::Sight;
+use lapidary_vault::LastSeen;
 use serde_json::{Map, Value, json};
 
 use super::read_resource::file_of;
-use crate::{Resource, ResourceUri};
+use crate::{ResourceUri, VaultResource};
 
 /// Begins to follow a file. It need not be there yet, but it must be one that the caller may read.
 pub struct Subscribe {
@@ -27,10 +28,10 @@ impl ReadOperation for Subscribe {
         file_of(&self.uri)
     }
 
-    fn group(&self) -> Result<Option<Group>, Reason> {
+    fn group(&self) -> Result<Option<ToolGroup>, Reason> {
         match ResourceUri::parse(&self.uri)?.resource {
-            Resource::File(_) => Ok(Some(Group::Read)),
-            Resource::Tags | Resource::Status => Err(Reason::ResourceUnknown { uri: self.uri.clone() }),
+            VaultResource::File(_) => Ok(Some(ToolGroup::Read)),
+            VaultResource::Tags | VaultResource::Status => Err(Reason::ResourceUnknown { uri: self.uri.clone() }),
         }
     }
 
@@ -38,14 +39,14 @@ impl ReadOperation for Subscribe {
         Ok(VaultChoice::One(ResourceUri::parse(&self.uri)?.vault))
     }
 
-    fn answer(&self, _: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason> {
-        let ResourceUri { resource: Resource::File(path), .. } = ResourceUri::parse(&self.uri)? else {
+    fn answer(&self, _: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
+        let ResourceUri { resource: VaultResource::File(path), .. } = ResourceUri::parse(&self.uri)? else {
             return Err(Reason::ResourceUnknown { uri: self.uri.clone() });
         };
         let view = vaults.one()?;
         view.may_read(&path).map_err(|denied| Reason::closed(path.clone(), denied))?;
-        let mut sight = Sight::new(path);
+        let mut sight = LastSeen::new(path);
         view.has_changed(&mut sight);
-        Ok(Payload::Subscribed(Subscription { uri: self.uri.clone(), vault: view.vault().to_owned(), sight }))
+        Ok(ReadPayload::Subscribed(FileSubscription { uri: self.uri.clone(), vault: view.vault().to_owned(), sight }))
     }
 }

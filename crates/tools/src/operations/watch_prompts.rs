@@ -1,6 +1,7 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Group, OpenedVaults, OperationDeclaration, Payload, PromptsSeen, ReadOperation, Reason, VaultChoice,
+    Context, OpenedVaults, OperationDeclaration, PromptsSeen, ReadOperation, ReadPayload, Reason, ToolGroup,
+    VaultChoice,
 };
 use serde_json::{Map, Value};
 
@@ -24,23 +25,23 @@ impl ReadOperation for WatchPrompts {
         Map::new()
     }
 
-    fn group(&self) -> Result<Option<Group>, Reason> {
-        Ok(Some(Group::Vault))
+    fn group(&self) -> Result<Option<ToolGroup>, Reason> {
+        Ok(Some(ToolGroup::Vault))
     }
 
     fn vaults(&self, visible: &[String]) -> Result<VaultChoice, Reason> {
         Ok(VaultChoice::Several(visible.to_vec()))
     }
 
-    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<Payload, Reason> {
+    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
         let mark = mark(context, &vaults);
         if self.seen.mark == Some(mark) {
-            return Ok(Payload::PromptsWatched { seen: self.seen.clone(), changed: false });
+            return Ok(ReadPayload::PromptsWatched { seen: self.seen.clone(), changed: false });
         }
         let seen = PromptsSeen { mark: Some(mark), list: list_prompts::all(context, &vaults) };
         // An edit of the text alone is no change of the list.
         let changed = self.seen.mark.is_some() && seen.list != self.seen.list;
-        Ok(Payload::PromptsWatched { seen, changed })
+        Ok(ReadPayload::PromptsWatched { seen, changed })
     }
 }
 

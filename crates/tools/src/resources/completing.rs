@@ -1,4 +1,4 @@
-use lapidary_operation::{Completed, Context, Reason};
+use lapidary_operation::{CompletedValues, Context, Reason};
 use lapidary_toolkit::{index, names::composed};
 use lapidary_vault::View;
 
@@ -6,7 +6,7 @@ use lapidary_vault::View;
 const MOST: usize = 100;
 
 /// Completes the path of a file. Case does not matter.
-pub(crate) fn complete_path(context: &Context<'_>, view: &View, typed: &str) -> Result<Completed, Reason> {
+pub(crate) fn complete_path(context: &Context<'_>, view: &View, typed: &str) -> Result<CompletedValues, Reason> {
     let mut paths = Vec::new();
     for file in index::files(context, view)?.iter() {
         context.check()?;
@@ -17,7 +17,7 @@ pub(crate) fn complete_path(context: &Context<'_>, view: &View, typed: &str) -> 
 
 /// First the paths that begin with what was typed, then those whose last name does, then those that hold it anywhere;
 /// each in the order in which they come.
-pub(crate) fn best(paths: &[&str], typed: &str) -> Completed {
+pub(crate) fn best(paths: &[&str], typed: &str) -> CompletedValues {
     let folded = |text: &str| composed(text).to_lowercase();
     // A leading slash stands for the vault.
     let typed = folded(typed.trim_start_matches('/'));
@@ -37,7 +37,7 @@ pub(crate) fn best(paths: &[&str], typed: &str) -> Completed {
         ranks[rank].push(path);
     }
     let total = ranks.iter().map(Vec::len).sum();
-    Completed { values: ranks.concat().into_iter().take(MOST).map(str::to_owned).collect(), total }
+    CompletedValues { values: ranks.concat().into_iter().take(MOST).map(str::to_owned).collect(), total }
 }
 
 #[cfg(test)]
@@ -59,7 +59,7 @@ mod tests {
     fn no_more_than_a_client_takes() {
         let paths: Vec<String> = (0..250).map(|number| format!("{number}.md")).collect();
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
-        let Completed { values, total } = best(&paths, "");
+        let CompletedValues { values, total } = best(&paths, "");
         assert_eq!((values.len(), total), (100, 250));
     }
 }

@@ -1,8 +1,8 @@
-use lapidary_operation::{Contents, Context, Form, Reason, VaultState, bug};
+use lapidary_operation::{ContentForm, Context, Reason, ResourceBody, VaultState, bug};
 use lapidary_toolkit::{
     reading::{self, NOT_UTF8},
     tags,
-    whole::Whole,
+    whole::NoteContents,
 };
 use lapidary_vault::{File, VaultPath, View};
 use serde::Serialize;
@@ -19,7 +19,7 @@ use super::{
 struct NoteJson {
     path: String,
     #[serde(flatten)]
-    whole: Whole,
+    whole: NoteContents,
     content_hash: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     eol: Option<&'static str>,
@@ -30,7 +30,7 @@ struct NoteJson {
 }
 
 /// A note as JSON, other text as text, and everything else by its bytes.
-pub(crate) fn read_file(context: &Context<'_>, view: &View, path: &VaultPath) -> Result<Contents, Reason> {
+pub(crate) fn read_file(context: &Context<'_>, view: &View, path: &VaultPath) -> Result<ResourceBody, Reason> {
     let file = reading::read(view, path)?;
     context.check()?;
     if !path.is_note() {
@@ -43,11 +43,11 @@ pub(crate) fn read_file(context: &Context<'_>, view: &View, path: &VaultPath) ->
     }
 }
 
-fn note(path: &VaultPath, file: &File) -> Result<Contents, Reason> {
+fn note(path: &VaultPath, file: &File) -> Result<ResourceBody, Reason> {
     let shown = reading::show(path, file)?;
     let mut notices = Vec::new();
     notices.extend(shown.is_lossy().then(|| NOT_UTF8.to_owned()));
-    let whole = Whole::of(&shown.note(), file, &shown, &mut notices);
+    let whole = NoteContents::of(&shown.note(), file, &shown, &mut notices);
     json_contents(&NoteJson {
         path: path.to_string(),
         whole,
@@ -58,11 +58,11 @@ fn note(path: &VaultPath, file: &File) -> Result<Contents, Reason> {
     })
 }
 
-fn attachment(path: &VaultPath, file: &File) -> Contents {
+fn attachment(path: &VaultPath, file: &File) -> ResourceBody {
     let known = media_type(path);
-    let bytes = |media_type| Contents {
+    let bytes = |media_type| ResourceBody {
         media_type,
-        form: Form::Bytes(file.bytes().to_vec()),
+        form: ContentForm::Bytes(file.bytes().to_vec()),
         hash: Some(file.hash()),
         eol: None,
         bom: false,
@@ -71,9 +71,9 @@ fn attachment(path: &VaultPath, file: &File) -> Contents {
         return bytes(known.unwrap_or(UNKNOWN));
     }
     match reading::show(path, file) {
-        Ok(shown) if !shown.is_lossy() => Contents {
+        Ok(shown) if !shown.is_lossy() => ResourceBody {
             media_type: known.unwrap_or(PLAIN_TEXT),
-            form: Form::Text(shown.text().to_owned()),
+            form: ContentForm::Text(shown.text().to_owned()),
             hash: Some(file.hash()),
             eol: shown.eol(),
             bom: shown.bom(),
@@ -83,14 +83,14 @@ fn attachment(path: &VaultPath, file: &File) -> Contents {
 }
 
 /// Every tag of the vault.
-pub(crate) fn read_tags(context: &Context<'_>, view: &View) -> Result<Contents, Reason> {
+pub(crate) fn read_tags(context: &Context<'_>, view: &View) -> Result<ResourceBody, Reason> {
     let counted = tags::of_vault(context, view)?;
     let tags: Vec<_> = counted.into_iter().map(|(name, count)| json!({ "name": name, "count": count })).collect();
     json_contents(&json!({ "tags": tags }))
 }
 
 /// Whether the server can do its work. The app is not asked for anything, so there is no version of it.
-pub(crate) fn status(vaults: &[VaultState]) -> Result<Contents, Reason> {
+pub(crate) fn status(vaults: &[VaultState]) -> Result<ResourceBody, Reason> {
     let usable = vaults.iter().all(|vault| vault.problem.is_none());
     let state = |vault: &VaultState| {
         let status = vault.problem.map_or("OK", |problem| problem.wire_code().id);
@@ -105,8 +105,8 @@ pub(crate) fn status(vaults: &[VaultState]) -> Result<Contents, Reason> {
     }))
 }
 
-fn json_contents(value: &impl Serialize) -> Result<Contents, Reason> {
+fn json_contents(value: &impl Serialize) -> Result<ResourceBody, Reason> {
     let text =
         serde_json::to_string_pretty(value).map_err(|error| bug!("a resource cannot be written as JSON: {error}"))?;
-    Ok(Contents { media_type: JSON, form: Form::Text(text), hash: None, eol: None, bom: false })
+    Ok(ResourceBody { media_type: JSON, form: ContentForm::Text(text), hash: None, eol: None, bom: false })
 }

@@ -11,7 +11,7 @@ const OF_VAULT: &str = "?vault=";
 
 /// What a URI stands for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Resource {
+pub enum VaultResource {
     File(VaultPath),
     Tags,
     Status,
@@ -20,7 +20,7 @@ pub enum Resource {
 /// A resource, and the vault if one is named: `obsidian://vault/Projects/Plan.md?vault=Work`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceUri {
-    pub resource: Resource,
+    pub resource: VaultResource,
     pub vault: Option<String>,
 }
 
@@ -32,10 +32,10 @@ impl ResourceUri {
             None => (uri, None),
         };
         let resource = match place {
-            TAGS => Resource::Tags,
-            STATUS => Resource::Status,
+            TAGS => VaultResource::Tags,
+            STATUS => VaultResource::Status,
             _ => match place.strip_prefix(FILE_URIS) {
-                Some(path) => Resource::File(parse_path(&decoded(path))?),
+                Some(path) => VaultResource::File(parse_path(&decoded(path))?),
                 None => return Err(Reason::ResourceUnknown { uri: clipped(uri) }),
             },
         };
@@ -68,7 +68,7 @@ mod tests {
             ("obsidian://vault/100%.md", "100%.md", None),
             ("obsidian://vault/%E7%9F%B3.md", "石.md", None),
         ] {
-            let path = Resource::File(VaultPath::parse(path).unwrap());
+            let path = VaultResource::File(VaultPath::parse(path).unwrap());
             let expected = ResourceUri { resource: path, vault: vault.map(str::to_owned) };
             assert_eq!(ResourceUri::parse(uri), Ok(expected), "{uri}");
         }
@@ -79,7 +79,7 @@ mod tests {
         for path in ["a.md", "Daily/To do.md", "C#/Why?.md", "100%41.md", "a?vault=b.md", "石/💎.png"] {
             let path = VaultPath::parse(path).unwrap();
             let read = ResourceUri::parse(&of_file(&path)).unwrap();
-            assert_eq!(read, ResourceUri { resource: Resource::File(path), vault: None });
+            assert_eq!(read, ResourceUri { resource: VaultResource::File(path), vault: None });
         }
     }
 

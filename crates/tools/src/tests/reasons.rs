@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
 use lapidary_operation::{
-    Catalogue, Effect, Family, Kind, Offered, ProfileRules, Reason, Selection, Spec, quote::outside_quotations,
-    render_refusal,
+    Catalogue, Effect, OfferedTools, ProfileRules, Reason, ReasonKind, ToolSelection, ToolSpec, WireFamily,
+    quote::outside_quotations, render_refusal,
 };
 use serde_json::{Value, json};
 
@@ -16,7 +16,7 @@ use crate::{TOOL_SET, TOOLS};
 #[test]
 fn what_is_said_of_every_reason() {
     let catalogue = everything();
-    let offered = Offered::of(&catalogue);
+    let offered = OfferedTools::of(&catalogue);
     let mut said = String::new();
     for reason in samples("file_read", "file") {
         let code = reason.kind().wire_code();
@@ -40,8 +40,8 @@ fn there_is_a_sample_of_every_reason_and_of_every_kind() {
     let samples = samples("file_read", "file");
     let rows: BTreeSet<&str> = samples.iter().map(Reason::row).collect();
     assert_eq!(rows, Reason::ROWS.iter().copied().collect());
-    let kinds: BTreeSet<Kind> = samples.iter().map(Reason::kind).collect();
-    assert_eq!(kinds, Kind::ALL.iter().copied().collect());
+    let kinds: BTreeSet<ReasonKind> = samples.iter().map(Reason::kind).collect();
+    assert_eq!(kinds, ReasonKind::ALL.iter().copied().collect());
 }
 
 #[test]
@@ -50,9 +50,11 @@ fn no_name_in_a_reason_passes_for_words_of_ours() {
     let catalogue = everything();
     let is_hidden = |c: char| c != '\n' && (c.is_control() || "\u{202e}\u{2066}\u{200b}\u{2028}\u{e0041}".contains(c));
     for reason in hostile_samples("file_read", "file", PLANTED) {
-        let offered = Offered::of(&catalogue);
+        let offered = OfferedTools::of(&catalogue);
         let mut said = vec![reason.to_string(), reason.hint(&offered)];
-        said.extend(render_refusal(Family::Obsidian, &reason, offered).text().iter().map(|text| (*text).to_owned()));
+        said.extend(
+            render_refusal(WireFamily::Obsidian, &reason, offered).text().iter().map(|text| (*text).to_owned()),
+        );
         for text in said {
             assert!(!outside_quotations(&text).contains("PLANTED"), "{}: {text}", reason.row());
             assert!(!text.contains(is_hidden), "{}: {text:?}", reason.row());
@@ -74,11 +76,11 @@ fn catalogues() -> Vec<(String, Catalogue)> {
                     ("editor", ProfileRules::editor()),
                     ("curator", ProfileRules::curator()),
                 ] {
-                    let selection = Selection {
+                    let selection = ToolSelection {
                         chosen: words(chosen),
                         excluded: words(excluded),
                         read_only,
-                        ..Selection::default()
+                        ..ToolSelection::default()
                     };
                     let catalogue = Catalogue::new(TOOL_SET, &selection, &profile, &words(&["Notes", "Work"])).unwrap();
                     let name = format!("{chosen:?} without {excluded:?}, read-only {read_only}, {name}");
@@ -114,7 +116,7 @@ fn collect(schema: &Value, arguments: &mut BTreeSet<String>, values: &mut BTreeS
     }
 }
 
-fn collected<'s>(specs: impl Iterator<Item = &'s Spec>) -> (BTreeSet<String>, BTreeSet<String>) {
+fn collected<'s>(specs: impl Iterator<Item = &'s ToolSpec>) -> (BTreeSet<String>, BTreeSet<String>) {
     let (mut arguments, mut values) = (BTreeSet::new(), BTreeSet::new());
     specs.for_each(|spec| collect(&Value::Object(spec.input().clone()), &mut arguments, &mut values));
     (arguments, values)
@@ -127,8 +129,8 @@ fn named(hint: &str) -> impl Iterator<Item = &str> {
 }
 
 /// Reasons that are answered to requests which are no calls of a tool, or to calls of none.
-fn is_of_no_tool(kind: Kind) -> bool {
-    matches!(kind, Kind::ToolUnknown | Kind::ResourceUnknown | Kind::PromptUnknown)
+fn is_of_no_tool(kind: ReasonKind) -> bool {
+    matches!(kind, ReasonKind::ToolUnknown | ReasonKind::ResourceUnknown | ReasonKind::PromptUnknown)
 }
 
 #[test]
@@ -138,16 +140,16 @@ fn no_hint_names_a_tool_or_an_argument_that_the_caller_does_not_have() {
     let (arguments, _) = collected(all.entries().iter().map(|entry| &entry.spec));
     let (mut wrong, mut checked) = (BTreeSet::new(), 0);
     for (name, catalogue) in catalogues() {
-        let on: Vec<&Spec> = catalogue.on().map(|entry| &entry.spec).collect();
+        let on: Vec<&ToolSpec> = catalogue.on().map(|entry| &entry.spec).collect();
         let Some(called) = on.first() else { continue };
         let argument = called.input()["properties"].as_object().and_then(|properties| properties.keys().next());
         let (has_arguments, has_values) = collected(on.iter().copied());
-        let may_happen: BTreeSet<Kind> = on.iter().flat_map(|spec| spec.reasons()).collect();
+        let may_happen: BTreeSet<ReasonKind> = on.iter().flat_map(|spec| spec.reasons()).collect();
         for reason in samples(called.name(), argument.map_or("vault", String::as_str)) {
             if !may_happen.contains(&reason.kind()) && !is_of_no_tool(reason.kind()) {
                 continue;
             }
-            let hint = reason.hint(&Offered::of(&catalogue));
+            let hint = reason.hint(&OfferedTools::of(&catalogue));
             assert!(hint.ends_with(['.', '?']) && hint.len() > 10 && !hint.contains("  "), "{hint}");
             checked += 1;
             for word in named(&hint) {
@@ -172,9 +174,9 @@ fn no_hint_names_a_tool_or_an_argument_that_the_caller_does_not_have() {
 #[test]
 fn a_large_reply_of_the_file_tools_leads_to_file_tools() {
     let hint = |chosen: &str, profile: &ProfileRules| {
-        let selection = Selection { chosen: vec![chosen.to_owned()], ..Selection::default() };
+        let selection = ToolSelection { chosen: vec![chosen.to_owned()], ..ToolSelection::default() };
         let catalogue = Catalogue::new(TOOL_SET, &selection, profile, &[]).unwrap();
-        Reason::ReplyTooLarge { bytes: 20, limit: 10 }.hint(&Offered::of(&catalogue))
+        Reason::ReplyTooLarge { bytes: 20, limit: 10 }.hint(&OfferedTools::of(&catalogue))
     };
     let files = hint("files", &ProfileRules::curator());
     assert!(

@@ -4,10 +4,10 @@ use std::{cell::Cell, time::Duration};
 
 use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch, PropertyError};
 use lapidary_operation::{
-    ArgumentProblem, BlockCandidate, Candidates, Disk, HeadingCandidate, Interruption, NearText, Off, Part, Reason,
-    Refused, Wanted, bug, quote::Prose,
+    ArgumentProblem, BlockCandidate, DiskFault, FilePart, HeadingCandidate, Interruption, NameWanted, NearText,
+    OffReason, PartCandidates, PathRefusal, Reason, bug, quote::Prose,
 };
-use lapidary_vault::{Denied, JoinError, PathError, PathPrefix, VaultPath};
+use lapidary_vault::{JoinError, PathDenied, PathError, PathPrefix, VaultPath};
 
 thread_local! {
     /// What is behind every name, where a test lets notes and callers speak.
@@ -74,11 +74,11 @@ fn of_calls(tool: &str, argument: &str) -> Vec<Reason> {
         unknown("obsidian_search_replace", Some("obsidian_replace_in_note")),
         unknown("obsidian_global_search", Some("obsidian_search_notes")),
         unknown("make_coffee", None),
-        off(Off::ReadOnly),
-        off(Off::Excluded),
-        off(Off::NotChosen),
-        off(Off::Profile),
-        off(Off::Scope),
+        off(OffReason::ReadOnly),
+        off(OffReason::Excluded),
+        off(OffReason::NotChosen),
+        off(OffReason::Profile),
+        off(OffReason::Scope),
         Reason::InsufficientScope { tool: word("file_replace") },
         Reason::TokenRevoked,
         Reason::VaultUnknown { given: word("Nots"), names: names(&["Notes", "Work"]) },
@@ -93,20 +93,20 @@ fn of_calls(tool: &str, argument: &str) -> Vec<Reason> {
 fn of_paths() -> Vec<Reason> {
     let prefixes = || vec![PathPrefix::parse("pub").unwrap(), PathPrefix::parse("work").unwrap()];
     let denied = [
-        Denied::OutsideReadPaths { allowed: prefixes() },
-        Denied::OutsideWritePaths { allowed: prefixes() },
-        Denied::InDenyPaths,
-        Denied::NotAllowed { allowed: names(&["Open/**"]) },
-        Denied::Forbidden,
-        Denied::Hidden,
-        Denied::ReadOnly,
-        Denied::Ignored,
-        Denied::Protected,
+        PathDenied::OutsideReadPaths { allowed: prefixes() },
+        PathDenied::OutsideWritePaths { allowed: prefixes() },
+        PathDenied::InDenyPaths,
+        PathDenied::NotAllowed { allowed: names(&["Open/**"]) },
+        PathDenied::Forbidden,
+        PathDenied::Hidden,
+        PathDenied::ReadOnly,
+        PathDenied::Ignored,
+        PathDenied::Protected,
     ];
-    let refused = denied.into_iter().map(Refused::ByScope).chain([
-        Refused::LeadsOutside,
-        Refused::LeadsToClosed,
-        Refused::PartlyClosed,
+    let refused = denied.into_iter().map(PathRefusal::ByScope).chain([
+        PathRefusal::LeadsOutside,
+        PathRefusal::LeadsToClosed,
+        PathRefusal::PartlyClosed,
     ]);
     let mut all: Vec<Reason> = refused
         .enumerate()
@@ -142,9 +142,9 @@ fn of_files() -> Vec<Reason> {
         Reason::ResultTooLarge { path: path("a.md"), bytes: 20, limit: 10 },
         Reason::ReplyTooLarge { bytes: 20, limit: 10 },
         Reason::FileExists { path: path("a.md"), current: hash("now") },
-        taken(Wanted::New),
-        taken(Wanted::Moved),
-        taken(Wanted::Back),
+        taken(NameWanted::New),
+        taken(NameWanted::Moved),
+        taken(NameWanted::Back),
         Reason::CheckpointMissing { given: word("c1") },
         Reason::CheckpointAmbiguous { given: word("c"), ids: names(&["c1", "c2"]) },
         Reason::NothingToUndo,
@@ -167,7 +167,7 @@ fn of_files() -> Vec<Reason> {
         let (path, current) = (path("a.md"), hash("now"));
         all.push(Reason::Overtaken { path, argument, expected: expected(), current, changed, lost });
     }
-    for part in [Part::Section, Part::Block, Part::Range, Part::Frontmatter] {
+    for part in [FilePart::Section, FilePart::Block, FilePart::Range, FilePart::Frontmatter] {
         for found in [Some(hash("part")), None] {
             let (path, current) = (path("a.md"), hash("now"));
             all.push(Reason::StalePart { path, part, expected: expected(), found, current });
@@ -194,8 +194,8 @@ fn of_parts() -> Vec<Reason> {
     };
     let mut all = vec![
         Reason::SectionRequired,
-        ambiguous(Candidates::Headings(vec![heading("A::Plan", 3, 1), heading("B", 5, 2), heading("B", 7, 3)])),
-        ambiguous(Candidates::Blocks(vec![block(3), block(5)])),
+        ambiguous(PartCandidates::Headings(vec![heading("A::Plan", 3, 1), heading("B", 5, 2), heading("B", 7, 3)])),
+        ambiguous(PartCandidates::Blocks(vec![block(3), block(5)])),
         several(&["A::Plan", "B::Plan"]),
         several(&["Plan", "Plan", "B::Plan"]),
         several(&["Plan", "Plan"]),
@@ -337,15 +337,15 @@ fn of_batches() -> Vec<Reason> {
 
 fn of_the_server() -> Vec<Reason> {
     let disk = [
-        Disk::NotPermitted,
-        Disk::ReadOnly,
-        Disk::Full,
-        Disk::BadName,
-        Disk::NotPortable,
-        Disk::NoTrash,
-        Disk::NoState,
-        Disk::VaultGone,
-        Disk::Failing,
+        DiskFault::NotPermitted,
+        DiskFault::ReadOnly,
+        DiskFault::Full,
+        DiskFault::BadName,
+        DiskFault::NotPortable,
+        DiskFault::NoTrash,
+        DiskFault::NoState,
+        DiskFault::VaultGone,
+        DiskFault::Failing,
     ];
     let mut all: Vec<Reason> = disk
         .into_iter()

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lapidary_operation::{Gives, Kind, ToolKind};
+use lapidary_operation::{ExampleResult, ReasonKind, ToolKind};
 use serde_json::{Value, json};
 
 use crate::TOOLS;
@@ -11,7 +11,7 @@ use crate::TOOLS;
 fn every_tool_shows_success_and_refusal() {
     for tool in TOOLS {
         let (refusals, successes): (Vec<_>, Vec<_>) =
-            tool.examples().into_iter().partition(|example| matches!(example.gives.last(), Gives::Refusal(_)));
+            tool.examples().into_iter().partition(|example| matches!(example.gives.last(), ExampleResult::Refusal(_)));
         assert!(!refusals.is_empty() && !successes.is_empty(), "{}", tool.spec().name());
     }
 }
@@ -109,8 +109,8 @@ fn the_definition_of_each_tool_is_as_reviewed() {
 
 #[test]
 fn reasons_have_ids_of_their_own() {
-    let ids: BTreeSet<&str> = Kind::ALL.iter().map(|kind| kind.wire_code().id).collect();
-    assert_eq!(ids.len(), Kind::ALL.len());
+    let ids: BTreeSet<&str> = ReasonKind::ALL.iter().map(|kind| kind.wire_code().id).collect();
+    assert_eq!(ids.len(), ReasonKind::ALL.len());
 }
 
 #[test]

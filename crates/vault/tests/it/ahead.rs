@@ -4,8 +4,8 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use lapidary_vault::{
-    Change, ChangeSet, Guard, Scope, Trash, Vault, VaultPath, View,
-    store::{MemoryStore, Origin},
+    Change, ChangeSet, ContentGuard, Scope, TrashKind, Vault, VaultPath, View,
+    store::{ChangeOrigin, MemoryStore},
 };
 use proptest::prelude::*;
 
@@ -40,7 +40,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 /// The change that a tool would plan on a view; nothing if it would refuse.
 fn planned(view: &View, step: &Step) -> Option<Change> {
     let there = |path: &VaultPath| view.read(path).ok();
-    let guard = Guard::Plan;
+    let guard = ContentGuard::Plan;
     match step {
         Step::Put(path, text) => {
             let (path, bytes) = (vault_path(path), text.clone().into_bytes());
@@ -68,7 +68,7 @@ fn planned(view: &View, step: &Step) -> Option<Change> {
         }
         Step::Trash(path) => {
             let path = vault_path(path);
-            Some(Change::Trash { before: Some(there(&path)?), path, guard, trash: Trash::InVault })
+            Some(Change::Trash { before: Some(there(&path)?), path, guard, trash: TrashKind::InVault })
         }
     }
 }
@@ -123,7 +123,7 @@ proptest! {
             }
         }
         let (planned, planned_index, planned_lists) = (files(&ahead), known(&ahead), listed(&ahead));
-        let origin = Origin { tool: "t".into(), client: "c".into(), time: std::time::UNIX_EPOCH };
+        let origin = ChangeOrigin { tool: "t".into(), client: "c".into(), time: std::time::UNIX_EPOCH };
         let turn = vault.turn(&|| true).unwrap();
         let made = turn.commit(&all, &Scope::default(), &origin);
         prop_assert!(made.is_ok(), "{made:?}: {all:?}");

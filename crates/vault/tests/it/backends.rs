@@ -7,11 +7,12 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_vault::{
-    Change, ChangeSet, CommitError, Guard, Policy, RankedPage, ReadError, Receipt, Scope, TurnError, Vault,
+    Change, ChangeSet, CommitError, ContentGuard, Policy, RankedPage, ReadError, Receipt, Scope, TurnError, Vault,
     VaultLimits, VaultPath,
     store::{
-        Backend, BackendTurn, Capabilities, CheckpointRecord, Cursor, Delta, Entry, EntryKind, History, Judged,
-        LedgerError, Look, Open, Origin, PathFilter, PlaceState, Stamp, Stat, StoreError, StoredFile, Walked,
+        Backend, BackendTurn, Capabilities, ChangeOrigin, CheckpointRecord, Cursor, EntryKind, FileStamp, FileStat,
+        FolderEntry, History, LedgerError, ListingOptions, PathFilter, PlaceCheck, PlaceJudge, PlaceState, StoreError,
+        StoredFile, VaultDelta, WalkedFolder,
     },
 };
 
@@ -32,9 +33,9 @@ impl Remote {
     }
 
     /// Its version tag, where others have a number and times.
-    fn stat(bytes: &[u8]) -> Stat {
+    fn stat(bytes: &[u8]) -> FileStat {
         let tag = ContentHash::of(bytes).as_bytes().iter().take(8).fold(0, |tag, byte| tag << 8 | u64::from(*byte));
-        Stat { stamp: Stamp { size: bytes.len() as u64, inode: tag, ..Stamp::default() }, created: None }
+        FileStat { stamp: FileStamp { size: bytes.len() as u64, inode: tag, ..FileStamp::default() }, created: None }
     }
 
     fn put(&self, path: &VaultPath, expected: Option<&ContentHash>, bytes: &[u8]) -> Result<(), StoreError> {
@@ -62,26 +63,26 @@ impl Backend for Remote {
         }
     }
 
-    fn read(&self, path: &VaultPath, max_bytes: u64, _: Open<'_>) -> Result<StoredFile, StoreError> {
+    fn read(&self, path: &VaultPath, max_bytes: u64, _: PlaceCheck<'_>) -> Result<StoredFile, StoreError> {
         let mut bytes = Vec::new();
         self.load(path, max_bytes, &mut bytes)?;
         Ok(StoredFile { bytes, modified: None, created: None })
     }
 
-    fn list(&self, folder: Option<&VaultPath>, _: Open<'_>) -> Result<Vec<Entry>, StoreError> {
+    fn list(&self, folder: Option<&VaultPath>, _: PlaceCheck<'_>) -> Result<Vec<FolderEntry>, StoreError> {
         // It has no folders.
         if folder.is_some() {
             return Err(StoreError::Missing);
         }
         let files = self.files.lock().unwrap();
-        Ok(files.keys().map(|path| Entry { path: path.clone(), kind: EntryKind::File }).collect())
+        Ok(files.keys().map(|path| FolderEntry { path: path.clone(), kind: EntryKind::File }).collect())
     }
 
-    fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
+    fn stamp(&self, path: &VaultPath) -> Result<Option<FileStamp>, StoreError> {
         Ok(self.files.lock().unwrap().get(path).map(|bytes| Self::stat(bytes).stamp))
     }
 
-    fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<Stat, StoreError> {
+    fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<FileStat, StoreError> {
         let files = self.files.lock().unwrap();
         let bytes = files.get(path).ok_or(StoreError::Missing)?;
         if bytes.len() as u64 > max_bytes {
@@ -95,14 +96,14 @@ impl Backend for Remote {
         i64::MAX
     }
 
-    fn changes_since(&self, _: &mut Cursor, look: &Look<'_>) -> Result<Delta, StoreError> {
+    fn changes_since(&self, _: &mut Cursor, look: &ListingOptions<'_>) -> Result<VaultDelta, StoreError> {
         let files = self.files.lock().unwrap();
         let seen = files.iter().filter(|(path, _)| !path.is_hidden() && !(look.skip)(path.name()));
         let files = seen.map(|(path, bytes)| (path.clone(), Self::stat(bytes))).collect();
-        Ok(Delta::Everything { walked: Walked { files, ..Walked::default() }, replaced: false })
+        Ok(VaultDelta::Everything { walked: WalkedFolder { files, ..WalkedFolder::default() }, replaced: false })
     }
 
-    fn look_at(&self, _: &mut Cursor, path: &VaultPath, _: &Look<'_>) -> Result<PlaceState, StoreError> {
+    fn look_at(&self, _: &mut Cursor, path: &VaultPath, _: &ListingOptions<'_>) -> Result<PlaceState, StoreError> {
         let files = self.files.lock().unwrap();
         Ok(files.get(path).map_or(PlaceState::Nothing, |bytes| PlaceState::File(Self::stat(bytes))))
     }
@@ -119,7 +120,13 @@ impl Backend for Remote {
 struct RemoteTurn<'a>(&'a Remote);
 
 impl BackendTurn for RemoteTurn<'_> {
-    fn commit(&self, set: &ChangeSet, scope: &Scope, _: &Origin, _: Judged<'_>) -> Result<Receipt, CommitError> {
+    fn commit(
+        &self,
+        set: &ChangeSet,
+        scope: &Scope,
+        _: &ChangeOrigin,
+        _: PlaceJudge<'_>,
+    ) -> Result<Receipt, CommitError> {
         for change in &set.changes {
             let before = change.before().map(|file| file.hash());
             let done = match change {
@@ -207,7 +214,7 @@ fn a_vault_that_cannot_be_changed_says_so() {
     let scope = vault.scope(std::time::SystemTime::now()).unwrap();
     let view = vault.view(Arc::clone(&scope), NO_LIMIT);
     let change = write(&view, "a.md", "other");
-    assert_eq!(change.guard(), Guard::Plan);
+    assert_eq!(change.guard(), ContentGuard::Plan);
     assert_eq!(commit(&vault, &scope, change), Err(StoreError::ReadOnlyDisk));
     assert!(!vault.capabilities().writable);
     assert_eq!(view.read(&vault_path("a.md")).unwrap().bytes(), b"text");

@@ -12,7 +12,7 @@ use std::{
     },
 };
 
-use lapidary_vault::{News, Scope, VaultPath, View, store::Observer};
+use lapidary_vault::{Scope, VaultNews, VaultPath, View, store::StepObserver};
 
 use crate::{
     scenarios::{Place, SCENARIOS, Scenario, Tree, open, shown, steps_written_down, tree_of, view},
@@ -34,7 +34,7 @@ fn be_a_victim(order: &str) -> ! {
     let [around, scenario, dies_at] = order.split('\n').collect::<Vec<_>>().try_into().unwrap();
     let (around, dies_at): (&Path, usize) = (Path::new(around), dies_at.parse().unwrap());
     let calls = AtomicUsize::new(0);
-    let observer: Observer =
+    let observer: StepObserver =
         Arc::new(move |_| if calls.fetch_add(1, Ordering::SeqCst) == dies_at { die() } else { Ok(()) });
     let vault = open(around, Some(observer));
     let view = view(&vault);
@@ -66,7 +66,7 @@ fn calls_of(scenario: &Scenario) -> usize {
     let place = Place::new(scenario);
     let calls = Arc::new(AtomicUsize::new(0));
     let counter = Arc::clone(&calls);
-    let observer: Observer = Arc::new(move |_| {
+    let observer: StepObserver = Arc::new(move |_| {
         counter.fetch_add(1, Ordering::SeqCst);
         Ok(())
     });
@@ -121,8 +121,8 @@ fn assert_settled(place: &Place, scenario: &Scenario, about: &str) -> bool {
     assert_eq!(tree_of(&place.vault()), found, "{about}: the first turn changed something");
     for news in vault.take_news() {
         match news {
-            News::Completed { .. } => assert!(is_after, "{about}"),
-            News::Undone { left } => assert!(!is_after && left.is_empty(), "{about}: {left:?}"),
+            VaultNews::Completed { .. } => assert!(is_after, "{about}"),
+            VaultNews::Undone { left } => assert!(!is_after && left.is_empty(), "{about}: {left:?}"),
             other => panic!("{about}: {other:?}"),
         }
     }

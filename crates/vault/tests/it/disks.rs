@@ -3,7 +3,7 @@
 use std::{os::unix::fs::PermissionsExt, path::Path, process::Command, sync::Arc};
 
 use lapidary_vault::{
-    Change, ChangeSet, Guard, Policy, ReadError, Scope, TurnError, Vault, VaultLimits,
+    Change, ChangeSet, ContentGuard, Policy, ReadError, Scope, TurnError, Vault, VaultLimits,
     store::{FolderStore, Retention, StateFolder, StoreError},
 };
 use rustix::process::geteuid;
@@ -226,7 +226,7 @@ fn a_batch_of_more_files_than_may_be_open_is_one_change() {
     };
     // What fails at the very end is taken back to the beginning.
     let (path, before) = (vault_path(&names[499]), known("something else"));
-    let stale = Change::Write { path, before, guard: Guard::Plan, content: b"newer".to_vec().into() };
+    let stale = Change::Write { path, before, guard: ContentGuard::Plan, content: b"newer".to_vec().into() };
     let everything = scratch.everything();
     assert_eq!(batch(Some(stale)), Err(StoreError::Changed { found: lapidary_note::ContentHash::of(b"new") }));
     assert!(scratch.everything() == everything, "something is left");

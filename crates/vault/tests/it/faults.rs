@@ -12,8 +12,8 @@ use std::{
 };
 
 use lapidary_vault::{
-    CommitError, News, Receipt, Scope, Vault,
-    store::{Observer, StoreError},
+    CommitError, Receipt, Scope, Vault, VaultNews,
+    store::{StepObserver, StoreError},
 };
 
 use crate::{
@@ -44,7 +44,7 @@ impl Disk {
         Arc::new(Self { calls: AtomicUsize::new(0), fails: Box::new(fails), failed: AtomicBool::new(false) })
     }
 
-    fn observer(self: &Arc<Self>) -> Observer {
+    fn observer(self: &Arc<Self>) -> StepObserver {
         let disk = Arc::clone(self);
         Arc::new(move |call| match (disk.fails)(disk.calls.fetch_add(1, Ordering::SeqCst), call) {
             None => Ok(()),
@@ -85,7 +85,7 @@ fn fail(scenario: &Scenario, disk: &Arc<Disk>, about: &str) -> Result<Receipt, S
     assert!(is_after || said.is_err(), "{about}: an acknowledged change was undone");
     assert_eq!(steps_written_down(&place), 0, "{about}: the ledger is not settled");
     for news in vault.take_news() {
-        assert!(matches!(&news, News::Completed { .. } | News::Undone { .. }), "{about}: {news:?}");
+        assert!(matches!(&news, VaultNews::Completed { .. } | VaultNews::Undone { .. }), "{about}: {news:?}");
     }
     if !is_after {
         commit(&vault, scenario).unwrap_or_else(|error| panic!("{about}: afterwards: {error}"));

@@ -3,7 +3,7 @@
 use std::{path::PathBuf, sync::Arc};
 
 use lapidary_vault::{
-    Denied, Policy, ReadError, Scope, Vault, VaultLimits,
+    PathDenied, Policy, ReadError, Scope, Vault, VaultLimits,
     store::{FolderStore, PosixBackend, StateFolder, StoreError},
 };
 
@@ -124,7 +124,7 @@ fn the_scope_is_asked_about_the_path_in_the_vault() {
     std::os::unix::fs::symlink(".hidden/h.md", scratch.outside("shared/hatch.md")).unwrap();
     let vault = vault(&scratch);
     let scope: Scope = denying(&["ext/secret"]).into();
-    for (path, denied) in [("ext/secret/x.md", Denied::InDenyPaths), ("ext/.hidden/h.md", Denied::Hidden)] {
+    for (path, denied) in [("ext/secret/x.md", PathDenied::InDenyPaths), ("ext/.hidden/h.md", PathDenied::Hidden)] {
         assert_eq!(read(&vault, &scope, path), Err(ReadError::Denied(denied)), "{path}");
     }
     for path in ["ext/door.md", "ext/doors/x.md", "ext/hatch.md", "area/link/secret/x.md", "area/link/door.md"] {

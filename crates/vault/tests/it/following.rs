@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lapidary_vault::{PathPrefix, Policy, Scope, Sight};
+use lapidary_vault::{LastSeen, PathPrefix, Policy, Scope};
 
 use crate::scratch::{NO_LIMIT, Scratch, vault_path};
 
@@ -14,9 +14,9 @@ fn denying(path: &str) -> Arc<Scope> {
 fn only_another_content_is_a_change() {
     let scratch = Scratch::with(&[("a.md", "one")]);
     let changed =
-        |scope: &Arc<Scope>, sight: &mut Sight| scratch.vault.view(Arc::clone(scope), NO_LIMIT).has_changed(sight);
+        |scope: &Arc<Scope>, sight: &mut LastSeen| scratch.vault.view(Arc::clone(scope), NO_LIMIT).has_changed(sight);
     let (open, closed) = (Arc::new(Scope::default()), denying("a.md"));
-    let mut sight = Sight::new(vault_path("a.md"));
+    let mut sight = LastSeen::new(vault_path("a.md"));
     assert!(!changed(&open, &mut sight), "the first look is no change");
     assert!(!changed(&open, &mut sight));
     scratch.put("a.md", "two");
@@ -39,7 +39,7 @@ fn a_link_to_a_closed_file_tells_nothing_of_it() {
     scratch.link("door.md", "secret/a.md");
     scratch.link("window.md", "open.md");
     let scope = denying("secret");
-    let mut sights = ["door.md", "window.md"].map(|path| Sight::new(vault_path(path)));
+    let mut sights = ["door.md", "window.md"].map(|path| LastSeen::new(vault_path(path)));
     let mut changed = || {
         let view = scratch.vault.view(Arc::clone(&scope), NO_LIMIT);
         sights.each_mut().map(|sight| view.has_changed(sight))

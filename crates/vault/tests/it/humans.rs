@@ -19,7 +19,7 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_vault::{
-    Change, ChangeSet, Guard, Scope, Vault,
+    Change, ChangeSet, ContentGuard, Scope, Vault,
     store::{CheckpointKind, StoreError},
 };
 
@@ -57,7 +57,7 @@ fn attempt(vault: &Vault, path: &str, edit: impl FnOnce(&[u8]) -> Vec<u8>) -> At
     let before = vault.view(Arc::default(), NO_LIMIT).read(&vault_path(path)).unwrap();
     let (read, bytes) = (now(), edit(before.bytes()));
     let (hash, after) = (before.hash(), ContentHash::of(&bytes));
-    let change = Change::Write { path: vault_path(path), before, guard: Guard::Caller, content: bytes.into() };
+    let change = Change::Write { path: vault_path(path), before, guard: ContentGuard::Caller, content: bytes.into() };
     let done = vault.turn(&|| true).unwrap().commit(&ChangeSet::one(change), &Scope::default(), &origin());
     let refused = done.err().map(|error| error.error);
     Attempt { asked, read, answered: now(), before: hash, after, refused }

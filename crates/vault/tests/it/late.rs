@@ -9,7 +9,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use lapidary_vault::{Change, ChangeSet, Guard, LateSave, News, Scope, Trash, Vault, store::CheckpointKind};
+use lapidary_vault::{
+    Change, ChangeSet, ContentGuard, LateSave, Scope, TrashKind, Vault, VaultNews, store::CheckpointKind,
+};
 
 use crate::scratch::{Found, NO_LIMIT, Scratch, deny, origin, vault_path};
 
@@ -88,7 +90,7 @@ fn what_is_saved_into_a_replaced_file_is_kept_and_told_once() {
     assert!(late_saves(&scratch.second_server(), &Scope::default()).is_empty(), "and by nobody else");
     assert_eq!(temporary_files(&scratch), 0);
     let news = scratch.vault.take_news();
-    assert_eq!(news, [News::LateSave { path: vault_path("folder/a.md"), checkpoint: late[0].checkpoint.clone() }]);
+    assert_eq!(news, [VaultNews::LateSave { path: vault_path("folder/a.md"), checkpoint: late[0].checkpoint.clone() }]);
 }
 
 #[test]
@@ -160,13 +162,15 @@ fn a_deleted_note_that_is_saved_late_is_kept_too() {
     let scratch = Scratch::with(&[("a.md", "old"), ("b.md", "old b")]);
     let (mut a, mut b) = (held_open(&scratch, "a.md"), held_open(&scratch, "b.md"));
     let read = |path| scratch.view().read(&vault_path(path)).unwrap();
-    scratch.commit(Change::Delete { path: vault_path("a.md"), before: read("a.md"), guard: Guard::Caller }).unwrap();
+    scratch
+        .commit(Change::Delete { path: vault_path("a.md"), before: read("a.md"), guard: ContentGuard::Caller })
+        .unwrap();
     // One in the trash keeps the file that the editor has open.
     let trash = Change::Trash {
         path: vault_path("b.md"),
         before: Some(read("b.md")),
-        guard: Guard::Caller,
-        trash: Trash::InVault,
+        guard: ContentGuard::Caller,
+        trash: TrashKind::InVault,
     };
     scratch.vault.turn(&|| true).unwrap().commit(&ChangeSet::one(trash), &Scope::default(), &origin()).unwrap();
     save(&mut a, "late a");
@@ -227,7 +231,7 @@ fn a_folder_moved_later_takes_the_old_file_along() {
         drop(editor);
         wait_until_nothing_is_beside(&scratch);
         let news = scratch.vault.take_news();
-        let [News::LateSave { path: told, checkpoint }] = &*news else { panic!("{path}: {news:?}") };
+        let [VaultNews::LateSave { path: told, checkpoint }] = &*news else { panic!("{path}: {news:?}") };
         assert_eq!(told.as_str(), path);
         let late = LateSave { path: told.clone(), checkpoint: checkpoint.clone() };
         assert_eq!(kept_text(&scratch.vault, &late), b"theirs, late");

@@ -147,7 +147,7 @@ fn a_link_to_a_closed_place_is_exactly_a_missing_file() {
 fn a_link_from_a_closed_place_does_not_help() {
     let scratch = Scratch::with(&[("open/a.md", "a")]);
     scratch.link("denied/link.md", "../open/a.md");
-    let denied = lapidary_vault::Denied::InDenyPaths;
+    let denied = lapidary_vault::PathDenied::InDenyPaths;
     assert_eq!(scratch.read_as(&deny(&["denied"]), "denied/link.md"), Err(ReadError::Denied(denied)));
 }
 
@@ -213,7 +213,7 @@ fn a_link_to_a_folder_that_may_not_be_read_does_not_exist_for_writers() {
         for scratch in [with(true), with(false)] {
             scratch.refuses_as(&scope, create(&path, "x"), StoreError::NotAFile);
             let before = scratch.view().read(&vault_path("open/a.md")).unwrap();
-            let guard = lapidary_vault::Guard::Plan;
+            let guard = lapidary_vault::ContentGuard::Plan;
             let change = Change::Write { path: vault_path(&path), before, guard, content: b"x".to_vec().into() };
             scratch.refuses_as(&scope, change, StoreError::Missing);
         }

@@ -1,6 +1,6 @@
 //! What a caller is told that a folder holds: what it may see, all of it, and nothing it cannot ask for.
 
-use lapidary_vault::{Denied, Globs, Policy, ReadError, Scope, VaultPath, store::StoreError};
+use lapidary_vault::{PathDenied, PathGlobs, Policy, ReadError, Scope, VaultPath, store::StoreError};
 
 use crate::scratch::{Scratch, deny, denying, missing, prefixes};
 
@@ -45,14 +45,14 @@ fn a_closed_folder_is_refused_by_its_string_whatever_is_there() {
         Scratch::with(&[("secret/a.md", ""), (".obsidian/app.json", ""), ("off/a.md", ""), ("open/a.md", "")]);
     std::fs::create_dir(scratch.at("secret/empty")).unwrap();
     let scope = Policy { read: Some(prefixes(&["open"])), ..denying(&["secret"]) }.into();
-    let outside = Denied::OutsideReadPaths { allowed: prefixes(&["open"]) };
+    let outside = PathDenied::OutsideReadPaths { allowed: prefixes(&["open"]) };
     for (closed, denied) in [
-        ("secret", Denied::InDenyPaths),
-        ("secret/empty", Denied::InDenyPaths),
-        ("secret/a.md", Denied::InDenyPaths),
-        ("secret/not-there", Denied::InDenyPaths),
-        (".obsidian", Denied::Hidden),
-        (".not-there", Denied::Hidden),
+        ("secret", PathDenied::InDenyPaths),
+        ("secret/empty", PathDenied::InDenyPaths),
+        ("secret/a.md", PathDenied::InDenyPaths),
+        ("secret/not-there", PathDenied::InDenyPaths),
+        (".obsidian", PathDenied::Hidden),
+        (".not-there", PathDenied::Hidden),
         ("off", outside.clone()),
         ("not-there", outside),
     ] {
@@ -71,7 +71,8 @@ fn a_folder_has_no_name_for_whom_nothing_in_it_is_open() {
         assert!(folders.iter().all(|folder| files.find_folder(folder).as_ref() == Some(folder)));
         folders.iter().map(VaultPath::to_string).collect::<Vec<_>>()
     };
-    let allow = |patterns: &[&str]| Policy { allow_globs: Some(Globs::parse(patterns).unwrap()), ..Policy::default() };
+    let allow =
+        |patterns: &[&str]| Policy { allow_globs: Some(PathGlobs::parse(patterns).unwrap()), ..Policy::default() };
     assert_eq!(folders(Policy::default()), ["a", "a/b", "a/c", "a/empty", "d"]);
     assert_eq!(folders(allow(&["**/open.md"])), ["a", "a/b"]);
     assert_eq!(folders(allow(&["a/empty/**", "d"])), ["a/empty", "d"]);

@@ -10,7 +10,7 @@ use std::{
     },
 };
 
-use lapidary_vault::{Change, ChangeSet, News, Scope, Vault, store::Observer};
+use lapidary_vault::{Change, ChangeSet, Scope, Vault, VaultNews, store::StepObserver};
 
 use crate::{
     scenarios::{open, view},
@@ -20,7 +20,7 @@ use crate::{
 /// Ends like a killed server: nothing is taken back, and the lock is free.
 fn killed_before(around: &Path, call: &'static str, times: usize, changes: impl Fn(&Vault) -> Vec<Change>) {
     let calls = AtomicUsize::new(0);
-    let observer: Observer = Arc::new(move |made| {
+    let observer: StepObserver = Arc::new(move |made| {
         assert!(made != call || calls.fetch_add(1, Ordering::SeqCst) + 1 != times, "killed");
         Ok(())
     });
@@ -38,7 +38,7 @@ fn put(around: &Path, path: &str, text: &str) {
 }
 
 /// Whatever was found, the next server can work, and nothing of the killed one is left.
-fn settled(around: &Path) -> Vec<News> {
+fn settled(around: &Path) -> Vec<VaultNews> {
     let vault = open(around, None);
     let set = ChangeSet::one(create("afterwards.md", "x"));
     let turn = vault.turn(&|| true).unwrap_or_else(|error| panic!("{error}: {:?}", vault.take_news()));
@@ -49,8 +49,8 @@ fn settled(around: &Path) -> Vec<News> {
     vault.take_news()
 }
 
-fn left(paths: &[&str]) -> [News; 1] {
-    [News::Undone { left: paths.iter().map(|path| vault_path(path)).collect() }]
+fn left(paths: &[&str]) -> [VaultNews; 1] {
+    [VaultNews::Undone { left: paths.iter().map(|path| vault_path(path)).collect() }]
 }
 
 #[test]
@@ -98,7 +98,7 @@ fn a_moved_note_that_became_a_link_stays_where_it_is() {
     put(around.path(), "b.md", "b");
     let moved = |vault: &Vault| {
         let (from, to, before) = (vault_path("a.md"), vault_path("n/a.md"), view(vault).read(&vault_path("a.md")).ok());
-        let guard = lapidary_vault::Guard::Plan;
+        let guard = lapidary_vault::ContentGuard::Plan;
         vec![Change::Move { from, to, before, guard, content: None }, write(&view(vault), "b.md", "B")]
     };
     killed_before(around.path(), "exchange", 1, moved);

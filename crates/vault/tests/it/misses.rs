@@ -8,8 +8,8 @@ use std::sync::{
 use lapidary_vault::{
     Policy, Vault, VaultLimits, VaultPath,
     store::{
-        Backend, BackendTurn, Capabilities, Cursor, Delta, Entry, FolderStore, History, Look, Open, PlaceState,
-        PosixBackend, Stamp, Stat, StoreError, StoredFile,
+        Backend, BackendTurn, Capabilities, Cursor, FileStamp, FileStat, FolderEntry, FolderStore, History,
+        ListingOptions, PlaceCheck, PlaceState, PosixBackend, StoreError, StoredFile, VaultDelta,
     },
 };
 
@@ -26,21 +26,21 @@ impl Backend for Counting {
         self.store.capabilities()
     }
 
-    fn read(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError> {
+    fn read(&self, path: &VaultPath, max_bytes: u64, open: PlaceCheck<'_>) -> Result<StoredFile, StoreError> {
         self.store.read(path, max_bytes, open)
     }
 
-    fn list(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError> {
+    fn list(&self, folder: Option<&VaultPath>, open: PlaceCheck<'_>) -> Result<Vec<FolderEntry>, StoreError> {
         let listed = self.store.list(folder, open)?;
         self.entries.fetch_add(listed.len(), Ordering::SeqCst);
         Ok(listed)
     }
 
-    fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
+    fn stamp(&self, path: &VaultPath) -> Result<Option<FileStamp>, StoreError> {
         self.store.stamp(path)
     }
 
-    fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<Stat, StoreError> {
+    fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<FileStat, StoreError> {
         self.store.load(path, max_bytes, into)
     }
 
@@ -48,15 +48,20 @@ impl Backend for Counting {
         self.store.now()
     }
 
-    fn changes_since(&self, cursor: &mut Cursor, look: &Look<'_>) -> Result<Delta, StoreError> {
+    fn changes_since(&self, cursor: &mut Cursor, look: &ListingOptions<'_>) -> Result<VaultDelta, StoreError> {
         let delta = self.store.changes_since(cursor, look)?;
-        if let Delta::Everything { walked, .. } = &delta {
+        if let VaultDelta::Everything { walked, .. } = &delta {
             self.entries.fetch_add(walked.files.len(), Ordering::SeqCst);
         }
         Ok(delta)
     }
 
-    fn look_at(&self, cursor: &mut Cursor, path: &VaultPath, look: &Look<'_>) -> Result<PlaceState, StoreError> {
+    fn look_at(
+        &self,
+        cursor: &mut Cursor,
+        path: &VaultPath,
+        look: &ListingOptions<'_>,
+    ) -> Result<PlaceState, StoreError> {
         self.store.look_at(cursor, path, look)
     }
 

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use lapidary_vault::{
-    Change, Denied, File, Guard, ReadError, Scope, Vault,
+    Change, ContentGuard, File, PathDenied, ReadError, Scope, Vault,
     store::{MemoryStore, StoreError},
 };
 use proptest::prelude::*;
@@ -85,8 +85,12 @@ fn run(vault: &Vault, scope: &Scope, step: &Step, model: &Model) -> Said {
         Step::List { folder } => Said::Names(listed(&vault.view(Arc::new(scope.clone()), NO_LIMIT), folder)),
         Step::Write { path, bytes, expects } => {
             let before = seen(&expected(model, path, *expects));
-            let change =
-                Change::Write { path: vault_path(path), before, guard: Guard::Caller, content: bytes.clone().into() };
+            let change = Change::Write {
+                path: vault_path(path),
+                before,
+                guard: ContentGuard::Caller,
+                content: bytes.clone().into(),
+            };
             Said::Done(commit(vault, scope, change))
         }
         Step::Create { path, bytes } => Said::Done(commit(vault, scope, create(path, &**bytes))),
@@ -212,7 +216,7 @@ fn a_denied_folder_is_denied_on_disk_and_in_memory() {
     let memory = Vault::private("memory".to_owned(), Arc::new(memory));
     for vault in [&scratch.vault, &memory] {
         let view = vault.view(Arc::new(deny(&["secret"])), NO_LIMIT);
-        assert_eq!(listed(&view, "secret"), Err(ReadError::Denied(Denied::InDenyPaths)));
+        assert_eq!(listed(&view, "secret"), Err(ReadError::Denied(PathDenied::InDenyPaths)));
         assert!(listed(&view, "").unwrap().is_empty());
     }
 }

@@ -1,6 +1,6 @@
 //! Names as other systems write them: accents in two spellings, and characters that only some of them accept.
 
-use lapidary_vault::{Denied, ReadError, store::StoreError};
+use lapidary_vault::{PathDenied, ReadError, store::StoreError};
 
 use crate::scratch::{Scratch, create, deny, vault_path};
 
@@ -42,7 +42,7 @@ fn what_is_closed_is_closed_in_either_spelling() {
     for (there, asked) in [(COMPOSED, DECOMPOSED), (DECOMPOSED, COMPOSED), (COMPOSED, COMPOSED)] {
         let scratch = Scratch::with(&[(there, "secret")]);
         for rule in [COMPOSED, DECOMPOSED] {
-            let denied = ReadError::Denied(Denied::InDenyPaths);
+            let denied = ReadError::Denied(PathDenied::InDenyPaths);
             let scope = deny(&[rule.split('/').next().unwrap()]);
             assert_eq!(scratch.read_as(&scope, asked), Err(denied), "{there} {asked} {rule}");
         }

@@ -13,7 +13,7 @@ use std::{
 use lapidary_note::ContentHash;
 use lapidary_vault::{
     Change, Policy, Scope, Vault, VaultLimits,
-    store::{FolderStore, Observer, StateFolder, StoreError},
+    store::{FolderStore, StateFolder, StepObserver, StoreError},
 };
 
 use crate::scratch::{Found, NO_LIMIT, Scratch, commit, create, vault_path, write};
@@ -196,7 +196,7 @@ fn while_we_write(
         let scratch = Scratch::fast();
         let (change, place, acted) = (change(&scratch), scratch.at("a.md"), Arc::new(AtomicBool::new(false)));
         let once = Arc::clone(&acted);
-        let observer: Observer = Arc::new(move |call| {
+        let observer: StepObserver = Arc::new(move |call| {
             if call == moment && !once.swap(true, Ordering::Relaxed) {
                 act(&place);
             }

@@ -1,7 +1,7 @@
 //! What a reader gets for anything that can stand at a path.
 
 use lapidary_note::ContentHash;
-use lapidary_vault::{Denied, PathError, Policy, ReadError, VaultPath, store::StoreError};
+use lapidary_vault::{PathDenied, PathError, Policy, ReadError, VaultPath, store::StoreError};
 
 use crate::scratch::{Scratch, deny, denying, missing, prefixes, vault_path};
 
@@ -74,15 +74,15 @@ fn a_view_keeps_what_it_saw_and_a_new_view_sees_what_is_there() {
 fn a_closed_path_is_refused_by_its_string_whatever_is_there() {
     let scratch = Scratch::with(&[("secret/there.md", "s"), (".obsidian/app.json", "{}"), ("off/there.md", "o")]);
     let scope = Policy { read: Some(prefixes(&["open", "secret"])), ..denying(&["secret"]) }.into();
-    let outside = Denied::OutsideReadPaths { allowed: prefixes(&["open", "secret"]) };
+    let outside = PathDenied::OutsideReadPaths { allowed: prefixes(&["open", "secret"]) };
     for (closed, denied) in [
-        ("secret/there.md", Denied::InDenyPaths),
-        ("secret/not-there.md", Denied::InDenyPaths),
-        ("SECRET/there.md", Denied::InDenyPaths),
-        ("secret", Denied::InDenyPaths),
-        (".obsidian/app.json", Denied::Hidden),
-        (".obsidian/not-there.json", Denied::Hidden),
-        (".not-there/x", Denied::Hidden),
+        ("secret/there.md", PathDenied::InDenyPaths),
+        ("secret/not-there.md", PathDenied::InDenyPaths),
+        ("SECRET/there.md", PathDenied::InDenyPaths),
+        ("secret", PathDenied::InDenyPaths),
+        (".obsidian/app.json", PathDenied::Hidden),
+        (".obsidian/not-there.json", PathDenied::Hidden),
+        (".not-there/x", PathDenied::Hidden),
         ("off/there.md", outside.clone()),
         ("off/not-there.md", outside),
     ] {
@@ -168,7 +168,7 @@ fn composed_and_decomposed_names_are_two_files_and_one_rule() {
     assert_eq!(scratch.list("").unwrap(), [decomposed, composed]);
     for rule in [composed, decomposed] {
         for asked in [composed, decomposed] {
-            assert_eq!(scratch.read_as(&deny(&[rule]), asked), Err(ReadError::Denied(Denied::InDenyPaths)));
+            assert_eq!(scratch.read_as(&deny(&[rule]), asked), Err(ReadError::Denied(PathDenied::InDenyPaths)));
         }
         assert!(scratch.list_as(&deny(&[rule]), "").unwrap().is_empty());
     }

@@ -6,7 +6,7 @@ use std::{
 };
 
 use lapidary_vault::{
-    Denied, FolderNames, Policy, ReadError, RuleProblem, RulesError, Scope, Vault,
+    FolderNames, PathDenied, Policy, ReadError, RuleProblem, RulesError, Scope, Vault,
     store::{MemoryStore, StoreError},
 };
 
@@ -49,19 +49,19 @@ fn each_of_the_rule_files_is_heard_and_none_is_shown() {
     let vault = &scratch.vault;
     assert_eq!(list(vault, "").unwrap(), ["a.md", "four.md", "three.md"]);
     for (path, denied) in [
-        ("one.md", Some(Denied::Ignored)),
-        ("two.md", Some(Denied::Ignored)),
-        ("three.md", Some(Denied::Protected)),
-        ("four.md", Some(Denied::Protected)),
+        ("one.md", Some(PathDenied::Ignored)),
+        ("two.md", Some(PathDenied::Ignored)),
+        ("three.md", Some(PathDenied::Protected)),
+        ("four.md", Some(PathDenied::Protected)),
         ("a.md", None),
-        (".lapidaryignore", Some(Denied::Hidden)),
-        (".lapidaryprotect", Some(Denied::Hidden)),
-        (".obsidian-agentignore", Some(Denied::Hidden)),
-        (".obsidian-agentprotected", Some(Denied::Hidden)),
+        (".lapidaryignore", Some(PathDenied::Hidden)),
+        (".lapidaryprotect", Some(PathDenied::Hidden)),
+        (".obsidian-agentignore", Some(PathDenied::Hidden)),
+        (".obsidian-agentprotected", Some(PathDenied::Hidden)),
     ] {
         assert_eq!(scope(vault).unwrap().may_write(&vault_path(path)).err(), denied, "{path}");
     }
-    assert_eq!(read(vault, ".lapidaryignore"), Err(ReadError::Denied(Denied::Hidden)));
+    assert_eq!(read(vault, ".lapidaryignore"), Err(ReadError::Denied(PathDenied::Hidden)));
 }
 
 #[test]

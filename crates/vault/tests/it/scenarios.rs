@@ -6,8 +6,8 @@ mod table;
 use std::{path::Path, sync::Arc};
 
 use lapidary_vault::{
-    Change, ChangeSet, File, Guard, Policy, Trash, Vault, VaultLimits, View,
-    store::{FolderStore, Observer, StateFolder, SystemTrash},
+    Change, ChangeSet, ContentGuard, File, Policy, TrashKind, Vault, VaultLimits, View,
+    store::{FolderStore, StateFolder, StepObserver, SystemTrash},
 };
 
 use crate::scratch::{NO_LIMIT, vault_path};
@@ -21,7 +21,7 @@ impl Scenario {
 }
 
 /// A server on such a place, whose every call somebody may watch.
-pub(crate) fn open(around: &Path, observer: Option<Observer>) -> Vault {
+pub(crate) fn open(around: &Path, observer: Option<StepObserver>) -> Vault {
     let root = around.join("vault");
     let trash = SystemTrash::in_data_home(&around.join("share"));
     let store = FolderStore::new(root.clone()).with_trash(Some(trash));

@@ -8,9 +8,9 @@ use std::{
 };
 
 use lapidary_vault::{
-    Change, ChangeSet, CommitError, Guard, PathPrefix, Policy, ReadError, Receipt, Scope, Vault, VaultLimits,
+    Change, ChangeSet, CommitError, ContentGuard, PathPrefix, Policy, ReadError, Receipt, Scope, Vault, VaultLimits,
     VaultPath, View,
-    store::{FolderStore, Origin, StateFolder, StoreError},
+    store::{ChangeOrigin, FolderStore, StateFolder, StoreError},
 };
 use tempfile::TempDir;
 
@@ -199,7 +199,7 @@ pub(crate) fn denying(list: &[&str]) -> Policy {
 pub(crate) fn write(view: &View, path: &str, bytes: impl Into<Vec<u8>>) -> Change {
     let path = vault_path(path);
     let before = view.read(&path).unwrap();
-    Change::Write { path, before, guard: Guard::Plan, content: bytes.into().into() }
+    Change::Write { path, before, guard: ContentGuard::Plan, content: bytes.into().into() }
 }
 
 pub(crate) fn create(path: &str, bytes: impl Into<Vec<u8>>) -> Change {
@@ -221,8 +221,8 @@ pub(crate) fn commit(vault: &Vault, scope: &Scope, change: Change) -> Result<(),
 }
 
 /// Nobody in particular.
-pub(crate) fn origin() -> Origin {
-    Origin { tool: "test".to_owned(), client: "test".to_owned(), time: SystemTime::now() }
+pub(crate) fn origin() -> ChangeOrigin {
+    ChangeOrigin { tool: "test".to_owned(), client: "test".to_owned(), time: SystemTime::now() }
 }
 
 pub(crate) fn listed(view: &View, folder: &str) -> Result<Vec<String>, ReadError> {

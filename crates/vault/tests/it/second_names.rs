@@ -3,7 +3,7 @@
 use std::{path::Path, process::Command, sync::Arc};
 
 use lapidary_vault::{
-    Change, ChangeSet, Guard, Policy, ReadError, Scope, Trash, Vault, VaultLimits,
+    Change, ChangeSet, ContentGuard, Policy, ReadError, Scope, TrashKind, Vault, VaultLimits,
     store::{FolderStore, StateFolder, StoreError},
 };
 
@@ -71,13 +71,13 @@ fn opens_nothing(scratch: &Scratch, vault: &Vault, path: &str) {
     // Whoever planned it saw everything, so that the commit alone holds the line.
     let sees_all = |change| commit(vault, &scope, change);
     let file = Arc::new(lapidary_vault::File { content: b"secret".to_vec().into(), modified: None, created: None });
-    let (at, before_it, guard) = (path.clone(), Arc::clone(&file), Guard::Plan);
+    let (at, before_it, guard) = (path.clone(), Arc::clone(&file), ContentGuard::Plan);
     assert_eq!(
         sees_all(Change::Write { path: at.clone(), before: before_it, guard, content: b"x".to_vec().into() }),
         Err(StoreError::Missing),
         "{path} is written"
     );
-    let trash = Change::Trash { path: at.clone(), before: None, guard, trash: Trash::InVault };
+    let trash = Change::Trash { path: at.clone(), before: None, guard, trash: TrashKind::InVault };
     assert_eq!(sees_all(trash), Err(StoreError::Missing), "{path} is trashed");
     assert_eq!(sees_all(Change::Delete { path: at, before: file, guard }), Err(StoreError::Missing), "{path} goes");
     for made in [path.to_string(), format!("{path}/new.md")] {
@@ -87,7 +87,7 @@ fn opens_nothing(scratch: &Scratch, vault: &Vault, path: &str) {
             from: vault_path("Folder of notes/a.md"),
             to: vault_path(&made),
             before: None,
-            guard: Guard::Plan,
+            guard: ContentGuard::Plan,
             content: None,
         });
         let moved = vault.turn(&|| true).unwrap().commit(&to, &scope, &origin()).map_err(|error| error.error);

@@ -4,7 +4,7 @@
 use std::{collections::BTreeMap, sync::Arc};
 
 use lapidary_vault::{
-    Change, ChangeSet, Checkpoint, Guard, Receipt, Scope, Trash, Vault, View,
+    Change, ChangeSet, Checkpoint, ContentGuard, Receipt, Scope, TrashKind, Vault, View,
     store::{Backend, MemoryStore, StoreError},
 };
 use proptest::prelude::*;
@@ -83,7 +83,7 @@ impl Model {
 
     /// The change that a wish means now, done here.
     fn change(&mut self, wish: &Wish) -> Change {
-        let guard = Guard::Plan;
+        let guard = ContentGuard::Plan;
         match *wish {
             Wish::Write { path, text, stale } => {
                 let (path, before) = (FILES[path], self.seen(FILES[path], stale));
@@ -115,12 +115,12 @@ impl Model {
                 let before = read.then(|| self.seen(path, stale));
                 let old = self.take(path, stale && read);
                 self.trash(path, old);
-                Change::Trash { path: vault_path(path), before, guard, trash: Trash::InVault }
+                Change::Trash { path: vault_path(path), before, guard, trash: TrashKind::InVault }
             }
             Wish::Delete { path, stale } => {
                 let (path, before) = (FILES[path], self.seen(FILES[path], stale));
                 self.take(path, stale);
-                Change::Delete { path: vault_path(path), before, guard: Guard::Caller }
+                Change::Delete { path: vault_path(path), before, guard: ContentGuard::Caller }
             }
         }
     }
@@ -192,11 +192,11 @@ fn undo(vault: &Vault, checkpoint: &Checkpoint) {
         };
         before.entry(entry.path.clone()).or_insert_with(old);
     }
-    let guard = Guard::Plan;
+    let guard = ContentGuard::Plan;
     let back = before.into_iter().filter_map(|(path, old)| match (view.read(&path).ok(), old) {
         (Some(there), Some(bytes)) => Some(Change::Write { path, before: there, guard, content: bytes.into() }),
         (None, Some(bytes)) => Some(Change::Create { path, content: bytes.into() }),
-        (Some(there), None) => Some(Change::Trash { path, before: Some(there), guard, trash: Trash::InVault }),
+        (Some(there), None) => Some(Change::Trash { path, before: Some(there), guard, trash: TrashKind::InVault }),
         (None, None) => None,
     });
     commit(vault, back.collect()).unwrap();

@@ -9,7 +9,7 @@ use std::{
 };
 
 use lapidary_vault::{
-    Change, ChangeSet, File, Guard, Policy, Scope, Trash, Vault, VaultLimits,
+    Change, ChangeSet, ContentGuard, File, Policy, Scope, TrashKind, Vault, VaultLimits,
     store::{FolderStore, StateFolder, StoreError},
 };
 
@@ -58,7 +58,7 @@ fn file(text: &str) -> Arc<File> {
 
 /// Every kind of change, in a folder that may be swapped. What they expect is behind the link as well.
 fn changes() -> Vec<Vec<Change>> {
-    let (guard, content) = (Guard::Plan, || b"changed".to_vec().into());
+    let (guard, content) = (ContentGuard::Plan, || b"changed".to_vec().into());
     let mut sets = Vec::new();
     for text in [OPEN, SECRET] {
         let write = || Change::Write { path: vault_path("work/a.md"), before: file(text), guard, content: content() };
@@ -77,7 +77,7 @@ fn changes() -> Vec<Vec<Change>> {
             vec![moved("work/b.md", "work/e.md", None), write()],
         ]);
     }
-    let trash = |path: &str| Change::Trash { path: vault_path(path), before: None, guard, trash: Trash::InVault };
+    let trash = |path: &str| Change::Trash { path: vault_path(path), before: None, guard, trash: TrashKind::InVault };
     sets.extend([
         vec![create("work/new.md", "new")],
         vec![create("work/new/deep/er.md", "new"), create("work/new/deep/est.md", "new")],
@@ -189,7 +189,7 @@ fn no_race_with_a_link_shows_or_changes_what_is_behind_it() {
                 let write = Change::Write {
                     path: vault_path("work/b.md"),
                     before: file(SECRET),
-                    guard: Guard::Plan,
+                    guard: ContentGuard::Plan,
                     content: b"changed".to_vec().into(),
                 };
                 for change in [new, write] {

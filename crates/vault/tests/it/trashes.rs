@@ -3,7 +3,7 @@
 use std::{path::Path, sync::Arc};
 
 use lapidary_vault::{
-    Change, ChangeSet, Guard, Policy, Receipt, Scope, Trash, Vault, VaultLimits,
+    Change, ChangeSet, ContentGuard, Policy, Receipt, Scope, TrashKind, Vault, VaultLimits,
     store::{FolderStore, StateFolder, SystemTrash},
 };
 
@@ -24,7 +24,7 @@ fn with_trash(scratch: &Scratch, data_home: &Path) -> Vault {
 
 fn trash(vault: &Vault, path: &str, text: &[u8]) -> Receipt {
     let (path, before) = (vault_path(path), Some(known(text)));
-    let change = Change::Trash { path, before, guard: Guard::Plan, trash: Trash::System };
+    let change = Change::Trash { path, before, guard: ContentGuard::Plan, trash: TrashKind::System };
     vault.turn(&|| true).unwrap().commit(&ChangeSet::one(change), &Scope::default(), &origin()).unwrap()
 }
 

@@ -1,7 +1,9 @@
 //! What a change does to the disk, and that a refused one does nothing.
 
 use lapidary_note::ContentHash;
-use lapidary_vault::{Change, ChangeSet, CommitError, Guard, Policy, Scope, TurnError, VaultPath, store::StoreError};
+use lapidary_vault::{
+    Change, ChangeSet, CommitError, ContentGuard, Policy, Scope, TurnError, VaultPath, store::StoreError,
+};
 
 use crate::scratch::{Found, Scratch, create, denying, missing, origin, prefixes, vault_path};
 
@@ -19,7 +21,7 @@ fn a_change_puts_its_bytes_in_place_and_nothing_else() {
 #[test]
 fn a_stale_change_is_refused_with_what_was_found() {
     let scratch = Scratch::with(&[("a.md", "old")]);
-    for (newer, guard) in [("newer", Guard::Plan), ("NEW", Guard::Caller), ("", Guard::Plan)] {
+    for (newer, guard) in [("newer", ContentGuard::Plan), ("NEW", ContentGuard::Caller), ("", ContentGuard::Plan)] {
         scratch.put("a.md", "old");
         let view = scratch.view();
         let before = view.read(&vault_path("a.md")).unwrap();

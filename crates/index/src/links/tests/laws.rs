@@ -1,6 +1,6 @@
 use std::collections::BTreeSet;
 
-use lapidary_note::{Document, LinkForm, Retarget};
+use lapidary_note::{Document, LinkForm, LinkRetarget};
 use proptest::{
     collection::{btree_set, vec},
     prelude::*,
@@ -12,7 +12,7 @@ use unicode_normalization::UnicodeNormalization;
 use super::Files;
 use crate::{
     VaultPath,
-    links::{LinkFormat, Move, Names, WrittenLink, folded_name, keys, linkpath_for, resolve},
+    links::{FileMoves, FileNames, LinkFormat, WrittenLink, folded_name, keys, linkpath_for, resolve},
 };
 
 /// Few letters, so that names and folders meet often; all that a link can hold.
@@ -68,7 +68,7 @@ fn through_a_note(linkpath: &str, form: LinkForm) -> String {
         LinkForm::Markdown => "[x](old)\n",
     };
     let document = Document::open(note.to_owned()).unwrap();
-    let retarget = Retarget::link(&document.note().links[0], linkpath).unwrap();
+    let retarget = LinkRetarget::link(&document.note().links[0], linkpath).unwrap();
     let edited = document.retarget_links(&[retarget]).unwrap().document;
     edited.note().links[0].target(edited.shown()).into_owned()
 }
@@ -102,7 +102,7 @@ proptest! {
         let moved: BTreeSet<VaultPath> = files.iter().map(moved_to).collect();
         prop_assume!(moved.len() == files.len());
         let (before, after): (Files, Files) = (files.iter().cloned().collect(), moved.into_iter().collect());
-        let plan = Move { before: &before, after: &after, moved_to: &moved_to, format };
+        let plan = FileMoves { before: &before, after: &after, moved_to: &moved_to, format };
         let written = links.iter().flat_map(|(target, names, written_in)| {
             let target = target.get(&list);
             [end_of(target, *names), linkpath_for(&before, target, source, *written_in, form)]
@@ -140,7 +140,7 @@ proptest! {
         format in format(), form in form(),
     ) {
         struct Without<'a>(&'a Files, &'a BTreeSet<VaultPath>);
-        impl Names for Without<'_> {
+        impl FileNames for Without<'_> {
             fn named<'n>(&'n self, folded: &str) -> impl Iterator<Item = &'n VaultPath> {
                 self.0.named(folded).filter(|file| !self.1.contains(*file))
             }

@@ -4,8 +4,9 @@ use super::{Files, path};
 use crate::{
     VaultPath,
     links::{
+        FileMoves,
         LinkFormat::{self, Absolute, Relative, Shortest},
-        Move, Rewritten, WrittenLink,
+        RewrittenLink, WrittenLink,
     },
 };
 
@@ -24,10 +25,11 @@ impl Case {
         new.unwrap_or_else(|| file.clone())
     }
 
-    fn rewrite(&self, source: &str, link: WrittenLink<'_>) -> Option<Rewritten> {
+    fn rewrite(&self, source: &str, link: WrittenLink<'_>) -> Option<RewrittenLink> {
         let before = Files::of(self.files);
         let after: Files = self.files.iter().map(|file| self.moved(&path(file))).collect();
-        let moved = Move { before: &before, after: &after, moved_to: &|file| self.moved(file), format: self.format };
+        let moved =
+            FileMoves { before: &before, after: &after, moved_to: &|file| self.moved(file), format: self.format };
         moved.rewrite(link, &path(source))
     }
 
@@ -145,14 +147,14 @@ fn an_alias_that_was_the_name_follows() {
     }
     let elsewhere = Case { files, moves: &[("f", "g")], format: Absolute };
     let link = WrittenLink { form: Wiki, linkpath: "f/2", alias: Some("2") };
-    let expected = Rewritten { linkpath: "g/2".to_owned(), alias: None };
+    let expected = RewrittenLink { linkpath: "g/2".to_owned(), alias: None };
     assert_eq!(elsewhere.rewrite("s.md", link), Some(expected), "another folder is no other name");
 }
 
 #[test]
 fn links_to_what_is_no_more_are_left_alone() {
     let (before, after) = (Files::of(&["a.md", "b/c.md", "s.md"]), Files::of(&["b/c.md", "s.md"]));
-    let moved = Move { before: &before, after: &after, moved_to: &VaultPath::clone, format: Shortest };
+    let moved = FileMoves { before: &before, after: &after, moved_to: &VaultPath::clone, format: Shortest };
     let link = WrittenLink { form: Wiki, linkpath: "a", alias: None };
     assert_eq!(moved.rewrite(link, &path("s.md")), None);
 }

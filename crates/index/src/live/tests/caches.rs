@@ -6,16 +6,16 @@ use super::{super::*, rebuilt, scratch, shaky::Shaky};
 use crate::{digest::FORMAT, posix::CacheFile};
 
 /// A vault whose clock says that its files are long settled, and what was learnt of it before.
-fn cached(root: &Path, state: &Path, ahead: i64) -> Live {
+fn cached(root: &Path, state: &Path, ahead: i64) -> VaultIndex {
     let store = Shaky::new(root, ahead);
-    let cache = Cache::new(CacheFile::new(Arc::new(StateFolder::new(state.to_owned(), root.to_owned()))));
-    Live::new(Arc::new(store), FolderNames::default(), VaultLimits::default(), Some(cache))
+    let cache = IndexCache::new(CacheFile::new(Arc::new(StateFolder::new(state.to_owned(), root.to_owned()))));
+    VaultIndex::new(Arc::new(store), FolderNames::default(), VaultLimits::default(), Some(cache))
 }
 
 const MINUTE: i64 = 60_000_000_000;
 
 /// Of how many notes something is known before any of them is read.
-fn recalled(live: &Live) -> usize {
+fn recalled(live: &VaultIndex) -> usize {
     let snapshot = live.files(&|| true).unwrap();
     live.cache.as_ref().unwrap().recall(&snapshot, usize::MAX);
     snapshot.files().filter(|state| state.digest().is_some()).count()

@@ -18,7 +18,7 @@ fn what_lies_behind_a_followed_link_is_part_of_the_vault() {
     let backend = Shaky::of(FolderStore::new(vault.clone()).following(vec![work.clone()]), 0);
     let looked_at_everything = backend.looked_at_everything();
     let live = followed(backend);
-    let paths = |live: &Live| {
+    let paths = |live: &VaultIndex| {
         let snapshot = live.notes(&|| true).unwrap();
         snapshot.files().map(|state| state.path.to_string()).collect::<Vec<_>>()
     };
@@ -52,7 +52,7 @@ fn a_folder_behind_two_links_or_replaced_behind_one_is_seen_to_change() {
     let (vault, work) = (around.path().join("vault"), around.path().join("work"));
     fs::create_dir_all(&vault).unwrap();
     fs::create_dir_all(work.join("sub")).unwrap();
-    let names = |live: &Live| {
+    let names = |live: &VaultIndex| {
         let snapshot = live.notes(&|| true).unwrap();
         snapshot.files().map(|state| state.path.to_string()).collect::<Vec<_>>()
     };

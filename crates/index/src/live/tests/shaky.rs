@@ -9,12 +9,12 @@ use std::{
 
 use lapidary_note::ContentHash;
 use lapidary_store::{
-    BackendTurn, Capabilities, Entry, History, Open, StoredFile, TurnError,
+    BackendTurn, Capabilities, FolderEntry, History, PlaceCheck, StoredFile, TurnError,
     posix::{FolderStore, PosixBackend},
 };
 
 use super::super::*;
-use crate::Stamp;
+use crate::FileStamp;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Condition {
@@ -61,21 +61,21 @@ impl Shaky {
         Arc::clone(&self.looked_at_everything)
     }
 
-    fn everything(&self, cursor: &mut Cursor, look: &Look<'_>) -> Result<Delta, StoreError> {
+    fn everything(&self, cursor: &mut Cursor, look: &ListingOptions<'_>) -> Result<VaultDelta, StoreError> {
         *cursor = Cursor::default();
         self.inner.changes_since(cursor, look)
     }
 }
 
 impl Backend for Shaky {
-    fn changes_since(&self, cursor: &mut Cursor, look: &Look<'_>) -> Result<Delta, StoreError> {
+    fn changes_since(&self, cursor: &mut Cursor, look: &ListingOptions<'_>) -> Result<VaultDelta, StoreError> {
         let condition = *self.condition.lock().unwrap();
         let mut late = self.late.lock().unwrap();
         let delta = match condition {
             Condition::Blind => self.everything(cursor, look)?,
             _ => self.inner.changes_since(cursor, look)?,
         };
-        let Delta::Places(mut places) = delta else {
+        let VaultDelta::Places(mut places) = delta else {
             self.looked_at_everything.fetch_add(1, Ordering::Relaxed);
             late.clear();
             return Ok(delta);
@@ -99,10 +99,15 @@ impl Backend for Shaky {
             }
             Condition::Whole | Condition::Lossy(_) | Condition::Blind => {}
         }
-        Ok(Delta::Places(places))
+        Ok(VaultDelta::Places(places))
     }
 
-    fn look_at(&self, cursor: &mut Cursor, path: &VaultPath, look: &Look<'_>) -> Result<PlaceState, StoreError> {
+    fn look_at(
+        &self,
+        cursor: &mut Cursor,
+        path: &VaultPath,
+        look: &ListingOptions<'_>,
+    ) -> Result<PlaceState, StoreError> {
         self.inner.look_at(cursor, path, look)
     }
 
@@ -114,19 +119,19 @@ impl Backend for Shaky {
         self.inner.capabilities()
     }
 
-    fn read(&self, path: &VaultPath, max_bytes: u64, open: Open<'_>) -> Result<StoredFile, StoreError> {
+    fn read(&self, path: &VaultPath, max_bytes: u64, open: PlaceCheck<'_>) -> Result<StoredFile, StoreError> {
         self.inner.read(path, max_bytes, open)
     }
 
-    fn list(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError> {
+    fn list(&self, folder: Option<&VaultPath>, open: PlaceCheck<'_>) -> Result<Vec<FolderEntry>, StoreError> {
         self.inner.list(folder, open)
     }
 
-    fn stamp(&self, path: &VaultPath) -> Result<Option<Stamp>, StoreError> {
+    fn stamp(&self, path: &VaultPath) -> Result<Option<FileStamp>, StoreError> {
         self.inner.stamp(path)
     }
 
-    fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<Stat, StoreError> {
+    fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<FileStat, StoreError> {
         self.inner.load(path, max_bytes, into)
     }
 

@@ -4,7 +4,7 @@ use std::{
 };
 
 use lapidary_store::{
-    File, Guard, Origin, StoredFile,
+    ChangeOrigin, ContentGuard, File, StoredFile,
     posix::{FolderStore, PosixBackend},
 };
 use proptest::prelude::*;
@@ -152,10 +152,12 @@ fn take(root: &Path, ours: &PosixBackend, step: &Step) {
             let (path, bytes) = (VaultPath::parse(PATHS[*path]).unwrap(), CONTENTS[*content].as_bytes().to_vec());
             let scope = Scope::default();
             let change = match ours.read(&path, u64::MAX, &|_| true) {
-                Ok(found) => Change::Write { path, before: seen(found), guard: Guard::Plan, content: bytes.into() },
+                Ok(found) => {
+                    Change::Write { path, before: seen(found), guard: ContentGuard::Plan, content: bytes.into() }
+                }
                 Err(_) => Change::Create { path, content: bytes.into() },
             };
-            let origin = Origin { tool: "test".into(), client: "test".into(), time: std::time::UNIX_EPOCH };
+            let origin = ChangeOrigin { tool: "test".into(), client: "test".into(), time: std::time::UNIX_EPOCH };
             drop(ours.turn(&|| true).unwrap().commit(&ChangeSet::one(change), &scope, &origin, &|_, _| true));
             Ok(())
         }

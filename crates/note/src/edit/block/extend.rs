@@ -7,39 +7,39 @@
 use std::ops::Range;
 
 use super::{
-    Marker, footnote_label, frame, item, own_span,
+    BlockMarker, footnote_label, frame, item, own_span,
     quote::{self, is_title},
     row,
 };
 use crate::{
     Block, BlockKind, Document,
-    edit::{Change, EditError, Edited},
+    edit::{EditError, EditResult, TextChange},
     text::plain_line_ends,
 };
 
 #[derive(Clone, Copy, PartialEq)]
-enum End {
+enum BlockEdge {
     First,
     Last,
 }
 
 impl Document {
     /// Adds text at the end of a block, before an id that stands there.
-    pub fn append_to_block(&self, block: &Block, content: &str) -> Result<Edited, EditError> {
-        self.extend_block(block, content, End::Last)
+    pub fn append_to_block(&self, block: &Block, content: &str) -> Result<EditResult, EditError> {
+        self.extend_block(block, content, BlockEdge::Last)
     }
 
     /// Adds text at the begin of a block, behind list marker, task box, quote mark or the title of a callout.
-    pub fn prepend_to_block(&self, block: &Block, content: &str) -> Result<Edited, EditError> {
-        self.extend_block(block, content, End::First)
+    pub fn prepend_to_block(&self, block: &Block, content: &str) -> Result<EditResult, EditError> {
+        self.extend_block(block, content, BlockEdge::First)
     }
 
-    fn extend_block(&self, block: &Block, content: &str, end: End) -> Result<Edited, EditError> {
+    fn extend_block(&self, block: &Block, content: &str, end: BlockEdge) -> Result<EditResult, EditError> {
         let shown = self.shown();
         let span = own_span(self, block)?;
-        let marker = Marker::within(shown, block, &span)?;
+        let marker = BlockMarker::within(shown, block, &span)?;
         let content = plain_line_ends(content);
-        let content = if end == End::Last { content.trim_end_matches('\n') } else { &content };
+        let content = if end == BlockEdge::Last { content.trim_end_matches('\n') } else { &content };
         if matches!(block.kind, BlockKind::Heading | BlockKind::Row) && content.contains('\n') {
             return Err(EditError::SeveralLines);
         }
@@ -52,17 +52,17 @@ impl Document {
             return Err(EditError::BlockLost { id: block.id.clone() });
         }
         let place = match end {
-            End::First => first(self, &span, block, &marker),
-            End::Last => last(self, &span, block, &marker),
+            BlockEdge::First => first(self, &span, block, &marker),
+            BlockEdge::Last => last(self, &span, block, &marker),
         };
         let place = place.ok_or_else(|| EditError::BlockLost { id: block.id.clone() })?;
         let new = place.filled(content);
-        self.write_block(block, Change::new(place.at..place.at, new), &block.id)
+        self.write_block(block, TextChange::new(place.at..place.at, new), &block.id)
     }
 }
 
 /// Where text goes, and what its lines need.
-struct Place {
+struct InsertionPoint {
     at: usize,
     lead: String,
     trail: &'static str,
@@ -70,7 +70,7 @@ struct Place {
     prefix: String,
 }
 
-impl Place {
+impl InsertionPoint {
     fn within(at: usize, prefix: impl Into<String>) -> Self {
         Self { at, lead: String::new(), trail: "", prefix: prefix.into() }
     }
@@ -102,63 +102,65 @@ impl Place {
     }
 }
 
-fn last(document: &Document, span: &Range<usize>, block: &Block, marker: &Marker<'_>) -> Option<Place> {
+fn last(document: &Document, span: &Range<usize>, block: &Block, marker: &BlockMarker<'_>) -> Option<InsertionPoint> {
     let shown = document.shown();
     let old = &shown[span.clone()];
     let end = span.end - marker.tail.len() - marker.rest.len();
     match block.kind {
-        BlockKind::Paragraph | BlockKind::Row => Some(Place::within(end, "")),
-        BlockKind::Heading => Some(Place::within(heading_words(document, block)?.end, "")),
-        BlockKind::Footnote => Some(Place::within(end, "    ")),
-        BlockKind::Item => Some(Place::within(end, item::margin(shown, span))),
-        BlockKind::Quote | BlockKind::Callout => Some(Place::within(end, quote::split(first_line(old)).0)),
+        BlockKind::Paragraph | BlockKind::Row => Some(InsertionPoint::within(end, "")),
+        BlockKind::Heading => Some(InsertionPoint::within(heading_words(document, block)?.end, "")),
+        BlockKind::Footnote => Some(InsertionPoint::within(end, "    ")),
+        BlockKind::Item => Some(InsertionPoint::within(end, item::margin(shown, span))),
+        BlockKind::Quote | BlockKind::Callout => Some(InsertionPoint::within(end, quote::split(first_line(old)).0)),
         BlockKind::Code | BlockKind::Math | BlockKind::Comment => match frame::inner(old, block.kind) {
-            Some(inner) if inner.is_empty() => Some(Place::above(span.start + inner.start)),
-            Some(inner) => Some(Place::below(span.start + inner.end)),
-            None => Some(Place::below(span.end)),
+            Some(inner) if inner.is_empty() => Some(InsertionPoint::above(span.start + inner.start)),
+            Some(inner) => Some(InsertionPoint::below(span.start + inner.end)),
+            None => Some(InsertionPoint::below(span.end)),
         },
-        BlockKind::Table | BlockKind::List | BlockKind::Html => Some(Place::below(span.end)),
+        BlockKind::Table | BlockKind::List | BlockKind::Html => Some(InsertionPoint::below(span.end)),
         BlockKind::Rule => None,
     }
 }
 
-fn first(document: &Document, span: &Range<usize>, block: &Block, marker: &Marker<'_>) -> Option<Place> {
+fn first(document: &Document, span: &Range<usize>, block: &Block, marker: &BlockMarker<'_>) -> Option<InsertionPoint> {
     let shown = document.shown();
     let old = &shown[span.clone()];
     let start = span.start;
     match block.kind {
-        BlockKind::Paragraph => Some(Place::within(start, "")),
-        BlockKind::Row => Some(Place::within(start + row::lead(old), "")),
-        BlockKind::Heading => Some(Place::within(heading_words(document, block)?.start, "")),
-        BlockKind::Footnote => Some(Place::within(start + footnote_label(old), "    ")),
-        BlockKind::Item => Some(Place::within(start + item::text_start(old), item::margin(shown, span))),
+        BlockKind::Paragraph => Some(InsertionPoint::within(start, "")),
+        BlockKind::Row => Some(InsertionPoint::within(start + row::lead(old), "")),
+        BlockKind::Heading => Some(InsertionPoint::within(heading_words(document, block)?.start, "")),
+        BlockKind::Footnote => Some(InsertionPoint::within(start + footnote_label(old), "    ")),
+        BlockKind::Item => Some(InsertionPoint::within(start + item::text_start(old), item::margin(shown, span))),
         BlockKind::Quote | BlockKind::Callout => Some(quote_begin(shown, span, marker)),
         BlockKind::Code | BlockKind::Math | BlockKind::Comment => {
-            Some(Place::above(start + frame::inner(old, block.kind).map_or(0, |inner| inner.start)))
+            Some(InsertionPoint::above(start + frame::inner(old, block.kind).map_or(0, |inner| inner.start)))
         }
         // Below the line of dashes.
-        BlockKind::Table => old
-            .match_indices('\n')
-            .nth(1)
-            .map_or_else(|| Some(Place::below(span.end)), |(at, _)| Some(Place::above(start + at + 1))),
-        BlockKind::List | BlockKind::Html => Some(Place::above(start)),
+        BlockKind::Table => old.match_indices('\n').nth(1).map_or_else(
+            || Some(InsertionPoint::below(span.end)),
+            |(at, _)| Some(InsertionPoint::above(start + at + 1)),
+        ),
+        BlockKind::List | BlockKind::Html => Some(InsertionPoint::above(start)),
         BlockKind::Rule => None,
     }
 }
 
 /// The title of a callout is no text of it.
-fn quote_begin(shown: &str, span: &Range<usize>, marker: &Marker<'_>) -> Place {
+fn quote_begin(shown: &str, span: &Range<usize>, marker: &BlockMarker<'_>) -> InsertionPoint {
     let text = &shown[span.start..span.end - marker.tail.len() - marker.rest.len()];
     let (prefix, words) = quote::split(first_line(text));
     if !is_title(words) {
-        return Place::within(span.start + prefix.len(), prefix);
+        return InsertionPoint::within(span.start + prefix.len(), prefix);
     }
     match text.split_once('\n') {
         Some((title, rest)) => {
             let own = quote::split(first_line(rest)).0;
-            Place::within(span.start + title.len() + 1 + own.len(), prefix)
+            InsertionPoint::within(span.start + title.len() + 1 + own.len(), prefix)
         }
-        None => Place { lead: format!("\n{prefix}"), ..Place::within(span.start + text.len(), prefix) },
+        None => {
+            InsertionPoint { lead: format!("\n{prefix}"), ..InsertionPoint::within(span.start + text.len(), prefix) }
+        }
     }
 }
 

@@ -1,10 +1,10 @@
 use std::ops::Range;
 
-use super::marker::Marker;
+use super::marker::BlockMarker;
 use crate::BlockKind;
 
 /// Code and formulas, whose first and last line the content may leave out.
-pub(super) fn fenced(old: &str, content: &str, marker: &Marker<'_>) -> String {
+pub(super) fn fenced(old: &str, content: &str, marker: &BlockMarker<'_>) -> String {
     let opening = old.lines().next().filter(|line| frames(line) && old.contains('\n'));
     let (Some(opening), false) = (opening, content.lines().next().is_some_and(frames)) else {
         return format!("{content}{}{}", marker.tail, marker.rest);

@@ -1,10 +1,10 @@
 use std::ops::Range;
 
-use super::marker::Marker;
+use super::marker::BlockMarker;
 use crate::span::line_start;
 
 /// What stands before the text of a list item.
-struct Prefix<'a> {
+struct ItemPrefix<'a> {
     /// Marker and the space after it.
     bullet: &'a str,
     /// Task box and the space after it; empty if the item is no task.
@@ -12,7 +12,7 @@ struct Prefix<'a> {
 }
 
 /// Reads `- `, `12) ` and `- [x] ` at the start of a text.
-fn prefix(text: &str) -> Option<Prefix<'_>> {
+fn prefix(text: &str) -> Option<ItemPrefix<'_>> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let mark = match text.as_bytes().get(digits)? {
         b'-' | b'*' | b'+' if digits == 0 => 1,
@@ -25,7 +25,7 @@ fn prefix(text: &str) -> Option<Prefix<'_>> {
         return None;
     }
     let (bullet, rest) = text.split_at(mark + space);
-    Some(Prefix { bullet, task: &rest[..task(rest)] })
+    Some(ItemPrefix { bullet, task: &rest[..task(rest)] })
 }
 
 /// How long the task box at the start of a text is, with the space after it.
@@ -42,9 +42,9 @@ fn task(text: &str) -> usize {
 }
 
 /// How much the item is indented within its span, and what stands before its text.
-fn own_prefix(item: &str) -> (usize, Prefix<'_>) {
+fn own_prefix(item: &str) -> (usize, ItemPrefix<'_>) {
     let indent = item.len() - item.trim_start_matches([' ', '\t']).len();
-    (indent, prefix(&item[indent..]).unwrap_or(Prefix { bullet: "", task: "" }))
+    (indent, prefix(&item[indent..]).unwrap_or(ItemPrefix { bullet: "", task: "" }))
 }
 
 /// Where the text of an item begins, behind marker and task box.
@@ -66,7 +66,7 @@ pub(in crate::edit) fn margin(shown: &str, span: &Range<usize>) -> String {
 }
 
 /// The item with another content: its lines stay within the item, nested lists are not touched.
-pub(super) fn replaced(shown: &str, span: &Range<usize>, content: &str, marker: &Marker<'_>) -> String {
+pub(super) fn replaced(shown: &str, span: &Range<usize>, content: &str, marker: &BlockMarker<'_>) -> String {
     let old = &shown[span.clone()];
     let (indent, own) = own_prefix(old);
     let margin = margin(shown, span);

@@ -8,14 +8,14 @@ const BLANKS: &[char] = &[' ', '\t'];
 const QUOTED: &[char] = &[' ', '\t', '>'];
 
 /// How a block carries its id.
-pub(in crate::edit) struct Marker<'a> {
+pub(in crate::edit) struct BlockMarker<'a> {
     /// What separates the marker from the content, and the marker; empty if it stands below the block.
     pub(in crate::edit) tail: &'a str,
     /// What follows the marker within the block: the last pipe of a row, closing marks or the underline of a heading.
     pub(in crate::edit) rest: &'a str,
 }
 
-impl<'a> Marker<'a> {
+impl<'a> BlockMarker<'a> {
     pub(in crate::edit) fn within(shown: &'a str, block: &Block, span: &Range<usize>) -> Result<Self, EditError> {
         let outside = || EditError::OutsideText { span: block.marker.clone(), length: shown.len() };
         shown.get(block.marker.clone()).ok_or_else(outside)?;

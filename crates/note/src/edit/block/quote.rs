@@ -1,7 +1,7 @@
-use super::marker::Marker;
+use super::marker::BlockMarker;
 
 /// The quote with another content. The title line of a callout stays if the content comes without quote marks.
-pub(super) fn replaced(old: &str, content: &str, marker: &Marker<'_>) -> String {
+pub(super) fn replaced(old: &str, content: &str, marker: &BlockMarker<'_>) -> String {
     let first = old[..old.len() - marker.tail.len() - marker.rest.len()].lines().next().unwrap_or_default();
     let (prefix, title) = split(first);
     let given_marks = content.trim_start_matches(' ').starts_with('>');

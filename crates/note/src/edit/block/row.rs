@@ -1,7 +1,7 @@
-use super::{EditError, marker::Marker};
+use super::{EditError, marker::BlockMarker};
 
 /// The table row with other cells, its outer pipes as they were.
-pub(super) fn replaced(old: &str, content: &str, marker: &Marker<'_>) -> Result<String, EditError> {
+pub(super) fn replaced(old: &str, content: &str, marker: &BlockMarker<'_>) -> Result<String, EditError> {
     if content.contains('\n') {
         return Err(EditError::SeveralLines);
     }

@@ -5,23 +5,23 @@ use std::ops::Range;
 use super::{own_span, row};
 use crate::{
     Block, BlockKind, Document,
-    edit::{Change, EditError, Edited},
+    edit::{EditError, EditResult, TextChange},
     text::plain_line_ends,
 };
 
 impl Document {
     /// Adds rows at the end of a table. A pipe or a line break in a cell is written so that it stays in the cell.
-    pub fn append_rows(&self, table: &Block, rows: &[Vec<String>]) -> Result<Edited, EditError> {
+    pub fn append_rows(&self, table: &Block, rows: &[Vec<String>]) -> Result<EditResult, EditError> {
         self.edit_rows(table, rows, |body| body.end..body.end)
     }
 
     /// Adds rows right below the head of a table.
-    pub fn prepend_rows(&self, table: &Block, rows: &[Vec<String>]) -> Result<Edited, EditError> {
+    pub fn prepend_rows(&self, table: &Block, rows: &[Vec<String>]) -> Result<EditResult, EditError> {
         self.edit_rows(table, rows, |body| body.start..body.start)
     }
 
     /// Gives a table other rows; its head stays.
-    pub fn replace_rows(&self, table: &Block, rows: &[Vec<String>]) -> Result<Edited, EditError> {
+    pub fn replace_rows(&self, table: &Block, rows: &[Vec<String>]) -> Result<EditResult, EditError> {
         self.edit_rows(table, rows, |body| body)
     }
 
@@ -30,7 +30,7 @@ impl Document {
         table: &Block,
         rows: &[Vec<String>],
         place: impl Fn(Range<usize>) -> Range<usize>,
-    ) -> Result<Edited, EditError> {
+    ) -> Result<EditResult, EditError> {
         let span = own_span(self, table)?;
         let old = &self.shown()[span.clone()];
         let mut lines = old.match_indices('\n').map(|(at, _)| at);
@@ -50,7 +50,7 @@ impl Document {
             new += &format!("\n{indent}| {} |", cells.join(" | "));
         }
         // A cell that ends like a block id would name its row.
-        self.write_block_if(table, Change::new(place(body), new), &table.id, |before, after| {
+        self.write_block_if(table, TextChange::new(place(body), new), &table.id, |before, after| {
             after.blocks.iter().all(|block| before.blocks.iter().any(|known| known.id == block.id))
         })
     }

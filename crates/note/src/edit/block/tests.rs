@@ -129,7 +129,7 @@ fn a_row_keeps_its_outer_pipes() {
         ),
         ("| h | i |\n| - | - |\n| 1 | 2 ^a |", Row, "| x | y ^a |\n", "| h | i |\n| - | - |\n| x | y ^a |"),
     ]);
-    let marker = Marker { tail: " ^a", rest: " |" };
+    let marker = BlockMarker { tail: " ^a", rest: " |" };
     for (content, after) in [
         ("x | y", "| x | y ^a |"),
         ("| x | y |", "| x | y ^a |"),
@@ -140,7 +140,7 @@ fn a_row_keeps_its_outer_pipes() {
     }
     assert_eq!(row::replaced("| 1 | 2 ^a |", "x", &marker), Err(EditError::Columns { expected: 2, found: 1 }));
     assert_eq!(row::replaced("| 1 | 2 ^a |", "x\ny", &marker), Err(EditError::SeveralLines));
-    let open = Marker { tail: " ^a", rest: "" };
+    let open = BlockMarker { tail: " ^a", rest: "" };
     assert_eq!(row::replaced("1 | 2 ^a", "| x | y |", &open).as_deref(), Ok("x | y ^a"));
     assert_eq!(marker::without_id("| x | y ^a |", "a"), "| x | y |");
 }

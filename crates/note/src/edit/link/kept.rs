@@ -5,12 +5,12 @@ use std::{
     ops::Range,
 };
 
-use super::{LinkForm, Relocate, Retarget};
+use super::{LinkForm, LinkRelocation, LinkRetarget};
 use crate::{Link, LinkDefinition, LinkKind, Note, edit::PropertyPath};
 
 /// What of a link an edit elsewhere must not change. Its words may hold another link that is edited.
 #[derive(Clone, Copy, PartialEq)]
-struct Parts<'t> {
+struct LinkParts<'t> {
     /// Nothing for a definition.
     kind: Option<(LinkKind, bool)>,
     internal: bool,
@@ -20,8 +20,8 @@ struct Parts<'t> {
 }
 
 /// A link or a definition, as read in one of the two texts.
-pub(super) struct Found<'t> {
-    parts: Parts<'t>,
+pub(super) struct KeptLink<'t> {
+    parts: LinkParts<'t>,
     path: Range<usize>,
     target: String,
     /// Without percent escapes.
@@ -29,15 +29,15 @@ pub(super) struct Found<'t> {
 }
 
 /// What a link shall become.
-pub(super) trait Aim {
+pub(super) trait LinkGoal {
     fn form(&self) -> LinkForm;
     /// Where the path of the link stands, by which it is known.
     fn path(&self) -> &Range<usize>;
     /// Whether `new` is what `old` shall become.
-    fn is_reached(&self, old: &Found<'_>, new: &Found<'_>) -> bool;
+    fn is_reached(&self, old: &KeptLink<'_>, new: &KeptLink<'_>) -> bool;
 }
 
-impl Aim for Retarget<'_> {
+impl LinkGoal for LinkRetarget<'_> {
     fn form(&self) -> LinkForm {
         self.form
     }
@@ -46,13 +46,13 @@ impl Aim for Retarget<'_> {
         &self.path
     }
 
-    fn is_reached(&self, old: &Found<'_>, new: &Found<'_>) -> bool {
-        let expected = Parts { internal: true, path: new.parts.path, ..old.parts };
+    fn is_reached(&self, old: &KeptLink<'_>, new: &KeptLink<'_>) -> bool {
+        let expected = LinkParts { internal: true, path: new.parts.path, ..old.parts };
         new.parts == expected && new.target == plain(self.target)
     }
 }
 
-impl Aim for Relocate {
+impl LinkGoal for LinkRelocation {
     fn form(&self) -> LinkForm {
         self.form
     }
@@ -61,8 +61,8 @@ impl Aim for Relocate {
         &self.path
     }
 
-    fn is_reached(&self, old: &Found<'_>, new: &Found<'_>) -> bool {
-        let expected = Parts { subpath: new.parts.subpath, ..old.parts };
+    fn is_reached(&self, old: &KeptLink<'_>, new: &KeptLink<'_>) -> bool {
+        let expected = LinkParts { subpath: new.parts.subpath, ..old.parts };
         new.parts == expected && new.subpath == Some(plain(&format!("#{}", self.place)))
     }
 }
@@ -72,10 +72,10 @@ fn plain(text: &str) -> String {
     text.replace('\u{a0}', " ")
 }
 
-impl<'t> Found<'t> {
+impl<'t> KeptLink<'t> {
     fn link(text: &'t str, link: &Link) -> Self {
         let cut = |span: &Range<usize>| &text[span.clone()];
-        let parts = Parts {
+        let parts = LinkParts {
             kind: Some((link.kind, link.embed)),
             internal: link.internal,
             path: cut(&link.path),
@@ -88,7 +88,7 @@ impl<'t> Found<'t> {
 
     fn definition(text: &'t str, definition: &LinkDefinition) -> Self {
         let found = Self::link(text, &definition.as_link());
-        Self { parts: Parts { kind: None, ..found.parts }, ..found }
+        Self { parts: LinkParts { kind: None, ..found.parts }, ..found }
     }
 
     fn all(note: &Note<'t>) -> Vec<Self> {
@@ -97,7 +97,7 @@ impl<'t> Found<'t> {
     }
 
     /// By what an aim knows it.
-    fn key(&self) -> Option<Key> {
+    fn key(&self) -> Option<LinkKey> {
         let form = match self.parts.kind {
             Some((LinkKind::Wiki, _)) => LinkForm::Wiki,
             Some((LinkKind::Markdown, _)) | None => LinkForm::Markdown,
@@ -108,16 +108,16 @@ impl<'t> Found<'t> {
 }
 
 /// The form of a link and where its path stands.
-type Key = (LinkForm, usize, usize);
+type LinkKey = (LinkForm, usize, usize);
 
-fn key(aim: &impl Aim) -> Key {
+fn key(aim: &impl LinkGoal) -> LinkKey {
     (aim.form(), aim.path().start, aim.path().end)
 }
 
 /// The first of the links that is not what it should be; the first of all if another one changed.
-pub(super) fn lost<'r, A: Aim>(before: &Note<'_>, after: &Note<'_>, aims: &'r [A]) -> Option<&'r A> {
-    let (old, new) = (Found::all(before), Found::all(after));
-    let known: HashSet<Key> = old.iter().filter_map(Found::key).collect();
+pub(super) fn lost<'r, A: LinkGoal>(before: &Note<'_>, after: &Note<'_>, aims: &'r [A]) -> Option<&'r A> {
+    let (old, new) = (KeptLink::all(before), KeptLink::all(after));
+    let known: HashSet<LinkKey> = old.iter().filter_map(KeptLink::key).collect();
     let unknown = aims.iter().find(|aim| !known.contains(&key(*aim)));
     if unknown.is_some() {
         return unknown;
@@ -126,7 +126,7 @@ pub(super) fn lost<'r, A: Aim>(before: &Note<'_>, after: &Note<'_>, aims: &'r [A
         return aims.first();
     }
     // The first of several for one link counts.
-    let aimed: HashMap<Key, &A> = aims.iter().rev().map(|aim| (key(aim), aim)).collect();
+    let aimed: HashMap<LinkKey, &A> = aims.iter().rev().map(|aim| (key(aim), aim)).collect();
     old.iter().zip(&new).find_map(|(old, new)| match old.key().and_then(|key| aimed.get(&key).copied()) {
         Some(aim) => (!aim.is_reached(old, new)).then_some(aim),
         None => aims.first().filter(|_| old.parts != new.parts),
@@ -134,12 +134,17 @@ pub(super) fn lost<'r, A: Aim>(before: &Note<'_>, after: &Note<'_>, aims: &'r [A
 }
 
 /// Whether the link at `path` is what it should be, and all other links in properties are as they were.
-pub(super) fn keeps_property_links(before: &Note<'_>, after: &Note<'_>, path: &PropertyPath, aim: &impl Aim) -> bool {
+pub(super) fn keeps_property_links(
+    before: &Note<'_>,
+    after: &Note<'_>,
+    path: &PropertyPath,
+    aim: &impl LinkGoal,
+) -> bool {
     let key = path.segments().collect::<Vec<_>>().join(".");
     let (old, new) = (before.property_links(), after.property_links());
     let is_right = |(old, new): (&crate::PropertyLink, &crate::PropertyLink)| {
         let expected = if old.key == key {
-            aim.is_reached(&Found::link(&old.value, &old.link), &Found::link(&new.value, &new.link))
+            aim.is_reached(&KeptLink::link(&old.value, &old.link), &KeptLink::link(&new.value, &new.link))
         } else {
             old.value == new.value
         };

@@ -1,11 +1,11 @@
 use std::ops::Range;
 
 use super::{LinkForm, in_destination};
-use crate::{Document, EditError, Edited, Link, LinkDefinition, LinkKind, PropertyPath, edit::Change};
+use crate::{Document, EditError, EditResult, Link, LinkDefinition, LinkKind, PropertyPath, edit::TextChange};
 
 /// A link that shall lead to another place in the same file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Relocate {
+pub struct LinkRelocation {
     pub form: LinkForm,
     /// Path and subpath; of a Markdown link with the `<>` around them.
     pub destination: Range<usize>,
@@ -17,7 +17,7 @@ pub struct Relocate {
     pub place: String,
 }
 
-impl Relocate {
+impl LinkRelocation {
     /// Nothing for a link that names no place itself.
     pub fn link(link: &Link, place: String) -> Option<Self> {
         let form = match link.kind {
@@ -37,27 +37,27 @@ impl Relocate {
 
 impl Document {
     /// Lets links lead to other places. Path, alias, size, title and the kind of link stay; links are in order.
-    pub fn relocate_links(&self, links: &[Relocate]) -> Result<Edited, EditError> {
+    pub fn relocate_links(&self, links: &[LinkRelocation]) -> Result<EditResult, EditError> {
         let changes = self.gathered(links.iter().map(|link| change(self.shown(), link)))?;
         self.write_links(changes, links, |link| link.place.clone())
     }
 
     /// Lets a link in a property lead to another place; its spans are those of the value at `path`, which is nothing
     /// but this link.
-    pub fn relocate_property_link(&self, path: &PropertyPath, link: &Relocate) -> Result<Edited, EditError> {
+    pub fn relocate_property_link(&self, path: &PropertyPath, link: &LinkRelocation) -> Result<EditResult, EditError> {
         let lost = EditError::LinkLost { target: link.place.clone() };
         self.edit_property_link(path, link, &lost, |value| Ok(vec![change(value, link)?]))
     }
 }
 
-fn change(text: &str, link: &Relocate) -> Result<Change, EditError> {
+fn change(text: &str, link: &LinkRelocation) -> Result<TextChange, EditError> {
     let place = &link.place;
     if place.is_empty() || place.trim() != place || place.contains(['\n', '\r', '|', '\\']) {
         return Err(EditError::BadLinkTarget { target: place.clone() });
     }
     let subpath = format!("#{place}");
     match link.form {
-        LinkForm::Wiki => Ok(Change::new(link.subpath.clone(), subpath)),
+        LinkForm::Wiki => Ok(TextChange::new(link.subpath.clone(), subpath)),
         LinkForm::Markdown => in_destination(text, &link.destination, &link.subpath, &subpath)
             .ok_or_else(|| EditError::OutsideText { span: link.destination.clone(), length: text.len() }),
     }
@@ -70,10 +70,10 @@ mod tests {
     use crate::edit::variants::{check, refuse};
 
     /// The first link or definition that names a place.
-    fn first(shown: &str, place: &str) -> Relocate {
+    fn first(shown: &str, place: &str) -> LinkRelocation {
         let note = Note::parse(shown);
-        let link = note.links.iter().find_map(|link| Relocate::link(link, place.to_owned()));
-        link.unwrap_or_else(|| Relocate::definition(&note.definitions[0], place.to_owned()).unwrap())
+        let link = note.links.iter().find_map(|link| LinkRelocation::link(link, place.to_owned()));
+        link.unwrap_or_else(|| LinkRelocation::definition(&note.definitions[0], place.to_owned()).unwrap())
     }
 
     #[test]
@@ -101,8 +101,13 @@ mod tests {
 
     #[test]
     fn a_link_in_a_property_follows_too() {
-        let link =
-            Relocate { form: LinkForm::Wiki, destination: 2..7, path: 2..3, subpath: 3..7, place: "It's".to_owned() };
+        let link = LinkRelocation {
+            form: LinkForm::Wiki,
+            destination: 2..7,
+            path: 2..3,
+            subpath: 3..7,
+            place: "It's".to_owned(),
+        };
         let path = PropertyPath::parse("up").unwrap();
         check("---\nup: '[[N#Old|x]]' # c\n---\n", "---\nup: '[[N#It''s|x]]' # c\n---\n", |document| {
             document.relocate_property_link(&path, &link)

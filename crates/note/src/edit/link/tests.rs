@@ -3,10 +3,10 @@ use crate::Note;
 use crate::edit::variants::{check, refuse};
 
 /// The first link or definition.
-fn first<'a>(shown: &str, target: &'a str) -> Retarget<'a> {
+fn first<'a>(shown: &str, target: &'a str) -> LinkRetarget<'a> {
     let note = Note::parse(shown);
-    let link = note.links.first().and_then(|link| Retarget::link(link, target));
-    link.unwrap_or_else(|| Retarget::definition(&note.definitions[0], target))
+    let link = note.links.first().and_then(|link| LinkRetarget::link(link, target));
+    link.unwrap_or_else(|| LinkRetarget::definition(&note.definitions[0], target))
 }
 
 #[test]
@@ -52,7 +52,7 @@ fn a_markdown_link_gets_the_encoding_it_needs() {
 #[test]
 fn several_links_change_at_once() {
     check("[[Old]] [[Old|x]]\n", "[[New]] [[New|x]]\n", |document| {
-        let one = |path: Range<usize>| Retarget {
+        let one = |path: Range<usize>| LinkRetarget {
             form: LinkForm::Wiki,
             destination: path.clone(),
             path,
@@ -72,7 +72,7 @@ fn a_link_in_a_property_keeps_its_quotes() {
         ("up: [\"[[Old]]\", b]\n", "up.0", "\"q\"", "up: [\"[[\\\"q\\\"]]\", b]\n"),
     ] {
         let (before, after) = (format!("---\n{before}---\nbody\n"), format!("---\n{after}---\nbody\n"));
-        let link = Retarget { form: LinkForm::Wiki, destination: 2..5, path: 2..5, target, alias: None };
+        let link = LinkRetarget { form: LinkForm::Wiki, destination: 2..5, path: 2..5, target, alias: None };
         let path = PropertyPath::parse(at).unwrap();
         check(&before, &after, |document| document.retarget_property_link(&path, &link));
     }
@@ -81,7 +81,7 @@ fn a_link_in_a_property_keeps_its_quotes() {
 #[test]
 fn a_link_that_would_not_lead_where_it_should_is_refused() {
     let lost = |target: &str| EditError::LinkLost { target: target.to_owned() };
-    let markdown = |path: Range<usize>, target| Retarget {
+    let markdown = |path: Range<usize>, target| LinkRetarget {
         form: LinkForm::Markdown,
         destination: path.clone(),
         path,
@@ -91,7 +91,7 @@ fn a_link_that_would_not_lead_where_it_should_is_refused() {
     // Written like a Markdown link it would lead to `A%20b`.
     refuse("[[Old]]\n", &lost("A b"), |document| document.retarget_links(&[markdown(2..5, "A b")]));
     refuse("[[Old]] [[y]]\n", &lost("New"), |document| {
-        let strayed = Retarget { form: LinkForm::Wiki, destination: 3..5, path: 3..5, target: "New", alias: None };
+        let strayed = LinkRetarget { form: LinkForm::Wiki, destination: 3..5, path: 3..5, target: "New", alias: None };
         document.retarget_links(&[strayed])
     });
     // The marks would close what stands below, and a heading come out of the comment.
@@ -113,7 +113,7 @@ fn a_property_that_is_no_link_does_not_become_one_in_passing() {
         ("up: [1]\n", "up", 2..5, PropertyError::Missing { path: "up".to_owned() }.into()),
         ("- a\n", "up", 2..5, PropertyError::NotAMap.into()),
     ] {
-        let link = Retarget { form: LinkForm::Wiki, destination: path.clone(), path, target: "New", alias: None };
+        let link = LinkRetarget { form: LinkForm::Wiki, destination: path.clone(), path, target: "New", alias: None };
         let at = PropertyPath::parse(at).unwrap();
         refuse(&format!("---\n{yaml}---\n"), &error, |document| document.retarget_property_link(&at, &link));
     }
@@ -131,7 +131,7 @@ fn words_that_were_the_name_of_the_file_can_follow_it() {
     ] {
         check(before, after, |document| {
             let link = first(document.shown());
-            document.retarget_links(&[Retarget::link(&link, "New").unwrap().with_alias(&link, Some("New"))])
+            document.retarget_links(&[LinkRetarget::link(&link, "New").unwrap().with_alias(&link, Some("New"))])
         });
     }
 }

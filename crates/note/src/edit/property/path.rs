@@ -1,7 +1,7 @@
 use std::fmt;
 
 use super::PropertyError;
-use crate::{Value, yaml::MAX_DEPTH};
+use crate::{YamlValue, yaml::MAX_DEPTH};
 
 /// The way to a property: names of maps and positions in lists, from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -65,12 +65,12 @@ impl PropertyPath {
 
     /// The way to the outermost map or list that would be empty without this value; itself if none would.
     #[must_use]
-    pub fn with_what_it_leaves_empty(&self, properties: &Value) -> Self {
+    pub fn with_what_it_leaves_empty(&self, properties: &YamlValue) -> Self {
         let mut widest = self.clone();
         while let Some(above) = Self::of(widest.parent.clone()) {
             let only = match above.find(properties) {
-                Some(Value::Map(entries)) => entries.len() == 1 && entries[0].0 == widest.last,
-                Some(Value::List(items)) => items.len() == 1 && widest.last == "0",
+                Some(YamlValue::Map(entries)) => entries.len() == 1 && entries[0].0 == widest.last,
+                Some(YamlValue::List(items)) => items.len() == 1 && widest.last == "0",
                 _ => false,
             };
             if !only {
@@ -84,8 +84,8 @@ impl PropertyPath {
     /// The same path as the properties spell it: Obsidian takes names that differ only in case for one, and a name may hold
     /// the dots of a path.
     #[must_use]
-    pub fn among(&self, properties: &Value) -> Self {
-        let (Value::Map(entries), None) = (properties, self.find(properties)) else { return self.clone() };
+    pub fn among(&self, properties: &YamlValue) -> Self {
+        let (YamlValue::Map(entries), None) = (properties, self.find(properties)) else { return self.clone() };
         let whole = self.segments().collect::<Vec<_>>().join(".");
         if !self.parent.is_empty() && entries.iter().any(|(name, _)| *name == whole) {
             return Self::name(&whole);
@@ -103,10 +103,10 @@ impl PropertyPath {
     }
 
     /// The value it leads to.
-    pub fn find<'v>(&self, properties: &'v Value) -> Option<&'v Value> {
+    pub fn find<'v>(&self, properties: &'v YamlValue) -> Option<&'v YamlValue> {
         self.segments().try_fold(properties, |value, segment| match value {
-            Value::Map(entries) => entries.iter().find(|(name, _)| name == segment).map(|(_, value)| value),
-            Value::List(items) => position(segment).and_then(|at| items.get(at)),
+            YamlValue::Map(entries) => entries.iter().find(|(name, _)| name == segment).map(|(_, value)| value),
+            YamlValue::List(items) => position(segment).and_then(|at| items.get(at)),
             _ => None,
         })
     }

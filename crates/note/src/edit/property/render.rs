@@ -1,65 +1,65 @@
 //! New YAML for new values, in the form Obsidian writes itself.
 
-use crate::{Value, yaml};
+use crate::{YamlValue, yaml};
 
 /// How a text was written before, which its successor keeps if it can.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Hint {
+pub(super) enum ScalarStyle {
     None,
     Single,
     Double,
 }
 
 /// A value behind `name:`, with everything between the colon and the end of the last line.
-pub(super) fn after_colon(value: &Value, hint: Hint) -> String {
+pub(super) fn after_colon(value: &YamlValue, hint: ScalarStyle) -> String {
     let mut written = String::new();
     below(value, 0, hint, &mut written);
     written
 }
 
 /// Writes a value behind a colon at some depth; collections go on the lines below.
-fn below(value: &Value, indent: usize, hint: Hint, written: &mut String) {
+fn below(value: &YamlValue, indent: usize, hint: ScalarStyle, written: &mut String) {
     match value {
-        Value::List(items) if !items.is_empty() => {
+        YamlValue::List(items) if !items.is_empty() => {
             for item in items {
                 *written += &format!("\n{:indent$}  -", "");
                 match item {
                     // A list or map within a list is rare enough to be written on one line.
-                    Value::List(_) | Value::Map(_) => *written += &format!(" {}", flow(item)),
-                    _ => below(item, indent + 2, Hint::None, written),
+                    YamlValue::List(_) | YamlValue::Map(_) => *written += &format!(" {}", flow(item)),
+                    _ => below(item, indent + 2, ScalarStyle::None, written),
                 }
             }
         }
-        Value::Map(entries) if !entries.is_empty() => {
+        YamlValue::Map(entries) if !entries.is_empty() => {
             for (name, value) in entries {
                 *written += &format!("\n{:indent$}  {}:", "", key(name));
-                below(value, indent + 2, Hint::None, written);
+                below(value, indent + 2, ScalarStyle::None, written);
             }
         }
-        Value::Null => {}
-        Value::Text(text) => *written += &format!(" {}", block_text(text, indent, hint)),
+        YamlValue::Null => {}
+        YamlValue::Text(text) => *written += &format!(" {}", block_text(text, indent, hint)),
         _ => *written += &format!(" {}", flow(value)),
     }
 }
 
 /// A value on one line, as it may stand in `[…]` and `{…}`.
-pub(super) fn flow(value: &Value) -> String {
+pub(super) fn flow(value: &YamlValue) -> String {
     match value {
-        Value::Null => "null".to_owned(),
-        Value::Bool(value) => value.to_string(),
-        Value::Integer(value) => value.to_string(),
-        Value::Float(value) => float(*value),
-        Value::Text(text) => one_line(text, Hint::None),
-        Value::List(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
-        Value::Map(entries) => {
-            let entry = |(name, value): &(String, Value)| format!("{}: {}", key(name), flow(value));
+        YamlValue::Null => "null".to_owned(),
+        YamlValue::Bool(value) => value.to_string(),
+        YamlValue::Integer(value) => value.to_string(),
+        YamlValue::Float(value) => float(*value),
+        YamlValue::Text(text) => one_line(text, ScalarStyle::None),
+        YamlValue::List(items) => format!("[{}]", items.iter().map(flow).collect::<Vec<_>>().join(", ")),
+        YamlValue::Map(entries) => {
+            let entry = |(name, value): &(String, YamlValue)| format!("{}: {}", key(name), flow(value));
             format!("{{{}}}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
         }
     }
 }
 
 pub(super) fn key(name: &str) -> String {
-    one_line(name, Hint::None)
+    one_line(name, ScalarStyle::None)
 }
 
 fn float(value: f64) -> String {
@@ -72,9 +72,9 @@ fn float(value: f64) -> String {
     }
 }
 
-fn block_text(text: &str, indent: usize, hint: Hint) -> String {
+fn block_text(text: &str, indent: usize, hint: ScalarStyle) -> String {
     let literal = text.contains('\n')
-        && hint != Hint::Double
+        && hint != ScalarStyle::Double
         && !text.starts_with(char::is_whitespace)
         && !text.ends_with("\n\n")
         && text.lines().all(|line| !line.ends_with(char::is_whitespace))
@@ -92,11 +92,11 @@ fn block_text(text: &str, indent: usize, hint: Hint) -> String {
     written
 }
 
-fn one_line(text: &str, hint: Hint) -> String {
+fn one_line(text: &str, hint: ScalarStyle) -> String {
     let simple = text.chars().all(is_printable);
     match hint {
-        Hint::Single if simple => single(text),
-        Hint::Double => double(text),
+        ScalarStyle::Single if simple => single(text),
+        ScalarStyle::Double => double(text),
         _ if is_plain(text) && (looks_like_date(text) || !looks_like_other(text)) => text.to_owned(),
         _ if simple && text.contains(['"', '\\']) && !text.contains('\'') => single(text),
         _ => double(text),
@@ -141,7 +141,7 @@ fn is_plain(text: &str) -> bool {
         && !text.contains(": ")
         && !text.contains(" #")
         && text.chars().all(is_printable)
-        && yaml::parse(text) == Ok(Value::Text(text.to_owned()))
+        && yaml::parse(text) == Ok(YamlValue::Text(text.to_owned()))
 }
 
 /// Whether some reader of YAML would take the plain text for a date, a time, a number or a truth value.

@@ -1,25 +1,25 @@
 use std::ops::Range;
 
-use super::{PropertyEdit, PropertyError, path::position, render::Hint};
+use super::{PropertyEdit, PropertyError, path::position, render::ScalarStyle};
 use crate::{
-    Content, Node,
+    NodeContent, YamlNode,
     edit::{lines::whole_lines, shared_ends},
     span::{is_blank_line, line_end},
     yaml::YamlDocument,
 };
 
 /// The part of the YAML text that an edit may change.
-pub(super) struct Target {
+pub(super) struct YamlTarget {
     /// The value and the name before it. Empty if there is no such property yet.
     pub(super) span: Range<usize>,
     /// What the edit may write to.
-    reach: Reach,
-    pub(super) hint: Hint,
+    reach: EditReach,
+    pub(super) hint: ScalarStyle,
     /// The value is a block of text and gets another one.
     keeps_blank_lines: bool,
 }
 
-enum Reach {
+enum EditReach {
     /// The lines of this span and nothing else.
     Lines(Range<usize>),
     /// Any one place, where something is inserted and nothing is taken away.
@@ -28,10 +28,10 @@ enum Reach {
     Apart,
 }
 
-impl Target {
+impl YamlTarget {
     /// Puts back the blank lines that stand below a block of text and are not part of it, where it was replaced.
     pub(super) fn with_blank_lines(&self, old: &str, mut new: String) -> String {
-        let Reach::Lines(span) = &self.reach else { return new };
+        let EditReach::Lines(span) = &self.reach else { return new };
         let lines = whole_lines(old, span.clone());
         let text = old[lines.clone()].trim_end_matches('\n').len() + 1;
         let blank = lines.len().saturating_sub(text);
@@ -46,71 +46,78 @@ impl Target {
     /// Whether every other byte of the YAML is as it was.
     pub(super) fn is_all_that_changed(&self, old: &str, new: &str) -> bool {
         match &self.reach {
-            Reach::Lines(span) => {
+            EditReach::Lines(span) => {
                 let lines = whole_lines(old, span.clone());
                 let (before, after) = (&old[..lines.start], &old[lines.end..]);
                 new.len() >= before.len() + after.len() && new.starts_with(before) && new.ends_with(after)
             }
-            Reach::Insertion => {
+            EditReach::Insertion => {
                 let (prefix, suffix) = shared_ends(old, new);
                 prefix + suffix >= old.len()
             }
-            Reach::Apart => true,
+            EditReach::Apart => true,
         }
     }
 }
 
 /// Finds what an edit addresses and refuses what others depend on.
-pub(super) fn addressed(yaml: &str, document: &YamlDocument, edit: &PropertyEdit<'_>) -> Result<Target, PropertyError> {
+pub(super) fn addressed(
+    yaml: &str,
+    document: &YamlDocument,
+    edit: &PropertyEdit<'_>,
+) -> Result<YamlTarget, PropertyError> {
     let anchored = || PropertyError::Anchored { path: edit.path().to_string() };
-    let nothing = |reach: Reach| Target { span: 0..0, hint: Hint::None, reach, keeps_blank_lines: false };
-    let Some(root) = document.root.as_ref() else { return Ok(nothing(Reach::Insertion)) };
+    let nothing =
+        |reach: EditReach| YamlTarget { span: 0..0, hint: ScalarStyle::None, reach, keeps_blank_lines: false };
+    let Some(root) = document.root.as_ref() else { return Ok(nothing(EditReach::Insertion)) };
     let mut at = root;
     let mut start = at.span.start;
     let mut parent: Option<Range<usize>> = None;
     for segment in edit.path().segments() {
-        if document.is_used(at) || matches!(at.content, Content::Alias(_)) {
+        if document.is_used(at) || matches!(at.content, NodeContent::Alias(_)) {
             return Err(anchored());
         }
         let next = match &at.content {
-            Content::Map(entries) => {
+            NodeContent::Map(entries) => {
                 entries.iter().find(|entry| entry.key == segment).map(|entry| (entry.key_span.start, &entry.value))
             }
-            Content::List(items) => position(segment).and_then(|at| items.get(at)).map(|item| (item.span.start, item)),
+            NodeContent::List(items) => {
+                position(segment).and_then(|at| items.get(at)).map(|item| (item.span.start, item))
+            }
             // What is empty becomes a map.
-            Content::Scalar(_) => return Ok(nothing(Reach::Lines(start..at.span.end.max(start)))),
-            Content::Alias(_) => None,
+            NodeContent::Scalar(_) => return Ok(nothing(EditReach::Lines(start..at.span.end.max(start)))),
+            NodeContent::Alias(_) => None,
         };
-        let Some((next_start, next)) = next else { return Ok(nothing(Reach::Insertion)) };
+        let Some((next_start, next)) = next else { return Ok(nothing(EditReach::Insertion)) };
         parent = (!std::ptr::eq(at, root)).then(|| start..end(yaml, at).max(start));
         (start, at) = (next_start, next);
     }
     let end = end(yaml, at).max(start);
     let reach = match edit {
         // Without its last item a list is written `[]`, and without its first a map may begin on another line.
-        PropertyEdit::Delete { .. } => Reach::Lines(parent.unwrap_or(start..end)),
-        PropertyEdit::Set { .. } => Reach::Lines(start..end),
-        PropertyEdit::Append { .. } if matches!(at.content, Content::List(_)) => Reach::Insertion,
-        PropertyEdit::Append { .. } => Reach::Lines(start..end),
-        PropertyEdit::Move { from, to } if from.parent() == to.parent() => Reach::Lines(start..start),
-        PropertyEdit::Move { .. } => Reach::Apart,
+        PropertyEdit::Delete { .. } => EditReach::Lines(parent.unwrap_or(start..end)),
+        PropertyEdit::Set { .. } => EditReach::Lines(start..end),
+        PropertyEdit::Append { .. } if matches!(at.content, NodeContent::List(_)) => EditReach::Insertion,
+        PropertyEdit::Append { .. } => EditReach::Lines(start..end),
+        PropertyEdit::Move { from, to } if from.parent() == to.parent() => EditReach::Lines(start..start),
+        PropertyEdit::Move { .. } => EditReach::Apart,
     };
     let is_move = matches!(edit, PropertyEdit::Move { .. });
-    let is_rename = is_move && !matches!(reach, Reach::Apart);
+    let is_rename = is_move && !matches!(reach, EditReach::Apart);
     if !is_rename && ((is_move && document.has_anchors(at)) || document.is_used_elsewhere(at)) {
         return Err(anchored());
     }
     let keeps_blank_lines = is_block_text(yaml, at) && matches!(edit, PropertyEdit::Set { .. });
-    Ok(Target { span: start..end, hint: hint(yaml, at), reach, keeps_blank_lines })
+    Ok(YamlTarget { span: start..end, hint: hint(yaml, at), reach, keeps_blank_lines })
 }
 
 /// Where a value ends. Blank lines below a block of text may be part of it, and yaml-edit takes them for that.
-fn end(yaml: &str, node: &Node) -> usize {
+fn end(yaml: &str, node: &YamlNode) -> usize {
     match &node.content {
-        Content::List(items) if !yaml[..node.span.end].ends_with(']') => {
+        NodeContent::List(items) if !yaml[..node.span.end].ends_with(']') => {
             items.last().map_or(node.span.end, |item| end(yaml, item).max(node.span.end))
         }
-        Content::Map(entries) if !yaml[..node.span.end].ends_with('}') => {
+        NodeContent::Map(entries) if !yaml[..node.span.end].ends_with('}') => {
             entries.last().map_or(node.span.end, |entry| end(yaml, &entry.value).max(node.span.end))
         }
         _ if is_block_text(yaml, node) => {
@@ -126,14 +133,14 @@ fn end(yaml: &str, node: &Node) -> usize {
 }
 
 /// `|` or `>` and the lines below it.
-fn is_block_text(yaml: &str, node: &Node) -> bool {
-    matches!(node.content, Content::Scalar(_)) && yaml[node.span.clone()].starts_with(['|', '>'])
+fn is_block_text(yaml: &str, node: &YamlNode) -> bool {
+    matches!(node.content, NodeContent::Scalar(_)) && yaml[node.span.clone()].starts_with(['|', '>'])
 }
 
-fn hint(yaml: &str, node: &Node) -> Hint {
+fn hint(yaml: &str, node: &YamlNode) -> ScalarStyle {
     match (&node.content, yaml[node.span.clone()].chars().next()) {
-        (Content::Scalar(_), Some('\'')) => Hint::Single,
-        (Content::Scalar(_), Some('"')) => Hint::Double,
-        _ => Hint::None,
+        (NodeContent::Scalar(_), Some('\'')) => ScalarStyle::Single,
+        (NodeContent::Scalar(_), Some('"')) => ScalarStyle::Double,
+        _ => ScalarStyle::None,
     }
 }

@@ -2,12 +2,12 @@ use super::*;
 use crate::edit::variants::{check, refuse};
 
 /// A value from its YAML.
-fn value(yaml: &str) -> Value {
+fn value(yaml: &str) -> YamlValue {
     yaml::parse(yaml).unwrap()
 }
 
-fn text(text: &str) -> Value {
-    Value::Text(text.to_owned())
+fn text(text: &str) -> YamlValue {
+    YamlValue::Text(text.to_owned())
 }
 
 fn path(path: &str) -> PropertyPath {
@@ -23,7 +23,7 @@ fn yields(before: &str, edit: PropertyEdit<'_>, after: &str) {
     check(&format!("---\n{before}---"), &format!("---\n{after}---"), |document| document.edit_property(&edit));
 }
 
-fn sets(cases: &[(&str, &str, Value, &str)]) {
+fn sets(cases: &[(&str, &str, YamlValue, &str)]) {
     for (before, at, value, after) in cases {
         yields(before, PropertyEdit::Set { path: &path(at), value }, after);
     }
@@ -38,8 +38,8 @@ fn a_value_is_set_and_the_rest_stays_as_written() {
         ("z: 007\na: 'x'\n", "a", text("y"), "z: 007\na: 'y'\n"),
         ("a: \"x\"\n", "a", text("y"), "a: \"y\"\n"),
         ("a: x\n", "b", text("y"), "a: x\nb: y\n"),
-        ("a: x\n", "b", Value::Null, "a: x\nb:\n"),
-        ("a: x\n", "a", Value::Null, "a:\n"),
+        ("a: x\n", "b", YamlValue::Null, "a: x\nb:\n"),
+        ("a: x\n", "a", YamlValue::Null, "a:\n"),
         ("a:\n", "a", text("x"), "a: x\n"),
         ("a: |\n  one\n  two\nb: 1\n", "a", text("x"), "a: x\nb: 1\n"),
         ("a: >-\n  one\n\n\nb: 1\n", "a", text("x"), "a: x\n\n\nb: 1\n"),

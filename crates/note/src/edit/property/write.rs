@@ -7,17 +7,17 @@ use yaml_edit::{Document, Mapping, MappingEntry, Sequence, YamlNode};
 use super::{
     PropertyEdit, PropertyPath,
     path::position,
-    render::{self, Hint},
+    render::{self, ScalarStyle},
 };
-use crate::Value;
+use crate::YamlValue;
 
 /// The YAML after the edit, or nothing where yaml-edit does not find its way.
-pub(super) fn edited(yaml: &str, before: &Value, edit: &PropertyEdit<'_>, hint: Hint) -> Option<String> {
+pub(super) fn edited(yaml: &str, before: &YamlValue, edit: &PropertyEdit<'_>, hint: ScalarStyle) -> Option<String> {
     let document = Document::from_str(yaml).ok()?;
-    let root = Container::Map(document.as_mapping()?);
+    let root = YamlContainer::Map(document.as_mapping()?);
     match edit {
         PropertyEdit::Set { path, value } => match (find(&root, path.parent()), path.find(before), value) {
-            (Some(parent), Some(Value::List(old)), Value::List(new)) if few_differ(old, new) => {
+            (Some(parent), Some(YamlValue::List(old)), YamlValue::List(new)) if few_differ(old, new) => {
                 let YamlNode::Sequence(list) = parent.get(path.last())? else { return None };
                 align(&list, old, new)?;
             }
@@ -26,7 +26,7 @@ pub(super) fn edited(yaml: &str, before: &Value, edit: &PropertyEdit<'_>, hint: 
         PropertyEdit::Delete { path } => find(&root, path.parent())?.remove(path.last())?,
         PropertyEdit::Append { path, value } => append(&root, path, value)?,
         PropertyEdit::Move { from, to } if from.parent() == to.parent() => {
-            let Container::Map(map) = find(&root, from.parent())? else { return None };
+            let YamlContainer::Map(map) = find(&root, from.parent())? else { return None };
             let old = entry(&map, from.last())?.key_node()?;
             if !map.rename_key(old, node(&format!(" {}", render::key(to.last())))?) {
                 return None;
@@ -36,7 +36,7 @@ pub(super) fn edited(yaml: &str, before: &Value, edit: &PropertyEdit<'_>, hint: 
             let parent = find(&root, from.parent())?;
             let value = parent.get(from.last())?;
             if deepest(&root, to).1.len() > 1 {
-                set(&root, to, &Value::Null, Hint::None)?;
+                set(&root, to, &YamlValue::Null, ScalarStyle::None)?;
             }
             // Copied while it stands where it was: its indentation is measured there.
             find(&root, to.parent())?.set(to.last(), &value)?;
@@ -47,12 +47,12 @@ pub(super) fn edited(yaml: &str, before: &Value, edit: &PropertyEdit<'_>, hint: 
 }
 
 #[derive(Clone)]
-enum Container {
+enum YamlContainer {
     Map(Mapping),
     List(Sequence),
 }
 
-impl Container {
+impl YamlContainer {
     fn of(node: &YamlNode) -> Option<Self> {
         match node {
             YamlNode::Mapping(map) => Some(Self::Map(map.clone())),
@@ -77,10 +77,10 @@ impl Container {
     }
 
     /// A value as it may stand in here.
-    fn node(&self, value: &Value, hint: Hint) -> Option<YamlNode> {
+    fn node(&self, value: &YamlValue, hint: ScalarStyle) -> Option<YamlNode> {
         let on_one_line = match value {
-            Value::Text(_) => self.is_flow() && hint == Hint::None,
-            Value::List(_) | Value::Map(_) => self.is_flow() || matches!(self, Self::List(_)),
+            YamlValue::Text(_) => self.is_flow() && hint == ScalarStyle::None,
+            YamlValue::List(_) | YamlValue::Map(_) => self.is_flow() || matches!(self, Self::List(_)),
             _ => self.is_flow(),
         };
         if on_one_line { node(&format!(" {}", render::flow(value))) } else { node(&render::after_colon(value, hint)) }
@@ -120,39 +120,40 @@ fn entry(map: &Mapping, segment: &str) -> Option<MappingEntry> {
     })
 }
 
-fn find(root: &Container, segments: &[String]) -> Option<Container> {
+fn find(root: &YamlContainer, segments: &[String]) -> Option<YamlContainer> {
     let mut at = root.clone();
     for segment in segments {
-        at = Container::of(&at.get(segment)?)?;
+        at = YamlContainer::of(&at.get(segment)?)?;
     }
     Some(at)
 }
 
 /// As far as a path leads, and what is left of it.
-fn deepest<'p>(root: &Container, path: &'p PropertyPath) -> (Container, Vec<&'p str>) {
+fn deepest<'p>(root: &YamlContainer, path: &'p PropertyPath) -> (YamlContainer, Vec<&'p str>) {
     let segments: Vec<&str> = path.segments().collect();
     let mut at = root.clone();
     let mut used = 0;
     for segment in &segments[..segments.len() - 1] {
-        let Some(next) = at.get(segment).as_ref().and_then(Container::of) else { break };
+        let Some(next) = at.get(segment).as_ref().and_then(YamlContainer::of) else { break };
         at = next;
         used += 1;
     }
     (at, segments[used..].to_vec())
 }
 
-fn set(root: &Container, path: &PropertyPath, value: &Value, hint: Hint) -> Option<()> {
+fn set(root: &YamlContainer, path: &PropertyPath, value: &YamlValue, hint: ScalarStyle) -> Option<()> {
     let (container, rest) = deepest(root, path);
     let (first, deeper) = rest.split_first()?;
     // Maps that are not there yet are written together with the value in them.
-    let value = deeper.iter().rev().fold(value.clone(), |value, name| Value::Map(vec![((*name).to_owned(), value)]));
+    let value =
+        deeper.iter().rev().fold(value.clone(), |value, name| YamlValue::Map(vec![((*name).to_owned(), value)]));
     container.set(first, &container.node(&value, hint)?)
 }
 
 /// Whether item by item is worth it: each step costs the whole list, so many are written anew together.
-fn few_differ(old: &[Value], new: &[Value]) -> bool {
+fn few_differ(old: &[YamlValue], new: &[YamlValue]) -> bool {
     const FEW: usize = 16;
-    let same = |(old, new): &(&Value, &Value)| old == new;
+    let same = |(old, new): &(&YamlValue, &YamlValue)| old == new;
     let head = old.iter().zip(new).take_while(same).count();
     let tail = old[head..].iter().rev().zip(new[head..].iter().rev()).take_while(same).count();
     let differ = old.len().max(new.len()) - head - tail;
@@ -160,8 +161,8 @@ fn few_differ(old: &[Value], new: &[Value]) -> bool {
 }
 
 /// Turns one list into another and touches only the items that differ.
-fn align(list: &Sequence, old: &[Value], items: &[Value]) -> Option<()> {
-    let same = |(old, new): &(&Value, &Value)| old == new;
+fn align(list: &Sequence, old: &[YamlValue], items: &[YamlValue]) -> Option<()> {
+    let same = |(old, new): &(&YamlValue, &YamlValue)| old == new;
     let head = old.iter().zip(items).take_while(same).count();
     let tail = old[head..].iter().rev().zip(items[head..].iter().rev()).take_while(same).count();
     let (old_end, new_end) = (old.len() - tail, items.len() - tail);
@@ -177,16 +178,16 @@ fn align(list: &Sequence, old: &[Value], items: &[Value]) -> Option<()> {
     Some(())
 }
 
-fn append(root: &Container, path: &PropertyPath, value: &Value) -> Option<()> {
+fn append(root: &YamlContainer, path: &PropertyPath, value: &YamlValue) -> Option<()> {
     match find(root, path.parent()).and_then(|parent| parent.get(path.last())) {
         Some(YamlNode::Sequence(list)) => list.push(item(&list, value)?),
-        _ => set(root, path, &Value::List(vec![value.clone()]), Hint::None)?,
+        _ => set(root, path, &YamlValue::List(vec![value.clone()]), ScalarStyle::None)?,
     }
     Some(())
 }
 
-fn item(list: &Sequence, value: &Value) -> Option<YamlNode> {
-    Container::List(list.clone()).node(value, Hint::None)
+fn item(list: &Sequence, value: &YamlValue) -> Option<YamlNode> {
+    YamlContainer::List(list.clone()).node(value, ScalarStyle::None)
 }
 
 /// A node that is written as given.

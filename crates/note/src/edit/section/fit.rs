@@ -5,7 +5,7 @@ use crate::{BlockKind, HeadingStyle, Note};
 
 /// What stands at the end of a text.
 #[derive(Clone, Copy, PartialEq)]
-pub(in crate::edit) enum Ending {
+pub(in crate::edit) enum TextEnding {
     /// A blank line, or nothing at all.
     Blank,
     Block(BlockKind),
@@ -35,17 +35,17 @@ impl<'t> LastBlock<'t> {
     }
 
     /// What stands at the end of the text, with the line ends that follow.
-    pub(super) fn ending(&self, text: &str) -> Ending {
+    pub(super) fn ending(&self, text: &str) -> TextEnding {
         match self.kind {
-            _ if text.trim().is_empty() => Ending::Blank,
-            Some(_) if text.ends_with("\n\n") => Ending::Blank,
-            Some(kind) => Ending::Block(kind),
-            None => Ending::Open,
+            _ if text.trim().is_empty() => TextEnding::Blank,
+            Some(_) if text.ends_with("\n\n") => TextEnding::Blank,
+            Some(kind) => TextEnding::Block(kind),
+            None => TextEnding::Open,
         }
     }
 }
 
-impl Ending {
+impl TextEnding {
     /// Of a text that is not the begin of a note.
     pub(in crate::edit) fn of(text: &str) -> Self {
         LastBlock::of(text, 0).ending(text)
@@ -67,15 +67,15 @@ impl Ending {
         let Self::Block(above @ (Callout | Footnote | Html | Item | List | Paragraph | Quote | Table)) = self else {
             return false;
         };
-        let begin = Begin::of(below);
+        let begin = TextStart::of(below);
         match above {
-            _ if begin == Begin::Blank => false,
+            _ if begin == TextStart::Blank => false,
             Html => true,
-            Item | List | Quote | Callout | Footnote => begin == Begin::Words,
+            Item | List | Quote | Callout | Footnote => begin == TextStart::Words,
             // A line with a pipe is meant to be a row.
-            Table => begin == Begin::Words && !below.lines().next().unwrap_or_default().contains('|'),
+            Table => begin == TextStart::Words && !below.lines().next().unwrap_or_default().contains('|'),
             // Two paragraphs become one: whoever sends no blank line wants none.
-            Paragraph => begin == Begin::Weak,
+            Paragraph => begin == TextStart::Weak,
             _ => false,
         }
     }
@@ -83,7 +83,7 @@ impl Ending {
 
 /// How a text begins.
 #[derive(Clone, Copy, PartialEq)]
-pub(super) enum Begin {
+pub(super) enum TextStart {
     Blank,
     /// A paragraph at the margin.
     Words,
@@ -93,7 +93,7 @@ pub(super) enum Begin {
     Weak,
 }
 
-impl Begin {
+impl TextStart {
     pub(super) fn of(text: &str) -> Self {
         let first = text.split('\n').next().unwrap_or_default();
         let words = first.trim_start();

@@ -45,7 +45,7 @@ impl<'n> ListEnd<'n> {
         let marker = &text[item.marker.clone()];
         let beside = beside.filter(|(_, upper, lower)| {
             let between = text.get(upper.whole.end..line_start(text, lower.marker.start));
-            let alike = Mark::of(&text[upper.marker.clone()]).same_kind(&Mark::of(&text[lower.marker.clone()]));
+            let alike = ListMark::of(&text[upper.marker.clone()]).same_kind(&ListMark::of(&text[lower.marker.clone()]));
             alike && between.is_none_or(|between| between.trim().is_empty())
         });
         let blank_between = |upper: &ListItem, lower: &ListItem| {
@@ -72,7 +72,7 @@ impl<'n> ListEnd<'n> {
         if indent.len() > self.indent.len() && !to_its_end {
             return Some(content.to_owned());
         }
-        let own = Mark::of(self.marker);
+        let own = ListMark::of(self.marker);
         if !own.same_kind(&mark) {
             return None;
         }
@@ -91,10 +91,10 @@ impl<'n> ListEnd<'n> {
         for (index, item) in items.iter().enumerate() {
             let old = &below[item.marker.clone()];
             // Whatever follows other text is a list of its own.
-            if index > 0 && (!own.same_kind(&Mark::of(old)) || !follows(&below, items[index - 1], item)) {
+            if index > 0 && (!own.same_kind(&ListMark::of(old)) || !follows(&below, items[index - 1], item)) {
                 break;
             }
-            let new = own.with_number(number.as_mut().map(Counter::next), old);
+            let new = own.with_number(number.as_mut().map(ItemCounter::next), old);
             let end = items.get(index + 1).map_or(below.len(), |next| line_start(&below, next.marker.start));
             joined += &below[copied..item.marker.start];
             joined += &new;
@@ -106,12 +106,12 @@ impl<'n> ListEnd<'n> {
     }
 
     /// What the next item is numbered with.
-    fn next_number(&self) -> Option<Counter> {
+    fn next_number(&self) -> Option<ItemCounter> {
         let number = |marker: &str| marker[..marker.len() - 1].parse::<u64>().ok();
         let last = number(self.marker)?;
         // Lists in which every number is the same are numbered by whoever shows them.
         let step = u64::from(self.neighbour.and_then(number) != Some(last));
-        last.checked_add(step).filter(|next| *next < 1_000_000_000).map(|next| Counter { next, step })
+        last.checked_add(step).filter(|next| *next < 1_000_000_000).map(|next| ItemCounter { next, step })
     }
 
     /// What stands between the last line of the list and a new item.
@@ -125,12 +125,12 @@ impl<'n> ListEnd<'n> {
     }
 }
 
-struct Counter {
+struct ItemCounter {
     next: u64,
     step: u64,
 }
 
-impl Counter {
+impl ItemCounter {
     fn next(&mut self) -> u64 {
         let number = self.next;
         self.next = number.saturating_add(self.step);
@@ -140,13 +140,13 @@ impl Counter {
 
 /// What an item begins with.
 #[derive(Clone, Copy, PartialEq)]
-enum Mark {
+enum ListMark {
     Bullet(char),
     /// With what stands behind the number.
     Number(char),
 }
 
-impl Mark {
+impl ListMark {
     fn of(marker: &str) -> Self {
         match marker.chars().last() {
             Some(end @ ('.' | ')')) => Self::Number(end),
@@ -169,7 +169,7 @@ impl Mark {
 }
 
 /// The mark of a line that begins an item, its indentation taken off.
-fn item_mark(line: &str) -> Option<Mark> {
+fn item_mark(line: &str) -> Option<ListMark> {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let mark = line[digits..].chars().next()?;
     let behind = &line[digits + mark.len_utf8()..];
@@ -179,7 +179,7 @@ fn item_mark(line: &str) -> Option<Mark> {
         _ => false,
     };
     let is_rule = digits == 0 && line.chars().filter(|c| !matches!(c, ' ' | '\t')).all(|c| c == mark);
-    (is_mark && !is_rule && behind.starts_with([' ', '\t'])).then(|| Mark::of(&line[..=digits]))
+    (is_mark && !is_rule && behind.starts_with([' ', '\t'])).then(|| ListMark::of(&line[..=digits]))
 }
 
 /// The items of lists that stand in nothing else.

@@ -4,7 +4,7 @@ use crate::edit::{
     variants::{check, refuse},
 };
 
-use Blanks::{AsSent, Kept, Trimmed};
+use BlankLines::{AsSent, Kept, Trimmed};
 use SectionPart::{Own, Subtree};
 
 #[test]
@@ -39,7 +39,7 @@ fn the_body_of_a_section_is_replaced() {
         ("# A\none\n\nB\n===\n", Own, "> q", AsSent, "# A\n> q\n\nB\n===\n"),
     ] {
         check(before, after, |document| {
-            document.replace_body(&Section { heading: &find(document.shown(), "A"), part, blanks }, content)
+            document.replace_body(&SectionEdit { heading: &find(document.shown(), "A"), part, blanks }, content)
         });
     }
 }
@@ -73,7 +73,7 @@ fn text_is_added_at_the_end_of_a_section() {
         ("# A\none\n\nB\n===\n", Own, "x", AsSent, "# A\none\nx\n\nB\n===\n"),
     ] {
         check(before, after, |document| {
-            document.append_to_section(&Section { heading: &find(document.shown(), "A"), part, blanks }, content)
+            document.append_to_section(&SectionEdit { heading: &find(document.shown(), "A"), part, blanks }, content)
         });
     }
 }
@@ -96,7 +96,8 @@ fn text_is_added_right_below_a_heading() {
         ("# A\none\n", "", Kept, "# A\none\n"),
     ] {
         check(before, after, |document| {
-            document.prepend_to_section(&Section { heading: &find(document.shown(), "A"), part: Own, blanks }, content)
+            document
+                .prepend_to_section(&SectionEdit { heading: &find(document.shown(), "A"), part: Own, blanks }, content)
         });
     }
 }
@@ -105,16 +106,18 @@ fn text_is_added_right_below_a_heading() {
 fn content_that_swallows_other_sections_is_refused() {
     for content in ["```\n", "<!--\n"] {
         refuse("# A\none\n# B\n", &EditError::HeadingsLost, |document| {
-            document
-                .replace_body(&Section { heading: &find(document.shown(), "A"), part: Own, blanks: AsSent }, content)
+            document.replace_body(
+                &SectionEdit { heading: &find(document.shown(), "A"), part: Own, blanks: AsSent },
+                content,
+            )
         });
     }
 }
 
-fn appends(cases: &[(&str, Blanks, &str, &str)]) {
+fn appends(cases: &[(&str, BlankLines, &str, &str)]) {
     for (before, blanks, content, after) in cases {
         check(before, after, |document| {
-            let section = Section { heading: &find(document.shown(), "A"), part: Own, blanks: *blanks };
+            let section = SectionEdit { heading: &find(document.shown(), "A"), part: Own, blanks: *blanks };
             document.append_to_section(&section, content)
         });
     }
@@ -154,7 +157,7 @@ fn the_last_block_does_not_take_in_what_is_appended() {
     ]);
     for before in ["# A\n```\ncode\n", "# A\n%%\ncomment\n", "# A\n<!--\n"] {
         refuse(before, &EditError::Unclosed, |document| {
-            let section = Section { heading: &find(document.shown(), "A"), part: Own, blanks: AsSent };
+            let section = SectionEdit { heading: &find(document.shown(), "A"), part: Own, blanks: AsSent };
             document.append_to_section(&section, "x")
         });
     }
@@ -174,19 +177,20 @@ fn prepended_text_leaves_heading_and_text_apart() {
         ("# A\n***\n", AsSent, "x", "# A\nx\n\n***\n"),
     ] {
         check(before, after, |document| {
-            document.prepend_to_section(&Section { heading: &find(document.shown(), "A"), part: Own, blanks }, content)
+            document
+                .prepend_to_section(&SectionEdit { heading: &find(document.shown(), "A"), part: Own, blanks }, content)
         });
     }
     refuse("# A\none\n", &EditError::Unclosed, |document| {
-        let section = Section { heading: &find(document.shown(), "A"), part: Own, blanks: AsSent };
+        let section = SectionEdit { heading: &find(document.shown(), "A"), part: Own, blanks: AsSent };
         document.prepend_to_section(&section, "```\n")
     });
 }
 
 #[test]
 fn replaced_text_leaves_the_id_of_the_heading() {
-    fn section(heading: &Heading) -> Section<'_> {
-        Section { heading, part: Own, blanks: AsSent }
+    fn section(heading: &Heading) -> SectionEdit<'_> {
+        SectionEdit { heading, part: Own, blanks: AsSent }
     }
     check("# A\n\n^id\n\none\n", "# A\n\n^id\n\nx\n", |document| {
         document.replace_body(&section(&find(document.shown(), "A")), "x")
@@ -224,7 +228,7 @@ fn appended_items_join_the_list_above() {
         ("# A\n| h |\n| - |\n\n# B\n", "| i |\n| - |", "# A\n| h |\n| - |\n\n| i |\n| - |\n\n# B\n"),
     ] {
         check(before, after, |document| {
-            let section = Section { heading: &find(document.shown(), "A"), part: Own, blanks: Kept };
+            let section = SectionEdit { heading: &find(document.shown(), "A"), part: Own, blanks: Kept };
             document.append_to_section(&section, content)
         });
     }
@@ -243,7 +247,7 @@ fn prepended_items_join_the_list_below() {
         ("# A\n\nwords\n\n- one\n", "- x", "# A\n\n- x\n\nwords\n\n- one\n"),
     ] {
         check(before, after, |document| {
-            let section = Section { heading: &find(document.shown(), "A"), part: Own, blanks: Kept };
+            let section = SectionEdit { heading: &find(document.shown(), "A"), part: Own, blanks: Kept };
             document.prepend_to_section(&section, content)
         });
     }
@@ -253,7 +257,7 @@ fn prepended_items_join_the_list_below() {
 fn nothing_added_is_no_change() {
     for edit in [Document::append_to_section, Document::prepend_to_section] {
         check("# A\none\n\n# B\n", "# A\none\n\n# B\n", |document| {
-            edit(document, &Section { heading: &find(document.shown(), "A"), part: Own, blanks: Kept }, "")
+            edit(document, &SectionEdit { heading: &find(document.shown(), "A"), part: Own, blanks: Kept }, "")
         });
     }
 }

@@ -1,9 +1,9 @@
 use super::*;
 
-const APPEND: Operation = Operation::Add(Side::Behind);
-const PREPEND: Operation = Operation::Add(Side::Before);
+const APPEND: PatchOperation = PatchOperation::Add(InsertSide::Behind);
+const PREPEND: PatchOperation = PatchOperation::Add(InsertSide::Before);
 
-fn plain(operation: Operation, content: &str) -> SectionPatch<'_> {
+fn plain(operation: PatchOperation, content: &str) -> SectionPatch<'_> {
     SectionPatch { operation, content: PatchContent::Text(content), create: false, repeat: false, trim: false }
 }
 
@@ -26,9 +26,9 @@ fn sections_get_text_where_it_is_asked_for() {
     for (target, operation, content, after) in [
         ("T", APPEND, "- two\n", "# A\n\nintro\n\n## T\n\n- one\n- two\n\n## N\n\nend\n"),
         ("A::T", PREPEND, "- zero\n", "# A\n\nintro\n\n## T\n\n- zero\n- one\n\n## N\n\nend\n"),
-        ("T", Operation::Replace, "new\n", "# A\n\nintro\n\n## T\n\nnew\n\n## N\n\nend\n"),
-        ("T", Operation::Replace, "## T\n\nnew\n", "# A\n\nintro\n\n## T\n\nnew\n\n## N\n\nend\n"),
-        ("T", Operation::Replace, "# T\nnew", "# A\n\nintro\n\n## T\n\nnew\n\n## N\n\nend\n"),
+        ("T", PatchOperation::Replace, "new\n", "# A\n\nintro\n\n## T\n\nnew\n\n## N\n\nend\n"),
+        ("T", PatchOperation::Replace, "## T\n\nnew\n", "# A\n\nintro\n\n## T\n\nnew\n\n## N\n\nend\n"),
+        ("T", PatchOperation::Replace, "# T\nnew", "# A\n\nintro\n\n## T\n\nnew\n\n## N\n\nend\n"),
         ("N", APPEND, "more", "# A\n\nintro\n\n## T\n\n- one\n\n## N\n\nend\nmore\n"),
         ("N", APPEND, "### Deeper\n", "# A\n\nintro\n\n## T\n\n- one\n\n## N\n\nend\n### Deeper\n"),
     ] {
@@ -49,7 +49,7 @@ fn what_is_there_already_is_not_added_again_unless_it_is_wanted() {
         let content = if target == heading("A") { "- one\n" } else { " x " };
         assert_eq!(run(note, target, &plain(APPEND, content)), Err(SectionPatchError::Preexists));
         assert!(run(note, target, &SectionPatch { repeat: true, ..plain(APPEND, content) }).is_ok());
-        assert!(run(note, target, &plain(Operation::Replace, content)).is_ok());
+        assert!(run(note, target, &plain(PatchOperation::Replace, content)).is_ok());
     }
     assert!(run(note, heading("A"), &plain(APPEND, "")).is_ok());
     let note = "# A\nan entry of text\n  - one \n\nwords of text ^id\n";
@@ -128,35 +128,39 @@ fn a_part_is_made_where_that_is_asked_for() {
 #[test]
 fn blocks_take_text_and_tables_rows() {
     let rows = |json: &[&[&str]]| {
-        let row = |cells: &&[&str]| Value::List(cells.iter().map(|cell| Value::Text((*cell).to_owned())).collect());
-        Value::List(json.iter().map(row).collect())
+        let row =
+            |cells: &&[&str]| YamlValue::List(cells.iter().map(|cell| YamlValue::Text((*cell).to_owned())).collect());
+        YamlValue::List(json.iter().map(row).collect())
     };
     let table = "| a | b |\n|---|---|\n| 1 | 2 |\n\n^t\n\n- item ^i\n";
     let (one, two) = (rows(&[&["3", "4"]]), rows(&[&["3", "x|y"], &["5", "6"]]));
-    fn value(operation: Operation, value: &Value) -> SectionPatch<'_> {
+    fn value(operation: PatchOperation, value: &YamlValue) -> SectionPatch<'_> {
         SectionPatch { content: PatchContent::Value(value), ..plain(operation, "") }
     }
     for (operation, rows, after) in [
         (APPEND, &one, "| 1 | 2 |\n| 3 | 4 |\n"),
         (PREPEND, &one, "| 3 | 4 |\n| 1 | 2 |\n"),
-        (Operation::Replace, &two, "| 3 | x\\|y |\n| 5 | 6 |\n"),
+        (PatchOperation::Replace, &two, "| 3 | x\\|y |\n| 5 | 6 |\n"),
     ] {
         let (found, target) = run(table, PatchTarget::Block("^T"), &value(operation, rows)).unwrap();
         assert_eq!(found, format!("| a | b |\n|---|---|\n{after}\n^t\n\n- item ^i\n"));
         assert_eq!(target, "t");
     }
-    let flat = Value::List(vec![Value::Integer(7), Value::Null]);
+    let flat = YamlValue::List(vec![YamlValue::Integer(7), YamlValue::Null]);
     assert!(run(table, PatchTarget::Block("t"), &value(APPEND, &flat)).unwrap().0.contains("| 7 |  |"));
-    for bad in [rows(&[&["only one"]]), Value::Text("x".into()), Value::List(vec![rows(&[]), Value::Null])] {
+    for bad in [rows(&[&["only one"]]), YamlValue::Text("x".into()), YamlValue::List(vec![rows(&[]), YamlValue::Null])]
+    {
         assert!(run(table, PatchTarget::Block("t"), &value(APPEND, &bad)).is_err(), "{bad:?}");
     }
     assert!(run(table, PatchTarget::Block("i"), &value(APPEND, &one)).is_err(), "not a table");
-    for operation in [APPEND, PREPEND, Operation::Replace] {
+    for operation in [APPEND, PREPEND, PatchOperation::Replace] {
         assert!(run(table, PatchTarget::Block("t"), &plain(operation, "plain words")).is_err(), "no row");
     }
     assert!(run(table, PatchTarget::Block("t"), &plain(APPEND, "| 3 | 4 |")).is_ok());
     assert_eq!(run(table, heading("t"), &value(APPEND, &one)), Err(SectionPatchError::NotText));
-    for (operation, after) in [(APPEND, "- item! ^i\n"), (PREPEND, "- !item ^i\n"), (Operation::Replace, "- ! ^i\n")] {
+    for (operation, after) in
+        [(APPEND, "- item! ^i\n"), (PREPEND, "- !item ^i\n"), (PatchOperation::Replace, "- ! ^i\n")]
+    {
         assert!(run(table, PatchTarget::Block("i"), &plain(operation, "!")).unwrap().0.ends_with(after));
     }
 }
@@ -164,7 +168,7 @@ fn blocks_take_text_and_tables_rows() {
 #[test]
 fn a_map_takes_entries_and_those_that_are_there_stay_as_written() {
     const NOTE: &str = "---\nm:\n  k: 'v' # c\n  l:\n  - 1\n  - 2\nz: 007\n---\n";
-    let entry = |name: &str, value: i64| Value::Map(vec![(name.to_owned(), Value::Integer(value))]);
+    let entry = |name: &str, value: i64| YamlValue::Map(vec![(name.to_owned(), YamlValue::Integer(value))]);
     for (operation, given, after) in [
         (APPEND, entry("new", 1), "m:\n  k: 'v' # c\n  l:\n  - 1\n  - 2\n  new: 1\nz: 007\n"),
         (PREPEND, entry("new", 1), "m:\n  k: 'v' # c\n  l:\n  - 1\n  - 2\n  new: 1\nz: 007\n"),
@@ -181,8 +185,8 @@ fn a_map_takes_entries_and_those_that_are_there_stay_as_written() {
 #[test]
 fn properties_take_values_and_keep_what_stands_around() {
     const NOTE: &str = "---\n# comment\ntags: [a, 'b'] # list\ntitle: \"Q\"\nn: 1\nm: {x: 1}\n---\nbody\n";
-    let texts = Value::List(vec![Value::Text("c".into()), Value::Text("d".into())]);
-    let map = Value::Map(vec![("y".into(), Value::Integer(2))]);
+    let texts = YamlValue::List(vec![YamlValue::Text("c".into()), YamlValue::Text("d".into())]);
+    let map = YamlValue::Map(vec![("y".into(), YamlValue::Integer(2))]);
     for (name, patch, line) in [
         (
             "tags",
@@ -194,7 +198,7 @@ fn properties_take_values_and_keep_what_stands_around() {
         ("title", plain(PREPEND, "A "), "title: \"A Q\"\n"),
         (
             "n",
-            SectionPatch { content: PatchContent::Value(&Value::Integer(2)), ..plain(Operation::Replace, "") },
+            SectionPatch { content: PatchContent::Value(&YamlValue::Integer(2)), ..plain(PatchOperation::Replace, "") },
             "n: 2\n",
         ),
         ("m", SectionPatch { content: PatchContent::Value(&map), ..plain(APPEND, "") }, "y: 2"),

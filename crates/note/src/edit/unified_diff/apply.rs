@@ -1,7 +1,7 @@
-use super::{Hunk, Line, Mark, Patch, PatchError, PatchFailure, PatchMismatch};
+use super::{DiffHunk, DiffLine, DiffMark, Patch, PatchError, PatchFailure, PatchMismatch};
 use crate::{
     Document,
-    edit::{Change, Edited},
+    edit::{EditResult, TextChange},
 };
 
 const NO_NEWLINE: &str = "\\ No newline at end of file";
@@ -10,8 +10,8 @@ impl Document {
     /// Makes the changes of a patch if every old line stands where the patch says; else none of them.
     ///
     /// Whether the last line of the file has a line end stays as it is, unless the patch speaks of it.
-    pub fn apply_patch(&self, patch: &Patch) -> Result<Edited, PatchFailure> {
-        let target = Target::of(self.shown());
+    pub fn apply_patch(&self, patch: &Patch) -> Result<EditResult, PatchFailure> {
+        let target = PatchedFile::of(self.shown());
         let mut changes = Vec::new();
         let mut done = 0;
         for (index, hunk) in patch.hunks.iter().enumerate() {
@@ -28,8 +28,8 @@ impl Document {
     }
 }
 
-impl Hunk {
-    fn old(&self) -> impl Iterator<Item = &Line> {
+impl DiffHunk {
+    fn old(&self) -> impl Iterator<Item = &DiffLine> {
         self.lines.iter().filter(|line| line.mark.is_old())
     }
 
@@ -40,14 +40,14 @@ impl Hunk {
 }
 
 /// The file that a patch is applied to.
-struct Target<'t> {
+struct PatchedFile<'t> {
     shown: &'t str,
     lines: Vec<&'t str>,
     /// Where each line begins, and the end.
     starts: Vec<usize>,
 }
 
-impl<'t> Target<'t> {
+impl<'t> PatchedFile<'t> {
     fn of(shown: &'t str) -> Self {
         let lines: Vec<&str> = shown.split_inclusive('\n').collect();
         let mut starts = vec![0];
@@ -68,7 +68,7 @@ impl<'t> Target<'t> {
         !self.shown.is_empty() && !self.shown.ends_with('\n')
     }
 
-    fn check(&self, index: usize, hunk: &Hunk) -> Result<(), PatchMismatch> {
+    fn check(&self, index: usize, hunk: &DiffHunk) -> Result<(), PatchMismatch> {
         let first = hunk.first();
         let mismatch = |line: usize, removed: bool, expected: &str, actual: Option<&str>| PatchMismatch {
             hunk: index,
@@ -83,7 +83,7 @@ impl<'t> Target<'t> {
             return Err(mismatch(first, false, expected, None));
         }
         for (at, line) in (first..).zip(hunk.old()) {
-            let removed = line.mark == Mark::Removed;
+            let removed = line.mark == DiffMark::Removed;
             let actual = self.line(at);
             if actual != Some(&*line.text) {
                 return Err(mismatch(at, removed, &line.text, actual));
@@ -97,14 +97,14 @@ impl<'t> Target<'t> {
     }
 
     /// Only the last line of the new file may be without a line end.
-    fn check_end(&self, index: usize, hunk: &Hunk) -> Result<(), PatchError> {
+    fn check_end(&self, index: usize, hunk: &DiffHunk) -> Result<(), PatchError> {
         let ends_file = hunk.first() + hunk.old().count() == self.lines.len();
         let unended = hunk.lines.iter().any(|line| line.mark.is_new() && !line.ended);
         if unended && !ends_file { Err(PatchError::UnendedLine { hunk: index }) } else { Ok(()) }
     }
 
     /// The one place where all old lines of a hunk stand, if they do so elsewhere.
-    fn place_of(&self, hunk: &Hunk) -> Option<usize> {
+    fn place_of(&self, hunk: &DiffHunk) -> Option<usize> {
         let old: Vec<&str> = hunk.old().map(|line| &*line.text).collect();
         if old.is_empty() {
             return None;
@@ -115,15 +115,15 @@ impl<'t> Target<'t> {
     }
 
     /// Each run of removed and added lines is one change, so that kept lines keep their bytes.
-    fn changes(&self, hunk: &Hunk, changes: &mut Vec<Change>) {
+    fn changes(&self, hunk: &DiffHunk, changes: &mut Vec<TextChange>) {
         let mut at = hunk.first();
         let mut lines = &hunk.lines[..];
         while !lines.is_empty() {
-            let kept = lines.iter().take_while(|line| line.mark == Mark::Kept).count();
+            let kept = lines.iter().take_while(|line| line.mark == DiffMark::Kept).count();
             at += kept;
-            let run = lines[kept..].iter().take_while(|line| line.mark != Mark::Kept).count();
+            let run = lines[kept..].iter().take_while(|line| line.mark != DiffMark::Kept).count();
             let (run, rest) = lines[kept..].split_at(run);
-            let removed = run.iter().filter(|line| line.mark == Mark::Removed).count();
+            let removed = run.iter().filter(|line| line.mark == DiffMark::Removed).count();
             if !run.is_empty() {
                 changes.push(self.change(at, removed, run));
             }
@@ -132,12 +132,12 @@ impl<'t> Target<'t> {
         }
     }
 
-    fn change(&self, at: usize, removed: usize, run: &[Line]) -> Change {
-        let added: Vec<&Line> = run.iter().filter(|line| line.mark == Mark::Added).collect();
+    fn change(&self, at: usize, removed: usize, run: &[DiffLine]) -> TextChange {
+        let added: Vec<&DiffLine> = run.iter().filter(|line| line.mark == DiffMark::Added).collect();
         let mut text: String = added.iter().map(|line| format!("{}\n", line.text)).collect();
         let span = self.starts[at]..self.starts[at + removed];
         if let (Some(last), true) = (added.last(), span.end == self.shown.len()) {
-            let was_unended = run.iter().any(|line| line.mark == Mark::Removed && !line.ended);
+            let was_unended = run.iter().any(|line| line.mark == DiffMark::Removed && !line.ended);
             if !last.ended || (self.is_unended() && !was_unended) {
                 text.pop();
             }
@@ -147,6 +147,6 @@ impl<'t> Target<'t> {
                 text.insert(0, '\n');
             }
         }
-        Change::new(span, text)
+        TextChange::new(span, text)
     }
 }

@@ -1,4 +1,4 @@
-use super::{Hunk, HunkRange, Line, Mark, Patch, PatchError};
+use super::{DiffHunk, DiffLine, DiffMark, HunkRange, Patch, PatchError};
 use crate::text::plain_line_ends;
 
 impl Patch {
@@ -9,7 +9,7 @@ impl Patch {
         let mut at = lines.iter().position(|line| line.starts_with("@@")).ok_or(PatchError::NoHunk)?;
         let mut hunks = Vec::new();
         while at < lines.len() {
-            let (hunk, next) = Reader { lines: &lines, hunk: hunks.len() }.hunk(at)?;
+            let (hunk, next) = DiffReader { lines: &lines, hunk: hunks.len() }.hunk(at)?;
             hunks.push(hunk);
             at = next;
             // Blank lines behind a hunk are how the patch was sent, not what it says.
@@ -25,20 +25,20 @@ impl Patch {
     }
 }
 
-struct Reader<'p> {
+struct DiffReader<'p> {
     lines: &'p [&'p str],
     hunk: usize,
 }
 
-impl Reader<'_> {
+impl DiffReader<'_> {
     /// The hunk whose header stands on a line, and the line behind it.
-    fn hunk(&self, header: usize) -> Result<(Hunk, usize), PatchError> {
+    fn hunk(&self, header: usize) -> Result<(DiffHunk, usize), PatchError> {
         let bad_header = PatchError::Header { hunk: self.hunk, line: header + 1 };
         let stated = range(self.lines[header]).ok_or_else(|| bad_header.clone())?;
         if stated.old_start == 0 && stated.old_lines > 0 {
             return Err(bad_header);
         }
-        let mut lines: Vec<Line> = Vec::new();
+        let mut lines: Vec<DiffLine> = Vec::new();
         let (mut old, mut new) = (0, 0);
         let mut at = header + 1;
         while old < stated.old_lines || new < stated.new_lines {
@@ -63,22 +63,22 @@ impl Reader<'_> {
         }
         self.check_unended(&lines)?;
         self.ends(at, header, stated)?;
-        Ok((Hunk { start: stated.old_start, lines }, at))
+        Ok((DiffHunk { start: stated.old_start, lines }, at))
     }
 
     /// A line of a hunk; nothing for a header and for `\ No newline at end of file`. A context line that is blank may
     /// have lost its space on the way.
-    fn line(&self, at: usize, line: &str) -> Result<Option<Line>, PatchError> {
+    fn line(&self, at: usize, line: &str) -> Result<Option<DiffLine>, PatchError> {
         let (mark, text) = match line.split_at_checked(1) {
-            None if line.is_empty() => (Mark::Kept, ""),
-            Some((" ", text)) => (Mark::Kept, text),
-            Some(("-", text)) => (Mark::Removed, text),
-            Some(("+", text)) => (Mark::Added, text),
+            None if line.is_empty() => (DiffMark::Kept, ""),
+            Some((" ", text)) => (DiffMark::Kept, text),
+            Some(("-", text)) => (DiffMark::Removed, text),
+            Some(("+", text)) => (DiffMark::Added, text),
             Some(("\\", _)) => return Ok(None),
             _ if self.is_header(at) => return Ok(None),
             _ => return Err(PatchError::Line { hunk: self.hunk, line: at + 1 }),
         };
-        Ok(Some(Line { mark, text: text.to_owned(), ended: true }))
+        Ok(Some(DiffLine { mark, text: text.to_owned(), ended: true }))
     }
 
     fn is_header(&self, at: usize) -> bool {
@@ -86,16 +86,16 @@ impl Reader<'_> {
     }
 
     /// Takes the line end from the line above.
-    fn unend(&self, lines: &mut [Line]) -> Result<(), PatchError> {
+    fn unend(&self, lines: &mut [DiffLine]) -> Result<(), PatchError> {
         let last = lines.last_mut().filter(|line| line.ended);
         last.ok_or(PatchError::UnendedLine { hunk: self.hunk })?.ended = false;
         Ok(())
     }
 
     /// Only the last line of a side can be without a line end.
-    fn check_unended(&self, lines: &[Line]) -> Result<(), PatchError> {
-        let sides: [fn(Mark) -> bool; 2] = [Mark::is_old, Mark::is_new];
-        let follows = |side: fn(Mark) -> bool| {
+    fn check_unended(&self, lines: &[DiffLine]) -> Result<(), PatchError> {
+        let sides: [fn(DiffMark) -> bool; 2] = [DiffMark::is_old, DiffMark::is_new];
+        let follows = |side: fn(DiffMark) -> bool| {
             let mut own = lines.iter().filter(|line| side(line.mark));
             own.any(|line| !line.ended) && own.next().is_some()
         };

@@ -122,21 +122,21 @@ fn a_file_that_is_not_the_one_the_patch_was_made_for_is_left_alone() {
 /// A text that becomes another, told line by line.
 #[derive(Clone, Debug)]
 struct Story {
-    lines: Vec<(Mark, String)>,
+    lines: Vec<(DiffMark, String)>,
     context: usize,
 }
 
 impl Story {
-    fn side(&self, side: fn(Mark) -> bool, eol: &str) -> String {
+    fn side(&self, side: fn(DiffMark) -> bool, eol: &str) -> String {
         self.lines.iter().filter(|(mark, _)| side(*mark)).map(|(_, text)| format!("{text}{eol}")).collect()
     }
 
     /// The story told backwards.
     fn reversed(&self) -> Self {
         let turned = |mark| match mark {
-            Mark::Kept => Mark::Kept,
-            Mark::Removed => Mark::Added,
-            Mark::Added => Mark::Removed,
+            DiffMark::Kept => DiffMark::Kept,
+            DiffMark::Removed => DiffMark::Added,
+            DiffMark::Added => DiffMark::Removed,
         };
         Self { lines: self.lines.iter().map(|(mark, text)| (turned(*mark), text.clone())).collect(), ..self.clone() }
     }
@@ -146,7 +146,7 @@ impl Story {
         let near = |at: usize| {
             let from = at.saturating_sub(self.context);
             let to = (at + self.context + 1).min(self.lines.len());
-            self.lines[from..to].iter().any(|(mark, _)| *mark != Mark::Kept)
+            self.lines[from..to].iter().any(|(mark, _)| *mark != DiffMark::Kept)
         };
         let (mut diff, mut old, mut new, mut at) = (String::new(), 0, 0, 0);
         while at < self.lines.len() {
@@ -156,8 +156,8 @@ impl Story {
             }
             let end = (at..self.lines.len()).find(|at| !near(*at)).unwrap_or(self.lines.len());
             let hunk = &self.lines[at..end];
-            let count = |side: fn(Mark) -> bool| hunk.iter().filter(|(mark, _)| side(*mark)).count();
-            let (olds, news) = (count(Mark::is_old), count(Mark::is_new));
+            let count = |side: fn(DiffMark) -> bool| hunk.iter().filter(|(mark, _)| side(*mark)).count();
+            let (olds, news) = (count(DiffMark::is_old), count(DiffMark::is_new));
             let start = |before: usize, lines: usize| if lines == 0 { before } else { before + 1 };
             diff += &format!("@@ -{},{olds} +{},{news} @@\n", start(old, olds), start(new, news));
             for (mark, text) in hunk {
@@ -171,7 +171,7 @@ impl Story {
 }
 
 fn story() -> impl Strategy<Value = Story> {
-    let mark = prop_oneof![3 => Just(Mark::Kept), 1 => Just(Mark::Removed), 1 => Just(Mark::Added)];
+    let mark = prop_oneof![3 => Just(DiffMark::Kept), 1 => Just(DiffMark::Removed), 1 => Just(DiffMark::Added)];
     let lines = prop::collection::vec((mark, "[-+@ a\\\\#é]{0,3}"), 0..20);
     (lines, 0..4_usize).prop_map(|(lines, context)| Story { lines, context })
 }
@@ -180,7 +180,7 @@ proptest! {
     #[test]
     fn a_diff_leads_from_one_text_to_the_other_and_back(story in story(), eol in prop_oneof![Just("\n"), Just("\r\n")]) {
         for story in [story.clone(), story.reversed()] {
-            let (old, new) = (story.side(Mark::is_old, eol), story.side(Mark::is_new, eol));
+            let (old, new) = (story.side(DiffMark::is_old, eol), story.side(DiffMark::is_new, eol));
             // An empty file cannot say how it ends its lines.
             if story.diff().is_empty() || old.is_empty() && eol != "\n" {
                 continue;
@@ -196,6 +196,6 @@ proptest! {
         let mut range = super::read::range(header).unwrap();
         if which == 0 { range.old_lines += 1 } else { range.new_lines += 1 }
         let wrong = diff.replacen(header, &range.to_string(), 1);
-        prop_assert!(patched(&story.side(Mark::is_old, "\n"), &wrong).is_err());
+        prop_assert!(patched(&story.side(DiffMark::is_old, "\n"), &wrong).is_err());
     }
 }

@@ -4,10 +4,10 @@ use std::ops::Range;
 
 use pulldown_cmark::LinkType;
 
-use super::{OpenLink, Scan};
+use super::{InlineScan, OpenLink};
 use crate::{Link, LinkKind, links, tags::is_space};
 
-impl Scan<'_, '_, '_> {
+impl InlineScan<'_, '_, '_> {
     pub(super) fn link(&mut self, link_type: LinkType, image: bool, span: Range<usize>, inner_end: usize) {
         if matches!(link_type, LinkType::Autolink | LinkType::Email) {
             let inner = span.start + 1..span.end - 1;
@@ -131,7 +131,7 @@ fn markdown(text: &str, link_type: LinkType, image: bool, span: Range<usize>, in
 }
 
 /// The alternative text of an image and the size that may follow its last pipe or stand alone.
-fn image_alias(text: &str, inner: Range<usize>) -> (Option<Range<usize>>, Option<links::Size>) {
+fn image_alias(text: &str, inner: Range<usize>) -> (Option<Range<usize>>, Option<links::EmbedSize>) {
     let pipe = memchr::memrchr(b'|', text[inner.clone()].as_bytes()).map(|at| inner.start + at);
     let size = links::size(text, pipe.map_or(inner.start, |pipe| pipe + 1)..inner.end);
     match (size, pipe) {

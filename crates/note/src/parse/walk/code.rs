@@ -2,14 +2,14 @@
 
 use std::ops::Range;
 
-use super::{Container, Walk};
+use super::{BlockWalk, OpenContainer};
 use crate::{
-    BlockKind, Code, CodeKind, ListItem,
+    BlockKind, CodeKind, CodeSpan, ListItem,
     parse::mask::{columns, visible_parts},
     span::{line_end, line_start, trim},
 };
 
-impl Walk<'_, '_, '_> {
+impl BlockWalk<'_, '_, '_> {
     /// What is masked stands in no code. The parser saw blanks there, and may have read on behind them as if the block
     /// had not ended; what it found there is far enough from the margin to be code by itself.
     pub(super) fn code_block(&mut self, fenced: bool, range: Range<usize>) {
@@ -38,7 +38,7 @@ impl Walk<'_, '_, '_> {
     /// text of `1. ` begins in the fifth column, unless another line of the item begins before that.
     fn wider_item(&mut self) -> Option<usize> {
         // In other blocks the columns are not those of the line.
-        let [Container::List, Container::Item(index)] = self.containers[..] else { return None };
+        let [OpenContainer::List, OpenContainer::Item(index)] = self.containers[..] else { return None };
         match self.wider {
             Some((asked, answer)) if asked == index => answer,
             _ => {
@@ -77,7 +77,7 @@ impl Walk<'_, '_, '_> {
     }
 
     fn indented(&mut self, span: Range<usize>) {
-        self.note.code.push(Code { content: span.clone(), span, kind: CodeKind::Indented });
+        self.note.code.push(CodeSpan { content: span.clone(), span, kind: CodeKind::Indented });
     }
 
     fn fenced(&mut self, span: Range<usize>) {
@@ -89,11 +89,11 @@ impl Walk<'_, '_, '_> {
         let word = text[info.clone()].split_whitespace().next().map_or(0, str::len);
         let language = (word > 0).then(|| info.start..info.start + word);
         let content = (first_end + 1).min(span.end)..closing_fence(text, first_end, &span, opening);
-        self.note.code.push(Code { span, content, kind: CodeKind::Fenced { language } });
+        self.note.code.push(CodeSpan { span, content, kind: CodeKind::Fenced { language } });
     }
 }
 
-/// See [`Walk::wider_item`].
+/// See [`BlockWalk::wider_item`].
 fn wider_column(text: &str, item: &ListItem) -> Option<usize> {
     let line = line_start(text, item.marker.start);
     let before = &text[line..item.marker.start];

@@ -2,29 +2,29 @@
 
 use std::ops::Range;
 
-use super::{Container, Walk};
+use super::{BlockWalk, OpenContainer};
 use crate::{
     Block, BlockKind,
-    blocks::{Trailing, trailing_id},
+    blocks::{TrailingMarker, trailing_id},
     parse::mask::MaskedKind,
     span::{is_blank_line, line_end, trim, trim_end},
 };
 
 /// The block that an id stands in.
-enum Holder {
+enum BlockIdHolder {
     Item(usize),
     Block(BlockKind, Range<usize>),
 }
 
-impl Walk<'_, '_, '_> {
+impl BlockWalk<'_, '_, '_> {
     /// Gives the block id at the end of a leaf to what it names.
     pub(super) fn name(&mut self, kind: BlockKind, span: Range<usize>) {
         let text = self.text;
         let prefix: &[char] = if self.quotes > 0 { &[' ', '\t', '>'] } else { &[' ', '\t'] };
         match (trailing_id(text, span.clone(), prefix, &self.note.links), self.holder()) {
             (None, _) => {}
-            (Some(Trailing::Behind(marker)), None) => self.block(kind, span.clone(), marker),
-            (Some(Trailing::Alone(marker)), None) => {
+            (Some(TrailingMarker::Behind(marker)), None) => self.block(kind, span.clone(), marker),
+            (Some(TrailingMarker::Alone(marker)), None) => {
                 // A marker of its own names what stands above, if nothing follows on the next line.
                 if is_blank_line(text, (span.end + 1).min(text.len()))
                     && let Some((kind, named)) = self.above(span.start)
@@ -34,7 +34,9 @@ impl Walk<'_, '_, '_> {
             }
             // In an item or a quote the parts have no names of their own, so a marker on its own line there names
             // the whole as well; Obsidian's rules do not say.
-            (Some(Trailing::Behind(marker) | Trailing::Alone(marker)), Some(holder)) => self.block_of(holder, marker),
+            (Some(TrailingMarker::Behind(marker) | TrailingMarker::Alone(marker)), Some(holder)) => {
+                self.block_of(holder, marker)
+            }
         }
         self.finish_top(kind, &span);
     }
@@ -52,24 +54,24 @@ impl Walk<'_, '_, '_> {
     }
 
     /// What an id names that stands in other blocks: the innermost item, else the outermost block.
-    fn holder(&self) -> Option<Holder> {
+    fn holder(&self) -> Option<BlockIdHolder> {
         if let Some(item) = self.open_items.last() {
-            return Some(Holder::Item(*item));
+            return Some(BlockIdHolder::Item(*item));
         }
         let (kind, span) = match self.containers.first()? {
-            Container::List | Container::Item(_) => return None,
-            Container::Quote { span, callout: None } => (BlockKind::Quote, span),
-            Container::Quote { span, callout: Some(_) } => (BlockKind::Callout, span),
-            Container::Footnote(span) => (BlockKind::Footnote, span),
-            Container::Table(span) => (BlockKind::Table, span),
+            OpenContainer::List | OpenContainer::Item(_) => return None,
+            OpenContainer::Quote { span, callout: None } => (BlockKind::Quote, span),
+            OpenContainer::Quote { span, callout: Some(_) } => (BlockKind::Callout, span),
+            OpenContainer::Footnote(span) => (BlockKind::Footnote, span),
+            OpenContainer::Table(span) => (BlockKind::Table, span),
         };
-        Some(Holder::Block(kind, span.clone()))
+        Some(BlockIdHolder::Block(kind, span.clone()))
     }
 
-    fn block_of(&mut self, holder: Holder, marker: Range<usize>) {
+    fn block_of(&mut self, holder: BlockIdHolder, marker: Range<usize>) {
         match holder {
-            Holder::Block(kind, span) => self.block(kind, span, marker),
-            Holder::Item(item) => {
+            BlockIdHolder::Block(kind, span) => self.block(kind, span, marker),
+            BlockIdHolder::Item(item) => {
                 self.named_items.push((self.note.blocks.len(), item));
                 self.block(BlockKind::Item, marker.clone(), marker);
             }
@@ -106,13 +108,13 @@ impl Walk<'_, '_, '_> {
     pub(super) fn end_row(&mut self, range: Range<usize>) {
         self.further_cells(range.end);
         let text = self.text;
-        let Some(Container::Table(table)) = self.containers.last() else { return };
+        let Some(OpenContainer::Table(table)) = self.containers.last() else { return };
         let row = trim(text, range);
         let last_cell = text[row.clone()].strip_suffix('|').map_or(row.end, |rest| row.start + rest.trim_end().len());
         let table = trim_end(text, table.start..row.start);
         let nested = self.containers.len() > 1;
         match trailing_id(text, row.start..last_cell, &[], &self.note.links) {
-            Some(Trailing::Alone(marker)) if last_cell == row.end => {
+            Some(TrailingMarker::Alone(marker)) if last_cell == row.end => {
                 if !is_blank_line(text, (line_end(text, row.end) + 1).min(text.len())) {
                     return;
                 }
@@ -121,7 +123,7 @@ impl Walk<'_, '_, '_> {
                     None => self.block(BlockKind::Table, table, marker),
                 }
             }
-            Some(Trailing::Behind(marker)) => self.block(BlockKind::Row, row, marker),
+            Some(TrailingMarker::Behind(marker)) => self.block(BlockKind::Row, row, marker),
             _ => {}
         }
     }

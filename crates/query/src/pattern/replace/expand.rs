@@ -1,11 +1,11 @@
-use super::Groups;
+use super::GroupSpans;
 
 /// The new text with what `$1`, `$&`, `` $` ``, `$'`, `$<name>` and `$$` stand for. A group that took no part stands for
 /// nothing, and what names no group stands for itself. Nothing if that is more than `most` bytes.
 pub(super) fn expand(
     with: &str,
     text: &str,
-    groups: &Groups,
+    groups: &GroupSpans,
     names: &[(String, usize)],
     most: usize,
 ) -> Option<String> {

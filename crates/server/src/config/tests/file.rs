@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use lapidary_pipeline::Decision;
+use lapidary_pipeline::RuleDecision;
 
 use super::*;
 
@@ -122,7 +122,7 @@ max_bytes = 3000
     assert_eq!(config.approval.rules[0].tool.as_deref(), Some("file_move"));
     let repetition = config.repetition;
     assert_eq!((repetition.window, repetition.allowed, repetition.max_failures), (20, 4, 5));
-    assert_eq!((config.approval.write, config.approval.destroy), (Decision::Deny, Decision::Allow));
+    assert_eq!((config.approval.write, config.approval.destroy), (RuleDecision::Deny, RuleDecision::Allow));
     assert_eq!((config.limits.max_file_bytes, config.limits.max_reply_bytes), (16, 4096));
     assert_eq!((config.limits.max_files_scanned, config.limits.max_bytes_read), (6, 7));
     assert_eq!(config.limits.max_bulk_ops, 8);

@@ -1,11 +1,11 @@
-use crate::config::model::{Limits, Tools};
-use lapidary_pipeline::{Decision, RepetitionLimits};
+use crate::config::model::{LimitsConfig, ToolsConfig};
+use lapidary_pipeline::{RepetitionLimits, RuleDecision};
 use std::net::IpAddr;
 use std::time::Duration;
 
 use super::*;
-use crate::config::raw::{Given, Place, Raw};
-use crate::config::setting::Shown;
+use crate::config::raw::{GivenValue, RawValue, ValueOrigin};
+use crate::config::setting::ShownDefault;
 
 /// The configuration of a machine on which one variable is set.
 #[track_caller]
@@ -24,24 +24,24 @@ fn refusal(name: &str, value: &str) -> String {
 fn the_defaults_are_those_of_the_product() {
     let config = Machine::with_vault().config();
     let expected = Config {
-        vaults: Vaults::Chosen(vec![ChosenVault {
+        vaults: VaultsConfig::Chosen(vec![ChosenVault {
             name: "Notes".into(),
             path: "/work/Notes".into(),
             access: VaultAccess::default(),
         }]),
         transport: Transport::Stdio,
-        http: Http {
+        http: HttpConfig {
             host: IpAddr::from([127, 0, 0, 1]),
             port: 3010,
             max_port_retries: 15,
             endpoint_path: "/mcp".into(),
             max_body_bytes: Some(4_194_304),
-            allowed_origins: Origins::Loopback,
+            allowed_origins: AllowedOrigins::Loopback,
             session_mode: SessionMode::Stateful,
             session_timeout: Duration::from_millis(86_400_000),
             auth: AuthSettings::default(),
         },
-        access: Access {
+        access: PathAccess {
             read_only: false,
             read_paths: None,
             write_paths: None,
@@ -50,8 +50,13 @@ fn the_defaults_are_those_of_the_product() {
             skip_folders: vec!["node_modules".into()],
             follow_links: vec![],
         },
-        tools: Tools { include: None, exclude: Vec::new(), dotted_names: false },
-        approval: Approval { write: Decision::Allow, destroy: Decision::Ask, rules: vec![], pending: true },
+        tools: ToolsConfig { include: None, exclude: Vec::new(), dotted_names: false },
+        approval: ApprovalConfig {
+            write: RuleDecision::Allow,
+            destroy: RuleDecision::Ask,
+            rules: vec![],
+            pending: true,
+        },
         ask_before_deleting: true,
         repetition: RepetitionLimits { noticed: true, window: 15, allowed: 3, max_failures: 8 },
         profile: "curator".into(),
@@ -60,7 +65,7 @@ fn the_defaults_are_those_of_the_product() {
         skills: None,
         state_dir: "/home/me/.local/state/lapidary".into(),
         trash_home: Some("/home/me/.local/share".into()),
-        limits: Limits {
+        limits: LimitsConfig {
             max_file_bytes: 16_777_216,
             max_change_bytes: 268_435_456,
             max_reply_bytes: 1_048_576,
@@ -82,10 +87,10 @@ fn the_defaults_are_those_of_the_product() {
 
 #[test]
 fn the_default_that_is_shown_is_the_default_that_holds() {
-    let flags = Flags::default();
+    let flags = CommonFlags::default();
     let environment = BTreeMap::new();
     let files = Disk::default();
-    let sources = Sources {
+    let sources = ConfigSources {
         flags: &flags,
         environment: &environment,
         working_folder: Path::new("/work"),
@@ -94,12 +99,12 @@ fn the_default_that_is_shown_is_the_default_that_holds() {
         files: &files,
         needs_vault: true,
     };
-    let variables = Variables::gather(&sources);
-    let places = Places::new(&sources, &variables);
+    let variables = EnvironmentVariables::gather(&sources);
+    let places = ConfigPlaces::new(&sources, &variables);
     for setting in SETTINGS {
-        let Shown::Value(value) = setting.default else { continue };
-        let mut draft = Draft::new(&places);
-        let given = Given { setting, raw: Raw::Text(value.to_owned()), place: Place::Flag("test") };
+        let ShownDefault::Value(value) = setting.default else { continue };
+        let mut draft = ConfigDraft::new(&places);
+        let given = GivenValue { setting, raw: RawValue::Text(value.to_owned()), place: ValueOrigin::Flag("test") };
         (setting.apply)(&mut draft, &given).unwrap();
         assert_eq!(draft.config, Config::unset(), "{setting:?}");
         assert!(draft.warnings.is_empty() && !draft.demo && draft.auth.is_none(), "{setting:?}");
@@ -281,9 +286,9 @@ fn tool_names_are_kept_as_they_were_written() {
 #[test]
 fn approval_is_set_for_each_effect_alone() {
     for (value, write, destroy) in [
-        ("write=ask", Decision::Ask, Decision::Ask),
-        ("write=ask,destroy=deny", Decision::Ask, Decision::Deny),
-        (" destroy = ALLOW , ", Decision::Allow, Decision::Allow),
+        ("write=ask", RuleDecision::Ask, RuleDecision::Ask),
+        ("write=ask,destroy=deny", RuleDecision::Ask, RuleDecision::Deny),
+        (" destroy = ALLOW , ", RuleDecision::Allow, RuleDecision::Allow),
     ] {
         let approval = with("LAPIDARY_APPROVAL", value).approval;
         assert_eq!((approval.write, approval.destroy), (write, destroy), "{value}");
@@ -303,7 +308,7 @@ fn approval_of_a_weaker_layer_stays_where_a_stronger_one_is_silent() {
     let machine =
         Machine::with_vault().toml("[approval]\ndestroy = \"deny\"\n").variable("LAPIDARY_APPROVAL", "write=ask");
     let approval = machine.config().approval;
-    assert_eq!((approval.write, approval.destroy), (Decision::Ask, Decision::Deny));
+    assert_eq!((approval.write, approval.destroy), (RuleDecision::Ask, RuleDecision::Deny));
 }
 
 #[test]
@@ -360,13 +365,13 @@ fn an_endpoint_must_be_a_path_that_can_be_served() {
 
 #[test]
 fn origins_are_compared_as_browsers_send_them() {
-    let listed = |origins: &[&str]| Origins::Listed(origins.iter().map(|origin| (*origin).to_owned()).collect());
+    let listed = |origins: &[&str]| AllowedOrigins::Listed(origins.iter().map(|origin| (*origin).to_owned()).collect());
     for (value, origins) in [
         ("https://App.Example/", listed(&["https://app.example"])),
         ("http://localhost:8080, app://obsidian.md", listed(&["http://localhost:8080", "app://obsidian.md"])),
-        ("*", Origins::Any),
-        ("https://a.example,*", Origins::Any),
-        (",", Origins::Loopback),
+        ("*", AllowedOrigins::Any),
+        ("https://a.example,*", AllowedOrigins::Any),
+        (",", AllowedOrigins::Loopback),
     ] {
         assert_eq!(with("MCP_ALLOWED_ORIGINS", value).http.allowed_origins, origins, "{value}");
     }

@@ -243,8 +243,8 @@ fn the_key_is_never_shown() {
 
 fn access_of(machine: &Machine) -> Vec<(String, VaultAccess)> {
     match machine.config().vaults {
-        Vaults::Demo => Vec::new(),
-        Vaults::Chosen(vaults) => vaults.into_iter().map(|vault| (vault.name, vault.access)).collect(),
+        VaultsConfig::Demo => Vec::new(),
+        VaultsConfig::Chosen(vaults) => vaults.into_iter().map(|vault| (vault.name, vault.access)).collect(),
     }
 }
 

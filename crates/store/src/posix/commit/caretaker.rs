@@ -6,11 +6,11 @@ use std::{
     time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
-use super::{Committer, News, PosixTurn, course, steps::rescue};
+use super::{Committer, PosixTurn, VaultNews, course, steps::rescue};
 use crate::{
     LedgerError, StoreError,
     maintenance::{NotScheduled, run_aside, schedule},
-    posix::{Held, Lingering},
+    posix::{OpenOldFile, OtherWriters},
 };
 
 /// Where the system does not tell who has a file open, this long has to be enough for a program to finish its save.
@@ -23,11 +23,11 @@ pub(in crate::posix) fn keep_tending(changes: &Arc<Committer>) {
     if changes.tended.swap(true, Ordering::AcqRel) {
         return;
     }
-    look_later(Tending(Arc::downgrade(changes)), FIRST_LOOK);
+    look_later(TendingMark(Arc::downgrade(changes)), FIRST_LOOK);
 }
 
 /// Each look has a thread of its own, because the disk may never answer.
-fn look_later(tending: Tending, pause: Duration) {
+fn look_later(tending: TendingMark, pause: Duration) {
     let mut tending = Some(tending);
     let look = move || {
         if look_again(&mut tending)
@@ -50,9 +50,9 @@ fn leave_to_the_next(error: NotScheduled) {
 }
 
 /// However the task ends, also by a panic, the next file that is still open starts another.
-struct Tending(Weak<Committer>);
+struct TendingMark(Weak<Committer>);
 
-impl Drop for Tending {
+impl Drop for TendingMark {
     fn drop(&mut self) {
         if let Some(changes) = self.0.upgrade() {
             changes.tended.store(false, Ordering::Release);
@@ -61,7 +61,7 @@ impl Drop for Tending {
 }
 
 /// Whether there is anything left to look after.
-fn look_again(tending: &mut Option<Tending>) -> bool {
+fn look_again(tending: &mut Option<TendingMark>) -> bool {
     let Some(changes) = tending.as_ref().and_then(|tending| tending.0.upgrade()) else { return false };
     // Whoever is at work looks at them too, sooner or later.
     let Ok(turn) = changes.wait(&|| false) else { return true };
@@ -80,7 +80,7 @@ fn look_again(tending: &mut Option<Tending>) -> bool {
 }
 
 /// What became of an old file.
-enum Sight {
+enum OldFileFate {
     Gone,
     /// Somebody can still write into it, or it could not be looked at.
     Open,
@@ -105,15 +105,15 @@ impl PosixTurn<'_> {
     }
 
     /// Returns those that are not beside their places, and how many are still open.
-    fn look_at(&self, lingering: Vec<Lingering>) -> (Vec<Lingering>, usize) {
+    fn look_at(&self, lingering: Vec<OpenOldFile>) -> (Vec<OpenOldFile>, usize) {
         let changes = self.changes;
         let now = UNIX_EPOCH + Duration::from_nanos(changes.steps.now().unsigned_abs());
         let (mut gone, mut missing, mut open) = (Vec::new(), Vec::new(), 0);
         for lingering in lingering {
             match self.look(&lingering, now) {
-                Ok(Sight::Gone) => gone.push(lingering),
-                Ok(Sight::Missing) => missing.push(lingering),
-                Ok(Sight::Open) => open += 1,
+                Ok(OldFileFate::Gone) => gone.push(lingering),
+                Ok(OldFileFate::Missing) => missing.push(lingering),
+                Ok(OldFileFate::Open) => open += 1,
                 Err(error) => {
                     self.postpone(&error);
                     open += 1;
@@ -126,7 +126,7 @@ impl PosixTurn<'_> {
 
     /// An old file goes where its folder goes, also if a person or a later change moves it. Returns those that are elsewhere
     /// now, and of how many that is not known; the others are gone.
-    fn follow(&self, missing: Vec<Lingering>) -> (Vec<Lingering>, usize) {
+    fn follow(&self, missing: Vec<OpenOldFile>) -> (Vec<OpenOldFile>, usize) {
         if missing.is_empty() {
             return (Vec::new(), 0);
         }
@@ -143,8 +143,8 @@ impl PosixTurn<'_> {
             let beside = places.iter().find(|place| place.name() == lingering.aside);
             match beside.and_then(|beside| beside.sibling(lingering.place.name()).ok()) {
                 // Thrown away with its folder: nobody could be told of it there.
-                Some(place) if place.is_hidden() => found.push(Lingering { place, ..lingering }),
-                Some(place) => found.push(Lingering { path: place.clone(), place, ..lingering }),
+                Some(place) if place.is_hidden() => found.push(OpenOldFile { place, ..lingering }),
+                Some(place) => found.push(OpenOldFile { path: place.clone(), place, ..lingering }),
                 None => gone.push(lingering),
             }
         }
@@ -155,33 +155,33 @@ impl PosixTurn<'_> {
         (found, 0)
     }
 
-    fn written_down(&self, lingering: Result<Vec<Lingering>, LedgerError>) -> Vec<Lingering> {
+    fn written_down(&self, lingering: Result<Vec<OpenOldFile>, LedgerError>) -> Vec<OpenOldFile> {
         lingering.unwrap_or_else(|error| {
             self.postpone(&error);
             Vec::new()
         })
     }
 
-    fn let_go(&self, gone: &[Lingering]) {
+    fn let_go(&self, gone: &[OpenOldFile]) {
         if let Err(error) = self.changes.ledger.let_go(gone) {
             self.postpone(&error);
         }
     }
 
     fn postpone(&self, why: &dyn std::error::Error) {
-        self.changes.tell(News::Postponed { why: why.to_string() });
+        self.changes.tell(VaultNews::Postponed { why: why.to_string() });
     }
 
-    fn look(&self, lingering: &Lingering, now: SystemTime) -> Result<Sight, StoreError> {
+    fn look(&self, lingering: &OpenOldFile, now: SystemTime) -> Result<OldFileFate, StoreError> {
         let changes = self.changes;
-        let Some(spot) = course::there(changes, &lingering.place)? else { return Ok(Sight::Missing) };
+        let Some(spot) = course::there(changes, &lingering.place)? else { return Ok(OldFileFate::Missing) };
         let Some(beside) = course::inspect(changes, &spot, Some(&lingering.aside))? else {
-            return Ok(Sight::Missing);
+            return Ok(OldFileFate::Missing);
         };
         let waited = || now.duration_since(lingering.since).unwrap_or_default() >= GRACE;
-        let done = beside.held.is_alone() || (matches!(beside.held, Held::Unknown) && waited());
+        let done = beside.held.is_alone() || (matches!(beside.held, OtherWriters::Unknown) && waited());
         if !done {
-            return Ok(Sight::Open);
+            return Ok(OldFileFate::Open);
         }
         if lingering.to_trash {
             changes.steps().trash(&spot, &lingering.aside, now)?;
@@ -190,6 +190,6 @@ impl PosixTurn<'_> {
         } else {
             rescue(changes, &spot, &lingering.aside, (&lingering.path, &beside.bytes), now)?;
         }
-        Ok(Sight::Gone)
+        Ok(OldFileFate::Gone)
     }
 }

@@ -6,18 +6,18 @@ use lapidary_note::ContentHash;
 use super::Committer;
 use crate::{
     VaultPath,
-    posix::{Inspected, Spot, Step, StoreError},
+    posix::{EntryHandle, InspectedFile, JournalStep, StoreError},
 };
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum State {
+pub(super) enum PathState {
     Nothing,
     Holds(ContentHash),
     /// A folder, or a file that was not read.
     Something,
 }
 
-impl State {
+impl PathState {
     fn holding(hash: Option<ContentHash>) -> Self {
         hash.map_or(Self::Something, Self::Holds)
     }
@@ -28,63 +28,69 @@ impl State {
 }
 
 /// What is at a place now.
-pub(super) fn seen(changes: &Committer, place: &VaultPath) -> Result<State, StoreError> {
-    let Some(spot) = there(changes, place)? else { return Ok(State::Nothing) };
+pub(super) fn seen(changes: &Committer, place: &VaultPath) -> Result<PathState, StoreError> {
+    let Some(spot) = there(changes, place)? else { return Ok(PathState::Nothing) };
     match inspect(changes, &spot, None) {
-        Ok(found) => Ok(found.map_or(State::Nothing, |found| State::Holds(found.hash))),
+        Ok(found) => Ok(found.map_or(PathState::Nothing, |found| PathState::Holds(found.hash))),
         Err(StoreError::IsFolder | StoreError::NotAFile | StoreError::TooLarge { .. } | StoreError::NotPermitted) => {
-            Ok(State::Something)
+            Ok(PathState::Something)
         }
         Err(error) => Err(error),
     }
 }
 
 /// What these steps find at a place and leave there, in order.
-pub(super) fn course(steps: &[Step], place: &VaultPath) -> Vec<State> {
+pub(super) fn course(steps: &[JournalStep], place: &VaultPath) -> Vec<PathState> {
     steps.iter().filter_map(|step| passage(step, place)).flatten().collect()
 }
 
 /// Whether a place still is as it was at some time before these steps were over, and not as they leave it.
-pub(super) fn is_earlier(steps: &[Step], place: &VaultPath, seen: State) -> bool {
+pub(super) fn is_earlier(steps: &[JournalStep], place: &VaultPath, seen: PathState) -> bool {
     let course = course(steps, place);
     let Some((last, earlier)) = course.split_last() else { return false };
-    let unread = |state: &State| *state == State::Something;
+    let unread = |state: &PathState| *state == PathState::Something;
     match seen {
         _ if seen == *last => false,
         _ if earlier.contains(&seen) => true,
-        State::Nothing => false,
+        PathState::Nothing => false,
         _ => !unread(last) && earlier.iter().any(unread),
     }
 }
 
-fn passage(step: &Step, place: &VaultPath) -> Option<[State; 2]> {
+fn passage(step: &JournalStep, place: &VaultPath) -> Option<[PathState; 2]> {
     match step {
-        Step::Replace { place: at, before, after, .. } if at == place => {
-            Some([State::Holds(*before), State::Holds(*after)])
+        JournalStep::Replace { place: at, before, after, .. } if at == place => {
+            Some([PathState::Holds(*before), PathState::Holds(*after)])
         }
-        Step::Create { place: at, after, .. } if at == place => Some([State::Nothing, State::Holds(*after)]),
-        Step::Remove { place: at, before, .. } if at == place => Some([State::holding(*before), State::Nothing]),
-        Step::Move { from, before, .. } if from == place => Some([State::holding(*before), State::Nothing]),
-        Step::Move { to, before, .. } if to == place => Some([State::Nothing, State::holding(*before)]),
+        JournalStep::Create { place: at, after, .. } if at == place => {
+            Some([PathState::Nothing, PathState::Holds(*after)])
+        }
+        JournalStep::Remove { place: at, before, .. } if at == place => {
+            Some([PathState::holding(*before), PathState::Nothing])
+        }
+        JournalStep::Move { from, before, .. } if from == place => {
+            Some([PathState::holding(*before), PathState::Nothing])
+        }
+        JournalStep::Move { to, before, .. } if to == place => Some([PathState::Nothing, PathState::holding(*before)]),
         _ => None,
     }
 }
 
 /// All places that a step has to do with, the one where a file goes before the one from which it goes.
-pub(super) fn places_of(step: &Step) -> Vec<&VaultPath> {
+pub(super) fn places_of(step: &JournalStep) -> Vec<&VaultPath> {
     match step {
-        Step::Move { from, to, .. } => vec![to, from],
-        Step::MakeFolder { place }
-        | Step::Replace { place, .. }
-        | Step::Create { place, .. }
-        | Step::Remove { place, .. } => vec![place],
+        JournalStep::Move { from, to, .. } => vec![to, from],
+        JournalStep::MakeFolder { place }
+        | JournalStep::Replace { place, .. }
+        | JournalStep::Create { place, .. }
+        | JournalStep::Remove { place, .. } => vec![place],
     }
 }
 
 /// What a place is called after these steps, some of which may move folders in which it lies.
-pub(super) fn called_after(steps: &[Step], place: &VaultPath) -> VaultPath {
-    let carried = |place: VaultPath, step: &Step| match step {
-        Step::Move { from, to, .. } if place != *from && place.is_within(from) => {
+pub(super) fn called_after(steps: &[JournalStep], place: &VaultPath) -> VaultPath {
+    let carried = |place: VaultPath, step: &JournalStep| match step {
+        JournalStep::Move { from, to, .. } if place != *from && place.is_within(from) => {
             VaultPath::spelt(&format!("{to}{}", &place.as_str()[from.as_str().len()..])).unwrap_or(place)
         }
         _ => place,
@@ -94,9 +100,9 @@ pub(super) fn called_after(steps: &[Step], place: &VaultPath) -> VaultPath {
 
 /// Whether all steps were taken, as far as the disk tells. Where somebody has changed a place since, so that it does not,
 /// they were: a change that a caller was told of must not be undone.
-pub(super) fn were_all_taken(changes: &Committer, steps: &[Step]) -> Result<bool, StoreError> {
+pub(super) fn were_all_taken(changes: &Committer, steps: &[JournalStep]) -> Result<bool, StoreError> {
     for (index, step) in steps.iter().enumerate() {
-        if let Step::Create { place, aside, .. } = step
+        if let JournalStep::Create { place, aside, .. } = step
             && is_beside(changes, &called_after(&steps[index..], place), aside)?
         {
             return Ok(false);
@@ -114,15 +120,20 @@ pub(super) fn were_all_taken(changes: &Committer, steps: &[Step]) -> Result<bool
 
 /// Whether the last of these steps was taken, which is the last that has to do with this place. It may have another name
 /// by now.
-fn was_taken(changes: &Committer, steps: &[Step], place: &VaultPath, called: &VaultPath) -> Result<bool, StoreError> {
+fn was_taken(
+    changes: &Committer,
+    steps: &[JournalStep],
+    place: &VaultPath,
+    called: &VaultPath,
+) -> Result<bool, StoreError> {
     let seen = seen(changes, called)?;
     match steps.last() {
         // Without it none of the next was taken.
-        None | Some(Step::MakeFolder { .. }) => Ok(true),
+        None | Some(JournalStep::MakeFolder { .. }) => Ok(true),
         // Somebody may have made a new one.
-        Some(Step::Remove { aside, .. }) if is_beside(changes, called, aside)? => Ok(true),
+        Some(JournalStep::Remove { aside, .. }) if is_beside(changes, called, aside)? => Ok(true),
         _ if is_earlier(steps, place, seen) => Ok(false),
-        Some(Step::Replace { aside, before, after, .. }) if seen != State::Holds(*after) => {
+        Some(JournalStep::Replace { aside, before, after, .. }) if seen != PathState::Holds(*after) => {
             let Some(spot) = there(changes, called)? else { return Ok(true) };
             // The old file, or ours, whole or in part. Old files go only when all is done.
             Ok(inspect(changes, &spot, Some(aside))?.is_none_or(|beside| beside.hash == *before))
@@ -132,7 +143,7 @@ fn was_taken(changes: &Committer, steps: &[Step], place: &VaultPath, called: &Va
 }
 
 /// The place, if its folder is still there, and not a link out of the vault that somebody has put there.
-pub(super) fn there(changes: &Committer, place: &VaultPath) -> Result<Option<Spot>, StoreError> {
+pub(super) fn there(changes: &Committer, place: &VaultPath) -> Result<Option<EntryHandle>, StoreError> {
     match changes.steps().spot(place) {
         Err(StoreError::Missing) => Ok(None),
         Err(StoreError::Outside) if !changes.steps().follows() => Ok(None),
@@ -140,7 +151,11 @@ pub(super) fn there(changes: &Committer, place: &VaultPath) -> Result<Option<Spo
     }
 }
 
-pub(super) fn inspect(changes: &Committer, spot: &Spot, aside: Option<&str>) -> Result<Option<Inspected>, StoreError> {
+pub(super) fn inspect(
+    changes: &Committer,
+    spot: &EntryHandle,
+    aside: Option<&str>,
+) -> Result<Option<InspectedFile>, StoreError> {
     // What stands beside a place has to be dealt with, however large somebody has made it.
     let limit = if aside.is_some() { u64::MAX } else { changes.max_file_bytes };
     match changes.steps().inspect(spot, aside, limit) {

@@ -5,7 +5,7 @@ use std::{
 
 use crossbeam_queue::SegQueue;
 
-use crate::News;
+use crate::VaultNews;
 
 /// More than this nobody reads; a failing disk goes on making news while nobody calls.
 const MAX_NEWS: usize = 1_000;
@@ -14,14 +14,14 @@ const NONE: u64 = 0;
 /// What the next caller is going to write into the owner's log.
 #[derive(Default)]
 pub(super) struct NewsQueue {
-    waiting: SegQueue<News>,
+    waiting: SegQueue<VaultNews>,
     /// A hash of the last that was put in, if it was a postponement: a disk that fails says the same of each file, each
     /// time somebody looks.
     postponed: AtomicU64,
 }
 
 impl NewsQueue {
-    pub(super) fn push(&self, news: News) {
+    pub(super) fn push(&self, news: VaultNews) {
         let postponed = hash_of_postponed(&news);
         let before = self.postponed.swap(postponed, Ordering::AcqRel);
         let is_repeated = postponed != NONE && postponed == before;
@@ -35,15 +35,15 @@ impl NewsQueue {
         self.waiting.push(news);
     }
 
-    pub(super) fn take(&self) -> Vec<News> {
+    pub(super) fn take(&self) -> Vec<VaultNews> {
         // What goes on failing is said again to the next caller.
         self.postponed.store(NONE, Ordering::Release);
         std::iter::from_fn(|| self.waiting.pop()).collect()
     }
 }
 
-fn hash_of_postponed(news: &News) -> u64 {
-    let News::Postponed { why } = news else { return NONE };
+fn hash_of_postponed(news: &VaultNews) -> u64 {
+    let VaultNews::Postponed { why } = news else { return NONE };
     let mut hasher = DefaultHasher::new();
     why.hash(&mut hasher);
     hasher.finish().max(NONE + 1)
@@ -53,14 +53,14 @@ fn hash_of_postponed(news: &News) -> u64 {
 mod tests {
     use super::*;
 
-    fn postponed(why: &str) -> News {
-        News::Postponed { why: why.to_owned() }
+    fn postponed(why: &str) -> VaultNews {
+        VaultNews::Postponed { why: why.to_owned() }
     }
 
     #[test]
     fn what_is_postponed_again_and_again_is_said_once_to_each_who_asks() {
         let news = NewsQueue::default();
-        let undone = News::Undone { left: Vec::new() };
+        let undone = VaultNews::Undone { left: Vec::new() };
         for told in [postponed("a"), postponed("a"), postponed("b"), postponed("a"), undone.clone(), postponed("a")] {
             news.push(told);
         }
@@ -75,7 +75,7 @@ mod tests {
         for number in 0..2 * MAX_NEWS {
             news.push(postponed(&number.to_string()));
         }
-        let undone = News::Undone { left: Vec::new() };
+        let undone = VaultNews::Undone { left: Vec::new() };
         news.push(undone.clone());
         let taken = news.take();
         assert_eq!(taken.len(), MAX_NEWS);

@@ -10,17 +10,17 @@ use lapidary_note::{ContentHash, FileContent};
 
 use super::CommitError;
 use crate::{
-    Change, ChangeSet, File, Judged, Receipt, Scope, Trash, VaultPath,
+    Change, ChangeSet, File, PlaceJudge, Receipt, Scope, TrashKind, VaultPath,
     change::numbered,
-    posix::{EntryRecord, NewPlace, Step, Steps, StoreError},
+    posix::{EntryRecord, FileOperations, JournalStep, NewPlace, StoreError},
 };
 
 /// Nobody trashes more files of one name.
 const MAX_NAMES: usize = 10_000;
 const TRASH: &str = ".trash";
 
-pub(super) struct Planned<'a> {
-    pub(super) steps: Vec<Step>,
+pub(super) struct PlannedSteps<'a> {
+    pub(super) steps: Vec<JournalStep>,
     /// What each step writes.
     pub(super) bytes: Vec<&'a [u8]>,
     /// The change that each step is for.
@@ -31,7 +31,7 @@ pub(super) struct Planned<'a> {
     trashed: BTreeMap<usize, VaultPath>,
 }
 
-impl Planned<'_> {
+impl PlannedSteps<'_> {
     /// What is known only now: where the trashed files go.
     pub(super) fn correct(&self, receipt: &mut Receipt) {
         for (index, place) in &self.trashed {
@@ -42,10 +42,10 @@ impl Planned<'_> {
     }
 }
 
-pub(super) struct Planner<'a> {
-    store: &'a dyn Steps,
+pub(super) struct CommitPlanner<'a> {
+    store: &'a dyn FileOperations,
     scope: &'a Scope,
-    judged: Judged<'a>,
+    judged: PlaceJudge<'a>,
     max_file_bytes: u64,
     /// Whether something may be made under a name.
     may_have_name: &'a dyn Fn(&VaultPath) -> bool,
@@ -59,11 +59,11 @@ pub(super) struct Planner<'a> {
     moved_folders: Vec<(VaultPath, VaultPath)>,
 }
 
-impl<'a> Planner<'a> {
+impl<'a> CommitPlanner<'a> {
     pub(super) fn new(
-        store: &'a dyn Steps,
+        store: &'a dyn FileOperations,
         scope: &'a Scope,
-        judged: Judged<'a>,
+        judged: PlaceJudge<'a>,
         max_file_bytes: u64,
         may_have_name: &'a dyn Fn(&VaultPath) -> bool,
     ) -> Self {
@@ -85,8 +85,8 @@ impl<'a> Planner<'a> {
         Self { copies: true, ..self }
     }
 
-    pub(super) fn plan<'s>(mut self, set: &'s ChangeSet) -> Result<Planned<'s>, CommitError> {
-        let mut planned = Planned {
+    pub(super) fn plan<'s>(mut self, set: &'s ChangeSet) -> Result<PlannedSteps<'s>, CommitError> {
+        let mut planned = PlannedSteps {
             steps: Vec::new(),
             bytes: Vec::new(),
             about: Vec::new(),
@@ -110,7 +110,7 @@ impl<'a> Planner<'a> {
         &mut self,
         change: &'s Change,
         index: usize,
-        planned: &mut Planned<'s>,
+        planned: &mut PlannedSteps<'s>,
     ) -> Result<(), (&'s VaultPath, StoreError)> {
         let path = change.path();
         let about = |error| (path, error);
@@ -158,7 +158,7 @@ impl<'a> Planner<'a> {
                 let target = self.free_in_trash(path, planned).map_err(about)?;
                 planned.entries.push(EntryRecord::of_folder(path));
                 planned.trashed.insert(index, target.clone());
-                planned.push(Step::Move { from: place, to: target, before: None }, &[]);
+                planned.push(JournalStep::Move { from: place, to: target, before: None }, &[]);
                 self.vacate(path);
                 Ok(())
             }
@@ -179,7 +179,7 @@ impl<'a> Planner<'a> {
                     bytes_before: 0,
                     bytes_after: 0,
                 });
-                planned.push(Step::Move { from: place, to: target, before: None }, &[]);
+                planned.push(JournalStep::Move { from: place, to: target, before: None }, &[]);
                 self.moved_folders.push((path.clone(), to.clone()));
                 self.vacate(path);
                 Ok(())
@@ -193,7 +193,7 @@ impl<'a> Planner<'a> {
         place: VaultPath,
         target: VaultPath,
         content: Option<&'s FileContent>,
-        planned: &mut Planned<'s>,
+        planned: &mut PlannedSteps<'s>,
     ) -> Result<(), StoreError> {
         let Change::Move { from, to, before, .. } = change else { return Ok(()) };
         let before = before.as_ref();
@@ -213,7 +213,7 @@ impl<'a> Planner<'a> {
             return planned.remove(place, Some(before.hash()), false);
         }
         let hash = before.map(|before| before.hash());
-        planned.push(Step::Move { from: place, to: target.clone(), before: hash }, &[]);
+        planned.push(JournalStep::Move { from: place, to: target.clone(), before: hash }, &[]);
         match (before, content) {
             (Some(before), Some(content)) => planned.replace(target, before, content),
             _ => Ok(()),
@@ -225,9 +225,9 @@ impl<'a> Planner<'a> {
         path: &'s VaultPath,
         place: VaultPath,
         before: Option<&'s Arc<File>>,
-        trash: Trash,
+        trash: TrashKind,
         index: usize,
-        planned: &mut Planned<'s>,
+        planned: &mut PlannedSteps<'s>,
     ) -> Result<(), StoreError> {
         if let Some(before) = before {
             self.check(path, &place, before)?;
@@ -236,7 +236,7 @@ impl<'a> Planner<'a> {
         planned.entry(path, before, None);
         let hash = before.map(|before| before.hash());
         self.vacate(path);
-        if trash == Trash::System && self.store.has_system_trash() {
+        if trash == TrashKind::System && self.store.has_system_trash() {
             return planned.remove(place, hash, true);
         }
         let target = self.free_in_trash(path, planned)?;
@@ -249,13 +249,13 @@ impl<'a> Planner<'a> {
             planned.create(target, &before.content)?;
             return planned.remove(place, hash, false);
         }
-        planned.push(Step::Move { from: place, to: target, before: hash }, &[]);
+        planned.push(JournalStep::Move { from: place, to: target, before: hash }, &[]);
         Ok(())
     }
 
     /// As Obsidian names what it trashes: by the last name alone, numbered if that is taken. The caller has no say in it,
     /// so its scope is not asked.
-    fn free_in_trash(&mut self, path: &VaultPath, planned: &mut Planned<'_>) -> Result<VaultPath, StoreError> {
+    fn free_in_trash(&mut self, path: &VaultPath, planned: &mut PlannedSteps<'_>) -> Result<VaultPath, StoreError> {
         for number in 1..MAX_NAMES {
             let name = format!("{TRASH}/{}", numbered(path.name(), number));
             let wanted = VaultPath::spelt(&name).ok_or(StoreError::BadName)?;
@@ -277,10 +277,10 @@ impl<'a> Planner<'a> {
         Err(StoreError::Exists)
     }
 
-    fn make(&mut self, folders: Vec<VaultPath>, planned: &mut Planned<'_>) {
+    fn make(&mut self, folders: Vec<VaultPath>, planned: &mut PlannedSteps<'_>) {
         for place in folders {
             if self.made.insert(place.clone()) {
-                planned.push(Step::MakeFolder { place }, &[]);
+                planned.push(JournalStep::MakeFolder { place }, &[]);
             }
         }
     }
@@ -344,7 +344,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Where a file can be made.
-    fn free(&mut self, path: &VaultPath, planned: &mut Planned<'_>) -> Result<VaultPath, StoreError> {
+    fn free(&mut self, path: &VaultPath, planned: &mut PlannedSteps<'_>) -> Result<VaultPath, StoreError> {
         self.may_write(path)?;
         if self.produced.contains_key(path) {
             return Err(StoreError::Exists);
@@ -404,18 +404,18 @@ impl<'a> Planner<'a> {
     }
 }
 
-impl<'s> Planned<'s> {
+impl<'s> PlannedSteps<'s> {
     /// What the steps write, but for what is too large.
     pub(super) fn written(&self, most: usize) -> Vec<(ContentHash, &'s [u8])> {
         let steps = self.steps.iter().zip(&self.bytes);
         let written = steps.filter_map(|(step, bytes)| match step {
-            Step::Replace { after, .. } | Step::Create { after, .. } => Some((*after, *bytes)),
-            Step::MakeFolder { .. } | Step::Remove { .. } | Step::Move { .. } => None,
+            JournalStep::Replace { after, .. } | JournalStep::Create { after, .. } => Some((*after, *bytes)),
+            JournalStep::MakeFolder { .. } | JournalStep::Remove { .. } | JournalStep::Move { .. } => None,
         });
         written.filter(|(_, bytes)| bytes.len() <= most).collect()
     }
 
-    fn push(&mut self, step: Step, bytes: &'s [u8]) {
+    fn push(&mut self, step: JournalStep, bytes: &'s [u8]) {
         self.steps.push(step);
         self.bytes.push(bytes);
     }
@@ -440,20 +440,20 @@ impl<'s> Planned<'s> {
         // A change to what is there already is none.
         if after != before.hash() {
             let aside = aside()?;
-            self.push(Step::Replace { place, aside, before: before.hash(), after }, content.bytes());
+            self.push(JournalStep::Replace { place, aside, before: before.hash(), after }, content.bytes());
         }
         Ok(())
     }
 
     fn create(&mut self, place: VaultPath, content: &'s FileContent) -> Result<(), StoreError> {
         let aside = aside()?;
-        self.push(Step::Create { place, aside, after: content.hash() }, content.bytes());
+        self.push(JournalStep::Create { place, aside, after: content.hash() }, content.bytes());
         Ok(())
     }
 
     fn remove(&mut self, place: VaultPath, before: Option<ContentHash>, to_trash: bool) -> Result<(), StoreError> {
         let aside = aside()?;
-        self.push(Step::Remove { place, aside, before, to_trash }, &[]);
+        self.push(JournalStep::Remove { place, aside, before, to_trash }, &[]);
         Ok(())
     }
 }

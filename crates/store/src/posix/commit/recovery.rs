@@ -1,17 +1,17 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::{
-    News, PosixTurn, SWEPT, TurnError, caretaker,
+    PosixTurn, SWEPT, TurnError, VaultNews, caretaker,
     course::{self, called_after},
-    undo::{self, Extent},
+    undo::{self, StepExtent},
 };
-use crate::posix::{Beside, Intent, Step, StoreError};
+use crate::posix::{JournalStep, OldFileRecord, StoreError, UnfinishedChange};
 
 impl PosixTurn<'_> {
     /// Sees to what a killed server left: changes under way, and old files that somebody still had open.
     pub(super) fn settle(&self) -> Result<(), TurnError> {
         let settled = self.changes.ledger.is_settled().unwrap_or_else(|error| {
-            self.changes.tell(News::Postponed { why: error.to_string() });
+            self.changes.tell(VaultNews::Postponed { why: error.to_string() });
             false
         });
         if !settled {
@@ -31,7 +31,7 @@ impl PosixTurn<'_> {
         let under_way = match self.changes.ledger.under_way() {
             Ok(under_way) => under_way,
             Err(error) => {
-                self.changes.tell(News::Postponed { why: error.to_string() });
+                self.changes.tell(VaultNews::Postponed { why: error.to_string() });
                 return Err(TurnError::NoState);
             }
         };
@@ -40,14 +40,14 @@ impl PosixTurn<'_> {
         }
         for intent in under_way {
             self.settle_one(&intent).map_err(|error| {
-                self.changes.tell(News::Postponed { why: error.to_string() });
+                self.changes.tell(VaultNews::Postponed { why: error.to_string() });
                 TurnError::Unfinished
             })?;
         }
         Ok(())
     }
 
-    fn settle_one(&self, intent: &Intent) -> Result<(), StoreError> {
+    fn settle_one(&self, intent: &UnfinishedChange) -> Result<(), StoreError> {
         let nanoseconds = self.changes.steps.now().unsigned_abs();
         let now = UNIX_EPOCH + Duration::from_nanos(nanoseconds);
         let unusable = |_| StoreError::NoCheckpoint;
@@ -55,25 +55,25 @@ impl PosixTurn<'_> {
             self.sync(&intent.steps, &[])?;
             // What stands beside its place is looked at as if somebody still had it open.
             self.changes.ledger.finish(intent.number, &old_files(&intent.steps)).map_err(unusable)?;
-            self.changes.tell(News::Completed { checkpoint: intent.id.clone() });
+            self.changes.tell(VaultNews::Completed { checkpoint: intent.id.clone() });
             return Ok(());
         }
-        let undone = undo::take_back(self.changes, &intent.steps, &|_| Extent::Unknown, now)?;
+        let undone = undo::take_back(self.changes, &intent.steps, &|_| StepExtent::Unknown, now)?;
         self.write_off(intent.number, &undone).map_err(unusable)?;
-        self.changes.tell(News::Undone { left: undone.left });
+        self.changes.tell(VaultNews::Undone { left: undone.left });
         Ok(())
     }
 }
 
 /// Those that a change may have left beside their places.
-fn old_files(steps: &[Step]) -> Vec<Beside> {
+fn old_files(steps: &[JournalStep]) -> Vec<OldFileRecord> {
     let steps_with_one = steps.iter().enumerate().filter_map(|(position, step)| match step {
-        Step::Replace { place, .. } | Step::Remove { place, .. } => Some((position, place)),
-        Step::MakeFolder { .. } | Step::Create { .. } | Step::Move { .. } => None,
+        JournalStep::Replace { place, .. } | JournalStep::Remove { place, .. } => Some((position, place)),
+        JournalStep::MakeFolder { .. } | JournalStep::Create { .. } | JournalStep::Move { .. } => None,
     });
     let beside = |(position, place)| {
         let place = called_after(&steps[position..], place);
-        Beside { position, place, aside: None, gone: false }
+        OldFileRecord { position, place, aside: None, gone: false }
     };
     steps_with_one.map(beside).collect()
 }

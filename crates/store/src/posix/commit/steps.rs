@@ -2,25 +2,25 @@ use std::time::SystemTime;
 
 use lapidary_note::ContentHash;
 
-use super::{Committer, undo::Extent};
+use super::{Committer, undo::StepExtent};
 use crate::{
     VaultPath,
-    posix::{FileNumber, Held, Origin, Spot, Step, StoreError, Swap},
+    posix::{ChangeOrigin, EntryHandle, FileNumber, JournalStep, OtherWriters, StoreError, SwapOutcome},
 };
 
 /// A step that was taken.
 #[derive(Default)]
-pub(super) struct Taken {
+pub(super) struct TakenStep {
     /// The places it was about, the one where a file went before the one from which it went.
-    pub(super) spots: Vec<Spot>,
+    pub(super) spots: Vec<EntryHandle>,
     /// The old file that now stands beside its place.
-    pub(super) old: Option<Held>,
+    pub(super) old: Option<OtherWriters>,
     /// The folder was there already, so it is not ours to remove.
     pub(super) found: bool,
 }
 
-impl Taken {
-    fn at(spot: Spot, old: Option<Held>) -> Self {
+impl TakenStep {
+    fn at(spot: EntryHandle, old: Option<OtherWriters>) -> Self {
         Self { spots: vec![spot], old, found: false }
     }
 
@@ -28,80 +28,80 @@ impl Taken {
     pub(super) fn let_go(self) -> Self {
         let old = self.old.map(|held| match held {
             // What was not read is not looked at again either.
-            Held::Alone(None) => held,
-            _ => Held::Unknown,
+            OtherWriters::Alone(None) => held,
+            _ => OtherWriters::Unknown,
         });
         Self { spots: Vec::new(), old, found: self.found }
     }
 }
 
 /// Why a step was not taken.
-pub(super) struct Failure {
+pub(super) struct StepFailure {
     pub(super) error: StoreError,
     /// How much of it was done all the same.
-    pub(super) extent: Extent,
+    pub(super) extent: StepExtent,
 }
 
-impl From<StoreError> for Failure {
+impl From<StoreError> for StepFailure {
     fn from(error: StoreError) -> Self {
-        Self { error, extent: Extent::Unknown }
+        Self { error, extent: StepExtent::Unknown }
     }
 }
 
 /// Takes one step and looks at what came of it.
-pub(super) fn take(changes: &Committer, step: &Step, bytes: &[u8]) -> Result<Taken, Failure> {
+pub(super) fn take(changes: &Committer, step: &JournalStep, bytes: &[u8]) -> Result<TakenStep, StepFailure> {
     let store = changes.steps();
     match step {
-        Step::MakeFolder { place } => {
+        JournalStep::MakeFolder { place } => {
             let made = store.make_folder(place)?;
-            Ok(Taken { found: !made, ..Taken::at(store.spot(place)?, None) })
+            Ok(TakenStep { found: !made, ..TakenStep::at(store.spot(place)?, None) })
         }
-        Step::Create { place, aside, .. } => {
+        JournalStep::Create { place, aside, .. } => {
             let spot = store.spot(place)?;
             store.stage(&spot, aside, bytes, false)?;
             store.bring(&spot, aside)?;
-            Ok(Taken::at(spot, None))
+            Ok(TakenStep::at(spot, None))
         }
-        Step::Replace { place, aside, before, .. } => {
+        JournalStep::Replace { place, aside, before, .. } => {
             let spot = store.spot(place)?;
             let ours = store.stage(&spot, aside, bytes, true)?;
             match store.exchange(&spot, aside, before)? {
-                Swap::Replaced => Ok(Taken::at(spot, None)),
-                Swap::Changed => {
+                SwapOutcome::Replaced => Ok(TakenStep::at(spot, None)),
+                SwapOutcome::Changed => {
                     let held = expect_aside(changes, &spot, aside, before, ours)?;
-                    Ok(Taken::at(spot, Some(held)))
+                    Ok(TakenStep::at(spot, Some(held)))
                 }
             }
         }
-        Step::Remove { place, aside, before, .. } => {
+        JournalStep::Remove { place, aside, before, .. } => {
             let spot = store.spot(place)?;
             store.set_aside(&spot, aside)?;
             let Some(before) = before else {
                 // It was not read, so there is nothing to compare; the trash has it.
-                return Ok(Taken::at(spot, Some(Held::Alone(None))));
+                return Ok(TakenStep::at(spot, Some(OtherWriters::Alone(None))));
             };
             match store.inspect(&spot, Some(aside), changes.max_file_bytes) {
-                Ok(found) if found.hash == *before => Ok(Taken::at(spot, Some(found.held))),
+                Ok(found) if found.hash == *before => Ok(TakenStep::at(spot, Some(found.held))),
                 // Taking steps back puts it where it was.
                 Ok(found) => Err(StoreError::Changed { found: found.hash }.into()),
                 Err(error) => Err(error.into()),
             }
         }
-        Step::Move { from, to, before } => {
+        JournalStep::Move { from, to, before } => {
             let (from, to) = (store.spot(from)?, store.spot(to)?);
             store.rename(&from, &to).map_err(|error| match error {
-                StoreError::Missing | StoreError::Exists => Failure { error, extent: Extent::Nothing },
+                StoreError::Missing | StoreError::Exists => StepFailure { error, extent: StepExtent::Nothing },
                 error => error.into(),
             })?;
             if let Some(before) = before {
-                let moved = |error| Failure { error, extent: Extent::All };
+                let moved = |error| StepFailure { error, extent: StepExtent::All };
                 let found = store.inspect(&to, None, changes.max_file_bytes).map_err(moved)?.hash;
                 if found != *before {
                     return Err(moved(StoreError::Changed { found }));
                 }
             }
             // Where it is now has to last before where it was does.
-            Ok(Taken { spots: vec![to, from], ..Taken::default() })
+            Ok(TakenStep { spots: vec![to, from], ..TakenStep::default() })
         }
     }
 }
@@ -110,11 +110,11 @@ pub(super) fn take(changes: &Committer, step: &Step, bytes: &[u8]) -> Result<Tak
 /// have changed places, and what is now out of the way is looked at. If it is somebody's newer work, ours makes way.
 fn expect_aside(
     changes: &Committer,
-    spot: &Spot,
+    spot: &EntryHandle,
     aside: &str,
     before: &ContentHash,
     ours: FileNumber,
-) -> Result<Held, StoreError> {
+) -> Result<OtherWriters, StoreError> {
     let refused = match changes.steps().inspect(spot, Some(aside), changes.max_file_bytes) {
         Ok(found) if found.hash == *before => return Ok(found.held),
         Ok(found) => StoreError::Changed { found: found.hash },
@@ -126,15 +126,21 @@ fn expect_aside(
 
 /// Whether the old file of a step is gone from beside its place. It stays if somebody can still write into it, or if it
 /// cannot be removed now.
-pub(super) fn is_disposed(changes: &Committer, step: &Step, spot: &Spot, held: Held, now: SystemTime) -> bool {
+pub(super) fn is_disposed(
+    changes: &Committer,
+    step: &JournalStep,
+    spot: &EntryHandle,
+    held: OtherWriters,
+    now: SystemTime,
+) -> bool {
     let (aside, before) = match step {
-        Step::Replace { aside, before, .. } => (aside, Some(before)),
-        Step::Remove { aside, before, .. } => (aside, before.as_ref()),
-        Step::MakeFolder { .. } | Step::Create { .. } | Step::Move { .. } => return true,
+        JournalStep::Replace { aside, before, .. } => (aside, Some(before)),
+        JournalStep::Remove { aside, before, .. } => (aside, before.as_ref()),
+        JournalStep::MakeFolder { .. } | JournalStep::Create { .. } | JournalStep::Move { .. } => return true,
     };
     // It was let go, or the system could not tell: then it tells now, or it is waited for.
     let held = match held {
-        Held::Unknown => match changes.steps().inspect(spot, Some(aside), changes.max_file_bytes) {
+        OtherWriters::Unknown => match changes.steps().inspect(spot, Some(aside), changes.max_file_bytes) {
             Ok(found) if Some(&found.hash) == before => found.held,
             _ => return false,
         },
@@ -144,26 +150,26 @@ pub(super) fn is_disposed(changes: &Committer, step: &Step, spot: &Spot, held: H
 }
 
 /// The old file of a step that is done goes where it belongs.
-fn dispose(changes: &Committer, step: &Step, spot: &Spot, now: SystemTime) -> Result<(), StoreError> {
+fn dispose(changes: &Committer, step: &JournalStep, spot: &EntryHandle, now: SystemTime) -> Result<(), StoreError> {
     match step {
-        Step::Remove { aside, to_trash: true, .. } => changes.steps().trash(spot, aside, now),
-        Step::Replace { aside, .. } | Step::Remove { aside, .. } => changes.steps().discard(spot, aside),
-        Step::MakeFolder { .. } | Step::Create { .. } | Step::Move { .. } => Ok(()),
+        JournalStep::Remove { aside, to_trash: true, .. } => changes.steps().trash(spot, aside, now),
+        JournalStep::Replace { aside, .. } | JournalStep::Remove { aside, .. } => changes.steps().discard(spot, aside),
+        JournalStep::MakeFolder { .. } | JournalStep::Create { .. } | JournalStep::Move { .. } => Ok(()),
     }
 }
 
 /// For what is found to be somebody's work and has no place of its own any more.
 pub(super) fn rescue(
     changes: &Committer,
-    spot: &Spot,
+    spot: &EntryHandle,
     aside: &str,
     (path, content): (&VaultPath, &[u8]),
     now: SystemTime,
 ) -> Result<(), StoreError> {
-    let origin = Origin { tool: String::new(), client: String::new(), time: now };
+    let origin = ChangeOrigin { tool: String::new(), client: String::new(), time: now };
     let kept = changes.ledger.keep_late_save(path, content, &origin);
     let checkpoint = kept.map_err(|_| StoreError::NoCheckpoint)?;
     changes.expect_untold();
-    changes.tell(super::News::LateSave { path: path.clone(), checkpoint });
+    changes.tell(super::VaultNews::LateSave { path: path.clone(), checkpoint });
     changes.steps().discard(spot, aside)
 }

@@ -11,12 +11,12 @@ use lapidary_note::ContentHash;
 
 use super::{
     Committer,
-    course::{State, inspect, is_earlier, places_of, seen, there},
+    course::{PathState, inspect, is_earlier, places_of, seen, there},
     steps::rescue,
 };
 use crate::{
     VaultPath,
-    posix::{Beside, Held, Inspected, Spot, Step, StoreError, Swap},
+    posix::{EntryHandle, InspectedFile, JournalStep, OldFileRecord, OtherWriters, StoreError, SwapOutcome},
 };
 
 const MOMENT: Duration = Duration::from_millis(2);
@@ -24,7 +24,7 @@ const MOMENTS: usize = 10;
 
 /// What became of a step that was to be taken back.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Outcome {
+enum RollbackOutcome {
     /// Nothing of it was there.
     Untouched,
     /// It is as it was before.
@@ -35,16 +35,16 @@ enum Outcome {
 
 /// What is left of steps that were taken back.
 #[derive(Default)]
-pub(super) struct Undone {
+pub(super) struct RollbackReport {
     /// Files that somebody has changed since, which stay as they are.
     pub(super) left: Vec<VaultPath>,
     /// Files beside their places that somebody has open.
-    pub(super) beside: Vec<Beside>,
+    pub(super) beside: Vec<OldFileRecord>,
 }
 
 /// How much of a step was done.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Extent {
+pub(super) enum StepExtent {
     Nothing,
     /// As much as the disk tells.
     Unknown,
@@ -54,34 +54,34 @@ pub(super) enum Extent {
 /// Takes steps back, the last first.
 pub(super) fn take_back(
     changes: &Committer,
-    steps: &[Step],
-    extent: &dyn Fn(usize) -> Extent,
+    steps: &[JournalStep],
+    extent: &dyn Fn(usize) -> StepExtent,
     now: SystemTime,
-) -> Result<Undone, StoreError> {
-    let mut undone = Undone::default();
+) -> Result<RollbackReport, StoreError> {
+    let mut undone = RollbackReport::default();
     let mut touched = Vec::new();
     for (index, step) in steps.iter().enumerate().rev() {
         let earlier = match extent(index) {
-            Extent::Nothing => continue,
-            Extent::Unknown => &steps[..index],
+            StepExtent::Nothing => continue,
+            StepExtent::Unknown => &steps[..index],
             // What is found is not what was there before.
-            Extent::All => &[],
+            StepExtent::All => &[],
         };
         let (outcome, place) = match step {
-            Step::MakeFolder { place } => {
+            JournalStep::MakeFolder { place } => {
                 // What was in it has to be elsewhere for good before it goes.
                 sync(changes, &std::mem::take(&mut touched))?;
                 (remove_folder(changes, place)?, place)
             }
-            Step::Move { from, to, before } => (move_back(changes, earlier, from, to, before.as_ref())?, from),
-            Step::Replace { place, aside, .. }
-            | Step::Create { place, aside, .. }
-            | Step::Remove { place, aside, .. } => {
+            JournalStep::Move { from, to, before } => (move_back(changes, earlier, from, to, before.as_ref())?, from),
+            JournalStep::Replace { place, aside, .. }
+            | JournalStep::Create { place, aside, .. }
+            | JournalStep::Remove { place, aside, .. } => {
                 let Some(spot) = there(changes, place)? else { continue };
-                let undo = Undo { changes, spot: &spot, aside, earlier, now, open: &Cell::default() };
+                let undo = FileRollback { changes, spot: &spot, aside, earlier, now, open: &Cell::default() };
                 let outcome = undo.step(step)?;
                 if let Some(aside) = undo.open.take() {
-                    undone.beside.push(Beside {
+                    undone.beside.push(OldFileRecord {
                         position: index,
                         place: place.clone(),
                         aside: Some(aside),
@@ -92,10 +92,10 @@ pub(super) fn take_back(
             }
         };
         match outcome {
-            Outcome::Untouched => {}
-            Outcome::Undone => touched.extend(places_of(step)),
-            Outcome::Left if undone.left.contains(place) => {}
-            Outcome::Left => undone.left.push(place.clone()),
+            RollbackOutcome::Untouched => {}
+            RollbackOutcome::Undone => touched.extend(places_of(step)),
+            RollbackOutcome::Left if undone.left.contains(place) => {}
+            RollbackOutcome::Left => undone.left.push(place.clone()),
         }
     }
     // What was taken back has to last before it is forgotten.
@@ -116,39 +116,39 @@ pub(super) fn sync(changes: &Committer, places: &[&VaultPath]) -> Result<(), Sto
     Ok(())
 }
 
-fn remove_folder(changes: &Committer, place: &VaultPath) -> Result<Outcome, StoreError> {
+fn remove_folder(changes: &Committer, place: &VaultPath) -> Result<RollbackOutcome, StoreError> {
     if !seen(changes, place)?.is_there() {
-        return Ok(Outcome::Untouched);
+        return Ok(RollbackOutcome::Untouched);
     }
     changes.steps().remove_folder(place)?;
-    Ok(Outcome::Undone)
+    Ok(RollbackOutcome::Undone)
 }
 
 fn move_back(
     changes: &Committer,
-    earlier: &[Step],
+    earlier: &[JournalStep],
     from: &VaultPath,
     to: &VaultPath,
     before: Option<&ContentHash>,
-) -> Result<Outcome, StoreError> {
+) -> Result<RollbackOutcome, StoreError> {
     let (at_from, at_to) = (seen(changes, from)?, seen(changes, to)?);
-    let moved = |state| before.is_some_and(|before| state == State::Holds(*before));
+    let moved = |state| before.is_some_and(|before| state == PathState::Holds(*before));
     match (at_from.is_there(), at_to.is_there()) {
         // It was moved, and somebody made a new one: both stay where they are.
-        (true, true) if moved(at_to) && !moved(at_from) => Ok(Outcome::Left),
-        (true, _) => Ok(Outcome::Untouched),
+        (true, true) if moved(at_to) && !moved(at_from) => Ok(RollbackOutcome::Left),
+        (true, _) => Ok(RollbackOutcome::Untouched),
         // An earlier step was to bring it, and did not; or one was to clear the other place, and did not.
-        (false, _) if is_earlier(earlier, from, State::Nothing) && !moved(at_to) => Ok(Outcome::Untouched),
-        (false, _) if is_earlier(earlier, to, at_to) => Ok(Outcome::Untouched),
+        (false, _) if is_earlier(earlier, from, PathState::Nothing) && !moved(at_to) => Ok(RollbackOutcome::Untouched),
+        (false, _) if is_earlier(earlier, to, at_to) => Ok(RollbackOutcome::Untouched),
         // Somebody has taken it away.
-        (false, false) => Ok(Outcome::Left),
+        (false, false) => Ok(RollbackOutcome::Left),
         (false, true) => {
             let (Some(from), Some(to)) = (there(changes, from)?, there(changes, to)?) else {
-                return Ok(Outcome::Left);
+                return Ok(RollbackOutcome::Left);
             };
             match changes.steps().rename(&to, &from) {
-                Err(StoreError::Missing | StoreError::Exists | StoreError::NotAFile) => Ok(Outcome::Left),
-                moved => moved.map(|()| Outcome::Undone),
+                Err(StoreError::Missing | StoreError::Exists | StoreError::NotAFile) => Ok(RollbackOutcome::Left),
+                moved => moved.map(|()| RollbackOutcome::Undone),
             }
         }
     }
@@ -160,36 +160,36 @@ fn restoring(aside: &str) -> String {
 }
 
 /// One file of which a step is taken back.
-struct Undo<'a> {
+struct FileRollback<'a> {
     changes: &'a Committer,
-    spot: &'a Spot,
+    spot: &'a EntryHandle,
     aside: &'a str,
     /// The steps before this one, if it may be that only they were taken.
-    earlier: &'a [Step],
+    earlier: &'a [JournalStep],
     now: SystemTime,
     /// The name of the file beside the place, if somebody has it open.
     open: &'a Cell<Option<String>>,
 }
 
-impl Undo<'_> {
-    fn step(&self, step: &Step) -> Result<Outcome, StoreError> {
+impl FileRollback<'_> {
+    fn step(&self, step: &JournalStep) -> Result<RollbackOutcome, StoreError> {
         match step {
-            Step::Replace { before, after, .. } => self.replace(before, after),
-            Step::Create { after, .. } => self.create(after),
-            Step::Remove { before, .. } => self.remove(before.as_ref()),
-            Step::MakeFolder { .. } | Step::Move { .. } => Ok(Outcome::Untouched),
+            JournalStep::Replace { before, after, .. } => self.replace(before, after),
+            JournalStep::Create { after, .. } => self.create(after),
+            JournalStep::Remove { before, .. } => self.remove(before.as_ref()),
+            JournalStep::MakeFolder { .. } | JournalStep::Move { .. } => Ok(RollbackOutcome::Untouched),
         }
     }
 
     /// Ours goes, unless somebody found it at its place and still has it open.
-    fn discard(&self, beside: &Inspected) -> Result<Outcome, StoreError> {
+    fn discard(&self, beside: &InspectedFile) -> Result<RollbackOutcome, StoreError> {
         if !self.is_open(beside) {
             self.changes.steps().discard(self.spot, self.aside)?;
         }
-        Ok(Outcome::Undone)
+        Ok(RollbackOutcome::Undone)
     }
 
-    fn is_open(&self, beside: &Inspected) -> bool {
+    fn is_open(&self, beside: &InspectedFile) -> bool {
         let open = !beside.held.is_alone();
         if open {
             self.open.set(Some(self.aside.to_owned()));
@@ -199,10 +199,10 @@ impl Undo<'_> {
 
     /// Whoever has it open is often done in a moment: a program that saves, or one that we are starting ourselves and
     /// that holds what we hold until it runs.
-    fn beside(&self) -> Result<Option<Inspected>, StoreError> {
+    fn beside(&self) -> Result<Option<InspectedFile>, StoreError> {
         for _ in 0..MOMENTS {
             match inspect(self.changes, self.spot, Some(self.aside))? {
-                Some(Inspected { held: Held::InUse, .. }) => std::thread::sleep(MOMENT),
+                Some(InspectedFile { held: OtherWriters::InUse, .. }) => std::thread::sleep(MOMENT),
                 beside => return Ok(beside),
             }
         }
@@ -211,21 +211,25 @@ impl Undo<'_> {
 
     /// What is at the place is none of ours. Either nothing was done to it, because an earlier step did not get so far, or
     /// somebody has changed it since.
-    fn foreign(&self, seen: State) -> Outcome {
-        if is_earlier(self.earlier, &self.spot.place, seen) { Outcome::Untouched } else { Outcome::Left }
+    fn foreign(&self, seen: PathState) -> RollbackOutcome {
+        if is_earlier(self.earlier, &self.spot.place, seen) {
+            RollbackOutcome::Untouched
+        } else {
+            RollbackOutcome::Left
+        }
     }
 
-    fn replace(&self, before: &ContentHash, after: &ContentHash) -> Result<Outcome, StoreError> {
+    fn replace(&self, before: &ContentHash, after: &ContentHash) -> Result<RollbackOutcome, StoreError> {
         let there = match inspect(self.changes, self.spot, None) {
             // Somebody put something else there.
             Err(StoreError::IsFolder | StoreError::NotAFile | StoreError::TooLarge { .. }) => None,
             there => there?,
         };
-        let is_old = |file: &Inspected| file.hash == *before;
-        let is_ours = |file: &Inspected| file.hash == *after;
+        let is_old = |file: &InspectedFile| file.hash == *before;
+        let is_ours = |file: &InspectedFile| file.hash == *after;
         self.end_restore(there.as_ref().is_some_and(is_ours), before, after)?;
-        let state = there.as_ref().map_or(State::Nothing, |there| State::Holds(there.hash));
-        let never_there = state == State::Holds(*before) || self.foreign(state) == Outcome::Untouched;
+        let state = there.as_ref().map_or(PathState::Nothing, |there| PathState::Holds(there.hash));
+        let never_there = state == PathState::Holds(*before) || self.foreign(state) == RollbackOutcome::Untouched;
         match (self.beside()?, there) {
             // Ours was staged and never took the place, or made way again.
             (Some(beside), _) if is_ours(&beside) || never_there => self.discard(&beside),
@@ -235,31 +239,31 @@ impl Undo<'_> {
             }
             // Somebody has saved, moved or removed what we had put there. That stands; the old text is in the ledger.
             (Some(beside), _) if is_old(&beside) || beside.bytes.is_empty() => {
-                self.discard(&beside).map(|_| Outcome::Left)
+                self.discard(&beside).map(|_| RollbackOutcome::Left)
             }
-            (Some(beside), _) => self.rescue(&beside).map(|()| Outcome::Left),
+            (Some(beside), _) => self.rescue(&beside).map(|()| RollbackOutcome::Left),
             // On a disk that cannot exchange, the old file is only in the ledger.
             (None, Some(there)) if is_ours(&there) => self.restore(before, after),
-            (None, Some(there)) if is_old(&there) => Ok(Outcome::Untouched),
+            (None, Some(there)) if is_old(&there) => Ok(RollbackOutcome::Untouched),
             (None, _) => Ok(self.foreign(state)),
         }
     }
 
-    fn restore(&self, before: &ContentHash, after: &ContentHash) -> Result<Outcome, StoreError> {
+    fn restore(&self, before: &ContentHash, after: &ContentHash) -> Result<RollbackOutcome, StoreError> {
         let old = self.changes.ledger.content(before).map_err(|_| StoreError::NoCheckpoint)?;
         let old = old.ok_or(StoreError::NoCheckpoint)?;
         let store = self.changes.steps();
         let aside = restoring(self.aside);
-        let undo = Undo { aside: &aside, ..*self };
+        let undo = FileRollback { aside: &aside, ..*self };
         let number = store.stage(self.spot, &aside, &old, true)?;
-        if store.exchange(self.spot, &aside, after)? == Swap::Replaced {
-            return Ok(Outcome::Undone);
+        if store.exchange(self.spot, &aside, after)? == SwapOutcome::Replaced {
+            return Ok(RollbackOutcome::Undone);
         }
         match undo.beside()? {
             Some(beside) if beside.hash == *after => undo.discard(&beside),
             _ => {
                 store.give_way(self.spot, &aside, number)?;
-                undo.drop_ours(after, before).map(|_| Outcome::Left)
+                undo.drop_ours(after, before).map(|_| RollbackOutcome::Left)
             }
         }
     }
@@ -267,7 +271,7 @@ impl Undo<'_> {
     /// Somebody was killed while they restored the old text.
     fn end_restore(&self, is_ours: bool, before: &ContentHash, after: &ContentHash) -> Result<(), StoreError> {
         let aside = restoring(self.aside);
-        let undo = Undo { aside: &aside, ..*self };
+        let undo = FileRollback { aside: &aside, ..*self };
         match undo.beside()? {
             None => Ok(()),
             // It never took the place, and may be there in part.
@@ -276,60 +280,60 @@ impl Undo<'_> {
         }
     }
 
-    fn create(&self, after: &ContentHash) -> Result<Outcome, StoreError> {
+    fn create(&self, after: &ContentHash) -> Result<RollbackOutcome, StoreError> {
         if self.beside()?.is_some() {
             // It never had a name that others know.
-            return self.changes.steps().discard(self.spot, self.aside).map(|()| Outcome::Undone);
+            return self.changes.steps().discard(self.spot, self.aside).map(|()| RollbackOutcome::Undone);
         }
         // Another name than that of the new file, which may be there in part: what comes here was at its place.
         let taken_away = format!("{}-", self.aside);
-        let undo = Undo { aside: &taken_away, ..*self };
+        let undo = FileRollback { aside: &taken_away, ..*self };
         if undo.beside()?.is_none() {
             match seen(self.changes, &self.spot.place)? {
-                State::Holds(hash) if hash == *after => undo.changes.steps().set_aside(self.spot, &taken_away)?,
-                State::Nothing => return Ok(Outcome::Untouched),
+                PathState::Holds(hash) if hash == *after => undo.changes.steps().set_aside(self.spot, &taken_away)?,
+                PathState::Nothing => return Ok(RollbackOutcome::Untouched),
                 other => return Ok(self.foreign(other)),
             }
         }
         // Somebody may have saved into it in that moment.
         match undo.beside()? {
-            Some(beside) if beside.hash != *after => undo.put_back(&beside).map(|()| Outcome::Left),
+            Some(beside) if beside.hash != *after => undo.put_back(&beside).map(|()| RollbackOutcome::Left),
             Some(beside) => undo.discard(&beside),
-            None => Ok(Outcome::Undone),
+            None => Ok(RollbackOutcome::Undone),
         }
     }
 
-    fn remove(&self, before: Option<&ContentHash>) -> Result<Outcome, StoreError> {
-        let Some(beside) = self.beside()? else { return Ok(Outcome::Untouched) };
+    fn remove(&self, before: Option<&ContentHash>) -> Result<RollbackOutcome, StoreError> {
+        let Some(beside) = self.beside()? else { return Ok(RollbackOutcome::Untouched) };
         if before.is_some_and(|before| beside.hash == *before) {
             return match self.changes.steps().bring(self.spot, self.aside) {
                 // Somebody made a new one. That stands; the old text is in the ledger.
-                Err(StoreError::Exists) => self.discard(&beside).map(|_| Outcome::Left),
-                brought => brought.map(|()| Outcome::Undone),
+                Err(StoreError::Exists) => self.discard(&beside).map(|_| RollbackOutcome::Left),
+                brought => brought.map(|()| RollbackOutcome::Undone),
             };
         }
-        self.put_back(&beside).map(|()| Outcome::Undone)
+        self.put_back(&beside).map(|()| RollbackOutcome::Undone)
     }
 
     /// Ours has made way. In the last moment somebody may have saved over it, or into it.
-    fn drop_ours(&self, before: &ContentHash, after: &ContentHash) -> Result<Outcome, StoreError> {
+    fn drop_ours(&self, before: &ContentHash, after: &ContentHash) -> Result<RollbackOutcome, StoreError> {
         match self.beside()? {
-            Some(beside) if beside.hash == *before => self.discard(&beside).map(|_| Outcome::Left),
+            Some(beside) if beside.hash == *before => self.discard(&beside).map(|_| RollbackOutcome::Left),
             Some(beside) if beside.hash == *after => self.discard(&beside),
-            Some(beside) => self.rescue(&beside).map(|()| Outcome::Undone),
-            None => Ok(Outcome::Undone),
+            Some(beside) => self.rescue(&beside).map(|()| RollbackOutcome::Undone),
+            None => Ok(RollbackOutcome::Undone),
         }
     }
 
     /// Somebody's text gets its place back, or a checkpoint if that place is taken.
-    fn put_back(&self, beside: &Inspected) -> Result<(), StoreError> {
+    fn put_back(&self, beside: &InspectedFile) -> Result<(), StoreError> {
         match self.changes.steps().bring(self.spot, self.aside) {
             Err(StoreError::Exists) => self.rescue(beside),
             brought => brought,
         }
     }
 
-    fn rescue(&self, beside: &Inspected) -> Result<(), StoreError> {
+    fn rescue(&self, beside: &InspectedFile) -> Result<(), StoreError> {
         if self.is_open(beside) {
             // It may not be all yet.
             return Ok(());

@@ -8,23 +8,26 @@ use std::{
 };
 
 use cap_std::fs::{Dir, File, Metadata, OpenOptions};
-use lapidary_lease::{Asked, Lease};
+use lapidary_lease::{Lease, LeaseAnswer};
 use lapidary_note::ContentHash;
 
 use super::{
-    FolderStore, Opened, ordinary, reading,
+    FolderStore, OpenedFolder, ordinary, reading,
     renames::{exchange, number, without_replacing},
     sync_folder,
-    way::{End, Kind, Links, Why},
+    way::{EntryClass, LinkHandling, MissingCause, PathEnd},
 };
 use crate::{
     VaultPath,
-    posix::{FileNumber, Held, Inspected, NewPlace, Open, Spot, Steps, StoreError, Swap, SystemTrash},
+    posix::{
+        EntryHandle, FileNumber, FileOperations, InspectedFile, NewPlace, OtherWriters, PlaceCheck, StoreError,
+        SwapOutcome, SystemTrash,
+    },
 };
 
 /// Told before each system call that changes something, and able to make it fail: how the tests kill and fail a commit
 /// at every single step.
-pub type Observer = Arc<dyn Fn(&'static str) -> Result<(), StoreError> + Send + Sync>;
+pub type StepObserver = Arc<dyn Fn(&'static str) -> Result<(), StoreError> + Send + Sync>;
 
 /// What system calls take for a path.
 const MAX_PATH_BYTES: usize = 4095;
@@ -32,7 +35,7 @@ const MAX_PATH_BYTES: usize = 4095;
 impl FolderStore {
     /// The same vault, whose changes are watched step by step.
     #[must_use]
-    pub fn observed(self, observer: Observer) -> Self {
+    pub fn observed(self, observer: StepObserver) -> Self {
         Self { observer: Some(observer), ..self }
     }
 
@@ -47,24 +50,24 @@ impl FolderStore {
     }
 }
 
-impl Steps for FolderStore {
+impl FileOperations for FolderStore {
     fn now(&self) -> i64 {
         self.time()
     }
 
-    fn place(&self, path: &VaultPath, open: Open<'_>) -> Result<VaultPath, StoreError> {
+    fn place(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Result<VaultPath, StoreError> {
         let opened = self.folder()?;
         match opened.place(path, open) {
-            Err(StoreError::Outside) => opened.place_elsewhere(path, open, Opened::place),
+            Err(StoreError::Outside) => opened.place_elsewhere(path, open, OpenedFolder::place),
             place => place,
         }
     }
 
-    fn new_place(&self, path: &VaultPath, open: Open<'_>) -> Result<NewPlace, StoreError> {
+    fn new_place(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Result<NewPlace, StoreError> {
         let opened = self.folder()?;
         match opened.new_file(path, open) {
             Err(StoreError::Outside) => {
-                let elsewhere = opened.elsewhere(path, Links::All(open))?;
+                let elsewhere = opened.elsewhere(path, LinkHandling::All(open))?;
                 let inside = elsewhere.path.as_ref().ok_or(StoreError::IsFolder)?;
                 let found = elsewhere.folder.new_file(inside, &|place| elsewhere.shows(place, open))?;
                 let named = |place: &VaultPath| elsewhere.in_vault(place).ok_or(StoreError::BadName);
@@ -77,7 +80,7 @@ impl Steps for FolderStore {
 
     /// No link is followed on the way, but for one that leaves the vault: the place was found by following all others, and
     /// one that is there now leads to where nobody was asked about.
-    fn spot(&self, place: &VaultPath) -> Result<Spot, StoreError> {
+    fn spot(&self, place: &VaultPath) -> Result<EntryHandle, StoreError> {
         let opened = self.folder()?;
         let beside = match opened.beside(place) {
             Ok(folder) if opened.follows() && is_link(&folder, place.name()) => Err(StoreError::Outside),
@@ -85,7 +88,7 @@ impl Steps for FolderStore {
         };
         let (folder, name) = match beside {
             Ok(folder) => (folder, place.name().to_owned()),
-            Err(StoreError::Outside) => match opened.elsewhere(place, Links::OnlyLeaving) {
+            Err(StoreError::Outside) => match opened.elsewhere(place, LinkHandling::OnlyLeaving) {
                 // A link that was not here when the place was looked for. What stands beside it can be dealt with, and
                 // it itself is followed by no step.
                 Err(StoreError::Outside | StoreError::Missing) => (opened.beside(place)?, place.name().to_owned()),
@@ -97,10 +100,10 @@ impl Steps for FolderStore {
             },
             Err(error) => return Err(error),
         };
-        Ok(Spot { place: place.clone(), folder: Some((Arc::new(folder), name)) })
+        Ok(EntryHandle { place: place.clone(), folder: Some((Arc::new(folder), name)) })
     }
 
-    fn stage(&self, spot: &Spot, aside: &str, bytes: &[u8], like: bool) -> Result<FileNumber, StoreError> {
+    fn stage(&self, spot: &EntryHandle, aside: &str, bytes: &[u8], like: bool) -> Result<FileNumber, StoreError> {
         let (folder, name) = held(spot)?;
         let old = if like { Some(opened(folder, name)?) } else { None };
         let mut options = OpenOptions::new();
@@ -128,24 +131,24 @@ impl Steps for FolderStore {
         Ok(number(&file.metadata()?))
     }
 
-    fn exchange(&self, spot: &Spot, aside: &str, expected: &ContentHash) -> Result<Swap, StoreError> {
+    fn exchange(&self, spot: &EntryHandle, aside: &str, expected: &ContentHash) -> Result<SwapOutcome, StoreError> {
         let (folder, name) = held(spot)?;
         // A folder or a link may have taken the place of the file; it is somebody's.
         let there = folder.symlink_metadata(name)?;
         ordinary(&there)?;
         self.about_to("exchange")?;
         if exchange(folder, aside, name)? {
-            return Ok(Swap::Changed);
+            return Ok(SwapOutcome::Changed);
         }
         let found = self.inspect(spot, None, there.len())?.hash;
         if found != *expected {
             return Err(StoreError::Changed { found });
         }
         folder.rename(aside, folder, name)?;
-        Ok(Swap::Replaced)
+        Ok(SwapOutcome::Replaced)
     }
 
-    fn give_way(&self, spot: &Spot, aside: &str, ours: FileNumber) -> Result<(), StoreError> {
+    fn give_way(&self, spot: &EntryHandle, aside: &str, ours: FileNumber) -> Result<(), StoreError> {
         let (folder, name) = held(spot)?;
         let mut put_in = ours;
         loop {
@@ -167,20 +170,20 @@ impl Steps for FolderStore {
         }
     }
 
-    fn bring(&self, spot: &Spot, aside: &str) -> Result<(), StoreError> {
+    fn bring(&self, spot: &EntryHandle, aside: &str) -> Result<(), StoreError> {
         let (folder, name) = held(spot)?;
         self.about_to("bring")?;
         without_replacing((folder, aside), (folder, name))
     }
 
-    fn set_aside(&self, spot: &Spot, aside: &str) -> Result<(), StoreError> {
+    fn set_aside(&self, spot: &EntryHandle, aside: &str) -> Result<(), StoreError> {
         let (folder, name) = held(spot)?;
         ordinary(&folder.symlink_metadata(name)?)?;
         self.about_to("set aside")?;
         without_replacing((folder, name), (folder, aside))
     }
 
-    fn inspect(&self, spot: &Spot, aside: Option<&str>, max_bytes: u64) -> Result<Inspected, StoreError> {
+    fn inspect(&self, spot: &EntryHandle, aside: Option<&str>, max_bytes: u64) -> Result<InspectedFile, StoreError> {
         let (folder, name) = held(spot)?;
         let (file, metadata) = opened(folder, aside.unwrap_or(name))?;
         if metadata.len() > max_bytes {
@@ -188,12 +191,12 @@ impl Steps for FolderStore {
         }
         let file = file.into_std();
         let held = match aside {
-            None => Held::Unknown,
+            None => OtherWriters::Unknown,
             // Asked before it is read: from then on nobody can write into it unnoticed.
             Some(_) => match Lease::ask(file.try_clone()?) {
-                Asked::Granted(lease) => Held::Alone(Some(lease)),
-                Asked::InUse => Held::InUse,
-                Asked::Unknown => Held::Unknown,
+                LeaseAnswer::Granted(lease) => OtherWriters::Alone(Some(lease)),
+                LeaseAnswer::InUse => OtherWriters::InUse,
+                LeaseAnswer::Unknown => OtherWriters::Unknown,
             },
         };
         let mut bytes = Vec::new();
@@ -203,7 +206,7 @@ impl Steps for FolderStore {
         if read > max_bytes {
             return Err(StoreError::TooLarge { bytes: read, limit: max_bytes });
         }
-        Ok(Inspected { number: number(&metadata), hash: ContentHash::of(&bytes), bytes, held })
+        Ok(InspectedFile { number: number(&metadata), hash: ContentHash::of(&bytes), bytes, held })
     }
 
     fn looks_like(&self, place: &VaultPath, read: &crate::File) -> bool {
@@ -213,7 +216,7 @@ impl Steps for FolderStore {
             && read.modified.is_some() && there.modified().ok().map(cap_std::time::SystemTime::into_std) == read.modified)
     }
 
-    fn discard(&self, spot: &Spot, aside: &str) -> Result<(), StoreError> {
+    fn discard(&self, spot: &EntryHandle, aside: &str) -> Result<(), StoreError> {
         let (folder, _) = held(spot)?;
         // Asked first: a disk that cannot be written refuses to remove even what is not there.
         if is_free(folder, aside) {
@@ -238,14 +241,14 @@ impl Steps for FolderStore {
         self.trash.as_ref().is_some_and(SystemTrash::is_usable)
     }
 
-    fn trash(&self, spot: &Spot, aside: &str, deleted: SystemTime) -> Result<(), StoreError> {
+    fn trash(&self, spot: &EntryHandle, aside: &str, deleted: SystemTime) -> Result<(), StoreError> {
         let (folder, _) = held(spot)?;
         let trash = self.trash.as_ref().ok_or(StoreError::NotPermitted)?;
         let origin = self.root.join(spot.place.as_str());
         trash.take(folder, aside, &origin, deleted, &|call| self.about_to(call))
     }
 
-    fn rename(&self, from: &Spot, to: &Spot) -> Result<(), StoreError> {
+    fn rename(&self, from: &EntryHandle, to: &EntryHandle) -> Result<(), StoreError> {
         let (folder, name) = held(from)?;
         // A link that was not here when the place was looked for would lead elsewhere from there.
         if folder.symlink_metadata(name)?.is_symlink() {
@@ -283,31 +286,31 @@ impl Steps for FolderStore {
         }
     }
 
-    fn sync(&self, spot: &Spot) -> Result<(), StoreError> {
+    fn sync(&self, spot: &EntryHandle) -> Result<(), StoreError> {
         let (folder, _) = held(spot)?;
         self.about_to("sync folder")?;
         sync_folder(folder)
     }
 }
 
-impl Opened {
+impl OpenedFolder {
     /// Where a file can be made, if nothing is there yet.
-    fn new_file(&self, path: &VaultPath, open: Open<'_>) -> Result<NewPlace, StoreError> {
+    fn new_file(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Result<NewPlace, StoreError> {
         let closed = |place: &VaultPath| place != path && !open(place);
-        let nothing = match self.way(path, Links::AllButLast(open))? {
-            End::There(sight) if closed(&sight.place) => return Err(StoreError::Closed),
-            End::There(sight) => {
+        let nothing = match self.way(path, LinkHandling::AllButLast(open))? {
+            PathEnd::There(sight) if closed(&sight.place) => return Err(StoreError::Closed),
+            PathEnd::There(sight) => {
                 return Err(match sight.kind {
-                    Kind::Folder => StoreError::IsFolder,
+                    EntryClass::Folder => StoreError::IsFolder,
                     // Reading finds nothing behind such a link, so saying that a file is there would send callers in
                     // circles.
-                    Kind::Link if self.place(path, open).is_err() => StoreError::NotAFile,
-                    Kind::File | Kind::Link | Kind::Other => StoreError::Exists,
+                    EntryClass::Link if self.place(path, open).is_err() => StoreError::NotAFile,
+                    EntryClass::File | EntryClass::Link | EntryClass::Other => StoreError::Exists,
                 });
             }
-            End::Root => return Err(StoreError::IsFolder),
-            End::Leaves(_) => return Err(StoreError::Outside),
-            End::Nothing(nothing) => nothing,
+            PathEnd::Root => return Err(StoreError::IsFolder),
+            PathEnd::Leaves(_) => return Err(StoreError::Outside),
+            PathEnd::Nothing(nothing) => nothing,
         };
         let place = nothing.place()?;
         // No other program could name it.
@@ -316,12 +319,12 @@ impl Opened {
         }
         match nothing.why {
             // There is no folder and no room for one.
-            Why::BrokenLink => Err(StoreError::NotAFile),
+            MissingCause::BrokenLink => Err(StoreError::NotAFile),
             _ if closed(&place) => Err(StoreError::Closed),
-            Why::NotAFolder => Err(StoreError::NotAFile),
+            MissingCause::NotAFolder => Err(StoreError::NotAFile),
             // The same as where the disk does not answer: names of this form are made nowhere.
-            Why::SecondName => Err(StoreError::NotPortable),
-            Why::Free => Ok(NewPlace { place, folders: nothing.folders()? }),
+            MissingCause::SecondName => Err(StoreError::NotPortable),
+            MissingCause::Free => Ok(NewPlace { place, folders: nothing.folders()? }),
         }
     }
 }
@@ -330,7 +333,7 @@ fn is_link(folder: &Dir, name: &str) -> bool {
     folder.symlink_metadata(name).is_ok_and(|found| found.is_symlink())
 }
 
-fn held(spot: &Spot) -> Result<(&Dir, &str), StoreError> {
+fn held(spot: &EntryHandle) -> Result<(&Dir, &str), StoreError> {
     spot.folder.as_ref().map(|(folder, name)| (&**folder, &**name)).ok_or(StoreError::VaultGone)
 }
 

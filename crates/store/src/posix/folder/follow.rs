@@ -12,20 +12,20 @@ use cap_std::{
 };
 
 use super::{
-    Entry, Open, Opened,
-    way::{End, Kind, Links},
+    FolderEntry, OpenedFolder, PlaceCheck,
+    way::{EntryClass, LinkHandling, PathEnd},
 };
 use crate::{VaultPath, posix::StoreError};
 
 /// The folders outside the vault into which its links may lead.
 #[derive(Default)]
-pub(super) struct Followed {
+pub(super) struct FollowedFolders {
     vault: PathBuf,
     folders: Vec<PathBuf>,
 }
 
 /// A link that leaves the vault, on the way to a path.
-pub(super) struct Leaving {
+pub(super) struct LeavingLink {
     /// Where in the vault it is.
     pub(super) link: String,
     pub(super) target: PathBuf,
@@ -34,22 +34,22 @@ pub(super) struct Leaving {
 }
 
 /// A path that lies outside, behind a link.
-pub(super) struct Elsewhere {
-    pub(super) folder: Opened,
+pub(super) struct OutsidePath {
+    pub(super) folder: OpenedFolder,
     /// Where it is in that folder; `None` is the folder itself.
     pub(super) path: Option<VaultPath>,
-    behind: Behind,
+    behind: VaultSpelling,
 }
 
 /// How a place in the folder is called in the vault.
-enum Behind {
+enum VaultSpelling {
     /// The link stands for the folder.
     Folder { link: String },
     /// The link stands for this one file of the folder.
     File { link: String, name: VaultPath },
 }
 
-impl Behind {
+impl VaultSpelling {
     /// The path in the vault, if the place has one. Rules are about those.
     fn in_vault(&self, place: Option<&VaultPath>) -> Option<VaultPath> {
         match (self, place) {
@@ -78,7 +78,7 @@ pub(super) fn leaves(target: &Path, mut depth: usize) -> bool {
     })
 }
 
-impl Followed {
+impl FollowedFolders {
     pub(super) fn new(vault: PathBuf, folders: Vec<PathBuf>) -> Self {
         Self { vault, folders }
     }
@@ -88,7 +88,7 @@ impl Followed {
     }
 
     /// The followed folder into which a link leads, and where in it.
-    fn entered(&self, leaving: &Leaving) -> Option<(PathBuf, Vec<String>)> {
+    fn entered(&self, leaving: &LeavingLink) -> Option<(PathBuf, Vec<String>)> {
         let vault = std::fs::canonicalize(&self.vault).ok()?;
         let beside = Path::new(&leaving.link).parent().unwrap_or(Path::new(""));
         let target = tidied(&vault.join(beside).join(&leaving.target))?;
@@ -125,47 +125,51 @@ fn tidied(path: &Path) -> Option<PathBuf> {
     Some(tidied)
 }
 
-impl Opened {
+impl OpenedFolder {
     /// Does something with a file of this folder, or of the one into which a followed link leads.
     pub(super) fn wherever<T>(
         &self,
         path: &VaultPath,
-        open: Open<'_>,
-        act: impl Fn(&Self, &VaultPath, Open<'_>) -> Result<T, StoreError>,
+        open: PlaceCheck<'_>,
+        act: impl Fn(&Self, &VaultPath, PlaceCheck<'_>) -> Result<T, StoreError>,
     ) -> Result<T, StoreError> {
         let done = act(self, path, open);
         if !matches!(done, Err(StoreError::Outside)) {
             return done;
         }
-        let elsewhere = self.elsewhere(path, Links::All(open))?;
+        let elsewhere = self.elsewhere(path, LinkHandling::All(open))?;
         let inside = elsewhere.path.as_ref().ok_or(StoreError::IsFolder)?;
         act(&elsewhere.folder, inside, &|place| elsewhere.shows(place, open))
     }
 
-    pub(super) fn list_elsewhere(&self, folder: Option<&VaultPath>, open: Open<'_>) -> Result<Vec<Entry>, StoreError> {
+    pub(super) fn list_elsewhere(
+        &self,
+        folder: Option<&VaultPath>,
+        open: PlaceCheck<'_>,
+    ) -> Result<Vec<FolderEntry>, StoreError> {
         let folder = folder.ok_or(StoreError::Outside)?;
-        let elsewhere = self.elsewhere(folder, Links::All(open))?;
+        let elsewhere = self.elsewhere(folder, LinkHandling::All(open))?;
         let listed = elsewhere.folder.list(elsewhere.path.as_ref(), &|place| elsewhere.shows(place, open))?;
-        let shown = |entry: Entry| {
+        let shown = |entry: FolderEntry| {
             let path = VaultPath::spelt(&format!("{folder}/{}", entry.path.name()))?;
-            elsewhere.shows(&entry.path, open).then_some(Entry { path, ..entry })
+            elsewhere.shows(&entry.path, open).then_some(FolderEntry { path, ..entry })
         };
         Ok(listed.into_iter().filter_map(shown).collect())
     }
 
     /// What a link in a listing stands for that leaves the vault.
-    pub(super) fn metadata_elsewhere(&self, path: &VaultPath, open: Open<'_>) -> Option<Metadata> {
-        self.elsewhere(path, Links::All(open)).ok()?.metadata()
+    pub(super) fn metadata_elsewhere(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Option<Metadata> {
+        self.elsewhere(path, LinkHandling::All(open)).ok()?.metadata()
     }
 
     /// What a place behind a followed link is called in the vault, as it is found in the folder there.
     pub(super) fn place_elsewhere(
         &self,
         path: &VaultPath,
-        open: Open<'_>,
-        find: impl Fn(&Self, &VaultPath, Open<'_>) -> Result<VaultPath, StoreError>,
+        open: PlaceCheck<'_>,
+        find: impl Fn(&Self, &VaultPath, PlaceCheck<'_>) -> Result<VaultPath, StoreError>,
     ) -> Result<VaultPath, StoreError> {
-        let elsewhere = self.elsewhere(path, Links::All(open))?;
+        let elsewhere = self.elsewhere(path, LinkHandling::All(open))?;
         let inside = elsewhere.path.as_ref().ok_or(StoreError::IsFolder)?;
         let real = find(&elsewhere.folder, inside, &|place| elsewhere.shows(place, open))?;
         elsewhere.in_vault(&real).ok_or(StoreError::BadName)
@@ -177,21 +181,21 @@ impl Opened {
     }
 
     /// What a path leads to that lies behind a followed link. What is not followed is no part of the vault.
-    pub(super) fn behind_link(&self, path: &VaultPath) -> Option<Elsewhere> {
+    pub(super) fn behind_link(&self, path: &VaultPath) -> Option<OutsidePath> {
         // Nor is what another link in the vault leads to: that link may stand where a caller must not look.
-        if self.follows() { self.elsewhere(path, Links::OnlyLeaving).ok() } else { None }
+        if self.follows() { self.elsewhere(path, LinkHandling::OnlyLeaving).ok() } else { None }
     }
 
     /// Opens the folder into which a path leads, if the owner named it and the caller may use that place.
-    pub(super) fn elsewhere(&self, path: &VaultPath, links: Links<'_>) -> Result<Elsewhere, StoreError> {
+    pub(super) fn elsewhere(&self, path: &VaultPath, links: LinkHandling<'_>) -> Result<OutsidePath, StoreError> {
         if self.followed.folders.is_empty() {
             return Err(StoreError::Outside);
         }
-        let End::Leaves(leaving) = self.way(path, links)? else { return Err(StoreError::Outside) };
+        let PathEnd::Leaves(leaving) = self.way(path, links)? else { return Err(StoreError::Outside) };
         let (root, names) = self.followed.entered(&leaving).ok_or(StoreError::Outside)?;
         let root = Dir::open_ambient_dir(&root, ambient_authority()).map_err(|_| StoreError::Missing)?;
         let root = Self::new(root, Arc::default(), self.second_names.clone())?;
-        let Leaving { link, mut ahead, .. } = leaving;
+        let LeavingLink { link, mut ahead, .. } = leaving;
         ahead.reverse();
         let below = match ahead.join("/").as_str() {
             "" => None,
@@ -200,15 +204,17 @@ impl Opened {
         let elsewhere = root.behind(link, &names, below)?;
         let place = elsewhere.behind.in_vault(elsewhere.path.as_ref()).ok_or(StoreError::BadName)?;
         match links {
-            Links::All(open) | Links::AllButLast(open) if place != *path && !open(&place) => Err(StoreError::Closed),
+            LinkHandling::All(open) | LinkHandling::AllButLast(open) if place != *path && !open(&place) => {
+                Err(StoreError::Closed)
+            }
             _ => Ok(elsewhere),
         }
     }
 
     /// What a link to these names of a followed folder stands for.
-    fn behind(self, link: String, names: &[String], below: Option<VaultPath>) -> Result<Elsewhere, StoreError> {
+    fn behind(self, link: String, names: &[String], below: Option<VaultPath>) -> Result<OutsidePath, StoreError> {
         if names.is_empty() {
-            return Ok(Elsewhere { folder: self, path: below, behind: Behind::Folder { link } });
+            return Ok(OutsidePath { folder: self, path: below, behind: VaultSpelling::Folder { link } });
         }
         let target = VaultPath::spelt(&names.join("/")).ok_or(StoreError::BadName)?;
         // By its own path it would be hidden, so no link shows it; nor one in there that leads to such a place.
@@ -218,23 +224,23 @@ impl Opened {
         }
         let within = |dir, names| Self::new(dir, Arc::default(), names);
         let sight = self.sight(&target, &is_open)?;
-        if sight.kind == Kind::Folder {
+        if sight.kind == EntryClass::Folder {
             let folder = within(sight.enter()?, self.second_names.clone())?;
-            return Ok(Elsewhere { folder, path: below, behind: Behind::Folder { link } });
+            return Ok(OutsidePath { folder, path: below, behind: VaultSpelling::Folder { link } });
         }
         if below.is_some() {
             return Err(StoreError::Missing);
         }
         let name = VaultPath::spelt(&sight.name).ok_or(StoreError::BadName)?;
         let folder = within(sight.folder.into_dir()?, self.second_names.clone())?;
-        Ok(Elsewhere { folder, path: Some(name.clone()), behind: Behind::File { link, name } })
+        Ok(OutsidePath { folder, path: Some(name.clone()), behind: VaultSpelling::File { link, name } })
     }
 }
 
-impl Elsewhere {
+impl OutsidePath {
     /// Whether the link stands for this one file.
     pub(super) fn is_single_file(&self) -> bool {
-        matches!(self.behind, Behind::File { .. })
+        matches!(self.behind, VaultSpelling::File { .. })
     }
 
     pub(super) fn metadata(&self) -> Option<Metadata> {
@@ -244,7 +250,7 @@ impl Elsewhere {
         }
     }
 
-    pub(super) fn shows(&self, place: &VaultPath, open: Open<'_>) -> bool {
+    pub(super) fn shows(&self, place: &VaultPath, open: PlaceCheck<'_>) -> bool {
         self.in_vault(place).is_some_and(|place| open(&place))
     }
 

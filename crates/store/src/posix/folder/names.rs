@@ -9,7 +9,7 @@ use crate::{posix::StoreError, scope::folded};
 
 /// How many names an entry of a folder may answer to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Names {
+pub(super) enum NameMatching {
     /// The one that is listed. On some of these disks also those that differ from it in case or in how accents are stored,
     /// which no rule tells apart.
     One,
@@ -33,7 +33,7 @@ const ONE_NAME: [u32; 11] = [
     0xe0f5_e1e2,
 ];
 
-impl Names {
+impl NameMatching {
     /// Of the disk that a folder is on. One that nobody knows may do anything: FAT, NTFS, network and user-space disks do.
     #[cfg(target_os = "linux")]
     pub(super) fn on_disk_of(folder: &Dir) -> Self {

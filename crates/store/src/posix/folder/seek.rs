@@ -1,12 +1,12 @@
 use std::{collections::BTreeSet, io};
 
-use super::{Opened, walk::passed_over};
+use super::{OpenedFolder, walk::passed_over};
 use crate::{VaultPath, posix::StoreError};
 
 /// The one hidden folder into which people move things, by deleting them.
 const TRASH: &str = ".trash";
 
-impl Opened {
+impl OpenedFolder {
     /// Where in the vault files of these names are, links not followed.
     pub(super) fn seek(&self, names: &BTreeSet<&str>) -> Result<Vec<VaultPath>, StoreError> {
         let (mut found, mut ahead) = (Vec::new(), vec![None]);

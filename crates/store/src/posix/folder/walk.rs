@@ -7,36 +7,36 @@ use std::{
 use cap_std::fs::{Dir, File, Metadata};
 use rayon::prelude::*;
 
-use super::{Opened, StoreError, follow::Elsewhere, ordinary, reading};
+use super::{OpenedFolder, StoreError, follow::OutsidePath, ordinary, reading};
 use crate::{
     VaultPath,
-    posix::{Found, Stamp, Stat, TextRoom, Walk, Walked, Watched, nanoseconds},
+    posix::{FileStamp, FileStat, FoundFile, TextRoom, WalkOptions, WalkedFolder, WatchedFolders, nanoseconds},
 };
 
 /// Names that one thread looks up in one go.
 const BATCH: usize = 256;
 
 /// A folder to walk: where it is in the opened folder, and how it is called in the vault.
-struct Ahead {
+struct PendingFolder {
     place: Option<VaultPath>,
     name: Option<VaultPath>,
 }
 
 /// What one folder holds, by the names in the vault.
 #[derive(Default)]
-struct Held {
-    files: Vec<(VaultPath, Stat)>,
+struct FolderContents {
+    files: Vec<(VaultPath, FileStat)>,
     folders: Vec<VaultPath>,
     links: Vec<VaultPath>,
     texts: Vec<ReadText>,
-    watched: Watched,
+    watched: WatchedFolders,
 }
 
 /// What some files of one folder are and, as far as that was asked for, say.
 type ReadText = (VaultPath, Arc<Vec<u8>>, Range<usize>);
 
-struct Seen {
-    files: Vec<(VaultPath, Stat)>,
+struct WalkFindings {
+    files: Vec<(VaultPath, FileStat)>,
     texts: Vec<ReadText>,
     /// One of them can be changed by another name.
     other_names: bool,
@@ -44,12 +44,12 @@ struct Seen {
 
 /// What a walk has found so far.
 #[derive(Default)]
-struct Course {
-    walked: Walked,
-    watched: Watched,
+struct WalkCourse {
+    walked: WalkedFolder,
+    watched: WatchedFolders,
 }
 
-impl Ahead {
+impl PendingFolder {
     /// A folder in it, given by its name in the vault.
     fn below(&self, folder: &VaultPath) -> Option<Self> {
         let place = VaultPath::spelt_in(self.place.as_ref(), folder.name())?;
@@ -57,24 +57,24 @@ impl Ahead {
     }
 }
 
-impl Opened {
+impl OpenedFolder {
     /// Everything below a folder that is not hidden, and which folders the watch was given. Links are not followed: what
     /// they lead to has a place of its own.
-    pub(in super::super) fn walk(&self, walk: &Walk<'_>) -> Result<(Walked, Watched), StoreError> {
-        let mut course = Course::default();
+    pub(in super::super) fn walk(&self, walk: &WalkOptions<'_>) -> Result<(WalkedFolder, WatchedFolders), StoreError> {
+        let mut course = WalkCourse::default();
         let below = walk.below;
         match below.and_then(|below| self.behind_link(below)) {
             Some(elsewhere) => {
-                let start = Ahead { place: elsewhere.path, name: below.cloned() };
+                let start = PendingFolder { place: elsewhere.path, name: below.cloned() };
                 elsewhere.folder.walk_from(start, walk, &mut course)?;
             }
             None => {
-                let start = Ahead { place: below.cloned(), name: below.cloned() };
+                let start = PendingFolder { place: below.cloned(), name: below.cloned() };
                 let links = self.walk_from(start, walk, &mut course)?;
                 links.into_iter().try_for_each(|link| self.walk_behind(link, walk, &mut course))?;
             }
         }
-        let Course { mut walked, watched } = course;
+        let WalkCourse { mut walked, watched } = course;
         walked.files.par_sort_unstable_by(|a, b| a.0.cmp(&b.0));
         walked.folders.sort_unstable();
         Ok((walked, watched))
@@ -82,12 +82,17 @@ impl Opened {
 
     /// Level by level and not folder in folder, so that no depth exhausts the stack and no breadth the open files. Returns
     /// the links that were met.
-    fn walk_from(&self, start: Ahead, walk: &Walk<'_>, course: &mut Course) -> Result<Vec<VaultPath>, StoreError> {
-        let Course { walked, watched } = course;
+    fn walk_from(
+        &self,
+        start: PendingFolder,
+        walk: &WalkOptions<'_>,
+        course: &mut WalkCourse,
+    ) -> Result<Vec<VaultPath>, StoreError> {
+        let WalkCourse { walked, watched } = course;
         let mut links = Vec::new();
         let (mut level, mut first) = (vec![start], true);
         while !level.is_empty() {
-            let held = |ahead: Ahead| {
+            let held = |ahead: PendingFolder| {
                 let held = if (walk.go_on)() { self.held(&ahead, walk).map(Some) } else { Ok(None) };
                 (ahead, held)
             };
@@ -114,7 +119,7 @@ impl Opened {
     }
 
     /// What lies behind a link that leaves the vault, if the owner named the folder it leads to.
-    fn walk_behind(&self, link: VaultPath, walk: &Walk<'_>, course: &mut Course) -> Result<(), StoreError> {
+    fn walk_behind(&self, link: VaultPath, walk: &WalkOptions<'_>, course: &mut WalkCourse) -> Result<(), StoreError> {
         let Some(elsewhere) = self.behind_link(&link) else { return Ok(()) };
         let Some(metadata) = elsewhere.metadata() else { return Ok(()) };
         if metadata.is_file() {
@@ -123,15 +128,15 @@ impl Opened {
             course.walked.files.push((link, stat(&metadata)));
         } else if metadata.is_dir() {
             course.walked.folders.push(link.clone());
-            let start = Ahead { place: elsewhere.path, name: Some(link) };
+            let start = PendingFolder { place: elsewhere.path, name: Some(link) };
             elsewhere.folder.walk_from(start, walk, course).map(|_| ()).or_else(passed_over)?;
         }
         Ok(())
     }
 
-    fn held(&self, ahead: &Ahead, walk: &Walk<'_>) -> Result<Held, StoreError> {
+    fn held(&self, ahead: &PendingFolder, walk: &WalkOptions<'_>) -> Result<FolderContents, StoreError> {
         let dir = self.folder_at(ahead.place.as_ref())?;
-        let (mut held, mut files) = (Held::default(), Vec::new());
+        let (mut held, mut files) = (FolderContents::default(), Vec::new());
         if let Some(watch) = walk.watch {
             watch.add(&dir, ahead.name.as_ref(), &mut held.watched);
         }
@@ -156,13 +161,13 @@ impl Opened {
             }
         }
         let seen = |batch: &[VaultPath]| seen(&dir, batch, walk);
-        let batches: Vec<Result<Seen, StoreError>> = if files.len() > BATCH {
+        let batches: Vec<Result<WalkFindings, StoreError>> = if files.len() > BATCH {
             files.par_chunks(BATCH).map(seen).collect()
         } else {
             files.chunks(BATCH).map(seen).collect()
         };
         for batch in batches {
-            let Seen { files, texts, other_names } = batch?;
+            let WalkFindings { files, texts, other_names } = batch?;
             if other_names {
                 held.watched.give_up();
             }
@@ -173,35 +178,35 @@ impl Opened {
     }
 
     /// What is at a place, links not followed.
-    pub(in super::super) fn look(&self, path: &VaultPath) -> Result<Found, StoreError> {
+    pub(in super::super) fn look(&self, path: &VaultPath) -> Result<FoundFile, StoreError> {
         let found = |metadata: &Metadata| match metadata {
-            metadata if metadata.is_dir() => Found::Folder,
-            metadata if metadata.is_file() && has_other_names(metadata) => Found::Linked(stat(metadata)),
-            metadata if metadata.is_file() => Found::File(stat(metadata)),
-            _ => Found::Nothing,
+            metadata if metadata.is_dir() => FoundFile::Folder,
+            metadata if metadata.is_file() && has_other_names(metadata) => FoundFile::Linked(stat(metadata)),
+            metadata if metadata.is_file() => FoundFile::File(stat(metadata)),
+            _ => FoundFile::Nothing,
         };
         if let Some(elsewhere) = self.behind_link(path) {
-            return Ok(match elsewhere.metadata().as_ref().map_or(Found::Nothing, found) {
-                Found::File(stat) if elsewhere.is_single_file() => Found::Linked(stat),
+            return Ok(match elsewhere.metadata().as_ref().map_or(FoundFile::Nothing, found) {
+                FoundFile::File(stat) if elsewhere.is_single_file() => FoundFile::Linked(stat),
                 found => found,
             });
         }
         // What changed may have been changed by a second name, which is nobody's.
         let metadata = match self.own_place(path) {
-            Err(StoreError::Missing | StoreError::NotAFile) => return Ok(Found::Nothing),
+            Err(StoreError::Missing | StoreError::NotAFile) => return Ok(FoundFile::Nothing),
             sight => sight?.metadata(),
         };
         match metadata.map_err(StoreError::from) {
             Ok(metadata) => Ok(found(&metadata)),
-            Err(StoreError::Missing) => Ok(Found::Nothing),
+            Err(StoreError::Missing) => Ok(FoundFile::Nothing),
             Err(error) => Err(error),
         }
     }
 
     /// Appends what a file holds, unless a link is on the way, and says which state of it that was.
-    pub(super) fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<Stat, StoreError> {
+    pub(super) fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<FileStat, StoreError> {
         let file = match self.behind_link(path) {
-            Some(Elsewhere { folder, path: Some(path), .. }) => folder.file_at(&path)?,
+            Some(OutsidePath { folder, path: Some(path), .. }) => folder.file_at(&path)?,
             Some(_) => return Err(StoreError::IsFolder),
             None => self.file_at(path)?,
         };
@@ -225,7 +230,7 @@ pub(super) fn passed_over(error: StoreError) -> Result<(), StoreError> {
     }
 }
 
-fn seen(dir: &Dir, batch: &[VaultPath], walk: &Walk<'_>) -> Result<Seen, StoreError> {
+fn seen(dir: &Dir, batch: &[VaultPath], walk: &WalkOptions<'_>) -> Result<WalkFindings, StoreError> {
     let (mut files, mut read, mut buffer) = (Vec::with_capacity(batch.len()), Vec::new(), Vec::new());
     let mut other_names = false;
     for path in batch {
@@ -250,7 +255,7 @@ fn seen(dir: &Dir, batch: &[VaultPath], walk: &Walk<'_>) -> Result<Seen, StoreEr
     buffer.shrink_to_fit();
     let buffer = Arc::new(buffer);
     let texts = read.into_iter().map(|(path, range)| (path, Arc::clone(&buffer), range)).collect();
-    Ok(Seen { files, texts, other_names })
+    Ok(WalkFindings { files, texts, other_names })
 }
 
 /// Whether the file can be changed by a name of which the watch of this folder does not tell.
@@ -313,10 +318,10 @@ fn read_all(mut file: File, size: u64, max_bytes: u64, into: &mut Vec<u8>) -> io
 }
 
 #[cfg(unix)]
-pub(super) fn stat(metadata: &Metadata) -> Stat {
+pub(super) fn stat(metadata: &Metadata) -> FileStat {
     use cap_std::fs::MetadataExt;
     let nanoseconds_of = |seconds: i64, rest: i64| seconds.saturating_mul(1_000_000_000).saturating_add(rest);
-    let stamp = Stamp {
+    let stamp = FileStamp {
         size: metadata.len(),
         modified: nanoseconds_of(metadata.mtime(), metadata.mtime_nsec()),
         changed: nanoseconds_of(metadata.ctime(), metadata.ctime_nsec()),
@@ -324,13 +329,13 @@ pub(super) fn stat(metadata: &Metadata) -> Stat {
     };
     // Not every file system keeps it.
     let created = metadata.created().ok().map(|time| nanoseconds(time.into_std()));
-    Stat { stamp, created }
+    FileStat { stamp, created }
 }
 
 #[cfg(not(unix))]
-pub(super) fn stat(metadata: &Metadata) -> Stat {
+pub(super) fn stat(metadata: &Metadata) -> FileStat {
     let time = |time: io::Result<cap_std::time::SystemTime>| time.ok().map(|time| nanoseconds(time.into_std()));
     let modified = time(metadata.modified()).unwrap_or_default();
-    let stamp = Stamp { size: metadata.len(), modified, changed: modified, inode: 0 };
-    Stat { stamp, created: time(metadata.created()) }
+    let stamp = FileStamp { size: metadata.len(), modified, changed: modified, inode: 0 };
+    FileStat { stamp, created: time(metadata.created()) }
 }

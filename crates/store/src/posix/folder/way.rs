@@ -6,9 +6,9 @@ use std::{io, ops::Deref, path::Component};
 use cap_std::fs::{Dir, File, Metadata};
 
 use super::{
-    Open, Opened, StoreError,
-    follow::{Leaving, leaves},
-    names::{Names, listed, other_forms},
+    OpenedFolder, PlaceCheck, StoreError,
+    follow::{LeavingLink, leaves},
+    names::{NameMatching, listed, other_forms},
     ordinary, reading,
 };
 use crate::VaultPath;
@@ -17,12 +17,12 @@ use crate::VaultPath;
 const MAX_LINKS: usize = 40;
 
 /// A folder that is held.
-pub(super) enum Handle<'a> {
+pub(super) enum FolderHandle<'a> {
     Root(&'a Dir),
     Own(Dir),
 }
 
-impl Deref for Handle<'_> {
+impl Deref for FolderHandle<'_> {
     type Target = Dir;
 
     fn deref(&self) -> &Dir {
@@ -33,7 +33,7 @@ impl Deref for Handle<'_> {
     }
 }
 
-impl Handle<'_> {
+impl FolderHandle<'_> {
     pub(super) fn into_dir(self) -> io::Result<Dir> {
         match self {
             Self::Root(dir) => dir.try_clone(),
@@ -43,7 +43,7 @@ impl Handle<'_> {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(super) enum EntryClass {
     File,
     Folder,
     Link,
@@ -52,16 +52,16 @@ pub(super) enum Kind {
 }
 
 /// Something that is there.
-pub(super) struct Sight<'a> {
+pub(super) struct FoundEntry<'a> {
     /// The folder it stands in, and its name there.
-    pub(super) folder: Handle<'a>,
+    pub(super) folder: FolderHandle<'a>,
     pub(super) name: String,
-    pub(super) kind: Kind,
+    pub(super) kind: EntryClass,
     /// Where that is, links followed.
     pub(super) place: VaultPath,
 }
 
-impl Sight<'_> {
+impl FoundEntry<'_> {
     pub(super) fn metadata(&self) -> io::Result<Metadata> {
         self.folder.symlink_metadata(&self.name)
     }
@@ -70,9 +70,9 @@ impl Sight<'_> {
     /// is followed: a link that was not here a moment ago leads to a place that nobody has asked about.
     pub(super) fn open(&self) -> Result<(File, Metadata), StoreError> {
         match self.kind {
-            Kind::File => {}
-            Kind::Folder => return Err(StoreError::IsFolder),
-            Kind::Link | Kind::Other => return Err(StoreError::NotAFile),
+            EntryClass::File => {}
+            EntryClass::Folder => return Err(StoreError::IsFolder),
+            EntryClass::Link | EntryClass::Other => return Err(StoreError::NotAFile),
         }
         let file = self.folder.open_with(&self.name, &reading()).map_err(|error| match self.metadata() {
             Ok(now) if now.is_symlink() => StoreError::NotAFile,
@@ -85,30 +85,34 @@ impl Sight<'_> {
 
     /// The folder, which can be listed.
     pub(super) fn enter(&self) -> Result<Dir, StoreError> {
-        if self.kind == Kind::Folder { Ok(listable(&self.folder, &self.name)?) } else { Err(StoreError::NotAFile) }
+        if self.kind == EntryClass::Folder {
+            Ok(listable(&self.folder, &self.name)?)
+        } else {
+            Err(StoreError::NotAFile)
+        }
     }
 }
 
 /// Where a way ends.
-pub(super) enum End<'a> {
-    There(Sight<'a>),
+pub(super) enum PathEnd<'a> {
+    There(FoundEntry<'a>),
     /// At the vault itself, which has no path.
     Root,
-    Leaves(Leaving),
-    Nothing(Nothing),
+    Leaves(LeavingLink),
+    Nothing(MissingEntry),
 }
 
 /// A way that ends before its last name.
-pub(super) struct Nothing {
+pub(super) struct MissingEntry {
     /// The names of the folders that are there.
     pub(super) reached: Vec<String>,
     /// Those to which nothing is found.
     pub(super) missing: Vec<String>,
-    pub(super) why: Why,
+    pub(super) why: MissingCause,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Why {
+pub(super) enum MissingCause {
     /// Nothing is there yet.
     Free,
     /// The disk answers to the name, and no listing shows it.
@@ -119,7 +123,7 @@ pub(super) enum Why {
     NotAFolder,
 }
 
-impl Nothing {
+impl MissingEntry {
     /// Where it would be.
     pub(super) fn place(&self) -> Result<VaultPath, StoreError> {
         spelt(self.reached.iter().chain(&self.missing)).ok_or(StoreError::BadName)
@@ -138,29 +142,29 @@ fn spelt<'n>(names: impl Iterator<Item = &'n String>) -> Option<VaultPath> {
 
 /// Which links are followed.
 #[derive(Clone, Copy)]
-pub(super) enum Links<'a> {
+pub(super) enum LinkHandling<'a> {
     /// All, if the caller may use the places where they are.
-    All(Open<'a>),
+    All(PlaceCheck<'a>),
     /// The same, but for one at the very end.
-    AllButLast(Open<'a>),
+    AllButLast(PlaceCheck<'a>),
     /// None but one that leaves the vault: whoever made this way has followed the others before.
     OnlyLeaving,
 }
 
 /// What a folder has under a name.
-enum Entry {
-    There(String, Kind),
+enum WayEntry {
+    There(String, EntryClass),
     Nothing,
     SecondName,
 }
 
-impl Opened {
+impl OpenedFolder {
     /// Follows a path, name by name, up to a link that leaves. The system's own way to ask for a real path fails for a file
     /// that is replaced at that very moment, which is what editors and we ourselves do.
     ///
     /// Once a link was followed, whatever a closed place holds on the way (a link, a folder that the system locks) ends
     /// the search there, so that it looks like nothing at all.
-    pub(super) fn way(&self, path: &VaultPath, links: Links<'_>) -> Result<End<'_>, StoreError> {
+    pub(super) fn way(&self, path: &VaultPath, links: LinkHandling<'_>) -> Result<PathEnd<'_>, StoreError> {
         if let Some(end) = self.at_once(path) {
             return Ok(end);
         }
@@ -168,7 +172,7 @@ impl Opened {
         let mut ahead: Vec<(String, bool)> = path.names().map(|name| (name.to_owned(), false)).collect();
         ahead.reverse();
         let mut reached: Vec<String> = Vec::new();
-        let mut held: Vec<(Dir, Names)> = Vec::new();
+        let mut held: Vec<(Dir, NameMatching)> = Vec::new();
         let mut followed = 0;
         while let Some((name, of_link)) = ahead.pop() {
             if name == ".." {
@@ -178,29 +182,31 @@ impl Opened {
             }
             let (folder, names) = held.last().map_or((&self.dir, self.names), |(dir, names)| (dir, *names));
             let is_closed = |name: &String| match links {
-                Links::All(open) | Links::AllButLast(open) if followed > 0 => {
+                LinkHandling::All(open) | LinkHandling::AllButLast(open) if followed > 0 => {
                     !spelt(reached.iter().chain([name])).is_some_and(|place| open(&place))
                 }
                 _ => false,
             };
             let nothing = |name: String, ahead: &[(String, bool)], why| {
                 let missing = [name].into_iter().chain(ahead.iter().rev().map(|(name, _)| name.clone())).collect();
-                Ok(End::Nothing(Nothing { reached: reached.clone(), missing, why }))
+                Ok(PathEnd::Nothing(MissingEntry { reached: reached.clone(), missing, why }))
             };
             let (name, kind) = match self.entry(folder, &name, names) {
-                Ok(Entry::There(name, kind)) => (name, kind),
-                Ok(Entry::Nothing) => {
-                    return nothing(name, &ahead, if of_link { Why::BrokenLink } else { Why::Free });
+                Ok(WayEntry::There(name, kind)) => (name, kind),
+                Ok(WayEntry::Nothing) => {
+                    return nothing(name, &ahead, if of_link { MissingCause::BrokenLink } else { MissingCause::Free });
                 }
-                Ok(Entry::SecondName) => return nothing(name, &ahead, Why::SecondName),
+                Ok(WayEntry::SecondName) => return nothing(name, &ahead, MissingCause::SecondName),
                 Err(_) if is_closed(&name) => return Err(StoreError::Closed),
                 Err(error) => return Err(error),
             };
             match kind {
-                Kind::Folder if !ahead.is_empty() => {
+                EntryClass::Folder if !ahead.is_empty() => {
                     let entered = match entered(folder, &name).map_err(StoreError::from) {
                         // Something else by now.
-                        Err(StoreError::Missing | StoreError::NotAFile) => return nothing(name, &ahead, Why::Free),
+                        Err(StoreError::Missing | StoreError::NotAFile) => {
+                            return nothing(name, &ahead, MissingCause::Free);
+                        }
                         Err(_) if is_closed(&name) => return Err(StoreError::Closed),
                         entered => entered?,
                     };
@@ -208,7 +214,7 @@ impl Opened {
                     held.push((entered, names));
                     reached.push(name);
                 }
-                Kind::Link if !matches!((links, ahead.is_empty()), (Links::AllButLast(_), true)) => {
+                EntryClass::Link if !matches!((links, ahead.is_empty()), (LinkHandling::AllButLast(_), true)) => {
                     if is_closed(&name) {
                         return Err(StoreError::Closed);
                     }
@@ -217,10 +223,10 @@ impl Opened {
                     if leaves(&target, reached.len()) {
                         reached.push(name);
                         let ahead = ahead.into_iter().map(|(name, _)| name).collect();
-                        return Ok(End::Leaves(Leaving { link: reached.join("/"), target, ahead }));
+                        return Ok(PathEnd::Leaves(LeavingLink { link: reached.join("/"), target, ahead }));
                     }
-                    if matches!(links, Links::OnlyLeaving) || followed > MAX_LINKS {
-                        return nothing(name, &ahead, Why::BrokenLink);
+                    if matches!(links, LinkHandling::OnlyLeaving) || followed > MAX_LINKS {
+                        return nothing(name, &ahead, MissingCause::BrokenLink);
                     }
                     for part in target.components().rev() {
                         match part {
@@ -233,41 +239,43 @@ impl Opened {
                         }
                     }
                 }
-                Kind::File | Kind::Other if !ahead.is_empty() => return nothing(name, &ahead, Why::NotAFolder),
+                EntryClass::File | EntryClass::Other if !ahead.is_empty() => {
+                    return nothing(name, &ahead, MissingCause::NotAFolder);
+                }
                 kind => {
                     let place = spelt(reached.iter().chain([&name])).ok_or(StoreError::BadName)?;
-                    let folder = held.pop().map_or(Handle::Root(&self.dir), |(dir, _)| Handle::Own(dir));
-                    return Ok(End::There(Sight { folder, name, kind, place }));
+                    let folder = held.pop().map_or(FolderHandle::Root(&self.dir), |(dir, _)| FolderHandle::Own(dir));
+                    return Ok(PathEnd::There(FoundEntry { folder, name, kind, place }));
                 }
             }
         }
         // A link ended with a step up, or with none.
         held.pop();
         let Some(place) = spelt(reached.iter()) else {
-            return if reached.is_empty() { Ok(End::Root) } else { Err(StoreError::BadName) };
+            return if reached.is_empty() { Ok(PathEnd::Root) } else { Err(StoreError::BadName) };
         };
-        let folder = held.pop().map_or(Handle::Root(&self.dir), |(dir, _)| Handle::Own(dir));
-        Ok(End::There(Sight { folder, name: place.name().to_owned(), kind: Kind::Folder, place }))
+        let folder = held.pop().map_or(FolderHandle::Root(&self.dir), |(dir, _)| FolderHandle::Own(dir));
+        Ok(PathEnd::There(FoundEntry { folder, name: place.name().to_owned(), kind: EntryClass::Folder, place }))
     }
 
     /// What a path leads to, links followed, if the caller may use that place.
-    pub(super) fn sight(&self, path: &VaultPath, open: Open<'_>) -> Result<Sight<'_>, StoreError> {
-        match self.way(path, Links::All(open))? {
-            End::There(sight) if sight.place != *path && !open(&sight.place) => Err(StoreError::Closed),
-            End::There(sight) => Ok(sight),
-            End::Root => Err(StoreError::IsFolder),
-            End::Leaves(_) => Err(StoreError::Outside),
-            End::Nothing(_) => Err(StoreError::Missing),
+    pub(super) fn sight(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Result<FoundEntry<'_>, StoreError> {
+        match self.way(path, LinkHandling::All(open))? {
+            PathEnd::There(sight) if sight.place != *path && !open(&sight.place) => Err(StoreError::Closed),
+            PathEnd::There(sight) => Ok(sight),
+            PathEnd::Root => Err(StoreError::IsFolder),
+            PathEnd::Leaves(_) => Err(StoreError::Outside),
+            PathEnd::Nothing(_) => Err(StoreError::Missing),
         }
     }
 
     /// The folder in which a place is, of which no part is a link, but for one that leaves the vault.
     pub(super) fn beside(&self, place: &VaultPath) -> Result<Dir, StoreError> {
         let Some(folder) = place.folder() else { return Ok(self.dir.try_clone()?) };
-        match self.way(&folder, Links::OnlyLeaving)? {
-            End::There(Sight { kind: Kind::Folder, folder, name, .. }) => Ok(entered(&folder, &name)?),
-            End::Leaves(_) => Err(StoreError::Outside),
-            End::There(_) | End::Root | End::Nothing(_) => Err(StoreError::Missing),
+        match self.way(&folder, LinkHandling::OnlyLeaving)? {
+            PathEnd::There(FoundEntry { kind: EntryClass::Folder, folder, name, .. }) => Ok(entered(&folder, &name)?),
+            PathEnd::Leaves(_) => Err(StoreError::Outside),
+            PathEnd::There(_) | PathEnd::Root | PathEnd::Nothing(_) => Err(StoreError::Missing),
         }
     }
 
@@ -296,44 +304,44 @@ impl Opened {
     }
 
     /// What is at a path itself, no link followed.
-    pub(super) fn own_place(&self, path: &VaultPath) -> Result<Sight<'_>, StoreError> {
-        match self.way(path, Links::OnlyLeaving)? {
-            End::There(sight) => Ok(sight),
-            End::Leaves(_) | End::Root | End::Nothing(_) => Err(StoreError::Missing),
+    pub(super) fn own_place(&self, path: &VaultPath) -> Result<FoundEntry<'_>, StoreError> {
+        match self.way(path, LinkHandling::OnlyLeaving)? {
+            PathEnd::There(sight) => Ok(sight),
+            PathEnd::Leaves(_) | PathEnd::Root | PathEnd::Nothing(_) => Err(StoreError::Missing),
         }
     }
 
     /// The whole way in two steps, where no link is on it and no disk that answers to second names. `None` says nothing.
     #[cfg(target_os = "linux")]
-    fn at_once(&self, path: &VaultPath) -> Option<End<'_>> {
+    fn at_once(&self, path: &VaultPath) -> Option<PathEnd<'_>> {
         use rustix::fs::{OFlags, ResolveFlags};
         if !path.names().all(|name| self.names.are_certain(name)) {
             return None;
         }
         let folder = match path.folder() {
-            None => Handle::Root(&self.dir),
+            None => FolderHandle::Root(&self.dir),
             Some(folder) => {
                 let flags = OFlags::PATH | OFlags::DIRECTORY;
                 // Another disk may be mounted on the way.
                 let opened = self.open_without_links(folder.as_str(), flags, ResolveFlags::NO_XDEV)?;
-                Handle::Own(Dir::from_std_file(opened.ok()?))
+                FolderHandle::Own(Dir::from_std_file(opened.ok()?))
             }
         };
         let name = path.name().to_owned();
         match self.kind(&folder, &name) {
-            Ok(Kind::Link) => None,
-            Ok(kind) => Some(End::There(Sight { folder, name, kind, place: path.clone() })),
+            Ok(EntryClass::Link) => None,
+            Ok(kind) => Some(PathEnd::There(FoundEntry { folder, name, kind, place: path.clone() })),
             Err(error) if error.kind() == io::ErrorKind::NotFound && name.is_ascii() => {
                 let mut reached: Vec<String> = path.names().map(str::to_owned).collect();
                 reached.pop();
-                Some(End::Nothing(Nothing { reached, missing: vec![name], why: Why::Free }))
+                Some(PathEnd::Nothing(MissingEntry { reached, missing: vec![name], why: MissingCause::Free }))
             }
             Err(_) => None,
         }
     }
 
     #[cfg(not(target_os = "linux"))]
-    fn at_once(&self, _: &VaultPath) -> Option<End<'_>> {
+    fn at_once(&self, _: &VaultPath) -> Option<PathEnd<'_>> {
         None
     }
 
@@ -364,60 +372,60 @@ impl Opened {
     }
 
     /// What a folder has under a name, or under another spelling of the same letters.
-    fn entry(&self, folder: &Dir, name: &str, names: Names) -> Result<Entry, StoreError> {
-        let there = |name: &str, kind: Kind| -> Result<Entry, StoreError> {
+    fn entry(&self, folder: &Dir, name: &str, names: NameMatching) -> Result<WayEntry, StoreError> {
+        let there = |name: &str, kind: EntryClass| -> Result<WayEntry, StoreError> {
             if names.are_certain(name) {
-                return Ok(Entry::There(name.to_owned(), kind));
+                return Ok(WayEntry::There(name.to_owned(), kind));
             }
             match listed(folder, name)? {
-                Some(listed) if listed == name => Ok(Entry::There(listed, kind)),
-                Some(listed) => Ok(Entry::There(listed.clone(), self.kind(folder, &listed)?)),
-                None => Ok(Entry::SecondName),
+                Some(listed) if listed == name => Ok(WayEntry::There(listed, kind)),
+                Some(listed) => Ok(WayEntry::There(listed.clone(), self.kind(folder, &listed)?)),
+                None => Ok(WayEntry::SecondName),
             }
         };
         match self.kind(folder, name).map_err(StoreError::from) {
             Ok(kind) => there(name, kind),
             Err(StoreError::Missing) => {
                 let other = other_forms(name).find_map(|form| Some((self.kind(folder, &form).ok()?, form)));
-                other.map_or(Ok(Entry::Nothing), |(kind, form)| there(&form, kind))
+                other.map_or(Ok(WayEntry::Nothing), |(kind, form)| there(&form, kind))
             }
             Err(error) => Err(error),
         }
     }
 
     /// What the disk answers to a name, links not followed.
-    fn kind(&self, folder: &Dir, name: &str) -> io::Result<Kind> {
+    fn kind(&self, folder: &Dir, name: &str) -> io::Result<EntryClass> {
         match self.second_names.as_ref().and_then(|disk| disk(name)) {
             Some(listed) => kind(folder, &listed),
             None => kind(folder, name),
         }
     }
 
-    fn names_in(&self, folder: &Dir) -> Names {
-        if self.second_names.is_some() { Names::Several } else { Names::on_disk_of(folder) }
+    fn names_in(&self, folder: &Dir) -> NameMatching {
+        if self.second_names.is_some() { NameMatching::Several } else { NameMatching::on_disk_of(folder) }
     }
 }
 
 #[cfg(unix)]
-fn kind(folder: &Dir, name: &str) -> io::Result<Kind> {
+fn kind(folder: &Dir, name: &str) -> io::Result<EntryClass> {
     use rustix::fs::{AtFlags, FileType, statat};
     let found = statat(folder, name, AtFlags::SYMLINK_NOFOLLOW)?;
     Ok(match FileType::from_raw_mode(found.st_mode) {
-        FileType::RegularFile => Kind::File,
-        FileType::Directory => Kind::Folder,
-        FileType::Symlink => Kind::Link,
-        _ => Kind::Other,
+        FileType::RegularFile => EntryClass::File,
+        FileType::Directory => EntryClass::Folder,
+        FileType::Symlink => EntryClass::Link,
+        _ => EntryClass::Other,
     })
 }
 
 #[cfg(not(unix))]
-fn kind(folder: &Dir, name: &str) -> io::Result<Kind> {
+fn kind(folder: &Dir, name: &str) -> io::Result<EntryClass> {
     let found = folder.symlink_metadata(name)?;
     Ok(match found.file_type() {
-        kind if kind.is_symlink() => Kind::Link,
-        kind if kind.is_dir() => Kind::Folder,
-        kind if kind.is_file() => Kind::File,
-        _ => Kind::Other,
+        kind if kind.is_symlink() => EntryClass::Link,
+        kind if kind.is_dir() => EntryClass::Folder,
+        kind if kind.is_file() => EntryClass::File,
+        _ => EntryClass::Other,
     })
 }
 

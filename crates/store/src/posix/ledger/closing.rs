@@ -3,13 +3,13 @@
 use lapidary_note::ContentHash;
 use rusqlite::{Error, OptionalExtension, Transaction, params};
 
-use super::{Beside, Ledger, LedgerError, Lingering};
+use super::{Ledger, LedgerError, OldFileRecord, OpenOldFile};
 
 impl Ledger {
     /// The change has happened. Of its steps only those stay written down that have an old file to look after.
     ///
     /// Not waited for: if this is lost, the next start finds the change complete and says so again.
-    pub(crate) fn finish(&self, number: i64, beside: &[Beside]) -> Result<(), LedgerError> {
+    pub(crate) fn finish(&self, number: i64, beside: &[OldFileRecord]) -> Result<(), LedgerError> {
         self.finish_with(number, beside, &[])
     }
 
@@ -17,7 +17,7 @@ impl Ledger {
     pub(crate) fn finish_with(
         &self,
         number: i64,
-        beside: &[Beside],
+        beside: &[OldFileRecord],
         written: &[(ContentHash, &[u8])],
     ) -> Result<(), LedgerError> {
         self.write(|transaction| {
@@ -28,19 +28,19 @@ impl Ledger {
     }
 
     /// The change has not happened. Nothing of it is left, but for files that somebody found in their places and has open.
-    pub(crate) fn forget(&self, number: i64, beside: &[Beside]) -> Result<(), LedgerError> {
+    pub(crate) fn forget(&self, number: i64, beside: &[OldFileRecord]) -> Result<(), LedgerError> {
         self.write(|transaction| forget(transaction, number, beside))
     }
 
     /// The places of these have other names now.
-    pub(crate) fn follow(&self, moved: &[Lingering]) -> Result<(), LedgerError> {
+    pub(crate) fn follow(&self, moved: &[OpenOldFile]) -> Result<(), LedgerError> {
         if moved.is_empty() {
             return Ok(());
         }
         self.write(|transaction| {
             let mut follow = transaction
                 .prepare_cached("UPDATE steps SET place = ?4 WHERE state = ?1 AND checkpoint = ?2 AND position = ?3")?;
-            for Lingering { checkpoint, position, path, .. } in moved {
+            for OpenOldFile { checkpoint, position, path, .. } in moved {
                 follow.execute(params![OldFile::Kept as i64, checkpoint, position, path.as_str()])?;
             }
             Ok(())
@@ -48,7 +48,7 @@ impl Ledger {
     }
 
     /// Nothing is left beside those places.
-    pub(crate) fn let_go(&self, gone: &[Lingering]) -> Result<(), LedgerError> {
+    pub(crate) fn let_go(&self, gone: &[OpenOldFile]) -> Result<(), LedgerError> {
         let Some(newest) = gone.iter().map(|lingering| lingering.checkpoint).max() else { return Ok(()) };
         self.write(|transaction| {
             let mut mark = transaction
@@ -73,20 +73,20 @@ pub(super) enum OldFile {
     Removed = 2,
 }
 
-pub(super) fn forget(transaction: &Transaction<'_>, number: i64, beside: &[Beside]) -> Result<(), Error> {
+pub(super) fn forget(transaction: &Transaction<'_>, number: i64, beside: &[OldFileRecord]) -> Result<(), Error> {
     keep_steps(transaction, number, beside)?;
     transaction.prepare_cached("UPDATE checkpoints SET undone = 1 WHERE number = ?1")?.execute([number])?;
     drop_undone(transaction)
 }
 
 /// Of the steps of a change that is over, those stay written down that have a file to look after.
-fn keep_steps(transaction: &Transaction<'_>, number: i64, beside: &[Beside]) -> Result<(), Error> {
+fn keep_steps(transaction: &Transaction<'_>, number: i64, beside: &[OldFileRecord]) -> Result<(), Error> {
     let mut keep = transaction.prepare_cached(
         "UPDATE steps SET state = ?4, place = ?5, aside = coalesce(?6, aside)
          WHERE state = ?1 AND checkpoint = ?2 AND position = ?3",
     )?;
     let not_yet = OldFile::NotYet as i64;
-    for Beside { position, place, aside, gone } in beside {
+    for OldFileRecord { position, place, aside, gone } in beside {
         let state = if *gone { OldFile::Removed } else { OldFile::Kept };
         keep.execute(params![not_yet, number, *position as i64, state as i64, place.as_str(), aside])?;
     }

@@ -1,7 +1,7 @@
 use lapidary_note::ContentHash;
 use rusqlite::{Error, OptionalExtension, Transaction, params};
 
-use super::{CheckpointKind, Draft, Ledger, LedgerError, Origin};
+use super::{ChangeOrigin, CheckpointKind, Draft, Ledger, LedgerError};
 use crate::{
     VaultPath,
     posix::{CheckpointRecord, EntryRecord},
@@ -13,7 +13,7 @@ impl Ledger {
         &self,
         path: &VaultPath,
         content: &[u8],
-        origin: &Origin,
+        origin: &ChangeOrigin,
     ) -> Result<String, LedgerError> {
         let hash = ContentHash::of(content);
         let entry = EntryRecord {

@@ -10,8 +10,8 @@ use rusqlite::{Connection, Error, ErrorCode, Transaction, TransactionBehavior, f
 use zstd::bulk::Compressor;
 
 use super::{
-    LedgerError, Place,
-    salvage::{Salvaged, salvage},
+    LedgerError, LedgerPlace,
+    salvage::{SalvagedRows, salvage},
     wal,
 };
 use crate::posix::{
@@ -31,7 +31,7 @@ const WORTH_PACKING: usize = 200;
 /// So long a log that looks damaged is looked at again.
 const MOMENT: Duration = Duration::from_millis(50);
 
-impl Place {
+impl LedgerPlace {
     /// Whether anything has ever been written down.
     pub(super) fn is_there(&self) -> Result<bool, LedgerError> {
         match self {
@@ -44,7 +44,7 @@ impl Place {
     }
 }
 
-impl Place {
+impl LedgerPlace {
     /// For those who watch step by step: a failure of theirs looks like one of the disk.
     fn about_to(&self, call: &'static str) -> Result<(), Error> {
         let Self::Folder(folder) = self else { return Ok(()) };
@@ -60,7 +60,7 @@ fn unusable(error: &io::Error) -> LedgerError {
 }
 
 /// An open database, and which file it is.
-pub(super) struct Opened {
+pub(super) struct OpenDatabase {
     /// Where the database writes first, and which file that is. Closed before the database, which may want to remove it.
     log: Option<(File, Option<FileId>)>,
     pub(super) database: Connection,
@@ -72,9 +72,9 @@ pub(super) struct Opened {
     unsure: bool,
 }
 
-impl Opened {
-    pub(super) fn at(place: &Place) -> Result<Self, LedgerError> {
-        let Place::Folder(folder) = place else {
+impl OpenDatabase {
+    pub(super) fn at(place: &LedgerPlace) -> Result<Self, LedgerError> {
+        let LedgerPlace::Folder(folder) = place else {
             let database = Connection::open_in_memory()?;
             set_up(&database)?;
             return Ok(Self { log: None, database, file: None, lost: false, unsure: false });
@@ -94,12 +94,12 @@ impl Opened {
     }
 
     /// Sets a damaged one aside, where a person can look at it, and begins another with all that can be read of it.
-    pub(super) fn anew(place: &Place) -> Result<Self, LedgerError> {
-        let Place::Folder(folder) = place else { return Self::at(place) };
+    pub(super) fn anew(place: &LedgerPlace) -> Result<Self, LedgerError> {
+        let LedgerPlace::Folder(folder) = place else { return Self::at(place) };
         let path = folder.file_in_place(NAME).map_err(|error| unusable(&error))?;
         let damaged = move_away(&path).map_err(|error| unusable(&error))?;
         let database = open_file(&path)?;
-        let Salvaged { kept, lost } = salvage(&damaged, &database);
+        let SalvagedRows { kept, lost } = salvage(&damaged, &database);
         let name = damaged.file_name().unwrap_or_default().display();
         tracing::warn!(
             kept,
@@ -111,8 +111,8 @@ impl Opened {
 
     /// Waits until everything that was written so far survives a power cut. Not left to the database, which would have to be
     /// told before each transaction whether to wait, and waits longer, also for what its log does not need.
-    pub(super) fn sync(&mut self, place: &Place) -> Result<(), Error> {
-        let Place::Folder(folder) = place else { return Ok(()) };
+    pub(super) fn sync(&mut self, place: &LedgerPlace) -> Result<(), Error> {
+        let LedgerPlace::Folder(folder) = place else { return Ok(()) };
         let synced = place.about_to("sync ledger").and_then(|()| {
             let path = folder.file(NAME).map_err(|error| failed(&error))?;
             self.sync_log(&with_ending(&path, "-wal"), place)
@@ -121,7 +121,7 @@ impl Opened {
         synced
     }
 
-    fn sync_log(&mut self, path: &Path, place: &Place) -> Result<(), Error> {
+    fn sync_log(&mut self, path: &Path, place: &LedgerPlace) -> Result<(), Error> {
         let there = file_id(path);
         // What is not where the others look for it is of no use to them. The next one opens the database anew.
         if !self.is_at(place) || (cfg!(unix) && there.is_none()) {
@@ -146,10 +146,12 @@ impl Opened {
     }
 
     /// Whether it is still what the others find there. A journal that only we can see is none.
-    pub(super) fn is_at(&self, place: &Place) -> bool {
+    pub(super) fn is_at(&self, place: &LedgerPlace) -> bool {
         match place {
-            Place::Memory => true,
-            Place::Folder(folder) => !self.lost && folder.file(NAME).is_ok_and(|path| file_id(&path) == self.file),
+            LedgerPlace::Memory => true,
+            LedgerPlace::Folder(folder) => {
+                !self.lost && folder.file(NAME).is_ok_and(|path| file_id(&path) == self.file)
+            }
         }
     }
 }
@@ -274,7 +276,7 @@ fn add_digests(database: &Connection) -> Result<(), Error> {
 
 pub(super) fn transaction<T>(
     database: &mut Connection,
-    place: &Place,
+    place: &LedgerPlace,
     work: impl Fn(&Transaction<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     place.about_to("begin")?;

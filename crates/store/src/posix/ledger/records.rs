@@ -7,7 +7,7 @@ use crate::{CheckpointKind, CheckpointRecord, EntryRecord, VaultPath};
 
 /// One step of a change under way; what has to be known to tell whether it was taken and to take it back.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Step {
+pub(crate) enum JournalStep {
     MakeFolder {
         place: VaultPath,
     },
@@ -49,15 +49,15 @@ pub(super) struct StepRow<'a> {
 
 /// A change that somebody began and did not finish.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Intent {
+pub(crate) struct UnfinishedChange {
     pub(crate) number: i64,
     pub(crate) id: String,
-    pub(crate) steps: Vec<Step>,
+    pub(crate) steps: Vec<JournalStep>,
 }
 
 /// A replaced file that somebody still had open.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Lingering {
+pub(crate) struct OpenOldFile {
     pub(crate) checkpoint: i64,
     pub(crate) position: i64,
     pub(crate) since: SystemTime,
@@ -73,7 +73,7 @@ pub(crate) struct Lingering {
 
 /// What became of the old file of a step, and what its place is called now.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Beside {
+pub(crate) struct OldFileRecord {
     pub(crate) position: usize,
     pub(crate) place: VaultPath,
     /// Its name, if it has another now.
@@ -81,7 +81,7 @@ pub(crate) struct Beside {
     pub(crate) gone: bool,
 }
 
-impl Step {
+impl JournalStep {
     pub(super) fn row(&self) -> StepRow<'_> {
         let row = |kind, place| StepRow { kind, place, other: None, aside: None, before: None, after: None };
         match self {
@@ -116,15 +116,15 @@ impl Step {
     }
 }
 
-pub(super) fn intent(database: &Connection, number: i64, id: String) -> Result<Intent, Error> {
+pub(super) fn intent(database: &Connection, number: i64, id: String) -> Result<UnfinishedChange, Error> {
     let mut steps =
         database.prepare_cached("SELECT * FROM steps WHERE state = 0 AND checkpoint = ?1 ORDER BY position")?;
-    let steps = steps.query_map([number], Step::from_row)?.collect::<Result<_, _>>()?;
-    Ok(Intent { number, id, steps })
+    let steps = steps.query_map([number], JournalStep::from_row)?.collect::<Result<_, _>>()?;
+    Ok(UnfinishedChange { number, id, steps })
 }
 
 /// The old files in one state.
-pub(super) fn lingering(database: &Connection, state: i64) -> Result<Vec<Lingering>, Error> {
+pub(super) fn lingering(database: &Connection, state: i64) -> Result<Vec<OpenOldFile>, Error> {
     let mut found = database.prepare_cached(
         "SELECT steps.*, checkpoints.time FROM steps JOIN checkpoints ON number = checkpoint WHERE steps.state = ?1
          ORDER BY checkpoint, position",
@@ -132,13 +132,13 @@ pub(super) fn lingering(database: &Connection, state: i64) -> Result<Vec<Lingeri
     let mut rows = found.query([state])?;
     let mut lingering = Vec::new();
     while let Some(row) = rows.next()? {
-        let (place, aside, before, after, to_trash) = match Step::from_row(row)? {
-            Step::Replace { place, aside, before, after } => (place, aside, Some(before), Some(after), false),
-            Step::Remove { place, aside, before, to_trash } => (place, aside, before, None, to_trash),
-            Step::Create { place, aside, after } => (place, aside, None, Some(after), false),
-            Step::MakeFolder { .. } | Step::Move { .. } => continue,
+        let (place, aside, before, after, to_trash) = match JournalStep::from_row(row)? {
+            JournalStep::Replace { place, aside, before, after } => (place, aside, Some(before), Some(after), false),
+            JournalStep::Remove { place, aside, before, to_trash } => (place, aside, before, None, to_trash),
+            JournalStep::Create { place, aside, after } => (place, aside, None, Some(after), false),
+            JournalStep::MakeFolder { .. } | JournalStep::Move { .. } => continue,
         };
-        lingering.push(Lingering {
+        lingering.push(OpenOldFile {
             checkpoint: row.get("checkpoint")?,
             position: row.get("position")?,
             since: time(row.get("time")?),

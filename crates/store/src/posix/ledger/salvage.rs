@@ -14,7 +14,7 @@ use crate::posix::state::private_file;
 
 /// What came of it, for the owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Salvaged {
+pub(super) struct SalvagedRows {
     pub(super) kept: usize,
     /// As far as it is known that there were more.
     pub(super) lost: usize,
@@ -25,9 +25,9 @@ const MAX_GAP: i64 = 200_000;
 const PAGE: usize = 4096;
 
 /// Copies what can be read of a database that was set aside into a new one. The damaged files stay as they are.
-pub(super) fn salvage(damaged: &Path, into: &Connection) -> Salvaged {
+pub(super) fn salvage(damaged: &Path, into: &Connection) -> SalvagedRows {
     let copy = with_ending(damaged, ".copy");
-    let mut salvaged = Salvaged::default();
+    let mut salvaged = SalvagedRows::default();
     for head in [false, true] {
         if let Some(source) = readable_copy(damaged, &copy, head) {
             salvaged = rows(&source, into).unwrap_or_default();
@@ -76,9 +76,9 @@ fn readable_copy(damaged: &Path, copy: &Path, head: bool) -> Option<Connection> 
     Some(source)
 }
 
-fn rows(source: &Connection, into: &Connection) -> Option<Salvaged> {
+fn rows(source: &Connection, into: &Connection) -> Option<SalvagedRows> {
     let numbers = numbers(source);
-    let mut salvaged = Salvaged::default();
+    let mut salvaged = SalvagedRows::default();
     into.execute_batch("BEGIN IMMEDIATE").ok()?;
     for number in &numbers {
         match one(source, into, *number) {
@@ -130,7 +130,7 @@ fn one(source: &Connection, into: &Connection, number: i64) -> Option<()> {
         .optional()
         .ok()??;
     let mut entries = source.prepare_cached("SELECT * FROM entries WHERE checkpoint = ?1 ORDER BY position").ok()?;
-    let entries: Vec<Named> = entries.query_map([number], values).ok()?.collect::<Result<_, _>>().ok()?;
+    let entries: Vec<NamedValues> = entries.query_map([number], values).ok()?.collect::<Result<_, _>>().ok()?;
     // What was written down of it does not fit together any more.
     reading::is_whole(source, number).then_some(())?;
     insert(into, "checkpoints", &row)?;
@@ -143,14 +143,14 @@ fn one(source: &Connection, into: &Connection, number: i64) -> Option<()> {
 }
 
 /// A row by the names of its columns.
-type Named = Vec<(String, Value)>;
+type NamedValues = Vec<(String, Value)>;
 
-fn values(row: &Row<'_>) -> Result<Named, rusqlite::Error> {
+fn values(row: &Row<'_>) -> Result<NamedValues, rusqlite::Error> {
     let names: Vec<String> = row.as_ref().column_names().map(str::to_owned).collect();
     names.into_iter().map(|name| Ok((name.clone(), row.get::<_, Value>(&*name)?))).collect()
 }
 
-fn insert(into: &Connection, table: &str, row: &Named) -> Option<()> {
+fn insert(into: &Connection, table: &str, row: &NamedValues) -> Option<()> {
     let names: Vec<&str> = row.iter().map(|(name, _)| name.as_str()).collect();
     let places: Vec<String> = (1..=row.len()).map(|number| format!("?{number}")).collect();
     let insert = format!("INSERT OR IGNORE INTO {table} ({}) VALUES ({})", names.join(", "), places.join(", "));

@@ -7,7 +7,7 @@ use std::{
 use super::*;
 use crate::{
     PathFilter,
-    posix::{EntryRecord, Observer, StoreError},
+    posix::{EntryRecord, StepObserver, StoreError},
 };
 
 const DAY: u64 = 24 * 60 * 60;
@@ -74,7 +74,7 @@ fn noise(seed: u64, bytes: usize) -> Vec<u8> {
 
 fn begin(ledger: &Ledger, name: &str, old: &[u8], time: SystemTime) -> Result<(i64, String), LedgerError> {
     let (before, after) = (ContentHash::of(old), ContentHash::of(b"new"));
-    let steps = [Step::Replace { place: path(name), aside: ".aside".to_owned(), before, after }];
+    let steps = [JournalStep::Replace { place: path(name), aside: ".aside".to_owned(), before, after }];
     let entry = EntryRecord {
         path: path(name),
         moved_to: None,
@@ -83,7 +83,7 @@ fn begin(ledger: &Ledger, name: &str, old: &[u8], time: SystemTime) -> Result<(i
         bytes_before: old.len() as u64,
         bytes_after: 3,
     };
-    let origin = Origin { tool: "tool".to_owned(), client: "client".to_owned(), time };
+    let origin = ChangeOrigin { tool: "tool".to_owned(), client: "client".to_owned(), time };
     ledger.begin(&Draft {
         origin: &origin,
         kind: CheckpointKind::Change,
@@ -96,7 +96,7 @@ fn begin(ledger: &Ledger, name: &str, old: &[u8], time: SystemTime) -> Result<(i
 /// A change from beginning to end.
 fn change(ledger: &Ledger, name: &str, old: &[u8], time: SystemTime) -> String {
     let (number, id) = begin(ledger, name, old, time).unwrap();
-    let beside = Beside { position: 0, place: path(name), aside: None, gone: true };
+    let beside = OldFileRecord { position: 0, place: path(name), aside: None, gone: true };
     ledger.finish(number, &[beside]).unwrap();
     id
 }
@@ -111,7 +111,7 @@ fn is_kept(ledger: &Ledger, content: &[u8]) -> bool {
 }
 
 fn late_save(ledger: &Ledger, name: &str, text: &[u8], time: SystemTime) -> String {
-    let origin = Origin { tool: String::new(), client: String::new(), time };
+    let origin = ChangeOrigin { tool: String::new(), client: String::new(), time };
     ledger.keep_late_save(&path(name), text, &origin).unwrap()
 }
 
@@ -148,7 +148,9 @@ fn an_old_file_is_looked_after_until_it_is_gone_and_once_more_after_a_start() {
     let ledger = Desk::new();
     let (desk, ledger) = (&ledger, ledger.ledger());
     let (number, _) = begin(&ledger, "a.md", b"old", at(1)).unwrap();
-    ledger.finish(number, &[Beside { position: 0, place: path("moved/a.md"), aside: None, gone: false }]).unwrap();
+    ledger
+        .finish(number, &[OldFileRecord { position: 0, place: path("moved/a.md"), aside: None, gone: false }])
+        .unwrap();
     let lingering = ledger.lingering().unwrap();
     assert_eq!(lingering.iter().map(|lingering| lingering.place.as_str()).collect::<Vec<_>>(), ["moved/a.md"]);
     ledger.let_go(&lingering).unwrap();
@@ -224,7 +226,9 @@ fn what_is_under_way_looked_after_or_untold_stays() {
     let ledger = desk.keeping(Duration::from_secs(DAY), 10);
     begin(&ledger, "under way.md", b"one", at(1)).unwrap();
     let (number, _) = begin(&ledger, "held open.md", b"two", at(1)).unwrap();
-    ledger.finish(number, &[Beside { position: 0, place: path("held open.md"), aside: None, gone: false }]).unwrap();
+    ledger
+        .finish(number, &[OldFileRecord { position: 0, place: path("held open.md"), aside: None, gone: false }])
+        .unwrap();
     late_save(&ledger, "late.md", b"three", at(1));
     change(&ledger, "done.md", b"four", at(1));
     change(&ledger, "newest.md", b"five", at(1));
@@ -425,7 +429,7 @@ fn many_servers_write_down_what_they_do_at_once_and_nothing_is_missing() {
 
 /// A ledger on whose disk something happens whenever it is to be synced.
 fn watched(desk: &Desk, happens: impl Fn() -> Result<(), StoreError> + Send + Sync + 'static) -> Ledger {
-    let observer: Observer = Arc::new(move |call| if call == "sync ledger" { happens() } else { Ok(()) });
+    let observer: StepObserver = Arc::new(move |call| if call == "sync ledger" { happens() } else { Ok(()) });
     let state = StateFolder::new(desk.around.path().join("state"), desk.around.path().to_owned());
     Ledger::new(Arc::new(state.observed(observer)), Retention::default())
 }

@@ -9,7 +9,7 @@ const FORMAT: u32 = 3_007_000;
 const PAGE_SIZE: usize = 4096;
 
 /// What the frames of a log have in common.
-struct Header {
+struct WalHeader {
     big_endian: bool,
     page_size: usize,
     salts: [u8; 8],
@@ -18,7 +18,7 @@ struct Header {
     is_sound: bool,
 }
 
-impl Header {
+impl WalHeader {
     fn read(log: &[u8]) -> Option<Self> {
         let found =
             Self::found(log).filter(|header| checksum(header.big_endian, (0, 0), &log[..24]) == header.sum(log));
@@ -57,7 +57,7 @@ impl Header {
 /// The log with every checksum made right again, if there are sound frames behind something bad. A log that only ends in
 /// the middle of a frame is as a power cut leaves it.
 pub(super) fn mended(log: &[u8]) -> Option<Vec<u8>> {
-    let header = Header::read(log)?;
+    let header = WalHeader::read(log)?;
     let start = checksum(header.big_endian, (0, 0), &header.bytes);
     // What each frame says of itself and all before it, which the next one goes on from: so each can be checked alone.
     let (mut stored, mut computed) = (header.sum(log), start);

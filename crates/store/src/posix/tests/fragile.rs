@@ -12,7 +12,10 @@ use lapidary_note::ContentHash;
 use super::{Random, scenarios::Tree, vault_path};
 use crate::{
     VaultPath,
-    posix::{FileNumber, Held, Inspected, NewPlace, Open, Spot, Steps, StoreError, Swap},
+    posix::{
+        EntryHandle, FileNumber, FileOperations, InspectedFile, NewPlace, OtherWriters, PlaceCheck, StoreError,
+        SwapOutcome,
+    },
 };
 
 /// What survives of names that were not synced.
@@ -221,18 +224,18 @@ impl Fragile {
     }
 }
 
-impl Steps for Fragile {
+impl FileOperations for Fragile {
     fn now(&self) -> i64 {
         let works = *self.clock.lock().unwrap();
         assert!(works, "there is no clock");
         1_000_000_000_000_000_000
     }
 
-    fn place(&self, path: &VaultPath, _: Open<'_>) -> Result<VaultPath, StoreError> {
+    fn place(&self, path: &VaultPath, _: PlaceCheck<'_>) -> Result<VaultPath, StoreError> {
         self.disk().find(path.as_str()).map(|_| path.clone()).ok_or(StoreError::Missing)
     }
 
-    fn new_place(&self, path: &VaultPath, _: Open<'_>) -> Result<NewPlace, StoreError> {
+    fn new_place(&self, path: &VaultPath, _: PlaceCheck<'_>) -> Result<NewPlace, StoreError> {
         let disk = self.disk();
         if disk.find(path.as_str()).is_some() {
             return Err(StoreError::Exists);
@@ -243,11 +246,11 @@ impl Steps for Fragile {
         Ok(NewPlace { place: path.clone(), folders })
     }
 
-    fn spot(&self, place: &VaultPath) -> Result<Spot, StoreError> {
-        self.disk().held(place).map(|_| Spot::named(place.clone()))
+    fn spot(&self, place: &VaultPath) -> Result<EntryHandle, StoreError> {
+        self.disk().held(place).map(|_| EntryHandle::named(place.clone()))
     }
 
-    fn stage(&self, spot: &Spot, aside: &str, bytes: &[u8], _: bool) -> Result<FileNumber, StoreError> {
+    fn stage(&self, spot: &EntryHandle, aside: &str, bytes: &[u8], _: bool) -> Result<FileNumber, StoreError> {
         let mut disk = self.disk();
         disk.call()?;
         let (folder, _) = disk.held(&spot.place)?;
@@ -262,7 +265,7 @@ impl Steps for Fragile {
         Ok(FileNumber(0, number))
     }
 
-    fn exchange(&self, spot: &Spot, aside: &str, _: &ContentHash) -> Result<Swap, StoreError> {
+    fn exchange(&self, spot: &EntryHandle, aside: &str, _: &ContentHash) -> Result<SwapOutcome, StoreError> {
         let mut disk = self.disk();
         disk.call()?;
         let (folder, name) = disk.held(&spot.place)?;
@@ -271,29 +274,29 @@ impl Steps for Fragile {
             return Err(StoreError::Missing);
         }
         disk.change(vec![(folder, name.to_owned(), new), (folder, aside.to_owned(), old)]);
-        Ok(Swap::Changed)
+        Ok(SwapOutcome::Changed)
     }
 
-    fn give_way(&self, spot: &Spot, aside: &str, _: FileNumber) -> Result<(), StoreError> {
+    fn give_way(&self, spot: &EntryHandle, aside: &str, _: FileNumber) -> Result<(), StoreError> {
         self.exchange(spot, aside, &ContentHash::of(b"")).map(|_| ())
     }
 
-    fn bring(&self, spot: &Spot, aside: &str) -> Result<(), StoreError> {
+    fn bring(&self, spot: &EntryHandle, aside: &str) -> Result<(), StoreError> {
         self.give((&spot.place, Some(aside)), (&spot.place, None))
     }
 
-    fn set_aside(&self, spot: &Spot, aside: &str) -> Result<(), StoreError> {
+    fn set_aside(&self, spot: &EntryHandle, aside: &str) -> Result<(), StoreError> {
         self.give((&spot.place, None), (&spot.place, Some(aside)))
     }
 
-    fn inspect(&self, spot: &Spot, aside: Option<&str>, _: u64) -> Result<Inspected, StoreError> {
+    fn inspect(&self, spot: &EntryHandle, aside: Option<&str>, _: u64) -> Result<InspectedFile, StoreError> {
         let place = aside.map_or_else(|| spot.place.clone(), |aside| spot.place.sibling(aside).unwrap());
         let bytes = self.file(place.as_str())?;
         let number = FileNumber(0, self.disk().find(place.as_str()).unwrap());
-        Ok(Inspected { number, hash: ContentHash::of(&bytes), bytes, held: Held::Alone(None) })
+        Ok(InspectedFile { number, hash: ContentHash::of(&bytes), bytes, held: OtherWriters::Alone(None) })
     }
 
-    fn discard(&self, spot: &Spot, aside: &str) -> Result<(), StoreError> {
+    fn discard(&self, spot: &EntryHandle, aside: &str) -> Result<(), StoreError> {
         let mut disk = self.disk();
         let (folder, _) = disk.held(&spot.place)?;
         if disk.at(folder, aside).is_some() {
@@ -307,11 +310,11 @@ impl Steps for Fragile {
         false
     }
 
-    fn trash(&self, _: &Spot, _: &str, _: SystemTime) -> Result<(), StoreError> {
+    fn trash(&self, _: &EntryHandle, _: &str, _: SystemTime) -> Result<(), StoreError> {
         Err(StoreError::NotPermitted)
     }
 
-    fn rename(&self, from: &Spot, to: &Spot) -> Result<(), StoreError> {
+    fn rename(&self, from: &EntryHandle, to: &EntryHandle) -> Result<(), StoreError> {
         self.give((&from.place, None), (&to.place, None))
     }
 
@@ -338,7 +341,7 @@ impl Steps for Fragile {
         Ok(())
     }
 
-    fn sync(&self, spot: &Spot) -> Result<(), StoreError> {
+    fn sync(&self, spot: &EntryHandle) -> Result<(), StoreError> {
         let mut disk = self.disk();
         disk.call()?;
         let (folder, _) = disk.held(&spot.place)?;

@@ -16,8 +16,8 @@ use super::{
     vault_path,
 };
 use crate::{
-    BackendTurn, Change, ChangeSet, Guard, News, PathFilter, Retention, Scope,
-    posix::{Ledger, Observer, StateFolder, TurnFile, commit::Committer},
+    BackendTurn, Change, ChangeSet, ContentGuard, PathFilter, Retention, Scope, VaultNews,
+    posix::{Ledger, StateFolder, StepObserver, TurnFile, commit::Committer},
 };
 
 /// The state folder, on a disk that may forget what was written down without being synced.
@@ -44,7 +44,7 @@ impl State {
         let around = self.place.around.path().to_owned();
         let (lasting, disk) = (Arc::clone(&self.lasting), Arc::clone(store));
         let files = around.join("state");
-        let observer: Observer = Arc::new(move |call| {
+        let observer: StepObserver = Arc::new(move |call| {
             disk.call()?;
             let mut lasting = lasting.lock().unwrap();
             lasting.see(call, &files);
@@ -165,8 +165,8 @@ fn cut_off(scenario: &Scenario, expected: &Tree, dies_after: &[usize], seed: u64
     assert_eq!(steps_written_down(&state.place), 0, "{about}: the ledger is not settled");
     for news in vault.take_news() {
         match news {
-            News::Completed { .. } => assert!(is_after, "{about}"),
-            News::Undone { left } => assert!(!is_after && left.is_empty(), "{about}: {left:?}"),
+            VaultNews::Completed { .. } => assert!(is_after, "{about}"),
+            VaultNews::Undone { left } => assert!(!is_after && left.is_empty(), "{about}: {left:?}"),
             other => panic!("{about}: {other:?}"),
         }
     }
@@ -245,8 +245,12 @@ fn of_many_edits_none_that_was_acknowledged_is_lost() {
                 attempted = format!("{last}x");
                 let before = known(before);
                 let path = vault_path("untouched.md");
-                let change =
-                    Change::Write { path, before, guard: Guard::Plan, content: attempted.clone().into_bytes().into() };
+                let change = Change::Write {
+                    path,
+                    before,
+                    guard: ContentGuard::Plan,
+                    content: attempted.clone().into_bytes().into(),
+                };
                 if !commit(&vault, &ChangeSet::one(change)) {
                     break;
                 }

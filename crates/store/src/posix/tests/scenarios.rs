@@ -9,7 +9,7 @@ use std::{
 
 use tempfile::TempDir;
 
-use super::{Change, File, Guard, Trash, vault_path};
+use super::{Change, ContentGuard, File, TrashKind, vault_path};
 
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
@@ -102,7 +102,12 @@ pub(crate) fn known(text: impl AsRef<[u8]>) -> Arc<File> {
 }
 
 fn write(read: Read<'_>, path: &str, bytes: &str) -> Change {
-    Change::Write { path: vault_path(path), before: read(path), guard: Guard::Plan, content: bytes.to_owned().into() }
+    Change::Write {
+        path: vault_path(path),
+        before: read(path),
+        guard: ContentGuard::Plan,
+        content: bytes.to_owned().into(),
+    }
 }
 
 fn create(path: &str, bytes: &str) -> Change {
@@ -113,7 +118,7 @@ fn rewrite(path: &str, before: &str, after: &str) -> Change {
     Change::Write {
         path: vault_path(path),
         before: known(before),
-        guard: Guard::Plan,
+        guard: ContentGuard::Plan,
         content: after.to_owned().into(),
     }
 }
@@ -124,17 +129,17 @@ fn rename(from: &str, to: &str, before: &str, bytes: Option<&str>) -> Change {
         from: vault_path(from),
         to: vault_path(to),
         before: Some(known(before)),
-        guard: Guard::Plan,
+        guard: ContentGuard::Plan,
         content,
     }
 }
 
-fn trash(path: &str, before: Option<&str>, trash: Trash) -> Change {
-    Change::Trash { path: vault_path(path), before: before.map(known), guard: Guard::Plan, trash }
+fn trash(path: &str, before: Option<&str>, trash: TrashKind) -> Change {
+    Change::Trash { path: vault_path(path), before: before.map(known), guard: ContentGuard::Plan, trash }
 }
 
 fn delete(path: &str, before: &str) -> Change {
-    Change::Delete { path: vault_path(path), before: known(before), guard: Guard::Caller }
+    Change::Delete { path: vault_path(path), before: known(before), guard: ContentGuard::Caller }
 }
 
 const TEN: [&str; 10] = ["0.md", "1.md", "2.md", "3.md", "4.md", "n/5.md", "n/6.md", "n/7.md", "n/o/8.md", "n/o/9.md"];
@@ -158,9 +163,9 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         after: &[(".trash/a.md", "old\n"), (".trash/a 2.md", "other\n")],
         changes: |_| {
             vec![
-                trash("a.md", Some("old\n"), Trash::InVault),
+                trash("a.md", Some("old\n"), TrashKind::InVault),
                 // The first takes the name.
-                trash("folder/a.md", None, Trash::InVault),
+                trash("folder/a.md", None, TrashKind::InVault),
             ]
         },
     },
@@ -169,7 +174,10 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         before: &[("folder/a.md", "to the trash\n"), ("b.md", "unread\n")],
         after: &[],
         changes: |_| {
-            vec![trash("folder/a.md", Some("to the trash\n"), Trash::System), trash("b.md", None, Trash::System)]
+            vec![
+                trash("folder/a.md", Some("to the trash\n"), TrashKind::System),
+                trash("b.md", None, TrashKind::System),
+            ]
         },
     },
     Scenario {
@@ -307,7 +315,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
                 write(read, "a.md", "as it was\n"),
                 create("m/back.md", "deleted once\n"),
                 rename("b.md", "c.md", "at another place\n", None),
-                trash("n/appeared.md", Some("appeared\n"), Trash::InVault),
+                trash("n/appeared.md", Some("appeared\n"), TrashKind::InVault),
             ]
         },
     },

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 use super::vault_path;
 use crate::{
     VaultPath,
-    posix::{FolderStore, Open, Steps, StoreError},
+    posix::{FileOperations, FolderStore, PlaceCheck, StoreError},
 };
 
 /// A vault in a temporary folder, and room beside it.
@@ -51,7 +51,11 @@ impl Scratch {
 
 /// A moment after the way was looked at, before it is gone. What is asked about the place is the hook: the store asks
 /// only where a link leads.
-fn after_looking<T>(scratch: &Scratch, act: impl Fn(&Scratch), then: impl FnOnce(&FolderStore, Open<'_>) -> T) -> T {
+fn after_looking<T>(
+    scratch: &Scratch,
+    act: impl Fn(&Scratch),
+    then: impl FnOnce(&FolderStore, PlaceCheck<'_>) -> T,
+) -> T {
     let store = FolderStore::new(scratch.root());
     let acted = std::cell::Cell::new(false);
     let open = |_: &VaultPath| {
@@ -66,13 +70,18 @@ fn after_looking<T>(scratch: &Scratch, act: impl Fn(&Scratch), then: impl FnOnce
 }
 
 /// The steps of a change, without the looks in between.
-fn replace(store: &FolderStore, path: &VaultPath, expected: &ContentHash, open: Open<'_>) -> Result<(), StoreError> {
+fn replace(
+    store: &FolderStore,
+    path: &VaultPath,
+    expected: &ContentHash,
+    open: PlaceCheck<'_>,
+) -> Result<(), StoreError> {
     let spot = store.spot(&store.place(path, open)?)?;
     store.stage(&spot, ".aside", b"x", true)?;
     store.exchange(&spot, ".aside", expected).map(|_| ())
 }
 
-fn make(store: &FolderStore, path: &VaultPath, open: Open<'_>) -> Result<(), StoreError> {
+fn make(store: &FolderStore, path: &VaultPath, open: PlaceCheck<'_>) -> Result<(), StoreError> {
     let new = store.new_place(path, open)?;
     for folder in &new.folders {
         store.make_folder(folder)?;

@@ -14,12 +14,12 @@ use rustix::{
 
 use cap_std::fs::Dir;
 
-use super::{Events, Watched};
+use super::{WatchEvents, WatchedFolders};
 use crate::VaultPath;
 
 /// A queue of events for the folders of one vault. Whoever follows the vault owns it.
 #[derive(Debug)]
-pub(in super::super) struct Watch {
+pub(in super::super) struct FolderWatch {
     queue: OwnedFd,
     /// By the number that the kernel gave the folder; `None` is the vault itself.
     folders: BTreeMap<i32, Option<VaultPath>>,
@@ -54,7 +54,7 @@ fn is_seen(folder: &Dir) -> bool {
     fstatfs(folder).is_ok_and(|found| !UNSEEN.contains(&(found.f_type as u32)))
 }
 
-impl Watch {
+impl FolderWatch {
     /// `None` where the kernel would not see all changes, or has no room for another watch.
     pub(in super::super) fn start(vault: &Dir) -> Option<Self> {
         if !is_seen(vault) {
@@ -66,7 +66,7 @@ impl Watch {
 
     /// From now on, what happens in this folder is told, as soon as the watch has learnt its name. To be called before the
     /// folder is read, so that nothing falls between.
-    pub(in super::super) fn add(&self, folder: &Dir, path: Option<&VaultPath>, watched: &mut Watched) {
+    pub(in super::super) fn add(&self, folder: &Dir, path: Option<&VaultPath>, watched: &mut WatchedFolders) {
         let flags = WatchFlags::CREATE
             | WatchFlags::DELETE
             | WatchFlags::MOVED_FROM
@@ -88,7 +88,7 @@ impl Watch {
     }
 
     /// Learns the names of folders that were added.
-    pub(in super::super) fn learn(&mut self, watched: Watched) {
+    pub(in super::super) fn learn(&mut self, watched: WatchedFolders) {
         self.failed |= watched.unseen;
         for (number, path) in watched.folders {
             self.paths.extend(path.clone());
@@ -125,8 +125,8 @@ impl Watch {
     }
 
     /// Everything that happened before this call.
-    pub(in super::super) fn events(&self) -> Events {
-        let mut events = Events::default();
+    pub(in super::super) fn events(&self) -> WatchEvents {
+        let mut events = WatchEvents::default();
         let mut buffer = [MaybeUninit::uninit(); EVENT_BYTES];
         let mut reader = inotify::Reader::new(&self.queue, &mut buffer);
         loop {

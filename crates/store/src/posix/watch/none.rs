@@ -2,23 +2,23 @@ use std::convert::Infallible;
 
 use cap_std::fs::Dir;
 
-use super::{Events, Watched};
+use super::{WatchEvents, WatchedFolders};
 use crate::VaultPath;
 
 /// There is none on these systems.
 #[derive(Debug)]
-pub(in super::super) struct Watch(Infallible);
+pub(in super::super) struct FolderWatch(Infallible);
 
-impl Watch {
+impl FolderWatch {
     pub(in super::super) fn start(_: &Dir) -> Option<Self> {
         None
     }
 
-    pub(in super::super) fn add(&self, _: &Dir, _: Option<&VaultPath>, _: &mut Watched) {
+    pub(in super::super) fn add(&self, _: &Dir, _: Option<&VaultPath>, _: &mut WatchedFolders) {
         match self.0 {}
     }
 
-    pub(in super::super) fn learn(&mut self, _: Watched) {
+    pub(in super::super) fn learn(&mut self, _: WatchedFolders) {
         match self.0 {}
     }
 
@@ -34,7 +34,7 @@ impl Watch {
         match self.0 {}
     }
 
-    pub(in super::super) fn events(&self) -> Events {
+    pub(in super::super) fn events(&self) -> WatchEvents {
         match self.0 {}
     }
 }

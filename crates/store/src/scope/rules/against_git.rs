@@ -9,7 +9,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use super::{FoldedPath, Patterns, RuleProblem};
+use super::{FoldedPath, PatternFile, RuleProblem};
 
 /// What git reads otherwise than we promise is left out: bytes instead of characters in `?` and classes, and single large
 /// letters in classes or behind a backslash, which it compares with small ones even where it ignores case.
@@ -161,7 +161,7 @@ fn has_case(line: &str) -> bool {
 
 struct Set {
     rules: String,
-    patterns: Patterns,
+    patterns: PatternFile,
     paths: Vec<String>,
 }
 
@@ -175,7 +175,7 @@ fn sets(dice: &mut Dice, count: usize, dead: &mut Vec<String>) -> Vec<Set> {
         if lines.iter().any(|line| has_case(line)) {
             continue;
         }
-        match Patterns::parse(&rules) {
+        match PatternFile::parse(&rules) {
             Ok(patterns) => {
                 let paths = (0..6).map(|_| path(dice, accented)).collect();
                 sets.push(Set { rules, patterns, paths });
@@ -253,7 +253,7 @@ fn compare(seed: u64, count: usize) {
     assert!(hits > count, "only {hits} of the paths are covered at all");
     // Git reads a range that ends before it begins as empty, and goes on.
     let backwards = |line: &str| line.contains('-');
-    let nothing = Patterns::default();
+    let nothing = PatternFile::default();
     let alone = dead.into_iter().filter(|line| !backwards(line)).map(|line| Set {
         paths: (0..6).map(|_| path(&mut dice, false)).collect(),
         rules: line.trim_start_matches('!').to_owned(),

@@ -5,42 +5,42 @@ use super::super::fold::folded;
 
 /// One line of a rule file.
 #[derive(Clone, Debug)]
-pub(super) struct Line {
+pub(super) struct RuleLine {
     pub(super) written: String,
     /// `!`: what an earlier line covers is not covered.
     pub(super) negated: bool,
     /// `/` at the end: folders alone.
     pub(super) folders_only: bool,
-    pub(super) fits: Fits,
+    pub(super) fits: PatternForm,
 }
 
 /// What a pattern is compared with.
 #[derive(Clone, Debug)]
-pub(super) enum Fits {
+pub(super) enum PatternForm {
     /// Nothing: an empty line, or nothing but blanks.
     Nothing,
     Name(String),
     Path(String),
-    NameLike(Wild),
-    PathLike(Wild),
+    NameLike(WildPattern),
+    PathLike(WildPattern),
 }
 
 /// A pattern with more than plain characters in it.
 #[derive(Clone, Debug)]
-pub(super) struct Wild {
+pub(super) struct WildPattern {
     /// Plain characters before the first other one.
     start: String,
-    tokens: Vec<Token>,
+    tokens: Vec<WildToken>,
     /// Plain characters after the last other one.
     end: String,
 }
 
 #[derive(Clone, Debug)]
-enum Token {
+enum WildToken {
     Character(char),
     /// `?`
     One,
-    Class(Class),
+    Class(CharacterClass),
     /// `*`: within a name.
     Star,
     /// `**` beside slashes: through folders.
@@ -51,13 +51,13 @@ enum Token {
 }
 
 #[derive(Clone, Debug)]
-struct Class {
+struct CharacterClass {
     negated: bool,
-    items: Vec<Item>,
+    items: Vec<ClassItem>,
 }
 
 #[derive(Clone, Debug)]
-enum Item {
+enum ClassItem {
     Character(char),
     Range(char, char),
     Kind(fn(char) -> bool),
@@ -65,46 +65,46 @@ enum Item {
 
 /// The pattern can fit nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Dead;
+pub(super) struct UnmatchablePattern;
 
-impl Line {
+impl RuleLine {
     /// Whether it is about this path, which is folded.
     pub(super) fn is_about(&self, path: &str, is_folder: bool) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         (is_folder || !self.folders_only)
             && match &self.fits {
-                Fits::Nothing => false,
-                Fits::Name(wanted) => wanted == name,
-                Fits::Path(wanted) => wanted == path,
-                Fits::NameLike(wild) => wild.fits(name),
-                Fits::PathLike(wild) => wild.fits(path),
+                PatternForm::Nothing => false,
+                PatternForm::Name(wanted) => wanted == name,
+                PatternForm::Path(wanted) => wanted == path,
+                PatternForm::NameLike(wild) => wild.fits(name),
+                PatternForm::PathLike(wild) => wild.fits(path),
             }
     }
 
     /// A line that is not a comment, without its end.
-    pub(super) fn parse(line: &str) -> Result<Self, Dead> {
+    pub(super) fn parse(line: &str) -> Result<Self, UnmatchablePattern> {
         let pattern = without_trailing_blanks(line);
         let (negated, pattern) = pattern.strip_prefix('!').map_or((false, pattern), |rest| (true, rest));
         let (folders_only, pattern) = pattern.strip_suffix('/').map_or((false, pattern), |rest| (true, rest));
         let is_path = pattern.contains('/');
         let plain = pattern.find(['*', '?', '[', '\\']).unwrap_or(pattern.len());
         let fits = if pattern.is_empty() {
-            Fits::Nothing
+            PatternForm::Nothing
         } else if plain == pattern.len() {
             let pattern = folded(pattern);
             match pattern.strip_prefix('/') {
-                Some(anchored) => Fits::Path(anchored.to_owned()),
-                None if is_path => Fits::Path(pattern),
-                None => Fits::Name(pattern),
+                Some(anchored) => PatternForm::Path(anchored.to_owned()),
+                None if is_path => PatternForm::Path(pattern),
+                None => PatternForm::Name(pattern),
             }
         } else if is_path {
             // Git compares the plain start first and then takes the rest for a pattern of its own, so `**` behind it goes
             // through folders as it does at the beginning.
             let (start, rest) = pattern.split_at(plain);
-            Fits::PathLike(Wild::parse(start.strip_prefix('/').unwrap_or(start), rest, true)?)
+            PatternForm::PathLike(WildPattern::parse(start.strip_prefix('/').unwrap_or(start), rest, true)?)
         } else {
             let (start, rest) = pattern.split_at(plain);
-            Fits::NameLike(Wild::parse(start, rest, false)?)
+            PatternForm::NameLike(WildPattern::parse(start, rest, false)?)
         };
         Ok(Self { written: line.to_owned(), negated, folders_only, fits })
     }
@@ -127,21 +127,21 @@ fn without_trailing_blanks(line: &str) -> &str {
     &line[..end]
 }
 
-impl Wild {
-    fn parse(start: &str, rest: &str, in_paths: bool) -> Result<Self, Dead> {
+impl WildPattern {
+    fn parse(start: &str, rest: &str, in_paths: bool) -> Result<Self, UnmatchablePattern> {
         let rest: Vec<char> = rest.chars().collect();
         let mut tokens = Vec::new();
         let mut plain = String::new();
         let mut at = 0;
         while let Some(&character) = rest.get(at) {
             if matches!(character, '?' | '*' | '[') {
-                tokens.extend(folded(&std::mem::take(&mut plain)).chars().map(Token::Character));
+                tokens.extend(folded(&std::mem::take(&mut plain)).chars().map(WildToken::Character));
             }
             match character {
-                '?' => tokens.push(Token::One),
+                '?' => tokens.push(WildToken::One),
                 '[' => {
-                    let (class, end) = Class::parse(&rest, at + 1)?;
-                    tokens.push(Token::Class(class));
+                    let (class, end) = CharacterClass::parse(&rest, at + 1)?;
+                    tokens.push(WildToken::Class(class));
                     at = end;
                 }
                 '*' => {
@@ -150,18 +150,18 @@ impl Wild {
                     let begins = matches!(before, None | Some('/'));
                     at = after - 1;
                     match &rest[after..] {
-                        _ if stars == 1 || !in_paths || !begins => tokens.push(Token::Star),
+                        _ if stars == 1 || !in_paths || !begins => tokens.push(WildToken::Star),
                         ['/', ..] => {
-                            tokens.extend([Token::MaybeFolders, Token::Folders]);
+                            tokens.extend([WildToken::MaybeFolders, WildToken::Folders]);
                             at = after;
                         }
-                        [] | ['\\', '/', ..] => tokens.push(Token::Through),
-                        _ => tokens.push(Token::Star),
+                        [] | ['\\', '/', ..] => tokens.push(WildToken::Through),
+                        _ => tokens.push(WildToken::Star),
                     }
                 }
                 '\\' => {
                     at += 1;
-                    plain.push(*rest.get(at).ok_or(Dead)?);
+                    plain.push(*rest.get(at).ok_or(UnmatchablePattern)?);
                 }
                 _ => plain.push(character),
             }
@@ -177,7 +177,7 @@ impl Wild {
 
     /// Whether what comes after one beginning fits if it fits after the other.
     pub(super) fn goes_on_alike(&self, one: &str, other: &str) -> bool {
-        let plain = |text: &str| text.chars().map(Token::Character).collect::<Vec<_>>();
+        let plain = |text: &str| text.chars().map(WildToken::Character).collect::<Vec<_>>();
         let tokens = [plain(&self.start), self.tokens.clone(), plain(&self.end)].concat();
         reached_by(&tokens, one) == reached_by(&tokens, other)
     }
@@ -187,21 +187,21 @@ impl Wild {
         let Some(rest) = text.strip_prefix(&*self.start) else { return false };
         let Some(rest) = rest.strip_suffix(&*self.end) else { return false };
         match &*self.tokens {
-            [Token::Star] => !rest.contains('/'),
-            [Token::Through] => true,
+            [WildToken::Star] => !rest.contains('/'),
+            [WildToken::Through] => true,
             tokens => fit(tokens, rest),
         }
     }
 }
 
 /// Whether a text is what the tokens stand for.
-fn fit(tokens: &[Token], text: &str) -> bool {
+fn fit(tokens: &[WildToken], text: &str) -> bool {
     reached_by(tokens, text)[tokens.len()]
 }
 
 /// Whether the text can be what the tokens before each stand for. All ways to read it are followed at once, so that no
 /// pattern takes longer than its length times that of the text.
-fn reached_by(tokens: &[Token], text: &str) -> Vec<bool> {
+fn reached_by(tokens: &[WildToken], text: &str) -> Vec<bool> {
     let mut reached = vec![false; tokens.len() + 1];
     reached[0] = true;
     skip_what_may_be_empty(tokens, &mut reached);
@@ -210,13 +210,13 @@ fn reached_by(tokens: &[Token], text: &str) -> Vec<bool> {
         next.fill(false);
         for (at, token) in tokens.iter().enumerate().filter(|(at, _)| reached[*at]) {
             match token {
-                Token::Character(wanted) => next[at + 1] |= *wanted == character,
-                Token::One => next[at + 1] |= character != '/',
-                Token::Class(class) => next[at + 1] |= class.holds(character),
-                Token::Star => next[at] |= character != '/',
-                Token::Through => next[at] = true,
-                Token::MaybeFolders => {}
-                Token::Folders => {
+                WildToken::Character(wanted) => next[at + 1] |= *wanted == character,
+                WildToken::One => next[at + 1] |= character != '/',
+                WildToken::Class(class) => next[at + 1] |= class.holds(character),
+                WildToken::Star => next[at] |= character != '/',
+                WildToken::Through => next[at] = true,
+                WildToken::MaybeFolders => {}
+                WildToken::Folders => {
                     next[at] = true;
                     next[at + 1] |= character == '/';
                 }
@@ -231,23 +231,23 @@ fn reached_by(tokens: &[Token], text: &str) -> Vec<bool> {
     reached
 }
 
-fn skip_what_may_be_empty(tokens: &[Token], reached: &mut [bool]) {
+fn skip_what_may_be_empty(tokens: &[WildToken], reached: &mut [bool]) {
     for (at, token) in tokens.iter().enumerate() {
         match token {
-            Token::Star | Token::Through => reached[at + 1] |= reached[at],
-            Token::MaybeFolders => {
+            WildToken::Star | WildToken::Through => reached[at + 1] |= reached[at],
+            WildToken::MaybeFolders => {
                 reached[at + 1] |= reached[at];
                 reached[at + 2] |= reached[at];
             }
-            Token::Character(_) | Token::One | Token::Class(_) | Token::Folders => {}
+            WildToken::Character(_) | WildToken::One | WildToken::Class(_) | WildToken::Folders => {}
         }
     }
 }
 
-impl Class {
+impl CharacterClass {
     /// From behind its bracket on; returns where it ends.
-    fn parse(pattern: &[char], start: usize) -> Result<(Self, usize), Dead> {
-        let character = |at: usize| pattern.get(at).copied().ok_or(Dead);
+    fn parse(pattern: &[char], start: usize) -> Result<(Self, usize), UnmatchablePattern> {
+        let character = |at: usize| pattern.get(at).copied().ok_or(UnmatchablePattern);
         let negated = matches!(character(start)?, '!' | '^');
         let mut at = start + usize::from(negated);
         let mut items = Vec::new();
@@ -263,19 +263,20 @@ impl Class {
                     if pattern[at] == '\\' {
                         at += 1;
                     }
-                    let (from, to) = (before.take().ok_or(Dead)?, character(at)?);
+                    let (from, to) = (before.take().ok_or(UnmatchablePattern)?, character(at)?);
                     if from > to {
-                        return Err(Dead);
+                        return Err(UnmatchablePattern);
                     }
-                    items.push(Item::Range(from, to));
+                    items.push(ClassItem::Range(from, to));
                     at += 1;
                     continue;
                 }
                 '[' if pattern.get(at + 1) == Some(&':') => {
                     let name = at + 2;
-                    let end = name + pattern[name..].iter().position(|found| *found == ']').ok_or(Dead)?;
+                    let end =
+                        name + pattern[name..].iter().position(|found| *found == ']').ok_or(UnmatchablePattern)?;
                     if end > name && pattern[end - 1] == ':' {
-                        items.push(Item::Kind(kind(&pattern[name..end - 1]).ok_or(Dead)?));
+                        items.push(ClassItem::Kind(kind(&pattern[name..end - 1]).ok_or(UnmatchablePattern)?));
                         before = None;
                         at = end + 1;
                         continue;
@@ -290,7 +291,7 @@ impl Class {
             // What is more than one character without case is none that a path can have there.
             let mut without_case = folded(found.encode_utf8(&mut [0; 4])).chars().collect::<Vec<_>>();
             if let (Some(only), true) = (without_case.pop(), without_case.is_empty()) {
-                items.push(Item::Character(only));
+                items.push(ClassItem::Character(only));
             }
             before = Some(found);
             at += 1;
@@ -303,7 +304,7 @@ impl Class {
     }
 }
 
-impl Item {
+impl ClassItem {
     /// Paths are folded, so a range of large letters is asked about those too.
     fn holds(&self, character: char) -> bool {
         match self {

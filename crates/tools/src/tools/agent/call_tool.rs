@@ -1,4 +1,6 @@
-use lapidary_operation::{Declaration, Example, Family, Gives, Group, Kind, RelayTool, RelayedCall};
+use lapidary_operation::{
+    Declaration, Example, ExampleResult, ReasonKind, RelayTool, RelayedCall, ToolGroup, WireFamily,
+};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -22,12 +24,12 @@ impl RelayTool for CallTool {
         name: "call_tool",
         dotted: None,
         title: "Run a tool by name",
-        family: Family::Own,
-        group: Group::Agent,
+        family: WireFamily::Own,
+        group: ToolGroup::Agent,
         listed: true,
         idempotent: false,
         paths: &[],
-        reasons: &[Kind::ToolUnknown],
+        reasons: &[ReasonKind::ToolUnknown],
         words: "run call invoke another tool by name, deferred hidden tool",
     };
     type Input = Input;
@@ -42,14 +44,14 @@ impl RelayTool for CallTool {
                 says: "Read a file with a tool that is not listed",
                 before: &[("a.txt", "hello\n")],
                 input: json!({ "name": "file_read", "arguments": { "file": "a.txt" } }),
-                gives: Gives::Including(json!({ "content": "hello\n" })),
+                gives: ExampleResult::Including(json!({ "content": "hello\n" })),
                 after: &[],
             },
             Example {
                 says: "A tool that does not exist",
                 before: &[],
                 input: json!({ "name": "file_raed", "arguments": {} }),
-                gives: Gives::Refusal(Kind::ToolUnknown),
+                gives: ExampleResult::Refusal(ReasonKind::ToolUnknown),
                 after: &[],
             },
         ]

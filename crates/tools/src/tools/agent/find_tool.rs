@@ -2,10 +2,10 @@ mod arguments;
 mod ranking;
 
 use lapidary_operation::{
-    AgentTool, Catalogue, Context, Declaration, Entry, Example, Family, Gives, Group, Kind, Needs, Prompt, Reason,
-    Standing, quote::quoted,
+    AgentTool, Catalogue, CatalogueEntry, Context, Declaration, Example, ExampleResult, ListedPrompt, Reason,
+    ReasonKind, ToolGroup, ToolNeeds, ToolStanding, WireFamily, quote::quoted,
 };
-use ranking::{Ranking, stems, wanted};
+use ranking::{ToolRanking, stems, wanted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
@@ -31,11 +31,11 @@ pub(crate) struct Output {
     /// Whether the first one does what is asked; if not, these are only the nearest.
     fits: bool,
     /// The best one whole, the others by a sentence; those that are listed are left out after the first.
-    matches: Vec<Found>,
+    matches: Vec<FoundTool>,
     total: usize,
     /// Playbooks of the person for such tasks; read one as a note.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    skills: Vec<Skill>,
+    skills: Vec<FoundSkill>,
     /// Whether `call_tool` is to be had.
     #[serde(skip)]
     relays: bool,
@@ -43,7 +43,7 @@ pub(crate) struct Output {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Skill {
+struct FoundSkill {
     /// As a prompt.
     name: String,
     /// As a note.
@@ -57,7 +57,7 @@ struct Skill {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Found {
+struct FoundTool {
     name: &'static str,
     /// In your list: call it directly.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -81,15 +81,15 @@ impl AgentTool for FindTool {
         name: "find_tool",
         dotted: None,
         title: "Find a tool",
-        family: Family::Own,
-        group: Group::Agent,
+        family: WireFamily::Own,
+        group: ToolGroup::Agent,
         listed: true,
         idempotent: true,
         paths: &[],
         reasons: &[],
         words: "find search discover list tools, how do I, what can you do",
     };
-    const NEEDS: Needs = Needs { log_lines: 0, playbooks: true };
+    const NEEDS: ToolNeeds = ToolNeeds { log_lines: 0, playbooks: true };
     type Input = Input;
     type Output = Output;
 
@@ -102,7 +102,7 @@ impl AgentTool for FindTool {
         let mut text = output.tools();
         if !output.skills.is_empty() {
             text += "\n\n**Playbooks** (notes; read one before you begin)";
-            for Skill { path, vault, description, .. } in &output.skills {
+            for FoundSkill { path, vault, description, .. } in &output.skills {
                 let place = vault.as_ref().map_or(String::new(), |vault| format!(" in the vault {}", quoted(vault)));
                 let said = description.as_ref().map_or(String::new(), |text| format!(": {}", quoted(text)));
                 text += &format!("\n- {}{place}{said}", quoted(path));
@@ -117,7 +117,7 @@ impl AgentTool for FindTool {
                 says: "What reads a whole file?",
                 before: &[],
                 input: json!({ "query": "file_read", "limit": 1 }),
-                gives: Gives::Including(json!({ "matches": [{
+                gives: ExampleResult::Including(json!({ "matches": [{
                     "name": "file_read",
                     "effect": "read",
                     "arguments": "file: string",
@@ -129,14 +129,14 @@ impl AgentTool for FindTool {
                 says: "Nothing fits",
                 before: &[],
                 input: json!({ "query": "zzz" }),
-                gives: Gives::Output(json!({ "fits": false, "matches": [], "total": 0 })),
+                gives: ExampleResult::Output(json!({ "fits": false, "matches": [], "total": 0 })),
                 after: &[],
             },
             Example {
                 says: "An empty question",
                 before: &[],
                 input: json!({ "query": "" }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: &[],
             },
         ]
@@ -144,16 +144,16 @@ impl AgentTool for FindTool {
 }
 
 /// The playbooks whose name or description has words of the wish, the most of them first.
-fn skills(context: &Context<'_>, wish: &str, limit: usize) -> Vec<Skill> {
+fn skills(context: &Context<'_>, wish: &str, limit: usize) -> Vec<FoundSkill> {
     let wanted = wanted(wish);
-    let mut fitting: Vec<(usize, Skill)> = Vec::new();
+    let mut fitting: Vec<(usize, FoundSkill)> = Vec::new();
     for prompt in context.playbooks {
         let described = prompt.description.as_deref().unwrap_or_default();
         let common = stems(&format!("{} {described}", prompt.title)).intersection(&wanted).count();
         if common > 0 {
-            let Prompt { name, vault, path, description, .. } = prompt.clone();
+            let ListedPrompt { name, vault, path, description, .. } = prompt.clone();
             let vault = (context.vaults.len() > 1).then_some(vault);
-            fitting.push((common, Skill { name, path: path.to_string(), vault, description }));
+            fitting.push((common, FoundSkill { name, path: path.to_string(), vault, description }));
         }
     }
     fitting.sort_by_key(|(common, _)| std::cmp::Reverse(*common));
@@ -163,13 +163,13 @@ fn skills(context: &Context<'_>, wish: &str, limit: usize) -> Vec<Skill> {
 fn answer(catalogue: &Catalogue, vaults: &[String], query: &str, limit: Option<usize>) -> Output {
     // Whoever asks has these two already.
     let others = catalogue.on().filter(|entry| !["find_tool", "call_tool"].contains(&entry.spec.name()));
-    let ranking = Ranking::of(others);
+    let ranking = ToolRanking::of(others);
     let ranked = ranking.best(query);
     let total = ranked.len();
     let fits = total > 0 && ranking.understands(query);
     let mut ranked = ranked.into_iter();
     let best = ranked.next().map(|entry| if fits { whole(entry, vaults) } else { brief(entry) });
-    let others = ranked.filter(|entry| entry.standing != Standing::Listed).map(brief);
+    let others = ranked.filter(|entry| entry.standing != ToolStanding::Listed).map(brief);
     let matches = best.into_iter().chain(others).take(limit.unwrap_or(SHOWN)).collect();
     let relays = catalogue.on().any(|entry| entry.spec.name() == "call_tool");
     let mut output = Output { fits, matches, total, skills: Vec::new(), relays };
@@ -181,7 +181,7 @@ fn answer(catalogue: &Catalogue, vaults: &[String], query: &str, limit: Option<u
 
 impl Output {
     fn tools(&self) -> String {
-        let line = |found: &Found| format!("\n- {}: {}", found.name, found.description);
+        let line = |found: &FoundTool| format!("\n- {}: {}", found.name, found.description);
         let Some((best, others)) = self.matches.split_first() else {
             return "Nothing fits. Try other words, or fewer.".to_owned();
         };
@@ -211,14 +211,14 @@ impl Output {
 }
 
 /// By its first sentence.
-fn brief(entry: &Entry) -> Found {
+fn brief(entry: &CatalogueEntry) -> FoundTool {
     let description = entry.spec.description();
     let first = description.lines().next().unwrap_or_default();
     // After `e.g.` goes on what began.
     let ends = first.match_indices(". ").find(|(at, _)| first[at + 2..].starts_with(char::is_uppercase));
-    Found {
+    FoundTool {
         name: entry.spec.name(),
-        listed: entry.standing == Standing::Listed,
+        listed: entry.standing == ToolStanding::Listed,
         effect: None,
         description: ends.map_or(first, |(at, _)| &first[..=at]).to_owned(),
         arguments: None,
@@ -227,7 +227,7 @@ fn brief(entry: &Entry) -> Found {
 }
 
 /// With all that it takes to call it, unless the client has that already.
-fn whole(entry: &Entry, vaults: &[String]) -> Found {
+fn whole(entry: &CatalogueEntry, vaults: &[String]) -> FoundTool {
     let brief = brief(entry);
     if brief.listed {
         return brief;
@@ -235,7 +235,7 @@ fn whole(entry: &Entry, vaults: &[String]) -> Found {
     // An example that is refused for want of it would be none.
     let vault = vaults.first().filter(|_| vaults.len() > 1 && entry.spec.kind.needs_vault());
     let worked = |example: Example| match (example.gives.last(), example.input) {
-        (Gives::Output(_) | Gives::Including(_), Value::Object(mut arguments)) => {
+        (ExampleResult::Output(_) | ExampleResult::Including(_), Value::Object(mut arguments)) => {
             arguments.extend(vault.map(|vault| ("vault".to_owned(), json!(vault))));
             Some(arguments)
         }
@@ -247,7 +247,7 @@ fn whole(entry: &Entry, vaults: &[String]) -> Found {
     if vault.is_some() {
         arguments += ", vault: string";
     }
-    Found {
+    FoundTool {
         effect: Some(entry.spec.effect.name()),
         description: entry.spec.description().to_owned(),
         arguments: Some(arguments),

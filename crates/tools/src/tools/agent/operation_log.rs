@@ -1,8 +1,8 @@
 use std::collections::BTreeSet;
 
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, Needs, PathArgument, ReadTool, Reason, Role,
-    quote::quoted,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    ToolNeeds, WireFamily, quote::quoted,
 };
 use lapidary_toolkit::reading;
 use lapidary_vault::{VaultPath, View};
@@ -68,15 +68,15 @@ impl ReadTool for OperationLog {
         name: "operation_log",
         dotted: None,
         title: "Show what was done",
-        family: Family::Own,
-        group: Group::Agent,
+        family: WireFamily::Own,
+        group: ToolGroup::Agent,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/path", role: Role::List }],
+        paths: &[PathArgument { pointer: "/path", role: PathRole::List }],
         reasons: &[],
         words: "log history of calls, what did you do, who changed what and when, audit, errors, activity",
     };
-    const NEEDS: Needs = Needs { log_lines: LINES, playbooks: false };
+    const NEEDS: ToolNeeds = ToolNeeds { log_lines: LINES, playbooks: false };
     type Input = Input;
     type Output = Output;
 
@@ -126,14 +126,14 @@ impl ReadTool for OperationLog {
                 says: "Nothing has been done yet",
                 before: &[],
                 input: json!({}),
-                gives: Gives::Output(json!({ "calls": [] })),
+                gives: ExampleResult::Output(json!({ "calls": [] })),
                 after: &[],
             },
             Example {
                 says: "A limit that is too high",
                 before: &[],
                 input: json!({ "limit": 1000 }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: &[],
             },
         ]

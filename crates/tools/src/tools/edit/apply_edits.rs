@@ -1,10 +1,11 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_toolkit::{
     file_edit::{FileEdit, FileInput, FileWritten},
-    occurrence::{self, Which},
+    occurrence::{self, OccurrenceChoice},
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -20,19 +21,19 @@ pub(crate) struct Input {
     file: FileInput,
     /// In order.
     #[schemars(length(min = 1))]
-    edits: Vec<Edit>,
+    edits: Vec<TextEdit>,
 }
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Edit {
+struct TextEdit {
     /// Exact text.
     #[schemars(length(min = 1))]
     find: String,
     replace: String,
     /// As in `str_replace`.
     #[serde(default)]
-    occurrence: Which,
+    occurrence: OccurrenceChoice,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -53,17 +54,17 @@ impl WriteTool for ApplyEdits {
         name: "apply_edits",
         dotted: None,
         title: "Make several edits in a file",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: true,
         idempotent: false,
-        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Write }],
         reasons: &[
-            Kind::NoteMissing,
-            Kind::StalePrecondition,
-            Kind::TextMissing,
-            Kind::TextNotUnique,
-            Kind::OccurrenceOutOfRange,
+            ReasonKind::NoteMissing,
+            ReasonKind::StalePrecondition,
+            ReasonKind::TextMissing,
+            ReasonKind::TextNotUnique,
+            ReasonKind::OccurrenceOutOfRange,
         ],
         words: "several multiple edits changes replacements in one file at once, atomic, multi-edit",
     };
@@ -71,11 +72,11 @@ impl WriteTool for ApplyEdits {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         let mut document = editing.document()?;
         let mut edits = Vec::with_capacity(input.edits.len());
-        for (index, Edit { find, replace, occurrence }) in input.edits.into_iter().enumerate() {
+        for (index, TextEdit { find, replace, occurrence }) in input.edits.into_iter().enumerate() {
             context.check()?;
             let most = context.budget.file_bytes();
             let replaced = document.replace_text(&find, &replace, occurrence.into(), most).map_err(|error| {
@@ -111,7 +112,7 @@ impl WriteTool for ApplyEdits {
                     { "find": "# Tasks", "replace": "# Done" },
                     { "find": "[ ]", "replace": "[x]", "occurrence": "all" },
                 ] }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "Tasks.md",
                     "changed": true,
                     "edits": [{ "replacedCount": 1 }, { "replacedCount": 2 }],
@@ -130,7 +131,7 @@ impl WriteTool for ApplyEdits {
                     { "find": "one\n", "replace": "one\nnew\n" },
                     { "find": "new\ntwo", "replace": "new\n2" },
                 ] }),
-                gives: Gives::Including(json!({ "changed": true, "totalLines": 3 })),
+                gives: ExampleResult::Including(json!({ "changed": true, "totalLines": 3 })),
                 after: &[("a.md", "one\r\nnew\r\n2\r\n")],
             },
             Example {
@@ -140,7 +141,7 @@ impl WriteTool for ApplyEdits {
                     { "find": "Lead", "replace": "Gold" },
                     { "find": "Copper", "replace": "Zinc" },
                 ] }),
-                gives: Gives::Refusal(Kind::TextMissing),
+                gives: ExampleResult::Refusal(ReasonKind::TextMissing),
                 after: NOTES,
             },
         ]

@@ -1,6 +1,7 @@
 use lapidary_note::{ContentHash, Patch, PatchFailure};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_toolkit::file_edit::{FileEdit, FileInput, FileWritten};
 use lapidary_vault::View;
@@ -34,17 +35,17 @@ impl WriteTool for ApplyPatch {
         name: "apply_patch",
         dotted: None,
         title: "Apply a patch to a file",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: false,
         idempotent: false,
-        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Write }],
         reasons: &[
-            Kind::NoteMissing,
-            Kind::StalePrecondition,
-            Kind::PatchInvalid,
-            Kind::PatchMismatch,
-            Kind::EditRefused,
+            ReasonKind::NoteMissing,
+            ReasonKind::StalePrecondition,
+            ReasonKind::PatchInvalid,
+            ReasonKind::PatchMismatch,
+            ReasonKind::EditRefused,
         ],
         words: "apply patch unified diff hunk to a file",
     };
@@ -52,7 +53,7 @@ impl WriteTool for ApplyPatch {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         let document = editing.document()?;
         let patch = Patch::parse(&input.patch).map_err(Reason::PatchInvalid)?;
@@ -80,7 +81,7 @@ impl WriteTool for ApplyPatch {
                 says: "One hunk",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "patch": "@@ -2,2 +2,3 @@\n - Slates\n-- Lead\n+- Gold\n+- Tin\n" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "Tasks.md",
                     "changed": true,
                     "hunks": 1,
@@ -96,21 +97,21 @@ impl WriteTool for ApplyPatch {
                 says: "New lines go behind the line that is named",
                 before: &[("a.md", "one\r\ntwo\r\n")],
                 input: json!({ "file": "a.md", "patch": "@@ -1,0 +2 @@\n+new\n" }),
-                gives: Gives::Including(json!({ "hunks": 1 })),
+                gives: ExampleResult::Including(json!({ "hunks": 1 })),
                 after: &[("a.md", "one\r\nnew\r\ntwo\r\n")],
             },
             Example {
                 says: "A file that is not what the patch was made for",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "patch": "@@ -3 +3 @@\n-- Copper\n+- Gold\n" }),
-                gives: Gives::Refusal(Kind::PatchMismatch),
+                gives: ExampleResult::Refusal(ReasonKind::PatchMismatch),
                 after: NOTES,
             },
             Example {
                 says: "Counts that are not those of the lines",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "patch": "@@ -3,2 +3,2 @@\n-- Lead\n+- Gold\n" }),
-                gives: Gives::Refusal(Kind::PatchInvalid),
+                gives: ExampleResult::Refusal(ReasonKind::PatchInvalid),
                 after: NOTES,
             },
         ]

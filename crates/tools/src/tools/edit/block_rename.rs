@@ -1,12 +1,12 @@
 use lapidary_note::{Block, BlockRename as Rename, ContentHash, Document};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Plan, Reason, Role,
-    WriteTool, bug,
+    Context, Declaration, Effect, Example, ExampleResult, FilePart, PathArgument, PathRole, Reason, ReasonKind,
+    ToolGroup, ToolPlan, WireFamily, WriteTool, bug,
 };
 use lapidary_toolkit::{
     block::{self, BlockInput},
     file_edit::{FileEdit, FileInput, FileWritten},
-    references::{References, ReferencesInput, ReferencesOutput},
+    references::{NoteReferences, ReferencesInput, ReferencesOutput},
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -48,17 +48,17 @@ impl WriteTool for BlockRename {
         name: "block_rename",
         dotted: Some("block.rename"),
         title: "Rename a block",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: false,
         idempotent: false,
-        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Write }],
         reasons: &[
-            Kind::NoteMissing,
-            Kind::SectionMissing,
-            Kind::TargetAmbiguous,
-            Kind::StalePrecondition,
-            Kind::EditRefused,
+            ReasonKind::NoteMissing,
+            ReasonKind::SectionMissing,
+            ReasonKind::TargetAmbiguous,
+            ReasonKind::StalePrecondition,
+            ReasonKind::EditRefused,
         ],
         words: "rename block reference id, update links references to it",
     };
@@ -66,13 +66,13 @@ impl WriteTool for BlockRename {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         let document = editing.document()?;
         let note = document.note();
         let found = input.block.find(editing.path(), &note, |span| document.hash_of(span))?;
         if let Some(expected) = &input.expected_block_hash {
-            editing.expect_part(&document, Part::Block, expected, Some(found.span(&note)))?;
+            editing.expect_part(&document, FilePart::Block, expected, Some(found.span(&note)))?;
         }
         let rename = |document: &Document, block: &Block| match document.rename_block_id(block, &input.new_id) {
             Ok(edited) => Ok(edited.document),
@@ -91,7 +91,7 @@ impl WriteTool for BlockRename {
             .position(|block| block == found.block)
             .ok_or_else(|| bug!("the block that was found is not in its note"))?;
         let follow = Rename { before: &note, index, new_id };
-        let mut references = References::to(context, view, editing.path())?;
+        let mut references = NoteReferences::to(context, view, editing.path())?;
         let own = references.within(context, &document, &|place| follow.follow(place))?;
         let moved = own.note();
         let moved_block =
@@ -106,7 +106,7 @@ impl WriteTool for BlockRename {
 
     fn text(&self, output: &Output) -> Option<String> {
         let done = format!("block id renamed{}", output.references.text());
-        Some(output.written.text_of_part(&done, Part::Block, &output.block_hash))
+        Some(output.written.text_of_part(&done, FilePart::Block, &output.block_hash))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -119,7 +119,7 @@ impl WriteTool for BlockRename {
                 says: "Links follow",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "blockId": "^lead", "newId": "metal", "expected_block_hash": hash }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "Tasks.md",
                     "changed": true,
                     "blockHash": ContentHash::of(b"- Lead ^metal\n").to_string(),
@@ -137,14 +137,14 @@ impl WriteTool for BlockRename {
                 says: "By its id alone, and only shown",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "blockId": "lead", "newId": "metal", "dry_run": true }),
-                gives: Gives::Including(json!({ "referencesUpdated": 1, "dry_run": true })),
+                gives: ExampleResult::Including(json!({ "referencesUpdated": 1, "dry_run": true })),
                 after: NOTES,
             },
             Example {
                 says: "An id that Obsidian would not read",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "blockId": "lead", "newId": "a b", "expected_block_hash": hash }),
-                gives: Gives::Refusal(Kind::EditRefused),
+                gives: ExampleResult::Refusal(ReasonKind::EditRefused),
                 after: NOTES,
             },
         ]

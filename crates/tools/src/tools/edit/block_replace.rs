@@ -1,7 +1,7 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Plan, Reason, Role,
-    WriteTool,
+    Context, Declaration, Effect, Example, ExampleResult, FilePart, PathArgument, PathRole, Reason, ReasonKind,
+    ToolGroup, ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_toolkit::{
     block::{self, BlockInput},
@@ -43,17 +43,17 @@ impl WriteTool for BlockReplace {
         name: "block_replace",
         dotted: Some("block.replace"),
         title: "Replace a block",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: false,
         idempotent: false,
-        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Write }],
         reasons: &[
-            Kind::NoteMissing,
-            Kind::SectionMissing,
-            Kind::TargetAmbiguous,
-            Kind::StalePrecondition,
-            Kind::EditRefused,
+            ReasonKind::NoteMissing,
+            ReasonKind::SectionMissing,
+            ReasonKind::TargetAmbiguous,
+            ReasonKind::StalePrecondition,
+            ReasonKind::EditRefused,
         ],
         words: "replace change block reference id content, list item, paragraph, table row",
     };
@@ -61,13 +61,13 @@ impl WriteTool for BlockReplace {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         let document = editing.document()?;
         let note = document.note();
         let found = input.block.find(editing.path(), &note, |span| document.hash_of(span))?;
         let span = Some(found.span(&note));
-        editing.expect_part(&document, Part::Block, &input.expected_block_hash, span)?;
+        editing.expect_part(&document, FilePart::Block, &input.expected_block_hash, span)?;
         let edited =
             document.replace_block(found.block, &input.content).map_err(|error| editing.refusal(error))?.document;
         let block_hash = block::hash_after_edit(&edited, &found.block.id, found.block.span.start)?;
@@ -75,7 +75,7 @@ impl WriteTool for BlockReplace {
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        Some(output.written.text_of_part("block replaced", Part::Block, &output.block_hash))
+        Some(output.written.text_of_part("block replaced", FilePart::Block, &output.block_hash))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -88,7 +88,7 @@ impl WriteTool for BlockReplace {
                 says: "One item of a list",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "blockId": "lead", "content": "Gold", "expected_block_hash": hash }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "Tasks.md",
                     "changed": true,
                     "blockHash": ContentHash::of(b"- [ ] Gold ^lead\n").to_string(),
@@ -104,14 +104,14 @@ impl WriteTool for BlockReplace {
                 says: "A block that changed since it was read is left alone",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "blockId": "lead", "content": "x", "expected_block_hash": "000000000000" }),
-                gives: Gives::Refusal(Kind::StalePrecondition),
+                gives: ExampleResult::Refusal(ReasonKind::StalePrecondition),
                 after: NOTES,
             },
             Example {
                 says: "A block that is not there",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "blockId": "tin", "content": "x", "expected_block_hash": hash }),
-                gives: Gives::Refusal(Kind::SectionMissing),
+                gives: ExampleResult::Refusal(ReasonKind::SectionMissing),
                 after: NOTES,
             },
         ]

@@ -1,8 +1,8 @@
 use std::collections::BTreeMap;
 
 use lapidary_operation::{
-    BatchOutcome, BatchPlan, BatchStep, BatchTool, Context, Declaration, Effect, Example, Family, Gives, Group, Kind,
-    Offered, Reason, StepAnswer, StepRefusal, operation_error, quote::quoted,
+    BatchOutcome, BatchPlan, BatchStep, BatchTool, Context, Declaration, Effect, Example, ExampleResult, OfferedTools,
+    Reason, ReasonKind, StepAnswer, StepRefusal, ToolGroup, WireFamily, operation_error, quote::quoted,
 };
 use lapidary_toolkit::{budget::OperationsInput, hash};
 use schemars::JsonSchema;
@@ -17,7 +17,7 @@ pub(crate) struct BulkApply;
 pub(crate) struct Input {
     /// In order.
     #[schemars(length(min = 1))]
-    ops: Vec<Operation>,
+    ops: Vec<BatchOperation>,
     /// All or none; `false` makes those that work.
     #[serde(default = "yes")]
     atomic: bool,
@@ -32,7 +32,7 @@ pub(crate) struct Input {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Operation {
+struct BatchOperation {
     /// One that writes, e.g. `str_replace`.
     tool: String,
     /// Its arguments.
@@ -74,12 +74,12 @@ impl BatchTool for BulkApply {
         name: "bulk_apply",
         dotted: Some("bulk.apply"),
         title: "Make many changes at once",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: true,
         idempotent: false,
         paths: &[],
-        reasons: &[Kind::BudgetExceeded],
+        reasons: &[ReasonKind::BudgetExceeded],
         words: "batch bulk several many edits at once, transaction, all or nothing, atomic",
     };
     // A hard delete may be among the operations.
@@ -93,11 +93,11 @@ impl BatchTool for BulkApply {
         if let Some(limit) = limit.filter(|limit| ops.len() as u64 > *limit) {
             return Err(Reason::TooManyOperations { submitted: ops.len(), limit });
         }
-        let steps = ops.into_iter().map(|Operation { tool, args }| BatchStep { tool, arguments: args }).collect();
+        let steps = ops.into_iter().map(|BatchOperation { tool, args }| BatchStep { tool, arguments: args }).collect();
         Ok(BatchPlan { steps, atomic, dry_run })
     }
 
-    fn finish(&self, outcome: BatchOutcome, offered: Offered<'_>) -> Output {
+    fn finish(&self, outcome: BatchOutcome, offered: OfferedTools<'_>) -> Output {
         let BatchOutcome { atomic, dry_run, withdrawn, steps } = outcome;
         Output {
             atomic,
@@ -149,7 +149,7 @@ impl BatchTool for BulkApply {
                     { "tool": "file.move", "args": { "from": "a.md", "to": "c.md" } },
                     edit("c.md", "one", "two"),
                 ] }),
-                gives: Gives::Including(json!({ "atomic": true, "rolled_back": false, "results": [
+                gives: ExampleResult::Including(json!({ "atomic": true, "rolled_back": false, "results": [
                     { "index": 0, "ok": true }, { "ok": true }, { "ok": true, "result": { "linksUpdated": 2 } }, { "ok": true },
                 ] })),
                 after: &[("new.md", "see [[c]]\n"), ("b.md", "[[c]]\n"), ("c.md", "two\n")],
@@ -158,7 +158,7 @@ impl BatchTool for BulkApply {
                 says: "One that is refused leaves everything as it was",
                 before: NOTES,
                 input: json!({ "ops": [edit("a.md", "one", "two"), edit("b.md", "nothing", "x")] }),
-                gives: Gives::Including(json!({ "dry_run": true, "validated": false, "results": [
+                gives: ExampleResult::Including(json!({ "dry_run": true, "validated": false, "results": [
                     { "ok": true }, { "ok": false, "error": { "code": "NOT_FOUND" } },
                 ] })),
                 after: NOTES,
@@ -167,14 +167,16 @@ impl BatchTool for BulkApply {
                 says: "What works is done",
                 before: NOTES,
                 input: json!({ "atomic": false, "ops": [edit("a.md", "one", "two"), edit("b.md", "nothing", "x")] }),
-                gives: Gives::Including(json!({ "dry_run": false, "results": [{ "ok": true }, { "ok": false }] })),
+                gives: ExampleResult::Including(
+                    json!({ "dry_run": false, "results": [{ "ok": true }, { "ok": false }] }),
+                ),
                 after: &[("a.md", "two\n"), ("b.md", "[[a]]\n")],
             },
             Example {
                 says: "More than the budget allows",
                 before: NOTES,
                 input: json!({ "ops": [edit("a.md", "one", "two"), edit("a.md", "two", "x")], "_budget": { "maxBulkOps": 1 } }),
-                gives: Gives::Refusal(Kind::BudgetExceeded),
+                gives: ExampleResult::Refusal(ReasonKind::BudgetExceeded),
                 after: NOTES,
             },
         ]
@@ -222,7 +224,11 @@ fn hint(steps: &[Result<StepAnswer, StepRefusal>]) -> String {
     let is_final = |refusal: &StepRefusal| {
         matches!(
             refusal.reason.kind(),
-            Kind::DeniedByRule | Kind::PathForbidden | Kind::ToolDisabled | Kind::NotInBatch | Kind::ToolUnknown
+            ReasonKind::DeniedByRule
+                | ReasonKind::PathForbidden
+                | ReasonKind::ToolDisabled
+                | ReasonKind::NotInBatch
+                | ReasonKind::ToolUnknown
         )
     };
     let all: Vec<String> = refused().map(|(at, _): (usize, _)| at.to_string()).collect();
@@ -243,7 +249,7 @@ fn result(
     index: usize,
     step: Result<StepAnswer, StepRefusal>,
     withdrawn: bool,
-    offered: Offered<'_>,
+    offered: OfferedTools<'_>,
 ) -> OperationOutput {
     match step {
         Ok(answer) => {

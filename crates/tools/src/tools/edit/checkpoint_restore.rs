@@ -1,11 +1,12 @@
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_toolkit::{
     checkpoint, hash, reading,
-    restoring::{RestoredFile, Restoring},
+    restoring::{RestorePlan, RestoredFile},
 };
-use lapidary_vault::{Guard, View};
+use lapidary_vault::{ContentGuard, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -45,17 +46,17 @@ impl WriteTool for CheckpointRestore {
         name: "checkpoint_restore",
         dotted: None,
         title: "Undo a change",
-        family: Family::Own,
-        group: Group::Edit,
+        family: WireFamily::Own,
+        group: ToolGroup::Edit,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/path", role: Role::Write }],
+        paths: &[PathArgument { pointer: "/path", role: PathRole::Write }],
         reasons: &[
-            Kind::CheckpointMissing,
-            Kind::CheckpointAmbiguous,
-            Kind::VersionMissing,
-            Kind::StalePrecondition,
-            Kind::FileExists,
+            ReasonKind::CheckpointMissing,
+            ReasonKind::CheckpointAmbiguous,
+            ReasonKind::VersionMissing,
+            ReasonKind::StalePrecondition,
+            ReasonKind::FileExists,
         ],
         words: "undo revert restore roll back a change, get back a deleted note, recover an old version",
     };
@@ -64,23 +65,23 @@ impl WriteTool for CheckpointRestore {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let found = checkpoint::find(view, &input.id)?;
         let path = input.path.as_deref().map(reading::parse_path).transpose()?;
         let name = Self::DECLARATION.name;
         let expected = hash::expected(name, EXPECTED, input.expected_hash.as_deref())?;
-        let guard = if expected.is_some() { Guard::Caller } else { Guard::Plan };
+        let guard = if expected.is_some() { ContentGuard::Caller } else { ContentGuard::Plan };
         if let Some(expected) = &expected {
             let Some(path) = &path else { return Err(Reason::bad_argument(name, EXPECTED, "needs `path`")) };
             let now = reading::read_if_there(view, path)?;
             hash::check(path, EXPECTED, Some(expected), now.as_deref())?;
         }
         let path = path.map(|path| checkpoint::entry_of(&found, &path)).transpose()?.map(|entry| entry.path.clone());
-        let mut restoring = Restoring::new(view, guard);
+        let mut restoring = RestorePlan::new(view, guard);
         restoring.checkpoint(context, &found, path.as_ref())?;
         let (changes, files) = restoring.done();
         let output = Output { id: found.id.clone(), files, dry_run: input.dry_run };
-        Ok(Plan { changes, output, dry_run: input.dry_run })
+        Ok(ToolPlan { changes, output, dry_run: input.dry_run })
     }
 
     fn text(&self, output: &Output) -> Option<String> {
@@ -97,7 +98,7 @@ impl WriteTool for CheckpointRestore {
                 says: "An edit is undone",
                 before: NOTES,
                 input: json!({ "id": "c0ff" }),
-                gives: Gives::Including(json!({ "files": [{ "path": "a.md", "outcome": "restored" }] }))
+                gives: ExampleResult::Including(json!({ "files": [{ "path": "a.md", "outcome": "restored" }] }))
                     .after("str_replace", json!({ "file": "a.md", "find": "old", "replace": "new" })),
                 after: NOTES,
             },
@@ -105,7 +106,7 @@ impl WriteTool for CheckpointRestore {
                 says: "A move with its links is undone",
                 before: NOTES,
                 input: json!({ "id": "c0ff" }),
-                gives: Gives::Including(json!({ "files": [
+                gives: ExampleResult::Including(json!({ "files": [
                     { "path": "b.md", "outcome": "restored" },
                     { "path": "a.md", "outcome": "moved back" },
                 ] }))
@@ -116,7 +117,7 @@ impl WriteTool for CheckpointRestore {
                 says: "A deleted note comes back",
                 before: NOTES,
                 input: json!({ "id": "c0ff", "path": "a.md" }),
-                gives: Gives::Including(json!({ "files": [{ "path": "a.md", "outcome": "restored" }] }))
+                gives: ExampleResult::Including(json!({ "files": [{ "path": "a.md", "outcome": "restored" }] }))
                     .after("file_delete", json!({ "file": "a.md" })),
                 after: NOTES,
             },
@@ -124,7 +125,7 @@ impl WriteTool for CheckpointRestore {
                 says: "A note that was made goes to the trash",
                 before: NOTES,
                 input: json!({ "id": "c0ff" }),
-                gives: Gives::Including(json!({ "files": [{ "path": "c.md", "outcome": "removed" }] }))
+                gives: ExampleResult::Including(json!({ "files": [{ "path": "c.md", "outcome": "removed" }] }))
                     .after("file_create", json!({ "file": "c.md", "content": "new\n" })),
                 after: &[(".trash/c.md", "new\n")],
             },
@@ -132,7 +133,7 @@ impl WriteTool for CheckpointRestore {
                 says: "A checkpoint that is not there",
                 before: NOTES,
                 input: json!({ "id": "abcd" }),
-                gives: Gives::Refusal(Kind::CheckpointMissing),
+                gives: ExampleResult::Refusal(ReasonKind::CheckpointMissing),
                 after: NOTES,
             },
         ]

@@ -1,10 +1,11 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_toolkit::{
-    appending::{self, Appended},
-    file_edit::{EditTarget, FileInput, Made},
+    appending::{self, AppendedText},
+    file_edit::{EditTarget, FileInput, FileMade},
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -34,19 +35,19 @@ impl WriteTool for FileAppend {
         name: "file_append",
         dotted: Some("file.append"),
         title: "Append to a file",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: false,
         idempotent: false,
-        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
-        reasons: &[Kind::StalePrecondition, Kind::EditRefused],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Write }],
+        reasons: &[ReasonKind::StalePrecondition, ReasonKind::EditRefused],
         words: "append add text to the end of a file, log",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
-    type Output = Made;
+    type Output = FileMade;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Made>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<FileMade>, Reason> {
         let Input { file, mut content, ensure_trailing_newline } = input;
         match EditTarget::begin(Self::DECLARATION.name, context, view, file)? {
             EditTarget::File(editing) => {
@@ -55,21 +56,21 @@ impl WriteTool for FileAppend {
                     true => document.insert_lines(document.line_count() + 1, content),
                     false => document.insert_at(document.shown().len(), content),
                 };
-                let Appended { document, notice } =
+                let AppendedText { document, notice } =
                     appending::appended(&document, &content, ensure_trailing_newline, add)
                         .map_err(|error| editing.refusal(error))?;
-                Ok(editing.plan(&document, |written| Made { written, created: false, notice }))
+                Ok(editing.plan(&document, |written| FileMade { written, created: false, notice }))
             }
             EditTarget::Nothing(creating) => {
                 if ensure_trailing_newline && !content.is_empty() && !content.ends_with('\n') {
                     content.push('\n');
                 }
-                Ok(creating.plan(content, |written| Made { written, created: true, notice: None }))
+                Ok(creating.plan(content, |written| FileMade { written, created: true, notice: None }))
             }
         }
     }
 
-    fn text(&self, output: &Made) -> Option<String> {
+    fn text(&self, output: &FileMade) -> Option<String> {
         Some(output.text("appended"))
     }
 
@@ -81,7 +82,7 @@ impl WriteTool for FileAppend {
                 says: "A line at the end",
                 before: NOTES,
                 input: json!({ "file": "Log.md", "content": "three" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "Log.md",
                     "created": false,
                     "changed": true,
@@ -97,7 +98,7 @@ impl WriteTool for FileAppend {
                 says: "The id at the end of a block stays at its end",
                 before: &[("List.md", "- item ^b1\n")],
                 input: json!({ "file": "List.md", "content": "more" }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "notice": "A blank line was put before the text, so that `^b1` stays the id of its block.",
                 })),
                 after: &[("List.md", "- item ^b1\n\nmore\n")],
@@ -106,35 +107,37 @@ impl WriteTool for FileAppend {
                 says: "Another item needs no blank line",
                 before: &[("List.md", "- item ^b1\n")],
                 input: json!({ "file": "List.md", "content": "- more" }),
-                gives: Gives::Including(json!({ "changed": true })),
+                gives: ExampleResult::Including(json!({ "changed": true })),
                 after: &[("List.md", "- item ^b1\n- more\n")],
             },
             Example {
                 says: "Exactly what is sent, though an id is lost by it",
                 before: &[("List.md", "- item ^b1")],
                 input: json!({ "file": "List.md", "content": " and more", "ensureTrailingNewline": false }),
-                gives: Gives::Including(json!({ "notice": "`^b1` is no longer the id of a block: text follows it." })),
+                gives: ExampleResult::Including(
+                    json!({ "notice": "`^b1` is no longer the id of a block: text follows it." }),
+                ),
                 after: &[("List.md", "- item ^b1 and more")],
             },
             Example {
                 says: "A file that is not there yet",
                 before: &[],
                 input: json!({ "file": "Log.md", "content": "one" }),
-                gives: Gives::Including(json!({ "created": true, "totalLines": 1 })),
+                gives: ExampleResult::Including(json!({ "created": true, "totalLines": 1 })),
                 after: &[("Log.md", "one\n")],
             },
             Example {
                 says: "Exactly what is sent",
                 before: NOTES,
                 input: json!({ "file": "Log.md", "content": " and more", "ensureTrailingNewline": false }),
-                gives: Gives::Including(json!({ "totalLines": 2 })),
+                gives: ExampleResult::Including(json!({ "totalLines": 2 })),
                 after: &[("Log.md", "one\r\ntwo and more")],
             },
             Example {
                 says: "A file that changed since it was read is left alone",
                 before: NOTES,
                 input: json!({ "file": "Log.md", "content": "three", "expected_content_hash": "sha256:000000000000" }),
-                gives: Gives::Refusal(Kind::StalePrecondition),
+                gives: ExampleResult::Refusal(ReasonKind::StalePrecondition),
                 after: NOTES,
             },
         ]

@@ -1,10 +1,10 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, Wanted,
-    WriteTool, bug,
+    Context, Declaration, Effect, Example, ExampleResult, NameWanted, PathArgument, PathRole, Reason, ReasonKind,
+    ToolGroup, ToolPlan, WireFamily, WriteTool, bug,
 };
 use lapidary_toolkit::{
-    file_edit::{EditTarget, FileInput, Made},
+    file_edit::{EditTarget, FileInput, FileMade},
     reading,
 };
 use lapidary_vault::View;
@@ -28,33 +28,33 @@ impl WriteTool for FileCreate {
         name: "file_create",
         dotted: Some("file.create"),
         title: "Make a file",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: false,
         idempotent: false,
-        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
-        reasons: &[Kind::FileExists, Kind::StalePrecondition],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Write }],
+        reasons: &[ReasonKind::FileExists, ReasonKind::StalePrecondition],
         words: "make file of any kind, txt csv canvas",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
-    type Output = Made;
+    type Output = FileMade;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Made>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<FileMade>, Reason> {
         let path = reading::parse_path(&input.file.file)?;
         if let Some(there) = reading::read_if_there(view, &path)? {
-            return Err(Reason::DestinationExists { path, current: there.hash(), wanted: Wanted::New });
+            return Err(Reason::DestinationExists { path, current: there.hash(), wanted: NameWanted::New });
         }
         match EditTarget::begin(Self::DECLARATION.name, context, view, input.file)? {
             EditTarget::Nothing(creating) => {
-                Ok(creating.plan(input.content, |written| Made { written, created: true, notice: None }))
+                Ok(creating.plan(input.content, |written| FileMade { written, created: true, notice: None }))
             }
             // A view does not change.
             EditTarget::File(_) => Err(bug!("a file appeared in a view that does not change")),
         }
     }
 
-    fn text(&self, output: &Made) -> Option<String> {
+    fn text(&self, output: &FileMade) -> Option<String> {
         Some(output.text("created"))
     }
 
@@ -64,7 +64,7 @@ impl WriteTool for FileCreate {
                 says: "A note in a new folder",
                 before: &[],
                 input: json!({ "file": "Inbox/Idea.md", "content": "# Idea\n" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "Inbox/Idea.md",
                     "created": true,
                     "changed": true,
@@ -80,7 +80,7 @@ impl WriteTool for FileCreate {
                 says: "A file that is there stays",
                 before: &[("a.md", "old\n")],
                 input: json!({ "file": "a.md", "content": "new\n" }),
-                gives: Gives::Refusal(Kind::FileExists),
+                gives: ExampleResult::Refusal(ReasonKind::FileExists),
                 after: &[("a.md", "old\n")],
             },
         ]

@@ -2,15 +2,15 @@ use std::sync::Arc;
 
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Plan, Reason, Refused,
-    Role, WriteTool, quote::quoted,
+    CommitReport, Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRefusal, PathRole, Reason,
+    ReasonKind, ToolGroup, ToolPlan, WireFamily, WriteTool, quote::quoted,
 };
 use lapidary_toolkit::{
     file_edit::{EXPECTED_CONTENT, FileEdit, FileInput},
     index, reading,
     removing::{is_for_good, to_trash},
 };
-use lapidary_vault::{Change, ChangeSet, Guard, VaultPath, View};
+use lapidary_vault::{Change, ChangeSet, ContentGuard, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -50,27 +50,27 @@ impl WriteTool for FileDelete {
         name: "file_delete",
         dotted: Some("file.delete"),
         title: "Delete a file",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: false,
         idempotent: false,
-        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
-        reasons: &[Kind::NoteMissing, Kind::StalePrecondition],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Write }],
+        reasons: &[ReasonKind::NoteMissing, ReasonKind::StalePrecondition],
         words: "delete remove trash a file note attachment, throw away",
     };
     const EFFECT: Effect = Effect::Destroy;
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let (file, dry_run) = (input.file.file.clone(), input.file.dry_run);
         if let Some(folder) = empty_folder(context, view, &input)? {
             let output = Output { file, deleted: false, trashed: true, trashed_to: None, dry_run };
-            return Ok(Plan { changes: ChangeSet::one(Change::TrashFolder { path: folder }), output, dry_run });
+            return Ok(ToolPlan { changes: ChangeSet::one(Change::TrashFolder { path: folder }), output, dry_run });
         }
         let editing = FileEdit::begin_exactly(Self::DECLARATION.name, context, view, input.file)?;
         let expected = editing.is_expected();
-        let guard = if expected { Guard::Caller } else { Guard::Plan };
+        let guard = if expected { ContentGuard::Caller } else { ContentGuard::Plan };
         let (path, before) = (editing.path().clone(), Arc::clone(&editing.before));
         let change =
             if input.trash { to_trash(view, path, before, guard) } else { Change::Delete { path, before, guard } };
@@ -81,10 +81,10 @@ impl WriteTool for FileDelete {
             return Err(editing.bad_argument(EXPECTED_CONTENT, why));
         }
         let output = Output { file, deleted, trashed: !deleted, trashed_to: None, dry_run };
-        Ok(Plan { changes: ChangeSet::one(change), output, dry_run })
+        Ok(ToolPlan { changes: ChangeSet::one(change), output, dry_run })
     }
 
-    fn finish(&self, output: &mut Output, learnt: &Learnt<'_>) {
+    fn finish(&self, output: &mut Output, learnt: &CommitReport<'_>) {
         if output.trashed
             && let Ok(path) = VaultPath::parse(&output.file)
         {
@@ -110,7 +110,7 @@ impl WriteTool for FileDelete {
                 says: "Into the trash",
                 before: NOTES,
                 input: json!({ "file": "Inbox/Idea.md" }),
-                gives: Gives::Output(
+                gives: ExampleResult::Output(
                     json!({ "file": "Inbox/Idea.md", "deleted": false, "trashed": true, "dry_run": false }),
                 ),
                 after: &[(".trash/Idea.md", "# Idea\n")],
@@ -119,21 +119,21 @@ impl WriteTool for FileDelete {
                 says: "For good, and only exactly this",
                 before: NOTES,
                 input: json!({ "file": "Inbox/Idea.md", "trash": false, "expected_content_hash": hash }),
-                gives: Gives::Including(json!({ "deleted": true, "trashed": false })),
+                gives: ExampleResult::Including(json!({ "deleted": true, "trashed": false })),
                 after: &[],
             },
             Example {
                 says: "A folder with files in it",
                 before: NOTES,
                 input: json!({ "file": "Inbox" }),
-                gives: Gives::Refusal(Kind::PathIsDirectory),
+                gives: ExampleResult::Refusal(ReasonKind::PathIsDirectory),
                 after: NOTES,
             },
             Example {
                 says: "For good without a hash is refused",
                 before: NOTES,
                 input: json!({ "file": "Inbox/Idea.md", "trash": false }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: NOTES,
             },
         ]
@@ -155,5 +155,5 @@ fn empty_folder(context: &Context<'_>, view: &View, input: &Input) -> Result<Opt
     if elsewhere.is_ok_and(|elsewhere| view.closes_alike(&folder, &elsewhere)) {
         return Ok(Some(folder));
     }
-    Err(Reason::PathForbidden { path: folder, writing: true, denied: Refused::PartlyClosed })
+    Err(Reason::PathForbidden { path: folder, writing: true, denied: PathRefusal::PartlyClosed })
 }

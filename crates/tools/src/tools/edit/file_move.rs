@@ -1,18 +1,18 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, Wanted,
-    WriteTool,
+    Context, Declaration, Effect, Example, ExampleResult, NameWanted, PathArgument, PathRole, Reason, ReasonKind,
+    ToolGroup, ToolPlan, WireFamily, WriteTool,
     quote::{Prose, quoted, quoted_path},
 };
 use lapidary_toolkit::{
     file_edit::EXPECTED_CONTENT,
     folder, hash, index,
-    moving::{LinksOutput, Moving, files_of_folder, folder_changes, writes},
+    moving::{FileMoving, LinksOutput, files_of_folder, folder_changes, writes},
     naming, reading,
     removing::out_of_the_way,
 };
-use lapidary_vault::{Change, ChangeSet, Files, Guard, VaultPath, View};
+use lapidary_vault::{Change, ChangeSet, ContentGuard, VaultPath, View, VisibleFiles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -83,22 +83,27 @@ impl WriteTool for FileMove {
         name: "file_move",
         dotted: Some("file.move"),
         title: "Move or rename",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: true,
         idempotent: false,
         paths: &[
-            PathArgument { pointer: "/from", role: Role::Write },
-            PathArgument { pointer: "/to", role: Role::Write },
+            PathArgument { pointer: "/from", role: PathRole::Write },
+            PathArgument { pointer: "/to", role: PathRole::Write },
         ],
-        reasons: &[Kind::NoteMissing, Kind::FileExists, Kind::StalePrecondition, Kind::EditRefused],
+        reasons: &[
+            ReasonKind::NoteMissing,
+            ReasonKind::FileExists,
+            ReasonKind::StalePrecondition,
+            ReasonKind::EditRefused,
+        ],
         words: "rename a file, rename a note, rename a folder, move a note, file folder directory, change its name or path, update links backlinks",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let from = reading::parse_path(&input.from)?;
         let to = reading::parse_path(&input.to)?;
         let files = index::files(context, view)?;
@@ -130,7 +135,7 @@ impl WriteTool for FileMove {
                 says: "A note moves, and the links to it and in it with it",
                 before: NOTES,
                 input: json!({ "from": "Inbox/Idea.md", "to": "Projects/Cut.md" }),
-                gives: Gives::Including(json!({ "to": "Projects/Cut.md", "moved": true, "linksUpdated": 2 })),
+                gives: ExampleResult::Including(json!({ "to": "Projects/Cut.md", "moved": true, "linksUpdated": 2 })),
                 after: &[
                     ("Projects/Cut.md", "# Idea\nsee [plan](../Plan.md)\n"),
                     ("Plan.md", "[[Cut|Cut]] and [[Cut#Idea]]\n"),
@@ -140,7 +145,7 @@ impl WriteTool for FileMove {
                 says: "A folder moves with everything in it",
                 before: NOTES,
                 input: json!({ "from": "Inbox", "to": "Archive/2026" }),
-                gives: Gives::Including(json!({ "to": "Archive/2026", "filesMoved": 1 })),
+                gives: ExampleResult::Including(json!({ "to": "Archive/2026", "filesMoved": 1 })),
                 after: &[
                     ("Archive/2026/Idea.md", "# Idea\nsee [plan](Plan.md)\n"),
                     ("Plan.md", "[[Idea|Idea]] and [[Idea#Idea]]\n"),
@@ -150,28 +155,30 @@ impl WriteTool for FileMove {
                 says: "A folder that may be mistyped",
                 before: NOTES,
                 input: json!({ "from": "Plan.md", "to": "Inobx/Plan.md" }),
-                gives: Gives::Including(json!({ "notice": "The folder `Inobx` is new. Did you mean `Inbox`?" })),
+                gives: ExampleResult::Including(
+                    json!({ "notice": "The folder `Inobx` is new. Did you mean `Inbox`?" }),
+                ),
                 after: &[("Inobx/Plan.md", "[[Inbox/Idea|Idea]] and [[Idea#Idea]]\n")],
             },
             Example {
                 says: "A file that is in the way is left alone",
                 before: NOTES,
                 input: json!({ "from": "Inbox/Idea.md", "to": "Plan.md" }),
-                gives: Gives::Refusal(Kind::FileExists),
+                gives: ExampleResult::Refusal(ReasonKind::FileExists),
                 after: NOTES,
             },
             Example {
                 says: "A free name beside it",
                 before: NOTES,
                 input: json!({ "from": "Inbox/Idea.md", "to": "Plan.md", "on_conflict": "rename" }),
-                gives: Gives::Including(json!({ "to": "Plan (1).md" })),
+                gives: ExampleResult::Including(json!({ "to": "Plan (1).md" })),
                 after: &[("Plan (1).md", "# Idea\nsee [plan](Plan.md)\n")],
             },
             Example {
                 says: "What is not there cannot be moved",
                 before: NOTES,
                 input: json!({ "from": "Inbox/Idee.md", "to": "Cut.md" }),
-                gives: Gives::Refusal(Kind::NoteMissing),
+                gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
                 after: NOTES,
             },
         ]
@@ -184,7 +191,7 @@ fn move_file(
     input: &Input,
     from: VaultPath,
     to: VaultPath,
-) -> Result<Plan<Output>, Reason> {
+) -> Result<ToolPlan<Output>, Reason> {
     let expected =
         hash::expected(FileMove::DECLARATION.name, EXPECTED_CONTENT, input.expected_content_hash.as_deref())?;
     // What is too large to be read can be moved all the same, unless somebody wants to be sure what it is.
@@ -201,13 +208,13 @@ fn move_file(
     let (mut content, mut links, mut others) = (None, LinksOutput::default(), Vec::new());
     if input.update_links {
         let moved = BTreeMap::from([(from.clone(), to.clone())]);
-        let (rewrites, output) = Moving::new(context, view, moved, gone)?.rewrites(context, view)?;
+        let (rewrites, output) = FileMoving::new(context, view, moved, gone)?.rewrites(context, view)?;
         links = output;
         for rewrite in rewrites {
             if rewrite.path == from { content = Some(rewrite.content) } else { others.push(rewrite) }
         }
     }
-    let guard = if expected.is_some() { Guard::Caller } else { Guard::Plan };
+    let guard = if expected.is_some() { ContentGuard::Caller } else { ContentGuard::Plan };
     let change = Change::Move { from, to: to.clone(), before, guard, content };
     let content_hash = change.before().and(change.content()).map(|content| content.hash().to_string());
     changes.push(change);
@@ -222,11 +229,11 @@ fn move_file(
         dry_run: input.dry_run,
         notice: new_folder(files, &to),
     };
-    Ok(Plan { changes: ChangeSet { changes }, output, dry_run: input.dry_run })
+    Ok(ToolPlan { changes: ChangeSet { changes }, output, dry_run: input.dry_run })
 }
 
 /// What to tell a caller who moves something into a folder that is not there, while one is there that is called nearly so.
-fn new_folder(files: &Files, to: &VaultPath) -> Option<String> {
+fn new_folder(files: &VisibleFiles, to: &VaultPath) -> Option<String> {
     let folder = to.folder().filter(|folder| files.find_folder(folder).is_none())?;
     let meant = folder::near(files, &folder)?;
     Some(format!("The folder {} is new. Did you mean {}?", quoted_path(&folder), quoted_path(&meant)))
@@ -249,7 +256,7 @@ fn destination(
     };
     match on_conflict {
         OnConflict::Overwrite if to != *from => {
-            let trash = out_of_the_way(view, to.clone(), there, Guard::Nobody);
+            let trash = out_of_the_way(view, to.clone(), there, ContentGuard::Nobody);
             Ok((to, Some(trash)))
         }
         OnConflict::Rename => {
@@ -265,10 +272,10 @@ fn destination(
                     return Ok((wanted, None));
                 }
             }
-            Err(Reason::DestinationExists { path: to, current: there.hash(), wanted: Wanted::Moved })
+            Err(Reason::DestinationExists { path: to, current: there.hash(), wanted: NameWanted::Moved })
         }
         OnConflict::Error | OnConflict::Overwrite => {
-            Err(Reason::DestinationExists { path: to, current: there.hash(), wanted: Wanted::Moved })
+            Err(Reason::DestinationExists { path: to, current: there.hash(), wanted: NameWanted::Moved })
         }
     }
 }
@@ -279,7 +286,7 @@ fn move_folder(
     input: &Input,
     from: VaultPath,
     to: VaultPath,
-) -> Result<Plan<Output>, Reason> {
+) -> Result<ToolPlan<Output>, Reason> {
     let tool = FileMove::DECLARATION.name;
     if input.expected_content_hash.is_some() {
         return Err(Reason::bad_argument(tool, EXPECTED_CONTENT, "is for files, and this is a folder"));
@@ -296,14 +303,14 @@ fn move_folder(
         return Err(Reason::bad_argument(tool, "to", problem));
     }
     if let Some(there) = reading::read_if_there(view, &to)? {
-        return Err(Reason::DestinationExists { path: to, current: there.hash(), wanted: Wanted::Moved });
+        return Err(Reason::DestinationExists { path: to, current: there.hash(), wanted: NameWanted::Moved });
     }
     naming::check_new(view, &to, Some(&from))?;
     let moved = files_of_folder(view, files, &from, &to)?;
     let files_moved = Some(moved.len());
     let (mut rewrites, mut links) = (Vec::new(), LinksOutput::default());
     if input.update_links {
-        (rewrites, links) = Moving::new(context, view, moved.clone(), BTreeSet::new())?.rewrites(context, view)?;
+        (rewrites, links) = FileMoving::new(context, view, moved.clone(), BTreeSet::new())?.rewrites(context, view)?;
     }
     let changes = folder_changes(from, to.clone(), &moved, rewrites);
     let output = Output {
@@ -316,5 +323,5 @@ fn move_folder(
         dry_run: input.dry_run,
         notice: new_folder(files, &to),
     };
-    Ok(Plan { changes: ChangeSet { changes }, output, dry_run: input.dry_run })
+    Ok(ToolPlan { changes: ChangeSet { changes }, output, dry_run: input.dry_run })
 }

@@ -1,8 +1,9 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool,
 };
-use lapidary_toolkit::file_edit::{EXPECTED_CONTENT, EditTarget, FileInput, Made};
+use lapidary_toolkit::file_edit::{EXPECTED_CONTENT, EditTarget, FileInput, FileMade};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -29,19 +30,19 @@ impl WriteTool for FileReplace {
         name: "file_replace",
         dotted: Some("file.replace"),
         title: "Replace a file",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
-        reasons: &[Kind::NoteMissing, Kind::StalePrecondition],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Write }],
+        reasons: &[ReasonKind::NoteMissing, ReasonKind::StalePrecondition],
         words: "replace overwrite rewrite the whole file",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
-    type Output = Made;
+    type Output = FileMade;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Made>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<FileMade>, Reason> {
         let target = EditTarget::begin(Self::DECLARATION.name, context, view, input.file)
             .map_err(|reason| reason.with_what_changed(view, input.content.as_bytes()))?;
         match target {
@@ -51,16 +52,16 @@ impl WriteTool for FileReplace {
             }
             EditTarget::File(editing) => {
                 let content = editing.document()?.in_own_form(&input.content);
-                Ok(editing.plan_content(content, |written| Made { written, created: false, notice: None }))
+                Ok(editing.plan_content(content, |written| FileMade { written, created: false, notice: None }))
             }
             EditTarget::Nothing(creating) if !input.create_if_missing => Err(creating.missing(context, view)),
             EditTarget::Nothing(creating) => {
-                Ok(creating.plan(input.content, |written| Made { written, created: true, notice: None }))
+                Ok(creating.plan(input.content, |written| FileMade { written, created: true, notice: None }))
             }
         }
     }
 
-    fn text(&self, output: &Made) -> Option<String> {
+    fn text(&self, output: &FileMade) -> Option<String> {
         Some(output.text("replaced"))
     }
 
@@ -72,7 +73,7 @@ impl WriteTool for FileReplace {
                 says: "The file that was read, in its own line ends",
                 before: NOTES,
                 input: json!({ "file": "a.md", "content": "new\n", "expected_content_hash": hash }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "a.md",
                     "created": false,
                     "changed": true,
@@ -88,28 +89,28 @@ impl WriteTool for FileReplace {
                 says: "A file that was not read is not replaced",
                 before: NOTES,
                 input: json!({ "file": "a.md", "content": "new\n" }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: NOTES,
             },
             Example {
                 says: "A file that changed since it was read is left alone",
                 before: NOTES,
                 input: json!({ "file": "a.md", "content": "new\n", "expected_content_hash": "sha256:000000000000" }),
-                gives: Gives::Refusal(Kind::StalePrecondition),
+                gives: ExampleResult::Refusal(ReasonKind::StalePrecondition),
                 after: NOTES,
             },
             Example {
                 says: "A file that may be new",
                 before: NOTES,
                 input: json!({ "file": "b.md", "content": "new\n", "create_if_missing": true }),
-                gives: Gives::Including(json!({ "created": true })),
+                gives: ExampleResult::Including(json!({ "created": true })),
                 after: &[("b.md", "new\n")],
             },
             Example {
                 says: "A file that is not there",
                 before: NOTES,
                 input: json!({ "file": "b.md", "content": "new\n" }),
-                gives: Gives::Refusal(Kind::NoteMissing),
+                gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
                 after: NOTES,
             },
         ]

@@ -1,10 +1,11 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_toolkit::{
     file_edit::{FileEdit, FileInput},
-    frontmatter::{self, FrontmatterInput, FrontmatterOutput, Step},
+    frontmatter::{self, FrontmatterInput, FrontmatterOutput, PropertyStep},
     properties,
 };
 use lapidary_vault::View;
@@ -33,23 +34,28 @@ impl WriteTool for FrontmatterDelete {
         name: "frontmatter_delete",
         dotted: Some("frontmatter.delete"),
         title: "Delete a property",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
-        reasons: &[Kind::NoteMissing, Kind::StalePrecondition, Kind::FrontmatterInvalid, Kind::EditRefused],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Write }],
+        reasons: &[
+            ReasonKind::NoteMissing,
+            ReasonKind::StalePrecondition,
+            ReasonKind::FrontmatterInvalid,
+            ReasonKind::EditRefused,
+        ],
         words: "delete remove frontmatter property yaml key of a note",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
     type Output = FrontmatterOutput;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<FrontmatterOutput>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<FrontmatterOutput>, Reason> {
         let path = properties::key_path(Self::DECLARATION.name, &input.key_path)?;
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         input.frontmatter.check(&editing, &editing.document()?)?;
-        frontmatter::plan(editing, &[Step::Delete(path)])
+        frontmatter::plan(editing, &[PropertyStep::Delete(path)])
     }
 
     fn text(&self, output: &FrontmatterOutput) -> Option<String> {
@@ -66,7 +72,7 @@ impl WriteTool for FrontmatterDelete {
                 says: "The only value of a map",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "keyPath": "author.name", "expected_frontmatter_hash": block(NOTE) }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "Plan.md",
                     "changed": true,
                     "frontmatterHash": block(EDITED),
@@ -82,14 +88,14 @@ impl WriteTool for FrontmatterDelete {
                 says: "What is not there need not be deleted",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "keyPath": "status", "expected_frontmatter_hash": block(NOTE) }),
-                gives: Gives::Including(json!({ "changed": false })),
+                gives: ExampleResult::Including(json!({ "changed": false })),
                 after: NOTES,
             },
             Example {
                 says: "Without the hash of what is there",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "keyPath": "id" }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: NOTES,
             },
         ]

@@ -1,10 +1,11 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_toolkit::{
     file_edit::{FileEdit, FileInput},
-    frontmatter::{self, FrontmatterInput, FrontmatterOutput, Step},
+    frontmatter::{self, FrontmatterInput, FrontmatterOutput, PropertyStep},
     properties,
 };
 use lapidary_vault::View;
@@ -33,24 +34,29 @@ impl WriteTool for FrontmatterSet {
         name: "frontmatter_set",
         dotted: Some("frontmatter.set"),
         title: "Set a property",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
-        reasons: &[Kind::NoteMissing, Kind::StalePrecondition, Kind::FrontmatterInvalid, Kind::EditRefused],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Write }],
+        reasons: &[
+            ReasonKind::NoteMissing,
+            ReasonKind::StalePrecondition,
+            ReasonKind::FrontmatterInvalid,
+            ReasonKind::EditRefused,
+        ],
         words: "set change add frontmatter property yaml key value of a note",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
     type Output = FrontmatterOutput;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<FrontmatterOutput>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<FrontmatterOutput>, Reason> {
         let path = properties::key_path(Self::DECLARATION.name, &input.key_path)?;
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         input.frontmatter.check(&editing, &editing.document()?)?;
         let value = frontmatter::value(&editing, "value", &input.value)?;
-        frontmatter::plan(editing, &[Step::Set(path, value)])
+        frontmatter::plan(editing, &[PropertyStep::Set(path, value)])
     }
 
     fn text(&self, output: &FrontmatterOutput) -> Option<String> {
@@ -69,7 +75,7 @@ impl WriteTool for FrontmatterSet {
                 input: json!({
                     "file": "Plan.md", "keyPath": "author.name", "value": "Bea", "expected_frontmatter_hash": block(NOTE),
                 }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "Plan.md",
                     "changed": true,
                     "frontmatterHash": block(EDITED),
@@ -85,14 +91,14 @@ impl WriteTool for FrontmatterSet {
                 says: "The first property of a note",
                 before: &[("a.md", "text\n")],
                 input: json!({ "file": "a.md", "keyPath": "tags", "value": ["x"] }),
-                gives: Gives::Including(json!({ "changed": true, "totalLines": 5 })),
+                gives: ExampleResult::Including(json!({ "changed": true, "totalLines": 5 })),
                 after: &[("a.md", "---\ntags:\n  - x\n---\ntext\n")],
             },
             Example {
                 says: "Without the hash of what is there",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "keyPath": "id", "value": 8 }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: NOTES,
             },
             Example {
@@ -101,7 +107,7 @@ impl WriteTool for FrontmatterSet {
                 input: json!({
                     "file": "Plan.md", "keyPath": "id", "value": 8, "expected_frontmatter_hash": "sha256:000000000000",
                 }),
-                gives: Gives::Refusal(Kind::StalePrecondition),
+                gives: ExampleResult::Refusal(ReasonKind::StalePrecondition),
                 after: NOTES,
             },
         ]

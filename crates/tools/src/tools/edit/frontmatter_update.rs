@@ -1,11 +1,12 @@
-use lapidary_note::{ContentHash, PropertyPath, Value};
+use lapidary_note::{ContentHash, PropertyPath, YamlValue};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool, bug,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool, bug,
 };
 use lapidary_toolkit::{
     file_edit::{FileEdit, FileInput},
-    frontmatter::{self, FrontmatterInput, FrontmatterOutput, Step},
-    properties::{self, Properties},
+    frontmatter::{self, FrontmatterInput, FrontmatterOutput, PropertyStep},
+    properties::{self, NoteProperties},
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -29,12 +30,12 @@ pub(crate) struct Input {
     remove: Vec<String>,
     /// `merge` keeps what is not named; `replace` leaves exactly what is in `set`.
     #[serde(default)]
-    mode: Mode,
+    mode: UpdateMode,
 }
 
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "lowercase")]
-enum Mode {
+enum UpdateMode {
     #[default]
     Merge,
     Replace,
@@ -45,39 +46,44 @@ impl WriteTool for FrontmatterUpdate {
         name: "frontmatter_update",
         dotted: Some("frontmatter.update"),
         title: "Change several properties",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
-        reasons: &[Kind::NoteMissing, Kind::StalePrecondition, Kind::FrontmatterInvalid, Kind::EditRefused],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Write }],
+        reasons: &[
+            ReasonKind::NoteMissing,
+            ReasonKind::StalePrecondition,
+            ReasonKind::FrontmatterInvalid,
+            ReasonKind::EditRefused,
+        ],
         words: "set change remove several frontmatter properties at once, merge or replace yaml metadata",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
     type Output = FrontmatterOutput;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<FrontmatterOutput>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<FrontmatterOutput>, Reason> {
         let removed = input.remove.iter().map(|given| properties::key_path(Self::DECLARATION.name, given));
         let removed = removed.collect::<Result<Vec<PropertyPath>, Reason>>()?;
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         let document = editing.document()?;
         input.frontmatter.check(&editing, &document)?;
-        let properties = Properties::of(&document).value();
-        let Value::Map(set) = frontmatter::value(&editing, "set", &Json::Object(input.set))? else {
+        let properties = NoteProperties::of(&document).value();
+        let YamlValue::Map(set) = frontmatter::value(&editing, "set", &Json::Object(input.set))? else {
             return Err(bug!("the properties to set are no map"));
         };
         if set.iter().any(|(name, _)| name.is_empty()) {
             return Err(editing.bad_argument("set", "must not have an empty name"));
         }
-        let mut steps: Vec<Step> = match input.mode {
-            Mode::Merge => from_the_back(removed).map(Step::Delete).collect(),
-            Mode::Replace => gone(&properties, &set),
+        let mut steps: Vec<PropertyStep> = match input.mode {
+            UpdateMode::Merge => from_the_back(removed).map(PropertyStep::Delete).collect(),
+            UpdateMode::Replace => gone(&properties, &set),
         };
         for (name, value) in set {
             match input.mode {
-                Mode::Merge => merge(&[name], value, &properties, &mut steps),
-                Mode::Replace => steps.push(Step::Set(PropertyPath::name(&name), value)),
+                UpdateMode::Merge => merge(&[name], value, &properties, &mut steps),
+                UpdateMode::Replace => steps.push(PropertyStep::Set(PropertyPath::name(&name), value)),
             }
         }
         frontmatter::plan(editing, &steps)
@@ -102,7 +108,7 @@ impl WriteTool for FrontmatterUpdate {
                     "remove": ["status"],
                     "expected_frontmatter_hash": block(NOTE),
                 }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "Plan.md",
                     "changed": true,
                     "frontmatterHash": block(EDITED),
@@ -121,7 +127,7 @@ impl WriteTool for FrontmatterUpdate {
                     "file": "Plan.md", "mode": "replace", "set": { "status": "done" },
                     "expected_frontmatter_hash": block(NOTE),
                 }),
-                gives: Gives::Including(json!({ "changed": true })),
+                gives: ExampleResult::Including(json!({ "changed": true })),
                 after: &[("Plan.md", "---\nstatus: done\n---\n# Plan\n")],
             },
             Example {
@@ -131,7 +137,7 @@ impl WriteTool for FrontmatterUpdate {
                     "file": "a.md", "set": { "x": 1 },
                     "expected_frontmatter_hash": ContentHash::of(b"---\na: b: c\n---\n").to_string(),
                 }),
-                gives: Gives::Refusal(Kind::FrontmatterInvalid),
+                gives: ExampleResult::Refusal(ReasonKind::FrontmatterInvalid),
                 after: &[("a.md", "---\na: b: c\n---\n")],
             },
         ]
@@ -147,22 +153,27 @@ fn from_the_back(mut paths: Vec<PropertyPath>) -> impl Iterator<Item = PropertyP
 }
 
 /// The properties that are not among those that shall be there.
-fn gone(properties: &Value, set: &[(String, Value)]) -> Vec<Step> {
-    let Value::Map(entries) = properties else { return Vec::new() };
+fn gone(properties: &YamlValue, set: &[(String, YamlValue)]) -> Vec<PropertyStep> {
+    let YamlValue::Map(entries) = properties else { return Vec::new() };
     let is_gone = |name: &&String| !set.iter().any(|(kept, _)| kept == *name);
-    entries.iter().map(|(name, _)| name).filter(is_gone).map(|name| Step::Delete(PropertyPath::name(name))).collect()
+    entries
+        .iter()
+        .map(|(name, _)| name)
+        .filter(is_gone)
+        .map(|name| PropertyStep::Delete(PropertyPath::name(name)))
+        .collect()
 }
 
 /// A map goes into the map that is there, key by key; anything else takes the place of what is there.
-fn merge(way: &[String], value: Value, properties: &Value, steps: &mut Vec<Step>) {
+fn merge(way: &[String], value: YamlValue, properties: &YamlValue, steps: &mut Vec<PropertyStep>) {
     let Some(path) = PropertyPath::of(way.to_vec()) else { return };
     match (value, path.find(properties)) {
-        (Value::Map(entries), Some(Value::Map(there))) if !there.is_empty() && !entries.is_empty() => {
+        (YamlValue::Map(entries), Some(YamlValue::Map(there))) if !there.is_empty() && !entries.is_empty() => {
             for (name, value) in entries {
                 let way: Vec<String> = way.iter().cloned().chain([name]).collect();
                 merge(&way, value, properties, steps);
             }
         }
-        (value, _) => steps.push(Step::Set(path, value)),
+        (value, _) => steps.push(PropertyStep::Set(path, value)),
     }
 }

@@ -1,12 +1,12 @@
 use lapidary_note::{ContentHash, Document, Heading, HeadingRename as Rename};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Plan, Reason, Role,
-    WriteTool, bug,
+    Context, Declaration, Effect, Example, ExampleResult, FilePart, PathArgument, PathRole, Reason, ReasonKind,
+    ToolGroup, ToolPlan, WireFamily, WriteTool, bug,
 };
 use lapidary_toolkit::{
     file_edit::{FileEdit, FileInput, FileWritten},
     heading::{self, HeadingInput},
-    references::{References, ReferencesInput, ReferencesOutput},
+    references::{NoteReferences, ReferencesInput, ReferencesOutput},
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -48,18 +48,18 @@ impl WriteTool for HeadingRename {
         name: "heading_rename",
         dotted: Some("heading.rename"),
         title: "Rename a heading",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: false,
         idempotent: false,
-        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Write }],
         reasons: &[
-            Kind::NoteMissing,
-            Kind::SectionMissing,
-            Kind::TargetAmbiguous,
-            Kind::OccurrenceOutOfRange,
-            Kind::StalePrecondition,
-            Kind::EditRefused,
+            ReasonKind::NoteMissing,
+            ReasonKind::SectionMissing,
+            ReasonKind::TargetAmbiguous,
+            ReasonKind::OccurrenceOutOfRange,
+            ReasonKind::StalePrecondition,
+            ReasonKind::EditRefused,
         ],
         words: "rename heading title of a section, update links references to it",
     };
@@ -67,7 +67,7 @@ impl WriteTool for HeadingRename {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         // Neither a link nor a later call could name it.
         if input.new_text.trim().is_empty() {
@@ -78,7 +78,7 @@ impl WriteTool for HeadingRename {
         let hash_of = |heading: &Heading| document.hash_of(heading.section.clone());
         let heading = input.heading.find(editing.path(), &note, hash_of)?;
         if let Some(expected) = &input.expected_section_hash {
-            editing.expect_part(&document, Part::Section, expected, Some(heading.section.clone()))?;
+            editing.expect_part(&document, FilePart::Section, expected, Some(heading.section.clone()))?;
         }
         let line = heading.line;
         let rename = |document: &Document, heading: &Heading| match document.rename_heading(heading, &input.new_text) {
@@ -94,7 +94,7 @@ impl WriteTool for HeadingRename {
         let index = note.headings.partition_point(|other| other.span.start < heading.span.start);
         let after = renamed.note();
         let follow = Rename { before: &note, after: &after, index };
-        let mut references = References::to(context, view, editing.path())?;
+        let mut references = NoteReferences::to(context, view, editing.path())?;
         // Its own links first: they may stand before the heading or in it.
         let own = references.within(context, &document, &|place| follow.follow(place))?;
         let moved = own.note();
@@ -111,7 +111,7 @@ impl WriteTool for HeadingRename {
 
     fn text(&self, output: &Output) -> Option<String> {
         let done = format!("heading renamed{}", output.references.text());
-        Some(output.written.text_of_part(&done, Part::Section, &output.section_hash))
+        Some(output.written.text_of_part(&done, FilePart::Section, &output.section_hash))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -137,7 +137,7 @@ impl WriteTool for HeadingRename {
                 says: "Links follow",
                 before: NOTES,
                 input,
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "Plan.md",
                     "changed": true,
                     "sectionHash": ContentHash::of(b"## Diary\nDry.\n").to_string(),
@@ -155,7 +155,7 @@ impl WriteTool for HeadingRename {
                 says: "By its name alone, and only shown",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "heading": "Log", "newText": "Diary", "dry_run": true }),
-                gives: Gives::Including(json!({ "referencesUpdated": 4, "filesUpdated": 1, "dry_run": true })),
+                gives: ExampleResult::Including(json!({ "referencesUpdated": 4, "filesUpdated": 1, "dry_run": true })),
                 after: NOTES,
             },
             Example {
@@ -164,21 +164,21 @@ impl WriteTool for HeadingRename {
                 input: json!({
                     "file": "Plan.md", "heading": "Log", "newText": "Diary", "expected_section_hash": "00000000",
                 }),
-                gives: Gives::Refusal(Kind::StalePrecondition),
+                gives: ExampleResult::Refusal(ReasonKind::StalePrecondition),
                 after: NOTES,
             },
             Example {
                 says: "The heading alone",
                 before: NOTES,
                 input: alone,
-                gives: Gives::Including(json!({ "referencesUpdated": 0 })),
+                gives: ExampleResult::Including(json!({ "referencesUpdated": 0 })),
                 after: &[("Plan.md", "# Plan\nSee [[#Log]].\n## Diary\nDry.\n"), ("Other.md", OTHER)],
             },
             Example {
                 says: "Cards of a canvas show the same part as before",
                 before: BOARD,
                 input: json!({ "file": "Plan.md", "heading": "Log", "newText": "Diary", "expected_section_hash": hash }),
-                gives: Gives::Including(json!({ "referencesUpdated": 3, "filesUpdated": 1 })),
+                gives: ExampleResult::Including(json!({ "referencesUpdated": 3, "filesUpdated": 1 })),
                 after: &[("b.canvas", BOARD_AFTER)],
             },
             Example {
@@ -188,14 +188,14 @@ impl WriteTool for HeadingRename {
                     "file": "a.md", "heading": "B", "newText": "A",
                     "expected_section_hash": ContentHash::of(b"# B\n").to_string(),
                 }),
-                gives: Gives::Refusal(Kind::EditRefused),
+                gives: ExampleResult::Refusal(ReasonKind::EditRefused),
                 after: &[("a.md", "# A\n# B\n"), ("l.md", "[[a#B]]\n")],
             },
             Example {
                 says: "One line is one heading",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "heading": "Log", "newText": "A\n# B", "expected_section_hash": hash }),
-                gives: Gives::Refusal(Kind::EditRefused),
+                gives: ExampleResult::Refusal(ReasonKind::EditRefused),
                 after: NOTES,
             },
         ]

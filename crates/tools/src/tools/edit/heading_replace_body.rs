@@ -1,7 +1,7 @@
-use lapidary_note::{Blanks, ContentHash, Heading, Section, SectionPart};
+use lapidary_note::{BlankLines, ContentHash, Heading, SectionEdit, SectionPart};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Plan, Reason, Role,
-    WriteTool, clipped,
+    Context, Declaration, Effect, Example, ExampleResult, FilePart, PathArgument, PathRole, Reason, ReasonKind,
+    ToolGroup, ToolPlan, WireFamily, WriteTool, clipped,
 };
 use lapidary_toolkit::{
     file_edit::{FileEdit, FileInput, FileWritten},
@@ -25,14 +25,14 @@ pub(crate) struct Input {
     content: String,
     /// `subtree`: everything below, subsections included; `own`: only up to the next heading.
     #[serde(default)]
-    scope: Scope,
+    scope: BodyScope,
     /// The `sectionHash` of the heading.
     expected_section_hash: String,
 }
 
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Scope {
+enum BodyScope {
     #[default]
     Subtree,
     Own,
@@ -52,19 +52,19 @@ impl WriteTool for HeadingReplaceBody {
         name: "heading_replace_body",
         dotted: Some("heading.replace_body"),
         title: "Replace the text under a heading",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: false,
         idempotent: false,
-        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Write }],
         reasons: &[
-            Kind::NoteMissing,
-            Kind::SectionMissing,
-            Kind::TargetAmbiguous,
-            Kind::OccurrenceOutOfRange,
-            Kind::StalePrecondition,
-            Kind::HeadingOutsideSection,
-            Kind::EditRefused,
+            ReasonKind::NoteMissing,
+            ReasonKind::SectionMissing,
+            ReasonKind::TargetAmbiguous,
+            ReasonKind::OccurrenceOutOfRange,
+            ReasonKind::StalePrecondition,
+            ReasonKind::HeadingOutsideSection,
+            ReasonKind::EditRefused,
         ],
         words: "replace rewrite section body text under a heading",
     };
@@ -72,19 +72,19 @@ impl WriteTool for HeadingReplaceBody {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         let document = editing.document()?;
         let note = document.note();
         let hash_of = |heading: &Heading| document.hash_of(heading.section.clone());
         let heading = input.heading.find(editing.path(), &note, hash_of)?;
         let span = Some(heading.section.clone());
-        editing.expect_part(&document, Part::Section, &input.expected_section_hash, span)?;
+        editing.expect_part(&document, FilePart::Section, &input.expected_section_hash, span)?;
         let part = match input.scope {
-            Scope::Subtree => SectionPart::Subtree,
-            Scope::Own => SectionPart::Own,
+            BodyScope::Subtree => SectionPart::Subtree,
+            BodyScope::Own => SectionPart::Own,
         };
-        let section = Section { heading, part, blanks: Blanks::Kept };
+        let section = SectionEdit { heading, part, blanks: BlankLines::Kept };
         let edited = document.replace_body(&section, &input.content).map_err(|error| editing.refusal(error))?;
         if let Some(outside) = edited.heading_outside(heading) {
             let (path, target) = (editing.path().clone(), clipped(&heading.text));
@@ -98,7 +98,7 @@ impl WriteTool for HeadingReplaceBody {
 
     fn text(&self, output: &Output) -> Option<String> {
         let done = format!("section at line {} replaced", output.heading_line);
-        Some(output.written.text_of_part(&done, Part::Section, &output.section_hash))
+        Some(output.written.text_of_part(&done, FilePart::Section, &output.section_hash))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -120,7 +120,7 @@ impl WriteTool for HeadingReplaceBody {
                 says: "A section with its subsections",
                 before: NOTES,
                 input: input(json!({})),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "Plan.md",
                     "changed": true,
                     "headingLine": 2,
@@ -137,7 +137,7 @@ impl WriteTool for HeadingReplaceBody {
                 says: "Only up to the next heading",
                 before: NOTES,
                 input: input(json!({ "scope": "own" })),
-                gives: Gives::Including(json!({ "headingLine": 2 })),
+                gives: ExampleResult::Including(json!({ "headingLine": 2 })),
                 after: &[("Plan.md", "# Plan\n## Tasks\n- Gold\n\n### Later\n- Lead\n\n## Log\nDry.\n")],
             },
             Example {
@@ -147,21 +147,21 @@ impl WriteTool for HeadingReplaceBody {
                     "file": "a.md", "heading": "A", "occurrence": 2, "content": "new",
                     "expected_section_hash": ContentHash::of(b"# A\ntwo\n").to_string(),
                 }),
-                gives: Gives::Including(json!({ "headingLine": 3 })),
+                gives: ExampleResult::Including(json!({ "headingLine": 3 })),
                 after: &[("a.md", "# A\none\n# A\nnew\n")],
             },
             Example {
                 says: "A heading that is not unique is not guessed at",
                 before: &[("a.md", "# A\none\n# A\ntwo\n")],
                 input: json!({ "file": "a.md", "heading": "A", "content": "new", "expected_section_hash": hash }),
-                gives: Gives::Refusal(Kind::TargetAmbiguous),
+                gives: ExampleResult::Refusal(ReasonKind::TargetAmbiguous),
                 after: &[("a.md", "# A\none\n# A\ntwo\n")],
             },
             Example {
                 says: "A heading that would end the section is not part of it",
                 before: NOTES,
                 input: input(json!({ "content": "- Gold\n\n# Other\n" })),
-                gives: Gives::Refusal(Kind::HeadingOutsideSection),
+                gives: ExampleResult::Refusal(ReasonKind::HeadingOutsideSection),
                 after: NOTES,
             },
             Example {
@@ -170,14 +170,14 @@ impl WriteTool for HeadingReplaceBody {
                 input: json!({
                     "file": "a.md", "heading": "A", "occurrence": 3, "content": "new", "expected_section_hash": hash,
                 }),
-                gives: Gives::Refusal(Kind::OccurrenceOutOfRange),
+                gives: ExampleResult::Refusal(ReasonKind::OccurrenceOutOfRange),
                 after: &[("a.md", "# A\none\n# A\ntwo\n")],
             },
             Example {
                 says: "A section that changed since it was read is left alone",
                 before: NOTES,
                 input: input(json!({ "expected_section_hash": "sha256:000000000000" })),
-                gives: Gives::Refusal(Kind::StalePrecondition),
+                gives: ExampleResult::Refusal(ReasonKind::StalePrecondition),
                 after: NOTES,
             },
         ]

@@ -1,6 +1,7 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_toolkit::file_edit::{FileEdit, FileInput, FileWritten};
 use lapidary_vault::View;
@@ -27,19 +28,24 @@ impl WriteTool for LinesInsert {
         name: "lines_insert",
         dotted: Some("lines.insert"),
         title: "Insert lines into a file",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: false,
         idempotent: false,
-        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
-        reasons: &[Kind::NoteMissing, Kind::StalePrecondition, Kind::LineOutOfRange, Kind::EditRefused],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Write }],
+        reasons: &[
+            ReasonKind::NoteMissing,
+            ReasonKind::StalePrecondition,
+            ReasonKind::LineOutOfRange,
+            ReasonKind::EditRefused,
+        ],
         words: "insert add new lines at a line number into a file",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
     type Output = FileWritten;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<FileWritten>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<FileWritten>, Reason> {
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         let document = editing.document()?;
         let edited = document.insert_lines(input.line, &input.content).map_err(|error| editing.refusal(error))?;
@@ -59,7 +65,7 @@ impl WriteTool for LinesInsert {
                 says: "Before a line",
                 before: NOTES,
                 input: json!({ "file": "a.md", "line": 2, "content": "new" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "a.md",
                     "changed": true,
                     "contentHash": ContentHash::of(EDITED.as_bytes()).to_string(),
@@ -74,21 +80,21 @@ impl WriteTool for LinesInsert {
                 says: "At the end of a file without a last line end",
                 before: NOTES,
                 input: json!({ "file": "a.md", "line": 3, "content": "new" }),
-                gives: Gives::Including(json!({ "totalLines": 3 })),
+                gives: ExampleResult::Including(json!({ "totalLines": 3 })),
                 after: &[("a.md", "one\ntwo\nnew\n")],
             },
             Example {
                 says: "A file that changed since it was read is left alone",
                 before: NOTES,
                 input: json!({ "file": "a.md", "line": 1, "content": "x", "expected_content_hash": "sha256:000000000000" }),
-                gives: Gives::Refusal(Kind::StalePrecondition),
+                gives: ExampleResult::Refusal(ReasonKind::StalePrecondition),
                 after: NOTES,
             },
             Example {
                 says: "Beyond the end",
                 before: NOTES,
                 input: json!({ "file": "a.md", "line": 4, "content": "x" }),
-                gives: Gives::Refusal(Kind::LineOutOfRange),
+                gives: ExampleResult::Refusal(ReasonKind::LineOutOfRange),
                 after: NOTES,
             },
         ]

@@ -1,11 +1,11 @@
-use lapidary_note::{ContentHash, Lines};
+use lapidary_note::{ContentHash, LineRange};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Part, PathArgument, Plan, Reason, Role,
-    WriteTool, quote::Prose,
+    Context, Declaration, Effect, Example, ExampleResult, FilePart, PathArgument, PathRole, Reason, ReasonKind,
+    ToolGroup, ToolPlan, WireFamily, WriteTool, quote::Prose,
 };
 use lapidary_toolkit::{
     file_edit::{FileEdit, FileInput, FileWritten},
-    place::Places,
+    place::LineColumns,
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -54,47 +54,52 @@ impl WriteTool for LinesReplace {
         name: "lines_replace",
         dotted: Some("lines.replace"),
         title: "Replace lines of a file",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: false,
         idempotent: false,
-        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
-        reasons: &[Kind::NoteMissing, Kind::StalePrecondition, Kind::LineOutOfRange, Kind::EditRefused],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Write }],
+        reasons: &[
+            ReasonKind::NoteMissing,
+            ReasonKind::StalePrecondition,
+            ReasonKind::LineOutOfRange,
+            ReasonKind::EditRefused,
+        ],
         words: "delete lines, replace change remove lines by line number in a file",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         if input.to < input.from {
             return Err(editing.bad_argument("to", Prose::ours(format_args!("must be >= {} (`from`)", input.from))));
         }
         let document = editing.document()?;
-        let lines = Lines { from: input.from, to: input.to };
+        let lines = LineRange { from: input.from, to: input.to };
         let span = lines.span(document.shown()).map_err(|_| Reason::LineOutOfRange {
             path: editing.path().clone(),
             argument: "from",
             line: input.from,
             lines: document.line_count(),
         })?;
-        editing.expect_part(&document, Part::Range, &input.expected_range_hash, Some(span))?;
+        editing.expect_part(&document, FilePart::Range, &input.expected_range_hash, Some(span))?;
         let edited = document.replace_lines(lines, &input.content).map_err(|error| editing.refusal(error))?;
         let new = edited.document;
         let to = match edited.span.is_empty() {
             true => input.from.saturating_sub(1),
-            false => Places::of(new.shown()).last_line(edited.span.end),
+            false => LineColumns::of(new.shown()).last_line(edited.span.end),
         };
         let new_range = RangeOutput { from: input.from, to };
-        let range_hash = new.hash_of_lines(Lines { from: input.from, to }).to_string();
+        let range_hash = new.hash_of_lines(LineRange { from: input.from, to }).to_string();
         Ok(editing.plan(&new, |written| Output { written, new_range, range_hash }))
     }
 
     fn text(&self, output: &Output) -> Option<String> {
         let RangeOutput { from, to } = output.new_range;
         let done = if to < from { "lines removed".to_owned() } else { format!("lines {from}-{to} written") };
-        Some(output.written.text_of_part(&done, Part::Range, &output.range_hash))
+        Some(output.written.text_of_part(&done, FilePart::Range, &output.range_hash))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -108,7 +113,7 @@ impl WriteTool for LinesReplace {
                 says: "One line becomes two",
                 before: NOTES,
                 input: input("2a\n2b"),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "a.md",
                     "changed": true,
                     "newRange": { "from": 2, "to": 3 },
@@ -125,28 +130,28 @@ impl WriteTool for LinesReplace {
                 says: "Nothing in their place deletes the lines",
                 before: NOTES,
                 input: input(""),
-                gives: Gives::Including(json!({ "newRange": { "from": 2, "to": 1 }, "totalLines": 2 })),
+                gives: ExampleResult::Including(json!({ "newRange": { "from": 2, "to": 1 }, "totalLines": 2 })),
                 after: &[("a.md", "one\nthree\n")],
             },
             Example {
                 says: "A line end in their place leaves a blank line",
                 before: NOTES,
                 input: input("\n"),
-                gives: Gives::Including(json!({ "newRange": { "from": 2, "to": 2 }, "totalLines": 3 })),
+                gives: ExampleResult::Including(json!({ "newRange": { "from": 2, "to": 2 }, "totalLines": 3 })),
                 after: &[("a.md", "one\n\nthree\n")],
             },
             Example {
                 says: "Lines that changed since they were read are left alone",
                 before: &[("a.md", "one\n2\nthree\n")],
                 input: input("x"),
-                gives: Gives::Refusal(Kind::StalePrecondition),
+                gives: ExampleResult::Refusal(ReasonKind::StalePrecondition),
                 after: &[("a.md", "one\n2\nthree\n")],
             },
             Example {
                 says: "Lines that are not there",
                 before: NOTES,
                 input: json!({ "file": "a.md", "from": 4, "to": 4, "content": "x", "expected_range_hash": hash }),
-                gives: Gives::Refusal(Kind::LineOutOfRange),
+                gives: ExampleResult::Refusal(ReasonKind::LineOutOfRange),
                 after: NOTES,
             },
         ]

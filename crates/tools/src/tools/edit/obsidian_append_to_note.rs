@@ -1,13 +1,14 @@
-use lapidary_note::{ContentHash, FileContent, Operation, Side};
+use lapidary_note::{ContentHash, FileContent, InsertSide, PatchOperation};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_toolkit::{
-    appending::{self, Appended},
-    note_edit::{Makes, NoteEdit, NoteTextWritten},
-    patching::{ContentType, Wanted, edit_refusal, patched},
-    section::Section,
-    target::Target,
+    appending::{self, AppendedText},
+    note_edit::{NoteEdit, NoteTextWritten, NotesMade},
+    patching::{ContentType, PatchRequest, edit_refusal, patched},
+    section::NoteSection,
+    target::NoteTarget,
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -22,12 +23,12 @@ pub(crate) struct ObsidianAppendToNote;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Which note.
-    target: Target,
+    target: NoteTarget,
     /// What to add.
     content: String,
     /// Add it at the end of this.
     #[serde(default)]
-    section: Option<Section>,
+    section: Option<NoteSection>,
     /// `json`, in a section: a value for a property, or rows of a table.
     #[serde(default)]
     #[schemars(extend("x-rare" = true))]
@@ -48,20 +49,20 @@ impl WriteTool for ObsidianAppendToNote {
         name: "obsidian_append_to_note",
         dotted: None,
         title: "Obsidian Append To Note",
-        family: Family::Obsidian,
-        group: Group::Edit,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Edit,
         listed: true,
         idempotent: false,
-        paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
+        paths: &[PathArgument { pointer: "/target/path", role: PathRole::Write }],
         reasons: &[
-            Kind::StalePrecondition,
-            Kind::NoteMissing,
-            Kind::SectionTargetMissing,
-            Kind::AmbiguousSection,
-            Kind::ContentPreexists,
-            Kind::HeadingOutsideSection,
-            Kind::PatchRejected,
-            Kind::FrontmatterInvalid,
+            ReasonKind::StalePrecondition,
+            ReasonKind::NoteMissing,
+            ReasonKind::SectionTargetMissing,
+            ReasonKind::AmbiguousSection,
+            ReasonKind::ContentPreexists,
+            ReasonKind::HeadingOutsideSection,
+            ReasonKind::PatchRejected,
+            ReasonKind::FrontmatterInvalid,
         ],
         words: "append add text to the end of a note or section, log entry, capture, journal",
     };
@@ -70,16 +71,16 @@ impl WriteTool for ObsidianAppendToNote {
     type Input = Input;
     type Output = NoteTextWritten;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<NoteTextWritten>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<NoteTextWritten>, Reason> {
         let tool = Self::DECLARATION.name;
-        let makes = if input.section.is_some() { Makes::PeriodicNotes } else { Makes::AnyNote };
+        let makes = if input.section.is_some() { NotesMade::PeriodicNotes } else { NotesMade::AnyNote };
         let writing =
             NoteEdit::begin(tool, context, view, &input.target, makes, input.expected_hash.as_deref(), input.dry_run)?;
         if let Some(section) = &input.section {
-            let wanted = Wanted {
+            let wanted = PatchRequest {
                 tool,
                 section,
-                operation: Operation::Add(Side::Behind),
+                operation: PatchOperation::Add(InsertSide::Behind),
                 content: &input.content,
                 content_type: input.content_type,
                 create: input.create_target_if_missing,
@@ -115,7 +116,7 @@ impl WriteTool for ObsidianAppendToNote {
                 says: "A line at the end, on a line of its own",
                 before: NOTES,
                 input: json!({ "target": target, "content": "- last\n" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "path": "Log.md",
                     "sectionTargeted": false,
                     "created": false,
@@ -129,14 +130,14 @@ impl WriteTool for ObsidianAppendToNote {
                 says: "An item joins the list at the end of a section",
                 before: NOTES,
                 input: json!({ "target": target, "content": "- two\n", "section": log }),
-                gives: Gives::Including(json!({ "sectionTargeted": true, "sectionTarget": "Log" })),
+                gives: ExampleResult::Including(json!({ "sectionTargeted": true, "sectionTarget": "Log" })),
                 after: &[("Log.md", "# Log\n\n- one\n- two\n\n# Later\n- more")],
             },
             Example {
                 says: "The id at the end of a block stays at its end",
                 before: &[("List.md", "- item ^b1")],
                 input: json!({ "target": "List.md", "content": "more\n" }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "notice": "A blank line was put before the text, so that `^b1` stays the id of its block.",
                 })),
                 after: &[("List.md", "- item ^b1\n\nmore\n")],
@@ -145,7 +146,7 @@ impl WriteTool for ObsidianAppendToNote {
                 says: "What stands there already is not added twice",
                 before: NOTES,
                 input: json!({ "target": target, "content": "- one", "section": log }),
-                gives: Gives::Refusal(Kind::ContentPreexists),
+                gives: ExampleResult::Refusal(ReasonKind::ContentPreexists),
                 after: NOTES,
             },
         ]
@@ -158,7 +159,7 @@ fn appended(writing: &NoteEdit, content: &str) -> Result<(FileContent, Option<St
     let shown = document.shown();
     let line_end = if shown.is_empty() || shown.ends_with('\n') || content.is_empty() { "" } else { "\n" };
     let add = |content: &str| document.insert_at(shown.len(), &format!("{line_end}{content}"));
-    let Appended { document, notice } =
+    let AppendedText { document, notice } =
         appending::appended(&document, content, true, add).map_err(|error| edit_refusal(writing.path(), &error))?;
     Ok((document.content().clone(), notice))
 }

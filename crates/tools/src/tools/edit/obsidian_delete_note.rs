@@ -1,14 +1,14 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Plan, Reason, Role,
-    WriteTool, quote::quoted,
+    CommitReport, Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind,
+    ToolGroup, ToolPlan, WireFamily, WriteTool, quote::quoted,
 };
 use lapidary_toolkit::{
     hash, naming,
     removing::{is_for_good, to_trash},
-    target::Target,
+    target::NoteTarget,
 };
-use lapidary_vault::{ChangeSet, Guard, VaultPath, View};
+use lapidary_vault::{ChangeSet, ContentGuard, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -20,7 +20,7 @@ pub(crate) struct ObsidianDeleteNote;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Which note.
-    target: Target,
+    target: NoteTarget,
     /// Refuse if the note has another hash.
     #[serde(default)]
     expected_hash: Option<String>,
@@ -52,12 +52,12 @@ impl WriteTool for ObsidianDeleteNote {
         name: "obsidian_delete_note",
         dotted: None,
         title: "Obsidian Delete Note",
-        family: Family::Obsidian,
-        group: Group::Edit,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Edit,
         listed: true,
         idempotent: false,
-        paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
-        reasons: &[Kind::NoteMissing, Kind::PeriodicNotFound, Kind::StalePrecondition],
+        paths: &[PathArgument { pointer: "/target/path", role: PathRole::Write }],
+        reasons: &[ReasonKind::NoteMissing, ReasonKind::PeriodicNotFound, ReasonKind::StalePrecondition],
         words: "delete remove trash a note",
     };
     const EFFECT: Effect = Effect::Destroy;
@@ -66,14 +66,14 @@ impl WriteTool for ObsidianDeleteNote {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let name = Self::DECLARATION.name;
         let path = input.target.locate(name, context, view)?;
         let expected = hash::expected(name, EXPECTED, input.expected_hash.as_deref())?;
         let before = naming::read_exact_path(context, view, &path)?;
         context.check()?;
         hash::check(&path, EXPECTED, expected.as_ref(), Some(&before))?;
-        let guard = if expected.is_some() { Guard::Caller } else { Guard::Plan };
+        let guard = if expected.is_some() { ContentGuard::Caller } else { ContentGuard::Plan };
         let size = before.content.len();
         let change = to_trash(view, path.clone(), before, guard);
         let output = Output {
@@ -86,10 +86,10 @@ impl WriteTool for ObsidianDeleteNote {
             trashed_to: None,
             dry_run: input.dry_run,
         };
-        Ok(Plan { changes: ChangeSet::one(change), output, dry_run: input.dry_run })
+        Ok(ToolPlan { changes: ChangeSet::one(change), output, dry_run: input.dry_run })
     }
 
-    fn finish(&self, output: &mut Output, learnt: &Learnt<'_>) {
+    fn finish(&self, output: &mut Output, learnt: &CommitReport<'_>) {
         if output.trashed
             && let Ok(path) = VaultPath::parse(&output.path)
         {
@@ -115,7 +115,7 @@ impl WriteTool for ObsidianDeleteNote {
                 says: "Into the trash",
                 before: NOTES,
                 input: json!({ "target": target }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "path": "Inbox/Idea.md",
                     "deleted": true,
                     "previousSizeInBytes": 7,
@@ -128,14 +128,14 @@ impl WriteTool for ObsidianDeleteNote {
                 says: "A note that is not there",
                 before: NOTES,
                 input: json!({ "target": { "type": "path", "path": "Inbox/Other.md" } }),
-                gives: Gives::Refusal(Kind::NoteMissing),
+                gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
                 after: NOTES,
             },
             Example {
                 says: "In a vault without a trash it is gone, but for its checkpoint",
                 before: NO_TRASH,
                 input: json!({ "target": target, "expectedHash": hash }),
-                gives: Gives::Including(json!({ "deleted": true, "trashed": false })),
+                gives: ExampleResult::Including(json!({ "deleted": true, "trashed": false })),
                 after: &[],
             },
         ]

@@ -1,16 +1,16 @@
 use lapidary_note::{ContentHash, Document, PropertyEdit, PropertyPath};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
-    clipped,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool, clipped,
     fence::fenced,
     quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
     hash,
-    note_edit::{Makes, NoteEdit, NoteWritten},
+    note_edit::{NoteEdit, NoteWritten, NotesMade},
     patching::edit_refusal,
-    properties::{self, Properties},
-    target::Target,
+    properties::{self, NoteProperties},
+    target::NoteTarget,
 };
 use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
@@ -24,9 +24,9 @@ pub(crate) struct ObsidianManageFrontmatter;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// What to do.
-    operation: Operation,
+    operation: PropertyOperation,
     /// Which note.
-    target: Target,
+    target: NoteTarget,
     /// Its name, at the top level.
     #[schemars(length(min = 1))]
     key: String,
@@ -49,7 +49,7 @@ fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D:
 
 #[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Operation {
+enum PropertyOperation {
     Get,
     Set,
     Delete,
@@ -57,22 +57,22 @@ enum Operation {
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Output {
-    result: Outcome,
+    result: PropertyOutcome,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Outcome {
-    operation: Operation,
+struct PropertyOutcome {
+    operation: PropertyOperation,
     path: String,
     key: String,
     #[serde(flatten)]
-    found: Found,
+    found: PropertyResult,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged, rename_all_fields = "camelCase")]
-enum Found {
+enum PropertyResult {
     Changed {
         frontmatter: Map<String, Value>,
         #[serde(flatten)]
@@ -90,18 +90,18 @@ impl WriteTool for ObsidianManageFrontmatter {
         name: "obsidian_manage_frontmatter",
         dotted: None,
         title: "Obsidian Manage Frontmatter",
-        family: Family::Obsidian,
-        group: Group::Edit,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Edit,
         listed: true,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
+        paths: &[PathArgument { pointer: "/target/path", role: PathRole::Write }],
         reasons: &[
-            Kind::StalePrecondition,
-            Kind::NoteMissing,
-            Kind::PeriodicNotFound,
-            Kind::ValueRequired,
-            Kind::FrontmatterInvalid,
-            Kind::PatchRejected,
+            ReasonKind::StalePrecondition,
+            ReasonKind::NoteMissing,
+            ReasonKind::PeriodicNotFound,
+            ReasonKind::ValueRequired,
+            ReasonKind::FrontmatterInvalid,
+            ReasonKind::PatchRejected,
         ],
         words: "set change remove read a property, frontmatter key, YAML metadata, status, due date, aliases",
     };
@@ -111,10 +111,11 @@ impl WriteTool for ObsidianManageFrontmatter {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let Input { operation, target, key, value, expected_hash, dry_run } = input;
         let tool = Self::DECLARATION.name;
-        let writing = NoteEdit::begin(tool, context, view, &target, Makes::Nothing, expected_hash.as_deref(), dry_run)?;
+        let writing =
+            NoteEdit::begin(tool, context, view, &target, NotesMade::Nothing, expected_hash.as_deref(), dry_run)?;
         let document = writing.document()?;
         let before = readable(writing.path(), &document)?;
         // In the spelling that the note has: Obsidian takes names that differ only in case for one.
@@ -125,45 +126,45 @@ impl WriteTool for ObsidianManageFrontmatter {
         };
         let path = PropertyPath::name(&key);
         let edited = match (operation, value) {
-            (Operation::Get, _) => {
+            (PropertyOperation::Get, _) => {
                 let value = before.get(&key).cloned();
-                let found = Found::Read {
+                let found = PropertyResult::Read {
                     exists: value.is_some(),
                     value: value.unwrap_or_default(),
                     content_hash: document.content().hash().to_string(),
                 };
-                let result = Outcome { operation, path: writing.path().to_string(), key, found };
+                let result = PropertyOutcome { operation, path: writing.path().to_string(), key, found };
                 return Ok(writing.unchanged(Output { result }));
             }
-            (Operation::Set, None) => return Err(Reason::ValueRequired { key: clipped(&key) }),
-            (Operation::Set, Some(value)) => {
+            (PropertyOperation::Set, None) => return Err(Reason::ValueRequired { key: clipped(&key) }),
+            (PropertyOperation::Set, Some(value)) => {
                 let value = properties::value(&value);
                 document.edit_property(&PropertyEdit::Set { path: &path, value: &value }).map(|new| new.document)
             }
-            (Operation::Delete, _) if !before.contains_key(&key) => Ok(document),
-            (Operation::Delete, _) => {
+            (PropertyOperation::Delete, _) if !before.contains_key(&key) => Ok(document),
+            (PropertyOperation::Delete, _) => {
                 document.edit_property(&PropertyEdit::Delete { path: &path }).map(|new| new.document)
             }
         };
         let edited = edited.map_err(|error| edit_refusal(writing.path(), &error))?;
         let frontmatter = readable(writing.path(), &edited)?;
         Ok(writing.plan(edited.content().clone(), |path, written| {
-            let found = Found::Changed { frontmatter, written };
-            Output { result: Outcome { operation, path: path.to_string(), key, found } }
+            let found = PropertyResult::Changed { frontmatter, written };
+            Output { result: PropertyOutcome { operation, path: path.to_string(), key, found } }
         }))
     }
 
     fn text(&self, Output { result }: &Output) -> Option<String> {
         let (key, path) = (quoted(&result.key), quoted(&result.path));
         Some(match &result.found {
-            Found::Read { exists, value, content_hash } => {
+            PropertyResult::Read { exists, value, content_hash } => {
                 let value = if *exists { fenced(&value.to_string()) } else { "Not there.".to_owned() };
                 format!("{path}, {key}, hash {}\n{value}", hash::digits(content_hash))
             }
-            Found::Changed { written, .. } => {
+            PropertyResult::Changed { written, .. } => {
                 let done = match result.operation {
-                    Operation::Delete => written.done("Deleted", "Would delete"),
-                    Operation::Get | Operation::Set => written.done("Set", "Would set"),
+                    PropertyOperation::Delete => written.done("Deleted", "Would delete"),
+                    PropertyOperation::Get | PropertyOperation::Set => written.done("Set", "Would set"),
                 };
                 format!("{done} {key} in {path}, {}", written.text())
             }
@@ -180,7 +181,7 @@ impl WriteTool for ObsidianManageFrontmatter {
                 says: "Set a property; comments and quotes stay",
                 before: NOTES,
                 input: json!({ "operation": "set", "target": target, "key": "status", "value": "done" }),
-                gives: Gives::Output(json!({ "result": {
+                gives: ExampleResult::Output(json!({ "result": {
                     "operation": "set",
                     "path": "Plan.md",
                     "key": "status",
@@ -195,21 +196,21 @@ impl WriteTool for ObsidianManageFrontmatter {
                 says: "Read one",
                 before: NOTES,
                 input: json!({ "operation": "get", "target": target, "key": "due" }),
-                gives: Gives::Including(json!({ "result": { "exists": false, "value": null } })),
+                gives: ExampleResult::Including(json!({ "result": { "exists": false, "value": null } })),
                 after: NOTES,
             },
             Example {
                 says: "Delete one",
                 before: NOTES,
                 input: json!({ "operation": "delete", "target": target, "key": "tags" }),
-                gives: Gives::Including(json!({ "result": { "frontmatter": { "status": "open" } } })),
+                gives: ExampleResult::Including(json!({ "result": { "frontmatter": { "status": "open" } } })),
                 after: &[("Plan.md", "---\n# where it stands\nstatus: \"open\" # for now\n---\nText\n")],
             },
             Example {
                 says: "Nothing to set",
                 before: NOTES,
                 input: json!({ "operation": "set", "target": target, "key": "status" }),
-                gives: Gives::Refusal(Kind::ValueRequired),
+                gives: ExampleResult::Refusal(ReasonKind::ValueRequired),
                 after: NOTES,
             },
         ]
@@ -217,7 +218,7 @@ impl WriteTool for ObsidianManageFrontmatter {
 }
 
 fn readable(path: &VaultPath, document: &Document) -> Result<Map<String, Value>, Reason> {
-    let properties = Properties::of(document);
+    let properties = NoteProperties::of(document);
     match properties.problem() {
         Some(problem) => Err(Reason::FrontmatterInvalid { path: path.clone(), problem: Prose::ours(problem) }),
         None => Ok(properties.json()),

@@ -1,14 +1,14 @@
 use lapidary_note::{ContentHash, EditError, TagEdit, TagPlaces};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
-    clipped,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool, clipped,
     quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
-    note_edit::{Makes, NoteEdit, NoteWritten},
+    note_edit::{NoteEdit, NoteWritten, NotesMade},
     patching::edit_refusal,
     tags::{self, TagsOfNote},
-    target::Target,
+    target::NoteTarget,
 };
 use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
@@ -22,15 +22,15 @@ pub(crate) struct ObsidianManageTags;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Which note.
-    target: Target,
+    target: NoteTarget,
     /// What to do.
-    operation: Operation,
+    operation: TagOperation,
     /// With or without `#`.
     #[serde(default)]
     tags: Vec<String>,
     /// The property `tags`, `#tags` in the text, or both.
     #[serde(default)]
-    location: Location,
+    location: TagLocation,
     /// Refuse if the note has another hash.
     #[serde(default)]
     expected_hash: Option<String>,
@@ -41,7 +41,7 @@ pub(crate) struct Input {
 
 #[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Operation {
+enum TagOperation {
     Add,
     Remove,
     List,
@@ -49,40 +49,40 @@ enum Operation {
 
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Location {
+enum TagLocation {
     #[default]
     Frontmatter,
     Inline,
     Both,
 }
 
-impl From<Location> for TagPlaces {
-    fn from(location: Location) -> Self {
+impl From<TagLocation> for TagPlaces {
+    fn from(location: TagLocation) -> Self {
         match location {
-            Location::Frontmatter => Self::Properties,
-            Location::Inline => Self::Text,
-            Location::Both => Self::Both,
+            TagLocation::Frontmatter => Self::Properties,
+            TagLocation::Inline => Self::Text,
+            TagLocation::Both => Self::Both,
         }
     }
 }
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Output {
-    result: Outcome,
+    result: TagOutcome,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Outcome {
-    operation: Operation,
+struct TagOutcome {
+    operation: TagOperation,
     path: String,
     #[serde(flatten)]
-    tags: Tags,
+    tags: TagsResult,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged, rename_all_fields = "camelCase")]
-enum Tags {
+enum TagsResult {
     Changed {
         applied: Vec<String>,
         skipped: Vec<String>,
@@ -102,18 +102,18 @@ impl WriteTool for ObsidianManageTags {
         name: "obsidian_manage_tags",
         dotted: None,
         title: "Obsidian Manage Tags",
-        family: Family::Obsidian,
-        group: Group::Edit,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Edit,
         listed: true,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
+        paths: &[PathArgument { pointer: "/target/path", role: PathRole::Write }],
         reasons: &[
-            Kind::StalePrecondition,
-            Kind::NoteMissing,
-            Kind::PeriodicNotFound,
-            Kind::TagsRequired,
-            Kind::FrontmatterInvalid,
-            Kind::PatchRejected,
+            ReasonKind::StalePrecondition,
+            ReasonKind::NoteMissing,
+            ReasonKind::PeriodicNotFound,
+            ReasonKind::TagsRequired,
+            ReasonKind::FrontmatterInvalid,
+            ReasonKind::PatchRejected,
         ],
         words: "tag a note, add remove untag hashtags, list tags of one note",
     };
@@ -123,29 +123,29 @@ impl WriteTool for ObsidianManageTags {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
         let writing = NoteEdit::begin(
             tool,
             context,
             view,
             &input.target,
-            Makes::Nothing,
+            NotesMade::Nothing,
             input.expected_hash.as_deref(),
             input.dry_run,
         )?;
         let operation = input.operation;
         let mut document = writing.document()?;
-        type Edit = for<'t> fn(&'t str) -> TagEdit<'t>;
-        let (name, edit): (_, Edit) = match operation {
-            Operation::Add => ("add", |tag| TagEdit::Add { tag }),
-            Operation::Remove => ("remove", |tag| TagEdit::Remove { tag }),
-            Operation::List => {
-                let tags = Tags::Listed {
+        type TagEditor = for<'t> fn(&'t str) -> TagEdit<'t>;
+        let (name, edit): (_, TagEditor) = match operation {
+            TagOperation::Add => ("add", |tag| TagEdit::Add { tag }),
+            TagOperation::Remove => ("remove", |tag| TagEdit::Remove { tag }),
+            TagOperation::List => {
+                let tags = TagsResult::Listed {
                     tags: TagsOfNote::of(&document.note()),
                     content_hash: document.content().hash().to_string(),
                 };
-                let result = Outcome { operation, path: writing.path().to_string(), tags };
+                let result = TagOutcome { operation, path: writing.path().to_string(), tags };
                 return Ok(writing.unchanged(Output { result }));
             }
         };
@@ -170,22 +170,22 @@ impl WriteTool for ObsidianManageTags {
         }
         let tags = tags::of_note(&document.note());
         Ok(writing.plan(document.content().clone(), |path, written| {
-            let tags = Tags::Changed { applied, skipped, tags, written };
-            Output { result: Outcome { operation, path: path.to_string(), tags } }
+            let tags = TagsResult::Changed { applied, skipped, tags, written };
+            Output { result: TagOutcome { operation, path: path.to_string(), tags } }
         }))
     }
 
     fn text(&self, Output { result }: &Output) -> Option<String> {
         Some(match &result.tags {
-            Tags::Listed { tags: found, .. } => format!(
+            TagsResult::Listed { tags: found, .. } => format!(
                 "{}{}{}",
                 quoted(&result.path),
                 tags::line("Frontmatter", &found.frontmatter),
                 tags::line("Inline", &found.inline),
             ),
-            Tags::Changed { applied, skipped, tags: now, written } => {
+            TagsResult::Changed { applied, skipped, tags: now, written } => {
                 let done = match result.operation {
-                    Operation::Add => written.done("Added", "Would add"),
+                    TagOperation::Add => written.done("Added", "Would add"),
                     _ => written.done("Removed", "Would remove"),
                 };
                 let skipped = if skipped.is_empty() { String::new() } else { tags::line("Skipped", skipped) };
@@ -205,7 +205,7 @@ impl WriteTool for ObsidianManageTags {
                 says: "Add tags to the properties",
                 before: NOTES,
                 input: json!({ "target": target, "operation": "add", "tags": ["#cut", "Gem"] }),
-                gives: Gives::Output(json!({ "result": {
+                gives: ExampleResult::Output(json!({ "result": {
                     "operation": "add",
                     "path": "Stone.md",
                     "applied": ["cut"],
@@ -221,14 +221,14 @@ impl WriteTool for ObsidianManageTags {
                 says: "Remove one everywhere; lists keep their indentation",
                 before: NOTES,
                 input: json!({ "target": target, "operation": "remove", "tags": ["gem"], "location": "both" }),
-                gives: Gives::Including(json!({ "result": { "applied": ["gem"], "tags": ["cut"] } })),
+                gives: ExampleResult::Including(json!({ "result": { "applied": ["gem"], "tags": ["cut"] } })),
                 after: &[("Stone.md", "- a\n    - b #cut\n")],
             },
             Example {
                 says: "What it has",
                 before: NOTES,
                 input: json!({ "target": target, "operation": "list" }),
-                gives: Gives::Including(json!({ "result": {
+                gives: ExampleResult::Including(json!({ "result": {
                     "tags": { "frontmatter": ["gem"], "inline": ["gem", "cut"], "all": ["gem", "cut"] },
                 } })),
                 after: NOTES,
@@ -237,7 +237,7 @@ impl WriteTool for ObsidianManageTags {
                 says: "Nothing to add",
                 before: NOTES,
                 input: json!({ "target": target, "operation": "add" }),
-                gives: Gives::Refusal(Kind::TagsRequired),
+                gives: ExampleResult::Refusal(ReasonKind::TagsRequired),
                 after: NOTES,
             },
         ]

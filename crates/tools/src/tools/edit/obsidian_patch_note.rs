@@ -1,13 +1,13 @@
-use lapidary_note::{ContentHash, Operation, Side};
+use lapidary_note::{ContentHash, InsertSide, PatchOperation};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
-    quote::quoted,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool, quote::quoted,
 };
 use lapidary_toolkit::{
-    note_edit::{Makes, NoteEdit, NoteWritten},
-    patching::{ContentType, Wanted, patched},
-    section::{Section, SectionOutput},
-    target::Target,
+    note_edit::{NoteEdit, NoteWritten, NotesMade},
+    patching::{ContentType, PatchRequest, patched},
+    section::{NoteSection, SectionOutput},
+    target::NoteTarget,
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -21,11 +21,11 @@ pub(crate) struct ObsidianPatchNote;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Which note.
-    target: Target,
+    target: NoteTarget,
     /// Which part.
-    section: Section,
+    section: NoteSection,
     /// Where to put it.
-    operation: Change,
+    operation: PatchChange,
     /// The new text, without the heading.
     content: String,
     /// `json`: a typed value for a property (lists are joined), or rows of a table block (`["a", "b"]`, or several).
@@ -45,7 +45,7 @@ pub(crate) struct Input {
 
 #[derive(Clone, Copy, Deserialize, JsonSchema, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Change {
+enum PatchChange {
     Append,
     Prepend,
     Replace,
@@ -77,7 +77,7 @@ struct PatchOptions {
 pub(crate) struct Output {
     path: String,
     section: SectionOutput,
-    operation: Change,
+    operation: PatchChange,
     #[serde(flatten)]
     written: NoteWritten,
 }
@@ -87,21 +87,21 @@ impl WriteTool for ObsidianPatchNote {
         name: "obsidian_patch_note",
         dotted: None,
         title: "Obsidian Patch Note",
-        family: Family::Obsidian,
-        group: Group::Edit,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Edit,
         listed: true,
         idempotent: false,
-        paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
+        paths: &[PathArgument { pointer: "/target/path", role: PathRole::Write }],
         reasons: &[
-            Kind::StalePrecondition,
-            Kind::NoteMissing,
-            Kind::PeriodicNotFound,
-            Kind::SectionTargetMissing,
-            Kind::AmbiguousSection,
-            Kind::ContentPreexists,
-            Kind::HeadingOutsideSection,
-            Kind::PatchRejected,
-            Kind::FrontmatterInvalid,
+            ReasonKind::StalePrecondition,
+            ReasonKind::NoteMissing,
+            ReasonKind::PeriodicNotFound,
+            ReasonKind::SectionTargetMissing,
+            ReasonKind::AmbiguousSection,
+            ReasonKind::ContentPreexists,
+            ReasonKind::HeadingOutsideSection,
+            ReasonKind::PatchRejected,
+            ReasonKind::FrontmatterInvalid,
         ],
         words: "insert add text under a heading, change a section block paragraph, add a table row, prepend, update property",
     };
@@ -110,24 +110,24 @@ impl WriteTool for ObsidianPatchNote {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
         let writing = NoteEdit::begin(
             tool,
             context,
             view,
             &input.target,
-            Makes::Nothing,
+            NotesMade::Nothing,
             input.expected_hash.as_deref(),
             input.dry_run,
         )?;
-        let wanted = Wanted {
+        let wanted = PatchRequest {
             tool,
             section: &input.section,
             operation: match input.operation {
-                Change::Append => Operation::Add(Side::Behind),
-                Change::Prepend => Operation::Add(Side::Before),
-                Change::Replace => Operation::Replace,
+                PatchChange::Append => PatchOperation::Add(InsertSide::Behind),
+                PatchChange::Prepend => PatchOperation::Add(InsertSide::Before),
+                PatchChange::Replace => PatchOperation::Replace,
             },
             content: &input.content,
             content_type: input.content_type,
@@ -148,9 +148,9 @@ impl WriteTool for ObsidianPatchNote {
     fn text(&self, output: &Output) -> Option<String> {
         let written = &output.written;
         let done = match output.operation {
-            Change::Append => written.done("Appended to", "Would append to"),
-            Change::Prepend => written.done("Prepended to", "Would prepend to"),
-            Change::Replace => written.done("Replaced", "Would replace"),
+            PatchChange::Append => written.done("Appended to", "Would append to"),
+            PatchChange::Prepend => written.done("Prepended to", "Would prepend to"),
+            PatchChange::Replace => written.done("Replaced", "Would replace"),
         };
         Some(format!("{done} {} → {}, {}", quoted(&output.path), quoted(&output.section.target), written.text()))
     }
@@ -170,7 +170,7 @@ impl WriteTool for ObsidianPatchNote {
                 says: "A task joins the list at the end of a section",
                 before: NOTES,
                 input: call(json!({ "type": "heading", "target": "Tasks" }), "append", "- [ ] Lead\n"),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "path": "Plan.md",
                     "section": { "type": "heading", "target": "Plan::Tasks" },
                     "operation": "append",
@@ -184,7 +184,7 @@ impl WriteTool for ObsidianPatchNote {
                 says: "A row of a table that has a block id",
                 before: NOTES,
                 input: row,
-                gives: Gives::Including(json!({ "section": { "type": "block", "target": "days" } })),
+                gives: ExampleResult::Including(json!({ "section": { "type": "block", "target": "days" } })),
                 after: &[(
                     "Plan.md",
                     "---\ntags: [a] # mine\n---\n# Plan\n\n## Tasks\n- [ ] Slates ^slates\n\n## Log\n\n| day | what |\n|---|---|\n| Mon | rain |\n| Tue | sun |\n\n^days\n",
@@ -194,7 +194,7 @@ impl WriteTool for ObsidianPatchNote {
                 says: "One more item of a list property",
                 before: NOTES,
                 input: tag,
-                gives: Gives::Including(json!({ "operation": "append" })),
+                gives: ExampleResult::Including(json!({ "operation": "append" })),
                 after: &[(
                     "Plan.md",
                     "---\ntags: [a, b] # mine\n---\n# Plan\n\n## Tasks\n- [ ] Slates ^slates\n\n## Log\n\n| day | what |\n|---|---|\n| Mon | rain |\n\n^days\n",
@@ -204,7 +204,7 @@ impl WriteTool for ObsidianPatchNote {
                 says: "A heading that is not there",
                 before: NOTES,
                 input: call(json!({ "type": "heading", "target": "Budget" }), "append", "x"),
-                gives: Gives::Refusal(Kind::SectionTargetMissing),
+                gives: ExampleResult::Refusal(ReasonKind::SectionTargetMissing),
                 after: NOTES,
             },
         ]

@@ -2,12 +2,12 @@ mod in_scope;
 
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
-    quote::quoted,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool, quote::quoted,
 };
 use lapidary_toolkit::{
-    note_edit::{Makes, NoteEdit, NoteWritten},
-    target::Target,
+    note_edit::{NoteEdit, NoteWritten, NotesMade},
+    target::NoteTarget,
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -21,13 +21,13 @@ pub(crate) struct ObsidianReplaceInNote;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Which note.
-    target: Target,
+    target: NoteTarget,
     /// In order.
     #[schemars(length(min = 1))]
-    replacements: Vec<Wanted>,
+    replacements: Vec<ReplaceRequest>,
     /// The text, the properties, or both.
     #[serde(default)]
-    scope: Scope,
+    scope: ReplaceScope,
     /// Refuse if the note has another hash.
     #[serde(default)]
     expected_hash: Option<String>,
@@ -38,7 +38,7 @@ pub(crate) struct Input {
 
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct Wanted {
+struct ReplaceRequest {
     #[schemars(length(min = 1))]
     search: String,
     /// `$1`, `$&` and `$<name>` with `useRegex`.
@@ -64,7 +64,7 @@ fn yes() -> bool {
 
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Scope {
+enum ReplaceScope {
     #[default]
     Body,
     Frontmatter,
@@ -76,7 +76,7 @@ enum Scope {
 pub(crate) struct Output {
     path: String,
     total_replacements: usize,
-    per_replacement: Vec<Count>,
+    per_replacement: Vec<ReplacementCount>,
     #[serde(flatten)]
     written: NoteWritten,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -85,7 +85,7 @@ pub(crate) struct Output {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Count {
+struct ReplacementCount {
     search: String,
     count: usize,
     body_count: usize,
@@ -97,19 +97,19 @@ impl WriteTool for ObsidianReplaceInNote {
         name: "obsidian_replace_in_note",
         dotted: None,
         title: "Obsidian Replace In Note",
-        family: Family::Obsidian,
-        group: Group::Edit,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Edit,
         listed: true,
         idempotent: false,
-        paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
+        paths: &[PathArgument { pointer: "/target/path", role: PathRole::Write }],
         reasons: &[
-            Kind::StalePrecondition,
-            Kind::NoteMissing,
-            Kind::PeriodicNotFound,
-            Kind::RegexInvalid,
-            Kind::RegexUnsafe,
-            Kind::PatchRejected,
-            Kind::FrontmatterInvalid,
+            ReasonKind::StalePrecondition,
+            ReasonKind::NoteMissing,
+            ReasonKind::PeriodicNotFound,
+            ReasonKind::RegexInvalid,
+            ReasonKind::RegexUnsafe,
+            ReasonKind::PatchRejected,
+            ReasonKind::FrontmatterInvalid,
         ],
         words: "search and replace all occurrences in a note, regular expression, rename a word everywhere",
     };
@@ -118,14 +118,14 @@ impl WriteTool for ObsidianReplaceInNote {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
         let writing = NoteEdit::begin(
             tool,
             context,
             view,
             &input.target,
-            Makes::Nothing,
+            NotesMade::Nothing,
             input.expected_hash.as_deref(),
             input.dry_run,
         )?;
@@ -169,7 +169,7 @@ impl WriteTool for ObsidianReplaceInNote {
                 says: "A whole word, in the text and not in the properties",
                 before: NOTES,
                 input: json!({ "target": target, "replacements": [{ "search": "agate", "replace": "onyx", "wholeWord": true }] }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "path": "Stone.md",
                     "totalReplacements": 1,
                     "perReplacement": [{ "search": "agate", "count": 1, "bodyCount": 1, "frontmatterCount": 0 }],
@@ -185,14 +185,14 @@ impl WriteTool for ObsidianReplaceInNote {
                 input: json!({ "target": target, "replacements": [
                     { "search": "(\\d+)-(\\d+)-(\\d+)", "replace": "$3.$2.$1", "useRegex": true },
                 ] }),
-                gives: Gives::Including(json!({ "totalReplacements": 1 })),
+                gives: ExampleResult::Including(json!({ "totalReplacements": 1 })),
                 after: &[("Stone.md", "---\nstone: agate\n---\nAn agate, 13.04.2026. Agate and agates.\n")],
             },
             Example {
                 says: "What is in the properties alone is left, and that is said",
                 before: &[("a.md", "---\nstatus: open\n---\ntext\n")],
                 input: json!({ "target": "a.md", "replacements": [{ "search": "open", "replace": "done" }] }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "totalReplacements": 0,
                     "notice": "`open` is in the properties: set `scope` to `frontmatter` or `both`.",
                 })),
@@ -202,14 +202,14 @@ impl WriteTool for ObsidianReplaceInNote {
                 says: "Properties that could not be read afterwards stay as they are",
                 before: NOTES,
                 input: json!({ "target": target, "scope": "both", "replacements": [{ "search": "agate", "replace": "a: b" }] }),
-                gives: Gives::Refusal(Kind::FrontmatterInvalid),
+                gives: ExampleResult::Refusal(ReasonKind::FrontmatterInvalid),
                 after: NOTES,
             },
             Example {
                 says: "An expression that is none",
                 before: NOTES,
                 input: json!({ "target": target, "replacements": [{ "search": "(", "replace": "", "useRegex": true }] }),
-                gives: Gives::Refusal(Kind::RegexInvalid),
+                gives: ExampleResult::Refusal(ReasonKind::RegexInvalid),
                 after: NOTES,
             },
         ]

@@ -1,12 +1,13 @@
-use lapidary_note::{ContentHash, Operation};
+use lapidary_note::{ContentHash, PatchOperation};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_toolkit::{
-    note_edit::{Makes, NoteEdit, NoteTextWritten},
-    patching::{ContentType, Wanted, not_json, patched},
-    section::Section,
-    target::Target,
+    note_edit::{NoteEdit, NoteTextWritten, NotesMade},
+    patching::{ContentType, PatchRequest, not_json, patched},
+    section::NoteSection,
+    target::NoteTarget,
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -21,12 +22,12 @@ pub(crate) struct ObsidianWriteNote;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Which note.
-    target: Target,
+    target: NoteTarget,
     /// The whole text with properties, or that of the section without its heading.
     content: String,
     /// Replace only this; it has to be there.
     #[serde(default)]
-    section: Option<Section>,
+    section: Option<NoteSection>,
     /// `json`: the content is JSON, stored compactly; in a section, a typed property or table rows.
     #[serde(default)]
     #[schemars(extend("x-rare" = true))]
@@ -47,20 +48,20 @@ impl WriteTool for ObsidianWriteNote {
         name: "obsidian_write_note",
         dotted: None,
         title: "Obsidian Write Note",
-        family: Family::Obsidian,
-        group: Group::Edit,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Edit,
         listed: true,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/target/path", role: Role::Write }],
+        paths: &[PathArgument { pointer: "/target/path", role: PathRole::Write }],
         reasons: &[
-            Kind::FileExists,
-            Kind::StalePrecondition,
-            Kind::NoteMissing,
-            Kind::SectionTargetMissing,
-            Kind::AmbiguousSection,
-            Kind::HeadingOutsideSection,
-            Kind::PatchRejected,
-            Kind::FrontmatterInvalid,
+            ReasonKind::FileExists,
+            ReasonKind::StalePrecondition,
+            ReasonKind::NoteMissing,
+            ReasonKind::SectionTargetMissing,
+            ReasonKind::AmbiguousSection,
+            ReasonKind::HeadingOutsideSection,
+            ReasonKind::PatchRejected,
+            ReasonKind::FrontmatterInvalid,
         ],
         words: "create new note, make write save a file, overwrite replace whole note, rewrite a section",
     };
@@ -69,9 +70,9 @@ impl WriteTool for ObsidianWriteNote {
     type Input = Input;
     type Output = NoteTextWritten;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<NoteTextWritten>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<NoteTextWritten>, Reason> {
         let tool = Self::DECLARATION.name;
-        let makes = if input.section.is_some() { Makes::PeriodicNotes } else { Makes::AnyNote };
+        let makes = if input.section.is_some() { NotesMade::PeriodicNotes } else { NotesMade::AnyNote };
         let writing =
             NoteEdit::begin(tool, context, view, &input.target, makes, input.expected_hash.as_deref(), input.dry_run)
                 .map_err(|reason| match input.section {
@@ -79,10 +80,10 @@ impl WriteTool for ObsidianWriteNote {
                 None => reason.with_what_changed(view, input.content.as_bytes()),
             })?;
         if let Some(section) = &input.section {
-            let wanted = Wanted {
+            let wanted = PatchRequest {
                 tool,
                 section,
-                operation: Operation::Replace,
+                operation: PatchOperation::Replace,
                 content: &input.content,
                 content_type: input.content_type,
                 create: false,
@@ -116,7 +117,7 @@ impl WriteTool for ObsidianWriteNote {
                 says: "A new note in a new folder",
                 before: &[],
                 input: json!({ "target": target, "content": "# Idea\n" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "path": "Inbox/Idea.md",
                     "sectionTargeted": false,
                     "created": true,
@@ -130,14 +131,14 @@ impl WriteTool for ObsidianWriteNote {
                 says: "A note that exists is not replaced by accident",
                 before: &[("Inbox/Idea.md", "old\n")],
                 input: json!({ "target": target, "content": "new\n" }),
-                gives: Gives::Refusal(Kind::FileExists),
+                gives: ExampleResult::Refusal(ReasonKind::FileExists),
                 after: &[("Inbox/Idea.md", "old\n")],
             },
             Example {
                 says: "Replacing keeps the line endings of the file",
                 before: &[("Inbox/Idea.md", "old\r\ntext\r\n")],
                 input: json!({ "target": target, "content": "new\n", "overwrite": true }),
-                gives: Gives::Including(
+                gives: ExampleResult::Including(
                     json!({ "created": false, "previousSizeInBytes": 11, "currentSizeInBytes": 5 }),
                 ),
                 after: &[("Inbox/Idea.md", "new\r\n")],
@@ -146,7 +147,9 @@ impl WriteTool for ObsidianWriteNote {
                 says: "One section of a note",
                 before: &[("Inbox/Idea.md", "# Idea\n\nold\n\n# Log\n")],
                 input: json!({ "target": target, "content": "new", "section": { "type": "heading", "target": "Idea" } }),
-                gives: Gives::Including(json!({ "sectionTargeted": true, "sectionTarget": "Idea", "created": false })),
+                gives: ExampleResult::Including(
+                    json!({ "sectionTargeted": true, "sectionTarget": "Idea", "created": false }),
+                ),
                 after: &[("Inbox/Idea.md", "# Idea\n\nnew\n\n# Log\n")],
             },
         ]

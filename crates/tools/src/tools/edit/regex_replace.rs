@@ -2,12 +2,12 @@ use std::collections::BTreeMap;
 
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Learnt, PathArgument, Plan, Proposal,
-    ProposalStep, Reason, Role, WriteTool, quote::Prose,
+    CommitReport, Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, ProposalStep, Reason,
+    ReasonKind, ShownProposal, ToolGroup, ToolPlan, WireFamily, WriteTool, quote::Prose,
 };
 use lapidary_toolkit::{
     budget::{self, BudgetInput},
-    expression::{self, EXPECTED_HASHES, Expression, Replaced, Sources},
+    expression::{self, EXPECTED_HASHES, ExpressionFiles, ReplacedFile, TextExpression},
     file_edit::EXPECTED_CONTENT,
     hash,
 };
@@ -76,19 +76,19 @@ impl WriteTool for RegexReplace {
         name: "regex_replace",
         dotted: Some("regex.replace"),
         title: "Replace by regular expression",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: false,
         idempotent: false,
-        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Write }],
         reasons: &[
-            Kind::NoteMissing,
-            Kind::StalePrecondition,
-            Kind::RegexInvalid,
-            Kind::RegexUnsafe,
-            Kind::ProposalExpired,
-            Kind::ProposalChanged,
-            Kind::EditRefused,
+            ReasonKind::NoteMissing,
+            ReasonKind::StalePrecondition,
+            ReasonKind::RegexInvalid,
+            ReasonKind::RegexUnsafe,
+            ReasonKind::ProposalExpired,
+            ReasonKind::ProposalChanged,
+            ReasonKind::EditRefused,
         ],
         words: "regular expression search and replace with groups, in many files at once, across the vault, glob",
     };
@@ -98,10 +98,10 @@ impl WriteTool for RegexReplace {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
-        let expression = Expression::parse(tool, &input.pattern, &input.replacement, &input.flags, input.count)?;
-        let token = input.proposal_token.as_deref().filter(|_| !input.dry_run).map(Token::parse).transpose()?;
+        let expression = TextExpression::parse(tool, &input.pattern, &input.replacement, &input.flags, input.count)?;
+        let token = input.proposal_token.as_deref().filter(|_| !input.dry_run).map(ProposalToken::parse).transpose()?;
         input.check_expectations()?;
         let found = match (&input.file, &input.glob) {
             (Some(file), None) => {
@@ -109,7 +109,7 @@ impl WriteTool for RegexReplace {
                 expression::in_file(tool, context, view, &expression, file, expected, input.budget.as_ref())?
             }
             (None, Some(glob)) => {
-                let sources = Sources {
+                let sources = ExpressionFiles {
                     glob,
                     offset: input.offset,
                     expected: &input.expected_hashes,
@@ -121,14 +121,14 @@ impl WriteTool for RegexReplace {
             }
             _ => return Err(Reason::bad_argument(tool, "file", "is required, or `glob`, and not both")),
         };
-        let changes = ChangeSet { changes: found.replaced.iter().map(Replaced::change).collect() };
-        let proposal = Proposal { tool, arguments: input.digest(found.scanned), changes: changes.digest() };
+        let changes = ChangeSet { changes: found.replaced.iter().map(ReplacedFile::change).collect() };
+        let proposal = ShownProposal { tool, arguments: input.digest(found.scanned), changes: changes.digest() };
         if let Some(token) = token {
             let redeemed = ProposalStep::Redeem { token: token.sealed.to_owned(), proposal };
-            return Ok(Plan { changes, output: carried_out(&input, &found, redeemed), dry_run: false });
+            return Ok(ToolPlan { changes, output: carried_out(&input, &found, redeemed), dry_run: false });
         }
         let issued = (!changes.is_empty()).then_some(ProposalStep::Issue(proposal));
-        Ok(Plan { changes, output: proposed(&input, &found, issued), dry_run: true })
+        Ok(ToolPlan { changes, output: proposed(&input, &found, issued), dry_run: true })
     }
 
     fn proposal(&self, output: &Output) -> Option<ProposalStep> {
@@ -143,8 +143,8 @@ impl WriteTool for RegexReplace {
         Some(output.text())
     }
 
-    fn finish(&self, output: &mut Output, learnt: &Learnt<'_>) {
-        let written = |sealed| Token { scanned: output.scanned, sealed }.written();
+    fn finish(&self, output: &mut Output, learnt: &CommitReport<'_>) {
+        let written = |sealed| ProposalToken { scanned: output.scanned, sealed }.written();
         output.proposal_token = learnt.proposal_token.map(written);
     }
 
@@ -163,7 +163,7 @@ impl WriteTool for RegexReplace {
                 says: "A proposal for one file",
                 before: NOTES,
                 input: dates(json!({ "file": "a.md" })),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "file": "a.md",
                     "replaced_preview_count": 1,
                     "wouldBeHash": ContentHash::of(b"13.04.2026\n").to_string(),
@@ -175,7 +175,7 @@ impl WriteTool for RegexReplace {
                 says: "A proposal for many files, the first match of each",
                 before: NOTES,
                 input: dates(json!({ "glob": "*.md", "flags": "" })),
-                gives: Gives::Including(json!({ "replaced_preview_count": 2, "files": [
+                gives: ExampleResult::Including(json!({ "replaced_preview_count": 2, "files": [
                     { "file": "a.md", "replacedCount": 1 },
                     { "file": "c.md", "wouldBeHash": hash::short(&ContentHash::of(b"01.05.2026 2026-05-02\n").to_string()) },
                 ] })),
@@ -185,14 +185,14 @@ impl WriteTool for RegexReplace {
                 says: "A token that nobody gave out",
                 before: NOTES,
                 input: dates(json!({ "file": "a.md", "proposal_token": "1-00" })),
-                gives: Gives::Refusal(Kind::ProposalExpired),
+                gives: ExampleResult::Refusal(ReasonKind::ProposalExpired),
                 after: NOTES,
             },
             Example {
                 says: "An expression that is none",
                 before: NOTES,
                 input: json!({ "file": "a.md", "pattern": "(", "replacement": "" }),
-                gives: Gives::Refusal(Kind::RegexInvalid),
+                gives: ExampleResult::Refusal(ReasonKind::RegexInvalid),
                 after: NOTES,
             },
         ]
@@ -222,12 +222,12 @@ impl Input {
 }
 
 /// A token as callers see it: how many files were looked through, and the seal on all of it.
-struct Token<'t> {
+struct ProposalToken<'t> {
     scanned: usize,
     sealed: &'t str,
 }
 
-impl<'t> Token<'t> {
+impl<'t> ProposalToken<'t> {
     fn parse(given: &'t str) -> Result<Self, Reason> {
         let parts = given.split_once('-').and_then(|(scanned, sealed)| Some((scanned.parse().ok()?, sealed)));
         parts.map(|(scanned, sealed)| Self { scanned, sealed }).ok_or(Reason::ProposalExpired)

@@ -1,10 +1,11 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, Family, Gives, Group, Kind, PathArgument, Plan, Reason, Role, WriteTool,
+    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
+    ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_toolkit::{
     file_edit::{FileEdit, FileInput, FileWritten},
-    occurrence::{self, Which},
+    occurrence::{self, OccurrenceChoice},
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -25,7 +26,7 @@ pub(crate) struct Input {
     replace: String,
     /// Or which one, from 1.
     #[serde(default)]
-    occurrence: Which,
+    occurrence: OccurrenceChoice,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -41,17 +42,17 @@ impl WriteTool for StrReplace {
         name: "str_replace",
         dotted: None,
         title: "Replace text in a file",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: true,
         idempotent: false,
-        paths: &[PathArgument { pointer: "/file", role: Role::Write }],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Write }],
         reasons: &[
-            Kind::NoteMissing,
-            Kind::StalePrecondition,
-            Kind::TextMissing,
-            Kind::TextNotUnique,
-            Kind::OccurrenceOutOfRange,
+            ReasonKind::NoteMissing,
+            ReasonKind::StalePrecondition,
+            ReasonKind::TextMissing,
+            ReasonKind::TextNotUnique,
+            ReasonKind::OccurrenceOutOfRange,
         ],
         words: "edit change replace fix text, find and replace, tick a task, correct a typo, delete a sentence",
     };
@@ -59,7 +60,7 @@ impl WriteTool for StrReplace {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
         let (document, most) = (editing.document()?, context.budget.file_bytes());
         let replaced =
@@ -85,7 +86,7 @@ impl WriteTool for StrReplace {
                 says: "Tick a task",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "find": "- [ ] Slates", "replace": "- [x] Slates" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "Tasks.md",
                     "changed": true,
                     "replacedCount": 1,
@@ -101,28 +102,28 @@ impl WriteTool for StrReplace {
                 says: "Windows line ends stay, and `\\n` finds them",
                 before: &[("a.txt", "one\r\ntwo\r\n")],
                 input: json!({ "file": "a.txt", "find": "one\ntwo", "replace": "1\n2" }),
-                gives: Gives::Including(json!({ "replacedCount": 1 })),
+                gives: ExampleResult::Including(json!({ "replacedCount": 1 })),
                 after: &[("a.txt", "1\r\n2\r\n")],
             },
             Example {
                 says: "Look before you leap",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "find": "[ ]", "replace": "[x]", "occurrence": "all", "dry_run": true }),
-                gives: Gives::Including(json!({ "replacedCount": 2, "dry_run": true })),
+                gives: ExampleResult::Including(json!({ "replacedCount": 2, "dry_run": true })),
                 after: NOTES,
             },
             Example {
                 says: "Text that stands there twice is not guessed at",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "find": "- [ ]", "replace": "- [x]" }),
-                gives: Gives::Refusal(Kind::TextNotUnique),
+                gives: ExampleResult::Refusal(ReasonKind::TextNotUnique),
                 after: NOTES,
             },
             Example {
                 says: "A file that changed since it was read is left alone",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "find": "Lead", "replace": "Gold", "expected_content_hash": "sha256:000000000000" }),
-                gives: Gives::Refusal(Kind::StalePrecondition),
+                gives: ExampleResult::Refusal(ReasonKind::StalePrecondition),
                 after: NOTES,
             },
         ]

@@ -2,12 +2,12 @@ use std::collections::BTreeSet;
 
 use lapidary_note::{is_tag, is_tag_within};
 use lapidary_operation::{
-    ArgumentProblem, Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Plan, Reason, WriteTool,
-    clipped, quote::quoted,
+    ArgumentProblem, Context, Declaration, Effect, Example, ExampleResult, Reason, ReasonKind, ToolGroup, ToolPlan,
+    WireFamily, WriteTool, clipped, quote::quoted,
 };
 use lapidary_query::nearest;
 use lapidary_toolkit::{file_edit, index, reading};
-use lapidary_vault::{Change, ChangeSet, Guard, VaultPath, View};
+use lapidary_vault::{Change, ChangeSet, ContentGuard, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -40,10 +40,10 @@ pub(crate) struct Output {
     replaced_count: usize,
     files_changed: usize,
     /// The first hundred.
-    files: Vec<FileOutput>,
+    files: Vec<RetaggedFile>,
     /// Notes that have the tag and stay as they are, and why; the first hundred.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    left: Vec<LeftOutput>,
+    left: Vec<LeftFile>,
     #[serde(skip_serializing_if = "Option::is_none")]
     files_left: Option<usize>,
     #[serde(rename = "dry_run")]
@@ -54,13 +54,13 @@ pub(crate) struct Output {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct FileOutput {
+struct RetaggedFile {
     file: String,
     replaced_count: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct LeftOutput {
+struct LeftFile {
     file: String,
     why: String,
 }
@@ -75,8 +75,8 @@ impl WriteTool for TagRename {
         name: "tag_rename",
         dotted: Some("tag.rename"),
         title: "Rename a tag everywhere",
-        family: Family::Files,
-        group: Group::Edit,
+        family: WireFamily::Files,
+        group: ToolGroup::Edit,
         listed: false,
         idempotent: true,
         paths: &[],
@@ -87,7 +87,7 @@ impl WriteTool for TagRename {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let Input { from, to, dry_run } = input;
         if !is_tag(&to) {
             return Err(Reason::InvalidArguments {
@@ -106,12 +106,12 @@ impl WriteTool for TagRename {
                 Ok(None) => {}
                 Ok(Some((change, replaced_count))) => {
                     context.budget.gather(&change)?;
-                    files.push(FileOutput { file: path.to_string(), replaced_count });
+                    files.push(RetaggedFile { file: path.to_string(), replaced_count });
                     changes.push(change);
                 }
                 // The disk itself is at fault, and not only this note.
                 Err(reason @ Reason::Disk { .. }) => return Err(reason),
-                Err(reason) => left.push(LeftOutput { file: path.to_string(), why: reason.to_string() }),
+                Err(reason) => left.push(LeftFile { file: path.to_string(), why: reason.to_string() }),
             }
         }
         let notice = if files.is_empty() && left.is_empty() { nothing_found(context, view, &from)? } else { None };
@@ -131,7 +131,7 @@ impl WriteTool for TagRename {
             dry_run,
             notice,
         };
-        Ok(Plan { changes: ChangeSet { changes }, output, dry_run })
+        Ok(ToolPlan { changes: ChangeSet { changes }, output, dry_run })
     }
 
     fn text(&self, output: &Output) -> Option<String> {
@@ -139,13 +139,13 @@ impl WriteTool for TagRename {
         let dry = if *dry_run { "Dry run: " } else { "" };
         let (from, to) = (quoted(from), quoted(to));
         let mut text = format!("{dry}{from} → {to}: {replaced_count} in {files_changed} notes");
-        for FileOutput { file, replaced_count } in files.iter().take(SHOWN_NAMES) {
+        for RetaggedFile { file, replaced_count } in files.iter().take(SHOWN_NAMES) {
             text += &format!("\n{} {replaced_count}", quoted(file));
         }
         if *files_changed > files.len().min(SHOWN_NAMES) {
             text += &format!("\n… {} more", files_changed - files.len().min(SHOWN_NAMES));
         }
-        for LeftOutput { file, why } in left.iter().take(SHOWN_NAMES) {
+        for LeftFile { file, why } in left.iter().take(SHOWN_NAMES) {
             text += &format!("\nLeft: {}: {why}", quoted(file));
         }
         let unnamed = files_left.unwrap_or_default().saturating_sub(left.len().min(SHOWN_NAMES));
@@ -163,7 +163,7 @@ impl WriteTool for TagRename {
                 says: "In text and properties, with what is nested",
                 before: NOTES,
                 input: json!({ "from": "#gem", "to": "stone" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "from": "#gem",
                     "to": "stone",
                     "changed": true,
@@ -182,14 +182,14 @@ impl WriteTool for TagRename {
                 says: "Look before you leap",
                 before: NOTES,
                 input: json!({ "from": "gem", "to": "stone", "dry_run": true }),
-                gives: Gives::Including(json!({ "filesChanged": 2, "dry_run": true })),
+                gives: ExampleResult::Including(json!({ "filesChanged": 2, "dry_run": true })),
                 after: NOTES,
             },
             Example {
                 says: "A tag that no note has",
                 before: NOTES,
                 input: json!({ "from": "jem", "to": "stone" }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "changed": false, "notice": "No note has the tag `jem`. Did you mean `Gem`?",
                 })),
                 after: NOTES,
@@ -198,14 +198,14 @@ impl WriteTool for TagRename {
                 says: "What is no tag",
                 before: NOTES,
                 input: json!({ "from": "gem", "to": "precious stone" }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: NOTES,
             },
             Example {
                 says: "A tag with nothing behind its slash",
                 before: NOTES,
                 input: json!({ "from": "gem", "to": "stone/" }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: NOTES,
             },
         ]
@@ -240,7 +240,7 @@ fn renamed(view: &View, path: &VaultPath, from: &str, to: &str) -> Result<Option
     view.may_write(path).map_err(|denied| Reason::PathForbidden {
         path: path.clone(),
         writing: true,
-        denied: lapidary_operation::Refused::ByScope(denied),
+        denied: lapidary_operation::PathRefusal::ByScope(denied),
     })?;
     let document = reading::editable(path, &before)?;
     let renamed = document.rename_tag_tree(from, to).map_err(|error| file_edit::refusal(path, error))?;
@@ -248,5 +248,5 @@ fn renamed(view: &View, path: &VaultPath, from: &str, to: &str) -> Result<Option
         return Ok(None);
     }
     let (path, content) = (path.clone(), renamed.document.content().clone());
-    Ok(Some((Change::Write { path, before, guard: Guard::Plan, content }, renamed.count)))
+    Ok(Some((Change::Write { path, before, guard: ContentGuard::Plan, content }, renamed.count)))
 }

@@ -1,12 +1,15 @@
 mod taken_back;
 
-use lapidary_operation::{Context, Declaration, Effect, Example, Family, Gives, Group, Kind, Plan, Reason, WriteTool};
+use lapidary_operation::{
+    Context, Declaration, Effect, Example, ExampleResult, Reason, ReasonKind, ToolGroup, ToolPlan, WireFamily,
+    WriteTool,
+};
 use lapidary_toolkit::{
     checkpoint,
-    restoring::{RestoredFile, Restoring},
+    restoring::{RestorePlan, RestoredFile},
     time::iso,
 };
-use lapidary_vault::{Checkpoint, Guard, View};
+use lapidary_vault::{Checkpoint, ContentGuard, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -54,20 +57,20 @@ impl WriteTool for Undo {
         name: "undo",
         dotted: None,
         title: "Undo",
-        family: Family::Own,
-        group: Group::Edit,
+        family: WireFamily::Own,
+        group: ToolGroup::Edit,
         listed: true,
         idempotent: false,
         paths: &[],
         reasons: &[
-            Kind::NothingToUndo,
-            Kind::ChangeOfOther,
-            Kind::ChangedSince,
-            Kind::CheckpointMissing,
-            Kind::CheckpointAmbiguous,
-            Kind::VersionMissing,
-            Kind::FileExists,
-            Kind::BatchConflict,
+            ReasonKind::NothingToUndo,
+            ReasonKind::ChangeOfOther,
+            ReasonKind::ChangedSince,
+            ReasonKind::CheckpointMissing,
+            ReasonKind::CheckpointAmbiguous,
+            ReasonKind::VersionMissing,
+            ReasonKind::FileExists,
+            ReasonKind::BatchConflict,
         ],
         words: "undo my last change, revert, roll back, rollback, take back, restore a deleted note, oops, go back",
     };
@@ -76,7 +79,7 @@ impl WriteTool for Undo {
     type Input = Input;
     type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Plan<Output>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let meant = match &input.id {
             Some(id) => {
                 let found = checkpoint::find(view, id)?;
@@ -100,12 +103,12 @@ impl WriteTool for Undo {
             time: iso(*time),
         });
         let undone = undone.collect();
-        let mut restoring = Restoring::new(view, Guard::Plan);
+        let mut restoring = RestorePlan::new(view, ContentGuard::Plan);
         for checkpoint in together(meant) {
             restoring.checkpoint(context, &checkpoint, None)?;
         }
         let (changes, files) = restoring.done();
-        Ok(Plan { changes, output: Output { undone, files, dry_run: input.dry_run }, dry_run: input.dry_run })
+        Ok(ToolPlan { changes, output: Output { undone, files, dry_run: input.dry_run }, dry_run: input.dry_run })
     }
 
     fn text(&self, output: &Output) -> Option<String> {
@@ -124,7 +127,7 @@ impl WriteTool for Undo {
                 says: "The last change",
                 before: NOTES,
                 input: json!({}),
-                gives: Gives::Including(json!({ "files": [{ "path": "a.md", "outcome": "restored" }] }))
+                gives: ExampleResult::Including(json!({ "files": [{ "path": "a.md", "outcome": "restored" }] }))
                     .after("str_replace", json!({ "file": "a.md", "find": "old", "replace": "new" })),
                 after: NOTES,
             },
@@ -132,7 +135,7 @@ impl WriteTool for Undo {
                 says: "A rename with its links",
                 before: NOTES,
                 input: json!({}),
-                gives: Gives::Including(json!({ "undone": [{ "tool": "file_move" }] }))
+                gives: ExampleResult::Including(json!({ "undone": [{ "tool": "file_move" }] }))
                     .after("file_move", json!({ "from": "a.md", "to": "c.md" })),
                 after: NOTES,
             },
@@ -140,7 +143,7 @@ impl WriteTool for Undo {
                 says: "Nothing has been changed yet",
                 before: NOTES,
                 input: json!({}),
-                gives: Gives::Refusal(Kind::NothingToUndo),
+                gives: ExampleResult::Refusal(ReasonKind::NothingToUndo),
                 after: NOTES,
             },
         ]

@@ -1,11 +1,12 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, quote::quoted,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily, quote::quoted,
 };
 use lapidary_toolkit::{
     block::{BlockInput, StructuralType},
     hash,
-    naming::{self, Found},
+    naming::{self, NamedFile},
     reading::{self, NOT_UTF8},
 };
 use lapidary_vault::View;
@@ -51,19 +52,19 @@ impl ReadTool for BlockFind {
         name: "block_find",
         dotted: Some("block.find"),
         title: "Find a block",
-        family: Family::Files,
-        group: Group::Read,
+        family: WireFamily::Files,
+        group: ToolGroup::Read,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
-        reasons: &[Kind::NoteMissing],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
+        reasons: &[ReasonKind::NoteMissing],
         words: "find a block reference id caret in a note, block hash",
     };
     type Input = Input;
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
+        let NamedFile { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let note = shown.note();
@@ -99,7 +100,7 @@ impl ReadTool for BlockFind {
                 says: "The last item of a list is one item, not the list",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "blockId": "^lead" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "matches": [{
                         "id": "^lead", "line": 3, "startLine": 3, "endLine": 3,
                         "blockHash": ContentHash::of(b"- [ ] Lead ^lead\n").to_string(),
@@ -113,7 +114,7 @@ impl ReadTool for BlockFind {
                 says: "A paragraph",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "blockId": "text" }),
-                gives: Gives::Including(
+                gives: ExampleResult::Including(
                     json!({ "matches": [{ "startLine": 5, "endLine": 6, "structuralType": "paragraph" }] }),
                 ),
                 after: &[],
@@ -122,7 +123,7 @@ impl ReadTool for BlockFind {
                 says: "A note that is not there",
                 before: NOTES,
                 input: json!({ "file": "Task.md", "blockId": "lead" }),
-                gives: Gives::Refusal(Kind::NoteMissing),
+                gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
                 after: &[],
             },
         ]

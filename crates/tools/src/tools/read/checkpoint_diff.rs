@@ -1,9 +1,9 @@
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
-    quote::quoted,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily, fence::fenced, quote::quoted,
 };
 use lapidary_toolkit::{checkpoint, index, reading};
-use lapidary_vault::{Diff, View, store::EntryRecord};
+use lapidary_vault::{ChangeDiff, View, store::EntryRecord};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -35,12 +35,12 @@ impl ReadTool for CheckpointDiff {
         name: "checkpoint_diff",
         dotted: None,
         title: "Compare with an old version",
-        family: Family::Own,
-        group: Group::Read,
+        family: WireFamily::Own,
+        group: ToolGroup::Read,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/path", role: Role::Read }],
-        reasons: &[Kind::CheckpointMissing, Kind::CheckpointAmbiguous, Kind::VersionMissing],
+        paths: &[PathArgument { pointer: "/path", role: PathRole::Read }],
+        reasons: &[ReasonKind::CheckpointMissing, ReasonKind::CheckpointAmbiguous, ReasonKind::VersionMissing],
         words: "diff compare old and current version, what changed since a checkpoint",
     };
     type Input = Input;
@@ -52,7 +52,7 @@ impl ReadTool for CheckpointDiff {
             Some(path) => vec![checkpoint::entry_of(&found, &path)?],
             None => checkpoint::files(&found).collect(),
         };
-        let mut diff = Diff::default();
+        let mut diff = ChangeDiff::default();
         for entry in entries {
             context.check()?;
             let old = checkpoint::content(view, &found, entry)?;
@@ -73,7 +73,7 @@ impl ReadTool for CheckpointDiff {
             }
             diff.compare(&entry.path, old.as_deref(), now.as_ref().map(|file| file.bytes()));
         }
-        let Diff { text, lines_added, lines_removed } = diff;
+        let ChangeDiff { text, lines_added, lines_removed } = diff;
         Ok(Output { id: found.id, unified_diff: text, lines_added, lines_removed })
     }
 
@@ -96,15 +96,17 @@ impl ReadTool for CheckpointDiff {
                 says: "What an edit did",
                 before: &[("a.md", "old\n")],
                 input: json!({ "id": "c0ff", "path": "a.md" }),
-                gives: Gives::Including(json!({ "unifiedDiff": "--- a.md\n+++ a.md\n@@ -1 +1 @@\n-old\n+new\n" }))
-                    .after("str_replace", json!({ "file": "a.md", "find": "old", "replace": "new" })),
+                gives: ExampleResult::Including(
+                    json!({ "unifiedDiff": "--- a.md\n+++ a.md\n@@ -1 +1 @@\n-old\n+new\n" }),
+                )
+                .after("str_replace", json!({ "file": "a.md", "find": "old", "replace": "new" })),
                 after: &[],
             },
             Example {
                 says: "A checkpoint that is not there",
                 before: &[],
                 input: json!({ "id": "abcd" }),
-                gives: Gives::Refusal(Kind::CheckpointMissing),
+                gives: ExampleResult::Refusal(ReasonKind::CheckpointMissing),
                 after: &[],
             },
         ]

@@ -1,6 +1,6 @@
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Refused, Role,
-    quote::quoted,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRefusal, PathRole, ReadTool, Reason, ReasonKind,
+    ToolGroup, WireFamily, quote::quoted,
 };
 use lapidary_toolkit::{checkpoint, hash, reading, time::iso};
 use lapidary_vault::{
@@ -53,12 +53,12 @@ struct CheckpointOutput {
     tool: String,
     #[serde(skip_serializing_if = "String::is_empty")]
     client: String,
-    files: Vec<FileOutput>,
+    files: Vec<CheckpointFile>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct FileOutput {
+struct CheckpointFile {
     path: String,
     /// `created`, `changed`, `deleted`, `moved`, `saved`, or `folder` for an empty one that was made or removed.
     what: &'static str,
@@ -75,12 +75,12 @@ impl ReadTool for CheckpointList {
         name: "checkpoint_list",
         dotted: None,
         title: "List checkpoints",
-        family: Family::Own,
-        group: Group::Read,
+        family: WireFamily::Own,
+        group: ToolGroup::Read,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/path", role: Role::List }],
-        reasons: &[Kind::CheckpointMissing],
+        paths: &[PathArgument { pointer: "/path", role: PathRole::List }],
+        reasons: &[ReasonKind::CheckpointMissing],
         words: "undo history versions of a note, what was changed when, recent changes, checkpoints",
     };
     type Input = Input;
@@ -91,7 +91,7 @@ impl ReadTool for CheckpointList {
         if let Some(path) = &path
             && let Err(ReadError::Denied(denied)) = view.may_enter(path)
         {
-            let denied = Refused::ByScope(denied);
+            let denied = PathRefusal::ByScope(denied);
             return Err(Reason::PathForbidden { path: path.clone(), writing: false, denied });
         }
         let before = input.before.as_deref();
@@ -127,14 +127,14 @@ impl ReadTool for CheckpointList {
                 says: "Nothing has been changed yet",
                 before: &[("a.md", "")],
                 input: json!({}),
-                gives: Gives::Output(json!({ "checkpoints": [] })),
+                gives: ExampleResult::Output(json!({ "checkpoints": [] })),
                 after: &[],
             },
             Example {
                 says: "After a checkpoint that is not there",
                 before: &[],
                 input: json!({ "before": "abcd" }),
-                gives: Gives::Refusal(Kind::CheckpointMissing),
+                gives: ExampleResult::Refusal(ReasonKind::CheckpointMissing),
                 after: &[],
             },
         ]
@@ -160,14 +160,14 @@ fn shown(checkpoint: Checkpoint) -> CheckpointOutput {
 /// Of a change of many files, as many as fit on a line.
 const SHOWN_FILES: usize = 5;
 
-fn changed(FileOutput { path, what, moved_to, .. }: &FileOutput) -> String {
+fn changed(CheckpointFile { path, what, moved_to, .. }: &CheckpointFile) -> String {
     let to = moved_to.as_ref().map_or_else(String::new, |to| format!(" → {}", quoted(to)));
     format!("{what} {}{to}", quoted(path))
 }
 
-fn file(kind: CheckpointKind, entry: &EntryRecord) -> FileOutput {
+fn file(kind: CheckpointKind, entry: &EntryRecord) -> CheckpointFile {
     let short = |hash: &lapidary_note::ContentHash| hash::short(&hash.to_string()).to_owned();
-    FileOutput {
+    CheckpointFile {
         path: entry.path.to_string(),
         what: match (kind, entry.before, entry.after, &entry.moved_to) {
             (CheckpointKind::LateSave, ..) => "saved",

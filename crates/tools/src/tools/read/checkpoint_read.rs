@@ -1,6 +1,6 @@
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
-    quote::quoted,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily, fence::fenced, quote::quoted,
 };
 use lapidary_toolkit::{
     checkpoint,
@@ -39,12 +39,12 @@ impl ReadTool for CheckpointRead {
         name: "checkpoint_read",
         dotted: None,
         title: "Read an old version",
-        family: Family::Own,
-        group: Group::Read,
+        family: WireFamily::Own,
+        group: ToolGroup::Read,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/path", role: Role::Read }],
-        reasons: &[Kind::CheckpointMissing, Kind::CheckpointAmbiguous, Kind::VersionMissing],
+        paths: &[PathArgument { pointer: "/path", role: PathRole::Read }],
+        reasons: &[ReasonKind::CheckpointMissing, ReasonKind::CheckpointAmbiguous, ReasonKind::VersionMissing],
         words: "read an old earlier previous version of a note, history, before the change",
     };
     type Input = Input;
@@ -78,7 +78,7 @@ impl ReadTool for CheckpointRead {
                 says: "The note before the first change",
                 before: &[("a.md", "old\n")],
                 input: json!({ "id": "c0ff", "path": "a.md" }),
-                gives: Gives::Including(json!({ "content": "old\n" }))
+                gives: ExampleResult::Including(json!({ "content": "old\n" }))
                     .after("str_replace", json!({ "file": "a.md", "find": "old", "replace": "new" })),
                 after: &[],
             },
@@ -86,7 +86,7 @@ impl ReadTool for CheckpointRead {
                 says: "A checkpoint that is not there",
                 before: &[],
                 input: json!({ "id": "abcd", "path": "a.md" }),
-                gives: Gives::Refusal(Kind::CheckpointMissing),
+                gives: ExampleResult::Refusal(ReasonKind::CheckpointMissing),
                 after: &[],
             },
         ]

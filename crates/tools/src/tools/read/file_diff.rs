@@ -1,10 +1,10 @@
 use lapidary_note::{ContentHash, ExpectedHash};
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, bug,
-    fence::fenced, quote::quoted,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily, bug, fence::fenced, quote::quoted,
 };
 use lapidary_toolkit::{hash, naming, reading};
-use lapidary_vault::{CheckpointError, Diff, VaultPath, View};
+use lapidary_vault::{ChangeDiff, CheckpointError, VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -41,12 +41,12 @@ impl ReadTool for FileDiff {
         name: "file_diff",
         dotted: Some("file.diff"),
         title: "Compare versions",
-        family: Family::Files,
-        group: Group::Read,
+        family: WireFamily::Files,
+        group: ToolGroup::Read,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
-        reasons: &[Kind::NoteMissing, Kind::VersionMissing],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
+        reasons: &[ReasonKind::NoteMissing, ReasonKind::VersionMissing],
         words: "diff compare versions of a file by hash, what changed since I read it",
     };
     type Input = Input;
@@ -73,7 +73,7 @@ impl ReadTool for FileDiff {
                 (file.hash(), file.bytes().to_vec())
             }
         };
-        let mut diff = Diff::default();
+        let mut diff = ChangeDiff::default();
         diff.compare(&path, Some(&old), Some(&new));
         Ok(Output {
             file: path.to_string(),
@@ -102,7 +102,7 @@ impl ReadTool for FileDiff {
                 says: "Since the version that was read",
                 before: &[("a.md", "old\n")],
                 input: json!({ "file": "a.md", "fromHash": old }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "a.md",
                     "unifiedDiff": "--- a.md\n+++ a.md\n@@ -1 +1 @@\n-old\n+new\n",
                     "fromHash": old,
@@ -117,7 +117,7 @@ impl ReadTool for FileDiff {
                 says: "A version that was never here",
                 before: &[("a.md", "old\n")],
                 input: json!({ "file": "a.md", "fromHash": "sha256:000000000000" }),
-                gives: Gives::Refusal(Kind::VersionMissing),
+                gives: ExampleResult::Refusal(ReasonKind::VersionMissing),
                 after: &[],
             },
         ]

@@ -1,12 +1,12 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
-    quote::quoted,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily, fence::fenced, quote::quoted,
 };
 use lapidary_toolkit::{
     hash,
-    naming::{self, Found},
-    properties::Properties,
+    naming::{self, NamedFile},
+    properties::NoteProperties,
     reading::{self, NOT_UTF8},
 };
 use lapidary_vault::View;
@@ -55,24 +55,24 @@ impl ReadTool for FileRead {
         name: "file_read",
         dotted: Some("file.read"),
         title: "Read a file",
-        family: Family::Files,
-        group: Group::Read,
+        family: WireFamily::Files,
+        group: ToolGroup::Read,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
-        reasons: &[Kind::NoteMissing],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
+        reasons: &[ReasonKind::NoteMissing],
         words: "read open show get content text of a file or note, cat, read a whole file, show all of a file",
     };
     type Input = Input;
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
+        let NamedFile { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let is_note = path.name().to_lowercase().ends_with(".md");
         let properties = is_note.then(|| shown.properties());
-        let notice = match properties.as_ref().and_then(Properties::problem) {
+        let notice = match properties.as_ref().and_then(NoteProperties::problem) {
             _ if shown.is_lossy() => Some(NOT_UTF8.to_owned()),
             Some(problem) => Some(format!("The properties are not valid YAML ({problem}), so `data` is empty.")),
             None => None,
@@ -111,7 +111,7 @@ impl ReadTool for FileRead {
                 says: "Read a note with its properties",
                 before: &[("Plan.md", NOTE)],
                 input: json!({ "file": "Plan.md" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "Plan.md",
                     "content": NOTE,
                     "contentHash": ContentHash::of(NOTE.as_bytes()).to_string(),
@@ -127,21 +127,21 @@ impl ReadTool for FileRead {
                 says: "A file with Windows line ends is shown with `\\n` and says so",
                 before: &[("list.txt", "a\r\nb\r\n")],
                 input: json!({ "file": "list.txt" }),
-                gives: Gives::Including(json!({ "content": "a\nb\n", "eol": "crlf", "totalLines": 2 })),
+                gives: ExampleResult::Including(json!({ "content": "a\nb\n", "eol": "crlf", "totalLines": 2 })),
                 after: &[],
             },
             Example {
                 says: "A file that is not there",
                 before: &[("Plan.md", NOTE)],
                 input: json!({ "file": "Plans.md" }),
-                gives: Gives::Refusal(Kind::NoteMissing),
+                gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
                 after: &[],
             },
             Example {
                 says: "A path that leaves the vault",
                 before: &[],
                 input: json!({ "file": "../secret.md" }),
-                gives: Gives::Refusal(Kind::PathTraversal),
+                gives: ExampleResult::Refusal(ReasonKind::PathTraversal),
                 after: &[],
             },
         ]

@@ -1,12 +1,13 @@
-use lapidary_note::{ContentHash, Lines};
+use lapidary_note::{ContentHash, LineRange};
 use lapidary_operation::{
-    ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    ArgumentProblem, Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason,
+    ReasonKind, ToolGroup, WireFamily,
     fence::fenced,
     quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
     hash,
-    naming::{self, Found},
+    naming::{self, NamedFile},
     reading::{self, NOT_UTF8},
 };
 use lapidary_vault::View;
@@ -54,12 +55,12 @@ impl ReadTool for FileReadRange {
         name: "file_read_range",
         dotted: Some("file.read_range"),
         title: "Read lines of a file",
-        family: Family::Files,
-        group: Group::Read,
+        family: WireFamily::Files,
+        group: ToolGroup::Read,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
-        reasons: &[Kind::NoteMissing],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
+        reasons: &[ReasonKind::NoteMissing],
         words: "read show lines range part of a file, head, tail, page through a long note",
     };
     type Input = Input;
@@ -73,13 +74,13 @@ impl ReadTool for FileReadRange {
                 problems: vec![ArgumentProblem { at: "to".to_owned(), problem, nearest: None }],
             });
         }
-        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
+        let NamedFile { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let text = shown.text();
         let total_lines = shown.lines();
         // Behind the last line there is nothing, and that is an answer.
-        let span = Lines { from: input.from, to: input.to }.span(text).unwrap_or(text.len()..text.len());
+        let span = LineRange { from: input.from, to: input.to }.span(text).unwrap_or(text.len()..text.len());
         let range_hash = match span.is_empty() {
             true => Some(ContentHash::of(b"")),
             false => shown.hash_of(span.clone()),
@@ -118,7 +119,7 @@ impl ReadTool for FileReadRange {
                 says: "Two lines and their hash",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "from": 2, "to": 3 }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "Plan.md",
                     "from": 2,
                     "to": 3,
@@ -133,21 +134,23 @@ impl ReadTool for FileReadRange {
                 says: "To the end",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "from": 4, "to": 1000 }),
-                gives: Gives::Including(json!({ "lines": "three\n", "to": 4 })),
+                gives: ExampleResult::Including(json!({ "lines": "three\n", "to": 4 })),
                 after: &[],
             },
             Example {
                 says: "Behind the end there is nothing",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "from": 5, "to": 9 }),
-                gives: Gives::Including(json!({ "lines": "", "to": 4, "rangeHash": ContentHash::of(b"").to_string() })),
+                gives: ExampleResult::Including(
+                    json!({ "lines": "", "to": 4, "rangeHash": ContentHash::of(b"").to_string() }),
+                ),
                 after: &[],
             },
             Example {
                 says: "The last line comes before the first",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "from": 3, "to": 2 }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: &[],
             },
         ]

@@ -1,11 +1,12 @@
 use lapidary_note::{ContentHash, Heading};
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily,
 };
 use lapidary_toolkit::{
     hash,
-    heading::{HashLength, HeadingInput, HeadingOutput, Outline},
-    naming::{self, Found},
+    heading::{HashLength, HeadingInput, HeadingOutput, NoteOutline},
+    naming::{self, NamedFile},
     reading::{self, NOT_UTF8},
 };
 use lapidary_vault::View;
@@ -40,23 +41,23 @@ impl ReadTool for HeadingFind {
         name: "heading_find",
         dotted: Some("heading.find"),
         title: "Find a heading",
-        family: Family::Files,
-        group: Group::Read,
+        family: WireFamily::Files,
+        group: ToolGroup::Read,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
-        reasons: &[Kind::NoteMissing],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
+        reasons: &[ReasonKind::NoteMissing],
         words: "find a heading or section in a note, section hash, where is the heading",
     };
     type Input = Input;
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
+        let NamedFile { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let note = shown.note();
-        let outline = Outline::of(&note, input.heading.delimiter());
+        let outline = NoteOutline::of(&note, input.heading.delimiter());
         let hash_of = |heading: &Heading| shown.hash_of(heading.section.clone());
         let found = input.heading.chosen(&note);
         let none_found = found.is_empty().then(|| input.heading.none_found(&note));
@@ -84,7 +85,7 @@ impl ReadTool for HeadingFind {
                 says: "By its path",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "heading": "Log::Notes" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "matches": [{
                         "id": "h-4", "path": "Log::Notes", "text": "Notes", "level": 2, "line": 5, "endLine": 6,
                         "sectionHash": ContentHash::of(b"## Notes\nb\n").to_string(), "childrenCount": 0,
@@ -97,21 +98,23 @@ impl ReadTool for HeadingFind {
                 says: "Two have this text",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "heading": "Notes" }),
-                gives: Gives::Including(json!({ "matches": [{ "path": "Plan::Notes" }, { "path": "Log::Notes" }] })),
+                gives: ExampleResult::Including(
+                    json!({ "matches": [{ "path": "Plan::Notes" }, { "path": "Log::Notes" }] }),
+                ),
                 after: &[],
             },
             Example {
                 says: "A path written in another way",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "heading": "Log/Notes", "delimiter": "/" }),
-                gives: Gives::Including(json!({ "matches": [{ "path": "Log/Notes", "line": 5 }] })),
+                gives: ExampleResult::Including(json!({ "matches": [{ "path": "Log/Notes", "line": 5 }] })),
                 after: &[],
             },
             Example {
                 says: "A heading that is not there",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "heading": "Budget" }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "matches": [], "notice": "The note has no such heading; it has `Plan`, `Plan::Notes`, `Log`, `Log::Notes`.",
                 })),
                 after: &[],
@@ -120,7 +123,7 @@ impl ReadTool for HeadingFind {
                 says: "A heading with a typing error in it",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "heading": "lgo" }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "matches": [], "notice": "The note has no such heading. Did you mean `Log`?",
                 })),
                 after: &[],
@@ -129,7 +132,7 @@ impl ReadTool for HeadingFind {
                 says: "A note that is not there",
                 before: NOTES,
                 input: json!({ "file": "Plans.md", "heading": "Notes" }),
-                gives: Gives::Refusal(Kind::NoteMissing),
+                gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
                 after: &[],
             },
         ]

@@ -1,6 +1,7 @@
 use lapidary_note::{ContentHash, Heading};
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, Offered, ReadTool, Reason, clipped,
+    Context, Declaration, Example, ExampleResult, OfferedTools, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily,
+    clipped,
     fence::fenced,
     quote::{Prose, quoted, quoted_list},
     refusal_data,
@@ -8,7 +9,7 @@ use lapidary_operation::{
 use lapidary_toolkit::{
     hash,
     heading::missing,
-    reading::{self, NOT_UTF8, Shown},
+    reading::{self, NOT_UTF8, ShownFile},
     target,
 };
 use lapidary_vault::{VaultPath, View};
@@ -41,7 +42,7 @@ const MOST_NOTES: usize = 100;
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
-    notes: Vec<NoteOutput>,
+    notes: Vec<ReadNoteOutput>,
     /// Those for which the budget had no room; send them again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left: Vec<String>,
@@ -49,7 +50,7 @@ pub(crate) struct Output {
 
 #[derive(Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct NoteOutput {
+struct ReadNoteOutput {
     path: String,
     /// The part that was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -75,8 +76,8 @@ impl ReadTool for NotesRead {
         name: "notes_read",
         dotted: None,
         title: "Read several notes",
-        family: Family::Own,
-        group: Group::Read,
+        family: WireFamily::Own,
+        group: ToolGroup::Read,
         listed: true,
         idempotent: true,
         paths: &[],
@@ -106,9 +107,9 @@ impl ReadTool for NotesRead {
                     return Err(reason);
                 }
                 Err(reason) => {
-                    let mut error = refusal_data(&reason, Offered::of(context.catalogue));
+                    let mut error = refusal_data(&reason, OfferedTools::of(context.catalogue));
                     error.insert("message".to_owned(), json!(reason.to_string()));
-                    NoteOutput { path: clipped(&given), error: Some(error), ..NoteOutput::default() }
+                    ReadNoteOutput { path: clipped(&given), error: Some(error), ..ReadNoteOutput::default() }
                 }
             };
             output.notes.push(note);
@@ -117,7 +118,7 @@ impl ReadTool for NotesRead {
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        let mut text: Vec<String> = output.notes.iter().map(NoteOutput::text).collect();
+        let mut text: Vec<String> = output.notes.iter().map(ReadNoteOutput::text).collect();
         if !output.left.is_empty() {
             text.push(format!("No room for: {}", quoted_list(&output.left)));
         }
@@ -131,7 +132,7 @@ impl ReadTool for NotesRead {
                 says: "A note and a section of another",
                 before: NOTES,
                 input: json!({ "notes": ["Log.md", "Plan.md#Tasks"] }),
-                gives: Gives::Including(json!({ "notes": [
+                gives: ExampleResult::Including(json!({ "notes": [
                     { "path": "Log.md", "content": "Dry.\n", "contentHash": ContentHash::of(b"Dry.\n").to_string() },
                     { "path": "Plan.md", "section": "Tasks", "content": "## Tasks\n- [ ] Slates\n" },
                 ] })),
@@ -141,7 +142,7 @@ impl ReadTool for NotesRead {
                 says: "One that is not there does not keep back the others",
                 before: NOTES,
                 input: json!({ "notes": ["Plans.md", "Log.md"] }),
-                gives: Gives::Including(json!({ "notes": [
+                gives: ExampleResult::Including(json!({ "notes": [
                     { "path": "Plans.md", "error": { "reason": "note_missing" } },
                     { "content": "Dry.\n" },
                 ] })),
@@ -151,7 +152,7 @@ impl ReadTool for NotesRead {
                 says: "No notes at all",
                 before: NOTES,
                 input: json!({ "notes": [] }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: &[],
             },
         ]
@@ -159,7 +160,7 @@ impl ReadTool for NotesRead {
 }
 
 /// A note, or a part of it, before it is cut.
-struct Read {
+struct NoteReading {
     path: VaultPath,
     section: Option<String>,
     text: String,
@@ -170,8 +171,8 @@ struct Read {
     is_lossy: bool,
 }
 
-impl Read {
-    fn within(self, room: &mut usize) -> NoteOutput {
+impl NoteReading {
+    fn within(self, room: &mut usize) -> ReadNoteOutput {
         let Self { path, section, mut text, line, hash, section_hash, is_lossy } = self;
         let mut next_line = None;
         if text.len() > *room {
@@ -184,7 +185,7 @@ impl Read {
         } else {
             *room -= text.len();
         }
-        NoteOutput {
+        ReadNoteOutput {
             path: path.to_string(),
             section,
             content: text,
@@ -197,7 +198,7 @@ impl Read {
     }
 }
 
-fn read(context: &Context<'_>, view: &View, given: &str) -> Result<Read, Reason> {
+fn read(context: &Context<'_>, view: &View, given: &str) -> Result<NoteReading, Reason> {
     let whole = target::named(context, view, given);
     let (found, part) = match (whole, given.split_once('#')) {
         // A name may have a `#`.
@@ -212,7 +213,7 @@ fn read(context: &Context<'_>, view: &View, given: &str) -> Result<Read, Reason>
         None => (0..shown.text().len(), 1),
         Some(part) => span_of(&found.path, &shown, part)?,
     };
-    Ok(Read {
+    Ok(NoteReading {
         section: part.map(str::to_owned),
         section_hash: part.and_then(|_| shown.hash_of(span.clone())).map(|hash| hash.to_string()),
         text: shown.text()[span].to_owned(),
@@ -224,7 +225,7 @@ fn read(context: &Context<'_>, view: &View, given: &str) -> Result<Read, Reason>
 }
 
 /// Where a part of a note stands, as a link names it, and its first line.
-fn span_of(path: &VaultPath, shown: &Shown, part: &str) -> Result<(std::ops::Range<usize>, usize), Reason> {
+fn span_of(path: &VaultPath, shown: &ShownFile, part: &str) -> Result<(std::ops::Range<usize>, usize), Reason> {
     let note = shown.note();
     if let Some(id) = part.strip_prefix('^') {
         let block = note
@@ -239,7 +240,7 @@ fn span_of(path: &VaultPath, shown: &Shown, part: &str) -> Result<(std::ops::Ran
     Ok((found.section.clone(), found.line))
 }
 
-impl NoteOutput {
+impl ReadNoteOutput {
     fn text(&self) -> String {
         let path = quoted(&self.path);
         let section = self.section.as_ref().map_or_else(String::new, |section| format!("#{}", quoted(section)));

@@ -1,18 +1,19 @@
 use lapidary_note::{ContentHash, Heading, HeadingMatch, Link, LinkKind, Note};
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, clipped,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily, clipped,
     fence::fenced,
     quote::{Prose, quoted, quoted_list},
 };
 use lapidary_toolkit::{
     hash,
-    naming::Found,
+    naming::NamedFile,
     properties,
-    reading::{self, NOT_UTF8, Shown},
-    section::{MOST_NAMES, Section, SectionOutput, SectionType, names},
-    target::Target,
+    reading::{self, NOT_UTF8, ShownFile},
+    section::{MOST_NAMES, NoteSection, SectionOutput, SectionType, names},
+    target::NoteTarget,
     time::minute,
-    whole::{Whole, readable_properties},
+    whole::{NoteContents, readable_properties},
 };
 use lapidary_vault::{File, VaultPath, View};
 use schemars::JsonSchema;
@@ -26,12 +27,12 @@ pub(crate) struct ObsidianGetNote;
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Text; that with tags and times; headings, blocks and property names; one `section`.
-    format: Format,
+    format: NoteFormat,
     /// Which note.
-    target: Target,
+    target: NoteTarget,
     /// With `section`: which.
     #[serde(default)]
-    section: Option<Section>,
+    section: Option<NoteSection>,
     /// With `full`: the links to other files too.
     #[serde(default)]
     include_links: bool,
@@ -39,7 +40,7 @@ pub(crate) struct Input {
 
 #[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "kebab-case")]
-enum Format {
+enum NoteFormat {
     Content,
     Full,
     DocumentMap,
@@ -68,15 +69,15 @@ struct NoteOutput {
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     bom: bool,
     #[serde(flatten)]
-    body: Body,
+    body: NoteBody,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged, rename_all_fields = "camelCase")]
-enum Body {
+enum NoteBody {
     Full {
         #[serde(flatten)]
-        whole: Whole,
+        whole: NoteContents,
         #[serde(skip_serializing_if = "Option::is_none")]
         outgoing_links: Option<Vec<OutgoingLink>>,
     },
@@ -112,18 +113,18 @@ impl ReadTool for ObsidianGetNote {
         name: "obsidian_get_note",
         dotted: None,
         title: "Obsidian Get Note",
-        family: Family::Obsidian,
-        group: Group::Read,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Read,
         listed: true,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/target/path", role: Role::Read }],
+        paths: &[PathArgument { pointer: "/target/path", role: PathRole::Read }],
         reasons: &[
-            Kind::SectionRequired,
-            Kind::NoteMissing,
-            Kind::PeriodicNotFound,
-            Kind::AmbiguousPath,
-            Kind::SectionMissing,
-            Kind::FrontmatterInvalid,
+            ReasonKind::SectionRequired,
+            ReasonKind::NoteMissing,
+            ReasonKind::PeriodicNotFound,
+            ReasonKind::AmbiguousPath,
+            ReasonKind::SectionMissing,
+            ReasonKind::FrontmatterInvalid,
         ],
         words: "read open show get note, outline, headings, table of contents, section, frontmatter, properties, metadata, tags, links in a note",
     };
@@ -132,25 +133,25 @@ impl ReadTool for ObsidianGetNote {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        if input.format == Format::Section && input.section.is_none() {
+        if input.format == NoteFormat::Section && input.section.is_none() {
             return Err(Reason::SectionRequired);
         }
         let found = input.target.find(Self::DECLARATION.name, context, view)?;
         let renamed = found.notice();
-        let Found { path, file, requested } = found;
+        let NamedFile { path, file, requested } = found;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let mut notices = Vec::new();
         notices.extend(renamed);
         notices.extend(shown.is_lossy().then(|| NOT_UTF8.to_owned()));
         let (format, body) = match (input.format, &input.section) {
-            (Format::Content, _) => ("content", Body::Content { content: shown.text().to_owned() }),
-            (Format::Full, _) => ("full", full(&file, &shown, input.include_links, &mut notices)),
-            (Format::DocumentMap, _) => ("document-map", document_map(context, &shown, &mut notices)?),
-            (Format::Section, Some(section)) => {
+            (NoteFormat::Content, _) => ("content", NoteBody::Content { content: shown.text().to_owned() }),
+            (NoteFormat::Full, _) => ("full", full(&file, &shown, input.include_links, &mut notices)),
+            (NoteFormat::DocumentMap, _) => ("document-map", document_map(context, &shown, &mut notices)?),
+            (NoteFormat::Section, Some(section)) => {
                 ("section", one_section(context, &path, &shown, section, &mut notices)?)
             }
-            (Format::Section, None) => return Err(Reason::SectionRequired),
+            (NoteFormat::Section, None) => return Err(Reason::SectionRequired),
         };
         let result = NoteOutput {
             format,
@@ -178,7 +179,7 @@ impl ReadTool for ObsidianGetNote {
                 says: "What is in a note",
                 before: NOTES,
                 input: json!({ "format": "document-map", "target": target }),
-                gives: Gives::Output(json!({ "result": {
+                gives: ExampleResult::Output(json!({ "result": {
                     "format": "document-map",
                     "path": "Projects/Plan.md",
                     "contentHash": hash,
@@ -192,7 +193,7 @@ impl ReadTool for ObsidianGetNote {
                 says: "One section",
                 before: NOTES,
                 input: json!({ "format": "section", "target": target, "section": { "type": "heading", "target": "Log" } }),
-                gives: Gives::Including(json!({ "result": {
+                gives: ExampleResult::Including(json!({ "result": {
                     "section": { "type": "heading", "target": "Log" },
                     "sectionTarget": "Plan::Log",
                     "valueText": "## Log\nDry.",
@@ -204,7 +205,7 @@ impl ReadTool for ObsidianGetNote {
                 says: "A note in the wrong case, with a bare path",
                 before: NOTES,
                 input: json!({ "format": "content", "target": "Projects/plan.md" }),
-                gives: Gives::Including(
+                gives: ExampleResult::Including(
                     json!({ "result": { "path": "Projects/Plan.md", "requestedPath": "Projects/plan.md" } }),
                 ),
                 after: &[],
@@ -216,31 +217,33 @@ impl ReadTool for ObsidianGetNote {
                     ("Daily/2026/04-13.md", "Rain.\n"),
                 ],
                 input: json!({ "format": "content", "target": { "type": "periodic", "period": "daily", "date": "2026-04-13" } }),
-                gives: Gives::Including(json!({ "result": { "path": "Daily/2026/04-13.md", "content": "Rain.\n" } })),
+                gives: ExampleResult::Including(
+                    json!({ "result": { "path": "Daily/2026/04-13.md", "content": "Rain.\n" } }),
+                ),
                 after: &[],
             },
             Example {
                 says: "A daily note that nobody has written yet",
                 before: &[],
                 input: json!({ "format": "content", "target": { "type": "periodic", "period": "daily", "date": "2026-04-13" } }),
-                gives: Gives::Refusal(Kind::PeriodicNotFound),
+                gives: ExampleResult::Refusal(ReasonKind::PeriodicNotFound),
                 after: &[],
             },
             Example {
                 says: "A heading that is not there",
                 before: NOTES,
                 input: json!({ "format": "section", "target": target, "section": { "type": "heading", "target": "Budget" } }),
-                gives: Gives::Refusal(Kind::SectionMissing),
+                gives: ExampleResult::Refusal(ReasonKind::SectionMissing),
                 after: &[],
             },
         ]
     }
 }
 
-fn full(file: &File, shown: &Shown, include_links: bool, notices: &mut Vec<String>) -> Body {
+fn full(file: &File, shown: &ShownFile, include_links: bool, notices: &mut Vec<String>) -> NoteBody {
     let note = shown.note();
-    let whole = Whole::of(&note, file, shown, notices);
-    Body::Full { whole, outgoing_links: include_links.then(|| outgoing_links(&note)) }
+    let whole = NoteContents::of(&note, file, shown, notices);
+    NoteBody::Full { whole, outgoing_links: include_links.then(|| outgoing_links(&note)) }
 }
 
 /// The links of a note to other files; those within the note and to the web are not among them.
@@ -260,10 +263,10 @@ fn heading_path(context: &Context<'_>, note: &Note<'_>, heading: &Heading) -> Re
     Ok(parts.join("::"))
 }
 
-fn document_map(context: &Context<'_>, shown: &Shown, notices: &mut Vec<String>) -> Result<Body, Reason> {
+fn document_map(context: &Context<'_>, shown: &ShownFile, notices: &mut Vec<String>) -> Result<NoteBody, Reason> {
     let note = shown.note();
     let properties = readable_properties(shown, notices);
-    Ok(Body::DocumentMap {
+    Ok(NoteBody::DocumentMap {
         headings: note
             .headings
             .iter()
@@ -277,10 +280,10 @@ fn document_map(context: &Context<'_>, shown: &Shown, notices: &mut Vec<String>)
 fn one_section(
     context: &Context<'_>,
     path: &VaultPath,
-    shown: &Shown,
-    section: &Section,
+    shown: &ShownFile,
+    section: &NoteSection,
     notices: &mut Vec<String>,
-) -> Result<Body, Reason> {
+) -> Result<NoteBody, Reason> {
     let text = shown.text();
     let missing = |available: Vec<String>| Reason::SectionMissing {
         path: path.clone(),
@@ -327,7 +330,7 @@ fn one_section(
         }
     }
     let section = section.named(&section.target);
-    Ok(Body::Section { section, section_target, candidates, value_text, value_json })
+    Ok(NoteBody::Section { section, section_target, candidates, value_text, value_json })
 }
 
 fn markdown(note: &NoteOutput) -> String {
@@ -340,8 +343,8 @@ fn markdown(note: &NoteOutput) -> String {
         }
     };
     match &note.body {
-        Body::Content { content } => format!("{head}\n{}", fenced(content)),
-        Body::Full { whole: Whole { content, tags, stat, .. }, outgoing_links } => {
+        NoteBody::Content { content } => format!("{head}\n{}", fenced(content)),
+        NoteBody::Full { whole: NoteContents { content, tags, stat, .. }, outgoing_links } => {
             // The properties stand in the content, as the note has them.
             let mut text = format!("{head}, {} bytes, changed {}", stat.size, minute(stat.mtime));
             if !tags.is_empty() {
@@ -353,14 +356,14 @@ fn markdown(note: &NoteOutput) -> String {
             }
             format!("{text}\n{}", fenced(content))
         }
-        Body::DocumentMap { headings, blocks, frontmatter_fields } => [
+        NoteBody::DocumentMap { headings, blocks, frontmatter_fields } => [
             head,
             list("Headings", "", headings),
             list("Blocks", "^", blocks),
             list("Properties", "", frontmatter_fields),
         ]
         .concat(),
-        Body::Section { section, value_text, value_json, .. } => {
+        NoteBody::Section { section, value_text, value_json, .. } => {
             let value = match (value_text, value_json) {
                 (Some(text), _) => fenced(text),
                 (None, Some(value)) => fenced(&value.to_string()),

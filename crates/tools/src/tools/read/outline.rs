@@ -1,12 +1,13 @@
 use lapidary_note::{ContentHash, Heading};
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, quote::quoted,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily, quote::quoted,
 };
 use lapidary_toolkit::{
     hash,
-    heading::{DELIMITER, HashLength, HeadingOutput, Outline as Headings},
-    naming::{self, Found},
-    page::Page,
+    heading::{DELIMITER, HashLength, HeadingOutput, NoteOutline},
+    naming::{self, NamedFile},
+    page::ListPage,
     reading::{self, NOT_UTF8},
 };
 use lapidary_vault::View;
@@ -52,7 +53,7 @@ pub(crate) struct Output {
     #[serde(skip_serializing_if = "Option::is_none")]
     columns: Option<[&'static str; 5]>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    rows: Option<Vec<[Cell; 5]>>,
+    rows: Option<Vec<[RowCell; 5]>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -64,7 +65,7 @@ pub(crate) struct Output {
 /// A field of a row.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
-enum Cell {
+enum RowCell {
     Text(String),
     Number(usize),
 }
@@ -78,25 +79,25 @@ impl ReadTool for Outline {
         name: "outline",
         dotted: None,
         title: "Outline of a note",
-        family: Family::Files,
-        group: Group::Read,
+        family: WireFamily::Files,
+        group: ToolGroup::Read,
         listed: true,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
-        reasons: &[Kind::NoteMissing],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
+        reasons: &[ReasonKind::NoteMissing],
         words: "outline headings table of contents toc structure of a note, section hashes",
     };
     type Input = Input;
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
+        let NamedFile { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let note = shown.note();
         let wanted = note.headings.iter().filter(|heading| input.max_depth.is_none_or(|most| heading.level <= most));
-        let page = Page::of(wanted.collect::<Vec<&Heading>>(), input.offset, input.limit);
-        let headings = Headings::of(&note, DELIMITER);
+        let page = ListPage::of(wanted.collect::<Vec<&Heading>>(), input.offset, input.limit);
+        let headings = NoteOutline::of(&note, DELIMITER);
         let hash_of = |heading: &Heading| shown.hash_of(heading.section.clone());
         let shown_heading = |heading| headings.show(&context.budget, heading, HashLength::Short, hash_of);
         let found: Vec<HeadingOutput> = page.items.into_iter().map(shown_heading).collect::<Result<_, Reason>>()?;
@@ -124,7 +125,7 @@ impl ReadTool for Outline {
             text += &line(heading.line, heading.level, &heading.text, heading.section_hash.as_deref());
         }
         for row in rows.iter().flatten() {
-            if let [Cell::Text(heading), Cell::Number(level), Cell::Number(at), _, Cell::Text(hash)] = row {
+            if let [RowCell::Text(heading), RowCell::Number(level), RowCell::Number(at), _, RowCell::Text(hash)] = row {
                 text += &line(*at, u8::try_from(*level).unwrap_or(1), heading, Some(hash));
             }
         }
@@ -146,7 +147,7 @@ impl ReadTool for Outline {
                 says: "The headings of a note",
                 before: NOTES,
                 input: json!({ "file": "Plan.md" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "Plan.md",
                     "contentHash": ContentHash::of(NOTE.as_bytes()).to_string(),
                     "totalLines": 5,
@@ -171,21 +172,23 @@ impl ReadTool for Outline {
                 says: "Only the upper levels",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "maxDepth": 1 }),
-                gives: Gives::Including(json!({ "headings": [{ "path": "Plan", "childrenCount": 2 }] })),
+                gives: ExampleResult::Including(json!({ "headings": [{ "path": "Plan", "childrenCount": 2 }] })),
                 after: &[],
             },
             Example {
                 says: "A page of many",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "limit": 1, "offset": 1 }),
-                gives: Gives::Including(json!({ "headings": [{ "text": "Tasks" }], "total": 3, "nextOffset": 2 })),
+                gives: ExampleResult::Including(
+                    json!({ "headings": [{ "text": "Tasks" }], "total": 3, "nextOffset": 2 }),
+                ),
                 after: &[],
             },
             Example {
                 says: "A note that is not there",
                 before: NOTES,
                 input: json!({ "file": "Plans.md" }),
-                gives: Gives::Refusal(Kind::NoteMissing),
+                gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
                 after: &[],
             },
         ]
@@ -193,15 +196,15 @@ impl ReadTool for Outline {
 }
 
 /// The fields that `COLUMNS` names. The digits alone are enough of a hash.
-fn row(heading: &HeadingOutput) -> [Cell; 5] {
+fn row(heading: &HeadingOutput) -> [RowCell; 5] {
     let HeadingOutput { text, level, line, end_line, section_hash, .. } = heading;
     let digits = section_hash.as_deref().map_or("", |hash| hash.trim_start_matches("sha256:"));
     [
-        Cell::Text(text.clone()),
-        Cell::Number(usize::from(*level)),
-        Cell::Number(*line),
-        Cell::Number(*end_line),
-        Cell::Text(digits.to_owned()),
+        RowCell::Text(text.clone()),
+        RowCell::Number(usize::from(*level)),
+        RowCell::Number(*line),
+        RowCell::Number(*end_line),
+        RowCell::Text(digits.to_owned()),
     ]
 }
 

@@ -1,9 +1,10 @@
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Refused, Role,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRefusal, PathRole, ReadTool, Reason, ReasonKind,
+    ToolGroup, WireFamily,
     quote::{quoted, quoted_path},
     uri::encoded,
 };
-use lapidary_toolkit::naming::{self, Found};
+use lapidary_toolkit::naming::{self, NamedFile};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -50,12 +51,12 @@ impl ReadTool for ObsidianOpenInUi {
         name: "obsidian_open_in_ui",
         dotted: None,
         title: "Obsidian Open In UI",
-        family: Family::Obsidian,
-        group: Group::Skill,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Skill,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/path", role: Role::Read }],
-        reasons: &[Kind::NoteMissing, Kind::AmbiguousPath],
+        paths: &[PathArgument { pointer: "/path", role: PathRole::Read }],
+        reasons: &[ReasonKind::NoteMissing, ReasonKind::AmbiguousPath],
         words: "open show a note in the Obsidian app, show in Obsidian, obsidian:// link, URI",
     };
     type Input = Input;
@@ -64,13 +65,13 @@ impl ReadTool for ObsidianOpenInUi {
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         context.check()?;
         let (path, requested, missing) = match naming::find(context, view, &input.path) {
-            Ok(Found { path, requested, .. }) => (path, requested, false),
+            Ok(NamedFile { path, requested, .. }) => (path, requested, false),
             // Whoever clicks the link makes the note, so that the caller must be allowed to.
             Err(Reason::NoteMissing { path, .. }) if !input.fail_if_missing => {
                 view.may_write(&path).map_err(|denied| Reason::PathForbidden {
                     path: path.clone(),
                     writing: true,
-                    denied: Refused::ByScope(denied),
+                    denied: PathRefusal::ByScope(denied),
                 })?;
                 (path, None, true)
             }
@@ -111,7 +112,7 @@ impl ReadTool for ObsidianOpenInUi {
                 says: "A note in a new tab",
                 before: NOTES,
                 input: json!({ "path": "Daily/To do.md", "newLeaf": true }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "path": "Daily/To do.md",
                     "opened": false,
                     "createdIfMissing": false,
@@ -123,7 +124,7 @@ impl ReadTool for ObsidianOpenInUi {
                 says: "A note that is not there",
                 before: NOTES,
                 input: json!({ "path": "Daily/Done.md" }),
-                gives: Gives::Refusal(Kind::NoteMissing),
+                gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
                 after: NOTES,
             },
         ]

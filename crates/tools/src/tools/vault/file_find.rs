@@ -1,13 +1,14 @@
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily,
     quote::{quoted, quoted_path},
 };
 use lapidary_query::nearest_several;
 use lapidary_toolkit::{
-    folder::{Folder, relative},
+    folder::{FolderTarget, relative},
     index,
-    names::{Glob, NameRegex, composed},
-    page::Page,
+    names::{NameGlob, NameRegex, composed},
+    page::ListPage,
 };
 use lapidary_vault::{VaultPath, View, links::folded_name};
 use schemars::JsonSchema;
@@ -24,7 +25,7 @@ pub(crate) struct Input {
     query: String,
     /// `exact` and `substring` look at the name, `glob` and `regex` at the path from `directory` on.
     #[serde(default)]
-    mode: Mode,
+    mode: FindMode,
     /// Where to look; everywhere by default.
     #[serde(default)]
     directory: Option<String>,
@@ -43,7 +44,7 @@ fn limit() -> usize {
 
 #[derive(Clone, Copy, Default, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Mode {
+enum FindMode {
     Exact,
     #[default]
     Substring,
@@ -54,7 +55,7 @@ enum Mode {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
-    matches: Vec<Match>,
+    matches: Vec<NameMatch>,
     total: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
@@ -63,25 +64,25 @@ pub(crate) struct Output {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Match {
+struct NameMatch {
     path: String,
-    why: Mode,
+    why: FindMode,
 }
 
-enum Wanted {
+enum NamePattern {
     Exact(String),
     Substring(String),
-    Glob(Glob),
+    Glob(NameGlob),
     Regex(Box<NameRegex>),
 }
 
-impl Wanted {
-    fn parse(mode: Mode, query: &str) -> Result<Self, Reason> {
+impl NamePattern {
+    fn parse(mode: FindMode, query: &str) -> Result<Self, Reason> {
         Ok(match mode {
-            Mode::Exact => Self::Exact(composed(query).into_owned()),
-            Mode::Substring => Self::Substring(composed(query).into_owned()),
-            Mode::Glob => Self::Glob(Glob::parse(FileFind::DECLARATION.name, "query", query)?),
-            Mode::Regex => Self::Regex(Box::new(NameRegex::parse("query", query)?)),
+            FindMode::Exact => Self::Exact(composed(query).into_owned()),
+            FindMode::Substring => Self::Substring(composed(query).into_owned()),
+            FindMode::Glob => Self::Glob(NameGlob::parse(FileFind::DECLARATION.name, "query", query)?),
+            FindMode::Regex => Self::Regex(Box::new(NameRegex::parse("query", query)?)),
         })
     }
 
@@ -100,21 +101,22 @@ impl ReadTool for FileFind {
         name: "file_find",
         dotted: Some("file.find"),
         title: "Find files by name",
-        family: Family::Files,
-        group: Group::Vault,
+        family: WireFamily::Files,
+        group: ToolGroup::Vault,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/directory", role: Role::List }],
-        reasons: &[Kind::RegexInvalid, Kind::RegexUnsafe],
+        paths: &[PathArgument { pointer: "/directory", role: PathRole::List }],
+        reasons: &[ReasonKind::RegexInvalid, ReasonKind::RegexUnsafe],
         words: "find locate where is a file note attachment image by its name path, glob, regex",
     };
     type Input = Input;
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let wanted = Wanted::parse(input.mode, &input.query)?;
+        let wanted = NamePattern::parse(input.mode, &input.query)?;
         let files = index::files(context, view)?;
-        let folder = match Folder::find(view, files, input.directory.as_deref().unwrap_or_default())?.or_nothing() {
+        let folder = match FolderTarget::find(view, files, input.directory.as_deref().unwrap_or_default())?.or_nothing()
+        {
             Ok(folder) => folder,
             Err(notice) => {
                 return Ok(Output { matches: Vec::new(), total: 0, next_offset: None, notice: Some(notice) });
@@ -127,8 +129,9 @@ impl ReadTool for FileFind {
                 found.push(file.path());
             }
         }
-        let page = Page::of(found, input.offset, input.limit);
-        let matches = page.items.into_iter().map(|path| Match { path: path.to_string(), why: input.mode }).collect();
+        let page = ListPage::of(found, input.offset, input.limit);
+        let matches =
+            page.items.into_iter().map(|path| NameMatch { path: path.to_string(), why: input.mode }).collect();
         let notice = if page.total == 0 {
             let all: Vec<&VaultPath> = files.below(folder.as_ref()).map(|file| file.path()).collect();
             nothing_found(input.mode, &input.query, &all)
@@ -155,7 +158,7 @@ impl ReadTool for FileFind {
                 says: "Where is that picture?",
                 before: FILES,
                 input: json!({ "query": "gem" }),
-                gives: Gives::Output(
+                gives: ExampleResult::Output(
                     json!({ "matches": [{ "path": "Gems/gem.png", "why": "substring" }], "total": 1 }),
                 ),
                 after: &[],
@@ -164,7 +167,7 @@ impl ReadTool for FileFind {
                 says: "By an expression, on the path",
                 before: FILES,
                 input: json!({ "query": "^\\d{4}-\\d\\d", "mode": "regex", "directory": "Daily" }),
-                gives: Gives::Output(
+                gives: ExampleResult::Output(
                     json!({ "matches": [{ "path": "Daily/2026-04-13.md", "why": "regex" }], "total": 1 }),
                 ),
                 after: &[],
@@ -173,14 +176,14 @@ impl ReadTool for FileFind {
                 says: "The first of several",
                 before: FILES,
                 input: json!({ "query": "**/*.md", "mode": "glob", "limit": 1 }),
-                gives: Gives::Including(json!({ "total": 2, "nextOffset": 1 })),
+                gives: ExampleResult::Including(json!({ "total": 2, "nextOffset": 1 })),
                 after: &[],
             },
             Example {
                 says: "A name in another case",
                 before: FILES,
                 input: json!({ "query": "gem cutting" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "matches": [], "total": 0,
                     "notice": "No name has these letters. Did you mean `Gems/Gem Cutting.md`?",
                 })),
@@ -190,7 +193,7 @@ impl ReadTool for FileFind {
                 says: "An expression that cannot be read",
                 before: FILES,
                 input: json!({ "query": "(", "mode": "regex" }),
-                gives: Gives::Refusal(Kind::RegexInvalid),
+                gives: ExampleResult::Refusal(ReasonKind::RegexInvalid),
                 after: &[],
             },
         ]
@@ -201,8 +204,8 @@ impl ReadTool for FileFind {
 const MOST_SUGGESTIONS: usize = 5;
 
 /// What to tell a caller who looked for a name that no file has: those that have it in another case, or nearly.
-fn nothing_found(mode: Mode, query: &str, files: &[&VaultPath]) -> Option<String> {
-    if !matches!(mode, Mode::Exact | Mode::Substring) {
+fn nothing_found(mode: FindMode, query: &str, files: &[&VaultPath]) -> Option<String> {
+    if !matches!(mode, FindMode::Exact | FindMode::Substring) {
         return None;
     }
     let wanted = folded_name(query);

@@ -1,17 +1,17 @@
 use std::collections::BTreeMap;
 
 use lapidary_operation::{
-    ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
-    quote::quoted,
+    ArgumentProblem, Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason,
+    ReasonKind, ToolGroup, WireFamily, quote::quoted,
 };
 use lapidary_toolkit::{
-    folder::{Folder, relative},
+    folder::{FolderTarget, relative},
     index,
-    names::Glob,
-    page::Page,
+    names::NameGlob,
+    page::ListPage,
     time::{milliseconds, minute},
 };
-use lapidary_vault::{Files, VaultPath, View};
+use lapidary_vault::{VaultPath, View, VisibleFiles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -52,7 +52,7 @@ fn limit() -> usize {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
-    entries: Vec<Entry>,
+    entries: Vec<ListedFile>,
     total: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<usize>,
@@ -62,16 +62,16 @@ pub(crate) struct Output {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Entry {
+struct ListedFile {
     path: String,
-    r#type: Type,
+    r#type: EntryType,
     size_bytes: u64,
     mtime_ms: u64,
 }
 
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Type {
+enum EntryType {
     File,
     Directory,
 }
@@ -81,11 +81,11 @@ impl ReadTool for FileList {
         name: "file_list",
         dotted: Some("file.list"),
         title: "List files",
-        family: Family::Files,
-        group: Group::Vault,
+        family: WireFamily::Files,
+        group: ToolGroup::Vault,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/directory", role: Role::List }],
+        paths: &[PathArgument { pointer: "/directory", role: PathRole::List }],
         reasons: &[],
         words: "list files folders directory, ls, which files are there, what is in a folder, attachments, size, recently changed",
     };
@@ -93,9 +93,10 @@ impl ReadTool for FileList {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let glob = the_glob(&input)?.map(|given| Glob::parse(Self::DECLARATION.name, "glob", given)).transpose()?;
+        let glob = the_glob(&input)?.map(|given| NameGlob::parse(Self::DECLARATION.name, "glob", given)).transpose()?;
         let files = index::files(context, view)?;
-        let folder = match Folder::find(view, files, input.directory.as_deref().unwrap_or_default())?.or_nothing() {
+        let folder = match FolderTarget::find(view, files, input.directory.as_deref().unwrap_or_default())?.or_nothing()
+        {
             Ok(folder) => folder,
             Err(notice) => {
                 return Ok(Output { entries: Vec::new(), total: 0, next_offset: None, notice: Some(notice) });
@@ -103,8 +104,8 @@ impl ReadTool for FileList {
         };
         let mut found = entries(context, files, folder.as_ref(), input.recursive)?;
         found.retain(|path, _| glob.as_ref().is_none_or(|glob| glob.matches(relative(path, folder.as_ref()))));
-        let page = Page::of(found.into_iter().collect(), input.offset, input.limit);
-        let shown = |(path, found): (&str, Found)| Entry {
+        let page = ListPage::of(found.into_iter().collect(), input.offset, input.limit);
+        let shown = |(path, found): (&str, FileFacts)| ListedFile {
             path: path.to_owned(),
             r#type: found.r#type,
             size_bytes: found.bytes,
@@ -116,10 +117,10 @@ impl ReadTool for FileList {
 
     fn text(&self, output: &Output) -> Option<String> {
         let mut text = format!("{} in all", output.total);
-        for Entry { path, r#type, size_bytes, mtime_ms } in &output.entries {
+        for ListedFile { path, r#type, size_bytes, mtime_ms } in &output.entries {
             text += &match r#type {
-                Type::Directory => format!("\n{}", quoted(&format!("{path}/"))),
-                Type::File => format!("\n{} {size_bytes} {}", quoted(path), minute(*mtime_ms)),
+                EntryType::Directory => format!("\n{}", quoted(&format!("{path}/"))),
+                EntryType::File => format!("\n{} {size_bytes} {}", quoted(path), minute(*mtime_ms)),
             };
         }
         text += &output.next_offset.map_or_else(String::new, |next| format!("\n… go on with `offset: {next}`"));
@@ -135,7 +136,7 @@ impl ReadTool for FileList {
                 says: "What is in a folder",
                 before: FILES,
                 input: json!({ "directory": "Projects" }),
-                gives: Gives::Output(
+                gives: ExampleResult::Output(
                     json!({ "entries": [file("Projects/Plan.md", 4), folder("Projects/Sub")], "total": 2 }),
                 ),
                 after: &[],
@@ -144,14 +145,16 @@ impl ReadTool for FileList {
                 says: "All notes, the first of them",
                 before: FILES,
                 input: json!({ "recursive": true, "glob": "**/*.md", "limit": 1 }),
-                gives: Gives::Output(json!({ "entries": [file("Projects/Plan.md", 4)], "total": 2, "nextOffset": 1 })),
+                gives: ExampleResult::Output(
+                    json!({ "entries": [file("Projects/Plan.md", 4)], "total": 2, "nextOffset": 1 }),
+                ),
                 after: &[],
             },
             Example {
                 says: "A folder that is not there",
                 before: FILES,
                 input: json!({ "directory": "projects" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "entries": [],
                     "total": 0,
                     "notice": "There is no folder `projects`. Did you mean `Projects`?",
@@ -162,14 +165,14 @@ impl ReadTool for FileList {
                 says: "A pattern that cannot be read",
                 before: FILES,
                 input: json!({ "pattern": "[a" }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: &[],
             },
             Example {
                 says: "A folder outside the vault",
                 before: FILES,
                 input: json!({ "directory": "../other" }),
-                gives: Gives::Refusal(Kind::PathTraversal),
+                gives: ExampleResult::Refusal(ReasonKind::PathTraversal),
                 after: &[],
             },
         ]
@@ -191,8 +194,8 @@ fn the_glob(input: &Input) -> Result<Option<&str>, Reason> {
     }
 }
 
-struct Found {
-    r#type: Type,
+struct FileFacts {
+    r#type: EntryType,
     bytes: u64,
     changed: u64,
 }
@@ -200,14 +203,14 @@ struct Found {
 /// The time of a folder comes from the files that the caller may see: the disk's own would tell of the others.
 fn entries<'f>(
     context: &Context<'_>,
-    files: &'f Files,
+    files: &'f VisibleFiles,
     folder: Option<&VaultPath>,
     recursive: bool,
-) -> Result<BTreeMap<&'f str, Found>, Reason> {
+) -> Result<BTreeMap<&'f str, FileFacts>, Reason> {
     let within = |path: &str| recursive || !relative(path, folder).contains('/');
-    let empty = || Found { r#type: Type::Directory, bytes: 0, changed: 0 };
+    let empty = || FileFacts { r#type: EntryType::Directory, bytes: 0, changed: 0 };
     let folders = files.folders_below(folder).map(VaultPath::as_str).filter(|path| within(path));
-    let mut found: BTreeMap<&str, Found> = folders.map(|path| (path, empty())).collect();
+    let mut found: BTreeMap<&str, FileFacts> = folders.map(|path| (path, empty())).collect();
     let start = folder.map_or(0, |folder| folder.as_str().len() + 1);
     for file in files.below(folder) {
         context.check()?;
@@ -219,7 +222,7 @@ fn entries<'f>(
             }
         }
         if within(path) {
-            found.insert(path, Found { r#type: Type::File, bytes: file.bytes(), changed });
+            found.insert(path, FileFacts { r#type: EntryType::File, bytes: file.bytes(), changed });
         }
     }
     Ok(found)

@@ -1,10 +1,11 @@
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily, fence::fenced,
 };
 use lapidary_toolkit::{
     hash,
-    naming::{self, Found},
+    naming::{self, NamedFile},
     properties,
     reading::{self, NOT_UTF8},
 };
@@ -45,12 +46,12 @@ impl ReadTool for FrontmatterGet {
         name: "frontmatter_get",
         dotted: Some("frontmatter.get"),
         title: "Read properties",
-        family: Family::Files,
-        group: Group::Vault,
+        family: WireFamily::Files,
+        group: ToolGroup::Vault,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
-        reasons: &[Kind::NoteMissing],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
+        reasons: &[ReasonKind::NoteMissing],
         words: "read get frontmatter properties property yaml metadata value of a note",
     };
     type Input = Input;
@@ -59,7 +60,7 @@ impl ReadTool for FrontmatterGet {
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let key_path = input.key_path.as_deref();
         let key_path = key_path.map(|given| properties::key_path(Self::DECLARATION.name, given)).transpose()?;
-        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
+        let NamedFile { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let properties = shown.properties();
@@ -105,7 +106,7 @@ impl ReadTool for FrontmatterGet {
                 says: "All properties",
                 before: NOTES,
                 input: json!({ "file": "Plan.md" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "data": { "status": "open", "author": { "name": "Ada" } },
                     "frontmatterHash": block.to_string(),
                     "contentHash": note.to_string(),
@@ -116,21 +117,21 @@ impl ReadTool for FrontmatterGet {
                 says: "One property",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "keyPath": "author.name" }),
-                gives: Gives::Including(json!({ "data": "Ada" })),
+                gives: ExampleResult::Including(json!({ "data": "Ada" })),
                 after: &[],
             },
             Example {
                 says: "A note without properties",
                 before: NOTES,
                 input: json!({ "file": "Plain.md" }),
-                gives: Gives::Output(json!({ "contentHash": ContentHash::of(b"text\n").to_string() })),
+                gives: ExampleResult::Output(json!({ "contentHash": ContentHash::of(b"text\n").to_string() })),
                 after: &[],
             },
             Example {
                 says: "What is no path of names",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "keyPath": "author..name" }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: &[],
             },
         ]

@@ -2,17 +2,17 @@ mod backlinks;
 
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
-    quote::one_line,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily, fence::fenced, quote::one_line,
 };
 use lapidary_toolkit::{
     hash, index,
     link::{self, OutLink, canvas_links, out_links},
     naming,
-    page::Page,
+    page::ListPage,
     reading,
 };
-use lapidary_vault::{Files, VaultPath, View};
+use lapidary_vault::{VaultPath, View, VisibleFiles};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -27,7 +27,7 @@ pub(crate) struct Input {
     file: String,
     /// Which of the two.
     #[serde(default)]
-    direction: Direction,
+    direction: LinkDirection,
     /// At most so many of each.
     #[serde(default = "limit")]
     #[schemars(range(min = 1, max = 10000))]
@@ -44,7 +44,7 @@ fn limit() -> usize {
 
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq)]
 #[serde(rename_all = "lowercase")]
-enum Direction {
+enum LinkDirection {
     Outlinks,
     Backlinks,
     #[default]
@@ -73,7 +73,7 @@ pub(crate) struct Output {
 struct BackLink {
     file: String,
     line: usize,
-    kind: link::Kind,
+    kind: link::LinkWord,
     #[serde(skip_serializing_if = "Option::is_none")]
     alias: Option<String>,
     /// The heading or block that is meant.
@@ -91,12 +91,12 @@ impl ReadTool for LinksGet {
         name: "links_get",
         dotted: Some("links.get"),
         title: "Links and backlinks",
-        family: Family::Files,
-        group: Group::Vault,
+        family: WireFamily::Files,
+        group: ToolGroup::Vault,
         listed: true,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
-        reasons: &[Kind::NoteMissing],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
+        reasons: &[ReasonKind::NoteMissing],
         words: "links backlinks outgoing incoming references mentions linked notes graph who links here",
     };
     type Input = Input;
@@ -104,7 +104,7 @@ impl ReadTool for LinksGet {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let path = reading::parse_path(&input.file)?;
-        let wants = |direction| input.direction == direction || input.direction == Direction::Both;
+        let wants = |direction| input.direction == direction || input.direction == LinkDirection::Both;
         let files = index::files_to_search(context, view)?;
         // By the name that it has on disk, as links lead there.
         let path = match files.find(&path) {
@@ -116,7 +116,7 @@ impl ReadTool for LinksGet {
             },
         };
         let (mut outlinks, content_hash) = (Vec::new(), note_hash(view, files, &path)?);
-        if (content_hash.is_some() || path.is_canvas()) && wants(Direction::Outlinks) {
+        if (content_hash.is_some() || path.is_canvas()) && wants(LinkDirection::Outlinks) {
             let file = reading::read(view, &path)?;
             let shown = reading::show(&path, &file)?;
             outlinks = match path.is_canvas() {
@@ -125,19 +125,20 @@ impl ReadTool for LinksGet {
             };
         }
         context.check()?;
-        let backlinks = if wants(Direction::Backlinks) { backlinks::find(context, files, &path)? } else { Vec::new() };
-        let outlinks = Page::of(outlinks, input.offset, input.limit);
-        let mut backlinks = Page::of(backlinks, input.offset, input.limit);
+        let backlinks =
+            if wants(LinkDirection::Backlinks) { backlinks::find(context, files, &path)? } else { Vec::new() };
+        let outlinks = ListPage::of(outlinks, input.offset, input.limit);
+        let mut backlinks = ListPage::of(backlinks, input.offset, input.limit);
         backlinks::put_sentences(files, &path, &mut backlinks.items);
         let next_offset = outlinks.next.max(backlinks.next);
         let cut = next_offset.is_some() || input.offset > 0;
         view.index_aside();
         Ok(Output {
-            outlinks: wants(Direction::Outlinks).then_some(outlinks.items),
-            backlinks: wants(Direction::Backlinks).then_some(backlinks.items),
+            outlinks: wants(LinkDirection::Outlinks).then_some(outlinks.items),
+            backlinks: wants(LinkDirection::Backlinks).then_some(backlinks.items),
             content_hash: content_hash.map(|hash| hash.to_string()),
-            total_outlinks: (cut && wants(Direction::Outlinks)).then_some(outlinks.total),
-            total_backlinks: (cut && wants(Direction::Backlinks)).then_some(backlinks.total),
+            total_outlinks: (cut && wants(LinkDirection::Outlinks)).then_some(outlinks.total),
+            total_backlinks: (cut && wants(LinkDirection::Backlinks)).then_some(backlinks.total),
             next_offset,
         })
     }
@@ -151,7 +152,7 @@ impl ReadTool for LinksGet {
             };
             let target = link.path.as_ref().or(link.url.as_ref()).unwrap_or(&link.target);
             let mark = if link.path.is_none() && link.url.is_none() { "?" } else { "" };
-            let embed = if link.kind == link::Kind::Embed { "!" } else { "" };
+            let embed = if link.kind == link::LinkWord::Embed { "!" } else { "" };
             one_line(&format!("{}→ {embed}{target}{place}{mark}", link.line)).into_owned() + "\n"
         };
         let back = |link: &BackLink| {
@@ -184,7 +185,7 @@ impl ReadTool for LinksGet {
                 says: "Where a note leads, and who leads to it",
                 before: VAULT,
                 input: json!({ "file": "Plan.md" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "outlinks": [
                         { "kind": "wiki", "target": "Home", "property": "up", "line": 2, "col": 5 },
                         {
@@ -202,7 +203,7 @@ impl ReadTool for LinksGet {
                 says: "Which notes use an image",
                 before: VAULT,
                 input: json!({ "file": "map.png", "direction": "backlinks" }),
-                gives: Gives::Output(json!({ "backlinks": [
+                gives: ExampleResult::Output(json!({ "backlinks": [
                     { "file": "Plan.md", "line": 4, "kind": "embed", "context": "See [[Stone#Kinds|kinds]] and ![[map.png]]." },
                 ] })),
                 after: &[],
@@ -217,7 +218,7 @@ impl ReadTool for LinksGet {
                     ("b.md", "[c]: a.md\n\n[c]\n"),
                 ],
                 input: json!({ "file": "a.md" }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "outlinks": [
                         {
                             "kind": "markdown", "target": "b.md", "path": "b.md", "heading": "H", "text": "see",
@@ -236,7 +237,7 @@ impl ReadTool for LinksGet {
                 says: "A page of many",
                 before: &[("a.md", ""), ("b.md", "[[a]] [[a|x]]"), ("c.md", "[[a]]")],
                 input: json!({ "file": "a.md", "direction": "backlinks", "limit": 1, "offset": 1 }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "backlinks": [{ "file": "b.md", "alias": "x" }], "totalBacklinks": 3, "nextOffset": 2,
                 })),
                 after: &[],
@@ -251,7 +252,7 @@ impl ReadTool for LinksGet {
                     ),
                 ],
                 input: json!({ "file": "a.md", "direction": "backlinks" }),
-                gives: Gives::Including(json!({ "backlinks": [
+                gives: ExampleResult::Including(json!({ "backlinks": [
                     { "file": "board.canvas", "line": 1, "kind": "embed", "subpath": "#H" },
                     { "file": "board.canvas", "line": 1, "kind": "wiki", "context": "Look at [[a]]." },
                 ] })),
@@ -261,7 +262,7 @@ impl ReadTool for LinksGet {
                 says: "A note that is not there",
                 before: VAULT,
                 input: json!({ "file": "Plans.md" }),
-                gives: Gives::Refusal(Kind::NoteMissing),
+                gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
                 after: &[],
             },
         ]
@@ -269,7 +270,7 @@ impl ReadTool for LinksGet {
 }
 
 /// The hash of a note, and nothing for another file, which may be larger than anyone wants to read.
-fn note_hash(view: &View, files: &Files, path: &VaultPath) -> Result<Option<ContentHash>, Reason> {
+fn note_hash(view: &View, files: &VisibleFiles, path: &VaultPath) -> Result<Option<ContentHash>, Reason> {
     if !path.is_note() && files.get(path).is_some() {
         return Ok(None);
     }

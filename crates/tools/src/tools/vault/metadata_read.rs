@@ -2,12 +2,13 @@ use std::collections::BTreeMap;
 
 use lapidary_note::{ContentHash, Heading};
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, quote::quoted,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily, quote::quoted,
 };
 use lapidary_toolkit::{
     hash, link,
-    naming::{self, Found},
-    place::Places,
+    naming::{self, NamedFile},
+    place::LineColumns,
     properties,
     reading::{self, NOT_UTF8},
     tags,
@@ -41,23 +42,23 @@ pub(crate) struct Output {
     #[serde(skip_serializing_if = "Option::is_none")]
     ctime_ms: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    frontmatter: Option<FrontmatterOutput>,
+    frontmatter: Option<PropertiesOutput>,
     headings: Vec<HeadingOutput>,
     tags: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     aliases: Vec<String>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    blocks: Vec<BlockOutput>,
+    blocks: Vec<BlockEntry>,
     #[serde(skip_serializing_if = "Option::is_none")]
     tasks: Option<TasksOutput>,
-    link_counts: BTreeMap<link::Kind, usize>,
+    link_counts: BTreeMap<link::LinkWord, usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct FrontmatterOutput {
+struct PropertiesOutput {
     data: Map<String, Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     frontmatter_hash: Option<String>,
@@ -75,7 +76,7 @@ struct HeadingOutput {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct BlockOutput {
+struct BlockEntry {
     id: String,
     line: usize,
 }
@@ -91,23 +92,23 @@ impl ReadTool for MetadataRead {
         name: "metadata_read",
         dotted: Some("metadata.read"),
         title: "Read what a note is made of",
-        family: Family::Files,
-        group: Group::Vault,
+        family: WireFamily::Files,
+        group: ToolGroup::Vault,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
-        reasons: &[Kind::NoteMissing],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
+        reasons: &[ReasonKind::NoteMissing],
         words: "metadata frontmatter properties headings tags aliases blocks tasks links size of a note, when was it last modified",
     };
     type Input = Input;
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let Found { path, file, .. } = naming::find(context, view, &input.file)?;
+        let NamedFile { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
         let note = shown.note();
-        let places = Places::of(note.text);
+        let places = LineColumns::of(note.text);
         let hash_of = |span| shown.hash_of(span).map(|hash| hash.to_string());
         let heading_output = |heading: &Heading| {
             let parts = note.heading_path(heading);
@@ -121,7 +122,7 @@ impl ReadTool for MetadataRead {
             })
         };
         let headings = note.headings.iter().map(heading_output).collect::<Result<_, Reason>>()?;
-        let frontmatter = note.frontmatter.as_ref().map(|block| FrontmatterOutput {
+        let frontmatter = note.frontmatter.as_ref().map(|block| PropertiesOutput {
             data: note
                 .readable_properties()
                 .iter()
@@ -148,7 +149,7 @@ impl ReadTool for MetadataRead {
             blocks: note
                 .blocks
                 .iter()
-                .map(|block| BlockOutput { id: block.id.clone(), line: places.line(block.marker.start) })
+                .map(|block| BlockEntry { id: block.id.clone(), line: places.line(block.marker.start) })
                 .collect(),
             tasks: (!note.tasks.is_empty()).then_some(TasksOutput { total: note.tasks.len(), done }),
             link_counts: link::counts(&note),
@@ -163,7 +164,7 @@ impl ReadTool for MetadataRead {
         let changed = mtime_ms.map_or_else(String::new, |time| format!(", changed {}", minute(time)));
         let hash = hash::digits(content_hash);
         let mut text = format!("{file}: {total_lines} lines, {size_bytes} bytes{changed}, hash {hash}");
-        if let Some(FrontmatterOutput { data, frontmatter_hash }) = frontmatter {
+        if let Some(PropertiesOutput { data, frontmatter_hash }) = frontmatter {
             let hash = frontmatter_hash.as_deref().map_or("", hash::digits);
             text += &format!("\nProperties {hash} {}", Value::Object(data.clone()));
         }
@@ -201,7 +202,7 @@ impl ReadTool for MetadataRead {
                 says: "What a note is made of",
                 before: &[("Plan.md", NOTE)],
                 input: json!({ "file": "Plan.md" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "file": "Plan.md",
                     "contentHash": ContentHash::of(NOTE.as_bytes()).to_string(),
                     "totalLines": 7,
@@ -231,7 +232,7 @@ impl ReadTool for MetadataRead {
                 says: "A note that is not there",
                 before: &[("Plan.md", NOTE)],
                 input: json!({ "file": "plan2.md" }),
-                gives: Gives::Refusal(Kind::NoteMissing),
+                gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
                 after: &[],
             },
         ]

@@ -1,11 +1,11 @@
 mod tree;
 
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, fence::fenced,
-    quote::quoted,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily, fence::fenced, quote::quoted,
 };
 use lapidary_toolkit::{
-    folder::{Folder, relative},
+    folder::{FolderTarget, relative},
     index,
     names::NameRegex,
 };
@@ -14,7 +14,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
-use self::tree::Branch;
+use self::tree::TreeBranch;
 
 pub(crate) struct ObsidianListNotes;
 
@@ -45,19 +45,19 @@ fn depth() -> usize {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
     path: String,
-    entries: Vec<Entry>,
-    totals: Totals,
-    applied_filters: AppliedFilters,
+    entries: Vec<ListedEntry>,
+    totals: ListTotals,
+    applied_filters: NoteFilters,
     #[serde(skip_serializing_if = "Option::is_none")]
-    excluded: Option<Excluded>,
+    excluded: Option<ExcludedEntries>,
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Entry {
+struct ListedEntry {
     path: String,
-    r#type: Type,
+    r#type: NodeType,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
     /// Below the folder that is listed, from 0.
@@ -67,13 +67,13 @@ struct Entry {
 
 #[derive(Clone, Copy, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
-enum Type {
+enum NodeType {
     File,
     Directory,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Totals {
+struct ListTotals {
     entries: usize,
     files: usize,
     directories: usize,
@@ -81,7 +81,7 @@ struct Totals {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct AppliedFilters {
+struct NoteFilters {
     #[serde(skip_serializing_if = "Option::is_none")]
     extension: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -90,7 +90,7 @@ struct AppliedFilters {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Excluded {
+struct ExcludedEntries {
     reason: &'static str,
     cap: usize,
     hint: String,
@@ -104,12 +104,17 @@ impl ReadTool for ObsidianListNotes {
         name: "obsidian_list_notes",
         dotted: None,
         title: "Obsidian List Notes",
-        family: Family::Obsidian,
-        group: Group::Vault,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Vault,
         listed: true,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/path", role: Role::List }],
-        reasons: &[Kind::DirectoryMissing, Kind::PathIsFile, Kind::RegexInvalid, Kind::RegexUnsafe],
+        paths: &[PathArgument { pointer: "/path", role: PathRole::List }],
+        reasons: &[
+            ReasonKind::DirectoryMissing,
+            ReasonKind::PathIsFile,
+            ReasonKind::RegexInvalid,
+            ReasonKind::RegexUnsafe,
+        ],
         words: "list notes files folders directory tree, ls, what is in the vault or a folder",
     };
     type Input = Input;
@@ -120,8 +125,8 @@ impl ReadTool for ObsidianListNotes {
         let extension = input.extension.as_deref().and_then(with_dot);
         let path = input.path.unwrap_or_default();
         let files = index::files(context, view)?;
-        let folder = Folder::find(view, files, &path)?.required()?;
-        let mut walk = Walk {
+        let folder = FolderTarget::find(view, files, &path)?.required()?;
+        let mut walk = TreeWalk {
             folder: folder.as_ref(),
             extension: extension.as_deref(),
             regex: regex.as_ref(),
@@ -138,20 +143,20 @@ impl ReadTool for ObsidianListNotes {
         for file in files.below(folder.as_ref()) {
             context.check()?;
             while let Some(folder) = empty.next_if(|folder| *folder < file.path()) {
-                walk.take(folder, Type::Directory)?;
+                walk.take(folder, NodeType::Directory)?;
             }
-            walk.take(file.path(), Type::File)?;
+            walk.take(file.path(), NodeType::File)?;
         }
         for folder in empty {
-            walk.take(folder, Type::Directory)?;
+            walk.take(folder, NodeType::Directory)?;
         }
-        let Walk { entries, beyond, .. } = walk;
+        let TreeWalk { entries, beyond, .. } = walk;
         let filtered = extension.is_some() || regex.is_some();
-        let directories = entries.iter().filter(|entry| entry.r#type == Type::Directory).count();
+        let directories = entries.iter().filter(|entry| entry.r#type == NodeType::Directory).count();
         Ok(Output {
             path,
-            totals: Totals { entries: entries.len(), files: entries.len() - directories, directories },
-            applied_filters: AppliedFilters { extension, name_regex: input.name_regex, depth: input.depth },
+            totals: ListTotals { entries: entries.len(), files: entries.len() - directories, directories },
+            applied_filters: NoteFilters { extension, name_regex: input.name_regex, depth: input.depth },
             excluded: (beyond > 0).then(|| excluded(beyond)),
             notice: entries.is_empty().then(|| nothing(filtered).to_owned()),
             entries,
@@ -175,7 +180,7 @@ impl ReadTool for ObsidianListNotes {
                 says: "The upper two levels of the vault",
                 before: FILES,
                 input: json!({}),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "path": "",
                     "entries": [
                         { "path": "Projects", "type": "directory" },
@@ -192,7 +197,7 @@ impl ReadTool for ObsidianListNotes {
                 says: "The notes in a folder",
                 before: FILES,
                 input: json!({ "path": "Projects/Garden/", "extension": "MD", "depth": 20 }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "path": "Projects/Garden/",
                     "entries": [
                         { "path": "Projects/Garden/Beds", "type": "directory" },
@@ -206,21 +211,21 @@ impl ReadTool for ObsidianListNotes {
                 says: "Nothing fits",
                 before: FILES,
                 input: json!({ "nameRegex": "^x" }),
-                gives: Gives::Including(json!({ "entries": [], "notice": "Nothing fits the filters." })),
+                gives: ExampleResult::Including(json!({ "entries": [], "notice": "Nothing fits the filters." })),
                 after: &[],
             },
             Example {
                 says: "A folder that is not there",
                 before: FILES,
                 input: json!({ "path": "Project" }),
-                gives: Gives::Refusal(Kind::DirectoryMissing),
+                gives: ExampleResult::Refusal(ReasonKind::DirectoryMissing),
                 after: &[],
             },
             Example {
                 says: "A note is no folder",
                 before: FILES,
                 input: json!({ "path": "Todo.md" }),
-                gives: Gives::Refusal(Kind::PathIsFile),
+                gives: ExampleResult::Refusal(ReasonKind::PathIsFile),
                 after: &[],
             },
         ]
@@ -229,7 +234,7 @@ impl ReadTool for ObsidianListNotes {
 
 /// The folders come from the files: a file that is seen shows those above it. In path order, what is in a folder comes
 /// without a gap.
-struct Walk<'w> {
+struct TreeWalk<'w> {
     folder: Option<&'w VaultPath>,
     extension: Option<&'w str>,
     regex: Option<&'w NameRegex>,
@@ -238,14 +243,14 @@ struct Walk<'w> {
     entered: Vec<&'w str>,
     /// A folder into which the walk does not go, with a `/` at its end.
     closed: Option<&'w str>,
-    entries: Vec<Entry>,
+    entries: Vec<ListedEntry>,
     /// How many entries the cap left out.
     beyond: usize,
 }
 
-impl<'w> Walk<'w> {
+impl<'w> TreeWalk<'w> {
     /// A file, or a folder without any.
-    fn take(&mut self, path: &'w VaultPath, r#type: Type) -> Result<(), Reason> {
+    fn take(&mut self, path: &'w VaultPath, r#type: NodeType) -> Result<(), Reason> {
         let whole = path.as_str();
         if self.closed.is_some_and(|closed| whole.starts_with(closed)) {
             return Ok(());
@@ -261,7 +266,7 @@ impl<'w> Walk<'w> {
                 let truncated = level + 1 == self.depth;
                 let shown = self.is_named(folder)?;
                 if shown {
-                    self.add(Entry { path: folder.to_owned(), r#type: Type::Directory, truncated, level });
+                    self.add(ListedEntry { path: folder.to_owned(), r#type: NodeType::Directory, truncated, level });
                 }
                 if truncated || !shown {
                     self.closed = Some(&whole[..=start + at]);
@@ -272,11 +277,11 @@ impl<'w> Walk<'w> {
         }
         let fits = self.extension.is_none_or(|extension| whole.to_lowercase().ends_with(extension));
         // A folder that holds only empty folders was shown when the first of them came.
-        let is_shown = r#type == Type::Directory && self.entered.get(level) == Some(&whole);
+        let is_shown = r#type == NodeType::Directory && self.entered.get(level) == Some(&whole);
         if fits && !is_shown && self.is_named(whole)? {
-            self.add(Entry { path: whole.to_owned(), r#type, truncated: false, level });
+            self.add(ListedEntry { path: whole.to_owned(), r#type, truncated: false, level });
         }
-        if r#type == Type::Directory {
+        if r#type == NodeType::Directory {
             self.entered.truncate(level);
             self.entered.push(whole);
         }
@@ -287,7 +292,7 @@ impl<'w> Walk<'w> {
         self.regex.map_or(Ok(true), |regex| regex.matches(name(path)))
     }
 
-    fn add(&mut self, entry: Entry) {
+    fn add(&mut self, entry: ListedEntry) {
         if self.entries.len() < CAP { self.entries.push(entry) } else { self.beyond += 1 }
     }
 }
@@ -302,11 +307,11 @@ fn with_dot(extension: &str) -> Option<String> {
     (!extension.is_empty()).then(|| format!(".{extension}"))
 }
 
-fn excluded(beyond: usize) -> Excluded {
+fn excluded(beyond: usize) -> ExcludedEntries {
     let hint = format!(
         "{beyond} more entries are not shown. Name a folder in `path`, set `extension` or `nameRegex`, or lower `depth`."
     );
-    Excluded { reason: "entry_cap", cap: CAP, hint }
+    ExcludedEntries { reason: "entry_cap", cap: CAP, hint }
 }
 
 fn nothing(filtered: bool) -> &'static str {
@@ -315,8 +320,8 @@ fn nothing(filtered: bool) -> &'static str {
 
 fn markdown(output: &Output) -> String {
     let path = if output.path.is_empty() { "(vault root)".to_owned() } else { quoted(&output.path).to_string() };
-    let Totals { files, directories, .. } = output.totals;
-    let AppliedFilters { extension, name_regex, depth } = &output.applied_filters;
+    let ListTotals { files, directories, .. } = output.totals;
+    let NoteFilters { extension, name_regex, depth } = &output.applied_filters;
     let extension = extension.as_ref().map(|extension| format!("extension={}", quoted(extension)));
     let name_regex = name_regex.as_ref().map(|regex| format!("nameRegex={}", quoted(regex)));
     let filters: Vec<String> = extension.into_iter().chain(name_regex).collect();
@@ -325,13 +330,13 @@ fn markdown(output: &Output) -> String {
     if output.entries.is_empty() {
         return head;
     }
-    let branches: Vec<Branch> = output.entries.iter().map(branch).collect();
+    let branches: Vec<TreeBranch> = output.entries.iter().map(branch).collect();
     let excluded = output.excluded.as_ref().map_or(String::new(), |excluded| format!("\n{}", excluded.hint));
     format!("{head}\n{}{excluded}", fenced(&tree::draw(&branches)))
 }
 
-fn branch(entry: &Entry) -> Branch {
-    let slash = if entry.r#type == Type::Directory { "/" } else { "" };
+fn branch(entry: &ListedEntry) -> TreeBranch {
+    let slash = if entry.r#type == NodeType::Directory { "/" } else { "" };
     let more = if entry.truncated { " …" } else { "" };
-    Branch { level: entry.level, label: format!("{}{slash}{more}", name(&entry.path)) }
+    TreeBranch { level: entry.level, label: format!("{}{slash}{more}", name(&entry.path)) }
 }

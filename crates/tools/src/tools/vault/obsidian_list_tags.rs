@@ -1,4 +1,6 @@
-use lapidary_operation::{Context, Declaration, Example, Family, Gives, Group, Kind, ReadTool, Reason, quote::quoted};
+use lapidary_operation::{
+    Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily, quote::quoted,
+};
 use lapidary_toolkit::{names::NameRegex, tags};
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -30,8 +32,8 @@ fn limit() -> usize {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
-    tags: Vec<Tag>,
-    applied_filters: AppliedFilters,
+    tags: Vec<CountedTag>,
+    applied_filters: TagFilters,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -43,14 +45,14 @@ pub(crate) struct Output {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Tag {
+struct CountedTag {
     name: String,
     count: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct AppliedFilters {
+struct TagFilters {
     #[serde(skip_serializing_if = "Option::is_none")]
     name_regex: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,12 +65,12 @@ impl ReadTool for ObsidianListTags {
         name: "obsidian_list_tags",
         dotted: None,
         title: "Obsidian List Tags",
-        family: Family::Obsidian,
-        group: Group::Vault,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Vault,
         listed: true,
         idempotent: true,
         paths: &[],
-        reasons: &[Kind::RegexInvalid, Kind::RegexUnsafe],
+        reasons: &[ReasonKind::RegexInvalid, ReasonKind::RegexUnsafe],
         words: "all tags hashtags of the vault, most used, how often, nested",
     };
     type Input = Input;
@@ -82,7 +84,7 @@ impl ReadTool for ObsidianListTags {
             context.check()?;
             let named = regex.as_ref().map_or(Ok(true), |regex| regex.matches(name))?;
             if named && *count >= input.min_count.unwrap_or_default() {
-                found.push(Tag { name: name.clone(), count: *count });
+                found.push(CountedTag { name: name.clone(), count: *count });
             }
         }
         let (total, limit) = (found.len(), input.limit);
@@ -97,7 +99,7 @@ impl ReadTool for ObsidianListTags {
         };
         Ok(Output {
             tags: found,
-            applied_filters: AppliedFilters { name_regex: input.name_regex, min_count: input.min_count, limit },
+            applied_filters: TagFilters { name_regex: input.name_regex, min_count: input.min_count, limit },
             truncated,
             shown: truncated.then_some(limit),
             cap: truncated.then_some(limit),
@@ -125,7 +127,7 @@ impl ReadTool for ObsidianListTags {
                 says: "The tags that begin with a word",
                 before: NOTES,
                 input: json!({ "nameRegex": "^project" }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "tags": [{ "name": "project", "count": 2 }, { "name": "project/garden", "count": 1 }],
                     "appliedFilters": { "nameRegex": "^project", "limit": 200 },
                 })),
@@ -135,7 +137,7 @@ impl ReadTool for ObsidianListTags {
                 says: "The most used tag",
                 before: NOTES,
                 input: json!({ "minCount": 2, "limit": 1 }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "tags": [{ "name": "log", "count": 3 }],
                     "appliedFilters": { "minCount": 2, "limit": 1 },
                     "truncated": true,
@@ -149,14 +151,14 @@ impl ReadTool for ObsidianListTags {
                 says: "An expression that cannot be read",
                 before: NOTES,
                 input: json!({ "nameRegex": "(" }),
-                gives: Gives::Refusal(Kind::RegexInvalid),
+                gives: ExampleResult::Refusal(ReasonKind::RegexInvalid),
                 after: &[],
             },
             Example {
                 says: "An expression with a lookahead that repeats a repetition",
                 before: NOTES,
                 input: json!({ "nameRegex": "(?!b)(a+)+$" }),
-                gives: Gives::Refusal(Kind::RegexUnsafe),
+                gives: ExampleResult::Refusal(ReasonKind::RegexUnsafe),
                 after: &[],
             },
         ]

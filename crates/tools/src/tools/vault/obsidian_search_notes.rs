@@ -3,14 +3,16 @@ mod logic;
 mod ranked;
 mod text;
 
-use lapidary_operation::{Context, Declaration, Example, Family, Gives, Group, Kind, ReadTool, Reason, fence::fenced};
-use lapidary_toolkit::cursor::Cursor;
+use lapidary_operation::{
+    Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily, fence::fenced,
+};
+use lapidary_toolkit::cursor::PageCursor;
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
-use self::hits::{Hit, Page, RANKED_HITS, fitting, ranked_lines};
+use self::hits::{HitPage, RANKED_HITS, SearchHit, fitting, ranked_lines};
 
 pub(crate) struct ObsidianSearchNotes;
 
@@ -25,7 +27,7 @@ pub(crate) struct ObsidianSearchNotes;
 pub(crate) struct Input {
     /// How to search.
     #[serde(default)]
-    mode: Mode,
+    mode: SearchMode,
     /// For `omnisearch` and `text`.
     #[serde(default)]
     query: Option<String>,
@@ -60,14 +62,14 @@ fn context_length() -> usize {
 
 #[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
 #[serde(rename_all = "lowercase")]
-enum Mode {
+enum SearchMode {
     Text,
     Jsonlogic,
     #[default]
     Omnisearch,
 }
 
-impl Mode {
+impl SearchMode {
     fn name(self) -> &'static str {
         match self {
             Self::Omnisearch => "omnisearch",
@@ -80,7 +82,7 @@ impl Mode {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
-    result: Page,
+    result: HitPage,
     #[serde(skip_serializing_if = "Option::is_none")]
     effective_query: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -94,17 +96,17 @@ impl ReadTool for ObsidianSearchNotes {
         name: "obsidian_search_notes",
         dotted: None,
         title: "Obsidian Search Notes",
-        family: Family::Obsidian,
-        group: Group::Vault,
+        family: WireFamily::Obsidian,
+        group: ToolGroup::Vault,
         listed: true,
         idempotent: true,
         paths: &[],
         reasons: &[
-            Kind::PathPrefixInvalidMode,
-            Kind::QueryRequired,
-            Kind::LogicRequired,
-            Kind::LogicInvalid,
-            Kind::ContextLengthTooLarge,
+            ReasonKind::PathPrefixInvalidMode,
+            ReasonKind::QueryRequired,
+            ReasonKind::LogicRequired,
+            ReasonKind::LogicInvalid,
+            ReasonKind::ContextLengthTooLarge,
         ],
         words: "search find words in all notes, full text, query by property tag date link, filter notes, which notes mention",
     };
@@ -114,28 +116,28 @@ impl ReadTool for ObsidianSearchNotes {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         // A rule alone is understood as one.
-        let is_rule = input.mode == Mode::Omnisearch && input.query.is_none() && input.logic.is_some();
-        let mode = if is_rule { Mode::Jsonlogic } else { input.mode };
+        let is_rule = input.mode == SearchMode::Omnisearch && input.query.is_none() && input.logic.is_some();
+        let mode = if is_rule { SearchMode::Jsonlogic } else { input.mode };
         if input.context_length > MAX_CONTEXT {
             return Err(Reason::ContextLengthTooLarge { given: input.context_length, limit: MAX_CONTEXT });
         }
         let cursor = match input.cursor.as_deref() {
-            None if mode == Mode::Omnisearch => Cursor { offset: 0, limit: RANKED_HITS },
-            given => Cursor::parse(given)?,
+            None if mode == SearchMode::Omnisearch => PageCursor { offset: 0, limit: RANKED_HITS },
+            given => PageCursor::parse(given)?,
         };
-        if mode != Mode::Text && input.path_prefix.is_some() {
+        if mode != SearchMode::Text && input.path_prefix.is_some() {
             return Err(Reason::PathPrefixInvalidMode { mode: mode.name() });
         }
         let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
         let required = || Reason::QueryRequired { mode: mode.name() };
         let (mut notice, mut truncated) = (None, None);
         let (total_count, hits) = match mode {
-            Mode::Jsonlogic => {
+            SearchMode::Jsonlogic => {
                 let rule = input.logic.as_ref().ok_or(Reason::LogicRequired { mode: mode.name() })?;
                 logic::search(context, view, rule, cursor)?
             }
-            Mode::Text => text::search(context, view, query.ok_or_else(required)?, &input, cursor)?,
-            Mode::Omnisearch => {
+            SearchMode::Text => text::search(context, view, query.ok_or_else(required)?, &input, cursor)?,
+            SearchMode::Omnisearch => {
                 let answer = ranked::search(context, view, query.ok_or_else(required)?, &input, cursor)?;
                 (notice, truncated) = (answer.notice, Some(answer.truncated));
                 (answer.total, answer.hits)
@@ -147,15 +149,16 @@ impl ReadTool for ObsidianSearchNotes {
             notice = Some(format!("At most {matches} of each note are shown; `maxMatchesPerHit` shows more."));
         }
         let end = cursor.offset.saturating_add(hits.len());
-        let next_cursor = (end < total_count && !hits.is_empty()).then(|| Cursor { offset: end, ..cursor }.written());
+        let next_cursor =
+            (end < total_count && !hits.is_empty()).then(|| PageCursor { offset: end, ..cursor }.written());
         // That it was only a scan is said in any case: another time there may be something.
         let notice = match notice {
             Some(said) if total_count == 0 => Some(format!("{said} No note fits.")),
             _ if hits.is_empty() => Some(nothing(mode, total_count, cursor)),
             notice => notice,
         };
-        let effective_query = query.filter(|_| mode != Mode::Jsonlogic).map(str::to_owned);
-        Ok(Output { result: Page { mode, hits, total_count, next_cursor, truncated }, effective_query, notice })
+        let effective_query = query.filter(|_| mode != SearchMode::Jsonlogic).map(str::to_owned);
+        Ok(Output { result: HitPage { mode, hits, total_count, next_cursor, truncated }, effective_query, notice })
     }
 
     fn text(&self, Output { result, .. }: &Output) -> Option<String> {
@@ -169,7 +172,7 @@ impl ReadTool for ObsidianSearchNotes {
         if let Some(cursor) = &result.next_cursor {
             text += &format!("\n_Next page cursor: `{cursor}`_");
         }
-        text.extend(result.hits.iter().map(Hit::markdown));
+        text.extend(result.hits.iter().map(SearchHit::markdown));
         let ranked = ranked_lines(&result.hits);
         // Names alone need no frame.
         if ranked.contains("\n  ") {
@@ -190,7 +193,7 @@ impl ReadTool for ObsidianSearchNotes {
                 says: "The best notes for what somebody typed, mistakes included",
                 before: NOTES,
                 input: json!({ "query": "slaets [status:open]", "contextLength": 8 }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "result": {
                         "mode": "omnisearch",
                         "hits": [{
@@ -212,7 +215,7 @@ impl ReadTool for ObsidianSearchNotes {
                 says: "The same thing in other words",
                 before: NOTES,
                 input: json!({ "query": "covering of a building", "alternatives": ["roof", "slates"], "explain": true }),
-                gives: Gives::Including(json!({ "result": {
+                gives: ExampleResult::Including(json!({ "result": {
                     "hits": [{ "filename": "Plan.md" }, { "filename": "Projects/Roof.md" }], "totalCount": 2,
                 } })),
                 after: &[],
@@ -221,7 +224,7 @@ impl ReadTool for ObsidianSearchNotes {
                 says: "Words that all occur, in the text or the name",
                 before: NOTES,
                 input: json!({ "mode": "text", "query": "ROOF slates", "contextLength": 8 }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "result": {
                         "mode": "text",
                         "hits": [{
@@ -250,7 +253,7 @@ impl ReadTool for ObsidianSearchNotes {
                     { "glob": ["Projects/*", { "var": "path" }] },
                     { "==": [{ "var": "frontmatter.status" }, "done"] },
                 ] } }),
-                gives: Gives::Output(json!({ "result": {
+                gives: ExampleResult::Output(json!({ "result": {
                     "mode": "jsonlogic",
                     "hits": [{ "filename": "Projects/Roof.md", "result": true }],
                     "totalCount": 1,
@@ -261,34 +264,34 @@ impl ReadTool for ObsidianSearchNotes {
                 says: "Notes that link to a note",
                 before: NOTES,
                 input: json!({ "mode": "jsonlogic", "logic": { "in": ["Plan.md", { "var": "links" }] } }),
-                gives: Gives::Including(json!({ "result": { "hits": [{ "filename": "Projects/Roof.md" }] } })),
+                gives: ExampleResult::Including(json!({ "result": { "hits": [{ "filename": "Projects/Roof.md" }] } })),
                 after: &[],
             },
             Example {
                 says: "Properties that are no rule",
                 before: NOTES,
                 input: json!({ "logic": { "tags": "house", "status": "done" } }),
-                gives: Gives::Refusal(Kind::LogicInvalid),
+                gives: ExampleResult::Refusal(ReasonKind::LogicInvalid),
                 after: &[],
             },
             Example {
                 says: "An operator that does not exist",
                 before: NOTES,
                 input: json!({ "mode": "jsonlogic", "logic": { "equals": [1, 1] } }),
-                gives: Gives::Refusal(Kind::LogicInvalid),
+                gives: ExampleResult::Refusal(ReasonKind::LogicInvalid),
                 after: &[],
             },
         ]
     }
 }
 
-fn nothing(mode: Mode, total: usize, cursor: Cursor) -> String {
+fn nothing(mode: SearchMode, total: usize, cursor: PageCursor) -> String {
     match mode {
         _ if total > 0 => {
             format!("There are {total} hits, and none from number {} on.", cursor.offset.saturating_add(1))
         }
-        Mode::Omnisearch => "No note fits. Try other words, or fewer conditions.".to_owned(),
-        Mode::Text => "No matches. Every word has to occur; try fewer or shorter ones.".to_owned(),
-        Mode::Jsonlogic => "No note fits the rule.".to_owned(),
+        SearchMode::Omnisearch => "No note fits. Try other words, or fewer conditions.".to_owned(),
+        SearchMode::Text => "No matches. Every word has to occur; try fewer or shorter ones.".to_owned(),
+        SearchMode::Jsonlogic => "No note fits the rule.".to_owned(),
     }
 }

@@ -2,18 +2,20 @@ use std::{collections::HashMap, ops::Range};
 
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    ArgumentProblem, Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role,
-    Walked,
+    ArgumentProblem, Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason,
+    ReasonKind, ToolGroup, WalkCost, WireFamily,
     fence::fenced,
     quote::{Prose, one_line, quoted_path},
 };
-use lapidary_query::{Case, Pattern, PatternKind, PatternOptions};
+use lapidary_query::{LetterCase, Pattern, PatternKind, PatternOptions};
 use lapidary_toolkit::{
-    budget::{self, BudgetInput, Limits},
-    folder::Folder,
+    budget::{self, BudgetInput, BudgetLimits},
+    folder::FolderTarget,
     hash, index, reading,
 };
-use lapidary_vault::{Budget, Files, Hit, ScanPlace, ScannedNotes, Skip, Stop, VaultPath, View, Window};
+use lapidary_vault::{
+    ScanBudget, ScanHit, ScanPlace, ScanStop, ScanWindow, ScannedNotes, SeenLines, VaultPath, View, VisibleFiles,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -118,11 +120,11 @@ impl ReadTool for SearchContent {
         name: "search_content",
         dotted: Some("search.content"),
         title: "Find lines in notes",
-        family: Family::Files,
-        group: Group::Vault,
+        family: WireFamily::Files,
+        group: ToolGroup::Vault,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/directory", role: Role::List }],
+        paths: &[PathArgument { pointer: "/directory", role: PathRole::List }],
         reasons: &[],
         words: "search find grep text words lines in notes, regular expression, full text",
     };
@@ -134,19 +136,20 @@ impl ReadTool for SearchContent {
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let pattern = pattern(&input)?;
         let files = index::files_to_search(context, view)?;
-        let directory = match input.directory.as_deref().map(|given| Folder::find(view, files, given)).transpose()? {
-            None => None,
-            Some(folder) => match folder.or_nothing() {
-                Ok(folder) => folder,
-                Err(hint) => return Ok(Output { hint: Some(hint), ..Output::default() }),
-            },
-        };
+        let directory =
+            match input.directory.as_deref().map(|given| FolderTarget::find(view, files, given)).transpose()? {
+                None => None,
+                Some(folder) => match folder.or_nothing() {
+                    Ok(folder) => folder,
+                    Err(hint) => return Ok(Output { hint: Some(hint), ..Output::default() }),
+                },
+            };
         let resume_from = input.resume_from.as_deref().map(|given| resume_place(files, given)).transpose()?;
-        let limits = Limits::of(input.budget.as_ref(), context);
+        let limits = BudgetLimits::of(input.budget.as_ref(), context);
         let place = place_of(input.offset);
-        let window = Window {
+        let window = ScanWindow {
             start: place.map_or(0, |place| place.file),
-            skip: Skip::Matches(place.map_or(0, |place| place.matches)),
+            skip: SeenLines::Matches(place.map_or(0, |place| place.matches)),
             // Both ways to go on lead to the same place.
             offset: if place.is_some() { 0 } else { usize::try_from(input.offset).unwrap_or(usize::MAX) },
             limit: input.limit.unwrap_or(USUAL_LIMIT),
@@ -156,14 +159,14 @@ impl ReadTool for SearchContent {
             directory.as_ref(),
             resume_from.as_ref().map(|(path, line)| (path, *line)),
             window,
-            &Budget { max_files: limits.files, max_bytes: limits.bytes, go_on: &|| limits.stop(context.cancel) },
+            &ScanBudget { max_files: limits.files, max_bytes: limits.bytes, go_on: &|| limits.stop(context.cancel) },
         );
-        context.walked.set(Some(Walked {
+        context.walked.set(Some(WalkCost {
             files: found.files_scanned as u64,
             bytes: found.bytes_scanned,
             stopped: found.stopped,
         }));
-        if found.stopped == Some(Stop::Cancelled) {
+        if found.stopped == Some(ScanStop::Cancelled) {
             context.check()?;
         }
         Ok(output(&input, &found))
@@ -198,7 +201,7 @@ impl ReadTool for SearchContent {
                 says: "A word in all notes",
                 before: VAULT,
                 input: json!({ "query": "stone", "contextLines": 1 }),
-                gives: Gives::Output(json!({
+                gives: ExampleResult::Output(json!({
                     "hits": [
                         {
                             "file": "Plan.md", "line": 2, "snippet": "cut the stone",
@@ -221,14 +224,14 @@ impl ReadTool for SearchContent {
                 says: "A regular expression in one folder, a page at a time",
                 before: VAULT,
                 input: json!({ "query": "^(a )?stone", "regex": true, "ignore_case": true, "directory": "notes", "limit": 1 }),
-                gives: Gives::Including(json!({ "hits": [{ "line": 1 }], "total": 2, "nextOffset": 1 })),
+                gives: ExampleResult::Including(json!({ "hits": [{ "line": 1 }], "total": 2, "nextOffset": 1 })),
                 after: &[],
             },
             Example {
                 says: "A budget, and where to go on",
                 before: VAULT,
                 input: json!({ "query": "stone", "_budget": { "maxFilesScanned": 1 } }),
-                gives: Gives::Including(json!({
+                gives: ExampleResult::Including(json!({
                     "hits": [{ "file": "Plan.md" }], "total": 1, "truncated": true, "scanned": 1,
                     "resumeFrom": "notes/Stone.md", "nextOffset": 1_000_000_001_000_000_u64,
                 })),
@@ -238,7 +241,7 @@ impl ReadTool for SearchContent {
                 says: "A pattern that is none",
                 before: VAULT,
                 input: json!({ "query": "(", "regex": true }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: &[],
             },
         ]
@@ -248,7 +251,7 @@ impl ReadTool for SearchContent {
 fn pattern(input: &Input) -> Result<Pattern, Reason> {
     let options = PatternOptions {
         kind: if input.regex { PatternKind::Regex } else { PatternKind::Literal },
-        case: if input.ignore_case { Case::Insensitive } else { Case::Sensitive },
+        case: if input.ignore_case { LetterCase::Insensitive } else { LetterCase::Sensitive },
         whole_word: input.whole_word,
         // Letters with accents are stored in two ways. Plain letters are not, and need no second look at the text.
         nfc: !input.query.is_ascii(),
@@ -260,7 +263,7 @@ fn pattern(input: &Input) -> Result<Pattern, Reason> {
 }
 
 /// A note, and the line of it to go on with. A name that ends like that is the name of a note, if there is one.
-fn resume_place(files: &Files, given: &str) -> Result<(VaultPath, usize), Reason> {
+fn resume_place(files: &VisibleFiles, given: &str) -> Result<(VaultPath, usize), Reason> {
     let path = reading::parse_path(given)?;
     let line = given.rsplit_once(':').and_then(|(path, line)| Some((path, line.parse::<usize>().ok()?)));
     match line.filter(|_| files.get(&path).is_none()) {
@@ -271,12 +274,12 @@ fn resume_place(files: &Files, given: &str) -> Result<(VaultPath, usize), Reason
 
 fn output(input: &Input, found: &ScannedNotes) -> Output {
     let mut hashes: HashMap<usize, String> = HashMap::new();
-    let mut hash_of = |hit: &Hit| {
+    let mut hash_of = |hit: &ScanHit| {
         let hash = || hash::short(&ContentHash::of(hit.bytes()).to_string()).to_owned();
         hashes.entry(hit.file).or_insert_with(hash).clone()
     };
     let mut made = |context_lines: usize| -> Vec<HitOutput> {
-        let one = |hit: &Hit| {
+        let one = |hit: &ScanHit| {
             let (path, content_hash) = (found.path(hit.file)?.to_string(), hash_of(hit));
             Some(hit_output(hit, path, content_hash, context_lines))
         };
@@ -333,7 +336,7 @@ impl HitOutput {
 fn hint(input: &Input, found: &ScannedNotes) -> Option<String> {
     let mut hints = Vec::new();
     if let Some(stop) = found.stopped {
-        let why = if stop == Stop::Budget { "the budget is spent" } else { "the time is up" };
+        let why = if stop == ScanStop::Budget { "the budget is spent" } else { "the time is up" };
         hints.push(format!(
             "Not all notes were looked through: {why}. To go on, send `nextOffset` as `offset`, \
              or `resumeFrom` as `resume_from`."
@@ -362,7 +365,7 @@ fn hint(input: &Input, found: &ScannedNotes) -> Option<String> {
     (!hints.is_empty()).then(|| hints.join(" "))
 }
 
-fn hit_output(hit: &Hit, file: String, content_hash: String, context_lines: usize) -> HitOutput {
+fn hit_output(hit: &ScanHit, file: String, content_hash: String, context_lines: usize) -> HitOutput {
     let column = hit.line.matches.first().map_or(0, |found| found.start);
     let shown = |lines: Vec<&[u8]>| lines.into_iter().map(|line| clipped_line(line, 0)).collect();
     HitOutput {
@@ -377,7 +380,7 @@ fn hit_output(hit: &Hit, file: String, content_hash: String, context_lines: usiz
 }
 
 /// The hash that an edit of this line expects: with its line end.
-fn line_hash(hit: &Hit) -> ContentHash {
+fn line_hash(hit: &ScanHit) -> ContentHash {
     let bytes = hit.bytes();
     let Range { start, end } = hit.line.span;
     // The first line takes the byte order mark along, as every part does that begins the file.
@@ -418,8 +421,8 @@ mod tests {
         time::Duration,
     };
 
-    use lapidary_note::{Document, Lines};
-    use lapidary_operation::{Cancel, Catalogue, MemoryBudget, MemoryLimits, ProfileRules, ScanLimits, Selection};
+    use lapidary_note::{Document, LineRange};
+    use lapidary_operation::{Cancel, Catalogue, MemoryBudget, MemoryLimits, ProfileRules, ScanLimits, ToolSelection};
     use lapidary_vault::{Scope, Vault, store::MemoryStore};
 
     use super::*;
@@ -436,7 +439,7 @@ mod tests {
             let path = VaultPath::parse("a.md").unwrap();
             let store = Arc::new(MemoryStore::new([(path, note.as_bytes().to_vec())]));
             let view = Vault::private("v".into(), store).view(Arc::new(Scope::default()), 1000);
-            let catalogue = Catalogue::new(TOOL_SET, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
+            let catalogue = Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap();
             let cancel = Cancel::after(Duration::from_secs(60));
             let context = Context {
                 cancel: &cancel,
@@ -460,7 +463,7 @@ mod tests {
                 .zip(1..)
                 .filter(|(line, _)| line.contains("needle"))
                 .map(|(_, number)| {
-                    let hash = document.hash_of_lines(Lines::one(number)).to_string();
+                    let hash = document.hash_of_lines(LineRange::one(number)).to_string();
                     (number, hash::short(&hash).to_owned())
                 })
                 .collect();

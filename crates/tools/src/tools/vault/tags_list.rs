@@ -1,11 +1,12 @@
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, PathArgument, ReadTool, Reason, Role, quote::quoted,
+    Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
+    WireFamily, quote::quoted,
 };
 use lapidary_toolkit::{
     index,
-    naming::{self, Found},
+    naming::{self, NamedFile},
     reading,
-    tags::{self, Nested, TagCounts},
+    tags::{self, NestedTags, TagCounts},
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -28,11 +29,11 @@ pub(crate) struct Input {
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Output {
-    tags: Vec<Tag>,
+    tags: Vec<TagEntry>,
 }
 
 #[derive(Serialize, JsonSchema)]
-struct Tag {
+struct TagEntry {
     tag: String,
     count: usize,
 }
@@ -42,12 +43,12 @@ impl ReadTool for TagsList {
         name: "tags_list",
         dotted: Some("tags.list"),
         title: "List tags",
-        family: Family::Files,
-        group: Group::Vault,
+        family: WireFamily::Files,
+        group: ToolGroup::Vault,
         listed: false,
         idempotent: true,
-        paths: &[PathArgument { pointer: "/file", role: Role::Read }],
-        reasons: &[Kind::NoteMissing],
+        paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
+        reasons: &[ReasonKind::NoteMissing],
         words: "tags hashtags of a note or the vault, how often",
     };
     type Input = Input;
@@ -57,31 +58,31 @@ impl ReadTool for TagsList {
         let mut counts = TagCounts::default();
         match &input.file {
             Some(given) => {
-                let Found { path, file, .. } = naming::find(context, view, given)?;
+                let NamedFile { path, file, .. } = naming::find(context, view, given)?;
                 let shown = reading::show(&path, &file)?;
                 context.check()?;
                 // Only in notes does `#` make a tag.
                 if path.is_note() {
                     let found = tags::of_note(&shown.note());
-                    counts.add_note(found.iter().map(String::as_str), Nested::CountAlone);
+                    counts.add_note(found.iter().map(String::as_str), NestedTags::CountAlone);
                 }
             }
             None => {
                 for (_, digest) in index::notes(context, view)?.notes() {
                     context.check()?;
-                    counts.add_note(digest.tags().map(|tag| tag.name), Nested::CountAlone);
+                    counts.add_note(digest.tags().map(|tag| tag.name), NestedTags::CountAlone);
                 }
             }
         }
         let prefix = input.prefix.unwrap_or_default().to_lowercase();
         let prefix = prefix.trim_start_matches('#');
         let found = counts.sorted().into_iter().filter(|(tag, _)| tag.to_lowercase().starts_with(prefix));
-        Ok(Output { tags: found.map(|(tag, count)| Tag { tag, count }).collect() })
+        Ok(Output { tags: found.map(|(tag, count)| TagEntry { tag, count }).collect() })
     }
 
     fn text(&self, output: &Output) -> Option<String> {
         let tags: Vec<String> =
-            output.tags.iter().map(|Tag { tag, count }| format!("#{} {count}", quoted(tag))).collect();
+            output.tags.iter().map(|TagEntry { tag, count }| format!("#{} {count}", quoted(tag))).collect();
         Some(if tags.is_empty() { "No tags.".to_owned() } else { tags.join(", ") })
     }
 
@@ -95,7 +96,7 @@ impl ReadTool for TagsList {
                 says: "All tags of the vault",
                 before: NOTES,
                 input: json!({}),
-                gives: Gives::Output(json!({ "tags": [
+                gives: ExampleResult::Output(json!({ "tags": [
                     { "tag": "log", "count": 2 },
                     { "tag": "Project/garden", "count": 2 },
                     { "tag": "größe", "count": 1 },
@@ -106,14 +107,14 @@ impl ReadTool for TagsList {
                 says: "The tags of one note that begin with a word",
                 before: NOTES,
                 input: json!({ "file": "b.md", "prefix": "proj" }),
-                gives: Gives::Output(json!({ "tags": [{ "tag": "project/Garden", "count": 1 }] })),
+                gives: ExampleResult::Output(json!({ "tags": [{ "tag": "project/Garden", "count": 1 }] })),
                 after: &[],
             },
             Example {
                 says: "A note that is not there",
                 before: NOTES,
                 input: json!({ "file": "c.md" }),
-                gives: Gives::Refusal(Kind::NoteMissing),
+                gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
                 after: &[],
             },
         ]

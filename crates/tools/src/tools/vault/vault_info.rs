@@ -1,11 +1,12 @@
 use lapidary_operation::{
-    Context, Declaration, Example, Family, Gives, Group, Kind, ReadTool, Reason, Walked, bug, quote::quoted,
+    Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WalkCost, WireFamily, bug,
+    quote::quoted,
 };
 use lapidary_toolkit::{
-    budget::{self, BudgetInput, Limits},
+    budget::{self, BudgetInput, BudgetLimits},
     index,
 };
-use lapidary_vault::{FileEntry, Stop, View};
+use lapidary_vault::{FileEntry, ScanStop, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -45,8 +46,8 @@ impl ReadTool for VaultInfo {
         name: "vault_info",
         dotted: Some("vault.info"),
         title: "Size of a vault",
-        family: Family::Files,
-        group: Group::Vault,
+        family: WireFamily::Files,
+        group: ToolGroup::Vault,
         listed: false,
         idempotent: true,
         paths: &[],
@@ -59,9 +60,9 @@ impl ReadTool for VaultInfo {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let (counted, stopped) = count(context, view, &input)?;
-        context.walked.set(Some(Walked { files: counted.file_count as u64, bytes: 0, stopped }));
+        context.walked.set(Some(WalkCost { files: counted.file_count as u64, bytes: 0, stopped }));
         match stopped {
-            Some(Stop::Cancelled) => {
+            Some(ScanStop::Cancelled) => {
                 Err(context.check().err().unwrap_or_else(|| bug!("the count stopped and the call was not cancelled")))
             }
             Some(_) => {
@@ -87,35 +88,37 @@ impl ReadTool for VaultInfo {
                 says: "How large is the vault?",
                 before: FILES,
                 input: json!({}),
-                gives: Gives::Output(json!({ "name": "test", "fileCount": 2, "sizeBytes": 9 })),
+                gives: ExampleResult::Output(json!({ "name": "test", "fileCount": 2, "sizeBytes": 9 })),
                 after: &[],
             },
             Example {
                 says: "A budget that is used up to the last is not exceeded",
                 before: FILES,
                 input: budget(2),
-                gives: Gives::Output(json!({ "name": "test", "fileCount": 2, "sizeBytes": 9 })),
+                gives: ExampleResult::Output(json!({ "name": "test", "fileCount": 2, "sizeBytes": 9 })),
                 after: &[],
             },
             Example {
                 says: "A budget that is too small",
                 before: FILES,
                 input: budget(1),
-                gives: Gives::Including(json!({ "fileCount": 1, "sizeBytes": 4, "truncated": true, "nextOffset": 1 })),
+                gives: ExampleResult::Including(
+                    json!({ "fileCount": 1, "sizeBytes": 4, "truncated": true, "nextOffset": 1 }),
+                ),
                 after: &[],
             },
             Example {
                 says: "So many bytes, but one note at least",
                 before: FILES,
                 input: json!({ "_budget": { "maxBytesRead": 1 }, "offset": 1 }),
-                gives: Gives::Output(json!({ "name": "test", "fileCount": 1, "sizeBytes": 5 })),
+                gives: ExampleResult::Output(json!({ "name": "test", "fileCount": 1, "sizeBytes": 5 })),
                 after: &[],
             },
             Example {
                 says: "A budget that is none",
                 before: FILES,
                 input: budget(-1),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: &[],
             },
         ]
@@ -123,8 +126,8 @@ impl ReadTool for VaultInfo {
 }
 
 /// The notes as far as the budget goes, and why it ended there.
-fn count(context: &Context<'_>, view: &View, input: &Input) -> Result<(Output, Option<Stop>), Reason> {
-    let limits = Limits::of(input.budget.as_ref(), context);
+fn count(context: &Context<'_>, view: &View, input: &Input) -> Result<(Output, Option<ScanStop>), Reason> {
+    let limits = BudgetLimits::of(input.budget.as_ref(), context);
     let mut counted = Output { name: view.vault().to_owned(), ..Output::default() };
     for note in index::files(context, view)?.iter().filter(FileEntry::is_note).skip(input.offset) {
         let stop = limits.stop_after(counted.file_count, context.cancel);
@@ -133,7 +136,7 @@ fn count(context: &Context<'_>, view: &View, input: &Input) -> Result<(Output, O
         }
         let too_much = |most: u64| counted.file_count > 0 && counted.size_bytes + note.bytes() > most;
         if limits.files.is_some_and(|most| counted.file_count >= most) || limits.bytes.is_some_and(too_much) {
-            return Ok((counted, Some(Stop::Budget)));
+            return Ok((counted, Some(ScanStop::Budget)));
         }
         counted.file_count += 1;
         counted.size_bytes += note.bytes();

@@ -1,4 +1,6 @@
-use lapidary_operation::{AgentTool, Context, Declaration, Example, Family, Gives, Group, Kind, Reason, quote::quoted};
+use lapidary_operation::{
+    AgentTool, Context, Declaration, Example, ExampleResult, Reason, ReasonKind, ToolGroup, WireFamily, quote::quoted,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
@@ -30,8 +32,8 @@ impl AgentTool for VaultList {
         name: "vault_list",
         dotted: Some("vault.list"),
         title: "List the vaults",
-        family: Family::Files,
-        group: Group::Vault,
+        family: WireFamily::Files,
+        group: ToolGroup::Vault,
         listed: false,
         idempotent: true,
         paths: &[],
@@ -55,14 +57,14 @@ impl AgentTool for VaultList {
                 says: "Which vaults are there?",
                 before: &[],
                 input: json!({}),
-                gives: Gives::Output(json!({ "vaults": [{ "name": "test" }] })),
+                gives: ExampleResult::Output(json!({ "vaults": [{ "name": "test" }] })),
                 after: &[],
             },
             Example {
                 says: "There is nothing to choose",
                 before: &[],
                 input: json!({ "path": "Projects" }),
-                gives: Gives::Refusal(Kind::InvalidArguments),
+                gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: &[],
             },
         ]

@@ -4,7 +4,7 @@ mod vocabulary;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lapidary_operation::{Effect, Entry};
+use lapidary_operation::{CatalogueEntry, Effect};
 use lapidary_query::words;
 
 /// What a word says of a tool by where it stands.
@@ -32,13 +32,13 @@ const EMPTY: &str = "\
     mes comment el los las una unos y en con por para mi mis como";
 
 /// A set of tools, ready to be asked.
-pub(super) struct Ranking<'a> {
-    tools: Vec<(&'a Entry, Fields)>,
+pub(super) struct ToolRanking<'a> {
+    tools: Vec<(&'a CatalogueEntry, ToolFields)>,
     /// In how many tools a word stands: the fewer, the more it tells.
     common: BTreeMap<String, usize>,
 }
 
-struct Fields {
+struct ToolFields {
     name: BTreeSet<String>,
     title: BTreeSet<String>,
     words: BTreeSet<String>,
@@ -48,12 +48,12 @@ struct Fields {
     pairs: BTreeSet<(String, String)>,
 }
 
-impl<'a> Ranking<'a> {
-    pub(super) fn of(entries: impl Iterator<Item = &'a Entry>) -> Self {
-        let tools: Vec<(&Entry, Fields)> = entries.map(|entry| (entry, fields(entry))).collect();
+impl<'a> ToolRanking<'a> {
+    pub(super) fn of(entries: impl Iterator<Item = &'a CatalogueEntry>) -> Self {
+        let tools: Vec<(&CatalogueEntry, ToolFields)> = entries.map(|entry| (entry, fields(entry))).collect();
         let mut common: BTreeMap<String, usize> = BTreeMap::new();
         for (_, fields) in &tools {
-            let Fields { name, title, words, description, arguments, .. } = fields;
+            let ToolFields { name, title, words, description, arguments, .. } = fields;
             let all: BTreeSet<&String> = [name, title, words, description, arguments].into_iter().flatten().collect();
             all.into_iter().for_each(|word| *common.entry(word.clone()).or_default() += 1);
         }
@@ -61,7 +61,7 @@ impl<'a> Ranking<'a> {
     }
 
     /// Those that fit, the best first; between equals, the one that changes nothing, then the order of the list.
-    pub(super) fn best(&self, wish: &str) -> Vec<&'a Entry> {
+    pub(super) fn best(&self, wish: &str) -> Vec<&'a CatalogueEntry> {
         let mut wanted: BTreeMap<String, f32> = wanted(wish).into_iter().map(|word| (word, 1.0)).collect();
         for meant in vocabulary::meanings(wish) {
             wanted.entry(stem(meant)).or_insert(MEANT);
@@ -76,7 +76,7 @@ impl<'a> Ranking<'a> {
             (meant.contains(one) && said_or_meant(other)) || (meant.contains(other) && said_or_meant(one))
         };
         let spelt: Vec<String> = words(wish);
-        let mut ranked: Vec<(f32, &Entry)> = Vec::new();
+        let mut ranked: Vec<(f32, &CatalogueEntry)> = Vec::new();
         for (entry, fields) in &self.tools {
             let mut score: f32 =
                 wanted.iter().map(|(word, counts)| counts * self.tells(word) * fields.weight(word)).sum();
@@ -127,7 +127,7 @@ impl<'a> Ranking<'a> {
     }
 }
 
-impl Fields {
+impl ToolFields {
     fn weight(&self, word: &str) -> f32 {
         // A title mostly repeats the name, and that says nothing new.
         let title = if self.name.contains(word) { 0.0 } else { IN_TITLE };
@@ -142,11 +142,11 @@ impl Fields {
     }
 }
 
-fn fields(entry: &Entry) -> Fields {
+fn fields(entry: &CatalogueEntry) -> ToolFields {
     let spec = &entry.spec;
     let arguments = spec.input().get("properties").and_then(serde_json::Value::as_object);
     let arguments: Vec<&str> = arguments.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-    Fields {
+    ToolFields {
         name: stems(spec.name()),
         title: stems(spec.declaration.title),
         words: stems(spec.declaration.words),
@@ -195,16 +195,16 @@ fn stem(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use lapidary_operation::{Catalogue, ProfileRules, Selection};
+    use lapidary_operation::{Catalogue, ProfileRules, ToolSelection};
 
     use super::*;
     use crate::TOOL_SET;
 
     /// Of the phrasings in a list: how many there are, and those whose tool is not among the first three.
     fn missed(list: &str) -> (usize, Vec<String>) {
-        let catalogue = Catalogue::new(TOOL_SET, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
+        let catalogue = Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap();
         let ranking =
-            Ranking::of(catalogue.on().filter(|entry| !["find_tool", "call_tool"].contains(&entry.spec.name())));
+            ToolRanking::of(catalogue.on().filter(|entry| !["find_tool", "call_tool"].contains(&entry.spec.name())));
         let (mut asked, mut missed) = (0, Vec::new());
         for line in list.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
             let (phrase, right) = line.split_once(" => ").unwrap();
@@ -237,8 +237,8 @@ mod tests {
 
     #[test]
     fn what_no_tool_does_is_not_understood_and_names_and_topics_do_not_matter() {
-        let catalogue = Catalogue::new(TOOL_SET, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
-        let ranking = Ranking::of(catalogue.on());
+        let catalogue = Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap();
+        let ranking = ToolRanking::of(catalogue.on());
         for wish in
             ["read a pdf", "PDF lesen", "overdue tasks", "überfällige Aufgaben", "send an email", "translate a note"]
         {
@@ -259,8 +259,8 @@ mod tests {
 
     #[test]
     fn an_exact_name_comes_first_in_any_spelling() {
-        let catalogue = Catalogue::new(TOOL_SET, &Selection::default(), &ProfileRules::curator(), &[]).unwrap();
-        let ranking = Ranking::of(catalogue.on());
+        let catalogue = Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap();
+        let ranking = ToolRanking::of(catalogue.on());
         for name in ["file.read", "FILE_READ", "file read"] {
             assert_eq!(ranking.best(name)[0].spec.name(), "file_read");
         }

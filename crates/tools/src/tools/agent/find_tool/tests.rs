@@ -1,10 +1,10 @@
-use lapidary_operation::{Catalogue, ProfileRules, Selection};
+use lapidary_operation::{Catalogue, ProfileRules, ToolSelection};
 
 use super::*;
 use crate::TOOL_SET;
 
 fn catalogue() -> Catalogue {
-    Catalogue::new(TOOL_SET, &Selection::default(), &ProfileRules::curator(), &[]).unwrap()
+    Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap()
 }
 
 fn phrasings() -> impl Iterator<Item = &'static str> {
@@ -22,7 +22,7 @@ fn an_answer_is_at_most_a_kilobyte_and_repeats_nothing_that_is_listed() {
         assert!(text.len() <= BYTES && structured.len() <= BYTES + 200, "{phrase}: {} {text}", structured.len());
         for line in text.lines().filter_map(|line| line.strip_prefix("- ")) {
             let (name, _) = line.split_once(": ").unwrap();
-            assert_eq!(catalogue.find(name).unwrap().standing, Standing::Deferred, "{phrase}: {text}");
+            assert_eq!(catalogue.find(name).unwrap().standing, ToolStanding::Deferred, "{phrase}: {text}");
         }
         assert!(output.fits, "{phrase}: {text}");
     }
@@ -31,7 +31,7 @@ fn an_answer_is_at_most_a_kilobyte_and_repeats_nothing_that_is_listed() {
 #[test]
 fn every_tool_that_is_not_listed_is_shown_whole_within_a_kilobyte() {
     let catalogue = catalogue();
-    for entry in catalogue.on().filter(|entry| entry.standing == Standing::Deferred) {
+    for entry in catalogue.on().filter(|entry| entry.standing == ToolStanding::Deferred) {
         let text = FindTool.text(&answer(&catalogue, &[], entry.spec.name(), None)).unwrap();
         assert!(text.len() <= BYTES, "{} {text}", text.len());
         for part in

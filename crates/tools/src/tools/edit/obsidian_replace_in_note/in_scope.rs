@@ -7,14 +7,14 @@ use lapidary_operation::{
     Context, Reason, clipped,
     quote::{Prose, quoted},
 };
-use lapidary_query::{Case, PatternKind, PatternOptions, ReplaceError, Replacement, Replacer};
+use lapidary_query::{LetterCase, PatternKind, PatternOptions, ReplaceError, Replacement, Replacer};
 use lapidary_toolkit::{
     names::{guard_regex, pattern_refusal},
     patching::edit_refusal,
 };
 use lapidary_vault::VaultPath;
 
-use super::{Count, Input, Scope, Wanted};
+use super::{Input, ReplaceRequest, ReplaceScope, ReplacementCount};
 
 const SEARCH: &str = "search";
 
@@ -23,9 +23,9 @@ pub(super) fn replaced(
     context: &Context<'_>,
     path: &VaultPath,
     document: &Document,
-    wanted: &Wanted,
-    scope: Scope,
-) -> Result<(Document, Count), Reason> {
+    wanted: &ReplaceRequest,
+    scope: ReplaceScope,
+) -> Result<(Document, ReplacementCount), Reason> {
     let replacer = wanted.replacer()?;
     let shown = document.shown();
     let block = document.frontmatter();
@@ -44,12 +44,12 @@ pub(super) fn replaced(
         Ok(found)
     };
     let in_properties = match block {
-        Some(block) if scope != Scope::Body => find(block.yaml)?,
+        Some(block) if scope != ReplaceScope::Body => find(block.yaml)?,
         _ => Vec::new(),
     };
     let first_only = !wanted.replace_all && !in_properties.is_empty();
-    let in_body = if scope == Scope::Frontmatter || first_only { Vec::new() } else { find(body)? };
-    let count = Count {
+    let in_body = if scope == ReplaceScope::Frontmatter || first_only { Vec::new() } else { find(body)? };
+    let count = ReplacementCount {
         search: wanted.search.clone(),
         count: in_properties.len() + in_body.len(),
         body_count: in_body.len(),
@@ -66,22 +66,23 @@ pub(super) fn found_elsewhere(
     path: &VaultPath,
     before: &Document,
     input: &Input,
-    counts: &[Count],
+    counts: &[ReplacementCount],
 ) -> Option<String> {
     let (elsewhere, place, scope) = match input.scope {
-        Scope::Body => (Scope::Frontmatter, "properties", "frontmatter"),
-        Scope::Frontmatter => (Scope::Body, "text", "body"),
-        Scope::Both => return None,
+        ReplaceScope::Body => (ReplaceScope::Frontmatter, "properties", "frontmatter"),
+        ReplaceScope::Frontmatter => (ReplaceScope::Body, "text", "body"),
+        ReplaceScope::Both => return None,
     };
-    let is_there =
-        |wanted: &Wanted| replaced(context, path, before, wanted, elsewhere).is_ok_and(|(_, found)| found.count > 0);
+    let is_there = |wanted: &ReplaceRequest| {
+        replaced(context, path, before, wanted, elsewhere).is_ok_and(|(_, found)| found.count > 0)
+    };
     let missed = input.replacements.iter().zip(counts).filter(|(_, count)| count.count == 0);
     let found = missed.map(|(wanted, _)| wanted).find(|wanted| is_there(wanted))?;
     let search = clipped(&found.search);
     Some(format!("{} is in the {place}: set `scope` to `{scope}` or `both`.", quoted(&search)))
 }
 
-impl Wanted {
+impl ReplaceRequest {
     fn replacer(&self) -> Result<Replacer, Reason> {
         const LONGEST: usize = 1024;
         if self.use_regex {
@@ -89,7 +90,7 @@ impl Wanted {
         }
         let options = PatternOptions {
             kind: if self.use_regex { PatternKind::Regex } else { PatternKind::Literal },
-            case: if self.case_sensitive { Case::Sensitive } else { Case::Insensitive },
+            case: if self.case_sensitive { LetterCase::Sensitive } else { LetterCase::Insensitive },
             whole_word: self.whole_word,
             nfc: false,
         };

@@ -3,7 +3,7 @@
 use lapidary_note::{ContentHash, shown_text};
 use lapidary_operation::{ProposalStep, clipped, quote::quoted};
 use lapidary_toolkit::{
-    expression::{Found, Replaced},
+    expression::{ExpressionMatches, ReplacedFile},
     file_edit::total_lines,
     hash,
 };
@@ -38,7 +38,7 @@ pub(crate) struct Output {
     files_changed: Option<usize>,
     /// The first of them.
     #[serde(skip_serializing_if = "Option::is_none")]
-    files: Option<Vec<FileOutput>>,
+    files: Option<Vec<ReplacedOutput>>,
     /// Files that fit and stay as they are, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left: Vec<LeftOutput>,
@@ -64,7 +64,7 @@ pub(crate) struct Output {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct FileOutput {
+struct ReplacedOutput {
     file: String,
     replaced_count: usize,
     /// Before, in a proposal.
@@ -105,7 +105,7 @@ const TRUNCATED: &str = "Not all files were looked through: the budget is spent 
 const NOTHING: &str = "Nothing was found, so there is nothing to carry out.";
 
 /// The answer to the first step.
-pub(super) fn proposed(input: &Input, found: &Found, proposal: Option<ProposalStep>) -> Output {
+pub(super) fn proposed(input: &Input, found: &ExpressionMatches, proposal: Option<ProposalStep>) -> Output {
     let only = found.replaced.first().filter(|_| input.file.is_some());
     Output {
         proposal,
@@ -126,7 +126,7 @@ pub(super) fn proposed(input: &Input, found: &Found, proposal: Option<ProposalSt
 }
 
 /// The answer to the second.
-pub(super) fn carried_out(input: &Input, found: &Found, proposal: ProposalStep) -> Output {
+pub(super) fn carried_out(input: &Input, found: &ExpressionMatches, proposal: ProposalStep) -> Output {
     let only = found.replaced.first().filter(|_| input.file.is_some());
     Output {
         proposal: Some(proposal),
@@ -139,8 +139,8 @@ pub(super) fn carried_out(input: &Input, found: &Found, proposal: ProposalStep) 
     }
 }
 
-fn to_come(replaced: &Replaced) -> FileOutput {
-    FileOutput {
+fn to_come(replaced: &ReplacedFile) -> ReplacedOutput {
+    ReplacedOutput {
         current_hash: Some(short(&replaced.before.hash())),
         would_be_hash: Some(short(&replaced.content.hash())),
         example: example(replaced),
@@ -148,12 +148,12 @@ fn to_come(replaced: &Replaced) -> FileOutput {
     }
 }
 
-fn made(replaced: &Replaced) -> FileOutput {
-    FileOutput { content_hash: Some(short(&replaced.content.hash())), ..of_file(replaced) }
+fn made(replaced: &ReplacedFile) -> ReplacedOutput {
+    ReplacedOutput { content_hash: Some(short(&replaced.content.hash())), ..of_file(replaced) }
 }
 
-fn of_file(replaced: &Replaced) -> FileOutput {
-    FileOutput {
+fn of_file(replaced: &ReplacedFile) -> ReplacedOutput {
+    ReplacedOutput {
         file: replaced.path.to_string(),
         replaced_count: replaced.count,
         current_hash: None,
@@ -164,7 +164,7 @@ fn of_file(replaced: &Replaced) -> FileOutput {
 }
 
 /// The first line that a replacement changes.
-fn example(replaced: &Replaced) -> Option<LineOutput> {
+fn example(replaced: &ReplacedFile) -> Option<LineOutput> {
     let (before, after) = (shown_text(replaced.before.bytes()), shown_text(replaced.content.bytes()));
     let (mut old, mut new) = (before.lines(), after.lines());
     for line in 1.. {
@@ -194,7 +194,7 @@ impl Output {
             text += &format!(", hash {}", hash::digits(hash));
         }
         text += &self.example.as_ref().map_or_else(String::new, LineOutput::text);
-        for FileOutput { file, replaced_count, example, .. } in self.files.iter().flatten().take(SHOWN_FILES) {
+        for ReplacedOutput { file, replaced_count, example, .. } in self.files.iter().flatten().take(SHOWN_FILES) {
             text += &format!("\n{}: {replaced_count}", quoted(file));
             text += &example.as_ref().map_or_else(String::new, LineOutput::text);
         }
@@ -227,7 +227,7 @@ fn short(hash: &ContentHash) -> String {
 }
 
 /// What both steps say.
-fn either(input: &Input, found: &Found) -> Output {
+fn either(input: &Input, found: &ExpressionMatches) -> Output {
     let left = found.left.iter().map(|(path, why)| LeftOutput { file: path.to_string(), why: why.to_string() });
     Output {
         file: input.file.clone(),

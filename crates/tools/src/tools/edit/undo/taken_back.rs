@@ -49,10 +49,10 @@ fn is_undoer(found: &Checkpoint) -> bool {
 }
 
 /// What a file was before some changes and after them.
-type States = BTreeMap<VaultPath, (Option<ContentHash>, Option<ContentHash>)>;
+type FileStates = BTreeMap<VaultPath, (Option<ContentHash>, Option<ContentHash>)>;
 
-fn states(found: &Checkpoint) -> States {
-    let mut states = States::new();
+fn states(found: &Checkpoint) -> FileStates {
+    let mut states = FileStates::new();
     for EntryRecord { path, before, after, .. } in &found.entries {
         states.entry(path.clone()).and_modify(|(_, last)| *last = *after).or_insert((*before, *after));
     }
@@ -61,14 +61,14 @@ fn states(found: &Checkpoint) -> States {
 
 /// Those that neither undo another nor are undone, by their place in the list, newest first.
 fn still_open(own: &[Checkpoint]) -> Vec<usize> {
-    let states: Vec<States> = own.iter().map(states).collect();
+    let states: Vec<FileStates> = own.iter().map(states).collect();
     let mut open = vec![true; own.len()];
     for (index, found) in own.iter().enumerate() {
         if !open[index] || !is_undoer(found) {
             continue;
         }
         let older: Vec<usize> = (index + 1..own.len()).filter(|other| open[*other]).collect();
-        let mut all = States::new();
+        let mut all = FileStates::new();
         let several = older.iter().position(|other| {
             for (path, (before, after)) in &states[*other] {
                 all.entry(path.clone()).and_modify(|(first, _)| *first = *before).or_insert((*before, *after));
@@ -89,7 +89,7 @@ fn still_open(own: &[Checkpoint]) -> Vec<usize> {
 }
 
 /// Whether every file is again what it was before the changes.
-fn takes_back(undo: &States, changes: &States) -> bool {
+fn takes_back(undo: &FileStates, changes: &FileStates) -> bool {
     let again = undo.iter().all(|(path, (_, now))| changes.get(path).is_some_and(|(before, _)| before == now));
     let untouched = |(path, (before, after)): (&VaultPath, &_)| undo.contains_key(path) || before == after;
     !undo.is_empty() && again && changes.iter().all(untouched)

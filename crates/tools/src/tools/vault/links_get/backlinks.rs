@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use lapidary_operation::{Context, Reason};
 use lapidary_toolkit::link::{self, OutLink, canvas_links};
-use lapidary_vault::{Files, VaultPath};
+use lapidary_vault::{VaultPath, VisibleFiles};
 
 use super::BackLink;
 
@@ -13,7 +13,7 @@ const LINE_BYTES: usize = 105;
 const LEAST_WORDS: usize = 30;
 
 /// The links to a file from notes and canvases, in path order, of both alike. Those on canvases have their words already.
-pub(super) fn find(context: &Context<'_>, files: &Files, target: &VaultPath) -> Result<Vec<BackLink>, Reason> {
+pub(super) fn find(context: &Context<'_>, files: &VisibleFiles, target: &VaultPath) -> Result<Vec<BackLink>, Reason> {
     let go_on = || context.cancel.check().is_ok();
     let refused = |error| Reason::from_index(&error, context.cancel);
     let mut found: Vec<BackLink> = Vec::new();
@@ -22,7 +22,7 @@ pub(super) fn find(context: &Context<'_>, files: &Files, target: &VaultPath) -> 
         found.push(BackLink {
             file: source.to_string(),
             line: link.line,
-            kind: link::Kind::of(link.kind, link.embed, link.subpath),
+            kind: link::LinkWord::of(link.kind, link.embed, link.subpath),
             alias: link.alias.map(str::to_owned),
             subpath: link.subpath.map(str::to_owned),
             property: link.property.map(str::to_owned),
@@ -65,7 +65,7 @@ fn words(line: &str, link: &OutLink, file: &str) -> Option<String> {
 }
 
 /// Puts the sentence that each link stands in beside it.
-pub(super) fn put_sentences(files: &Files, target: &VaultPath, backlinks: &mut [BackLink]) {
+pub(super) fn put_sentences(files: &VisibleFiles, target: &VaultPath, backlinks: &mut [BackLink]) {
     let stem = target.name().rsplit_once('.').map_or(target.name(), |(stem, _)| stem);
     let mut at_hand: Option<(String, Option<String>)> = None;
     for backlink in backlinks {

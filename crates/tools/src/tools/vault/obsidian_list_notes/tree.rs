@@ -1,13 +1,13 @@
 use lapidary_operation::quote::one_line;
 
 /// One line of a tree: how deep it is, from 0, and what it says.
-pub(super) struct Branch {
+pub(super) struct TreeBranch {
     pub(super) level: usize,
     pub(super) label: String,
 }
 
 /// Draws branches that come in the order of the lines.
-pub(super) fn draw(branches: &[Branch]) -> String {
+pub(super) fn draw(branches: &[TreeBranch]) -> String {
     let last = last_of_their_kind(branches);
     // Of the branches above the current one, whether they go on below it.
     let mut above: Vec<bool> = Vec::new();
@@ -26,7 +26,7 @@ pub(super) fn draw(branches: &[Branch]) -> String {
 }
 
 /// For each branch whether none of its level follows before the one above it ends. Seen from below that is known at once.
-fn last_of_their_kind(branches: &[Branch]) -> Vec<bool> {
+fn last_of_their_kind(branches: &[TreeBranch]) -> Vec<bool> {
     let mut followed: Vec<bool> = Vec::new();
     let mut last: Vec<bool> = Vec::new();
     for branch in branches.iter().rev() {
@@ -45,7 +45,7 @@ mod tests {
     #[test]
     fn branches_are_drawn_to_their_last() {
         let branches = [(0, "a/"), (1, "b/"), (2, "c.md"), (1, "d.md"), (0, "e/"), (1, "f\u{2028}.md")];
-        let branches = branches.map(|(level, label)| Branch { level, label: label.to_owned() });
+        let branches = branches.map(|(level, label)| TreeBranch { level, label: label.to_owned() });
         let expected = "├── a/\n│   ├── b/\n│   │   └── c.md\n│   └── d.md\n└── e/\n    └── f\\u2028.md\n";
         assert_eq!(draw(&branches), expected);
         assert_eq!(draw(&[]), "");

@@ -8,16 +8,16 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::Mode;
+use super::SearchMode;
 
 /// How many matches of a note are shown unless the caller says otherwise.
 pub(super) const USUAL_MATCHES: usize = 10;
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Page {
-    pub(super) mode: Mode,
-    pub(super) hits: Vec<Hit>,
+pub(super) struct HitPage {
+    pub(super) mode: SearchMode,
+    pub(super) hits: Vec<SearchHit>,
     pub(super) total_count: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) next_cursor: Option<String>,
@@ -28,10 +28,10 @@ pub(super) struct Page {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged, rename_all_fields = "camelCase")]
-pub(super) enum Hit {
+pub(super) enum SearchHit {
     Text {
         filename: String,
-        matches: Vec<Match>,
+        matches: Vec<HitMatch>,
         #[serde(skip_serializing_if = "Option::is_none")]
         total_matches: Option<usize>,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -46,7 +46,7 @@ pub(super) enum Hit {
         basename: String,
         score: f64,
         found_words: Vec<String>,
-        matches: Vec<Spot>,
+        matches: Vec<MatchSpot>,
         excerpt: String,
         /// The heading that the excerpt stands under, as a section to read.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -58,22 +58,22 @@ pub(super) enum Hit {
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Spot {
+pub(super) struct MatchSpot {
     pub(super) r#match: String,
     /// In the note, in UTF-16 units.
     pub(super) offset: usize,
 }
 
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Match {
+pub(super) struct HitMatch {
     pub(super) context: String,
-    pub(super) r#match: Place,
+    pub(super) r#match: MatchPlace,
 }
 
 /// Counted in UTF-16 units, as JavaScript does.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Place {
+pub(super) struct MatchPlace {
     /// In the note, or in its name.
     pub(super) start: usize,
     pub(super) end: usize,
@@ -84,7 +84,7 @@ pub(super) struct Place {
     pub(super) source: Option<&'static str>,
 }
 
-impl Hit {
+impl SearchHit {
     /// Text of notes stands between marks, one match a line.
     pub(super) fn markdown(&self) -> String {
         match self {
@@ -92,7 +92,7 @@ impl Hit {
                 let some = total_matches.map_or(String::new(), |total| {
                     format!(" — truncated, showing first {} of {total} matches", matches.len())
                 });
-                let line = |found: &Match| {
+                let line = |found: &HitMatch| {
                     let place = &found.r#match;
                     let context = found.context.split_whitespace().collect::<Vec<_>>().join(" ");
                     format!("{}–{}: {}\n", place.start, place.end, one_line(&context))
@@ -111,9 +111,9 @@ impl Hit {
 }
 
 /// Ranked hits as a model reads them: a line for each, and of the best a line of text. All of it is text of notes.
-pub(super) fn ranked_lines(hits: &[Hit]) -> String {
-    let line = |(number, hit): (usize, &Hit)| {
-        let Hit::Ranked { filename, score, found_words, excerpt, section, ranking, .. } = hit else {
+pub(super) fn ranked_lines(hits: &[SearchHit]) -> String {
+    let line = |(number, hit): (usize, &SearchHit)| {
+        let SearchHit::Ranked { filename, score, found_words, excerpt, section, ranking, .. } = hit else {
             return String::new();
         };
         let section = section.as_ref().map_or(String::new(), |section| format!(" § {section}"));
@@ -168,7 +168,11 @@ pub(super) const RANKED_HITS: usize = 10;
 
 /// As much of the hits as a caller wants to pay for, and whether fewer matches of each are shown than usual. A number of
 /// matches that the caller gave is kept to; otherwise there are fewer before the page ends earlier.
-pub(super) fn fitting(mut hits: Vec<Hit>, given_matches: Option<usize>, limit: usize) -> (Vec<Hit>, Option<usize>) {
+pub(super) fn fitting(
+    mut hits: Vec<SearchHit>,
+    given_matches: Option<usize>,
+    limit: usize,
+) -> (Vec<SearchHit>, Option<usize>) {
     let room = room(limit);
     let mut fewer = None;
     if let Some(given) = given_matches {
@@ -176,7 +180,7 @@ pub(super) fn fitting(mut hits: Vec<Hit>, given_matches: Option<usize>, limit: u
     } else {
         let fits = |shown: &usize| hits.iter().map(|hit| hit.bytes(*shown)).sum::<usize>() <= room;
         let shown = (1..=USUAL_MATCHES).rev().find(fits).unwrap_or(1);
-        let cuts = |hit: &Hit| matches!(hit, Hit::Text { matches, .. } if matches.len() > shown);
+        let cuts = |hit: &SearchHit| matches!(hit, SearchHit::Text { matches, .. } if matches.len() > shown);
         fewer = Some(shown).filter(|_| hits.iter().any(cuts));
         hits.iter_mut().for_each(|hit| hit.show(shown));
     }
@@ -191,7 +195,7 @@ pub(super) fn fitting(mut hits: Vec<Hit>, given_matches: Option<usize>, limit: u
     (hits, fewer)
 }
 
-impl Hit {
+impl SearchHit {
     /// What it takes with so many of its matches.
     pub(super) fn bytes(&self, shown: usize) -> usize {
         match self {
@@ -206,7 +210,7 @@ impl Hit {
             Self::Ranked { filename, basename, found_words, matches, excerpt, section, ranking, .. } => {
                 let frame =
                     r#"{"filename":,"basename":,"score":10.123,"foundWords":[],"matches":[],"excerpt":,"section":},"#;
-                let spot = |spot: &Spot| r#"{"match":,"offset":1234567},"#.len() + json_length(&spot.r#match);
+                let spot = |spot: &MatchSpot| r#"{"match":,"offset":1234567},"#.len() + json_length(&spot.r#match);
                 let texts = [filename, basename, excerpt]
                     .into_iter()
                     .chain(section)
@@ -250,18 +254,18 @@ fn written(value: &impl Serialize) -> usize {
 mod tests {
     use super::*;
 
-    fn hit(matches: usize, context: usize) -> Hit {
-        let place = || Place { start: 0, end: 1, context_start: 0, context_end: 1, source: None };
-        let found = || Match { context: "x".repeat(context), r#match: place() };
+    fn hit(matches: usize, context: usize) -> SearchHit {
+        let place = || MatchPlace { start: 0, end: 1, context_start: 0, context_end: 1, source: None };
+        let found = || HitMatch { context: "x".repeat(context), r#match: place() };
         let matches = (0..matches).map(|_| found()).collect();
-        Hit::Text { filename: "Folder/Note.md".into(), matches, total_matches: None, truncated: false }
+        SearchHit::Text { filename: "Folder/Note.md".into(), matches, total_matches: None, truncated: false }
     }
 
     /// How many hits are left, and how many matches the first of them shows.
-    fn left(hits: Vec<Hit>, most_matches: Option<usize>, limit: usize) -> (usize, usize) {
+    fn left(hits: Vec<SearchHit>, most_matches: Option<usize>, limit: usize) -> (usize, usize) {
         let (hits, _) = fitting(hits, most_matches, limit);
         let shown = match hits.first() {
-            Some(Hit::Text { matches, .. }) => matches.len(),
+            Some(SearchHit::Text { matches, .. }) => matches.len(),
             _ => 0,
         };
         assert!(hits.len() == 1 || written(&hits) <= USUAL_BYTES * limit.max(USUAL_HITS) / USUAL_HITS + 2);
@@ -270,8 +274,8 @@ mod tests {
 
     #[test]
     fn a_ranked_hit_takes_about_what_is_said() {
-        let spot = || Spot { r#match: "石\n".into(), offset: 123 };
-        let hit = Hit::Ranked {
+        let spot = || MatchSpot { r#match: "石\n".into(), offset: 123 };
+        let hit = SearchHit::Ranked {
             filename: "a/\"b\".md".into(),
             basename: "\"b\"".into(),
             score: 12.5,
@@ -304,7 +308,7 @@ mod tests {
     fn what_is_not_shown_is_counted() {
         let mut one = hit(7, 10);
         one.show(2);
-        let Hit::Text { matches, total_matches, truncated, .. } = one else { panic!() };
+        let SearchHit::Text { matches, total_matches, truncated, .. } = one else { panic!() };
         assert_eq!((matches.len(), total_matches, truncated), (2, Some(7), true));
     }
 }

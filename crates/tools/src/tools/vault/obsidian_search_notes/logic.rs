@@ -2,26 +2,26 @@
 
 use lapidary_operation::{Context, Reason, quote::Prose};
 use lapidary_query::{Logic, LogicHalt, Row, Value, is_truthy};
-use lapidary_toolkit::{cursor::Cursor, index, page::Page};
+use lapidary_toolkit::{cursor::PageCursor, index, page::ListPage};
 use lapidary_vault::{FileEntry, FileRow, NoteRows, View};
 use serde_json::{Map, Value as Json};
 
-use super::hits::Hit;
+use super::hits::SearchHit;
 
 /// How many notes fit, and those of one page, in path order.
 pub(super) fn search(
     context: &Context<'_>,
     view: &View,
     rule: &Map<String, Json>,
-    cursor: Cursor,
-) -> Result<(usize, Vec<Hit>), Reason> {
+    cursor: PageCursor,
+) -> Result<(usize, Vec<SearchHit>), Reason> {
     let logic = Logic::parse(&Json::Object(rule.clone()))
         .map_err(|error| Reason::LogicInvalid { problem: Prose::ours(error) })?;
     let notes = index::notes(context, view)?;
     let cancel = context.cancel;
     let go_on = || cancel.check().is_ok();
     let rows = NoteRows::new(notes, &go_on);
-    let found: Vec<Result<Hit, LogicHalt>> = if logic.reads("content") {
+    let found: Vec<Result<SearchHit, LogicHalt>> = if logic.reads("content") {
         let look = |entry: FileEntry<'_>, bytes: &[u8]| {
             notes.digest(entry.path())?;
             judge(&logic, &rows.row(entry).with_bytes(bytes))
@@ -40,18 +40,18 @@ pub(super) fn search(
     // Which note it was is no matter of the caller's: it may not be one of those it asked for.
     let found = found
         .into_iter()
-        .collect::<Result<Vec<Hit>, LogicHalt>>()
+        .collect::<Result<Vec<SearchHit>, LogicHalt>>()
         .map_err(|halt| Reason::LogicInvalid { problem: Prose::ours(halt) })?;
-    let page = Page::of(found, cursor.offset, cursor.limit);
+    let page = ListPage::of(found, cursor.offset, cursor.limit);
     Ok((page.total, page.items))
 }
 
 /// A hit if the rule makes something of the note that is not empty.
-fn judge(logic: &Logic, row: &FileRow<'_>) -> Option<Result<Hit, LogicHalt>> {
+fn judge(logic: &Logic, row: &FileRow<'_>) -> Option<Result<SearchHit, LogicHalt>> {
     let is_empty = |result: &Value| matches!(result, Value::Object(entries) if entries.is_empty());
     match logic.apply_to(row) {
         Ok(result) if is_truthy(&result) && !is_empty(&result) => {
-            Some(Ok(Hit::Logic { filename: row.path().to_owned(), result: Json::from(&result) }))
+            Some(Ok(SearchHit::Logic { filename: row.path().to_owned(), result: Json::from(&result) }))
         }
         Ok(_) => None,
         Err(halt) => Some(Err(halt)),

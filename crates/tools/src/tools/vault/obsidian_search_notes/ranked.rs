@@ -4,12 +4,12 @@ use lapidary_operation::{
     Context, ReadTool, Reason,
     quote::{Prose, quoted, quoted_list},
 };
-use lapidary_toolkit::cursor::Cursor;
-use lapidary_vault::{PassageSize, Ranked, RankedNotes, RankedPage, RankedQuery, VaultPath, View};
+use lapidary_toolkit::cursor::PageCursor;
+use lapidary_vault::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery, VaultPath, View};
 
 use super::{
     Input, ObsidianSearchNotes,
-    hits::{Hit, Spot, USUAL_MATCHES, room},
+    hits::{MatchSpot, SearchHit, USUAL_MATCHES, room},
 };
 
 /// Nobody types more; what is longer is a text and no question.
@@ -17,9 +17,9 @@ const LONGEST_QUERY: usize = 2_000;
 /// So many words that may have been meant are named.
 const MOST_MEANT: usize = 5;
 
-pub(super) struct Answer {
+pub(super) struct RankedAnswer {
     pub(super) total: usize,
-    pub(super) hits: Vec<Hit>,
+    pub(super) hits: Vec<SearchHit>,
     /// How the query was understood, if not as it was written.
     pub(super) notice: Option<String>,
     pub(super) truncated: bool,
@@ -30,8 +30,8 @@ pub(super) fn search(
     view: &View,
     query: &str,
     input: &Input,
-    cursor: Cursor,
-) -> Result<Answer, Reason> {
+    cursor: PageCursor,
+) -> Result<RankedAnswer, Reason> {
     if query.len() > LONGEST_QUERY {
         let problem = Prose::ours(format_args!("has {} bytes, more than the limit of {LONGEST_QUERY}", query.len()));
         return Err(Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "query", problem));
@@ -43,14 +43,14 @@ pub(super) fn search(
     }
     let max_matches = input.max_matches_per_hit.unwrap_or(USUAL_MATCHES);
     let size = PassageSize { context: input.context_length, max_matches };
-    let takes = |found: &Ranked| hit(found.clone(), false).bytes(1);
+    let takes = |found: &RankedNote| hit(found.clone(), false).bytes(1);
     let page = RankedPage { offset: cursor.offset, limit: cursor.limit, size, room: room(cursor.limit), takes };
     let found = view
         .ranked(RankedQuery { text: query, alternatives }, page, &|| context.cancel.check().is_ok())
         .map_err(|error| Reason::from_index(&error, context.cancel))?;
     let notice = notice(&found);
     let truncated = found.scanned.is_some_and(|scanned| scanned.cut);
-    Ok(Answer {
+    Ok(RankedAnswer {
         total: found.total,
         hits: found.hits.into_iter().map(|found| hit(found, input.explain)).collect(),
         notice,
@@ -58,10 +58,10 @@ pub(super) fn search(
     })
 }
 
-fn hit(found: Ranked, explain: bool) -> Hit {
+fn hit(found: RankedNote, explain: bool) -> SearchHit {
     let ranking = explain.then(|| ranking(&found));
-    let matches = found.matches.into_iter().map(|found| Spot { r#match: found.text, offset: found.offset });
-    Hit::Ranked {
+    let matches = found.matches.into_iter().map(|found| MatchSpot { r#match: found.text, offset: found.offset });
+    SearchHit::Ranked {
         basename: stem(&found.path).to_owned(),
         filename: found.path.to_string(),
         score: found.score,
@@ -74,7 +74,7 @@ fn hit(found: Ranked, explain: bool) -> Hit {
 }
 
 /// What each word gave to the score, and what the sum is multiplied by if not all words are there.
-fn ranking(found: &Ranked) -> String {
+fn ranking(found: &RankedNote) -> String {
     let parts: Vec<String> = found.parts.iter().map(|(word, part)| format!("{word} {part:.2}")).collect();
     let share = if found.coverage < 0.995 {
         format!(", × {:.2} of all words by weight", found.coverage)

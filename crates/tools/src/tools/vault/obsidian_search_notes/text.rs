@@ -5,17 +5,17 @@ use std::{cmp::Reverse, ops::Range};
 use lapidary_note::shown_text;
 use lapidary_operation::{Context, ReadTool, Reason, quote::Prose};
 use lapidary_query::{SimpleMatches, SimpleQuery};
-use lapidary_toolkit::{cursor::Cursor, index, page::Page};
+use lapidary_toolkit::{cursor::PageCursor, index, page::ListPage};
 use lapidary_vault::{VaultPath, View};
 
 use super::{
     Input, ObsidianSearchNotes,
-    hits::{Hit, Match, Place, USUAL_MATCHES},
+    hits::{HitMatch, MatchPlace, SearchHit, USUAL_MATCHES},
     ranked::stem,
 };
 
 /// A note in which all words occur.
-struct Found {
+struct TextNote {
     path: VaultPath,
     in_name: bool,
     matches: usize,
@@ -27,8 +27,8 @@ pub(super) fn search(
     view: &View,
     query: &str,
     input: &Input,
-    cursor: Cursor,
-) -> Result<(usize, Vec<Hit>), Reason> {
+    cursor: PageCursor,
+) -> Result<(usize, Vec<SearchHit>), Reason> {
     let query = SimpleQuery::parse(query)
         .map_err(|error| Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "query", Prose::ours(error)))?;
     let go_on = || context.cancel.check().is_ok();
@@ -39,11 +39,11 @@ pub(super) fn search(
         let path = entry.path();
         let matches = path.as_str().starts_with(prefix).then(|| look(path, &shown_text(bytes)))??;
         let SimpleMatches { in_name, in_text } = matches;
-        Some(Found { path: path.clone(), in_name: !in_name.is_empty(), matches: in_name.len() + in_text.len() })
+        Some(TextNote { path: path.clone(), in_name: !in_name.is_empty(), matches: in_name.len() + in_text.len() })
     })?;
     context.check()?;
     found.sort_by(|a, b| (!a.in_name, Reverse(a.matches), &a.path).cmp(&(!b.in_name, Reverse(b.matches), &b.path)));
-    let page = Page::of(found, cursor.offset, cursor.limit);
+    let page = ListPage::of(found, cursor.offset, cursor.limit);
     let mut hits = Vec::with_capacity(page.items.len());
     for found in &page.items {
         context.check()?;
@@ -56,23 +56,24 @@ pub(super) fn search(
     Ok((page.total, hits))
 }
 
-fn hit(path: &VaultPath, text: &str, matches: &SimpleMatches, input: &Input) -> Hit {
+fn hit(path: &VaultPath, text: &str, matches: &SimpleMatches, input: &Input) -> SearchHit {
     let total = matches.in_name.len() + matches.in_text.len();
     let name = stem(path);
     let in_name = matches.in_name.iter().map(|span| shown(name, span, input.context_length, Some("filename")));
     let in_text = matches.in_text.iter().map(|span| shown(text, span, input.context_length, None));
-    let shown: Vec<Match> = in_name.chain(in_text).take(input.max_matches_per_hit.unwrap_or(USUAL_MATCHES)).collect();
+    let shown: Vec<HitMatch> =
+        in_name.chain(in_text).take(input.max_matches_per_hit.unwrap_or(USUAL_MATCHES)).collect();
     let truncated = shown.len() < total;
-    Hit::Text { filename: path.to_string(), matches: shown, total_matches: truncated.then_some(total), truncated }
+    SearchHit::Text { filename: path.to_string(), matches: shown, total_matches: truncated.then_some(total), truncated }
 }
 
 /// A match with some characters on both sides.
-fn shown(text: &str, span: &Range<usize>, around: usize, source: Option<&'static str>) -> Match {
+fn shown(text: &str, span: &Range<usize>, around: usize, source: Option<&'static str>) -> HitMatch {
     let before = text[..span.start].char_indices().rev().take(around).last().map_or(span.start, |(at, _)| at);
     let after = text[span.end..].char_indices().nth(around).map_or(text.len(), |(at, _)| span.end + at);
     let units = |part: &str| part.encode_utf16().count();
     let (start, context_start) = (units(&text[..span.start]), units(&text[before..span.start]));
     let length = units(&text[span.clone()]);
-    let place = Place { start, end: start + length, context_start, context_end: context_start + length, source };
-    Match { context: text[before..after].to_owned(), r#match: place }
+    let place = MatchPlace { start, end: start + length, context_start, context_end: context_start + length, source };
+    HitMatch { context: text[before..after].to_owned(), r#match: place }
 }

@@ -1,0 +1,133 @@
+#![expect(clippy::disallowed_methods, reason = "tests play other programs")]
+
+use std::{fs, path::Path};
+
+use lapidary_query::ScannedVault;
+use lapidary_store::{
+    PathPrefix, Policy,
+    posix::{FolderStore, PosixBackend},
+};
+use proptest::prelude::*;
+use tempfile::TempDir;
+
+use super::*;
+use crate::{FolderNames, Scope, VaultIndex, VaultLimits, VisibleFiles};
+
+fn put(root: &Path, path: &str, text: &str) {
+    fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
+    fs::write(root.join(path), text).unwrap();
+}
+
+fn vault(files: &[(&str, &str)]) -> TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    files.iter().for_each(|(path, text)| put(folder.path(), path, text));
+    folder
+}
+
+fn live(root: &Path) -> Arc<VaultIndex> {
+    let backend = PosixBackend::private(Arc::new(FolderStore::new(root.to_owned())));
+    Arc::new(VaultIndex::new(Arc::new(backend), FolderNames::default(), VaultLimits::default(), None))
+}
+
+fn notes(live: &Arc<VaultIndex>, policy: Policy) -> VisibleNotes {
+    let scope = Arc::new(Scope::from(policy));
+    VisibleNotes::new(VisibleFiles::new(Arc::clone(live), scope, live.notes(&|| true).unwrap()))
+}
+
+fn paths(vault: &dyn QueryVault, selection: &RowSelection<'_>) -> Vec<String> {
+    vault.select(selection).iter().filter_map(|number| Some(vault.row(number)?.path().to_owned())).collect()
+}
+
+/// Every kind of selection, with what may be asked for.
+fn selections(count: u32) -> Vec<RowSelection<'static>> {
+    let links = (0..count).map(RowNumber).flat_map(|row| [RowSelection::LinksTo(row), RowSelection::LinkedFrom(row)]);
+    let tags = ["a", "#A", "a/b", "b", "ü", ""].map(RowSelection::Tag);
+    let folders = ["", "sub", "Sub", "su", "sub/deep", "sub/"].map(RowSelection::Folder);
+    let extensions = ["md", "MD", "png", "", "base"].map(RowSelection::Extension);
+    let missing = ["gone", "Gone", "a", "sub/gone"].map(RowSelection::LinksToMissing);
+    let all = [RowSelection::Notes, RowSelection::Files];
+    links.chain(tags).chain(folders).chain(extensions).chain(missing).chain(all).collect()
+}
+
+fn described(live: &Arc<VaultIndex>, policy: Policy) -> Vec<(String, Vec<String>)> {
+    let notes = notes(live, policy);
+    let marks = OwnerMarks::read(b"", br#"{"userIgnoreFilters": ["sub/c"]}"#);
+    let rows = VaultRows::new(&notes, marks, &|| true);
+    let count = u32::try_from(rows.count()).unwrap();
+    let scanned = ScannedVault::new(&rows, count);
+    let answer = |selection: RowSelection<'static>| {
+        let indexed = paths(&rows, &selection);
+        assert_eq!(indexed, paths(&scanned, &selection), "{selection:?}");
+        (format!("{selection:?}"), indexed)
+    };
+    selections(count).into_iter().map(answer).collect()
+}
+
+const PATHS: [&str; 7] = ["a.md", "b.md", "sub/a.md", "sub/c.md", "sub-b.md", "x.png", "Ünï.base"];
+const PARTS: [&str; 12] = [
+    "---\ntags: [a, B/c]\nup: \"[[b]]\"\n---\n",
+    "[[a]] ",
+    "[[sub/c|x]] ",
+    "[[gone]] ",
+    "![[x.png]] ",
+    "[m](sub/gone.md) ",
+    "#a/b ",
+    "#A ",
+    "#Ü ",
+    "text\n",
+    "[[#Here]] ",
+    "[[Sub/A]]",
+];
+
+fn text() -> impl Strategy<Value = String> {
+    prop::collection::vec(prop::sample::select(PARTS.to_vec()), 0..8).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+
+    #[test]
+    fn an_index_selects_what_a_look_at_every_row_selects_after_any_changes(
+        steps in prop::collection::vec((0..PATHS.len(), prop::option::weighted(0.85, text()), any::<bool>()), 1..12)
+    ) {
+        let folder = vault(&[("a.md", "#a [[b]]")]);
+        let kept = live(folder.path());
+        for (path, text, asks) in &steps {
+            match text {
+                Some(text) => put(folder.path(), PATHS[*path], text),
+                // It may not be there.
+                None => drop(fs::remove_file(folder.path().join(PATHS[*path]))),
+            }
+            if *asks {
+                described(&kept, Policy::default());
+            }
+        }
+        let fresh = live(folder.path());
+        prop_assert_eq!(described(&kept, Policy::default()), described(&fresh, Policy::default()));
+    }
+}
+
+#[test]
+fn selections_know_nothing_of_what_is_hidden() {
+    let open = [("a.md", "#a [[secret/b]] [[c]] [[gone]]"), ("c.md", "[[a]] #b"), ("sub/d.md", "[[b]]")];
+    let hidden = [("secret/b.md", "[[a]] [[c]] #a #ü [[gone]]"), ("secret/x.png", ""), ("sub/hid/b.md", "#a")];
+    let (with, without) = (vault(&[&open[..], &hidden].concat()), vault(&open));
+    let closed = |path: &str| PathPrefix::parse(path).unwrap();
+    let policy = || Policy { deny: vec![closed("secret"), closed("sub/hid")], ..Policy::default() };
+    assert_eq!(described(&live(with.path()), policy()), described(&live(without.path()), policy()));
+}
+
+#[test]
+fn links_lead_from_a_note_or_from_the_top() {
+    let folder = vault(&[("sub/a.md", "[[b]]"), ("sub/b.md", ""), ("b.md", ""), ("t.csv", "a,b\n1,2\n")]);
+    let live = live(folder.path());
+    let notes = notes(&live, Policy::default());
+    let rows = VaultRows::new(&notes, OwnerMarks::default(), &|| true);
+    let path = |number: Option<RowNumber>| number.map(|number| rows.row(number).unwrap().path().to_owned());
+    assert_eq!(path(rows.resolve("./b", Some("sub/a.md"))).as_deref(), Some("sub/b.md"));
+    assert_eq!(path(rows.resolve("B", None)).as_deref(), Some("b.md"));
+    assert_eq!(path(rows.resolve("", Some("sub/a.md"))).as_deref(), Some("sub/a.md"));
+    assert_eq!(path(rows.resolve("nowhere", None)), None);
+    assert_eq!(rows.text("t.csv").as_deref(), Some("a,b\n1,2\n"));
+    assert_eq!((rows.text("u.csv"), rows.has_folder("sub"), rows.has_folder("su")), (None, true, false));
+}

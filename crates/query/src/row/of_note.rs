@@ -1,0 +1,222 @@
+//! The list items and inline fields of a parsed note, as rows have them.
+
+use std::borrow::Cow;
+
+use lapidary_note::{LineTable, ListItem, Note};
+
+use super::{FoundField, RowItem, TextPosition, item_fields, line_fields};
+
+/// An inline field of a note: [`super::RowField`] with its own text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoteField {
+    pub key: String,
+    pub value: String,
+    pub line: usize,
+    pub item: Option<usize>,
+}
+
+/// Every list item, in document order.
+pub fn note_items<'n>(note: &Note<'n>, lines: &LineTable) -> Vec<RowItem<'n>> {
+    let units = Utf16Places::of(note.text, lines);
+    let mut items: Vec<RowItem<'n>> = Vec::with_capacity(note.items.len());
+    let mut last_root: Option<(usize, char, Option<usize>)> = None;
+    for item in &note.items {
+        // Where a tab stands before the marker, an item begins before it.
+        let span = item.marker.start..item.span.end.max(item.marker.end);
+        let list_line = match item.parent {
+            Some(parent) => items.get(parent).and_then(|parent| parent.list_line),
+            None => {
+                let list_line = list_line(note.text, lines, item, last_root);
+                last_root = Some((item.whole.end, bullet(note.text, item), list_line));
+                list_line
+            }
+        };
+        let (start, end) = (units.position(span.start), units.position(span.end.max(span.start + 1)));
+        let last_line = lines.last_line(span.end.max(span.start + 1));
+        let marker = &note.text[item.marker.clone()];
+        let status = item.task.and_then(|task| note.tasks.get(task)).map(|task| task.status);
+        items.push(RowItem {
+            line: start.line,
+            line_count: last_line + 1 - start.line,
+            depth: item.depth,
+            parent: item.parent,
+            marker,
+            status,
+            text: item_text(&note.text[span.clone()], marker, status),
+            list_line,
+            span,
+            start,
+            end,
+        });
+    }
+    items
+}
+
+/// The last character of the marker, by which one list is told from the next.
+fn bullet(text: &str, item: &ListItem) -> char {
+    text[item.marker.clone()].chars().next_back().unwrap_or_default()
+}
+
+/// The line at which the list of an outermost item begins, where the one before it ends here with this bullet.
+fn list_line(
+    text: &str,
+    lines: &LineTable,
+    item: &ListItem,
+    before: Option<(usize, char, Option<usize>)>,
+) -> Option<usize> {
+    let start = item.marker.start;
+    // Obsidian knows sections only at the top: a list in a quote is none.
+    if !text[lines.line_start(start)..start].trim().is_empty() {
+        return None;
+    }
+    let continued = before.filter(|(end, marker, _)| {
+        *marker == bullet(text, item) && text.get(*end..start).is_some_and(|between| between.trim().is_empty())
+    });
+    continued.and_then(|(.., line)| line).or_else(|| Some(lines.line(start)))
+}
+
+fn item_text<'n>(written: &'n str, marker: &str, status: Option<char>) -> Cow<'n, str> {
+    let first = written.strip_prefix(marker).unwrap_or(written).trim_start();
+    let unboxed = status.and_then(|status| first.strip_prefix('[')?.strip_prefix(status)?.strip_prefix(']'));
+    let text = unboxed.unwrap_or(first).trim();
+    if text.contains('\n') {
+        return Cow::Owned(text.lines().map(str::trim).collect::<Vec<_>>().join("\n"));
+    }
+    Cow::Borrowed(text)
+}
+
+/// Every inline field, in the order of their lines.
+pub fn note_fields(note: &Note<'_>, items: &[RowItem<'_>]) -> Vec<NoteField> {
+    let mut found = fields_of_items(note, items);
+    found.extend(fields_of_lines(note));
+    found.sort_by_key(|field| field.line);
+    found
+}
+
+fn field(line: usize, item: Option<usize>, field: &FoundField<'_>) -> NoteField {
+    NoteField { line, item, key: field.key.to_owned(), value: field.value.to_owned() }
+}
+
+fn fields_of_items(note: &Note<'_>, items: &[RowItem<'_>]) -> Vec<NoteField> {
+    let mut fields = Vec::new();
+    for (number, item) in items.iter().enumerate() {
+        let written = &note.text[item.span.clone()];
+        // Fields are seldom, and most items are not worth a copy.
+        if !written.contains("::") && written.is_ascii() {
+            continue;
+        }
+        let of_item = item.text.replace('\n', " ");
+        let of_item = item_fields(&of_item, item.status.is_some());
+        fields.extend(of_item.iter().map(|found| field(item.line, Some(number), found)));
+    }
+    fields
+}
+
+/// Those of all lines outside lists, code and frontmatter included, as Dataview looks at them.
+fn fields_of_lines(note: &Note<'_>) -> Vec<NoteField> {
+    if !note.text.contains("::") {
+        return Vec::new();
+    }
+    let mut lists = note.items.iter().filter(|item| item.parent.is_none()).map(|item| item.whole.clone()).peekable();
+    let (mut fields, mut start) = (Vec::new(), 0);
+    for (number, line) in (1..).zip(note.text.split('\n')) {
+        let end = start + line.len();
+        while lists.next_if(|list| list.end <= start).is_some() {}
+        let in_list = lists.peek().is_some_and(|list| list.start < end.max(start + 1));
+        if !in_list {
+            fields.extend(line_fields(line).iter().map(|found| field(number, None, found)));
+        }
+        start = end + 1;
+    }
+    fields
+}
+
+/// Where places are in UTF-16 units, as Obsidian counts.
+struct Utf16Places<'t> {
+    text: &'t str,
+    lines: &'t LineTable,
+    /// Where each line begins; nothing if every character is one unit and one byte.
+    line_starts: Option<Vec<usize>>,
+}
+
+impl<'t> Utf16Places<'t> {
+    fn of(text: &'t str, lines: &'t LineTable) -> Self {
+        let line_starts = (!text.is_ascii()).then(|| {
+            let mut at = 0;
+            let starts = text.split_inclusive('\n').map(|line| {
+                at += units(line);
+                at
+            });
+            [0].into_iter().chain(starts).collect()
+        });
+        Self { text, lines, line_starts }
+    }
+
+    fn position(&self, at: usize) -> TextPosition {
+        let at = at.min(self.text.len());
+        // A place at a line end is still on that line.
+        let (line, line_start) = (self.lines.line(at), self.lines.line_start(at));
+        match &self.line_starts {
+            None => TextPosition { line, column: at - line_start, offset: at },
+            Some(starts) => {
+                let column = units(self.text.get(line_start..at).unwrap_or_default());
+                let line_start = starts.get(line - 1).copied().unwrap_or_default();
+                TextPosition { line, column, offset: line_start + column }
+            }
+        }
+    }
+}
+
+fn units(text: &str) -> usize {
+    text.chars().map(char::len_utf16).sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn items(text: &str) -> Vec<RowItem<'_>> {
+        note_items(&Note::parse(text), &LineTable::of(text))
+    }
+
+    #[test]
+    fn items_of_one_list_know_where_it_begins() {
+        let text = "- a\n  - b\n\n- c\n* d\n\ntext\n\n* e\n> - q\n> - r\n\n1. f\n2. g\n";
+        let found: Vec<_> = items(text).into_iter().map(|item| (item.text.into_owned(), item.list_line)).collect();
+        let expected = [
+            ("a", Some(1)),
+            ("b", Some(1)),
+            ("c", Some(1)),
+            ("d", Some(5)),
+            ("e", Some(9)),
+            ("q", None),
+            ("r", None),
+            ("f", Some(13)),
+            ("g", Some(13)),
+        ];
+        assert_eq!(found, expected.map(|(text, line)| (text.to_owned(), line)));
+    }
+
+    #[test]
+    fn places_are_counted_as_obsidian_counts() {
+        let text = "é😀\n- [x] ü\n  z\n";
+        let item = &items(text)[0];
+        assert_eq!((&*item.text, item.line, item.line_count), ("ü\nz", 2, 2));
+        assert_eq!(item.start, TextPosition { line: 2, column: 0, offset: 4 });
+        assert_eq!(item.end, TextPosition { line: 3, column: 3, offset: 15 });
+    }
+
+    #[test]
+    fn an_item_stands_under_a_heading_and_may_have_a_name() {
+        let text = "- a\n# One\n- b ^id\n";
+        let note = Note::parse(text);
+        let items = note_items(&note, &LineTable::of(text));
+        let headings = [super::super::RowHeading { level: 1, line: 2, text: "One" }];
+        let blocks = [super::super::RowBlock { id: "id", line: 3 }];
+        assert_eq!(
+            items.iter().map(|item| item.section(&headings).map(|found| found.text)).collect::<Vec<_>>(),
+            [None, Some("One")]
+        );
+        assert_eq!(items.iter().map(|item| item.block_id(&blocks)).collect::<Vec<_>>(), [None, Some("id")]);
+    }
+}
