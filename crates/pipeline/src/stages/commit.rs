@@ -151,7 +151,7 @@ mod tests {
         invocation.principal.standing = CallerStanding::asked_of(|| false);
         let cancel = server.executor.cancel(&invocation);
         let refused = server.executor.run(&invocation, &cancel).answer();
-        assert_eq!(refused.err().map(|reason| reason.kind()), Some(Kind::TokenRevoked));
+        assert_eq!(refused.err().map(|reason| reason.kind()), Some(ReasonKind::TokenRevoked));
         assert_eq!(server.done("file_read", json!({ "file": "a.md" }))["content"], "one\n");
     }
 
