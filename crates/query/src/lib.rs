@@ -3,6 +3,7 @@
 //! The query languages live here (Dataview and Bases will): the ranked search, words, names that are nearly right,
 //! patterns that lines match, JsonLogic, and dates as moment.js writes them.
 
+mod bases;
 mod collation;
 mod csv;
 mod dataview;
@@ -20,6 +21,10 @@ mod utf16;
 mod value;
 mod words;
 
+pub use bases::{
+    BaseAnswer, BaseColumn, BaseDate, BaseDuration, BaseFile, BaseFileHandle, BaseGroup, BaseLink, BaseList,
+    BaseObject, BaseProblem, BaseRegexp, BaseRow, BaseSummary, BaseValue, BaseViewName,
+};
 pub use collation::collate;
 pub use csv::csv_rows;
 pub use dataview::{

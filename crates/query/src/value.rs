@@ -19,6 +19,7 @@ pub use date::{DateValue, DateZone};
 pub use duration::{DurationUnit, DurationValue};
 pub use json::typed_json;
 pub use link::LinkValue;
+pub(crate) use literal::bases_date as bases_date_text;
 pub use recognise::{bases_property, dataview_field, dataview_property};
 
 /// What a property, a field or an expression comes to.

@@ -73,7 +73,7 @@ fn offset_of(negative: bool, hours: i64, minutes: i64) -> Option<Offset> {
 }
 
 /// Obsidian's `YYYY-MM-DD` or `YYYY-MM-DD[ T]HH:mm[:ss[.fraction]][Z|±hh[[:]mm]]`, as a whole.
-pub(super) fn bases_date(text: &str) -> Option<DateValue> {
+pub(crate) fn bases_date(text: &str) -> Option<DateValue> {
     let (year, rest) = digits(text, 4)?;
     let (month, rest) = digits(rest.strip_prefix('-')?, 2)?;
     let (day, rest) = digits(rest.strip_prefix('-')?, 2)?;
