@@ -8,7 +8,7 @@ mod date;
 mod duration;
 mod json;
 mod link;
-mod literal;
+pub(crate) mod literal;
 mod recognise;
 #[cfg(test)]
 mod tests;

@@ -39,7 +39,7 @@ pub mod store {
         posix::{
             ApprovalQueue, ApprovalState, DemoFolder, ExportFolder, FolderStore, LogFile, PosixBackend, RotatedFile,
             SecondNames, StateFolder, StateProblem, StepObserver, SystemTrash, folder_exists, is_ours_alone,
-            place_within, read_settings,
+            open_state_database, place_within, read_settings,
         },
     };
 }
