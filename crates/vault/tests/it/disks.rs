@@ -168,7 +168,7 @@ fn set_mode(scratch: &Scratch, path: &str, mode: u32) {
 
 #[test]
 fn operations_that_the_system_forbids_are_reported_and_not_done() {
-    if geteuid().is_root() && !NO_PRIVILEGES.reached(what_the_system_forbids_is_said_and_not_done) {
+    if geteuid().is_root() && !NO_PRIVILEGES.reached(operations_that_the_system_forbids_are_reported_and_not_done) {
         return;
     }
     let scratch = Scratch::with(&[("unreadable.md", "x"), ("locked/a.md", "a"), ("dark/b.md", "b"), ("free.md", "f")]);
@@ -198,7 +198,7 @@ fn operations_that_the_system_forbids_are_reported_and_not_done() {
 #[test]
 fn a_change_that_the_disk_does_not_confirm_is_made_and_reported_as_uncertain() {
     if geteuid().is_root()
-        && !NO_PRIVILEGES.reached(a_change_that_the_disk_does_not_confirm_is_made_and_said_to_be_unsure)
+        && !NO_PRIVILEGES.reached(a_change_that_the_disk_does_not_confirm_is_made_and_reported_as_uncertain)
     {
         return;
     }
