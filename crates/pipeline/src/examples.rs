@@ -13,7 +13,7 @@ use crate::{Outcome, testing::TestServer};
 /// What a commit and a dry run add to the answer of a tool.
 const ADDED: [&str; 3] = ["checkpoint", "diff", "trashedTo"];
 
-/// Makes the calls that an example needs, and returns what it gives in the end.
+/// Makes the calls that an example needs, and returns the final result.
 fn made_first(server: &TestServer, gives: ExampleResult) -> ExampleResult {
     match gives {
         ExampleResult::After { tool, input, gives } => {
@@ -24,7 +24,7 @@ fn made_first(server: &TestServer, gives: ExampleResult) -> ExampleResult {
     }
 }
 
-/// Strict clients drop an answer that is not what the schema says.
+/// Strict clients drop an answer that does not match the schema.
 fn fits(schema: &Map<String, Value>, output: &Value) {
     let Value::Object(output) = output else { panic!("an object") };
     let mut closed = schema.clone();

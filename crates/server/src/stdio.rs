@@ -1,4 +1,4 @@
-//! MCP on standard input and output. One JSON message a line, or `Content-Length` frames for clients that send those.
+//! MCP on standard input and output. One JSON message per line, or `Content-Length` frames for clients that send those.
 
 mod messages;
 
@@ -9,7 +9,7 @@ use rmcp::{ServiceExt, service::ServerInitializeError, transport::io::stdio_pipe
 
 use crate::mcp::{Connection, McpServer};
 
-/// How often a server looks whether the program that started it is still there.
+/// How often a server checks whether its parent process still exists.
 const PARENT_CHECK: Duration = Duration::from_secs(2);
 
 /// How long the session may take to end once its input has.
@@ -33,7 +33,7 @@ pub(crate) async fn serve(executor: Arc<Executor>, dotted_names: bool) -> Result
     };
     tokio::select! {
         ended = serving => ended,
-        // A call that waits for a person would keep the session open, but nobody can answer any more.
+        // A call that waits for the user would keep the session open, but no answer can come any more.
         () = async { input_ended.await.unwrap_or_default(); tokio::time::sleep(FAREWELL).await } => Ok(()),
         () = parent_gone() => {
             tracing::info!("the program that started this server is gone");
@@ -75,8 +75,8 @@ pub(crate) async fn told_to_stop() {
     }
 }
 
-/// Orphans get another parent. Asked for now and then rather than requested as a signal, because that signal also
-/// comes when only the thread that started us ends.
+/// Orphans get another parent. Polled rather than requested as a signal, because that signal also comes when only the
+/// thread that started us ends.
 #[cfg(unix)]
 async fn parent_gone() {
     let parent = rustix::process::getppid();

@@ -2,7 +2,7 @@ use lapidary_vault::VaultNews;
 
 use crate::{Outcome, execution::Execution};
 
-/// One line in the log of the vault, for refusals too, and what happened to the vault without a call.
+/// One line in the log of the vault, for refusals too, and events in the vault without a call.
 pub(crate) fn run(execution: &Execution<'_>, outcome: &Outcome) {
     if !execution.is_recorded() {
         return;
@@ -15,7 +15,7 @@ pub(crate) fn run(execution: &Execution<'_>, outcome: &Outcome) {
     }
 }
 
-/// What happened without a call, for the owner. Paths are in the log of calls alone.
+/// Events without a call, for the owner. Only the log of calls has paths.
 fn in_words(news: &VaultNews) -> String {
     match news {
         VaultNews::Completed { checkpoint } => {
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_server_looks_at_by_itself_leaves_none() {
+    fn the_servers_own_checks_leave_no_line() {
         let server = TestServer::new(&[("a.md", "one\n")]);
         assert!(server.read(WatchPrompts { seen: PromptsSeen::default() }).is_ok());
         assert!(server.read(CheckSubscriptions { subscriptions: Vec::new() }).is_ok());

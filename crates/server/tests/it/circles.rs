@@ -1,4 +1,4 @@
-//! A caller that goes in circles is told so; whoever has a reason to ask again is not.
+//! A caller that goes in circles is told so; one with a reason to ask again is not.
 
 use serde_json::json;
 

@@ -16,7 +16,7 @@ use tempfile::TempDir;
 /// Generous, because a loaded machine is slow; nothing asserts that it is used up.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
-/// A vault, and a state folder beside it.
+/// A vault, and a state folder next to it.
 pub(crate) struct Vault {
     around: TempDir,
 }
@@ -45,7 +45,7 @@ impl Vault {
         std::fs::read(self.path().join(path)).unwrap()
     }
 
-    /// Every file with its bytes, hidden ones and leftovers included.
+    /// Every file with its bytes, including hidden ones and leftovers.
     pub(crate) fn everything(&self) -> BTreeMap<String, Vec<u8>> {
         files_below(&self.path())
     }
@@ -102,7 +102,7 @@ pub(crate) fn files_below(root: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// How a client opens: with a handshake, or with metadata on every request.
+/// How a client connects: with a handshake, or with metadata on every request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Era {
     Legacy(&'static str),
@@ -122,12 +122,12 @@ pub(crate) struct Server {
     child: Child,
     input: Option<ChildStdin>,
     lines: Receiver<String>,
-    /// What is said on stderr, read all the time: a pipe that is full would stop the server.
+    /// The output on stderr, read continuously: a full pipe would stop the server.
     said: Option<JoinHandle<String>>,
     next_id: u64,
     era: Era,
     elicitation: bool,
-    /// Messages that came before the reply that was waited for.
+    /// Messages that came before the awaited reply.
     pub(crate) aside: Vec<Value>,
 }
 
@@ -246,7 +246,7 @@ impl Server {
         }
     }
 
-    /// How it ended, if it has.
+    /// Its exit status, if it has ended.
     pub(crate) fn exited(&mut self) -> Option<std::process::ExitStatus> {
         self.child.try_wait().unwrap()
     }
@@ -258,14 +258,14 @@ impl Server {
         reply["result"].clone()
     }
 
-    /// What a tool answers; it must not refuse.
+    /// The answer of a tool; it must not refuse.
     pub(crate) fn done(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments);
         assert_ne!(result["isError"], true, "{result}");
         result["structuredContent"].clone()
     }
 
-    /// The reason with which a tool refuses, whichever form its family has.
+    /// The reason of a tool's refusal, in either form.
     pub(crate) fn refused(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], true, "{result}");
@@ -280,7 +280,7 @@ impl Server {
         self.child.id()
     }
 
-    /// Waits for the end; what was said on stderr.
+    /// Waits for the end; returns the output on stderr.
     pub(crate) fn end(mut self) -> (std::process::ExitStatus, String) {
         self.close_input();
         let status = self.wait();

@@ -137,7 +137,7 @@ fn a_change_of_any_size_is_shown_in_part_and_made_whole() {
 }
 
 #[test]
-fn what_is_expected_is_never_passed_over() {
+fn expectations_are_never_ignored() {
     let vault = Vault::new(&[("n/a.md", b"x\n"), ("b.md", b"x\n")]);
     let mut server = serve(&vault);
     let (right, wrong) = (ContentHash::of(b"x\n").to_string(), "sha256:000000000000");

@@ -20,7 +20,7 @@ fn serve(vault: &Vault) -> Server {
     vault.serve_with(&[], &[("LAPIDARY_REPETITION", "off")]).open(Era::Modern)
 }
 
-/// More notes than are taken in while somebody waits.
+/// More notes than are added while a caller waits.
 fn large() -> Vault {
     let files: Vec<(String, String)> =
         (0..1200).map(|number| (format!("n{number}.md"), format!("word{number} stone\n"))).collect();
@@ -28,7 +28,7 @@ fn large() -> Vault {
     Vault::new(&files)
 }
 
-/// Until there is an index, which is made while others are answered.
+/// Until there is an index, which is built while calls are answered.
 fn settled(server: &mut Server, query: &str) -> Value {
     let started = Instant::now();
     loop {
@@ -95,7 +95,7 @@ fn a_hit_has_the_shape_of_the_contract_and_the_section_to_read() {
 }
 
 #[test]
-fn an_edit_is_found_by_the_very_next_search_whoever_made_it() {
+fn an_edit_of_any_program_is_found_by_the_next_search() {
     let vault = Vault::new(&[("a.md", b"first"), ("b.md", b"moss")]);
     let mut server = serve(&vault);
     assert_eq!(names(&ask(&mut server, "first")), ["a.md"]);
@@ -159,9 +159,9 @@ fn no_answer_depends_on_notes_that_may_not_be_read() {
 }
 
 #[test]
-fn that_nothing_fits_is_said_by_the_index_alone() {
+fn only_the_index_reports_that_nothing_matches() {
     let vault = large();
-    // With nothing learnt before.
+    // Without a saved index.
     let mut server = serve(&vault);
     let mistyped = ask(&mut server, "wrod77");
     assert_eq!(
@@ -171,7 +171,7 @@ fn that_nothing_fits_is_said_by_the_index_alone() {
 }
 
 #[test]
-fn who_asks_before_there_is_an_index_is_answered_all_the_same() {
+fn a_search_before_there_is_an_index_is_answered() {
     let vault = large();
     let mut server = serve(&vault);
     let first = ask(&mut server, "word77 stone");
@@ -182,7 +182,7 @@ fn who_asks_before_there_is_an_index_is_answered_all_the_same() {
 }
 
 #[test]
-fn the_first_answer_knows_accents_and_canvases() {
+fn the_first_answer_covers_accents_and_canvases() {
     let vault = large();
     vault.write("Café.md", "Die Straße zum Café".as_bytes());
     let text = b"---\nkind: gem\n---\na stone that says more\n\n- [ ] look\n\n#deep/down\n";
@@ -205,7 +205,7 @@ fn the_first_answer_knows_accents_and_canvases() {
         ("???", ""),
         ("zebra", ""),
     ] {
-        // With nothing learnt before.
+        // Without a saved index.
         let state = tempfile::tempdir().unwrap();
         let state = [("LAPIDARY_REPETITION", "off"), ("LAPIDARY_STATE_DIR", state.path().to_str().unwrap())];
         let mut server = vault.serve_with(&[], &state).open(Era::Modern);
@@ -217,7 +217,7 @@ fn the_first_answer_knows_accents_and_canvases() {
 }
 
 #[test]
-fn what_a_query_did_not_mean_is_said() {
+fn reinterpreted_queries_are_reported() {
     let hard = format!("{}c", "a".repeat(2_000));
     let files: Vec<(String, &[u8])> = ["ston", "stony", "stork", "stole", "stove", "store"]
         .map(|word| (format!("{word}.md"), hard.as_bytes()))
@@ -247,7 +247,7 @@ fn what_a_query_did_not_mean_is_said() {
 }
 
 #[test]
-fn a_canvas_is_found_by_what_stands_on_it() {
+fn a_canvas_is_found_by_its_texts() {
     let canvas = br##"{"nodes":[
         {"id":"a","type":"text","text":"# Quartz\n\nA vein of \"pyrite\". #stone","x":0,"y":0},
         {"id":"b","type":"file","file":"Mines/Deep shaft.md","subpath":"#Ore"},
@@ -276,7 +276,7 @@ fn a_canvas_is_found_by_what_stands_on_it() {
         assert!(names(&ask(&mut server, query)).contains(&"Boards/Survey.canvas"), "{query}");
     }
     let hit = &ask(&mut server, "vein")["result"]["hits"][0];
-    assert_eq!(hit["matches"], json!([]), "a place among its cards is no place in the file");
+    assert_eq!(hit["matches"], json!([]), "a position among its cards is not a position in the file");
     assert_eq!((&hit["foundWords"], &hit["basename"]), (&json!(["vein"]), &json!("Survey")));
     assert!(hit["excerpt"].as_str().unwrap().contains("A vein of \"pyrite\"."), "{hit}");
     assert_eq!(names(&ask(&mut server, "file:broken")), ["broken.canvas"]);
@@ -289,7 +289,7 @@ fn a_canvas_is_found_by_what_stands_on_it() {
 }
 
 #[test]
-fn other_files_are_found_by_who_asks_for_paths() {
+fn other_files_are_found_by_path_queries() {
     let vault = Vault::new(&[
         ("Roof.md", b"slate"),
         ("img/roof plan.png", b"\x89PNG slate"),
@@ -322,7 +322,7 @@ fn other_files_are_found_by_who_asks_for_paths() {
 #[test]
 fn the_index_outlives_the_server_and_serves_others() {
     let vault = large();
-    // A file that was changed a moment ago may change again without a trace, so it is not remembered.
+    // A file that was changed a moment ago may change again without a trace, so it is not cached.
     std::thread::sleep(Duration::from_millis(2500));
     let mut first = serve(&vault);
     settled(&mut first, "stone");
@@ -337,7 +337,7 @@ fn the_index_outlives_the_server_and_serves_others() {
         assert_eq!(names(&ask(server, "changed")), ["n5.md"]);
         assert!(names(&ask(server, "\"word5\"")).is_empty());
     }
-    // A server that is killed takes nothing with it.
+    // A killed server loses nothing.
     drop(second);
     vault.write("n6.md", b"other\n");
     assert_eq!(names(&ask(&mut third, "other")), ["n6.md"]);
@@ -368,7 +368,7 @@ fn people_get_a_table() {
     let said = String::from_utf8(empty.stderr).unwrap();
     assert_eq!(empty.status.code(), Some(1));
     assert!(said.contains("error: Mode `omnisearch` needs a `query`") && !said.contains("Error:"), "{said}");
-    // A person at the command line leaves an index for the next time.
+    // A search on the command line leaves an index for the next time.
     let large = large();
     std::thread::sleep(Duration::from_millis(2500));
     for _ in 0..2 {
