@@ -35,7 +35,7 @@ pub use merge::InsertSide;
 pub use property::{PropertyEdit, PropertyError, PropertyPath};
 pub use property_tag::TagEdit;
 pub use replace::{Occurrence, ReplaceError, ReplaceResult};
-pub use section::{BlankLines, SectionEdit, SectionPart};
+pub use section::{BlankLines, MovedPart, MovedText, PartPlace, SectionEdit, SectionPart};
 pub use section_patch::{PatchContent, PatchOperation, PatchResult, PatchTarget, SectionPatch, SectionPatchError};
 pub use tag::is_tag;
 pub use tag_places::TagPlaces;
@@ -77,6 +77,12 @@ pub enum EditError {
     /// Unclosed code, a comment or HTML would swallow the new text.
     #[error("a construct above it is not closed and would swallow the text")]
     Unclosed,
+    #[error("it would be put into a part of itself")]
+    IntoItself,
+    #[error("properties are no text that can be moved")]
+    InProperties,
+    #[error("there is no text in it")]
+    NothingToMove,
     #[error("the content would not be parsed as the single block {}, or would change another", quoted(.id).after("^"))]
     BlockLost { id: String },
     #[error("{} is not a block id: only letters, digits and `-`", quoted(.id))]
