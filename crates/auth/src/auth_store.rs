@@ -198,7 +198,7 @@ fn records(database: &Connection) -> Result<Vec<TokenRecord>, AuthStoreError> {
 
 fn record(row: &Row<'_>) -> Result<TokenRecord, rusqlite::Error> {
     let rights: String = row.get(2)?;
-    // Rights that cannot be read are no rights: the whole record is refused.
+    // Unreadable rights grant nothing: the whole record is refused.
     let rights = serde_json::from_str(&rights)
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(2, rusqlite::types::Type::Text, Box::new(error)))?;
     let moment = |column: usize| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(UnixSeconds));

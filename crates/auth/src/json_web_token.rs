@@ -132,7 +132,7 @@ fn object(part: &str) -> Option<Map<String, Value>> {
     }
 }
 
-/// What claims have to say besides being signed.
+/// What claims must satisfy in addition to their signature.
 struct ExpectedClaims<'a> {
     issuer: Option<&'a str>,
     audience: Option<&'a str>,

@@ -1,3 +1,5 @@
+//! The digests of notes on disk, so that the next start need not read unchanged notes.
+
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},

@@ -1,3 +1,5 @@
+//! One state of one file, and what is known about it.
+
 use std::{
     ops::{Deref, Range},
     sync::{Arc, OnceLock},

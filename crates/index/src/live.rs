@@ -1,3 +1,5 @@
+//! The newest snapshot of a vault, kept in step with the backend.
+
 use std::{
     sync::{
         Arc, Once,

@@ -1,3 +1,5 @@
+//! Keys by which names, links and tags are found.
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::links::folded_name;

@@ -1,3 +1,5 @@
+//! The progress of long work, as a share.
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// The progress of work on many notes, for waiting callers. Only as a share: the number of notes would reveal those

@@ -1,3 +1,5 @@
+//! The files and folders of a vault at one moment, immutable and cheap to clone.
+
 use std::sync::Arc;
 
 use rayon::prelude::*;

@@ -1,3 +1,5 @@
+//! A persistent sorted map.
+
 use std::{borrow::Borrow, collections::HashSet, sync::Arc};
 
 /// Entries per chunk: few enough that copying one costs microseconds, many enough that a hundred thousand entries are a

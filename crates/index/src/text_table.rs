@@ -1,3 +1,5 @@
+//! The texts that are kept in memory.
+
 use std::sync::Arc;
 
 use super::{

@@ -1,3 +1,5 @@
+//! Reads the texts of many files on all cores.
+
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},

@@ -1,3 +1,5 @@
+//! Named blocks: the parts of a note with a `^id`.
+
 use std::ops::Range;
 
 use crate::{Link, Note};

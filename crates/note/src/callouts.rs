@@ -1,3 +1,5 @@
+//! Finds callouts in quotes.
+
 use std::ops::Range;
 
 use crate::{

@@ -1,3 +1,5 @@
+//! The bytes of a file with their hash.
+
 use std::{
     fmt,
     sync::{Arc, OnceLock},

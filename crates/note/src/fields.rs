@@ -1,3 +1,5 @@
+//! Inline fields of the Dataview plugin.
+
 use std::ops::Range;
 
 /// A value in the text, as the Dataview plugin reads it.

@@ -1,3 +1,5 @@
+//! Finds the block of properties at the top of a note.
+
 use std::ops::Range;
 
 use crate::{YamlValue, properties};

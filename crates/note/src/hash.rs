@@ -1,3 +1,5 @@
+//! Content hashes, and the hashes that callers expect.
+
 use std::{fmt, str::FromStr};
 
 use sha2::{Digest, Sha256};

@@ -1,3 +1,5 @@
+//! Headings and the sections they start.
+
 use std::ops::Range;
 
 use crate::span::{line_end, line_start, trim};

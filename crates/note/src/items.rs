@@ -1,3 +1,5 @@
+//! List items.
+
 use std::ops::Range;
 
 /// An item of a list.

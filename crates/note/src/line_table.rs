@@ -1,3 +1,5 @@
+//! Line numbers of positions.
+
 /// Finds the line of a place in a text, counted from 1 as editors show it.
 pub struct LineTable {
     line_ends: Vec<usize>,

@@ -1,3 +1,5 @@
+//! Links with their parts.
+
 use std::{borrow::Cow, fmt, ops::Range};
 
 use crate::{Note, span::trim};

@@ -1,3 +1,5 @@
+//! Comments, formulas, code, callouts and footnotes.
+
 use std::ops::Range;
 
 /// Text that Obsidian does not show: `%%…%%`. Links and tags in it count, headings and blocks do not.

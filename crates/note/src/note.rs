@@ -1,3 +1,5 @@
+//! A parsed note.
+
 use std::{borrow::Cow, ops::Deref};
 
 use crate::{

@@ -1,3 +1,5 @@
+//! The properties of a parsed note.
+
 use std::ops::Range;
 
 use crate::{

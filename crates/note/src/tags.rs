@@ -1,3 +1,5 @@
+//! Tags in the text and in properties.
+
 use std::ops::Range;
 
 /// A `#tag` in the text.

@@ -1,3 +1,5 @@
+//! Tasks.
+
 use std::ops::Range;
 
 use crate::{

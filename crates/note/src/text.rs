@@ -1,3 +1,5 @@
+//! Line endings, the byte order mark, and the text that callers see.
+
 use std::borrow::Cow;
 
 pub(crate) const BOM: &str = "\u{feff}";

@@ -1,3 +1,5 @@
+//! YAML values and how they are parsed.
+
 use std::{borrow::Cow, ops::Range};
 
 use granit_parser::ScalarStyle;
@@ -131,7 +133,7 @@ pub(crate) fn read(yaml: &str) -> Result<YamlNode, YamlError> {
     simple::read(yaml).map_or_else(|| reader::read(yaml).map(YamlDocument::into_node), Ok)
 }
 
-/// A YAML file that is not a note, such as a base: its one value with where its parts stand. The line of a fault is
+/// A YAML file that is not a note, such as a base: its one value with the positions of its parts. The line of an error is
 /// counted from 1.
 pub fn read_yaml(yaml: &str) -> Result<YamlNode, (usize, String)> {
     read(yaml).map_err(|error| (error.line, error.problem.to_string()))

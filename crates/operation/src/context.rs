@@ -1,3 +1,5 @@
+//! The inputs of a call other than its arguments: caller, clock, budgets, cancellation.
+
 use std::{
     cell::{Cell, LazyCell},
     sync::atomic::{AtomicU8, Ordering},

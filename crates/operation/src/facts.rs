@@ -1,3 +1,5 @@
+//! The structured part of a reply, as serialised JSON.
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 

@@ -1,3 +1,5 @@
+//! The clock.
+
 use std::time::SystemTime;
 
 use jiff::{Timestamp, Unit, Zoned, tz::TimeZone};

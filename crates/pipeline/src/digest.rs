@@ -1,3 +1,5 @@
+//! A digest of JSON that does not depend on key order.
+
 use lapidary_note::ContentHash;
 use serde_json::{Map, Value};
 

@@ -1,3 +1,5 @@
+//! The state of one call on its way through the stages.
+
 use std::{
     sync::Arc,
     time::{Instant, SystemTime},

@@ -1,3 +1,5 @@
+//! The executor and its configuration.
+
 use std::{
     sync::{
         Arc,

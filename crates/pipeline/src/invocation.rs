@@ -1,3 +1,5 @@
+//! What goes into the executor and what comes out.
+
 use std::sync::Arc;
 
 use lapidary_note::ContentHash;

@@ -1,3 +1,5 @@
+//! The vaults of this server.
+
 use std::sync::Arc;
 
 use lapidary_tools::{Reason, clipped};

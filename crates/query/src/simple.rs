@@ -1,3 +1,5 @@
+//! Search for words without an index or ranking.
+
 use std::ops::Range;
 
 use crate::{LetterCase, Pattern, PatternError, PatternKind, PatternOptions};

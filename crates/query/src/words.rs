@@ -1,3 +1,5 @@
+//! Splits names into words.
+
 /// The words of a text in lower case, in order: runs of letters and digits, also split at case changes, so that
 /// `file_read`, `fileRead` and `file.read` have the same words.
 pub fn words(text: &str) -> Vec<String> {

@@ -1,3 +1,5 @@
+//! Sets of documents as bits.
+
 use lapidary_query::Answers;
 
 /// A set of documents, by number.

@@ -1,3 +1,5 @@
+//! The ranked index on disk.
+
 use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;

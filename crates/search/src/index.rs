@@ -1,3 +1,5 @@
+//! The ranked index of one snapshot, made of segments.
+
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},

@@ -1,3 +1,5 @@
+//! Keeps the newest ranked index, and the counts for each scope.
+
 use std::{
     sync::{
         Arc,

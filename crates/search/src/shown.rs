@@ -1,3 +1,5 @@
+//! The searchable text of notes and canvases.
+
 use lapidary_note::{canvas_values, shown_text};
 
 use crate::VaultPath;

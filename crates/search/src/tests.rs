@@ -1,3 +1,5 @@
+//! Tests of the ranked search on real folders.
+
 #![expect(clippy::disallowed_methods, reason = "tests play other programs")]
 
 mod dense;
@@ -198,7 +200,7 @@ fn every_operator_does_what_it_says() {
 
 #[test]
 fn a_hit_shows_its_best_passage_and_its_section() {
-    let far = "Other words stand here. ".repeat(20);
+    let far = "Other words are here. ".repeat(20);
     let text =
         format!("---\na: b\n---\n# Roof\n\nA slate. {far}\n\n## Büro 💎\n\nThe slate tiles of the shed.\n\n# End\n");
     let vault = vault(&[("n.md", &text)]);

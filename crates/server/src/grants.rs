@@ -75,7 +75,7 @@ impl GrantMaker {
         &self.vaults
     }
 
-    /// What whoever has these rights may use. Vaults that are not served are left out.
+    /// What a client with these rights may use. Vaults that are not served are left out.
     pub(crate) fn grant(&self, rights: &TokenRights) -> Result<Arc<Grant>, GrantError> {
         let mut made = self.made.lock();
         if let Some(grant) = made.grants.get(rights) {
@@ -172,14 +172,14 @@ fn levels(spec: &ToolSpec) -> (ToolLevel, ToolLevel) {
     }
 }
 
-/// The folders of a client, if it has any of its own.
+/// The folders of a client, if it has its own.
 fn own_paths(rights: &TokenRights) -> Result<Option<Policy>, ScopeError> {
     let TokenRights { read_paths, write_paths, read_only, .. } = rights;
     if (read_paths, write_paths, *read_only) == (&None, &None, false) {
         return Ok(None);
     }
     let (read, write) = (prefixes(read_paths)?, prefixes(write_paths)?);
-    // A refusal to make a file would tell what is there, so nobody writes where they cannot read.
+    // Refusing to create a file would reveal whether it exists, so a caller cannot write where it cannot read.
     let write = write.or_else(|| read.clone());
     Ok(Some(Policy { read, write, read_only: *read_only, ..Policy::default() }))
 }

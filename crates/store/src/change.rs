@@ -1,3 +1,5 @@
+//! Change sets: the changes that a plan wants, as values.
+
 mod join;
 
 use std::{sync::Arc, time::Duration};

@@ -1,3 +1,5 @@
+//! Errors of a store.
+
 use lapidary_note::ContentHash;
 
 /// An error of a backend. Never contains a path of the machine.

@@ -1,3 +1,5 @@
+//! Resource limits of a vault.
+
 use crate::Retention;
 
 /// The resource limits of a vault.

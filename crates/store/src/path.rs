@@ -1,3 +1,5 @@
+//! Paths inside a vault, which exist only parsed.
+
 use std::{borrow::Borrow, fmt, sync::Arc};
 
 /// A path inside the vault: relative, `/`-separated, without `.` or `..`. The only way to get one is to parse it, so

@@ -1,3 +1,5 @@
+//! A fair queue whose waiters can give up.
+
 use std::{collections::VecDeque, time::Duration};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};

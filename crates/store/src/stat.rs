@@ -1,3 +1,5 @@
+//! File metadata, and the result of a walk.
+
 use std::{
     ops::Range,
     sync::{

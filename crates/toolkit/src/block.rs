@@ -1,3 +1,5 @@
+//! Finding blocks by id.
+
 use lapidary_note::{Block, BlockKind, ContentHash, Document, Note, whole_lines};
 use lapidary_operation::{BlockCandidate, PartCandidates, Reason, bug, clipped};
 use lapidary_vault::VaultPath;

@@ -1,3 +1,5 @@
+//! The budget of a call: files, bytes and time.
+
 use std::time::{Duration, Instant};
 
 use lapidary_operation::{Cancel, Context};

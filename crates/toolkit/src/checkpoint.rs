@@ -1,3 +1,5 @@
+//! Finding checkpoints and their files.
+
 use lapidary_operation::{Reason, clipped};
 use lapidary_vault::{Checkpoint, CheckpointError, VaultPath, View, store::EntryRecord};
 

@@ -1,3 +1,5 @@
+//! Cursors of paged lists.
+
 use lapidary_operation::{Reason, clipped};
 use serde::{Deserialize, Serialize};
 

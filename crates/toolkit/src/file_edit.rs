@@ -1,3 +1,5 @@
+//! The common part of file tools that write.
+
 use std::{ops::Range, sync::Arc};
 
 use lapidary_note::{Document, EditError, FileContent, PropertyError};

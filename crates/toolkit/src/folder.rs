@@ -1,3 +1,5 @@
+//! Finding folders.
+
 use lapidary_operation::{Reason, clipped, quote::quoted_path};
 use lapidary_query::nearest;
 use lapidary_vault::{PathError, ReadError, VaultPath, View, VisibleFiles};

@@ -1,3 +1,5 @@
+//! Checking expected hashes.
+
 use lapidary_note::ExpectedHash;
 use lapidary_operation::Reason;
 use lapidary_vault::{File, VaultPath};

@@ -1,3 +1,5 @@
+//! Finding headings, and showing them with their hashes.
+
 use std::collections::HashMap;
 
 use lapidary_note::{ContentHash, Document, Heading, Note};

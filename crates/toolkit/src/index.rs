@@ -1,3 +1,5 @@
+//! Access to the index for tools.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lapidary_operation::{Context, Reason, WalkCost};

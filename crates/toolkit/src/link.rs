@@ -1,3 +1,5 @@
+//! Links of notes and canvases, as the file tools show them.
+
 use std::collections::BTreeMap;
 
 use lapidary_note::{CanvasKind, Link, LinkKind, LinkPlace, Note, canvas_values};

@@ -1,3 +1,5 @@
+//! The common part of note tools that write.
+
 use lapidary_note::{Document, FileContent};
 use lapidary_operation::{
     Context, Reason, ToolPlan,

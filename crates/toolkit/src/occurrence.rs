@@ -1,3 +1,5 @@
+//! Choosing among several occurrences of a text.
+
 use lapidary_note::{Document, Occurrence, ReplaceError};
 use lapidary_operation::{ArgumentProblem, Context, Reason};
 use lapidary_vault::VaultPath;

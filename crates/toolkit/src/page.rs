@@ -1,3 +1,5 @@
+//! Pages of lists.
+
 /// Part of a list, and where the next one starts.
 pub struct ListPage<T> {
     pub items: Vec<T>,

@@ -1,3 +1,5 @@
+//! Patching one part of a note.
+
 use lapidary_note::{
     EditError, PatchContent, PatchOperation, PatchResult, PropertyError, SectionPatch, SectionPatchError,
 };

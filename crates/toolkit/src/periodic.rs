@@ -1,3 +1,5 @@
+//! Periodic notes and their templates.
+
 use jiff::{Zoned, civil::Date};
 use lapidary_operation::{Context, DiskFault, Reason};
 use lapidary_query::{Period, format_moment};

@@ -1,3 +1,5 @@
+//! Properties as JSON, and JSON as properties.
+
 use lapidary_note::{Document, Frontmatter, FrontmatterError, PropertyError, PropertyPath, YamlValue};
 use lapidary_operation::{
     ArgumentProblem, Reason, clipped,

@@ -1,3 +1,5 @@
+//! Reading files as text.
+
 use std::{ops::Range, sync::Arc};
 
 use lapidary_note::{ContentHash, Document, LineEnding, Note, shown_text};

@@ -1,3 +1,5 @@
+//! The argument that names a section.
+
 use lapidary_note::{Heading, HeadingMatch, Note, PatchTarget};
 use lapidary_operation::{Reason, clipped};
 use lapidary_vault::VaultPath;

@@ -1,3 +1,5 @@
+//! Counting and listing tags.
+
 use std::collections::{HashMap, HashSet};
 
 use lapidary_note::Note;

@@ -1,3 +1,5 @@
+//! The argument that names a note.
+
 use jiff::civil::Date;
 use lapidary_operation::{Context, Reason};
 use lapidary_query::Period;

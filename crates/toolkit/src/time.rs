@@ -1,3 +1,5 @@
+//! Times in answers.
+
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::{Timestamp, Unit};

@@ -1,3 +1,5 @@
+//! Background work for the index of a vault.
+
 use std::{
     sync::{Arc, Weak},
     time::Duration,

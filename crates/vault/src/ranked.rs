@@ -1,3 +1,5 @@
+//! Ranked search over a view.
+
 use std::{
     thread,
     time::{Duration, Instant},

@@ -1,3 +1,5 @@
+//! A vault: views of it, and turns to change it.
+
 use std::{sync::Arc, time::SystemTime};
 
 use lapidary_index::{IndexCache, VaultIndex};

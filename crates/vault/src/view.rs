@@ -1,3 +1,5 @@
+//! What one call may see of a vault.
+
 use std::{
     cell::{OnceCell, RefCell},
     sync::Arc,

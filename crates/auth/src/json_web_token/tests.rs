@@ -1,3 +1,5 @@
+//! Tests of signed tokens: which are accepted, and why others are not.
+
 use proptest::prelude::*;
 use serde_json::json;
 

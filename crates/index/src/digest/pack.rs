@@ -1,3 +1,5 @@
+//! Packs the structure of a note into a digest.
+
 use std::{borrow::Cow, collections::HashSet};
 
 use lapidary_note::{LineTable, Link, LinkKind, Note, shown_text};

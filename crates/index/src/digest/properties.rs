@@ -1,3 +1,5 @@
+//! The properties in a digest, packed and read as query values.
+
 use lapidary_note::{Note, YamlNode, YamlValue};
 use lapidary_query::{FrontmatterState, Number, Value};
 

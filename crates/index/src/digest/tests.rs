@@ -1,3 +1,5 @@
+//! Tests of packing and reading digests.
+
 use lapidary_note::LinkKind;
 use lapidary_query::{Number, Value};
 

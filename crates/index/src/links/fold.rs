@@ -1,3 +1,5 @@
+//! Folded names, by which links find their targets.
+
 use std::borrow::Cow;
 
 use unicode_normalization::UnicodeNormalization;

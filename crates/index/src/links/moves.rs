@@ -1,3 +1,5 @@
+//! How links must change when files move.
+
 use lapidary_note::LinkForm;
 
 use super::{
@@ -23,7 +25,7 @@ pub struct WrittenLink<'l> {
     pub form: LinkForm,
     /// What `Link::target` returns.
     pub linkpath: &'l str,
-    /// The text to show, as it stands in the note.
+    /// The text to show, as written in the note.
     pub alias: Option<&'l str>,
 }
 

@@ -1,3 +1,5 @@
+//! Finds the file that a link leads to, as Obsidian does.
+
 use std::borrow::Cow;
 
 use super::{

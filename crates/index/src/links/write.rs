@@ -1,3 +1,5 @@
+//! Writes the link to a file in the format of the vault.
+
 use lapidary_note::LinkForm;
 
 use super::{

@@ -1,3 +1,5 @@
+//! Tests that the index is current at every call, on real folders.
+
 #![expect(clippy::disallowed_methods, reason = "the tests change vaults behind our back")]
 
 mod caches;

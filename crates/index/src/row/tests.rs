@@ -1,3 +1,5 @@
+//! Tests of rows, and that they reveal nothing about hidden files.
+
 #![expect(clippy::disallowed_methods, reason = "tests play other programs")]
 
 use std::{fmt::Write, fs, path::Path};

@@ -1,3 +1,5 @@
+//! A matching line with its surroundings.
+
 use std::{fmt, ops::Range};
 
 use lapidary_query::{LineMatch, lines_after, lines_before};

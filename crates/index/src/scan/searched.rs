@@ -1,3 +1,5 @@
+//! A text in the form that is searched.
+
 use crate::SharedBytes;
 
 /// A text as it is on disk, and in the form that is searched.

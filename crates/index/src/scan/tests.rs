@@ -1,3 +1,5 @@
+//! Tests of scans: order, budgets, stops and continuation.
+
 use std::sync::{
     Mutex, PoisonError,
     atomic::{AtomicBool, AtomicU64},

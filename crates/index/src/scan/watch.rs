@@ -1,3 +1,5 @@
+//! Whether a scan has to stop.
+
 use std::sync::OnceLock;
 
 use super::ScanStop;

@@ -1,3 +1,5 @@
+//! Tests of selections of rows.
+
 #![expect(clippy::disallowed_methods, reason = "tests play other programs")]
 
 use std::{fs, path::Path};

@@ -1,3 +1,5 @@
+//! Tests of shown text, spans and hashes.
+
 use proptest::prelude::*;
 
 use crate::{ContentHash, Document, LineEnding, LineRange, NotUtf8, shown_text, text::plain_line_ends};

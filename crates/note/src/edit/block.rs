@@ -1,3 +1,5 @@
+//! Replaces the content of a named block.
+
 use std::ops::Range;
 
 use super::{EditError, EditResult, TextChange, lines::whole_lines, outline::keeps_headings};

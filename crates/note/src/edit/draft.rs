@@ -127,7 +127,7 @@ impl Document {
         EditResult { document: self.clone(), span: 0..0 }
     }
 
-    /// That a span is no part of the text.
+    /// The error for a span outside the text.
     pub(crate) fn outside(&self, span: Range<usize>) -> EditError {
         EditError::OutsideText { span, length: self.shown().len() }
     }
@@ -147,7 +147,7 @@ pub(crate) fn preview(shown: &str, changes: &[TextChange]) -> Option<String> {
     Some(edited)
 }
 
-/// Where the new text stands in the shown text of the new file, if the changes can be made.
+/// The span of the new text in the shown text of the new file, if the changes can be made.
 fn new_span(shown: &str, changes: &[TextChange]) -> Result<Range<usize>, EditError> {
     let mut span: Option<Range<usize>> = None;
     let (mut copied, mut length) = (0, 0);

@@ -1,3 +1,5 @@
+//! Changes the text of a heading.
+
 use super::{EditError, EditResult, TextChange, outline::outline};
 use crate::{Document, Heading, blocks::is_block_id};
 

@@ -1,3 +1,5 @@
+//! Edits of whole lines.
+
 use std::ops::Range;
 
 use super::{EditError, EditResult, TextChange, begins_line};

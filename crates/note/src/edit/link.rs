@@ -1,3 +1,5 @@
+//! Retargets links to other files.
+
 use std::{fmt::Write as _, ops::Range};
 
 use super::{

@@ -1,3 +1,5 @@
+//! Merges values of properties.
+
 use crate::YamlValue;
 
 /// Where new text or values go relative to the existing ones.

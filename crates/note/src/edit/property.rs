@@ -1,3 +1,5 @@
+//! Edits of properties that keep the rest of the YAML as written.
+
 use std::ops::Range;
 
 use super::{EditError, EditResult, TextChange, lines::whole_lines, shared_ends};

@@ -1,3 +1,5 @@
+//! Edits of tags in properties.
+
 use super::{EditError, EditResult, PropertyEdit, PropertyError, PropertyPath, tag::checked};
 use crate::{Document, YamlValue};
 

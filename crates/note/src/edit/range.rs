@@ -1,3 +1,5 @@
+//! Replaces spans of the text.
+
 use std::ops::Range;
 
 use super::{EditError, EditResult, TextChange};

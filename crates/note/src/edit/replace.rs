@@ -1,3 +1,5 @@
+//! Replaces exact text.
+
 use super::TextChange;
 use crate::{Document, text::plain_line_ends};
 

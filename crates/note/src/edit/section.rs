@@ -1,3 +1,5 @@
+//! Edits of the text under a heading.
+
 use std::ops::Range;
 
 use super::{

@@ -1,3 +1,5 @@
+//! Edits of tags in the text.
+
 use std::{collections::HashSet, ops::Range};
 
 use super::{EditError, EditResult, TextChange, begins_line, outline::same_frame};

@@ -1,3 +1,5 @@
+//! Changes a tag in the text, the properties, or both.
+
 use std::ops::Range;
 
 use super::{EditError, TagEdit, begins_line, tag::TagChanges};

@@ -1,3 +1,5 @@
+//! Renames a tag with the tags nested in it.
+
 use std::collections::HashSet;
 
 use super::{

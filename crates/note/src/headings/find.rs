@@ -1,3 +1,5 @@
+//! Finds headings by name, path, line or link.
+
 use std::collections::HashMap;
 
 use super::{Heading, heading_key};

@@ -1,3 +1,5 @@
+//! Headings in the forms in which Obsidian compares and links them.
+
 use crate::tags::is_space;
 
 /// A heading as Obsidian compares it with the heading of a link: punctuation counts as a space, case and the number of

@@ -1,3 +1,5 @@
+//! Labels of reference definitions.
+
 use super::LinkDefinition;
 use crate::tags::is_space;
 

@@ -1,3 +1,5 @@
+//! Decodes the target of a link.
+
 use std::borrow::Cow;
 
 use super::LinkKind;

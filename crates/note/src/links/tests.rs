@@ -1,3 +1,5 @@
+//! Tests of the parts of links.
+
 use crate::{Link, LinkKind, LinkPlace, Note};
 
 /// The parts of a link, short enough for a table.

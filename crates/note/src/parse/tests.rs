@@ -1,3 +1,5 @@
+//! Tests of the structure of notes, as Obsidian sees it.
+
 use crate::{
     BlockKind, CalloutFold, CodeKind, FieldForm, FootnoteKind, HeadingMatch, LinkKind, MarkForm, Note, NoteStructure,
 };

@@ -1,3 +1,5 @@
+//! Fields of the Tasks plugin.
+
 use std::ops::Range;
 
 use crate::{

@@ -1,3 +1,5 @@
+//! A YAML document with its anchors and comments.
+
 use std::ops::Range;
 
 use super::{NodeContent, YamlNode, YamlValue};

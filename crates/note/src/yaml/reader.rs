@@ -1,3 +1,5 @@
+//! Parses YAML in general, within limits.
+
 use std::{
     collections::{HashMap, HashSet},
     ops::Range,

@@ -1,3 +1,5 @@
+//! Hostile texts are parsed in linear time.
+
 use std::time::{Duration, Instant};
 
 use lapidary_note::Note;

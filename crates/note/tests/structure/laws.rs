@@ -1,3 +1,5 @@
+//! The laws that every parsed note must obey.
+
 use std::ops::Range;
 
 use lapidary_note::{

@@ -1,3 +1,5 @@
+//! Line endings and byte order marks do not change the structure.
+
 use lapidary_note::Document;
 use proptest::prelude::*;
 

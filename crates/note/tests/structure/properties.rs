@@ -1,3 +1,5 @@
+//! Simple YAML is parsed like YAML in general.
+
 use proptest::prelude::*;
 
 use super::{laws, nasty};

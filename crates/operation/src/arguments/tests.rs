@@ -1,3 +1,5 @@
+//! Tests of checking and repairing arguments.
+
 use proptest::prelude::*;
 
 use super::*;

@@ -1,3 +1,5 @@
+//! The macro that turns the table of reasons into types.
+
 /// Generates [`Reason`](super::Reason), [`ReasonKind`](super::Kind) and everything derived from them from one table. A
 /// row that lacks a part does not compile. Within a row the fields of the reason are in scope: in `kind` and `data` by
 /// reference, in `message` and `hint` as [`InWords`](crate::quote::InWords) renders them, so that no name can be

@@ -1,3 +1,5 @@
+//! Kinds of reasons and their wire codes.
+
 use super::ReasonKind;
 
 /// How a kind of reason appears on the wire.

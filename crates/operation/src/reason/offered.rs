@@ -1,3 +1,5 @@
+//! The tools that hints may name.
+
 use crate::{Catalogue, CatalogueEntry, WireFamily};
 
 /// The tools a caller can call. Hints name no others, so that a model is never sent to a tool that is switched off.

@@ -1,3 +1,5 @@
+//! Refuses to overwrite a file that changed since the caller read it.
+
 use lapidary_note::ExpectedHash;
 use lapidary_vault::{ChangeDiff, VaultPath, View};
 
@@ -32,7 +34,7 @@ impl Reason {
             Ok(file) => file,
             Err(_) => return Self::NoteMissing { path, suggestions: Vec::new() },
         };
-        // Unreadable history shows nothing; the refusal stands without it.
+        // Unreadable history shows nothing; the refusal is given without it.
         let seen = view.version(&path, &expected).ok().flatten();
         let (changed, lost) = match &seen {
             Some((_, seen)) => (lines(&path, seen, now.bytes(), &['-', '+']), Vec::new()),

@@ -1,3 +1,5 @@
+//! Parts of files in reasons: hashes, candidates, similar text.
+
 use lapidary_note::ContentHash;
 use serde_json::{Map, Value, json};
 

@@ -1,3 +1,5 @@
+//! Reasons for errors of the store.
+
 use lapidary_vault::{IndexError, PathDenied, VaultPath, store::StoreError};
 
 use super::{DiskFault, Interruption, PathRefusal, Reason};

@@ -1,3 +1,5 @@
+//! Stage 4: rules about reading, and answers to earlier questions.
+
 use lapidary_tools::{
     CatalogueEntry, Effect, Reason,
     fence::fenced,

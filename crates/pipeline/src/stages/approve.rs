@@ -1,3 +1,5 @@
+//! Stage 8: asks the user, if the rules say so.
+
 use lapidary_note::ContentHash;
 use lapidary_tools::{
     CatalogueEntry, Reason, bug, clip_diff,

@@ -1,3 +1,5 @@
+//! Stage 2: whether the principal may use the operation.
+
 use lapidary_tools::{OffReason, ReadOperation, Reason, ToolGroup};
 
 use crate::{

@@ -1,3 +1,5 @@
+//! Stage 3: which vault, and the arguments against the schema.
+
 use lapidary_tools::{
     ArgumentProblem, CatalogueEntry, CheckedArguments, PathRefusal, PathRole, Reason, VaultChoice, check_arguments,
     clipped, is_bare_name, quote::quoted,

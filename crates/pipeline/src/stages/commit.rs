@@ -1,3 +1,5 @@
+//! Stage 9: takes the turn and commits.
+
 use std::sync::atomic::Ordering;
 
 use lapidary_tools::{

@@ -1,3 +1,5 @@
+//! Stage 1: finds the operation.
+
 use lapidary_tools::{CatalogueEntry, NoSuchTool, ProfileView, Reason, clipped};
 
 use crate::{

@@ -1,3 +1,5 @@
+//! Stage 7: scope and approval rules, on the actual changes.
+
 use lapidary_tools::{CommitReport, MemoryBudget, PathRefusal, Reason, ToolGroup, ToolSpec, bug, render_dry_run};
 use lapidary_vault::{ChangeSet, ContentGuard, Receipt, Scope, Vault};
 

@@ -1,3 +1,5 @@
+//! Stage 5: a view of the vault, narrowed to the principal.
+
 use std::sync::Arc;
 
 use lapidary_tools::{CatalogueEntry, OpenedVaults, Reason, VaultChoice, VaultState, VaultView};

@@ -1,3 +1,5 @@
+//! Stage 10: limits and repetition, judged on the result.
+
 use lapidary_tools::{ReadPayload, Reason, RenderedReply};
 
 use crate::{

@@ -1,3 +1,5 @@
+//! Stage 6: runs the operation, which answers or plans a change.
+
 use std::cell::{Cell, LazyCell};
 
 use jiff::Zoned;

@@ -1,3 +1,5 @@
+//! Stage 11: writes the log line.
+
 use lapidary_vault::VaultNews;
 
 use crate::{Outcome, execution::Execution};

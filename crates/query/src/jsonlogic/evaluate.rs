@@ -1,3 +1,5 @@
+//! Evaluates rules within a budget.
+
 use std::{borrow::Cow, cmp::Ordering};
 
 use super::{

@@ -1,3 +1,5 @@
+//! Which data a rule may read.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Value;

@@ -1,3 +1,5 @@
+//! Tests of rules, with the public JsonLogic cases.
+
 use serde_json::{Value as Json, json};
 
 use super::*;

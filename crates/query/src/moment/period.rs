@@ -1,3 +1,5 @@
+//! Days, weeks, months, quarters and years.
+
 use jiff::{ToSpan, civil::Date};
 
 use super::WeekRule;

@@ -1,3 +1,5 @@
+//! Tests of formats and weeks, compared with moment.js.
+
 use jiff::{Timestamp, civil::date, tz::TimeZone};
 use proptest::prelude::*;
 

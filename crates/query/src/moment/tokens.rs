@@ -1,3 +1,5 @@
+//! Splits formats of moment.js into tokens.
+
 use std::borrow::Cow;
 
 /// A part of a format.

@@ -1,3 +1,5 @@
+//! Rules for counting weeks.
+
 use jiff::civil::Date;
 
 /// How weeks are counted, in the terms of moment.js.

@@ -1,3 +1,5 @@
+//! Patterns without lookaround, searched in linear time.
+
 use std::ops::Range;
 
 use regex_automata::{

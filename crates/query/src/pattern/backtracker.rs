@@ -1,3 +1,5 @@
+//! Patterns with lookaround or backreferences, searched within a limit.
+
 use std::{borrow::Cow, ops::Range};
 
 use fancy_regex::{CompileError, Error, Regex, RegexBuilder, RegexInput};

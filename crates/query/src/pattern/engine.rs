@@ -1,3 +1,5 @@
+//! The engine that searches a pattern.
+
 use std::ops::Range;
 
 use super::{automaton::Automaton, backtracker::Backtracker, literal::LiteralText};

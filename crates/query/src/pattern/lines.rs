@@ -1,3 +1,5 @@
+//! The matching lines of a text.
+
 use std::ops::Range;
 
 use super::{Pattern, engine::SearchHalt, line};

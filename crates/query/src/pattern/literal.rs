@@ -1,3 +1,5 @@
+//! Literal patterns.
+
 use std::ops::Range;
 
 use memchr::memmem::Finder;

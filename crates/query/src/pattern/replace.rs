@@ -191,7 +191,7 @@ impl Replacer {
         }
     }
 
-    /// Where the next match and its groups stand, the whole match first; `None` for a group that took no part.
+    /// The spans of the next match and its groups, the whole match first; `None` for a group that took no part.
     pub fn find(&self, text: &str, from: usize, stop: &dyn Fn() -> bool) -> Result<Option<GroupSpans>, ReplaceError> {
         match &self.engine {
             ReplaceEngine::Automaton(regex) => {

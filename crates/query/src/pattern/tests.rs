@@ -1,3 +1,5 @@
+//! Tests of patterns and their limits.
+
 #![expect(clippy::single_range_in_vec_init, reason = "lists of ranges are meant")]
 
 use std::{

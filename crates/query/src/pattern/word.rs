@@ -1,3 +1,5 @@
+//! Word boundaries.
+
 use std::ops::Range;
 
 /// Whether a part has no letter, digit or underscore directly before or after it. Next to invalid UTF-8 nothing is a

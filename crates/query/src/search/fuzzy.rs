@@ -1,3 +1,5 @@
+//! Typo-tolerant comparison of words.
+
 use crate::nearest::typos;
 
 /// A word that may have a typo or two.

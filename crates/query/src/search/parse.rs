@@ -1,3 +1,5 @@
+//! Parses queries of the ranked search.
+
 use super::{
     PathFilter, PropertyFilter, QueryNode, QueryPiece, SearchQuery, TaskState, TextFilter, Words, folded,
     leave_out_function_words, search_tokens,

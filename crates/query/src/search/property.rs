@@ -1,3 +1,5 @@
+//! Conditions on properties.
+
 use std::{borrow::Cow, cmp::Ordering, ops::ControlFlow};
 
 use super::folded;

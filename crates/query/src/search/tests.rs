@@ -1,3 +1,5 @@
+//! Tests of parsed queries.
+
 use super::*;
 
 /// A query in a form that shows how it was parsed.

@@ -104,7 +104,7 @@ impl CharacterRun {
         }
     }
 
-    /// A letter of a word stands here.
+    /// A letter of a word is here.
     fn word(&mut self, at: usize, end: usize, each: &mut impl FnMut(Token<'_>)) {
         if !self.dense.is_empty() {
             self.finish(each);

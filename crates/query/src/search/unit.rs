@@ -1,3 +1,5 @@
+//! Evaluates a query on one piece of text.
+
 use std::{
     collections::HashMap,
     convert::Infallible,

@@ -1,3 +1,5 @@
+//! Dates with their precision and time zone.
+
 use std::{fmt, sync::Arc};
 
 use jiff::{

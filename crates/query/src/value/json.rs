@@ -1,3 +1,5 @@
+//! Values from and to JSON.
+
 use serde_json::{Map, Number as JsonNumber, Value as Json, json};
 
 use super::{DurationValue, LinkValue, Number, Value};

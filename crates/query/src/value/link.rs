@@ -1,3 +1,5 @@
+//! Links as values.
+
 use std::fmt;
 
 /// A link as written; a row resolves it (`Row::resolve`).

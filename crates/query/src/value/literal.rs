@@ -170,7 +170,7 @@ pub(super) fn link(text: &str) -> Option<(LinkValue, &str)> {
     Some((LinkValue::parse(&inside[..end], embed), rest))
 }
 
-/// Whether a character may stand in a tag as Dataview reads tags.
+/// Whether a character may be part of a tag in Dataview.
 pub(crate) fn is_in_tag(c: char) -> bool {
     let punctuation = matches!(c, '\u{2000}'..='\u{206f}' | '\u{2e00}'..='\u{2e7f}');
     !c.is_whitespace() && !punctuation && !"'!\"#$%&()*+,.:;<=>?@^{|}~[]\\`".contains(c)

@@ -1,3 +1,5 @@
+//! Tests of values and how they are recognised.
+
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 

@@ -1,3 +1,5 @@
+//! The spellings of a term in raw text.
+
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use lapidary_query::{LetterCase, Pattern, PatternKind, PatternOptions, folded};

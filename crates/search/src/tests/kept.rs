@@ -1,3 +1,5 @@
+//! Tests of what is kept between searches.
+
 use std::{sync::mpsc, time::Duration};
 
 use lapidary_index::PlannedIndex;

@@ -1,3 +1,5 @@
+//! Tests of the command line syntax.
+
 use super::*;
 
 use std::collections::BTreeSet;

@@ -1,3 +1,5 @@
+//! `lapidary approvals`: lists, shows and answers pending approvals.
+
 use std::io::{IsTerminal, Write, stderr, stdin};
 
 use lapidary_pipeline::{ApprovalOutcome, Executor, PendingChange};

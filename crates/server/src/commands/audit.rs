@@ -1,3 +1,5 @@
+//! `lapidary audit`: prints the log of calls.
+
 use std::{
     io::{IsTerminal, Write, stdout},
     thread,

@@ -1,3 +1,5 @@
+//! `lapidary call`: makes one call.
+
 use std::{
     io::{self, IsTerminal, Read, Write},
     sync::Arc,

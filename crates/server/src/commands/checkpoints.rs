@@ -1,3 +1,5 @@
+//! `lapidary checkpoints`: lists, shows, restores and exports old versions.
+
 use std::{
     collections::BTreeSet,
     io::{self, BufWriter, Write},

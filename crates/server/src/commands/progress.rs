@@ -1,3 +1,5 @@
+//! A progress bar for long work.
+
 use std::{
     io::{IsTerminal, Write, stderr},
     sync::mpsc::{RecvTimeoutError, channel},

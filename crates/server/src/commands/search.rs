@@ -1,3 +1,5 @@
+//! `lapidary search`: prints ranked notes.
+
 use std::io::Write;
 
 use lapidary_pipeline::Invocation;

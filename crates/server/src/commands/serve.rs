@@ -51,7 +51,7 @@ fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownCl
     let mode = match mode {
         Some(AuthMode::None) if has_configured => AuthMode::Bearer,
         Some(mode) => *mode,
-        // Revoked ones count too: whoever takes the last one back does not want to open the door.
+        // Revoked ones count too: revoking the last token must not open the server.
         None if has_configured || !assembled.auth.tokens()?.is_empty() => AuthMode::Bearer,
         None => AuthMode::None,
     };

@@ -1,3 +1,5 @@
+//! Tables for a terminal.
+
 use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;

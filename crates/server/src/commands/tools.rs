@@ -1,3 +1,5 @@
+//! `lapidary tools`: prints the tools and their status.
+
 use std::io::Write;
 
 use lapidary_tools::{CatalogueEntry, OffReason, ToolStanding};

@@ -63,9 +63,9 @@ impl<'a> ConfigDraft<'a> {
         Ok(LoadedConfig { config: self.config, warnings: self.warnings.iter().map(ConfigWarning::to_string).collect() })
     }
 
-    // Whatever the transport: who asks for a lock must not believe that there is one.
+    // On any transport: an owner who asks for authentication must not believe that it is on.
     fn refuse_open_doors(&self) -> Result<(), ConfigError> {
-        // Over stdio nobody but the program that started us can call, whatever is said about HTTP.
+        // Over stdio only the program that started us can call, regardless of the HTTP settings.
         if self.config.transport == Transport::Stdio {
             return Ok(());
         }

@@ -77,7 +77,7 @@ pub(crate) struct HttpConfig {
     pub(crate) max_port_retries: u16,
     /// Starts with `/`, without a trailing one.
     pub(crate) endpoint_path: String,
-    /// `None` is no limit.
+    /// `None` means no limit.
     pub(crate) max_body_bytes: Option<usize>,
     pub(crate) allowed_origins: AllowedOrigins,
     pub(crate) session_mode: SessionMode,
@@ -95,7 +95,7 @@ pub(crate) struct AuthSettings {
     pub(crate) issuer: Option<String>,
     pub(crate) audience: Option<String>,
     pub(crate) ignores_scopes: bool,
-    /// The owner has said that anybody who can reach the port may use the vaults.
+    /// The owner allows every client that can reach the port to use the vaults.
     pub(crate) insecure: bool,
 }
 
@@ -197,11 +197,11 @@ pub(crate) struct LimitsConfig {
     /// How long checkpoints are kept.
     pub(crate) checkpoint_age: Duration,
     pub(crate) checkpoint_bytes: u64,
-    /// 0 is no limit.
+    /// 0 means no limit.
     pub(crate) max_files_scanned: u64,
-    /// 0 is no limit.
+    /// 0 means no limit.
     pub(crate) max_bytes_read: u64,
-    /// Of one batch; 0 is no limit.
+    /// Of one batch; 0 means no limit.
     pub(crate) max_bulk_ops: u64,
 }
 

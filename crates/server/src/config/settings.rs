@@ -605,7 +605,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("MCP_AUTH_DISABLE_SCOPE_CHECKS"),
         flag: None,
         default: ShownDefault::Value("false"),
-        doc: "Take every valid JSON web token for all tools, whatever its scopes say. The server warns of it at start.",
+        doc: "Accept every valid JSON web token for all tools, regardless of its scopes. The server warns about it at startup.",
         apply: |draft, given| toggle(&given.raw).map(|ignored| draft.config.http.auth.ignores_scopes = ignored),
     },
     Setting {

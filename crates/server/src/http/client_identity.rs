@@ -22,7 +22,7 @@ tokio::task_local! {
     static CURRENT: KnownClient;
 }
 
-/// Asks something of whoever sent the request that is being handled.
+/// Applies a function to the sender of the current request.
 pub(super) fn with_current<T>(ask: impl FnOnce(Option<&KnownClient>) -> T) -> T {
     match CURRENT.try_with(KnownClient::clone) {
         Ok(client) => ask(Some(&client)),
@@ -41,12 +41,12 @@ struct OwnerTable {
     order: VecDeque<String>,
 }
 
-/// Clients come and go; whoever is forgotten opens a new session.
+/// Clients come and go; a forgotten one opens a new session.
 const SESSIONS: usize = 10_000;
 pub(super) const SESSION: &str = "mcp-session-id";
 
 impl SessionOwners {
-    /// Whether a request that names a session was sent by whoever opened it.
+    /// Whether a request that names a session was sent by the client that opened it.
     fn is_theirs(&self, headers: &HeaderMap, key: &str) -> bool {
         match session(headers) {
             None => true,
@@ -54,7 +54,7 @@ impl SessionOwners {
         }
     }
 
-    /// How many sessions of a client are open, by whoever knows which are.
+    /// How many sessions of a client are open, according to the caller's list.
     pub(super) fn count(&self, client: &KnownClient, is_open: impl Fn(&str) -> bool) -> usize {
         self.0.lock().owners.iter().filter(|(session, owner)| **owner == client.key && is_open(session)).count()
     }
@@ -74,7 +74,7 @@ impl SessionOwners {
 }
 
 fn session(headers: &HeaderMap) -> Option<&str> {
-    // What is no text is no session of ours.
+    // A value that is not text is not one of our sessions.
     headers.get(SESSION).map(|id| id.to_str().unwrap_or_default())
 }
 
@@ -90,7 +90,7 @@ pub(super) async fn identify(
         Err(unknown) => return refused(unknown),
     };
     if !owners.is_theirs(request.headers(), &client.key) {
-        // The same whether it is somebody else's or nobody's; clients open a new one.
+        // The same for a foreign session and an unknown one; clients open a new one.
         return error_response(StatusCode::NOT_FOUND, -32001, "Session not found");
     }
     let key = client.key.clone();

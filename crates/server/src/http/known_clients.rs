@@ -1,4 +1,5 @@
-//! Who calls over HTTP: everybody where nobody is asked, otherwise clients with a token of the owner's or a JSON web token.
+//! The clients over HTTP: all of them without authentication, otherwise those with one of the owner's tokens or a JSON
+//! web token.
 
 use std::sync::Arc;
 
@@ -46,7 +47,7 @@ pub(crate) struct ConfiguredClient {
 /// How clients show who they are.
 #[derive(Clone)]
 pub(crate) enum ClientCheck {
-    /// Nobody is asked.
+    /// No authentication.
     Open,
     /// With a token of the configuration, or one that the owner made.
     OwnerTokens { configured: Arc<[ConfiguredClient]>, store: Arc<AuthStore> },
@@ -62,7 +63,7 @@ pub(crate) struct KnownClients {
     pub(crate) clock: Clock,
 }
 
-/// Why nobody is known by what a request brought.
+/// Why the credentials of a request identify no client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnknownClient {
     /// It has no token.
@@ -78,7 +79,7 @@ pub(super) enum UnknownClient {
 }
 
 impl KnownClients {
-    /// The client that sent a request with these headers; `None` where nobody is asked.
+    /// The client that sent a request with these headers; `None` without authentication.
     pub(super) fn find(&self, headers: &HeaderMap) -> Result<Option<KnownClient>, UnknownClient> {
         match &self.check {
             ClientCheck::Open => Ok(None),
@@ -118,7 +119,7 @@ impl KnownClients {
         let grant = self.granted(&record.rights)?;
         let standing = {
             let (store, clock, id) = (Arc::clone(store), self.clock, record.id);
-            // A database that does not answer is no permission.
+            // A database that does not respond grants nothing.
             CallerStanding::asked_of(move || store.is_live(id, clock.now().into()).unwrap_or(false))
         };
         let client = KnownClient {
@@ -153,7 +154,7 @@ impl KnownClients {
         })
     }
 
-    /// On the side: nobody waits for a disk because of it.
+    /// In the background: no request waits for a disk because of it.
     fn note_use(&self, record: TokenRecord, store: &Arc<AuthStore>) {
         let (store, now) = (Arc::clone(store), self.now());
         if !record.is_use_noted(now) {

@@ -1,3 +1,5 @@
+//! Formats a log line.
+
 use std::fmt;
 
 use lapidary_tools::quote::{one_line, quoted, visible_json};

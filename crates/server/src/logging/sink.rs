@@ -1,3 +1,5 @@
+//! Where log lines are written.
+
 use std::{
     io::{self, Write},
     sync::atomic::{AtomicBool, Ordering},

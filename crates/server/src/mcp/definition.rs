@@ -1,3 +1,5 @@
+//! Tool definitions of the protocol.
+
 use std::sync::Arc;
 
 use lapidary_tools::{CORE_TOOLS, Catalogue, Effect, ToolSpec};

@@ -65,7 +65,7 @@ impl PromptNews {
     }
 }
 
-/// Looks as long as there is a server, and anybody with this grant.
+/// Checks as long as there is a server, and a client with this grant.
 async fn look(news: Weak<GrantNews>, executor: Weak<Executor>, grant: Weak<Grant>) {
     let name = || "prompts".to_owned();
     let mut seen = PromptsSeen::default();

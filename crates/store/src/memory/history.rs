@@ -1,3 +1,5 @@
+//! The history of a vault in memory.
+
 use lapidary_note::ContentHash;
 
 use super::{MemoryState, MemoryStore};

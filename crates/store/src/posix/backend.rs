@@ -1,3 +1,5 @@
+//! The backend for a folder on disk.
+
 use std::{
     sync::{
         Arc,

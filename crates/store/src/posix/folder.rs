@@ -1,3 +1,5 @@
+//! A vault's folder, accessed through handles.
+
 mod changing;
 mod follow;
 mod names;

@@ -1,3 +1,5 @@
+//! The file operations of a commit, as a trait that tests can simulate.
+
 use std::{collections::BTreeSet, fmt, sync::Arc, time::SystemTime};
 
 use cap_std::fs::Dir;

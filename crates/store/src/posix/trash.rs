@@ -1,3 +1,5 @@
+//! The system trash of Linux desktops.
+
 use std::{
     io::{self, Write},
     path::{Path, PathBuf},

@@ -1,3 +1,5 @@
+//! Obsidian's own list of excluded files.
+
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 

@@ -1,3 +1,5 @@
+//! Folded paths, by which rules are compared.
+
 use unicode_normalization::UnicodeNormalization;
 
 /// One spelling for all names that some system treats as the same: macOS and sync services store accented letters in

@@ -1,3 +1,5 @@
+//! Patterns of `allow` and `deny`.
+
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use lapidary_note::quoted;
 

@@ -1,3 +1,5 @@
+//! The configured policy of a vault.
+
 use super::{PathDenied, PathGlobs, PathPrefix, fold::FoldedPath, fold::PathWanted};
 
 /// What the owner of the server configured for one vault.

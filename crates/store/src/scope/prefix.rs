@@ -1,3 +1,5 @@
+//! Path prefixes of rules.
+
 use std::fmt;
 
 use lapidary_note::quoted;

@@ -1,3 +1,5 @@
+//! Tests of scopes: what may be read and changed.
+
 use super::*;
 
 fn prefixes(list: &[&str]) -> Vec<PathPrefix> {

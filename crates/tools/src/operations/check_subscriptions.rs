@@ -1,3 +1,5 @@
+//! Checks subscribed files for changes.
+
 use std::collections::BTreeSet;
 
 use lapidary_operation::{

@@ -1,3 +1,5 @@
+//! Completes prompt arguments.
+
 use lapidary_operation::{
     Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup, VaultChoice,
 };

@@ -1,3 +1,5 @@
+//! Exports the history of a vault.
+
 use lapidary_operation::{
     CheckpointHistory, Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup,
     VaultChoice, bug,

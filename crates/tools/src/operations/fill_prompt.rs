@@ -1,3 +1,5 @@
+//! Fills in a prompt.
+
 use lapidary_operation::{
     Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup, VaultChoice, clipped,
 };

@@ -1,3 +1,5 @@
+//! Lists prompts.
+
 use lapidary_operation::{
     Context, ListedPrompt, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup,
     VaultChoice,

@@ -1,3 +1,5 @@
+//! Reads a resource.
+
 use lapidary_operation::{
     Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup, VaultChoice, bug,
 };

@@ -1,3 +1,5 @@
+//! Subscribes to a file.
+
 use lapidary_operation::{
     Context, FileSubscription, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup,
     VaultChoice,

@@ -1,3 +1,5 @@
+//! Checks the list of prompts for changes.
+
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, OpenedVaults, OperationDeclaration, PromptsSeen, ReadOperation, ReadPayload, Reason, ToolGroup,

@@ -1,3 +1,5 @@
+//! Completes values by prefix and substring.
+
 use lapidary_operation::{CompletedValues, Context, Reason};
 use lapidary_toolkit::{index, names::composed};
 use lapidary_vault::View;

@@ -1,3 +1,5 @@
+//! Media types by extension.
+
 use lapidary_vault::VaultPath;
 
 /// For unknown extensions.

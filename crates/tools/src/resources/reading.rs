@@ -1,3 +1,5 @@
+//! Reads files as resources.
+
 use lapidary_operation::{ContentForm, Context, Reason, ResourceBody, VaultState, bug};
 use lapidary_toolkit::{
     reading::{self, NOT_UTF8},

@@ -1,3 +1,5 @@
+//! URIs of resources.
+
 use lapidary_operation::{
     Reason, clipped,
     uri::{FILE_URIS, decoded, encoded},

@@ -1,3 +1,5 @@
+//! Tests of which tools are offered.
+
 use lapidary_operation::{Catalogue, Effect, OffReason, ProfileRules, ToolSelection, ToolStanding};
 
 use crate::TOOL_SET;

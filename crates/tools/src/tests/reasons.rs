@@ -1,3 +1,5 @@
+//! Tests over all reasons: wording, hints and quoting.
+
 use std::collections::BTreeSet;
 
 use lapidary_operation::{

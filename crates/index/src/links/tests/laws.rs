@@ -1,3 +1,5 @@
+//! Laws of links for random vaults: a written link leads to its target, also after a move.
+
 use std::collections::BTreeSet;
 
 use lapidary_note::{Document, LinkForm, LinkRetarget};

@@ -1,3 +1,5 @@
+//! Tests of links that follow moved files.
+
 use lapidary_note::LinkForm::{self, Markdown, Wiki};
 
 use super::{Files, path};

@@ -1,3 +1,5 @@
+//! Tests of where links lead.
+
 use super::Files;
 use crate::links::{folded_name, keys};
 

@@ -1,3 +1,5 @@
+//! Tests of how links are written.
+
 use lapidary_note::LinkForm::{self, Markdown, Wiki};
 
 use super::{Files, path};

@@ -1,3 +1,5 @@
+//! Tests of the cache of digests across restarts.
+
 use std::{fs, path::Path};
 
 use lapidary_store::posix::StateFolder;

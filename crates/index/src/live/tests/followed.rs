@@ -1,3 +1,5 @@
+//! Tests of files behind followed links.
+
 use std::{fs, sync::atomic::Ordering};
 
 use lapidary_store::posix::FolderStore;

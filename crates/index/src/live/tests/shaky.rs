@@ -1,3 +1,5 @@
+//! A backend that delays and loses changes, to test that the index recovers.
+
 use std::{
     collections::BTreeSet,
     path::Path,

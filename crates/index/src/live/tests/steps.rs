@@ -1,3 +1,5 @@
+//! Random steps on a vault: the index equals a newly built one after each.
+
 use std::{
     fs,
     path::{Path, PathBuf},

@@ -1,3 +1,5 @@
+//! The marks around code, formulas and comments.
+
 use std::ops::Range;
 
 use super::marker::BlockMarker;

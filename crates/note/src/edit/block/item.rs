@@ -1,3 +1,5 @@
+//! Markers and content of list items.
+
 use std::ops::Range;
 
 use super::marker::BlockMarker;

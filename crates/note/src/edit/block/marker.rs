@@ -1,3 +1,5 @@
+//! The `^id` of a block and where it is.
+
 use std::{borrow::Cow, ops::Range};
 
 use super::EditError;

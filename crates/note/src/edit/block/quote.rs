@@ -1,3 +1,5 @@
+//! Quote marks and callout titles.
+
 use super::marker::BlockMarker;
 
 /// The quote with another content. The title line of a callout stays if the content comes without quote marks.

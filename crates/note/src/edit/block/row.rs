@@ -1,3 +1,5 @@
+//! Cells and outer pipes of a table row.
+
 use super::{EditError, marker::BlockMarker};
 
 /// The table row with other cells, keeping its outer pipes.

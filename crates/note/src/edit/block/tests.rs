@@ -1,3 +1,5 @@
+//! Tests of replacing blocks of every kind.
+
 use super::*;
 use crate::edit::variants::{check, refuse};
 

@@ -1,3 +1,5 @@
+//! Retargets links to other places in the same file.
+
 use std::ops::Range;
 
 use super::{LinkForm, in_destination};

@@ -1,3 +1,5 @@
+//! Tests of retargeting links.
+
 use super::*;
 use crate::Note;
 use crate::edit::variants::{check, refuse};

@@ -1,3 +1,5 @@
+//! Tests of creating missing headings and blocks.
+
 use super::*;
 use crate::edit::variants::{check, refuse};
 

@@ -1,3 +1,5 @@
+//! The path of a property, such as `author.name`.
+
 use std::fmt;
 
 use super::PropertyError;

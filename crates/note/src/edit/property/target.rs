@@ -1,3 +1,5 @@
+//! The part of the YAML that an edit may change.
+
 use std::ops::Range;
 
 use super::{PropertyEdit, PropertyError, path::position, render::ScalarStyle};

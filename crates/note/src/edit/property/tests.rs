@@ -1,3 +1,5 @@
+//! Tests of edits of properties, as YAML before and after.
+
 use super::*;
 use crate::edit::variants::{check, refuse};
 

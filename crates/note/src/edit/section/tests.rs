@@ -1,3 +1,5 @@
+//! Tests of replacing, appending and prepending in sections.
+
 use super::*;
 use crate::edit::{
     heading::tests::find,

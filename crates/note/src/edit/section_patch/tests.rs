@@ -1,3 +1,5 @@
+//! Tests of patching headings, blocks and properties.
+
 use super::*;
 
 const APPEND: PatchOperation = PatchOperation::Add(InsertSide::Behind);

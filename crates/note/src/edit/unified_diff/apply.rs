@@ -1,3 +1,5 @@
+//! Applies a unified diff.
+
 use super::{DiffHunk, DiffLine, DiffMark, Patch, PatchError, PatchFailure, PatchMismatch};
 use crate::{
     Document,

@@ -1,3 +1,5 @@
+//! Parses a unified diff.
+
 use super::{DiffHunk, DiffLine, DiffMark, HunkRange, Patch, PatchError};
 use crate::text::plain_line_ends;
 

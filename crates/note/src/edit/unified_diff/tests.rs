@@ -1,3 +1,5 @@
+//! Tests of patches, and laws for random ones.
+
 use proptest::prelude::*;
 
 use super::*;

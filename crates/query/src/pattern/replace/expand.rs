@@ -1,3 +1,5 @@
+//! Expands references in replacement texts.
+
 use super::GroupSpans;
 
 /// The new text with `$1`, `$&`, `` $` ``, `$'`, `$<name>` and `$$` expanded. A group that took no part is empty, and a

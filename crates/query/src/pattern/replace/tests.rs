@@ -1,3 +1,5 @@
+//! Tests of replacing, compared with ECMAScript.
+
 use proptest::prelude::*;
 
 use super::*;

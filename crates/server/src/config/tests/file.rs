@@ -1,3 +1,5 @@
+//! Tests of the configuration file.
+
 use std::time::Duration;
 
 use lapidary_pipeline::RuleDecision;

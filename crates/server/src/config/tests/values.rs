@@ -1,3 +1,5 @@
+//! Tests of the values of settings.
+
 use crate::config::model::{LimitsConfig, ToolsConfig};
 use lapidary_pipeline::{RepetitionLimits, RuleDecision};
 use std::net::IpAddr;

@@ -1,3 +1,5 @@
+//! Tests of environment variables and `.env`.
+
 use super::*;
 use crate::config::{dotenv, inert};
 

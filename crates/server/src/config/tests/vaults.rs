@@ -1,3 +1,5 @@
+//! Tests of how vaults are chosen.
+
 use super::*;
 
 const LIST: &str = "/home/me/.config/obsidian/obsidian.json";

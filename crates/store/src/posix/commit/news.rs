@@ -1,3 +1,5 @@
+//! Events for the owner's log, bounded in number.
+
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
     sync::atomic::{AtomicU64, Ordering},

@@ -1,3 +1,5 @@
+//! Finishes or rolls back the changes of a killed server.
+
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::{

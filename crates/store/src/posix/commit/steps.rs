@@ -1,3 +1,5 @@
+//! Takes the steps of a change, one at a time.
+
 use std::time::SystemTime;
 
 use lapidary_note::ContentHash;

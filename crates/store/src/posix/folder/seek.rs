@@ -1,3 +1,5 @@
+//! Finds our own files that were moved.
+
 use std::{collections::BTreeSet, io};
 
 use super::{OpenedFolder, walk::passed_over};

@@ -1,3 +1,5 @@
+//! Walks the folders of a vault, on all cores.
+
 use std::{
     io::{self, Read},
     ops::Range,

@@ -1,3 +1,5 @@
+//! Late saves in the ledger.
+
 use lapidary_note::ContentHash;
 use rusqlite::{Error, OptionalExtension, Transaction, params};
 

@@ -1,3 +1,5 @@
+//! The SQLite database of the ledger: opening, syncing, replacing.
+
 use std::{
     cell::RefCell,
     fs::File,

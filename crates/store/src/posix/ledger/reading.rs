@@ -1,3 +1,5 @@
+//! Queries on the ledger.
+
 use rusqlite::{Connection, Error, ffi, params_from_iter, types::Value};
 
 use super::{Ledger, LedgerError, records};

@@ -1,3 +1,5 @@
+//! Rows of the ledger.
+
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use lapidary_note::ContentHash;

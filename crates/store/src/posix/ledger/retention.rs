@@ -1,3 +1,5 @@
+//! Removes old checkpoints.
+
 use std::time::SystemTime;
 
 use rusqlite::{Error, Transaction, params};

@@ -1,3 +1,5 @@
+//! Tests of the ledger: durability, damage and retention.
+
 use std::{
     path::{Path, PathBuf},
     sync::atomic::{AtomicUsize, Ordering},

@@ -1,3 +1,5 @@
+//! Tests of watching replaced files.
+
 use std::{
     sync::{Arc, atomic::Ordering, mpsc::channel},
     thread::sleep,

@@ -1,3 +1,5 @@
+//! Change notifications with inotify.
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     mem::MaybeUninit,

@@ -1,3 +1,5 @@
+//! Runs another tool by name.
+
 use lapidary_operation::{
     Declaration, Example, ExampleResult, ReasonKind, RelayTool, RelayedCall, ToolGroup, WireFamily,
 };

@@ -1,3 +1,5 @@
+//! Finds tools for a task.
+
 mod arguments;
 mod ranking;
 

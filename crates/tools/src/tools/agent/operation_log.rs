@@ -1,3 +1,5 @@
+//! Shows the log of calls.
+
 use std::collections::BTreeSet;
 
 use lapidary_operation::{

@@ -1,3 +1,5 @@
+//! Applies a unified diff.
+
 use lapidary_note::{ContentHash, Patch, PatchFailure};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,

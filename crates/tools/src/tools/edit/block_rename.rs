@@ -1,3 +1,5 @@
+//! Renames a block id and updates links to it.
+
 use lapidary_note::{Block, BlockRename as Rename, ContentHash, Document};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, FilePart, PathArgument, PathRole, Reason, ReasonKind,

@@ -1,3 +1,5 @@
+//! Several changes as one.
+
 use std::collections::BTreeMap;
 
 use lapidary_operation::{

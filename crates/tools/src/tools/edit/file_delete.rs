@@ -1,3 +1,5 @@
+//! Deletes a file or an empty folder.
+
 use std::sync::Arc;
 
 use lapidary_note::ContentHash;

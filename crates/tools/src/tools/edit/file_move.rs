@@ -1,3 +1,5 @@
+//! Moves or renames a file or folder and updates links to it.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use lapidary_operation::{

@@ -1,3 +1,5 @@
+//! Changes several properties.
+
 use lapidary_note::{ContentHash, PropertyPath, YamlValue};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,

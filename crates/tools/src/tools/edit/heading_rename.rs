@@ -1,3 +1,5 @@
+//! Renames a heading and updates links to it.
+
 use lapidary_note::{ContentHash, Document, Heading, HeadingRename as Rename};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, FilePart, PathArgument, PathRole, Reason, ReasonKind,

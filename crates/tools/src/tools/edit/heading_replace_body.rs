@@ -1,3 +1,5 @@
+//! Replaces the text under a heading.
+
 use lapidary_note::{BlankLines, ContentHash, Heading, SectionEdit, SectionPart};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, FilePart, PathArgument, PathRole, Reason, ReasonKind,

@@ -1,3 +1,5 @@
+//! Replaces lines.
+
 use lapidary_note::{ContentHash, LineRange};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, FilePart, PathArgument, PathRole, Reason, ReasonKind,

@@ -1,3 +1,5 @@
+//! Appends to a note or section.
+
 use lapidary_note::{ContentHash, FileContent, InsertSide, PatchOperation};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,

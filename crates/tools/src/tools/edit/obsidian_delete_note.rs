@@ -1,3 +1,5 @@
+//! Moves a note to the trash.
+
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     CommitReport, Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind,

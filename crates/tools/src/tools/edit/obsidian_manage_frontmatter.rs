@@ -1,3 +1,5 @@
+//! Reads, sets or deletes a property.
+
 use lapidary_note::{ContentHash, Document, PropertyEdit, PropertyPath};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,

@@ -1,3 +1,5 @@
+//! Lists, adds or removes tags of a note.
+
 use lapidary_note::{ContentHash, EditError, TagEdit, TagPlaces};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,

@@ -1,3 +1,5 @@
+//! Changes one part of a note.
+
 use lapidary_note::{ContentHash, InsertSide, PatchOperation};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,

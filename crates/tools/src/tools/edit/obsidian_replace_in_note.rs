@@ -1,3 +1,5 @@
+//! Finds and replaces in a note.
+
 mod in_scope;
 
 use lapidary_note::ContentHash;

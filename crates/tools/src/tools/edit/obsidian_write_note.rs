@@ -1,3 +1,5 @@
+//! Creates or replaces a note.
+
 use lapidary_note::{ContentHash, PatchOperation};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,

@@ -1,3 +1,5 @@
+//! Replaces by regular expression, as a proposal first.
+
 use std::collections::BTreeMap;
 
 use lapidary_note::ContentHash;

@@ -1,3 +1,5 @@
+//! Renames a tag in all notes.
+
 use std::collections::BTreeSet;
 
 use lapidary_note::{is_tag, is_tag_within};

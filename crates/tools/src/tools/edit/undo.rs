@@ -1,3 +1,5 @@
+//! Undoes the caller's own changes.
+
 mod taken_back;
 
 use lapidary_operation::{

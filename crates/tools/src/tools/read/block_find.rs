@@ -1,3 +1,5 @@
+//! Finds a block by its id.
+
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,

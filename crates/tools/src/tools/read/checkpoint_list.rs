@@ -1,3 +1,5 @@
+//! Lists checkpoints.
+
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRefusal, PathRole, ReadTool, Reason, ReasonKind,
     ToolGroup, WireFamily, quote::quoted,

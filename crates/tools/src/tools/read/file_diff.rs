@@ -1,3 +1,5 @@
+//! Compares two versions of a file.
+
 use lapidary_note::{ContentHash, ExpectedHash};
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,

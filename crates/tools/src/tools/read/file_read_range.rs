@@ -1,3 +1,5 @@
+//! Reads a range of lines.
+
 use lapidary_note::{ContentHash, LineRange};
 use lapidary_operation::{
     ArgumentProblem, Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason,

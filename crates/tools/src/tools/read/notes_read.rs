@@ -1,3 +1,5 @@
+//! Reads several notes or sections.
+
 use lapidary_note::{ContentHash, Heading};
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, OfferedTools, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily,

@@ -1,3 +1,5 @@
+//! Lists the headings of a note.
+
 use lapidary_note::{ContentHash, Heading};
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,

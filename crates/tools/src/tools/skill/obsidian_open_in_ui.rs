@@ -1,3 +1,5 @@
+//! Gives the link that opens a note in the app.
+
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRefusal, PathRole, ReadTool, Reason, ReasonKind,
     ToolGroup, WireFamily,

@@ -1,3 +1,5 @@
+//! Lists files and folders.
+
 use std::collections::BTreeMap;
 
 use lapidary_operation::{

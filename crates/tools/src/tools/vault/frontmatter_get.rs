@@ -1,3 +1,5 @@
+//! Reads properties.
+
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,

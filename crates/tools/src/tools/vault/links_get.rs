@@ -1,3 +1,5 @@
+//! Lists links and backlinks.
+
 mod backlinks;
 
 use lapidary_note::ContentHash;

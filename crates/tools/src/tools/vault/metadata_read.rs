@@ -1,3 +1,5 @@
+//! Reads the metadata of a note.
+
 use std::collections::BTreeMap;
 
 use lapidary_note::{ContentHash, Heading};

@@ -1,3 +1,5 @@
+//! Lists files as a tree.
+
 mod tree;
 
 use lapidary_operation::{

@@ -1,3 +1,5 @@
+//! Lists tags with their counts.
+
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily, quote::quoted,
 };

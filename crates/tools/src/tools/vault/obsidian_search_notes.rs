@@ -1,3 +1,5 @@
+//! Searches notes by query, words or rule.
+
 mod hits;
 mod logic;
 mod ranked;

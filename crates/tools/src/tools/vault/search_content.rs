@@ -1,3 +1,5 @@
+//! Finds lines by text or regular expression.
+
 use std::{collections::HashMap, ops::Range};
 
 use lapidary_note::ContentHash;

@@ -1,3 +1,5 @@
+//! Lists the tags of a note or the vault.
+
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
     WireFamily, quote::quoted,

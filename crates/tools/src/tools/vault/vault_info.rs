@@ -1,3 +1,5 @@
+//! Counts notes and their size.
+
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WalkCost, WireFamily, bug,
     quote::quoted,

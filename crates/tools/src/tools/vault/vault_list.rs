@@ -1,3 +1,5 @@
+//! Lists the vaults.
+
 use lapidary_operation::{
     AgentTool, Context, Declaration, Example, ExampleResult, Reason, ReasonKind, ToolGroup, WireFamily, quote::quoted,
 };

@@ -1,3 +1,5 @@
+//! Tests of adding text to blocks of every kind.
+
 use super::*;
 use crate::edit::{
     block::tests::find_a,

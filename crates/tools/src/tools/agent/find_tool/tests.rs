@@ -1,3 +1,5 @@
+//! Tests of the size and content of answers.
+
 use lapidary_operation::{Catalogue, ProfileRules, ToolSelection};
 
 use super::*;

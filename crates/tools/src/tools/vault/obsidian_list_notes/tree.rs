@@ -1,3 +1,5 @@
+//! Draws a tree.
+
 use lapidary_operation::quote::one_line;
 
 /// One line of a tree: its depth, from 0, and its text.
