@@ -81,7 +81,7 @@ pub fn install_panic_hook() {
 pub fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, Bug> {
     LAST_PANIC.take();
     catch_unwind(AssertUnwindSafe(run)).map_err(|_| {
-        // rayon forwards the panics of its own threads, whose places were logged there.
+        // rayon forwards the panics of its threads, whose places were logged there.
         LAST_PANIC.take().unwrap_or_else(|| Bug::report(format_args!("a panic on another thread")))
     })
 }

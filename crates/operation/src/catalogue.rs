@@ -153,7 +153,7 @@ impl Catalogue {
         &self.entries
     }
 
-    /// Switches off what the scopes of a caller do not cover.
+    /// Switches off tools that the scopes of a caller do not cover.
     pub(crate) fn restrict(&mut self, covers: &dyn Fn(&ToolSpec) -> bool) {
         for entry in &mut self.entries {
             if !matches!(entry.standing, ToolStanding::Off(_)) && !covers(&entry.spec) {

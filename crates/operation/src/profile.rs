@@ -72,13 +72,13 @@ impl ProfileView {
         Ok(Self { name: name.to_owned(), catalogue, most: rules.most, groups })
     }
 
-    /// The same profile without what the scopes of a caller do not cover: `covers` is asked about tools, `shows` about
-    /// what is not a tool and belongs to a group.
+    /// The same profile without anything that the scopes of a caller do not cover: `covers` decides about tools, `shows`
+    /// about other operations by group.
     #[must_use]
     pub fn within(mut self, covers: &dyn Fn(&ToolSpec) -> bool, shows: &dyn Fn(ToolGroup) -> bool) -> Self {
         self.catalogue.restrict(covers);
         self.groups.retain(|group| shows(*group));
-        // A batch or a relay does what its parts may do, so it says nothing about how far the scopes go.
+        // A batch or a relay does what its parts may do, so it says nothing about the extent of the scopes.
         let changes = self.catalogue.on().filter(|entry| entry.spec.kind == ToolKind::Write);
         let most = changes.map(|entry| entry.spec.effect).max().unwrap_or(Effect::Read);
         self.most = self.most.min(most);

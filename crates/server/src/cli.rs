@@ -33,7 +33,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether there is nothing to do without a vault.
+    /// Whether the command needs a vault.
     pub(crate) fn needs_vault(&self) -> bool {
         !matches!(self, Self::Token(_))
     }
@@ -281,15 +281,15 @@ impl Approvals {
     }
 }
 
-/// Tokens of clients that call over HTTP. Options as `--vault` mean something else here than elsewhere, so the general ones
-/// are not taken behind these words.
+/// Tokens of HTTP clients. Options such as `--vault` have a different meaning here, so the general ones are not accepted
+/// after these words.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum TokenWord {
-    /// Make a token and print it; it is shown this once
+    /// Create a token and print it; it is shown only once
     Create(NewToken),
-    /// Print the tokens and what they are for
+    /// Print the tokens and their rights
     List {
-        /// Those that expired or were revoked too
+        /// Include expired and revoked tokens
         #[arg(long)]
         all: bool,
         /// Print JSON instead of a table
@@ -298,7 +298,7 @@ pub(crate) enum TokenWord {
         #[command(flatten)]
         file: ConfigFile,
     },
-    /// Take a token back; a running server refuses it from then on
+    /// Revoke a token; a running server refuses it from then on
     Revoke {
         /// The name of the token
         name: String,
@@ -309,7 +309,7 @@ pub(crate) enum TokenWord {
 
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct NewToken {
-    /// For whom it is, like `phone`; in the log
+    /// The client's name, like `phone`; used in the log
     pub(crate) name: String,
     /// What it may do: `reader`, `editor`, `curator` or a profile of the configuration file
     #[arg(long, value_name = "NAME")]
@@ -317,13 +317,13 @@ pub(crate) struct NewToken {
     /// Folders and notes it may see and change, separated by commas; may be repeated
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) paths: Vec<String>,
-    /// The name of a vault that there is for it; may be repeated
+    /// A vault that it may use; may be repeated
     #[arg(long = "vault", value_name = "NAME", value_delimiter = ',')]
     pub(crate) vaults: Vec<String>,
-    /// It changes nothing
+    /// It may not change anything
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// When it ends: 30d, 12h, 2w, 1y or `never`
+    /// When it expires: 30d, 12h, 2w, 1y or `never`
     #[arg(long, value_name = "TIME", default_value = "90d")]
     pub(crate) expires: lapidary_auth::TokenLifetime,
     #[command(flatten)]
@@ -332,7 +332,7 @@ pub(crate) struct NewToken {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct ConfigFile {
-    /// The configuration file to read instead of the one in the configuration folder
+    /// Configuration file to read instead of the default one
     #[arg(long, value_name = "FILE")]
     config: Option<String>,
 }
@@ -381,7 +381,7 @@ enum CommandWord {
     Checkpoints(FlagsWith<Checkpoints>),
     /// Review pending approvals
     Approvals(FlagsWith<Approvals>),
-    /// Make, list and revoke the tokens of clients that call over HTTP
+    /// Create, list and revoke the tokens of HTTP clients
     #[command(subcommand)]
     Token(TokenWord),
 }
@@ -391,7 +391,7 @@ struct Listen {
     /// Serve over HTTP instead, at PORT, HOST or HOST:PORT if given
     #[arg(long, value_name = "ADDR", num_args = 0..=1)]
     http: Option<Option<HttpAddress>>,
-    /// Let everybody who reaches the port use the vaults, also from other computers
+    /// Let every client that reaches the port use the vaults, also from other computers
     #[arg(long)]
     insecure_no_auth: bool,
 }

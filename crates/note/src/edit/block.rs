@@ -125,7 +125,7 @@ fn footnote_label(text: &str) -> usize {
 /// Whether a block is found again in its place, under `id`, and all other blocks and headings are unchanged.
 fn keeps_block(before: &Note<'_>, after: &Note<'_>, block: &Block, changed: &Range<usize>, id: &str) -> bool {
     let (shown, edited) = (before.text, after.text);
-    // An item can contain a list in the middle of its own text; replacing around it would lose that list.
+    // An item can contain a list in the middle of its text; replacing around it would lose that list.
     let inside = |item: &ListItem| item.span.start > changed.start && item.span.start < changed.end;
     if block.kind == BlockKind::Item && before.items.iter().any(inside) {
         return false;

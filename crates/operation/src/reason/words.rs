@@ -23,7 +23,7 @@ pub(super) fn why_off(off: &OffReason) -> &'static str {
         OffReason::Excluded => " by the owner",
         OffReason::NotChosen => ": it is not among the tools that the owner chose",
         OffReason::Profile => ": it is not in this client's profile",
-        OffReason::Scope => ": the token of this client does not cover it",
+        OffReason::Scope => ": it is not covered by this client's token",
     }
 }
 

@@ -227,7 +227,7 @@ impl<'l> LogicEvaluation<'l> {
                 let wanted = vec![Cow::Borrowed(b)];
                 let missing = self.missing(&wanted, data);
                 let (all, gone) = (b.items().len(), missing.items().len());
-                #[expect(clippy::cast_precision_loss, reason = "so many keys are never requested")]
+                #[expect(clippy::cast_precision_loss, reason = "no caller requests that many keys")]
                 let enough = (all - gone.min(all)) as f64 >= to_number(a);
                 if enough { Value::List(Vec::new()) } else { missing }
             }

@@ -43,8 +43,8 @@ pub(super) fn run(config: &Config, assembled: &AssembledServer) -> Result<Comman
     ended.map(|()| CommandOutcome::Well).map_err(CommandFailure::Serving)
 }
 
-/// How clients are asked who they are. An address that others can reach is not served without asking, unless the owner has
-/// said so in plain words.
+/// How clients are authenticated. An address that others can reach is not served without authentication, unless the owner
+/// explicitly allows it.
 fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownClients, CommandFailure> {
     let AuthSettings { mode, secret, issuer, audience, ignores_scopes, insecure } = &config.http.auth;
     let has_configured = !assembled.configured.is_empty();
@@ -68,7 +68,7 @@ fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownCl
                 verifier.map_err(|error| CommandFailure::Misconfigured(format!("MCP_AUTH_SECRET_KEY: {error}")))?;
             ClientCheck::SharedSecret { verifier: Arc::new(verifier), checks_scopes: !ignores_scopes }
         }
-        // Refused when the configuration was read.
+        // Refused when the configuration was loaded.
         (AuthMode::Jwt, None) => {
             return Err(CommandFailure::Misconfigured("MCP_AUTH_SECRET_KEY is not set".to_owned()));
         }
@@ -83,12 +83,12 @@ fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownCl
         if matches!(check, ClientCheck::Open) && !insecure {
             return Err(CommandFailure::Misconfigured(format!(
                 "{host} can be reached from other computers, and nobody would be asked who they are. Make a token with \
-                 `lapidary token create NAME`, or listen at 127.0.0.1. If everybody who reaches the port may read and change \
+                 `lapidary token create NAME`, or listen on 127.0.0.1. If every client that reaches the port may read and change \
                  the vaults, say --insecure-no-auth."
             )));
         }
         tracing::warn!(
-            "{host} can be reached from other computers and there is no TLS: tokens and notes travel in clear unless a proxy encrypts them"
+            "{host} can be reached from other computers and there is no TLS: tokens and notes are sent in clear text unless a proxy encrypts them"
         );
     }
     Ok(KnownClients { check, grants: Arc::clone(&assembled.grants), clock: Clock::system() })

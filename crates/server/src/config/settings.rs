@@ -587,7 +587,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("MCP_JWT_EXPECTED_ISSUER"),
         flag: None,
         default: ShownDefault::Words("any"),
-        doc: "What the claim `iss` of a JSON web token has to be.",
+        doc: "The required value of the claim `iss` of a JSON web token.",
         apply: |draft, given| given.raw.text().map(|text| draft.config.http.auth.issuer = Some(text.to_owned())),
     },
     Setting {
@@ -596,7 +596,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("MCP_JWT_EXPECTED_AUDIENCE"),
         flag: None,
         default: ShownDefault::Words("any"),
-        doc: "What the claim `aud` of a JSON web token has to be or contain.",
+        doc: "The required value of the claim `aud` of a JSON web token, or one of its values.",
         apply: |draft, given| given.raw.text().map(|text| draft.config.http.auth.audience = Some(text.to_owned())),
     },
     Setting {
@@ -618,7 +618,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
             given: |flags| switch(flags.insecure_no_auth),
         }),
         default: ShownDefault::Value("false"),
-        doc: "Serve an address that other computers can reach although nobody is asked for a token: everybody who reaches the \
+        doc: "Serve an address that other computers can reach without authentication: every client that reaches the \
               port can read and change the vaults.",
         apply: |draft, given| toggle(&given.raw).map(|insecure| draft.config.http.auth.insecure = insecure),
     },

@@ -449,7 +449,7 @@ fn a_version_that_was_written_here_is_known_after_another_change_and_a_move() {
     let first = server.done("file_read", json!({ "file": "d/k.md" }))["contentHash"].clone();
     let edit = json!({ "file": "d/k.md", "find": "one", "replace": "two" });
     let second = server.done("str_replace", edit)["contentHash"].clone();
-    vault.write("d/k.md", b"two\nsomebody's\n");
+    vault.write("d/k.md", b"two\na user's\n");
     let diff = server.done("file_diff", json!({ "file": "d/k.md", "fromHash": second }));
     assert!(diff["unifiedDiff"].as_str().unwrap().contains("+a user's"), "{diff:#}");
     server.done("file_move", json!({ "from": "d/k.md", "to": "d/kk.md" }));

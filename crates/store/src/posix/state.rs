@@ -342,8 +342,8 @@ pub(super) fn open_database(path: &Path) -> Result<Connection, rusqlite::Error> 
     Connection::open_with_flags(real, OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW)
 }
 
-/// A database in the state folder itself, which belongs to no vault; `make` makes it if it is not there. Nobody else can
-/// read it.
+/// A database in the state folder itself, which belongs to no vault; `make` creates it if it is missing. Other users
+/// cannot read it.
 pub fn open_state_database(base: &Path, name: &str, make: bool) -> io::Result<Option<Connection>> {
     is_ours_alone(base).map_err(|problem| io::Error::new(io::ErrorKind::PermissionDenied, problem))?;
     let path = base.join(name);

@@ -150,7 +150,7 @@ fn set(root: &YamlContainer, path: &PropertyPath, value: &YamlValue, hint: Scala
     container.set(first, &container.node(&value, hint)?)
 }
 
-/// Whether item by item is worth it: each step costs the whole list, so many changes are written together.
+/// Whether item by item is worth it: each step costs the whole list, so large changes are written together.
 fn few_differ(old: &[YamlValue], new: &[YamlValue]) -> bool {
     const FEW: usize = 16;
     let same = |(old, new): &(&YamlValue, &YamlValue)| old == new;
