@@ -79,7 +79,7 @@ pub enum EditError {
     Unclosed,
     #[error("it would be put into a part of itself")]
     IntoItself,
-    #[error("properties are no text that can be moved")]
+    #[error("properties cannot be moved as text")]
     InProperties,
     #[error("there is no text in it")]
     NothingToMove,

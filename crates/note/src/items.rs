@@ -5,7 +5,7 @@ use std::ops::Range;
 /// An item of a list.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListItem {
-    /// From the marker to the end of its own content, without nested lists and the last line ending.
+    /// From the marker to the end of its content, without nested lists and the last line ending.
     pub span: Range<usize>,
     /// The same with nested lists.
     pub whole: Range<usize>,

@@ -178,7 +178,7 @@ pub struct RowLink<'r> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowItem<'r> {
     pub line: usize,
-    /// Of its own content, without the lists in it.
+    /// Of the item itself, without the lists in it.
     pub line_count: usize,
     /// How many items enclose it.
     pub depth: usize,
@@ -192,7 +192,7 @@ pub struct RowItem<'r> {
     pub text: Cow<'r, str>,
     /// The first line of its list; `None` inside a quote.
     pub list_line: Option<usize>,
-    /// From the marker to the end of its own content, in bytes of [`Row::content`].
+    /// From the marker to the end of its content, in bytes of [`Row::content`].
     pub span: Range<usize>,
     /// The same as Obsidian counts it.
     pub start: TextPosition,

@@ -82,7 +82,7 @@ fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownCl
     if !host.is_loopback() {
         if matches!(check, ClientCheck::Open) && !insecure {
             return Err(CommandFailure::Misconfigured(format!(
-                "{host} can be reached from other computers, and nobody would be asked who they are. Make a token with \
+                "{host} can be reached from other computers, and clients would not be authenticated. Create a token with \
                  `lapidary token create NAME`, or listen on 127.0.0.1. If every client that reaches the port may read and change \
                  the vaults, say --insecure-no-auth."
             )));

@@ -180,7 +180,7 @@ fn an_older_client_is_notified_on_the_stream_of_its_session() {
     vault.write("My notes/a.md", b"two");
     assert_eq!(uri_of(&event(&mut stream)), NOTE);
     vault.write("b.md", b"two");
-    assert_eq!(uri_of(&event(&mut others)), "obsidian://vault/b.md", "each session is notified of its own files");
+    assert_eq!(uri_of(&event(&mut others)), "obsidian://vault/b.md", "each session gets only its notifications");
 }
 
 #[test]

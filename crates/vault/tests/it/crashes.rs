@@ -91,7 +91,7 @@ impl Count {
     }
 }
 
-/// Kills a change before one of its calls, then each recovery before one of its own, and lets the last one finish.
+/// Kills a change before one of its calls, then each recovery before one of its calls, and lets the last one finish.
 /// Returns whether the first and the last of the killed finished.
 fn crash(scenario: &Scenario, kills: &[usize], count: &mut Count) -> (bool, bool) {
     let place = Place::new(scenario);
