@@ -115,7 +115,8 @@ fn odd_phrases(line: &str, before: &str) -> Vec<&'static str> {
                 continue;
             }
             let next = right.trim_start().split(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
-            let previous = left.split_whitespace().rfind(|word| word.contains(char::is_alphanumeric)).unwrap_or(before);
+            let mut words = left.split(|c: char| !c.is_alphanumeric()).filter(|word| !word.is_empty());
+            let previous = words.next_back().unwrap_or(before);
             // "There is no such file" is how English says it.
             let is_existence = phrase.ends_with(" no") && previous.eq_ignore_ascii_case("there");
             if !is_existence && !CONTINUATIONS.contains(&(phrase, next)) {
