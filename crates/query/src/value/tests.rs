@@ -48,6 +48,7 @@ fn inline_values_are_what_dataview_takes_them_for() {
         ("![[a.png|x]]", "link ![[a.png|x]]"),
         ("#a, #b", "[text #a, text #b]"),
         ("1,", "[number 1]"),
+        ("1,2,", "text 1,2,"),
         ("true", "bool true"),
         ("TRUE", "text TRUE"),
         ("today", "text today"),
