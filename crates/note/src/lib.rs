@@ -55,4 +55,4 @@ pub use quote::{Quoted, one_line, outside_quotations, quoted, visible, visible_j
 pub use tags::{PropertyTag, Tag};
 pub use tasks::{Task, TaskField, TaskFieldKind};
 pub use text::{LineEnding, NotUtf8, shown_text};
-pub use yaml::{NodeContent, Property, YamlNode, YamlValue};
+pub use yaml::{NodeContent, Property, YamlNode, YamlValue, read_yaml};

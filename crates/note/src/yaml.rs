@@ -131,6 +131,12 @@ pub(crate) fn read(yaml: &str) -> Result<YamlNode, YamlError> {
     simple::read(yaml).map_or_else(|| reader::read(yaml).map(YamlDocument::into_node), Ok)
 }
 
+/// A YAML file that is not a note, such as a base: its one value with where its parts stand. The line of a fault is
+/// counted from 1.
+pub fn read_yaml(yaml: &str) -> Result<YamlNode, (usize, String)> {
+    read(yaml).map_err(|error| (error.line, error.problem.to_string()))
+}
+
 /// Reads one YAML document with its comments, anchors and aliases.
 pub(crate) fn document(yaml: &str) -> Result<YamlDocument, YamlError> {
     // What is simple has none of them.

@@ -36,6 +36,7 @@ impl CatalogueEntry {
     pub fn authorize(&self) -> Result<(), Reason> {
         match self.standing {
             ToolStanding::Listed | ToolStanding::Deferred => Ok(()),
+            ToolStanding::Off(OffReason::Scope) => Err(Reason::InsufficientScope { tool: self.spec.name().to_owned() }),
             ToolStanding::Off(off) => Err(Reason::ToolOff { tool: self.spec.name().to_owned(), off }),
         }
     }
@@ -58,6 +59,8 @@ pub enum OffReason {
     NotChosen,
     /// The caller's profile does not have it.
     Profile,
+    /// The scopes of the caller's token do not cover it.
+    Scope,
 }
 
 /// What the owner chose. Words are tool names, group names, `default`, `obsidian`, `files` or `all`.
@@ -149,6 +152,15 @@ impl Catalogue {
 
     pub fn entries(&self) -> &[CatalogueEntry] {
         &self.entries
+    }
+
+    /// Switches off what the scopes of a caller do not cover.
+    pub(crate) fn restrict(&mut self, covers: &dyn Fn(&ToolSpec) -> bool) {
+        for entry in &mut self.entries {
+            if !matches!(entry.standing, ToolStanding::Off(_)) && !covers(&entry.spec) {
+                entry.standing = ToolStanding::Off(OffReason::Scope);
+            }
+        }
     }
 
     /// Whether the text of an answer of this family is its JSON, as in the original, instead of a short form.

@@ -1,7 +1,8 @@
 //! What a caller may use of what the server offers. Chosen by the owner, never by a call.
 
 use crate::{
-    Catalogue, CatalogueEntry, Effect, OffReason, SelectionError, ToolGroup, ToolSelection, ToolSet, ToolStanding,
+    Catalogue, CatalogueEntry, Effect, OffReason, SelectionError, ToolGroup, ToolKind, ToolSelection, ToolSet,
+    ToolSpec, ToolStanding,
 };
 
 /// How a profile is described: words as in `--tools`, and the most that may happen to files.
@@ -69,6 +70,19 @@ impl ProfileView {
             |entry: &&CatalogueEntry| entry.in_profile && entry.standing != ToolStanding::Off(OffReason::Excluded);
         let groups = catalogue.entries().iter().filter(has).map(|entry| entry.spec.declaration.group).collect();
         Ok(Self { name: name.to_owned(), catalogue, most: rules.most, groups })
+    }
+
+    /// The same profile without what the scopes of a caller do not cover: `covers` is asked about tools, `shows` about
+    /// what is not a tool and belongs to a group.
+    #[must_use]
+    pub fn within(mut self, covers: &dyn Fn(&ToolSpec) -> bool, shows: &dyn Fn(ToolGroup) -> bool) -> Self {
+        self.catalogue.restrict(covers);
+        self.groups.retain(|group| shows(*group));
+        // A batch or a relay does what its parts may do, so it says nothing about how far the scopes go.
+        let changes = self.catalogue.on().filter(|entry| entry.spec.kind == ToolKind::Write);
+        let most = changes.map(|entry| entry.spec.effect).max().unwrap_or(Effect::Read);
+        self.most = self.most.min(most);
+        self
     }
 
     /// Whether it has anything of this group: what is not a tool belongs to one all the same.

@@ -18,7 +18,8 @@ use lapidary_vault::{
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Caller, Executor, Grant, Invocation, Outcome, Principal, clock::iso, execution::Execution, stages::check::VAULT,
+    Caller, CallerStanding, Executor, Grant, Invocation, Outcome, Principal, clock::iso, execution::Execution,
+    stages::check::VAULT,
 };
 
 /// Nobody remembers for longer what they were asked.
@@ -336,6 +337,7 @@ impl Executor {
             can_be_asked: false,
             caller: Caller::Unknown,
             is_single_client: false,
+            standing: CallerStanding::default(),
         })
     }
 

@@ -17,13 +17,18 @@ impl Clock {
         iso(self.now())
     }
 
+    /// A moment as the log writes it.
+    pub fn written(time: SystemTime) -> String {
+        iso(time)
+    }
+
     /// Noon of a Wednesday, by which the examples of tools go.
     #[cfg(test)]
     pub(crate) fn of_examples() -> Self {
         Self(|| SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_776_254_400))
     }
 
-    pub(crate) fn now(self) -> SystemTime {
+    pub fn now(self) -> SystemTime {
         (self.0)()
     }
 }

@@ -95,11 +95,6 @@ impl Executor {
         &self.setup.grant
     }
 
-    /// All that anybody can have here, that of everybody first.
-    pub fn grants(&self) -> impl Iterator<Item = &Arc<Grant>> {
-        std::iter::once(&self.setup.grant).chain(self.setup.grants.iter().map(|(_, grant)| grant))
-    }
-
     pub fn vaults(&self) -> &ServedVaults {
         &self.setup.vaults
     }

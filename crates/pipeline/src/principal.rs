@@ -1,4 +1,6 @@
-use std::sync::Arc;
+//! Who is calling, and what the owner lets it use.
+
+use std::{fmt, sync::Arc};
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{Author, ProfileView};
@@ -19,6 +21,29 @@ pub struct Principal {
     pub caller: Caller,
     /// Whether the id stands for one client. Without sessions nothing tells who else calls under the same name.
     pub is_single_client: bool,
+    /// Asked again before anything is changed: a token may be revoked while its call runs.
+    pub standing: CallerStanding,
+}
+
+/// Whether a caller still is who it was when its call came in.
+#[derive(Clone, Default)]
+pub struct CallerStanding(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
+
+impl CallerStanding {
+    /// Of a caller whose right to call can end.
+    pub fn asked_of(holds: impl Fn() -> bool + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(holds)))
+    }
+
+    pub fn holds(&self) -> bool {
+        self.0.as_ref().is_none_or(|holds| holds())
+    }
+}
+
+impl fmt::Debug for CallerStanding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.0.is_some() { "can end" } else { "stays" })
+    }
 }
 
 /// Tells callers of one name apart.

@@ -19,8 +19,8 @@ use tracing::{
 };
 
 use crate::{
-    AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Caller, Clock, Executor, ExecutorSetup, Grant, Invocation,
-    Outcome, Principal, RepetitionLimits, ServedVault, ServedVaults,
+    AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Caller, CallerStanding, Clock, Executor, ExecutorSetup, Grant,
+    Invocation, Outcome, Principal, RepetitionLimits, ServedVault, ServedVaults,
 };
 
 /// The name of the only vault.
@@ -130,6 +130,7 @@ impl TestServer {
             can_be_asked: self.can_be_asked,
             caller: Caller::of("tester"),
             is_single_client: true,
+            standing: CallerStanding::default(),
         }
     }
 

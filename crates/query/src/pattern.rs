@@ -6,6 +6,7 @@
 
 mod automaton;
 mod backtracker;
+mod ecmascript;
 mod engine;
 mod line;
 mod lines;
@@ -26,6 +27,7 @@ use backtracker::Backtracker;
 use engine::{PatternEngine, SearchHalt};
 use literal::LiteralText;
 
+pub use ecmascript::ExpressionFault;
 pub use line::{lines_after, lines_before};
 pub use lines::{LineCount, LineMatch, MatchingLines};
 pub use replace::{ExpressionFlags, ReplaceError, Replacement, Replacer};

@@ -5,6 +5,7 @@
 //! the clock, and the budgets.
 
 mod context;
+mod dataview_settings;
 mod halt;
 mod owner_marks;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod scanned_vault;
 use crate::Row;
 
 pub use context::{DroppedRows, QueryContext, QueryLimits, QueryStep};
+pub use dataview_settings::DataviewSettings;
 pub use halt::{QueryHalt, QuerySyntaxError};
 pub use owner_marks::OwnerMarks;
 pub use row_set::{RowNumber, RowSet};

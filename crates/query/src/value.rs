@@ -8,7 +8,7 @@ mod date;
 mod duration;
 mod json;
 mod link;
-mod literal;
+pub(crate) mod literal;
 mod recognise;
 #[cfg(test)]
 mod tests;
@@ -16,8 +16,10 @@ mod tests;
 use indexmap::IndexMap;
 
 pub use date::{DateValue, DateZone};
-pub use duration::DurationValue;
+pub use duration::{DurationUnit, DurationValue};
+pub use json::typed_json;
 pub use link::LinkValue;
+pub(crate) use literal::bases_date as bases_date_text;
 pub use recognise::{bases_property, dataview_field, dataview_property};
 
 /// What a property, a field or an expression comes to.

@@ -29,6 +29,14 @@ pub(crate) enum Command {
     Audit(Audit),
     Checkpoints(Checkpoints),
     Approvals(Approvals),
+    Token(TokenWord),
+}
+
+impl Command {
+    /// Whether there is nothing to do without a vault.
+    pub(crate) fn needs_vault(&self) -> bool {
+        !matches!(self, Self::Token(_))
+    }
 }
 
 /// The options that choose vaults and settings; every subcommand takes them.
@@ -62,6 +70,9 @@ pub(crate) struct CommonFlags {
     /// Only `serve` takes it, so it is declared there.
     #[arg(skip)]
     pub(crate) http: Option<HttpAddress>,
+    /// So is this.
+    #[arg(skip)]
+    pub(crate) insecure_no_auth: bool,
 }
 
 /// One call through the same pipeline as from a client; prints JSON
@@ -270,6 +281,69 @@ impl Approvals {
     }
 }
 
+/// Tokens of clients that call over HTTP. Options as `--vault` mean something else here than elsewhere, so the general ones
+/// are not taken behind these words.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum TokenWord {
+    /// Make a token and print it; it is shown this once
+    Create(NewToken),
+    /// Print the tokens and what they are for
+    List {
+        /// Those that expired or were revoked too
+        #[arg(long)]
+        all: bool,
+        /// Print JSON instead of a table
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        file: ConfigFile,
+    },
+    /// Take a token back; a running server refuses it from then on
+    Revoke {
+        /// The name of the token
+        name: String,
+        #[command(flatten)]
+        file: ConfigFile,
+    },
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct NewToken {
+    /// For whom it is, like `phone`; in the log
+    pub(crate) name: String,
+    /// What it may do: `reader`, `editor`, `curator` or a profile of the configuration file
+    #[arg(long, value_name = "NAME")]
+    pub(crate) profile: Option<String>,
+    /// Folders and notes it may see and change, separated by commas; may be repeated
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) paths: Vec<String>,
+    /// The name of a vault that there is for it; may be repeated
+    #[arg(long = "vault", value_name = "NAME", value_delimiter = ',')]
+    pub(crate) vaults: Vec<String>,
+    /// It changes nothing
+    #[arg(long)]
+    pub(crate) read_only: bool,
+    /// When it ends: 30d, 12h, 2w, 1y or `never`
+    #[arg(long, value_name = "TIME", default_value = "90d")]
+    pub(crate) expires: lapidary_auth::TokenLifetime,
+    #[command(flatten)]
+    pub(crate) file: ConfigFile,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub(crate) struct ConfigFile {
+    /// The configuration file to read instead of the one in the configuration folder
+    #[arg(long, value_name = "FILE")]
+    config: Option<String>,
+}
+
+impl TokenWord {
+    fn flags(&self) -> CommonFlags {
+        let (Self::Create(NewToken { file, .. }) | Self::List { file, .. } | Self::Revoke { file, .. }) = self;
+        CommonFlags { config: file.config.clone(), ..CommonFlags::default() }
+    }
+}
+
 /// Where to listen; what is left out comes from the settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct HttpAddress {
@@ -307,6 +381,9 @@ enum CommandWord {
     Checkpoints(FlagsWith<Checkpoints>),
     /// Answer what waits for your consent
     Approvals(FlagsWith<Approvals>),
+    /// Make, list and revoke the tokens of clients that call over HTTP
+    #[command(subcommand)]
+    Token(TokenWord),
 }
 
 #[derive(Debug, Default, Args)]
@@ -314,6 +391,9 @@ struct Listen {
     /// Serve over HTTP instead, at PORT, HOST or HOST:PORT if given
     #[arg(long, value_name = "ADDR", num_args = 0..=1)]
     http: Option<Option<HttpAddress>>,
+    /// Let everybody who reaches the port use the vaults, also from other computers
+    #[arg(long)]
+    insecure_no_auth: bool,
 }
 
 // Not clap's `global = true`: with it, `lapidary --vault a tools --vault b` would silently forget `a`.
@@ -330,9 +410,12 @@ pub(crate) fn parse<T>(line: impl IntoIterator<Item = T>) -> Result<Invocation, 
 where
     T: Into<OsString> + Clone,
 {
-    let CommandLine { flags, listen: Listen { http }, word } = CommandLine::try_parse_from(line)?;
+    let CommandLine { flags, listen: Listen { http, mut insecure_no_auth }, word } = CommandLine::try_parse_from(line)?;
     let (inner, command, inner_http) = match word.unwrap_or(CommandWord::Serve(FlagsWith::default())) {
-        CommandWord::Serve(with) => (with.flags, Command::Serve, with.own.http),
+        CommandWord::Serve(with) => {
+            insecure_no_auth |= with.own.insecure_no_auth;
+            (with.flags, Command::Serve, with.own.http)
+        }
         CommandWord::Call(with) => (with.flags, Command::Call(with.own), None),
         CommandWord::Search(with) => (with.flags, Command::Search(with.own), None),
         CommandWord::Tools(with) => (with.flags, Command::Tools(with.own), None),
@@ -343,6 +426,7 @@ where
             let flags = both(with.flags, with.own.flags())?;
             (flags, Command::Approvals(with.own), None)
         }
+        CommandWord::Token(word) => (word.flags(), Command::Token(word), None),
     };
     if http.is_some() && command != Command::Serve {
         return Err(conflict("--http is for `lapidary serve`; this subcommand does not listen"));
@@ -350,6 +434,7 @@ where
     let http = once(http, inner_http).ok_or_else(|| conflict("--http is given twice"))?;
     let mut flags = both(flags, inner)?;
     flags.http = http.map(Option::unwrap_or_default);
+    flags.insecure_no_auth = insecure_no_auth;
     Ok(Invocation { flags, command })
 }
 

@@ -9,6 +9,7 @@ mod report;
 mod search;
 mod serve;
 mod table;
+mod token;
 mod tools;
 mod vaults;
 
@@ -19,6 +20,7 @@ use std::{
     time::Duration,
 };
 
+use lapidary_auth::AuthStoreError;
 use lapidary_tools::quote::{visible, visible_json};
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -50,6 +52,9 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
             return ExitCode::from(MISCONFIGURED);
         }
     };
+    if let Command::Token(word) = &invocation.command {
+        return ended(invocation, token::run(word, &config, &mut io::stdout().lock()));
+    }
     // What waits for an answer may have been asked under any of them.
     let every_profile = matches!(invocation.command, Command::Approvals(_));
     let waits_for_index = !matches!(invocation.command, Command::Serve);
@@ -60,7 +65,11 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
             return ExitCode::from(MISCONFIGURED);
         }
     };
-    match execute(&invocation.command, &config, &assembled) {
+    ended(invocation, execute(&invocation.command, &config, &assembled))
+}
+
+fn ended(invocation: &Invocation, result: Result<CommandOutcome, CommandFailure>) -> ExitCode {
+    match result {
         Ok(CommandOutcome::Well) => ExitCode::SUCCESS,
         Ok(CommandOutcome::Refused) => ExitCode::from(FAILED),
         // Whoever read our output has seen enough.
@@ -70,7 +79,7 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
                 Command::Serve => tracing::error!("{failure}"),
                 _ => report::error(&failure.to_string()),
             }
-            ExitCode::from(FAILED)
+            ExitCode::from(if matches!(failure, CommandFailure::Misconfigured(_)) { MISCONFIGURED } else { FAILED })
         }
     }
 }
@@ -108,6 +117,10 @@ pub(crate) enum CommandFailure {
     Serving(String),
     #[error("standard input: {0}")]
     Input(String),
+    #[error("{0}")]
+    Misconfigured(String),
+    #[error("{0}")]
+    Tokens(#[from] AuthStoreError),
 }
 
 fn execute(command: &Command, config: &Config, assembled: &AssembledServer) -> Result<CommandOutcome, CommandFailure> {
@@ -125,6 +138,7 @@ fn execute(command: &Command, config: &Config, assembled: &AssembledServer) -> R
         Command::Audit(audit) => audit::run(*audit, assembled, &mut out),
         Command::Checkpoints(checkpoints) => checkpoints::run(checkpoints, assembled, &mut out),
         Command::Approvals(approvals) => approvals::run(approvals, assembled, &mut out),
+        Command::Token(word) => token::run(word, config, &mut out),
     }
 }
 
@@ -136,6 +150,7 @@ fn configure(invocation: &Invocation, surroundings: &ProcessEnvironment) -> Resu
         home: surroundings.home.as_deref(),
         platform: Platform::current(),
         files: &RealDisk,
+        needs_vault: invocation.command.needs_vault(),
     };
     config::load(&sources).map_err(|error| error.to_string())
 }

@@ -36,9 +36,10 @@ mod tests;
 
 pub(crate) use error::ConfigError;
 pub(crate) use model::{
-    AllowedOrigins, ApprovalConfig, ChosenVault, Config, HttpConfig, LogFormat, LogLevel, LogSettings, PathAccess,
-    RuleConfig, SessionMode, TokenConfig, Transport, VaultAccess, VaultsConfig,
+    AllowedOrigins, ApprovalConfig, AuthMode, AuthSettings, ChosenVault, Config, HttpConfig, LogFormat, LogLevel,
+    LogSettings, PathAccess, RuleConfig, SessionMode, TokenConfig, Transport, VaultAccess, VaultsConfig,
 };
+pub(crate) use profiles::plain_name;
 pub(crate) use raw::is_unset;
 pub use reference::{env_example, reference};
 pub(crate) use value::host;
@@ -59,6 +60,8 @@ pub(crate) struct ConfigSources<'a> {
     pub(crate) home: Option<&'a Path>,
     pub(crate) platform: Platform,
     pub(crate) files: &'a dyn ConfigFiles,
+    /// Whether there is nothing to do without a vault.
+    pub(crate) needs_vault: bool,
 }
 
 /// The little that configuration needs of the disk.
@@ -107,7 +110,7 @@ pub(crate) fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigEr
     for given in layers.iter().filter(|given| !given.raw.is_unset()) {
         (given.setting.apply)(&mut draft, given).map_err(|refused| refused.at(given.place.clone()))?;
     }
-    draft.finish(sources.files)
+    draft.finish(sources)
 }
 
 /// The flags that the settings know, for the test that the command line knows the same.

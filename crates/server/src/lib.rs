@@ -6,6 +6,7 @@ mod commands;
 mod config;
 mod demo;
 mod environment;
+mod grants;
 mod http;
 mod instructions;
 mod logging;

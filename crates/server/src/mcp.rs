@@ -36,7 +36,7 @@ use self::{
     resources::refusal,
     subscriptions::{SubscriptionCount, Subscriptions},
 };
-use crate::{http::TokenIdentity, instructions::instructions};
+use crate::{http::KnownClient, instructions::instructions};
 
 /// How long clients may keep the list of tools: it only changes when the server is started anew.
 const LIST_TTL_MS: u64 = 300_000;
@@ -74,7 +74,7 @@ impl McpServer {
     pub(crate) fn new(executor: Arc<Executor>, dotted_names: bool, connection: Connection) -> Self {
         let instructions = instructions(&executor, executor.grant());
         let session_grant = Arc::clone(executor.grant());
-        let prompt_news = PromptNews::new(&executor);
+        let prompt_news = PromptNews::default();
         let followed = SubscriptionCount::default();
         let subscriptions = Subscriptions::new(Arc::clone(&followed));
         Self {
@@ -86,10 +86,10 @@ impl McpServer {
     }
 
     /// The same server for another session, opened by whoever sent the request that is being handled.
-    pub(crate) fn for_session(&self, identity: Option<&TokenIdentity>) -> Self {
+    pub(crate) fn for_session(&self, client: Option<&KnownClient>) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
-            session_grant: self.grant_of(identity),
+            session_grant: self.grant_of(client),
             subscriptions: Subscriptions::new(Arc::clone(&self.shared.followed)),
             alive: Arc::new(watch::Sender::new(())),
         }
@@ -242,7 +242,7 @@ impl ServerHandler for McpServer {
     /// Clients with a handshake hear of a new list of prompts by themselves.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let grant = self.grant_of(identity(&context.extensions));
-        let Some(mut changed) = self.shared.prompt_news.subscribe(&grant) else { return };
+        let mut changed = self.shared.prompt_news.subscribe(&grant);
         let mut alive = self.alive.subscribe();
         tokio::spawn(async move {
             loop {

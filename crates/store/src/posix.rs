@@ -36,6 +36,6 @@ pub use backend::PosixBackend;
 pub use cache::{CacheFile, CacheRow};
 pub use folder::{FolderStore, SecondNames, StepObserver};
 pub use outside::{DemoFolder, ExportFolder, folder_exists, place_within, read_settings};
-pub use state::{LogFile, LogTail, RotatedFile, StateFolder, StateProblem, is_ours_alone};
+pub use state::{LogFile, LogTail, RotatedFile, StateFolder, StateProblem, is_ours_alone, open_state_database};
 pub use trash::SystemTrash;
 pub use waiting::{ApprovalQueue, ApprovalState, WaitingName};

@@ -55,8 +55,23 @@ reasons! { |offered|
         data: json!({ "tool": tool }),
         hint: match off {
             OffReason::ReadOnly => "Only reading is possible. Tell the person what you would have changed.",
-            OffReason::Excluded | OffReason::NotChosen | OffReason::Profile => "Use another tool, or ask the person to switch it on.",
+            OffReason::Excluded | OffReason::NotChosen | OffReason::Profile | OffReason::Scope => "Use another tool, or ask the person to switch it on.",
         },
+    }
+    /// In the words of the original: which scope is missing is not said.
+    InsufficientScope { tool: String } => {
+        kinds: [InsufficientScope("insufficient_scope", -32005, "PERMISSION_DENIED", "The scopes of the caller's token do not cover the tool.")],
+        kind: ReasonKind::InsufficientScope,
+        message: "Insufficient permissions.",
+        data: json!({ "tool": tool }),
+        hint: "Use another tool, or ask the person for a token with more scopes.",
+    }
+    TokenRevoked => {
+        kinds: [TokenRevoked("token_revoked", -32006, "PERMISSION_DENIED", "The caller's token was revoked or has expired while the call ran. Nothing was changed.")],
+        kind: ReasonKind::TokenRevoked,
+        message: "The token of this client was revoked or has expired, so nothing was changed.",
+        data: json!({}),
+        hint: "Ask the person for a new token.",
     }
     VaultUnknown { given: String, names: Vec<String> } => {
         kinds: [VaultUnknown("vault_unknown", -32007, "INVALID_ARGS", "`vault` names a vault that is not served.")],

@@ -23,6 +23,7 @@ pub(super) fn why_off(off: &OffReason) -> &'static str {
         OffReason::Excluded => " by the owner",
         OffReason::NotChosen => ": it is not among the tools the owner chose",
         OffReason::Profile => ": the profile of this client does not have it",
+        OffReason::Scope => ": the token of this client does not cover it",
     }
 }
 

@@ -84,6 +84,10 @@ fn take_turn<'a>(execution: &mut Execution<'a>) -> Result<Turn<'a>, Reason> {
     if execution.executor.is_closing.load(Ordering::SeqCst) {
         return Err(Reason::Interrupted(Interruption::TakenBack));
     }
+    // Asked at the last moment: a plan, a person or the wait for the turn may take long.
+    if !execution.principal().standing.holds() {
+        return Err(Reason::TokenRevoked);
+    }
     cancel.begin_change()?;
     Ok(turn)
 }
@@ -129,7 +133,7 @@ mod tests {
     use lapidary_tools::ReasonKind;
     use serde_json::json;
 
-    use crate::testing::TestServer;
+    use crate::{CallerStanding, testing::TestServer};
 
     #[test]
     fn the_answer_tells_what_the_commit_learnt() {
@@ -137,6 +141,18 @@ mod tests {
         let done = server.done("file_delete", json!({ "file": "f/a.md" }));
         assert_eq!((&done["trashed"], &done["trashedTo"]), (&json!(true), &json!(".trash")));
         assert!(done["checkpoint"].is_string());
+    }
+
+    #[test]
+    fn a_caller_that_is_no_longer_known_changes_nothing() {
+        let server = TestServer::new(&[("a.md", "one\n")]);
+        let mut invocation =
+            server.invocation("str_replace", json!({ "file": "a.md", "find": "one", "replace": "two" }));
+        invocation.principal.standing = CallerStanding::asked_of(|| false);
+        let cancel = server.executor.cancel(&invocation);
+        let refused = server.executor.run(&invocation, &cancel).answer();
+        assert_eq!(refused.err().map(|reason| reason.kind()), Some(ReasonKind::TokenRevoked));
+        assert_eq!(server.done("file_read", json!({ "file": "a.md" }))["content"], "one\n");
     }
 
     #[test]

@@ -17,6 +17,7 @@ use super::{
     LetterCase, MAX_AUTOMATON_TEXT, PatternError, PatternKind, PatternOptions,
     automaton::{AnchorEnds, MAX_AUTOMATON_BYTES, MAX_MEMORY_BYTES, build, parse_regex},
     backtracker::{Backtracker, GroupSpans},
+    ecmascript::{self, ExpressionFault},
     engine::SearchHalt,
     syntax,
 };
@@ -104,6 +105,29 @@ impl Replacer {
         Self::of(&syntax::translate_with_groups(search)?.with_flags(&letters), &options)
     }
 
+    /// The same, read exactly as ECMAScript reads it; the fault is in the words of V8.
+    pub fn ecmascript(search: &str, flags: ExpressionFlags) -> Result<Self, ExpressionFault> {
+        let ExpressionFlags { ignore_case, multi_line, dot_all } = flags;
+        let fault = |fault: String| {
+            let letters = [(ignore_case, 'i'), (multi_line, 'm'), (dot_all, 's')];
+            let flags = letters.into_iter().filter(|(on, _)| *on).map(|(_, letter)| letter).collect();
+            ExpressionFault { source_text: search.to_owned(), flags, fault }
+        };
+        if search.len() > MAX_AUTOMATON_TEXT {
+            return Err(fault("Regular expression too large".to_owned()));
+        }
+        let rewritten = ecmascript::rewrite(search, dot_all).map_err(|words| fault(words.to_owned()))?;
+        // An empty expression is refused by the engines, and matches everywhere.
+        let rewritten = if rewritten.is_empty() { "(?:)".to_owned() } else { rewritten };
+        let case = if ignore_case { LetterCase::Insensitive } else { LetterCase::Sensitive };
+        let options = PatternOptions { kind: PatternKind::Regex, case, ..PatternOptions::default() };
+        let compile = || {
+            let translated = syntax::translate_ascii_words(&rewritten)?;
+            Self::of(&translated.with_flags(if multi_line { "m" } else { "" }), &options)
+        };
+        compile().map_err(|error| fault(error.to_string()))
+    }
+
     fn of(regex: &syntax::TranslatedPattern, options: &PatternOptions) -> Result<Self, PatternError> {
         let (engine, names) = if regex.backtracks {
             let backtracker = Backtracker::new(regex, options)?;
@@ -167,7 +191,8 @@ impl Replacer {
         }
     }
 
-    fn find(&self, text: &str, from: usize, stop: &dyn Fn() -> bool) -> Result<Option<GroupSpans>, ReplaceError> {
+    /// Where the next match and its groups stand, the whole match first; `None` for a group that took no part.
+    pub fn find(&self, text: &str, from: usize, stop: &dyn Fn() -> bool) -> Result<Option<GroupSpans>, ReplaceError> {
         match &self.engine {
             ReplaceEngine::Automaton(regex) => {
                 let mut groups = regex.create_captures();

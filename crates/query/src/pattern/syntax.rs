@@ -61,7 +61,23 @@ pub(super) fn literal(text: &str, loose_space: bool) -> Result<TranslatedPattern
     translate_with(&(written + &regex_syntax::escape(rest)), true)
 }
 
+/// The same for an expression in which the words that `\b` bounds are of ASCII letters, digits and underscores.
+pub(super) fn translate_ascii_words(given: &str) -> Result<TranslatedPattern, PatternError> {
+    const AUTOMATON_BOUND: &str = r"(?-u:\b)";
+    const BACKTRACKER_BOUND: &str = "(?:(?<=[0-9A-Za-z_])(?![0-9A-Za-z_])|(?<![0-9A-Za-z_])(?=[0-9A-Za-z_]))";
+    let mut translated = translate_reading(given, true, true)?;
+    // The backtracker knows no other words than those of all scripts.
+    if translated.backtracks {
+        translated.text = translated.text.replace(AUTOMATON_BOUND, BACKTRACKER_BOUND);
+    }
+    Ok(translated)
+}
+
 fn translate_with(given: &str, keeps_groups: bool) -> Result<TranslatedPattern, PatternError> {
+    translate_reading(given, keeps_groups, false)
+}
+
+fn translate_reading(given: &str, keeps_groups: bool, ascii_words: bool) -> Result<TranslatedPattern, PatternError> {
     let out = TranslatedPattern {
         text: String::new(),
         backtracks: false,
@@ -73,6 +89,7 @@ fn translate_with(given: &str, keeps_groups: bool) -> Result<TranslatedPattern, 
         given,
         at: 0,
         keeps_groups,
+        ascii_words,
         out,
         groups: Vec::new(),
         captures: Vec::new(),
@@ -98,6 +115,7 @@ struct PatternTranslator<'g> {
     given: &'g str,
     at: usize,
     keeps_groups: bool,
+    ascii_words: bool,
     out: TranslatedPattern,
     /// The groups that are open.
     groups: Vec<OpenGroup>,
@@ -328,6 +346,12 @@ impl<'g> PatternTranslator<'g> {
             'd' => self.write("[0-9]"),
             'D' => self.write("[^0-9]"),
             'b' if in_class => self.write(r"\x08"),
+            'b' if self.ascii_words => self.write(r"(?-u:\b)"),
+            'B' if self.ascii_words => {
+                self.out.backtracks = true;
+                const INSIDE: &str = "(?:(?<=[0-9A-Za-z_])(?=[0-9A-Za-z_])|(?<![0-9A-Za-z_])(?![0-9A-Za-z_]))";
+                self.write_both(INSIDE, "(?:)");
+            }
             'b' | 'B' | 'A' | 'z' if !in_class => self.write_escape(c),
             // Line ends are searched as they are shown, and a carriage return before a line feed is not.
             'r' if !in_class && self.rest().starts_with(r"\n") => self.write(r"\r?"),

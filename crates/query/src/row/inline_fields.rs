@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use unicode_normalization::char::is_combining_mark;
 
-/// Lines beyond this length are not looked at.
+/// Lines of more UTF-16 units are not looked at.
 const LONGEST_LINE: usize = 32_768;
 /// Brackets without an end that are tried in one line. Without a limit a line of nothing else would take time by its
 /// square.
@@ -19,7 +19,7 @@ pub struct FoundField<'t> {
 
 /// The fields of a line outside lists: those in brackets, or the line as a whole.
 pub fn line_fields(line: &str) -> Vec<FoundField<'_>> {
-    if line.len() > LONGEST_LINE || !line.contains("::") {
+    if is_too_long(line) || !line.contains("::") {
         return Vec::new();
     }
     let line = line.trim();
@@ -30,7 +30,7 @@ pub fn line_fields(line: &str) -> Vec<FoundField<'_>> {
 /// The fields of a list item, whose lines are joined by spaces, without marker and box. Dates behind certain emoji count
 /// too; a task has no field that is a whole line.
 pub fn item_fields(text: &str, is_task: bool) -> Vec<FoundField<'_>> {
-    if text.len() > LONGEST_LINE {
+    if is_too_long(text) {
         return Vec::new();
     }
     let mut fields = if text.contains("::") { found(text, wrapped_fields(text)) } else { Vec::new() };
@@ -41,6 +41,11 @@ pub fn item_fields(text: &str, is_task: bool) -> Vec<FoundField<'_>> {
         fields.extend(whole_line_field(text.trim()));
     }
     fields
+}
+
+/// In UTF-16 units, of which a text has no more than bytes.
+fn is_too_long(line: &str) -> bool {
+    line.len() > LONGEST_LINE && line.encode_utf16().count() > LONGEST_LINE
 }
 
 struct WrappedField {
@@ -244,5 +249,6 @@ mod tests {
         line_fields(&"[a:: ".repeat(6_000));
         line_fields(&"[".repeat(30_000));
         assert!(line_fields(&format!("k:: {}", "x".repeat(LONGEST_LINE))).is_empty());
+        assert_eq!(line_fields(&format!("k:: {}", "é".repeat(LONGEST_LINE - 4))).len(), 1);
     }
 }

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::{Timestamp, tz::TimeZone};
 
-use super::QueryHalt;
+use super::{DataviewSettings, QueryHalt};
 
 /// After so many steps it is asked whether the caller still waits.
 const STEPS_BETWEEN_LOOKS: u64 = 1024;
@@ -33,6 +33,7 @@ pub struct QueryContext<'q> {
     /// Of the person who asks.
     pub zone: TimeZone,
     pub limits: QueryLimits,
+    pub dataview: DataviewSettings,
     steps: AtomicU64,
     bytes: AtomicU64,
     go_on: &'q (dyn Fn() -> bool + Sync),
@@ -47,6 +48,7 @@ impl<'q> QueryContext<'q> {
             now,
             zone,
             limits: QueryLimits::default(),
+            dataview: DataviewSettings::default(),
             steps: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             go_on,
@@ -62,6 +64,11 @@ impl<'q> QueryContext<'q> {
     #[must_use]
     pub fn with_limits(self, limits: QueryLimits) -> Self {
         Self { limits, ..self }
+    }
+
+    #[must_use]
+    pub fn with_dataview(self, dataview: DataviewSettings) -> Self {
+        Self { dataview, ..self }
     }
 
     /// Hears how many rows of how many are done.

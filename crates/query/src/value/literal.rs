@@ -18,7 +18,7 @@ fn digits(text: &str, count: usize) -> Option<(i64, &str)> {
 
 /// Dataview's `YYYY-MM[-DD[THH[:mm[:ss[.SSS][zone]]]]]`. A day or hour that there is not is counted on from the last that
 /// there is.
-pub(super) fn dataview_date(text: &str) -> Option<(DateValue, &str)> {
+pub(crate) fn dataview_date(text: &str) -> Option<(DateValue, &str)> {
     let (year, rest) = digits(text, 4)?;
     let (month, mut rest) = digits(rest.strip_prefix('-')?, 2)?;
     (1..=12).contains(&month).then_some(())?;
@@ -73,7 +73,7 @@ fn offset_of(negative: bool, hours: i64, minutes: i64) -> Option<Offset> {
 }
 
 /// Obsidian's `YYYY-MM-DD` or `YYYY-MM-DD[ T]HH:mm[:ss[.fraction]][Z|±hh[[:]mm]]`, as a whole.
-pub(super) fn bases_date(text: &str) -> Option<DateValue> {
+pub(crate) fn bases_date(text: &str) -> Option<DateValue> {
     let (year, rest) = digits(text, 4)?;
     let (month, rest) = digits(rest.strip_prefix('-')?, 2)?;
     let (day, rest) = digits(rest.strip_prefix('-')?, 2)?;
@@ -114,7 +114,7 @@ fn fraction(text: &str) -> Option<(i32, &str)> {
 }
 
 /// `-?[0-9]+(\.[0-9]+)?`
-pub(super) fn number(text: &str) -> Option<(f64, &str)> {
+pub(crate) fn number(text: &str) -> Option<(f64, &str)> {
     let run = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let sign = usize::from(text.starts_with('-'));
     let whole = run(&text[sign..]);
@@ -129,7 +129,7 @@ pub(super) fn number(text: &str) -> Option<(f64, &str)> {
 
 /// Dataview's `1 year, 2 days`: numbers with units, and nothing, spaces or a comma between them. The same unit twice adds
 /// up.
-pub(super) fn dataview_duration(text: &str) -> Option<(DurationValue, &str)> {
+pub(crate) fn dataview_duration(text: &str) -> Option<(DurationValue, &str)> {
     let mut duration = DurationValue::default();
     let mut rest = duration_part(text, &mut duration)?;
     loop {
@@ -169,4 +169,10 @@ pub(super) fn link(text: &str) -> Option<(LinkValue, &str)> {
     let end = inside.find(['[', ']'])?;
     let rest = inside[end..].strip_prefix("]]")?;
     Some((LinkValue::parse(&inside[..end], embed), rest))
+}
+
+/// Whether a character may stand in a tag as Dataview reads tags.
+pub(crate) fn is_in_tag(c: char) -> bool {
+    let punctuation = matches!(c, '\u{2000}'..='\u{206f}' | '\u{2e00}'..='\u{2e7f}');
+    !c.is_whitespace() && !punctuation && !"'!\"#$%&()*+,.:;<=>?@^{|}~[]\\`".contains(c)
 }

@@ -120,13 +120,8 @@ fn quoted(text: &str) -> Option<(Value, &str)> {
 
 fn tag(text: &str) -> Option<(Value, &str)> {
     let name = text.strip_prefix('#')?;
-    let end = name.find(|c: char| !is_in_tag(c)).unwrap_or(name.len());
+    let end = name.find(|c: char| !literal::is_in_tag(c)).unwrap_or(name.len());
     (end > 0).then(|| (Value::from(&text[..=end]), &name[end..]))
-}
-
-fn is_in_tag(c: char) -> bool {
-    let punctuation = matches!(c, '\u{2000}'..='\u{206f}' | '\u{2e00}'..='\u{2e7f}');
-    !c.is_whitespace() && !punctuation && !"'!\"#$%&()*+,.:;<=>?@^{|}~[]\\`".contains(c)
 }
 
 fn boolean(text: &str) -> Option<(Value, &str)> {

@@ -142,3 +142,24 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn typed_values_say_what_json_has_no_word_for() {
+    let duration = DurationValue { weeks: 2.0, days: 0.5, ..DurationValue::default() };
+    let link = LinkValue::parse("a/b.md#^id|shown", true);
+    for (value, expected) in [
+        (Value::Null, json!(null)),
+        (Value::Number(Number::Float(2.0)), json!(2)),
+        (Value::Number(Number::Float(f64::NAN)), json!({ "$number": "NaN" })),
+        (Value::Number(Number::Float(f64::NEG_INFINITY)), json!({ "$number": "-Infinity" })),
+        (dataview_field("2026-01-02"), json!({ "$date": "2026-01-02" })),
+        (Value::Duration(duration), json!({ "$duration": { "weeks": 2, "days": 0.5 } })),
+        (
+            Value::Link(link),
+            json!({ "$link": { "path": "a/b.md", "type": "block", "subpath": "id", "display": "shown", "embed": true } }),
+        ),
+        (Value::List(vec![Value::from("x"), Value::Boolean(true)]), json!(["x", true])),
+    ] {
+        assert_eq!(typed_json(&value), expected);
+    }
+}

@@ -3,7 +3,9 @@ use std::{
     sync::Arc,
 };
 
-use lapidary_pipeline::{Caller, ConsentAnswer, Executor, Invocation, Outcome, Principal, Question, Verdict};
+use lapidary_pipeline::{
+    Caller, CallerStanding, ConsentAnswer, Executor, Invocation, Outcome, Principal, Question, Verdict,
+};
 use lapidary_tools::quote::quoted;
 use serde_json::{Map, Value};
 
@@ -47,7 +49,8 @@ pub(super) fn owner(executor: &Executor, can_be_asked: bool) -> Principal {
     let grant = Arc::clone(executor.grant());
     // Whoever can start this command can read its state: all of them are the owner.
     let caller = Caller::of(Principal::COMMAND_LINE);
-    Principal { id: name(), name: name(), grant, can_be_asked, caller, is_single_client: false }
+    let standing = CallerStanding::default();
+    Principal { id: name(), name: name(), grant, can_be_asked, caller, is_single_client: false, standing }
 }
 
 pub(super) fn complete(executor: &Executor, invocation: Invocation) -> Outcome {

@@ -1,8 +1,9 @@
-//! `lapidary serve`: one client on standard input and output, or many over HTTP.
+//! `lapidary serve`: over standard input and output, or over HTTP with a check of who calls.
 
 use std::{sync::Arc, time::Duration};
 
-use lapidary_pipeline::Executor;
+use lapidary_auth::SharedSecretVerifier;
+use lapidary_pipeline::{Clock, Executor};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     runtime::Runtime,
@@ -11,8 +12,8 @@ use tokio::{
 use super::{CommandFailure, CommandOutcome, SAVING, report};
 use crate::{
     assemble::AssembledServer,
-    config::{Config, Transport},
-    http,
+    config::{AuthMode, AuthSettings, Config, Transport},
+    http::{self, ClientCheck, KnownClients},
     instructions::policy_without_folders,
     stdio,
 };
@@ -35,7 +36,9 @@ pub(super) fn run(config: &Config, assembled: &AssembledServer) -> Result<Comman
     let (executor, dotted) = (Arc::clone(&assembled.executor), config.tools.dotted_names);
     let ended = match config.transport {
         Transport::Stdio => runtime.block_on(stdio::serve(executor, dotted)),
-        Transport::Http => runtime.block_on(http::serve(executor, dotted, &config.http, assembled.tokens.clone())),
+        Transport::Http => {
+            runtime.block_on(http::serve(executor, dotted, &config.http, known_clients(config, assembled)?))
+        }
     };
     finish(&assembled.executor, LAST_CHANGES, runtime);
     ended.map(|()| CommandOutcome::Well).map_err(CommandFailure::Serving)
@@ -61,6 +64,57 @@ fn finish(executor: &Arc<Executor>, patience: Duration, runtime: Runtime) {
     executor.save_indexes(SAVING);
     // Not waited for: a thread that reads a terminal or a dead disk never ends.
     runtime.shutdown_background();
+}
+
+/// How clients are asked who they are. An address that others can reach is not served without asking, unless the owner has
+/// said so in plain words.
+fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownClients, CommandFailure> {
+    let AuthSettings { mode, secret, issuer, audience, ignores_scopes, insecure } = &config.http.auth;
+    let has_configured = !assembled.configured.is_empty();
+    let mode = match mode {
+        Some(AuthMode::None) if has_configured => AuthMode::Bearer,
+        Some(mode) => *mode,
+        // Revoked ones count too: whoever takes the last one back does not want to open the door.
+        None if has_configured || !assembled.auth.tokens()?.is_empty() => AuthMode::Bearer,
+        None => AuthMode::None,
+    };
+    let check = match (mode, secret) {
+        (AuthMode::Jwt, Some(secret)) => {
+            if *ignores_scopes {
+                tracing::warn!("MCP_AUTH_DISABLE_SCOPE_CHECKS is set: every valid token may use every tool");
+            }
+            if has_configured {
+                tracing::warn!("the tokens of the configuration have no effect: MCP_AUTH_MODE is jwt");
+            }
+            let verifier = SharedSecretVerifier::new(secret.reveal(), issuer.clone(), audience.clone());
+            let verifier =
+                verifier.map_err(|error| CommandFailure::Misconfigured(format!("MCP_AUTH_SECRET_KEY: {error}")))?;
+            ClientCheck::SharedSecret { verifier: Arc::new(verifier), checks_scopes: !ignores_scopes }
+        }
+        // Refused when the configuration was read.
+        (AuthMode::Jwt, None) => {
+            return Err(CommandFailure::Misconfigured("MCP_AUTH_SECRET_KEY is not set".to_owned()));
+        }
+        (AuthMode::Bearer, _) => ClientCheck::OwnerTokens {
+            configured: assembled.configured.clone().into(),
+            store: Arc::clone(&assembled.auth),
+        },
+        (AuthMode::None, _) => ClientCheck::Open,
+    };
+    let host = config.http.host;
+    if !host.is_loopback() {
+        if matches!(check, ClientCheck::Open) && !insecure {
+            return Err(CommandFailure::Misconfigured(format!(
+                "{host} can be reached from other computers, and nobody would be asked who they are. Make a token with \
+                 `lapidary token create NAME`, or listen at 127.0.0.1. If everybody who reaches the port may read and change \
+                 the vaults, say --insecure-no-auth."
+            )));
+        }
+        tracing::warn!(
+            "{host} can be reached from other computers and there is no TLS: tokens and notes travel in clear unless a proxy encrypts them"
+        );
+    }
+    Ok(KnownClients { check, grants: Arc::clone(&assembled.grants), clock: Clock::system() })
 }
 
 /// Nobody waits for it: a large vault takes a while to look through.

@@ -57,6 +57,7 @@ fn standing(standing: ToolStanding) -> (&'static str, &'static str) {
         }
         ToolStanding::Off(OffReason::Excluded) => ("off", "excluded; take it out of --exclude-tools"),
         ToolStanding::Off(OffReason::Profile) => ("off", "not in the profile; choose another with --profile"),
+        ToolStanding::Off(OffReason::Scope) => ("off", "not covered by the scopes of the token"),
         ToolStanding::Off(OffReason::NotChosen) => ("off", "not chosen; add it to --tools, or add `default`"),
     }
 }

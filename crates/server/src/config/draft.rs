@@ -5,13 +5,13 @@ use std::path::Path;
 use lapidary_tools::BUILT_IN_PROFILES;
 
 use super::error::ConfigError;
-use super::model::{Config, Transport};
+use super::model::{AuthMode, Config, Transport};
 use super::places::ConfigPlaces;
 use super::raw::ValueOrigin;
 use super::refused::ConfigRefusal;
 use super::vaults::{self, AskedVault, RequestedVaults};
 use super::warning::ConfigWarning;
-use super::{ConfigFiles, LoadedConfig, VaultsConfig};
+use super::{ConfigSources, LoadedConfig, VaultsConfig};
 
 pub(crate) struct ConfigDraft<'a> {
     pub(super) config: Config,
@@ -24,7 +24,6 @@ pub(crate) struct ConfigDraft<'a> {
     pub(super) api_key: Option<String>,
     /// The authentication somebody wants, and where they said so.
     pub(super) auth: Option<(&'static str, ValueOrigin)>,
-    pub(super) host_place: Option<ValueOrigin>,
     pub(super) profile_place: Option<ValueOrigin>,
     pub(super) tokens_place: Option<ValueOrigin>,
     pub(super) warnings: Vec<ConfigWarning>,
@@ -40,20 +39,21 @@ impl<'a> ConfigDraft<'a> {
             demo: false,
             api_key: None,
             auth: None,
-            host_place: None,
             profile_place: None,
             tokens_place: None,
             warnings: Vec::new(),
         }
     }
 
-    pub(super) fn finish(mut self, files: &dyn ConfigFiles) -> Result<LoadedConfig, ConfigError> {
+    pub(super) fn finish(mut self, sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
         self.refuse_open_doors()?;
         self.find_profiles()?;
         if self.config.state_dir.as_os_str().is_empty() {
             self.config.state_dir = self.places.state_folder().ok_or(ConfigError::NoStateFolder)?;
         }
-        self.config.vaults = vaults::choose(&mut self, files)?;
+        if sources.needs_vault {
+            self.config.vaults = vaults::choose(&mut self, sources.files)?;
+        }
         // What is deleted from a copy that goes away itself is nobody's loss.
         self.config.trash_home = self.places.trash_home().filter(|_| self.config.vaults != VaultsConfig::Demo);
         self.keep_state_out_of_vaults()?;
@@ -72,10 +72,9 @@ impl<'a> ConfigDraft<'a> {
         if let Some((mode, place)) = &self.auth {
             return Err(ConfigError::AuthNotSupported { place: place.clone(), mode });
         }
-        match &self.host_place {
-            Some(place) if !self.config.http.host.is_loopback() => {
-                Err(ConfigError::HostNotLoopback { place: place.clone(), host: self.config.http.host })
-            }
+        let auth = &self.config.http.auth;
+        match (auth.mode, &auth.secret) {
+            (Some(AuthMode::Jwt), None) => Err(ConfigError::NoSecret),
             _ => Ok(()),
         }
     }

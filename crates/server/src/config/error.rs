@@ -1,7 +1,6 @@
 //! Why Lapidary cannot start with what it was given.
 
 use std::io;
-use std::net::IpAddr;
 use std::path::PathBuf;
 
 use super::raw::ValueOrigin;
@@ -31,11 +30,8 @@ pub(crate) enum ConfigError {
          set it to none and keep the server on this computer"
     )]
     AuthNotSupported { place: ValueOrigin, mode: &'static str },
-    #[error(
-        "{place}: {host} can be reached from other computers, and this version has no encryption to keep tokens and \
-         notes secret on the way; write 127.0.0.1 or ::1"
-    )]
-    HostNotLoopback { place: ValueOrigin, host: IpAddr },
+    #[error("MCP_AUTH_MODE is jwt, and there is no secret; set MCP_AUTH_SECRET_KEY to 32 characters or more")]
+    NoSecret,
     #[error("{place}: there is no folder {given}{}", looked_at(given, path))]
     VaultMissing { place: ValueOrigin, given: String, path: PathBuf },
     #[error(

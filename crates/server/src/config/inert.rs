@@ -50,21 +50,19 @@ pub(super) const WITHOUT_EFFECT: &[InertVariables] = &[
     },
     InertVariables {
         names: &[
-            "MCP_AUTH_SECRET_KEY",
-            "MCP_JWT_EXPECTED_ISSUER",
-            "MCP_JWT_EXPECTED_AUDIENCE",
-            "MCP_AUTH_DISABLE_SCOPE_CHECKS",
             "MCP_SERVER_RESOURCE_IDENTIFIER",
             "OAUTH_ISSUER_URL",
             "OAUTH_AUDIENCE",
             "OAUTH_JWKS_URI",
             "OAUTH_JWKS_COOLDOWN_MS",
             "OAUTH_JWKS_TIMEOUT_MS",
-            "DEV_MCP_AUTH_BYPASS",
-            "DEV_MCP_CLIENT_ID",
-            "DEV_MCP_SCOPES",
         ],
-        reason: "this version knows no JWT and no OAuth; clients over HTTP are told apart by LAPIDARY_TOKENS",
+        reason: "this version knows no OAuth; clients over HTTP are told apart by tokens (lapidary token create) or by MCP_AUTH_MODE=jwt",
+        warns: true,
+    },
+    InertVariables {
+        names: &["DEV_MCP_AUTH_BYPASS", "DEV_MCP_CLIENT_ID", "DEV_MCP_SCOPES"],
+        reason: "no check can be bypassed; on this computer MCP_AUTH_MODE=none asks nobody",
         warns: true,
     },
     InertVariables {

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use lapidary_auth::SecretText;
 use lapidary_note::ContentHash;
 use lapidary_pipeline::{RepetitionLimits, RuleDecision};
 use lapidary_tools::{Effect, ProfileRules, ToolGroup};
@@ -69,7 +70,6 @@ pub(crate) enum Transport {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct HttpConfig {
-    /// A loopback address.
     pub(crate) host: IpAddr,
     /// 0 lets the system choose.
     pub(crate) port: u16,
@@ -82,6 +82,28 @@ pub(crate) struct HttpConfig {
     pub(crate) allowed_origins: AllowedOrigins,
     pub(crate) session_mode: SessionMode,
     pub(crate) session_timeout: Duration,
+    pub(crate) auth: AuthSettings,
+}
+
+/// How clients over HTTP show who they are.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct AuthSettings {
+    /// `None` is `bearer` if there is any token, and `none` otherwise.
+    pub(crate) mode: Option<AuthMode>,
+    /// With which JSON web tokens are signed.
+    pub(crate) secret: Option<SecretText>,
+    pub(crate) issuer: Option<String>,
+    pub(crate) audience: Option<String>,
+    pub(crate) ignores_scopes: bool,
+    /// The owner has said that anybody who can reach the port may use the vaults.
+    pub(crate) insecure: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum AuthMode {
+    None,
+    Bearer,
+    Jwt,
 }
 
 /// The web pages whose requests are answered.
@@ -226,6 +248,7 @@ impl Config {
                 allowed_origins: AllowedOrigins::Loopback,
                 session_mode: SessionMode::Stateful,
                 session_timeout: Duration::from_secs(24 * 60 * 60),
+                auth: AuthSettings::default(),
             },
             access: PathAccess {
                 read_only: false,

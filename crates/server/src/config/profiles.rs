@@ -114,6 +114,11 @@ fn plain(name: &str) -> Result<String, ConfigRefusal> {
     }
 }
 
+/// A name for a client, as a person wrote it.
+pub(crate) fn plain_name(name: &str) -> Result<String, String> {
+    plain(name).map_err(|refused| refused.to_string())
+}
+
 fn table(raw: &RawValue) -> Result<&[(String, RawValue)], ConfigRefusal> {
     match raw {
         RawValue::Table(pairs) => Ok(pairs),

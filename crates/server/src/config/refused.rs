@@ -63,6 +63,8 @@ pub(crate) enum ConfigRefusal {
         "the token of '{name}' is too weak; write at least {shortest} characters without blanks, or sha256: and 64 hex digits"
     )]
     WeakToken { name: String, shortest: usize },
+    #[error("is too short for a secret; write 32 characters or more")]
+    WeakSecret,
     #[error("'{value}' is not a name; write up to 40 letters, digits, '-', '_' and '.'")]
     NotPlainName { value: String },
     #[error(

@@ -2,10 +2,13 @@
 
 use std::time::Duration;
 
-use super::model::{LogFormat, LogLevel, SessionMode, Transport};
+use lapidary_auth::{SecretText, SharedSecretVerifier};
+
+use super::model::{AuthMode, LogFormat, LogLevel, SessionMode, Transport};
 use super::prefixes::prefixes;
 use super::profiles::{profiles, tokens};
 use super::raw::RawValue;
+use super::refused::ConfigRefusal;
 use super::rules::rules;
 use super::setting::{ReferenceSection, Setting, SettingFlag, ShownDefault};
 use super::value::{address, approval, endpoint, folder_names, milliseconds, names, number, origins, toggle, word};
@@ -456,13 +459,9 @@ pub(crate) static SETTINGS: &[Setting] = &[
             given: |flags| Some(text(flags.http?.host?.to_string())),
         }),
         default: ShownDefault::Value("127.0.0.1"),
-        doc: "The address to listen at. Only addresses of this computer are taken: this version has no \
-              encryption, so a token could be read on the way.",
-        apply: |draft, given| {
-            draft.config.http.host = address(&given.raw)?;
-            draft.host_place = Some(given.place.clone());
-            Ok(())
-        },
+        doc: "The address to listen at. At an address that other computers can reach, nobody is served without a token, \
+              unless you say `--insecure-no-auth`. Put a proxy with TLS in front: a token can be read on the way otherwise.",
+        apply: |draft, given| address(&given.raw).map(|host| draft.config.http.host = host),
     },
     Setting {
         section: ReferenceSection::Http,
@@ -550,12 +549,78 @@ pub(crate) static SETTINGS: &[Setting] = &[
         key: Some("http.auth_mode"),
         variable: Some("MCP_AUTH_MODE"),
         flag: None,
-        default: ShownDefault::Value("none"),
-        doc: "Only `none`: with `jwt` or `oauth` this version does not start, because it could not keep the promise.",
+        default: ShownDefault::Words("`bearer` if there is any token, `none` otherwise"),
+        doc: "How clients over HTTP show who they are: `none` (nobody is asked; tokens of the configuration are required all \
+              the same), `bearer` (a token of the configuration or of `lapidary token create`), or `jwt` (a JSON web token, \
+              HS256). With `oauth` this version does not start, because it could not keep the promise.",
         apply: |draft, given| {
-            let words = [("none", None), ("jwt", Some("jwt")), ("oauth", Some("oauth"))];
-            word(&given.raw, &words).map(|mode| draft.auth = mode.map(|mode| (mode, given.place.clone())))
+            let words = [
+                ("none", Ok(AuthMode::None)),
+                ("bearer", Ok(AuthMode::Bearer)),
+                ("jwt", Ok(AuthMode::Jwt)),
+                ("oauth", Err("oauth")),
+            ];
+            match word(&given.raw, &words)? {
+                Ok(mode) => (draft.config.http.auth.mode, draft.auth) = (Some(mode), None),
+                Err(mode) => draft.auth = Some((mode, given.place.clone())),
+            }
+            Ok(())
         },
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.auth_secret_key"),
+        variable: Some("MCP_AUTH_SECRET_KEY"),
+        flag: None,
+        default: ShownDefault::Words("none"),
+        doc: "The secret with which JSON web tokens are signed, for `jwt`: 32 characters or more. It is never logged.",
+        apply: |draft, given| {
+            let secret = given.raw.text()?;
+            SharedSecretVerifier::new(secret, None, None).map_err(|_| ConfigRefusal::WeakSecret)?;
+            draft.config.http.auth.secret = Some(SecretText::new(secret.to_owned()));
+            Ok(())
+        },
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.jwt_issuer"),
+        variable: Some("MCP_JWT_EXPECTED_ISSUER"),
+        flag: None,
+        default: ShownDefault::Words("any"),
+        doc: "What the claim `iss` of a JSON web token has to be.",
+        apply: |draft, given| given.raw.text().map(|text| draft.config.http.auth.issuer = Some(text.to_owned())),
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.jwt_audience"),
+        variable: Some("MCP_JWT_EXPECTED_AUDIENCE"),
+        flag: None,
+        default: ShownDefault::Words("any"),
+        doc: "What the claim `aud` of a JSON web token has to be or contain.",
+        apply: |draft, given| given.raw.text().map(|text| draft.config.http.auth.audience = Some(text.to_owned())),
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.ignore_scopes"),
+        variable: Some("MCP_AUTH_DISABLE_SCOPE_CHECKS"),
+        flag: None,
+        default: ShownDefault::Value("false"),
+        doc: "Take every valid JSON web token for all tools, whatever its scopes say. The server warns of it at start.",
+        apply: |draft, given| toggle(&given.raw).map(|ignored| draft.config.http.auth.ignores_scopes = ignored),
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: None,
+        variable: None,
+        flag: Some(SettingFlag {
+            name: "--insecure-no-auth",
+            value: "",
+            given: |flags| switch(flags.insecure_no_auth),
+        }),
+        default: ShownDefault::Value("false"),
+        doc: "Serve an address that other computers can reach although nobody is asked for a token: everybody who reaches the \
+              port can read and change the vaults.",
+        apply: |draft, given| toggle(&given.raw).map(|insecure| draft.config.http.auth.insecure = insecure),
     },
     Setting {
         section: ReferenceSection::Http,

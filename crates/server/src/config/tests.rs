@@ -94,6 +94,7 @@ impl Machine {
             home: self.home.as_deref(),
             platform: self.platform,
             files: &self.disk,
+            needs_vault: true,
         })
     }
 

@@ -8,11 +8,12 @@ use std::{
     time::Duration,
 };
 
-use lapidary_pipeline::{Caller, Executor, Grant, Invocation, Principal};
+use lapidary_pipeline::{Caller, CallerStanding, Executor, Grant, Invocation, Principal};
 use lapidary_tools::{
     FilledPrompt, OfferedTools, ProfileView, PromptsSeen, ReadPayload, Reason, WatchPrompts, quote::one_line,
     refusal_data,
 };
+use parking_lot::Mutex;
 use rmcp::{
     ErrorData,
     model::{ErrorCode, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role},
@@ -28,7 +29,8 @@ const LOOK_EVERY: Duration = Duration::from_secs(1);
 
 /// Tells whoever wants to know that the list of prompts is another. Each grant has a list of its own: news of what
 /// somebody may not see would tell of it.
-pub(super) struct PromptNews(Vec<(Arc<Grant>, Arc<GrantNews>)>);
+#[derive(Default)]
+pub(super) struct PromptNews(Mutex<Vec<(Weak<Grant>, Arc<GrantNews>)>>);
 
 struct GrantNews {
     changed: watch::Sender<()>,
@@ -36,48 +38,49 @@ struct GrantNews {
 }
 
 impl PromptNews {
-    /// For everybody whom the configuration knows.
-    pub(super) fn new(executor: &Executor) -> Self {
-        let news = |grant: &Arc<Grant>| {
-            let news = GrantNews { changed: watch::Sender::new(()), watching: AtomicBool::new(false) };
-            (Arc::clone(grant), Arc::new(news))
-        };
-        Self(executor.grants().map(news).collect())
-    }
-
-    pub(super) fn subscribe(&self, grant: &Arc<Grant>) -> Option<watch::Receiver<()>> {
-        Some(self.of(grant)?.changed.subscribe())
+    pub(super) fn subscribe(&self, grant: &Arc<Grant>) -> watch::Receiver<()> {
+        self.of(grant).changed.subscribe()
     }
 
     /// From now on somebody knows the list, and has to hear when it changes. Nobody looks before that: a vault is
     /// opened by the first request that needs it.
     pub(super) fn watch(&self, executor: &Arc<Executor>, grant: &Arc<Grant>) {
-        let Some(news) = self.of(grant) else { return };
+        let news = self.of(grant);
         if !news.watching.swap(true, Ordering::AcqRel) {
-            tokio::spawn(look(Arc::downgrade(news), Arc::downgrade(executor), Arc::clone(grant)));
+            tokio::spawn(look(Arc::downgrade(&news), Arc::downgrade(executor), Arc::downgrade(grant)));
         }
     }
 
-    fn of(&self, grant: &Arc<Grant>) -> Option<&Arc<GrantNews>> {
-        self.0.iter().find(|(known, _)| Arc::ptr_eq(known, grant)).map(|(_, news)| news)
+    /// Grants come with clients, and are forgotten with them.
+    fn of(&self, grant: &Arc<Grant>) -> Arc<GrantNews> {
+        let mut known = self.0.lock();
+        known.retain(|(grant, _)| grant.strong_count() > 0);
+        let same = |(known, _): &&(Weak<Grant>, Arc<GrantNews>)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(grant));
+        if let Some((_, news)) = known.iter().find(same) {
+            return Arc::clone(news);
+        }
+        let news = Arc::new(GrantNews { changed: watch::Sender::new(()), watching: AtomicBool::new(false) });
+        known.push((Arc::downgrade(grant), Arc::clone(&news)));
+        news
     }
 }
 
-/// Looks as long as there is a server.
-async fn look(news: Weak<GrantNews>, executor: Weak<Executor>, grant: Arc<Grant>) {
+/// Looks as long as there is a server, and anybody with this grant.
+async fn look(news: Weak<GrantNews>, executor: Weak<Executor>, grant: Weak<Grant>) {
     let name = || "prompts".to_owned();
-    let principal = Principal {
-        id: name(),
-        name: name(),
-        grant,
-        can_be_asked: false,
-        caller: Caller::Unknown,
-        is_single_client: false,
-    };
     let mut seen = PromptsSeen::default();
     loop {
-        let Some(executor) = executor.upgrade() else { return };
-        let invocation = Invocation::read(WatchPrompts { seen: seen.clone() }, principal.clone());
+        let (Some(executor), Some(grant)) = (executor.upgrade(), grant.upgrade()) else { return };
+        let principal = Principal {
+            id: name(),
+            name: name(),
+            grant,
+            can_be_asked: false,
+            caller: Caller::Unknown,
+            is_single_client: false,
+            standing: CallerStanding::default(),
+        };
+        let invocation = Invocation::read(WatchPrompts { seen: seen.clone() }, principal);
         let cancel = executor.cancel(&invocation);
         let watched = executor.execute(invocation, cancel).await.answer();
         drop(executor);
@@ -125,7 +128,7 @@ impl McpServer {
         }
         let McpShared { executor, prompt_news, .. } = &*self.shared;
         let grant = self.grant_of(identity(&context.request_context().extensions));
-        let Some(mut changed) = prompt_news.subscribe(&grant) else { return };
+        let mut changed = prompt_news.subscribe(&grant);
         prompt_news.watch(executor, &grant);
         loop {
             tokio::select! {

@@ -47,6 +47,7 @@ mod searching;
 mod skills;
 mod subscriptions;
 mod thrift;
+mod tokens;
 mod tools_list;
 mod undo;
 mod way_back;

@@ -342,6 +342,21 @@ pub(super) fn open_database(path: &Path) -> Result<Connection, rusqlite::Error> 
     Connection::open_with_flags(real, OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW)
 }
 
+/// A database in the state folder itself, which belongs to no vault; `make` makes it if it is not there. Nobody else can
+/// read it.
+pub fn open_state_database(base: &Path, name: &str, make: bool) -> io::Result<Option<Connection>> {
+    is_ours_alone(base).map_err(|problem| io::Error::new(io::ErrorKind::PermissionDenied, problem))?;
+    let path = base.join(name);
+    if make {
+        private_folder(base)?;
+        // Made before SQLite would, which leaves the mode to the system.
+        drop(private_file().write(true).create(true).truncate(false).open(&path)?);
+    } else if !path.try_exists()? {
+        return Ok(None);
+    }
+    open_database(&path).map(Some).map_err(io::Error::other)
+}
+
 #[cfg(unix)]
 pub(super) fn same_file(file: &File, path: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;

@@ -116,3 +116,56 @@ proptest! {
         prop_assert!(found.windows(2).all(|pair| pair[0].span.end <= pair[1].span.start));
     }
 }
+
+/// Each was asked of Node 20.
+#[test]
+fn expressions_are_read_exactly_as_ecmascript_reads_them() {
+    for (expression, text, found) in [
+        (r"\w+", "é_a1", Some("_a1")),
+        (r"\bfoo\b", "éfoo", Some("foo")),
+        (r"\bfoo\b", "foo_bar", None),
+        (r"a\Bb", "ab", Some("ab")),
+        (r"(?<=a)\bx|\by", "éy", Some("y")),
+        (r"[\W]", "aé", Some("é")),
+        (r"[]", "a", None),
+        (r"[^]", "\n", Some("\n")),
+        (r"[]a]", "a]", None),
+        ("a.c", "a\rc", None),
+        (r"a{,2}", "a{,2}", Some("a{,2}")),
+        (r"\-\_\é", "-_é", Some("-_é")),
+        (r"(a)\2", "a\u{2}", Some("a\u{2}")),
+        (r"(a)(b)\2", "abb", Some("abb")),
+        (r"\k<a>", "k<a>", Some("k<a>")),
+        (r"(?<n>a)\k<n>", "xaa", Some("aa")),
+        (r"[a-z&&b]", "&", Some("&")),
+        (r"\s", "\u{feff}", Some("\u{feff}")),
+        (r"\S", "\u{85}", Some("\u{85}")),
+        (r"\u00e9\x41\101", "éAA", Some("éAA")),
+        ("a|b", "xb", Some("b")),
+        ("", "x", Some("")),
+        (r"[\w-z]", "-", Some("-")),
+        (r"x*?y", "xxy", Some("xxy")),
+    ] {
+        let replacer = Replacer::ecmascript(expression, ExpressionFlags::default()).unwrap();
+        let groups = replacer.find(text, 0, &|| false).unwrap();
+        assert_eq!(groups.map(|groups| &text[groups[0].clone().unwrap()]), found, "{expression} {text}");
+    }
+    for (expression, fault) in [
+        ("[", "Unterminated character class"),
+        ("(", "Unterminated group"),
+        (")", "Unmatched ')'"),
+        ("*", "Nothing to repeat"),
+        ("a**", "Nothing to repeat"),
+        ("{2}", "Nothing to repeat"),
+        ("\\", "\\ at end of pattern"),
+        ("a{2,1}", "numbers out of order in {} quantifier"),
+        ("[b-a]", "Range out of order in character class"),
+        ("(?x)", "Invalid group"),
+        ("(?<1>a)", "Invalid capture group name"),
+        ("(?<a>)(?<a>)", "Duplicate capture group name"),
+        (r"(?<a>)\k<b>", "Invalid named capture referenced"),
+    ] {
+        let error = Replacer::ecmascript(expression, ExpressionFlags::default()).err().unwrap();
+        assert_eq!(error.to_string(), format!("Invalid regular expression: /{expression}/: {fault}"));
+    }
+}

@@ -87,6 +87,10 @@ allowed_origins = ["https://a.example"]
 session_mode = "stateless"
 session_timeout_ms = 1000
 auth_mode = "none"
+auth_secret_key = "a-secret-of-at-least-thirty-two-characters"
+jwt_issuer = "https://id.example"
+jwt_audience = "notes"
+ignore_scopes = true
 
 [audit]
 max_bytes = 2000

@@ -103,7 +103,7 @@ fn variables_without_effect_say_so_when_they_are_set() {
     for (name, part) in [
         ("MCP_PUBLIC_URL", "MCP_PUBLIC_URL is set, but"),
         ("OBSIDIAN_BASE_URL", "does not call the Local REST API"),
-        ("MCP_AUTH_SECRET_KEY", "no JWT"),
+        ("OAUTH_ISSUER_URL", "no OAuth"),
         ("OTEL_ENABLED", "no telemetry"),
         ("OBSIDIAN_HOST", "--vault or OBSIDIAN_VAULT_PATHS"),
         ("VERIFY_SSL", "--vault or OBSIDIAN_VAULT_PATHS"),
