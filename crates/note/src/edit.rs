@@ -35,7 +35,7 @@ pub use merge::InsertSide;
 pub use property::{PropertyEdit, PropertyError, PropertyPath};
 pub use property_tag::TagEdit;
 pub use replace::{Occurrence, ReplaceError, ReplaceResult};
-pub use section::{BlankLines, SectionEdit, SectionPart};
+pub use section::{BlankLines, MovedPart, MovedText, PartPlace, SectionEdit, SectionPart};
 pub use section_patch::{PatchContent, PatchOperation, PatchResult, PatchTarget, SectionPatch, SectionPatchError};
 pub use tag::is_tag;
 pub use tag_places::TagPlaces;
@@ -77,6 +77,12 @@ pub enum EditError {
     /// Code, a comment or HTML without an end would take the new text in.
     #[error("what stands before it is not closed and would take the text in")]
     Unclosed,
+    #[error("it would be put into a part of itself")]
+    IntoItself,
+    #[error("properties are no text that can be moved")]
+    InProperties,
+    #[error("there is no text in it")]
+    NothingToMove,
     #[error("the content would not be read as the one block {}, or would change another", quoted(.id).after("^"))]
     BlockLost { id: String },
     #[error("{} is not a block id: only letters, digits and `-`", quoted(.id))]

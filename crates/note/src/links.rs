@@ -9,7 +9,7 @@ mod target;
 mod tests;
 mod written;
 
-pub use follow::{BlockRename, HeadingRename, LinkOutcome};
+pub use follow::{BlockRename, HeadingRename, LinkOutcome, PartTransfer, TransferSide};
 pub(crate) use labels::ReferenceLabels;
 pub(crate) use written::{InlineParts, definition, inline_parts, wiki};
 

@@ -24,6 +24,7 @@ mod near_text;
 pub mod note_edit;
 pub mod occurrence;
 pub mod page;
+pub mod part_moving;
 pub mod patching;
 mod pending_edit;
 pub mod periodic;

@@ -62,11 +62,19 @@ pub struct FileMoving<'v> {
 }
 
 /// The names of the vault once everything has moved.
-struct NamesAfter<'v> {
+pub(crate) struct NamesAfter<'v> {
     notes: &'v VisibleNotes,
     moved: BTreeMap<VaultPath, VaultPath>,
     gone: BTreeSet<VaultPath>,
     by_name: BTreeMap<String, Vec<VaultPath>>,
+}
+
+impl<'v> NamesAfter<'v> {
+    /// Without one file, and with another.
+    pub(crate) fn with(notes: &'v VisibleNotes, gone: Option<VaultPath>, made: Option<VaultPath>) -> Self {
+        let by_name = made.map(|made| (folded_name(made.name()).into_owned(), vec![made]));
+        Self { notes, moved: BTreeMap::new(), gone: gone.into_iter().collect(), by_name: by_name.into_iter().collect() }
+    }
 }
 
 impl FileNames for NamesAfter<'_> {

@@ -34,15 +34,15 @@ fn yes() -> bool {
 #[serde(rename_all = "camelCase")]
 pub struct ReferencesOutput {
     /// Links that were rewritten.
-    references_updated: usize,
+    pub(crate) references_updated: usize,
     /// Other files they stand in.
-    files_updated: usize,
+    pub(crate) files_updated: usize,
     /// Links in files that may not be changed.
     #[serde(skip_serializing_if = "is_zero")]
-    references_left: usize,
+    pub(crate) references_left: usize,
     /// Files that could not be read; if they have links to it, those stay.
     #[serde(skip_serializing_if = "is_zero")]
-    files_unread: usize,
+    pub(crate) files_unread: usize,
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]

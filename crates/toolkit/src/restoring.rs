@@ -29,7 +29,14 @@ pub struct RestoredFile {
 }
 
 impl RestoredFile {
-    pub fn text(&self) -> String {
+    /// What was undone, and below it what became of each file.
+    pub fn list(done: &str, files: &[Self]) -> String {
+        let mut text = done.to_owned();
+        text.extend(files.iter().map(|file| format!("\n{}", file.text())));
+        text
+    }
+
+    fn text(&self) -> String {
         let Self { path, outcome, changed_since } = self;
         let path = quoted(path);
         format!("{path} {outcome}{}", if *changed_since { " (it had been changed since)" } else { "" })
@@ -47,17 +54,20 @@ pub struct RestorePlan<'a> {
 }
 
 impl<'a> RestorePlan<'a> {
-    pub fn new(view: &'a View, guard: ContentGuard) -> Self {
-        Self { view, ahead: None, guard, changes: ChangeSet::default(), files: Vec::new() }
+    /// What has to change to undo these checkpoints, or what they did to one file, and what becomes of each file.
+    pub fn of(
+        context: &Context<'_>,
+        view: &'a View,
+        guard: ContentGuard,
+        checkpoints: &[Checkpoint],
+        only: Option<&VaultPath>,
+    ) -> Result<(ChangeSet, Vec<RestoredFile>), Reason> {
+        let mut plan = Self { view, ahead: None, guard, changes: ChangeSet::default(), files: Vec::new() };
+        checkpoints.iter().try_for_each(|found| plan.checkpoint(context, found, only))?;
+        Ok((plan.changes, plan.files))
     }
 
-    /// What has to change, and what becomes of each file.
-    pub fn done(self) -> (ChangeSet, Vec<RestoredFile>) {
-        (self.changes, self.files)
-    }
-
-    /// The files of a checkpoint, or one of them, as they were before it.
-    pub fn checkpoint(
+    fn checkpoint(
         &mut self,
         context: &Context<'_>,
         found: &Checkpoint,

@@ -1,7 +1,10 @@
-use lapidary_note::PatchTarget;
-use lapidary_operation::clipped;
+use lapidary_note::{Heading, HeadingMatch, Note, PatchTarget};
+use lapidary_operation::{Reason, clipped};
+use lapidary_vault::VaultPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+
+use crate::heading::{DELIMITER, missing};
 
 /// A part of a note.
 #[derive(Deserialize, JsonSchema)]
@@ -9,6 +12,8 @@ use serde::{Deserialize, Serialize};
 pub struct NoteSection {
     pub r#type: SectionType,
     pub target: String,
+    /// Which of several headings, counted from 1.
+    occurrence: Option<usize>,
 }
 
 /// The same as a caller says it. A bare text is a heading, or a block if it begins with `^`.
@@ -24,12 +29,15 @@ struct SectionInput {
     /// Heading (`Tasks` or `Project::Tasks`), block id or property.
     #[schemars(length(min = 1))]
     target: String,
+    /// Which of several headings that match, counted from 1.
+    #[schemars(range(min = 1))]
+    occurrence: Option<usize>,
 }
 
 impl From<SectionInput> for NoteSection {
-    fn from(SectionInput { r#type, target }: SectionInput) -> Self {
+    fn from(SectionInput { r#type, target, occurrence }: SectionInput) -> Self {
         let implied = if target.starts_with('^') { SectionType::Block } else { SectionType::Heading };
-        Self { r#type: r#type.unwrap_or(implied), target }
+        Self { r#type: r#type.unwrap_or(implied), target, occurrence }
     }
 }
 
@@ -60,9 +68,31 @@ impl SectionType {
 impl NoteSection {
     pub(crate) fn patch_target(&self) -> PatchTarget<'_> {
         match self.r#type {
-            SectionType::Heading => PatchTarget::Heading(&self.target),
+            SectionType::Heading => match self.occurrence {
+                Some(occurrence) => PatchTarget::NthHeading(&self.target, occurrence),
+                None => PatchTarget::Heading(&self.target),
+            },
             SectionType::Block => PatchTarget::Block(&self.target),
             SectionType::Frontmatter => PatchTarget::Property(&self.target),
+        }
+    }
+
+    /// The headings that are meant, which is one where `occurrence` says which.
+    pub fn find_heading<'n>(&self, note: &'n Note<'_>) -> HeadingMatch<'n> {
+        note.find_nth_heading(&self.target, self.occurrence)
+    }
+
+    /// The one heading that is meant.
+    pub fn heading<'n>(&self, path: &VaultPath, note: &'n Note<'_>) -> Result<&'n Heading, Reason> {
+        let path_of = |heading: &Heading| note.heading_path(heading).join(DELIMITER);
+        match self.find_heading(note) {
+            HeadingMatch::One(heading) => Ok(heading),
+            HeadingMatch::None => Err(missing(path, "heading", &self.target, note.headings.iter().map(path_of))),
+            HeadingMatch::Several(several) => {
+                let candidates: Vec<String> = several.into_iter().take(MOST_NAMES).map(path_of).collect();
+                let (path, target) = (path.clone(), clipped(&self.target));
+                Err(Reason::AmbiguousSection { path, target, candidates: names(&candidates) })
+            }
         }
     }
 

@@ -12,10 +12,12 @@ use crate::{
 
 mod fit;
 mod join;
+mod transfer;
 
 use fit::LastBlock;
 pub(super) use fit::TextEnding;
 use join::{ListEnd, is_rows};
+pub use transfer::{MovedPart, MovedText, PartPlace};
 
 /// How far a section reaches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

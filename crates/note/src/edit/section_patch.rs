@@ -14,6 +14,8 @@ const BLANKS: [char; 2] = [' ', '\t'];
 pub enum PatchTarget<'a> {
     /// `A::B`, or a run of it that ends in the heading.
     Heading(&'a str),
+    /// The same, and which of several, counted from 1.
+    NthHeading(&'a str, usize),
     /// With or without its caret.
     Block(&'a str),
     Property(&'a str),
@@ -87,18 +89,24 @@ impl Document {
         patch: &SectionPatch<'_>,
     ) -> Result<PatchResult, SectionPatchError> {
         match target {
-            PatchTarget::Heading(name) => patch_heading(self, name, patch),
+            PatchTarget::Heading(name) => patch_heading(self, name, None, patch),
+            PatchTarget::NthHeading(name, occurrence) => patch_heading(self, name, Some(occurrence), patch),
             PatchTarget::Block(id) => patch_block(self, id.trim_start_matches('^'), patch),
             PatchTarget::Property(name) => patch_property(self, name, patch),
         }
     }
 }
 
-fn patch_heading(document: &Document, name: &str, patch: &SectionPatch<'_>) -> Result<PatchResult, SectionPatchError> {
+fn patch_heading(
+    document: &Document,
+    name: &str,
+    occurrence: Option<usize>,
+    patch: &SectionPatch<'_>,
+) -> Result<PatchResult, SectionPatchError> {
     let PatchContent::Text(content) = patch.content else { return Err(SectionPatchError::NotText) };
     let note = document.note();
     let path = |heading: &Heading| note.heading_path(heading).join("::");
-    let heading = match note.find_heading(name) {
+    let heading = match note.find_nth_heading(name, occurrence) {
         HeadingMatch::One(heading) => heading,
         HeadingMatch::Several(several) => {
             let candidates = several.into_iter().take(LISTED).map(path).collect();

@@ -92,6 +92,13 @@ impl Note<'_> {
         }
     }
 
+    /// The same with a number, counted from 1, that chooses among several.
+    pub fn find_nth_heading(&self, name: &str, occurrence: Option<usize>) -> HeadingMatch<'_> {
+        let found = self.find_heading(name);
+        let (Some(wanted), HeadingMatch::Several(several)) = (occurrence, &found) else { return found };
+        wanted.checked_sub(1).and_then(|index| several.get(index).copied()).map_or(found, HeadingMatch::One)
+    }
+
     /// The headings whose path, written with a delimiter between its parts, is a name or ends in it, in order. A name that
     /// is written as the heading is, `## Tasks`, means the same without its marks, which choose among several.
     pub fn headings_named(&self, name: &str, delimiter: &str) -> Vec<&Heading> {

@@ -224,6 +224,9 @@ pub(super) fn candidate_sections(candidates: &[Quoted<'_>], offered: &OfferedToo
 
 /// How to change one of several sections with the same name.
 fn among_repeated(offered: &OfferedTools<'_>) -> String {
+    if offered.takes("section") {
+        return ": say which in the section, `{\"target\": \"…\", \"occurrence\": 2}`".to_owned();
+    }
     let by_text = offered.first(REPLACE_IN_NOTE).map(|tool| format!("`{tool}` finds one by its text"));
     let by_number =
         offered.has("heading_replace_body").then(|| "`heading_replace_body` by its `occurrence`".to_owned());
@@ -330,6 +333,9 @@ pub(super) fn edit(error: &EditError, offered: &OfferedTools<'_>) -> String {
             let close = "Close every code fence, comment and HTML block in the content";
             return or(close, "or use {} for the exact text", REPLACE_TEXT, offered);
         }
+        EditError::IntoItself => "Choose a place outside of what is moved.",
+        EditError::InProperties => "Choose lines below the properties.",
+        EditError::NothingToMove => "Choose a part that holds text.",
         EditError::Unclosed => "Close the code fence, comment or HTML block that stands before it first.",
         EditError::BlockLost { .. } => {
             let send = "Send content of the same kind as the block (one paragraph, item, row, …)";

@@ -338,11 +338,17 @@ fn a_refusal_of_a_note_tool_leads_to_note_tools() {
     assert!(told.starts_with(edit), "{told}");
     let section = json!({ "type": "heading", "target": "A::B" });
     let patch = json!({ "target": "a.md", "section": section, "operation": "append", "content": "x" });
-    let told = advice(&server, "obsidian_patch_note", patch);
-    assert!(
-        told.contains("`A::B` stands there several times: `obsidian_replace_in_note` finds one by its text"),
-        "{told}"
-    );
+    let told = advice(&server, "obsidian_patch_note", patch.clone());
+    assert!(told.contains("`A::B` stands there several times: say which in the section"), "{told}");
+    // As it says.
+    let mut second = patch;
+    second["section"] = json!({ "target": "A::B", "occurrence": 2 });
+    let made = server.call("obsidian_patch_note", second);
+    assert!(!made.rendered().unwrap().is_error);
+    assert_eq!(server.text("a.md"), "# A\n## B\none\n# A\n## B\ntwo\nx\n");
+    let read = json!({ "format": "section", "target": "a.md", "section": { "target": "B", "occurrence": 2 } });
+    let told = Value::Object(server.call("obsidian_get_note", read).rendered().unwrap().facts()).to_string();
+    assert!(told.contains("two") && !told.contains("one"), "{told}");
 }
 
 #[test]

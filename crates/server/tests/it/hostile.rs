@@ -47,7 +47,7 @@ fn limited(vault: &Vault, environment: &[(&str, &str)]) -> Server {
         ("MALLOC_ARENA_MAX", "2"),
     ]);
     command.envs(environment.iter().copied());
-    Server::start(command).open(Era::Modern)
+    Server::spawn(command).open(Era::Modern)
 }
 
 /// What is on the disk, without reading it: one call of thousands is looked at for what it changed.

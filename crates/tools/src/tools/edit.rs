@@ -24,6 +24,7 @@ pub(super) mod obsidian_patch_note;
 pub(super) mod obsidian_replace_in_note;
 pub(super) mod obsidian_write_note;
 pub(super) mod regex_replace;
+pub(super) mod section_move;
 pub(super) mod str_replace;
 pub(super) mod tag_rename;
 pub(super) mod undo;

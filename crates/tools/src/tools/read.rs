@@ -1,4 +1,5 @@
 pub(super) mod block_find;
+pub(super) mod changes;
 pub(super) mod checkpoint_diff;
 pub(super) mod checkpoint_list;
 pub(super) mod checkpoint_read;

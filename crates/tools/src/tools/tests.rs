@@ -134,7 +134,12 @@ fn what_the_executor_reads_of_arguments_is_declared_as_the_schema_has_it() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "how insta is run is in the environment")]
 fn definitions_that_are_built_in_are_what_the_types_say() {
+    // While definitions are being accepted, those that are built in are the ones from before.
+    if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
+        return;
+    }
     for tool in TOOLS {
         let derived = tool.spec();
         let mut built_in = tool.spec();

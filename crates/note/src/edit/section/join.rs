@@ -182,6 +182,11 @@ fn item_mark(line: &str) -> Option<ListMark> {
     (is_mark && !is_rule && behind.starts_with([' ', '\t'])).then(|| ListMark::of(&line[..=digits]))
 }
 
+/// Whether a text begins with an item at the margin.
+pub(super) fn begins_with_item(text: &str) -> bool {
+    text.lines().next().is_some_and(|line| item_mark(line).is_some())
+}
+
 /// The items of lists that stand in nothing else.
 fn outermost<'n>(note: &'n Note<'_>, body: &Range<usize>) -> Vec<&'n ListItem> {
     let at_margin = |item: &&ListItem| {
@@ -209,7 +214,7 @@ fn indented(rest: &str, by: usize) -> String {
     std::iter::once(first.to_owned()).chain(moved).collect()
 }
 
-fn with_indent(content: &str, indent: &str) -> String {
+pub(super) fn with_indent(content: &str, indent: &str) -> String {
     if indent.is_empty() {
         return content.to_owned();
     }

@@ -77,18 +77,14 @@ impl WriteTool for CheckpointRestore {
             hash::check(path, EXPECTED, Some(expected), now.as_deref())?;
         }
         let path = path.map(|path| checkpoint::entry_of(&found, &path)).transpose()?.map(|entry| entry.path.clone());
-        let mut restoring = RestorePlan::new(view, guard);
-        restoring.checkpoint(context, &found, path.as_ref())?;
-        let (changes, files) = restoring.done();
-        let output = Output { id: found.id.clone(), files, dry_run: input.dry_run };
+        let (changes, files) = RestorePlan::of(context, view, guard, std::slice::from_ref(&found), path.as_ref())?;
+        let output = Output { id: found.id, files, dry_run: input.dry_run };
         Ok(ToolPlan { changes, output, dry_run: input.dry_run })
     }
 
     fn text(&self, output: &Output) -> Option<String> {
         let done = if output.dry_run { "Would restore" } else { "Restored" };
-        let mut text = format!("{done} what was there before {}:", output.id);
-        text.extend(output.files.iter().map(|file| format!("\n{}", file.text())));
-        Some(text)
+        Some(RestoredFile::list(&format!("{done} what was there before {}:", output.id), &output.files))
     }
 
     fn examples(&self) -> Vec<Example> {

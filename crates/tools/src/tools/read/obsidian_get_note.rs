@@ -297,7 +297,7 @@ fn one_section(
         SectionType::Heading => {
             let note = shown.note();
             let path = |heading: &Heading| heading_path(context, &note, heading);
-            let (heading, several) = match note.find_heading(&section.target) {
+            let (heading, several) = match section.find_heading(&note) {
                 HeadingMatch::One(heading) => (heading, Vec::new()),
                 HeadingMatch::Several(several) => (several[0], several),
                 HeadingMatch::None => {
