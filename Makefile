@@ -7,12 +7,20 @@ run:
 	cargo run --release --package lapidary-server -- --demo --http
 
 # Everything that CI runs.
+test: export INSTA_UPDATE = no
+test: export BOLERO_RANDOM_SEED = 1
+test: export BOLERO_RANDOM_ITERATIONS = 200
+test: export PROPTEST_RNG_SEED = 1
 test:
-	cargo fmt --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
-	INSTA_UPDATE=no BOLERO_RANDOM_SEED=1 BOLERO_RANDOM_ITERATIONS=200 PROPTEST_RNG_SEED=1 cargo test --workspace --locked
-	cargo xtask docs --check
-	tests/outside/run target/debug/lapidary
+	@tests/timed --start
+	tests/timed formatting cargo fmt --check
+	tests/timed clippy cargo clippy --workspace --all-targets --locked -- -D warnings
+	tests/timed 'building the tests' cargo test --workspace --locked --no-run
+	tests/timed tests cargo test --workspace --locked
+	tests/timed references cargo xtask docs --check
+	tests/timed 'outside clients' tests/outside/run target/debug/lapidary
+	tests/timed recipes tests/recipes
+	@tests/timed --table
 
 # Fuzz the parsers, the edits of notes and the patterns, SECONDS per target. Unlike `make test`, this has no fixed seed
 # and no fixed number of runs (there they keep a run from failing by chance or depending on the speed of the machine).

@@ -27,6 +27,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tree;
 
 use crate::{QueryContext, QueryHalt, QuerySyntaxError, QueryVault};
 
@@ -35,6 +36,7 @@ use engine::QueryEngine;
 pub use answer::{CalendarEntry, DqlAnswer, DqlResult, DqlTask, ListEntry, TableRow, TaskGrouping};
 pub use inline::{DqlExpression, InlineCode, QueryBlock};
 pub use markdown::DqlWriter;
+pub use tree::{field_tree, query_tree};
 
 /// A query that was read.
 pub struct DqlQuery {

@@ -22,6 +22,7 @@ use std::{
 
 use lapidary_auth::AuthStoreError;
 use lapidary_tools::quote::{visible, visible_json};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::{
     assemble::{AssembledServer, ExecutorPurpose, assemble},
@@ -38,8 +39,14 @@ const FAILED: u8 = 1;
 const MISCONFIGURED: u8 = 2;
 
 pub(crate) fn run(invocation: &Invocation) -> ExitCode {
-    let config = match configure(invocation) {
-        Ok(config) => config,
+    let config = match configure(invocation, &ProcessEnvironment::look()) {
+        Ok(LoadedConfig { config, warnings }) => {
+            logging::start(&config.log);
+            for warning in &warnings {
+                tracing::warn!("{warning}");
+            }
+            config
+        }
         Err(problem) => {
             report::error(&problem);
             return ExitCode::from(MISCONFIGURED);
@@ -75,6 +82,24 @@ fn ended(invocation: &Invocation, result: Result<CommandOutcome, CommandFailure>
             ExitCode::from(if matches!(failure, CommandFailure::Misconfigured(_)) { MISCONFIGURED } else { FAILED })
         }
     }
+}
+
+/// Serves one client on a pair of streams, in a process that has other things to do: no log is started, no signal is
+/// caught and the process does not end with it.
+pub(crate) fn serve_streams<R, W>(
+    invocation: &Invocation,
+    surroundings: &ProcessEnvironment,
+    input: R,
+    output: W,
+) -> Result<(), String>
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    let LoadedConfig { config, .. } = configure(invocation, surroundings)?;
+    let purpose = ExecutorPurpose { every_profile: false, waits_for_index: false };
+    let assembled = assemble(&config, purpose).map_err(|problem| problem.to_string())?;
+    serve::run_streams(&config, &assembled, input, output)
 }
 
 /// The outcome of a command that did its work.
@@ -117,8 +142,7 @@ fn execute(command: &Command, config: &Config, assembled: &AssembledServer) -> R
     }
 }
 
-fn configure(invocation: &Invocation) -> Result<Config, String> {
-    let surroundings = ProcessEnvironment::look();
+fn configure(invocation: &Invocation, surroundings: &ProcessEnvironment) -> Result<LoadedConfig, String> {
     let sources = ConfigSources {
         flags: &invocation.flags,
         environment: &surroundings.environment,
@@ -128,12 +152,7 @@ fn configure(invocation: &Invocation) -> Result<Config, String> {
         files: &RealDisk,
         needs_vault: invocation.command.needs_vault(),
     };
-    let LoadedConfig { config, warnings } = config::load(&sources).map_err(|error| error.to_string())?;
-    logging::start(&config.log);
-    for warning in &warnings {
-        tracing::warn!("{warning}");
-    }
-    Ok(config)
+    config::load(&sources).map_err(|error| error.to_string())
 }
 
 /// Text from notes and callers in a form that is safe for a terminal: codes that move the cursor or hide text are made

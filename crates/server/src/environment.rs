@@ -25,10 +25,13 @@ impl ProcessEnvironment {
     pub(crate) fn look() -> Self {
         // A variable that is not UTF-8 cannot contain any of our settings.
         let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
-        let environment: BTreeMap<String, String> = std::env::vars_os().filter_map(text).collect();
+        let working_folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+        Self::new(std::env::vars_os().filter_map(text).collect(), working_folder)
+    }
+
+    pub(crate) fn new(environment: BTreeMap<String, String>, working_folder: PathBuf) -> Self {
         let set = |name: &str| environment.get(name).filter(|value| !is_unset(value)).map(PathBuf::from);
         let home = set(if cfg!(windows) { "USERPROFILE" } else { "HOME" });
-        let working_folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         Self { environment, working_folder, home }
     }
 }

@@ -6,6 +6,7 @@ use std::{sync::Arc, time::Duration};
 
 use lapidary_pipeline::Executor;
 use rmcp::{ServiceExt, service::ServerInitializeError, transport::io::stdio_pipes};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::mcp::{Connection, McpServer};
 
@@ -18,6 +19,27 @@ const FAREWELL: Duration = Duration::from_millis(200);
 /// Serves until standard input closes, the parent is gone, or the process is told to stop.
 pub(crate) async fn serve(executor: Arc<Executor>, dotted_names: bool) -> Result<(), String> {
     let (input, output) = stdio_pipes();
+    tokio::select! {
+        ended = serve_streams(executor, dotted_names, input, output) => ended,
+        () = parent_gone() => {
+            tracing::info!("the program that started this server is gone");
+            Ok(())
+        }
+        () = told_to_stop() => Ok(()),
+    }
+}
+
+/// Serves one client until its input ends.
+pub(crate) async fn serve_streams<R, W>(
+    executor: Arc<Executor>,
+    dotted_names: bool,
+    input: R,
+    output: W,
+) -> Result<(), String>
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
     let (transport, input_ended) = messages::transport(input, output);
     let serving = async {
         // The library copies the task of a request several times before it runs. Behind a pointer, it is small.
@@ -35,11 +57,6 @@ pub(crate) async fn serve(executor: Arc<Executor>, dotted_names: bool) -> Result
         ended = serving => ended,
         // A call that waits for the user would keep the session open, but no answer can come any more.
         () = async { input_ended.await.unwrap_or_default(); tokio::time::sleep(FAREWELL).await } => Ok(()),
-        () = parent_gone() => {
-            tracing::info!("the program that started this server is gone");
-            Ok(())
-        }
-        () = told_to_stop() => Ok(()),
     }
 }
 

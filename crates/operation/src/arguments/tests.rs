@@ -1,4 +1,4 @@
-//! Tests of checking and repairing arguments.
+//! What becomes of arguments, and that a validator that is not ours agrees.
 
 use proptest::prelude::*;
 
@@ -151,6 +151,50 @@ proptest! {
             let again = check_arguments("t", &schema(), checked.arguments.clone()).unwrap();
             prop_assert_eq!(again.arguments, checked.arguments);
             prop_assert!(again.repairs.is_empty());
+        }
+    }
+}
+
+/// Arguments that are often nearly right: `any_json` alone hardly ever makes an object that fits.
+fn likely_arguments() -> impl Strategy<Value = Map<String, Value>> {
+    let target = prop_oneof![
+        4 => Just(json!({ "type": "path", "path": "a.md" })),
+        2 => Just(json!({ "type": "active" })),
+        1 => Just(json!({ "type": "path", "path": "" })),
+        1 => Just(json!({ "type": "active", "path": "a.md" })),
+        1 => any_json(),
+    ];
+    let limit = prop_oneof![(0..12_i64).prop_map(Value::from), Just(json!(2.0)), Just(json!(2.5)), any_json()];
+    let tags = prop_oneof![prop::collection::vec("[a-z]{0,3}", 0..3).prop_map(Value::from), any_json()];
+    let word = |words: &'static [&'static str]| prop::sample::select(words).prop_map(Value::from);
+    let format = prop_oneof![word(&["content", "full", "Full"]), any_json()];
+    let occurrence = prop_oneof![word(&["unique", "all", "2"]), (0..3_i64).prop_map(Value::from), any_json()];
+    let optional = |name: &'static str, value: BoxedStrategy<Value>| {
+        prop::option::of(value).prop_map(move |value| value.map(|value| (name.to_owned(), value)))
+    };
+    let fields = (
+        optional("target", target.boxed()),
+        optional("limit", limit.boxed()),
+        optional("tags", tags.boxed()),
+        optional("format", format.boxed()),
+        optional("occurrence", occurrence.boxed()),
+        optional("dryRun", any::<bool>().prop_map(Value::from).boxed()),
+    );
+    fields.prop_map(|(a, b, c, d, e, f)| [a, b, c, d, e, f].into_iter().flatten().collect())
+}
+
+proptest! {
+    #[test]
+    fn a_json_schema_validator_accepts_the_same_arguments(given in likely_arguments()) {
+        let validator = jsonschema::validator_for(&Value::Object(schema())).unwrap();
+        let checked = check_arguments("t", &schema(), given.clone());
+        let unrepaired = matches!(&checked, Ok(checked) if checked.repairs.is_empty());
+        // Many clients send `null` for an optional argument that they leave out, which no schema has to know.
+        let whole = Value::Object(given.into_iter().filter(|(_, value)| !value.is_null()).collect());
+        prop_assert_eq!(unrepaired, validator.is_valid(&whole), "{} {:?}", whole, checked);
+        // What was repaired fits too.
+        if let Ok(checked) = checked {
+            prop_assert!(validator.is_valid(&Value::Object(checked.arguments)));
         }
     }
 }

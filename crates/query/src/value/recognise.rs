@@ -58,7 +58,8 @@ pub fn dataview_field(text: &str) -> Value {
     let mut rest = rest.trim_start();
     while let Some(next) = rest.strip_prefix(',').map(str::trim_start) {
         if next.is_empty() {
-            return Value::List(items);
+            // A comma at the end belongs to a list of one; behind more than one it makes all of it a text.
+            return if items.len() == 1 { Value::List(items) } else { Value::from(text) };
         }
         let Some((item, after)) = atom(next) else { break };
         items.push(item);

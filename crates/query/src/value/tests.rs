@@ -50,6 +50,7 @@ fn inline_values_have_the_same_type_as_in_dataview() {
         ("![[a.png|x]]", "link ![[a.png|x]]"),
         ("#a, #b", "[text #a, text #b]"),
         ("1,", "[number 1]"),
+        ("1,2,", "text 1,2,"),
         ("true", "bool true"),
         ("TRUE", "text TRUE"),
         ("today", "text today"),

@@ -4,6 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use lapidary_auth::SharedSecretVerifier;
 use lapidary_pipeline::{Clock, Executor};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    runtime::Runtime,
+};
 
 use super::{CommandFailure, CommandOutcome, SAVING, report};
 use crate::{
@@ -36,11 +40,30 @@ pub(super) fn run(config: &Config, assembled: &AssembledServer) -> Result<Comman
             runtime.block_on(http::serve(executor, dotted, &config.http, known_clients(config, assembled)?))
         }
     };
-    assembled.executor.stop_changes(LAST_CHANGES);
-    assembled.executor.save_indexes(SAVING);
+    finish(&assembled.executor, LAST_CHANGES, runtime);
+    ended.map(|()| CommandOutcome::Well).map_err(CommandFailure::Serving)
+}
+
+/// Serves one client on a pair of streams instead of standard input and output.
+pub(super) fn run_streams<R, W>(config: &Config, assembled: &AssembledServer, input: R, output: W) -> Result<(), String>
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+    let executor = Arc::clone(&assembled.executor);
+    let ended = runtime.block_on(stdio::serve_streams(executor, config.tools.dotted_names, input, output));
+    finish(&assembled.executor, LAST_CHANGES, runtime);
+    ended
+}
+
+/// Lets the last change be written and keeps the indexes.
+fn finish(executor: &Arc<Executor>, patience: Duration, runtime: Runtime) {
+    executor.stop_changes(patience);
+    executor.save_indexes(SAVING);
     // Not joined: a thread that reads a terminal or a dead disk never ends.
     runtime.shutdown_background();
-    ended.map(|()| CommandOutcome::Well).map_err(CommandFailure::Serving)
 }
 
 /// How clients are authenticated. An address that others can reach is not served without authentication, unless the owner

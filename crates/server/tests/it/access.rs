@@ -1,5 +1,7 @@
 //! What the owner of a vault closes, as seen by a client.
 
+use std::process::Command;
+
 use serde_json::{Value, json};
 
 use crate::harness::{Era, Server, Vault, path, reason};
@@ -69,7 +71,7 @@ fn consent_does_not_outlive_a_new_rule() {
 #[test]
 fn a_rule_file_that_cannot_be_read_closes_the_vault_until_it_is_repaired() {
     let vault = Vault::new(&[("a.md", b"a"), (".lapidaryignore", b"[broken pattern")]);
-    let mut server = vault.serve().open(Era::Modern);
+    let mut server = vault.spawn().open(Era::Modern);
     for (tool, arguments) in [
         ("file_read", json!({ "file": "a.md" })),
         ("file_read", json!({ "file": "none.md" })),
@@ -93,11 +95,15 @@ fn a_rule_file_that_cannot_be_read_closes_the_vault_until_it_is_repaired() {
 
 /// A server on vaults that are named in a configuration file.
 fn configured(vault: &Vault, toml: &str) -> Server {
+    Server::start(&configured_command(vault, toml)).open(Era::Modern)
+}
+
+fn configured_command(vault: &Vault, toml: &str) -> Command {
     let mut command = vault.command();
     let config = vault.path().with_file_name("lapidary.toml");
     std::fs::write(&config, toml).unwrap();
     command.env("LAPIDARY_CONFIG", config);
-    Server::start(command).open(Era::Modern)
+    command
 }
 
 #[test]
@@ -223,7 +229,7 @@ fn a_path_below_a_closed_file_is_answered_as_if_it_were_not_there() {
 fn a_pattern_that_means_nothing_ends_the_start() {
     let vault = Vault::new(&[]);
     let toml = format!("[vaults.notes]\npath = {:?}\ndeny = [\"!x\"]\n", vault.path());
-    let (status, said) = configured(&vault, &toml).end();
+    let (status, said) = Server::spawn(configured_command(&vault, &toml)).end();
     assert_eq!(status.code(), Some(2), "{said}");
     assert!(said.contains("`deny` of the vault 'notes'") && said.contains("`!x`"), "{said}");
 }

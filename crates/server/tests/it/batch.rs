@@ -290,7 +290,7 @@ fn several_vaults_are_not_mixed() {
     let mut command = one.command();
     command.arg("--vault").arg(format!("one={}", one.path().display()));
     command.arg("--vault").arg(format!("other={}", other.path().display()));
-    let mut server = Server::start(command).open(Era::Modern);
+    let mut server = Server::start(&command).open(Era::Modern);
     let mut named = edit("a.md", "y", "z");
     named["args"]["vault"] = json!("one");
     let done = server.done("bulk_apply", json!({ "vault": "one", "ops": [edit("a.md", "x", "y"), named] }));

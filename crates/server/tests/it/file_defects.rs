@@ -603,7 +603,7 @@ fn a_search_that_is_cut_short_says_so_each_time() {
     let info = server.done("vault_info", json!({ "_budget": { "maxFilesScanned": 400 } }));
     assert!(info.get("truncated").is_none(), "all were counted: {info}");
     server.done("search_content", json!({ "query": "needle", "limit": 1, "_budget": { "maxFilesScanned": 7 } }));
-    server.end();
+    server.stop();
     let log = vault.log();
     let last = log.last().unwrap();
     assert_eq!(
@@ -744,7 +744,7 @@ fn a_read_only_server_writes_nothing_into_the_vault() {
     let mut server = vault.serve_with(&["--read-only", "--tools", "files"], &[]).open(Era::Modern);
     server.done("search_content", json!({ "query": "needle" }));
     server.done("vault_info", json!({}));
-    server.end();
+    server.stop();
     assert_eq!(vault.everything(), before);
     assert_eq!(vault.log().len(), 2);
 }

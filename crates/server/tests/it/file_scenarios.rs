@@ -460,7 +460,7 @@ fn the_log_has_a_line_for_each_call_with_what_it_changed() {
     dry["dry_run"] = json!(true);
     server.done("heading_rename", dry);
     server.done("heading_rename", rename);
-    server.end();
+    server.stop();
     let log = vault.log();
     assert_eq!(log.len(), 3);
     assert!(log[0].get("after_hash").is_none());

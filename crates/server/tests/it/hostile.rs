@@ -47,7 +47,7 @@ fn limited(vault: &Vault, environment: &[(&str, &str)]) -> Server {
         ("MALLOC_ARENA_MAX", "2"),
     ]);
     command.envs(environment.iter().copied());
-    Server::start(command).open(Era::Modern)
+    Server::spawn(command).open(Era::Modern)
 }
 
 /// The state of the disk, without reading it: one call of thousands is checked for its changes.

@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::harness::{PATIENCE, Vault};
+use crate::harness::{Vault, patience};
 
 pub(crate) struct HttpServer {
     child: Child,
@@ -38,7 +38,7 @@ impl HttpServer {
     /// Sends one request on a separate connection.
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(patience())).unwrap();
         let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
         if !headers.iter().any(|(name, _)| *name == "Host") {
             head += &format!("Host: {}\r\n", self.address);
@@ -303,7 +303,7 @@ fn it_ends_when_told_to_although_a_client_keeps_its_stream_open() {
     assert!(told.success());
     let started = std::time::Instant::now();
     while server.child.try_wait().unwrap().is_none() {
-        assert!(started.elapsed() < PATIENCE, "it waits for the stream");
+        assert!(started.elapsed() < patience(), "it waits for the stream");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     drop(stream);

@@ -156,7 +156,7 @@ fn the_log_records_what_happened_without_text() {
     server.done("call_tool", json!({ "name": "file.read", "arguments": { "file": "a.md" } }));
     server.request("tools/call", json!({ "name": "no_such_tool", "arguments": { "x": SECRET } }));
     server.done("find_tool", json!({ "query": "read" }));
-    server.end();
+    server.stop();
     let log = vault.log();
     let outcome = |line: &Value| (line["tool"].as_str().unwrap().to_owned(), line["ok"].as_bool().unwrap());
     let expected = [

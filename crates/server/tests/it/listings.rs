@@ -102,7 +102,7 @@ fn each_vault_is_listed_by_itself() {
     let (one, two) = (Vault::new(&[("a.md", b"#one")]), Vault::new(&[("b.md", b"#two"), ("c.md", b"")]));
     let mut command = one.command();
     command.arg("--vault").arg(one.path()).arg("--vault").arg(format!("two={}", two.path().display()));
-    let mut server = Server::start(command).open(Era::Modern);
+    let mut server = Server::start(&command).open(Era::Modern);
     let vaults = json!({ "vaults": [{ "name": "Notes" }, { "name": "two" }] });
     assert_eq!(server.done("vault_list", json!({})), vaults);
     assert_eq!(server.done("vault.list", json!({ "vault": "two" })), vaults, "as callers had to ask before");

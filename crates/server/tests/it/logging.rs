@@ -14,7 +14,7 @@ fn lines(level: &str) -> Vec<Value> {
     let vault = Vault::new(&[("a.md", b"one\n")]);
     let environment =
         [("MCP_LOG_LEVEL", level), ("LAPIDARY_LOG_FORMAT", "json"), ("OBSIDIAN_BASE_URL", "http://localhost")];
-    let mut server = vault.serve_with(&[], &environment).open(Era::Modern);
+    let mut server = vault.spawn_with(&[], &environment).open(Era::Modern);
     server.done("file_read", json!({ "file": "a.md" }));
     server.done("str_replace", json!({ "file": "a.md", "find": "one", "replace": "two" }));
     let (status, said) = server.end();
@@ -49,7 +49,7 @@ fn a_log_folder_gets_a_bounded_number_of_private_files() {
         ("LAPIDARY_LOG_MAX_BYTES", "1024"),
         ("LAPIDARY_REPETITION", "off"),
     ];
-    let mut server = vault.serve_with(&[], &environment).open(Era::Modern);
+    let mut server = vault.spawn_with(&[], &environment).open(Era::Modern);
     for number in 0..60 {
         let replace = if number % 2 == 0 { ("one", "two") } else { ("two", "one") };
         server.done("str_replace", json!({ "file": "a.md", "find": replace.0, "replace": replace.1 }));
@@ -83,7 +83,7 @@ fn an_unwritable_log_folder_is_reported_once_and_stops_nothing() {
     let file = vault.path().with_file_name("logs");
     std::fs::write(&file, "no folder").unwrap();
     let environment = [("MCP_LOG_LEVEL", "debug"), ("LOGS_DIR", file.to_str().unwrap())];
-    let mut server = vault.serve_with(&[], &environment).open(Era::Modern);
+    let mut server = vault.spawn_with(&[], &environment).open(Era::Modern);
     server.done("file_read", json!({ "file": "a.md" }));
     let (status, said) = server.end();
     assert!(status.success());
@@ -124,7 +124,7 @@ fn an_internal_error_is_in_the_log_with_its_id_place_and_cause() {
     ] {
         let vault = Vault::new(&[(name, b"my diary\n"), ("a.md", b"one\n")]);
         let environment = [("MCP_LOG_LEVEL", "error"), ("LAPIDARY_LOG_FORMAT", "json")];
-        let mut server = vault.serve_with(&[], &environment).open(Era::Modern);
+        let mut server = vault.spawn_with(&[], &environment).open(Era::Modern);
         let result = server.call("obsidian_get_note", json!({ "format": "content", "target": path(name) }));
         let error = &result["structuredContent"]["error"];
         assert_eq!(error["data"]["reason"], "internal_error", "{result}");
@@ -152,7 +152,7 @@ fn an_internal_error_is_in_the_log_with_its_id_place_and_cause() {
 fn a_panic_is_printed_if_there_is_no_log() {
     let name = "lapidary-failpoint-panic.md";
     let vault = Vault::new(&[(name, b"my diary\n")]);
-    let mut server = vault.serve_with(&[], &[("MCP_LOG_LEVEL", "off")]).open(Era::Modern);
+    let mut server = vault.spawn_with(&[], &[("MCP_LOG_LEVEL", "off")]).open(Era::Modern);
     server.call("obsidian_get_note", json!({ "format": "content", "target": path(name) }));
     let (_, said) = server.end();
     assert_eq!(said.lines().count(), 1, "{said}");
@@ -171,7 +171,7 @@ fn a_policy_is_logged_without_the_folders_that_it_names() {
             ("OBSIDIAN_WRITE_PATHS", "Diary"),
             ("OBSIDIAN_READ_ONLY", setting),
         ];
-        let mut server = vault.serve_with(&[], &environment).open(Era::Modern);
+        let mut server = vault.spawn_with(&[], &environment).open(Era::Modern);
         server.done("file_read", json!({ "file": "Diary/a.md" }));
         let (_, said) = server.end();
         assert!(said.contains(said_of_it) && !said.to_lowercase().contains("diary"), "{said}");
@@ -184,7 +184,7 @@ fn a_hint_on_the_wire_names_what_is_on() {
     let vault = Vault::new(&[("a.md", "long\n".repeat(2000).as_bytes())]);
     let environment = [("LAPIDARY_MAX_REPLY_BYTES", "4096")];
     for (tools, named) in [("files", "`outline`"), ("default", "`obsidian_get_note`")] {
-        let mut server = vault.serve_with(&["--tools", tools], &environment).open(Era::Modern);
+        let mut server = vault.spawn_with(&["--tools", tools], &environment).open(Era::Modern);
         let result = server.call("file_read", json!({ "file": "a.md" }));
         let hint = result["structuredContent"]["hint"].as_str().unwrap();
         assert!(hint.contains(named), "{tools}: {hint}");

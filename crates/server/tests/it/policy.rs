@@ -164,7 +164,7 @@ fn the_policy_is_read_and_applied_as_it_always_was() {
     for list in ["/pub", "\\pub", "a/../b", " , ,"] {
         let mut command = vault.command();
         command.arg("--vault").arg(vault.path()).env("OBSIDIAN_READ_PATHS", list);
-        let (status, said) = Server::start(command).end();
+        let (status, said) = Server::spawn(command).end();
         assert_eq!(status.code(), Some(2), "{list}: {said}");
         assert!(said.contains("OBSIDIAN_READ_PATHS"), "{said}");
     }
@@ -222,7 +222,7 @@ fn tags_and_listings_include_only_readable_files() {
 
 /// What client and owner are told before the first call.
 fn told(vault: &Vault, environment: &[(&str, &str)]) -> (String, String) {
-    let mut server = vault.serve_with(&[], environment);
+    let mut server = vault.spawn_with(&[], environment);
     let discovered = server.request("server/discover", json!({}))["result"]["instructions"].clone();
     let (_, said) = server.end();
     // Warnings are for the owner, who wrote the rules, and quote them.

@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{ERAS, Era, PATIENCE, Server, Vault},
+    harness::{ERAS, Era, Server, Vault, patience},
     http::HttpServer,
 };
 
@@ -118,7 +118,7 @@ fn told(server: &mut Server, method: &str) -> Value {
         if let Some(at) = server.aside.iter().position(|message| message["method"] == method) {
             return server.aside.remove(at);
         }
-        assert!(started.elapsed() < PATIENCE, "never told of {method}");
+        assert!(started.elapsed() < patience(), "never told of {method}");
         let message = server.message();
         server.aside.push(message);
     }

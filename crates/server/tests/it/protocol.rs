@@ -236,7 +236,7 @@ fn several_vaults_are_told_apart_by_name() {
     let (one, two) = (Vault::new(&[("a.md", b"one")]), Vault::new(&[("a.md", b"two")]));
     let mut command = one.command();
     command.arg("--vault").arg(one.path()).arg("--vault").arg(format!("named={}", two.path().display()));
-    let mut server = crate::harness::Server::start(command).open(Era::Modern);
+    let mut server = crate::harness::Server::start(&command).open(Era::Modern);
     let list = server.request("tools/list", json!({}));
     let schema = &list["result"]["tools"][0]["inputSchema"];
     assert_eq!(schema["properties"]["vault"]["enum"], json!(["Notes", "named"]), "{schema}");
@@ -256,7 +256,7 @@ fn two_vaults_of_one_name_both_stay_reachable() {
     let mut command = one.command();
     let both = format!("{};{}", one.path().display(), two.path().display());
     command.env("OBSIDIAN_VAULT_PATHS", both);
-    let mut server = crate::harness::Server::start(command).open(Era::Modern);
+    let mut server = crate::harness::Server::start(&command).open(Era::Modern);
     assert_eq!(server.done("file_read", json!({ "file": "a.md", "vault": "Notes" }))["content"], "one");
     assert_eq!(server.done("file_read", json!({ "file": "a.md", "vault": "Notes-2" }))["content"], "two");
 }

@@ -198,7 +198,7 @@ fn several_vaults_are_told_apart_in_the_uri() {
     let (one, two) = (Vault::new(&[("a.md", b"one #x")]), Vault::new(&[("a.md", b"two #y"), ("b.md", b"b")]));
     let mut command = one.command();
     command.arg("--vault").arg(one.path()).arg("--vault").arg(format!("My notes={}", two.path().display()));
-    let mut server = Server::start(command).open(Era::Modern);
+    let mut server = Server::start(&command).open(Era::Modern);
     let list = server.request("resources/list", json!({}))["result"]["resources"].clone();
     let uris: Vec<&str> = list.as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap()).collect();
     assert_eq!(uris, ["obsidian://tags?vault=Notes", "obsidian://tags?vault=My%20notes", "obsidian://status"]);
@@ -289,7 +289,7 @@ fn the_log_tells_of_resources_as_of_calls() {
     refused(&mut server, "obsidian://vault/.obsidian/app.json");
     refused(&mut server, "obsidian://nothing");
     complete(&mut server, "a");
-    server.end();
+    server.stop();
     let log = vault.log();
     let told: Vec<(&str, Option<&str>, bool, Option<&str>)> = log
         .iter()

@@ -177,7 +177,7 @@ fn a_usual_answer_costs_less_than_two_thousand_tokens() {
     let vault = Vault::new(&files);
     let mut demo = vault.command();
     demo.arg("--demo");
-    for mut server in [vault.serve().open(Era::Modern), Server::start(demo).open(Era::Modern)] {
+    for mut server in [vault.serve().open(Era::Modern), Server::start(&demo).open(Era::Modern)] {
         for request in [
             json!({ "mode": "omnisearch", "query": "stone" }),
             json!({ "mode": "omnisearch", "query": "the garden stone" }),

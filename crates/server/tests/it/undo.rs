@@ -473,7 +473,7 @@ fn the_history_is_in_the_database_after_a_clean_end() {
     let vault = Vault::new(&[("a.md", b"one\n")]);
     let mut server = vault.serve().open(Era::Modern);
     server.done("str_replace", json!({ "file": "a.md", "find": "one", "replace": "two" }));
-    server.end();
+    server.stop();
     let state = vault.path().parent().unwrap().to_owned();
     let left = crate::harness::files_below(&state);
     let logs: Vec<&String> = left
@@ -511,7 +511,7 @@ fn old_checkpoints_are_removed_without_a_further_change() {
         let edit = json!({ "file": "a.md", "find": number.to_string(), "replace": (number + 1).to_string() });
         server.done("str_replace", edit);
     }
-    server.end();
+    server.stop();
     let mut server =
         vault.serve_with(&[], &[("LAPIDARY_CHECKPOINT_BYTES", "3"), ("LAPIDARY_REPETITION", "off")]).open(Era::Modern);
     let kept = |server: &mut crate::harness::Server| {

@@ -134,7 +134,12 @@ fn arguments_that_the_executor_reads_are_declared_as_in_the_schema() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "how insta is run is in the environment")]
 fn built_in_definitions_match_the_types() {
+    // While definitions are being accepted, those that are built in are the ones from before.
+    if std::env::var("INSTA_UPDATE").is_ok_and(|update| update == "always") {
+        return;
+    }
     for tool in TOOLS {
         let derived = tool.spec();
         let mut built_in = tool.spec();

@@ -49,7 +49,7 @@ fn memory_is_given_back_after_mixed_calls() {
         vault.write(&format!("n{number}.md"), text.as_bytes());
     }
     let environment = [("LAPIDARY_REPETITION", "off"), ("LAPIDARY_MAX_FAILURES", "0")];
-    let mut server = vault.serve_with(&["--tools", "all"], &environment).open(Era::Modern);
+    let mut server = vault.spawn_with(&["--tools", "all"], &environment).open(Era::Modern);
     let (time, rounds) = soak_time().map_or((Duration::ZERO, 30), |time| (time, usize::MAX));
     let (started, mut number, mut early) = (Instant::now(), 0, 0);
     let mut first_third = 0;

@@ -58,7 +58,7 @@ fn a_client_that_does_not_read_is_not_read_from() {
 fn of_two_requests_with_one_id_the_second_is_refused_and_the_first_answered() {
     let text = format!("{}\n", "a".repeat(3000)).repeat(300);
     let vault = Vault::new(&[("a.md", text.as_bytes())]);
-    let mut server = vault.serve().open(Era::Legacy("2025-11-25"));
+    let mut server = vault.spawn().open(Era::Legacy("2025-11-25"));
     let search = json!({ "name": "search_content", "arguments": { "query": "(a|b)+c$", "regex": true } });
     let request = |id: &str| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": search });
     let both = format!("{}\n{}\n", request("same"), request("same"));

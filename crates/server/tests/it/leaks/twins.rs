@@ -236,7 +236,9 @@ impl Twin {
         command.envs(closing.environment().iter().copied()).envs(environment.iter().copied());
         let client = match closing {
             Closing::Rules | Closing::Lists => {
-                Client::Stdio(Server::start(command).with_elicitation().open(Era::Modern))
+                // Those that look at the log need a process of its own.
+                let server = if environment.is_empty() { Server::start(&command) } else { Server::spawn(command) };
+                Client::Stdio(server.with_elicitation().open(Era::Modern))
             }
             Closing::Principal => {
                 command.args(["--http", "127.0.0.1:0"]);
