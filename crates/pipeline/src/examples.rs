@@ -13,7 +13,7 @@ use crate::{Outcome, testing::TestServer};
 /// What a commit and a dry run add to the answer of a tool.
 const ADDED: [&str; 3] = ["checkpoint", "diff", "trashedTo"];
 
-/// Makes the calls that an example needs, and returns what it gives in the end.
+/// Makes the calls that an example needs, and returns the final result.
 fn made_first(server: &TestServer, gives: ExampleResult) -> ExampleResult {
     match gives {
         ExampleResult::After { tool, input, gives } => {

@@ -19,7 +19,7 @@ pub fn number_text(number: f64) -> String {
     let sign = if number < 0.0 { "-" } else { "" };
     let (digits, exponent) = shortest_digits(number.abs());
     let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
-    // The point stands behind this many digits.
+    // The point is after this many digits.
     let point = exponent + 1;
     let text = if !(-5..=21).contains(&point) {
         let (first, rest) = digits.split_at(1);

@@ -1,4 +1,4 @@
-//! What each subcommand does.
+//! The implementations of the subcommands.
 
 mod approvals;
 mod audit;
@@ -32,7 +32,7 @@ use crate::{
     logging,
 };
 
-/// How long the end of the process may wait for the index to be kept. Without it only the next start is slower.
+/// How long the exit may wait for the index to be saved. Without it, only the next start is slower.
 const SAVING: Duration = Duration::from_secs(2);
 
 const FAILED: u8 = 1;
@@ -55,7 +55,7 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
     if let Command::Token(word) = &invocation.command {
         return ended(invocation, token::run(word, &config, &mut io::stdout().lock()));
     }
-    // What waits for an answer may have been asked under any of them.
+    // A pending request may have been made under any of them.
     let every_profile = matches!(invocation.command, Command::Approvals(_));
     let waits_for_index = !matches!(invocation.command, Command::Serve);
     let assembled = match assemble(&config, ExecutorPurpose { every_profile, waits_for_index }) {
@@ -72,7 +72,7 @@ fn ended(invocation: &Invocation, result: Result<CommandOutcome, CommandFailure>
     match result {
         Ok(CommandOutcome::Well) => ExitCode::SUCCESS,
         Ok(CommandOutcome::Refused) => ExitCode::from(FAILED),
-        // Whoever read our output has seen enough.
+        // The reader of our output has closed the pipe.
         Err(CommandFailure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             match invocation.command {
@@ -102,10 +102,10 @@ where
     serve::run_streams(&config, &assembled, input, output)
 }
 
-/// How a command ended that did its work.
+/// The outcome of a command that did its work.
 pub(crate) enum CommandOutcome {
     Well,
-    /// The tool said no; its answer is on stdout.
+    /// The tool refused; its answer is on stdout.
     Refused,
 }
 
@@ -126,7 +126,7 @@ pub(crate) enum CommandFailure {
 fn execute(command: &Command, config: &Config, assembled: &AssembledServer) -> Result<CommandOutcome, CommandFailure> {
     let mut out = io::stdout().lock();
     match command {
-        // The lock is given back: stdout belongs to the protocol now.
+        // The lock is released: stdout belongs to the protocol now.
         Command::Serve => {
             drop(out);
             serve::run(config, assembled)
@@ -155,7 +155,8 @@ fn configure(invocation: &Invocation, surroundings: &ProcessEnvironment) -> Resu
     config::load(&sources).map_err(|error| error.to_string())
 }
 
-/// Text from notes and callers as a terminal may show it: codes that move the cursor or hide things are made visible.
+/// Text from notes and callers in a form that is safe for a terminal: codes that move the cursor or hide text are made
+/// visible.
 fn printable(text: &str) -> String {
     visible(text).into_owned()
 }
@@ -164,7 +165,7 @@ fn print_json(out: &mut dyn Write, value: &serde_json::Value) -> io::Result<()> 
     writeln!(out, "{}", json_for(&format!("{value:#}"), io::stdout().is_terminal()))
 }
 
-/// A program gets JSON as it is; at a terminal every character of it is seen, and the value is the same.
+/// A program gets the JSON unchanged; at a terminal all its characters are made visible, with the same value.
 fn json_for(json: &str, is_terminal: bool) -> Cow<'_, str> {
     if is_terminal { visible_json(json) } else { Cow::Borrowed(json) }
 }

@@ -1,4 +1,4 @@
-//! How the world reaches Lapidary: command line, configuration, stdio and HTTP. The only room with rmcp and axum.
+//! The interfaces of Lapidary: command line, configuration, stdio and HTTP. The only crate with rmcp and axum.
 
 mod assemble;
 mod cli;
@@ -24,7 +24,7 @@ pub fn run() -> ExitCode {
     lapidary_tools::install_panic_hook();
     match cli::parse(environment::arguments()) {
         Ok(invocation) => commands::run(&invocation),
-        // Knows whether it is help (stdout, 0) or wrong usage (stderr, 2).
+        // It knows whether it is help (stdout, 0) or wrong usage (stderr, 2).
         Err(usage) => usage.exit(),
     }
 }

@@ -1,4 +1,4 @@
-//! MCP on standard input and output. One JSON message a line, or `Content-Length` frames for clients that send those.
+//! MCP on standard input and output. One JSON message per line, or `Content-Length` frames for clients that send those.
 
 mod messages;
 
@@ -10,7 +10,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::mcp::{Connection, McpServer};
 
-/// How often a server looks whether the program that started it is still there.
+/// How often a server checks whether its parent process still exists.
 const PARENT_CHECK: Duration = Duration::from_secs(2);
 
 /// How long the session may take to end once its input has.
@@ -55,7 +55,7 @@ where
     };
     tokio::select! {
         ended = serving => ended,
-        // A call that waits for a person would keep the session open, but nobody can answer any more.
+        // A call that waits for the user would keep the session open, but no answer can come any more.
         () = async { input_ended.await.unwrap_or_default(); tokio::time::sleep(FAREWELL).await } => Ok(()),
     }
 }
@@ -92,8 +92,8 @@ pub(crate) async fn told_to_stop() {
     }
 }
 
-/// Orphans get another parent. Asked for now and then rather than requested as a signal, because that signal also
-/// comes when only the thread that started us ends.
+/// Orphans get another parent. Polled rather than requested as a signal, because that signal also comes when only the
+/// thread that started us ends.
 #[cfg(unix)]
 async fn parent_gone() {
     let parent = rustix::process::getppid();

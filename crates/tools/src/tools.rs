@@ -72,7 +72,7 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &ReadEntry(skill::obsidian_open_in_ui::ObsidianOpenInUi),
 ];
 
-/// The same with their definitions, as a catalogue takes them.
+/// The same with their definitions, for the catalogue.
 pub const TOOL_SET: ToolSet = ToolSet { tools: TOOLS, definition };
 
 #[cfg(test)]

@@ -45,7 +45,7 @@ fn check(arguments: Value) -> Result<CheckedArguments, Vec<(String, String, Opti
 }
 
 #[test]
-fn what_fits_passes_untouched() {
+fn valid_arguments_pass_unchanged() {
     for arguments in [
         json!({ "target": { "type": "path", "path": "a.md" } }),
         json!({ "target": { "type": "active" }, "limit": 3, "tags": ["x"], "value": null, "occurrence": 2 }),
@@ -58,7 +58,7 @@ fn what_fits_passes_untouched() {
 }
 
 #[test]
-fn what_has_only_one_reading_is_repaired_and_said() {
+fn input_with_one_reading_is_repaired_and_reported() {
     let path = json!({ "type": "path", "path": "a.md" });
     for (given, meant) in [
         (json!({ "target": "a.md" }), json!({ "target": path })),
@@ -77,13 +77,13 @@ fn what_has_only_one_reading_is_repaired_and_said() {
 }
 
 #[test]
-fn null_leaves_an_optional_argument_out() {
+fn null_omits_an_optional_argument() {
     let checked = check(json!({ "target": { "type": "active" }, "limit": null, "dryRun": null })).unwrap();
     assert_eq!(Value::Object(checked.arguments), json!({ "target": { "type": "active" } }));
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_its_place() {
+fn invalid_arguments_are_refused_with_their_place() {
     let target = json!({ "type": "active" });
     for (given, at, problem, nearest) in [
         (json!({}), "target", "is required", None),

@@ -23,7 +23,7 @@ pub(super) const MONTHS: [&str; 12] = [
 /// Of a week that begins on Monday.
 pub(super) const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-/// A part of a format: the same character several times, or text that stands for itself.
+/// A part of a format: the same character several times, or literal text.
 pub(super) struct FormatPiece {
     pub(super) literal: bool,
     pub(super) text: String,
@@ -55,7 +55,7 @@ pub(super) fn format_pieces(format: &str) -> Vec<FormatPiece> {
     pieces
 }
 
-/// Writes a date in a format of Luxon: `yyyy-MM-dd`, `cccc 'the' d`. What is no token stays.
+/// Writes a date in a format of Luxon: `yyyy-MM-dd`, `cccc 'the' d`. Anything else is kept.
 pub fn format_luxon(date: &LuxonDate, format: &str) -> String {
     if !date.is_valid() {
         return "Invalid DateTime".to_owned();

@@ -1,3 +1,5 @@
+//! Tests of Luxon formats.
+
 use jiff::tz::TimeZone;
 
 use super::*;

@@ -18,7 +18,7 @@ use crate::{
     stdio,
 };
 
-/// How long a change that is being written may take to finish when the server ends.
+/// How long a change in progress may take to finish when the server ends.
 const LAST_CHANGES: Duration = Duration::from_secs(5);
 
 pub(super) fn run(config: &Config, assembled: &AssembledServer) -> Result<CommandOutcome, CommandFailure> {
@@ -62,19 +62,19 @@ where
 fn finish(executor: &Arc<Executor>, patience: Duration, runtime: Runtime) {
     executor.stop_changes(patience);
     executor.save_indexes(SAVING);
-    // Not waited for: a thread that reads a terminal or a dead disk never ends.
+    // Not joined: a thread that reads a terminal or a dead disk never ends.
     runtime.shutdown_background();
 }
 
-/// How clients are asked who they are. An address that others can reach is not served without asking, unless the owner has
-/// said so in plain words.
+/// How clients are authenticated. An address that others can reach is not served without authentication, unless the owner
+/// explicitly allows it.
 fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownClients, CommandFailure> {
     let AuthSettings { mode, secret, issuer, audience, ignores_scopes, insecure } = &config.http.auth;
     let has_configured = !assembled.configured.is_empty();
     let mode = match mode {
         Some(AuthMode::None) if has_configured => AuthMode::Bearer,
         Some(mode) => *mode,
-        // Revoked ones count too: whoever takes the last one back does not want to open the door.
+        // Revoked ones count too: revoking the last token must not open the server.
         None if has_configured || !assembled.auth.tokens()?.is_empty() => AuthMode::Bearer,
         None => AuthMode::None,
     };
@@ -91,7 +91,7 @@ fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownCl
                 verifier.map_err(|error| CommandFailure::Misconfigured(format!("MCP_AUTH_SECRET_KEY: {error}")))?;
             ClientCheck::SharedSecret { verifier: Arc::new(verifier), checks_scopes: !ignores_scopes }
         }
-        // Refused when the configuration was read.
+        // Refused when the configuration was loaded.
         (AuthMode::Jwt, None) => {
             return Err(CommandFailure::Misconfigured("MCP_AUTH_SECRET_KEY is not set".to_owned()));
         }
@@ -105,19 +105,19 @@ fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownCl
     if !host.is_loopback() {
         if matches!(check, ClientCheck::Open) && !insecure {
             return Err(CommandFailure::Misconfigured(format!(
-                "{host} can be reached from other computers, and nobody would be asked who they are. Make a token with \
-                 `lapidary token create NAME`, or listen at 127.0.0.1. If everybody who reaches the port may read and change \
+                "{host} can be reached from other computers, and clients would not be authenticated. Create a token with \
+                 `lapidary token create NAME`, or listen on 127.0.0.1. If every client that reaches the port may read and change \
                  the vaults, say --insecure-no-auth."
             )));
         }
         tracing::warn!(
-            "{host} can be reached from other computers and there is no TLS: tokens and notes travel in clear unless a proxy encrypts them"
+            "{host} can be reached from other computers and there is no TLS: tokens and notes are sent in clear text unless a proxy encrypts them"
         );
     }
     Ok(KnownClients { check, grants: Arc::clone(&assembled.grants), clock: Clock::system() })
 }
 
-/// Nobody waits for it: a large vault takes a while to look through.
+/// Runs in the background: scanning a large vault takes a while.
 fn warn_of_rules_without_effect(executor: &Arc<Executor>) {
     let executor = Arc::clone(executor);
     std::thread::spawn(move || {

@@ -29,7 +29,7 @@ pub(crate) fn patience() -> Duration {
 /// How much a pipe in memory holds, like those of Linux.
 const PIPE_BYTES: usize = 64 << 10;
 
-/// A vault, and a state folder beside it.
+/// A vault, and a state folder next to it.
 pub(crate) struct Vault {
     around: TempDir,
 }
@@ -58,7 +58,7 @@ impl Vault {
         std::fs::read(self.path().join(path)).unwrap()
     }
 
-    /// Every file with its bytes, hidden ones and leftovers included.
+    /// Every file with its bytes, including hidden ones and leftovers.
     pub(crate) fn everything(&self) -> BTreeMap<String, Vec<u8>> {
         files_below(&self.path())
     }
@@ -128,7 +128,7 @@ pub(crate) fn files_below(root: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// How a client opens: with a handshake, or with metadata on every request.
+/// How a client connects: with a handshake, or with metadata on every request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Era {
     Legacy(&'static str),
@@ -151,7 +151,7 @@ pub(crate) struct Server {
     next_id: u64,
     era: Era,
     elicitation: bool,
-    /// Messages that came before the reply that was waited for.
+    /// Messages that came before the awaited reply.
     pub(crate) aside: Vec<Value>,
 }
 
@@ -329,14 +329,14 @@ impl Server {
         reply["result"].clone()
     }
 
-    /// What a tool answers; it must not refuse.
+    /// The answer of a tool; it must not refuse.
     pub(crate) fn done(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments);
         assert_ne!(result["isError"], true, "{result}");
         result["structuredContent"].clone()
     }
 
-    /// The reason with which a tool refuses, whichever form its family has.
+    /// The reason of a tool's refusal, in either form.
     pub(crate) fn refused(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], true, "{result}");

@@ -1,4 +1,5 @@
-//! HTTP as such: who may connect, and what else is served. The protocol over HTTP is tested with outside clients.
+//! HTTP as such: which clients may connect, and what else is served. The protocol over HTTP is tested with outside
+//! clients.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -22,7 +23,7 @@ impl HttpServer {
         Self::start_command(command)
     }
 
-    /// The same with whatever else the command says.
+    /// The same with additional arguments.
     pub(crate) fn start_command(mut command: Command) -> Self {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -34,7 +35,7 @@ impl HttpServer {
         Self { child, address }
     }
 
-    /// Sends one request on a connection of its own.
+    /// Sends one request on a separate connection.
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
         stream.set_read_timeout(Some(patience())).unwrap();
@@ -111,7 +112,7 @@ impl HttpServer {
         self.request("POST", "/mcp", &headers, &body)
     }
 
-    /// The same, with an answer that goes on.
+    /// The same, with a streaming answer.
     pub(crate) fn open_stream(&self, method: &str, params: Value) -> TcpStream {
         let (headers, body) = modern(method, params);
         self.send("POST", "/mcp", &headers, &body)
@@ -260,7 +261,7 @@ fn an_unknown_tool_is_not_an_unknown_page() {
 }
 
 #[test]
-fn health_and_nothing_else_is_served_besides() {
+fn only_health_is_served_in_addition() {
     let vault = Vault::new(&[]);
     let server = HttpServer::start(&vault, "127.0.0.1:0", &[("MCP_HTTP_ENDPOINT_PATH", "/api/mcp")]);
     assert_eq!(server.request("GET", "/healthz", &[], ""), (200, "{\"status\":\"ok\"}".to_owned()));

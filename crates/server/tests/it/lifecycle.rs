@@ -20,14 +20,14 @@ fn it_ends_well_when_its_input_closes() {
 }
 
 #[test]
-fn it_ends_well_when_nobody_ever_speaks() {
+fn it_ends_well_without_any_message() {
     let vault = Vault::new(&[]);
     let (status, said) = vault.spawn().end();
     assert!(status.success(), "{said}");
 }
 
 #[test]
-fn what_was_asked_before_the_input_closed_is_answered_and_done() {
+fn requests_before_the_end_of_input_are_answered_and_done() {
     let vault = Vault::new(&[("a.md", b"x")]);
     let mut server = vault.spawn().open(Era::Modern);
     let ids: Vec<u64> = (0..5)
@@ -54,8 +54,8 @@ fn what_was_asked_before_the_input_closed_is_answered_and_done() {
 #[test]
 fn it_ends_with_its_parent_even_if_the_pipe_stays_open() {
     let vault = Vault::new(&[]);
-    // The shell starts the server, tells its process id, and ends a little later; this test still holds the pipe. A job in the
-    // background gets no input of its own accord, hence the detour over descriptor 3.
+    // The shell starts the server, prints its process id, and ends a little later; this test still holds the pipe. A
+    // background job gets no input by default, hence the detour over descriptor 3.
     let mut shell = Command::new("sh")
         .args([
             "-c",
@@ -96,7 +96,7 @@ fn it_ends_when_told_to() {
 #[test]
 fn a_vault_on_a_disk_that_may_not_be_written_is_served() {
     let vault = Vault::new(&[("a.md", b"x")]);
-    // The state folder cannot be made below a file.
+    // The state folder cannot be created below a file.
     let state = vault.path().with_file_name("file");
     std::fs::write(&state, "").unwrap();
     let state = state.join("state");
@@ -116,7 +116,7 @@ fn a_vault_on_a_disk_that_may_not_be_written_is_served() {
 }
 
 #[test]
-fn the_vault_holds_nothing_of_ours() {
+fn the_vault_contains_nothing_of_ours() {
     let vault = Vault::new(&[("a.md", b"x")]);
     let mut server = vault.spawn().open(Era::Modern);
     server.done("str_replace", json!({ "file": "a.md", "find": "x", "replace": "y" }));
@@ -137,7 +137,7 @@ fn a_call_with_no_time_left_is_refused_and_changes_nothing() {
 }
 
 #[test]
-fn however_little_time_there_is_a_search_gets_on() {
+fn a_search_makes_progress_with_any_deadline() {
     let files: Vec<(String, Vec<u8>)> =
         (0..30).map(|number| (format!("n{number:02}.md"), b"needle\n".repeat(1000))).collect();
     let files: Vec<(&str, &[u8])> = files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
@@ -186,7 +186,7 @@ fn a_call_that_waits_too_long_for_its_turn_never_changes_anything() {
     assert_eq!(server.refused("str_replace", edit.clone()), "deadline_exceeded");
     assert_eq!(server.done("file_read", json!({ "file": "a.md" }))["content"], "two", "readers never wait");
     turn.unlock().unwrap();
-    // The call that was given up may still get its turn; it must not use it.
+    // The abandoned call may still get its turn; it must not use it.
     server.done("str_replace", json!({ "file": "a.md", "find": "two", "replace": "2" }));
     assert_eq!(vault.read("a.md"), b"2");
     server.stop();

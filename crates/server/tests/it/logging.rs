@@ -1,4 +1,4 @@
-//! Where the log goes, and what each level has. That it holds nothing of the notes is in `leaks::logs`.
+//! Where the log goes, and what each level contains. That it contains nothing of the notes is tested in `leaks::logs`.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -9,7 +9,7 @@ use crate::{
     http::HttpServer,
 };
 
-/// What is logged at a level by a server that reads and changes a note and has a setting without effect.
+/// What a server logs at a level when it reads and changes a note and has a setting without effect.
 fn lines(level: &str) -> Vec<Value> {
     let vault = Vault::new(&[("a.md", b"one\n")]);
     let environment =
@@ -40,7 +40,7 @@ fn every_level_has_what_the_one_before_it_has_and_more() {
 }
 
 #[test]
-fn a_folder_for_logs_gets_a_bounded_number_of_files_that_nobody_else_can_read() {
+fn a_log_folder_gets_a_bounded_number_of_private_files() {
     let vault = Vault::new(&[("a.md", b"one\n")]);
     let folder = vault.path().with_file_name("logs");
     let environment = [
@@ -78,7 +78,7 @@ fn only_for_the_owner(path: &Path, mode: u32) {
 fn only_for_the_owner(_: &Path, _: u32) {}
 
 #[test]
-fn a_folder_for_logs_that_cannot_be_written_is_said_once_and_stops_nothing() {
+fn an_unwritable_log_folder_is_reported_once_and_stops_nothing() {
     let vault = Vault::new(&[("a.md", b"one\n")]);
     let file = vault.path().with_file_name("logs");
     std::fs::write(&file, "no folder").unwrap();
@@ -114,7 +114,7 @@ fn no_token_of_a_client_is_logged() {
     }
 }
 
-/// In both forms of a fault: one that was noticed, and a panic.
+/// In both forms of a bug: a reported one, and a panic.
 #[cfg(debug_assertions)]
 #[test]
 fn an_internal_error_is_in_the_log_with_its_id_place_and_cause() {
@@ -133,7 +133,7 @@ fn an_internal_error_is_in_the_log_with_its_id_place_and_cause() {
             assert!(part.as_str().unwrap().contains(id), "{result}");
         }
         for told in ["failpoint.rs", "a failpoint", "diary", "panic"] {
-            assert!(!result.to_string().contains(told), "{told} is no business of the caller: {result}");
+            assert!(!result.to_string().contains(told), "{told} must not be shown to the caller: {result}");
         }
         assert_eq!(server.done("file_read", json!({ "file": "a.md" }))["content"], "one\n", "it cost one call");
         let (_, said) = server.end();
@@ -178,7 +178,7 @@ fn a_policy_is_logged_without_the_folders_that_it_names() {
     }
 }
 
-/// A tool that is off was the next step that a hint named.
+/// A hint must not name a tool that is off.
 #[test]
 fn a_hint_on_the_wire_names_what_is_on() {
     let vault = Vault::new(&[("a.md", "long\n".repeat(2000).as_bytes())]);

@@ -1,3 +1,5 @@
+//! The group `edit`: everything that changes files.
+
 pub(super) mod apply_edits;
 pub(super) mod apply_patch;
 pub(super) mod block_rename;
