@@ -1,6 +1,7 @@
 //! MCP over Streamable HTTP, on loopback.
 
 mod identity;
+mod quoted_facts;
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -80,6 +81,7 @@ fn router(mcp: McpServer, settings: &HttpConfig, tokens: TokenHashes) -> Router 
     let limit = from_fn_with_state((tokens.clone(), sessions), limit_sessions);
     Router::new()
         .route_service(&settings.endpoint_path, service)
+        .route_layer(from_fn(quoted_facts::unquote))
         .route_layer(limit)
         .route_layer(from_fn(strict))
         // Of what is not there, nobody is asked who they are: clients look for other ways to identify themselves.
