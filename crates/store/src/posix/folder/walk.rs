@@ -290,9 +290,10 @@ fn read_note(dir: &Dir, name: &str, room: &TextRoom, into: &mut Vec<u8>) -> Opti
 
 /// Appends a file of this size. Mostly one call to the system is enough: what is asked for is one byte more than there
 /// should be, so that getting less means that it ended.
-fn read_all(mut file: File, size: u64, max_bytes: u64, into: &mut Vec<u8>) -> io::Result<u64> {
+pub(super) fn read_all(mut file: File, size: u64, max_bytes: u64, into: &mut Vec<u8>) -> io::Result<u64> {
     let start = into.len();
     let size = usize::try_from(size).unwrap_or(usize::MAX);
+    // A file may have become larger than memory since it was planned on; that must not be the end of the process.
     into.try_reserve(size.saturating_add(1)).map_err(io::Error::from)?;
     into.resize(start + size + 1, 0);
     let mut filled = start;
