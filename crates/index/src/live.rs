@@ -3,7 +3,7 @@ use std::{
         Arc, Once,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use lapidary_store::maintenance::run_aside;
@@ -19,8 +19,8 @@ use super::{
     visible::{VisibleSet, VisibleSets},
 };
 use crate::{
-    Backend, Cursor, FileStat, FolderNames, ListingOptions, PlaceState, Scope, StoreError, TextRoom, VaultDelta,
-    VaultLimits, VaultPath, VisibleFiles, WalkedFolder, lock,
+    Backend, Cursor, ElapsedTime, FileStat, FolderNames, ListingOptions, PlaceState, Scope, StoreError, TextRoom,
+    VaultDelta, VaultLimits, VaultPath, VisibleFiles, WalkedFolder, lock,
 };
 
 /// How often notes are read again because they changed while they were being read.
@@ -42,7 +42,7 @@ pub struct VaultIndex {
     /// Whoever makes digests; readers of files and texts do not wait for that.
     digesting: Mutex<()>,
     pub progress: WorkProgress,
-    started: Instant,
+    started: ElapsedTime,
     /// When somebody last asked, in milliseconds since the start.
     used: AtomicU64,
     /// Whether somebody does the work that nobody should wait for.
@@ -92,7 +92,7 @@ impl VaultIndex {
             sync: Mutex::default(),
             digesting: Mutex::default(),
             progress: WorkProgress::default(),
-            started: Instant::now(),
+            started: ElapsedTime::start(),
             used: AtomicU64::new(0),
             kept: Once::new(),
             digesting_aside: AtomicBool::new(false),

@@ -1,11 +1,11 @@
 use std::{
     cell::{Cell, LazyCell},
     sync::atomic::{AtomicU8, Ordering},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use jiff::Zoned;
-use lapidary_vault::{ScanStop, VaultPath};
+use lapidary_vault::{ElapsedTime, ScanStop, VaultPath};
 
 use crate::{Catalogue, Interruption, ListedPrompt, MemoryBudget, Reason};
 
@@ -79,7 +79,7 @@ impl Context<'_> {
 #[derive(Debug)]
 pub struct Cancel {
     state: AtomicU8,
-    started: Instant,
+    started: ElapsedTime,
     allowed: Duration,
     /// What a call that answers with what it has may take beyond that.
     to_answer: Duration,
@@ -93,7 +93,7 @@ const CHANGING_LAST: u8 = 3;
 
 impl Cancel {
     pub fn after(allowed: Duration) -> Self {
-        Self { state: AtomicU8::new(RUNNING), started: Instant::now(), allowed, to_answer: Duration::ZERO }
+        Self { state: AtomicU8::new(RUNNING), started: ElapsedTime::start(), allowed, to_answer: Duration::ZERO }
     }
 
     /// For a call that looks at [`Self::left`] itself and answers with what it has: only if it does not, it is cut off.

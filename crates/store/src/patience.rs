@@ -69,9 +69,10 @@ impl Drop for QueueTicket<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::{sync::Arc, thread, time::Instant};
+    use std::{sync::Arc, thread};
 
     use super::*;
+    use crate::ElapsedTime;
 
     #[test]
     fn whoever_came_first_goes_first() {
@@ -102,7 +103,7 @@ mod tests {
         let first = queue.wait(&|| true).unwrap();
         let line = Arc::clone(&queue);
         let impatient = thread::spawn(move || {
-            let started = Instant::now();
+            let started = ElapsedTime::start();
             line.wait(&|| started.elapsed() < Duration::from_millis(20)).is_none()
         });
         assert!(impatient.join().unwrap());

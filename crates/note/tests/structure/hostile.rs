@@ -1,3 +1,5 @@
+#![expect(clippy::disallowed_methods, reason = "what cannot end is told from what is slow")]
+
 use std::time::{Duration, Instant};
 
 use lapidary_note::Note;

@@ -1,10 +1,10 @@
 //! What has changed in a folder since somebody last looked: by the watch where there is one, or else by a look at
 //! everything.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{FolderStore, FolderWatch, FoundFile, StoreError, WalkOptions, folder::OpenedFolder};
-use crate::{Cursor, ListingOptions, PlaceState, VaultDelta, VaultPath, WalkedFolder};
+use crate::{Cursor, ElapsedTime, ListingOptions, PlaceState, VaultDelta, VaultPath, WalkedFolder};
 
 /// Some changes make no event: through a memory map, behind a mount that came later.
 const SWEEP_EVERY: Duration = Duration::from_secs(15 * 60);
@@ -15,7 +15,7 @@ struct PosixCursor {
     identity: u64,
     /// `None` where there is none, or what it said was lost.
     watch: Option<FolderWatch>,
-    swept: Instant,
+    swept: ElapsedTime,
 }
 
 impl FolderStore {
@@ -47,7 +47,7 @@ impl FolderStore {
                 watch.learn(watched);
             }
             let watch = watch.filter(FolderWatch::is_whole);
-            cursor.set(PosixCursor { identity, watch, swept: Instant::now() });
+            cursor.set(PosixCursor { identity, watch, swept: ElapsedTime::start() });
         }
         Ok(VaultDelta::Everything { walked, replaced })
     }
