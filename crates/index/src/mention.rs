@@ -1,32 +1,32 @@
-//! Whether a text may name a file, by its bytes: what the names of links are made of, however they are written.
+//! Whether a text may name a file, by its bytes: the letters of a link target, in any spelling.
 
 use lapidary_query::{LetterCase, Pattern, PatternKind, PatternOptions};
 use memchr::{memchr_iter, memchr2_iter, memmem};
 
 use crate::{VaultPath, links::folded_name};
 
-/// Looks for the name of a file in texts that nobody has parsed. It may find the name where no link is, and never misses
-/// a link.
+/// Searches for the name of a file in unparsed texts. It may find the name where there is no link, but never misses a
+/// link.
 pub(crate) struct MayMention {
     /// Every link to the file has all of these.
     chains: Vec<Vec<NameRun>>,
-    /// Of a name without any.
+    /// For a name without any.
     letters: Option<Pattern>,
 }
 
-/// A part of a name that links write as it is, in lower case.
+/// A part of a name that links write literally, in lower case.
 #[derive(Debug, PartialEq)]
 struct NameRun {
     bytes: Vec<u8>,
-    /// How many characters there are between the run before it in the chain and this one.
+    /// The number of characters between the previous run of the chain and this one.
     gap: usize,
 }
 
-/// No character takes more bytes than this, however it is written: the longest name of one in HTML has 33.
+/// The most bytes one character takes in any notation; the longest HTML entity has 33.
 const LONGEST_CHARACTER: usize = 40;
-/// Runs that are further apart are looked for each for itself.
+/// Runs that are further apart are searched independently.
 const WIDEST_GAP: usize = 8;
-/// A text with a run in more places than this is taken to mention the file.
+/// A text with more occurrences of a run than this counts as mentioning the file.
 const MOST_PLACES: usize = 10_000;
 
 impl MayMention {
@@ -47,19 +47,19 @@ impl MayMention {
     pub(crate) fn is_in(&self, text: &[u8]) -> bool {
         let plain = match &self.letters {
             Some(letters) => letters.count_lines(text, &|| false).lines > 0,
-            // A name of which nothing is left says nothing of where it is not.
+            // An empty name excludes nothing.
             None => self.chains.iter().all(|chain| has_chain(text, chain)),
         };
         plain || may_hide(text, self.letters.is_some())
     }
 }
 
-/// The runs of a name. Those in a chain have only ASCII between them, so that it is known what can stand there.
+/// The runs of a name, grouped into chains with only ASCII between the runs, where all notations are known.
 fn chains(name: &str) -> Vec<Vec<NameRun>> {
     let mut chains: Vec<Vec<NameRun>> = Vec::new();
     let mut parts = name.split(|c: char| !c.is_ascii()).peekable();
     while let Some(part) = parts.next() {
-        // The last letter may have been one with what comes after it.
+        // The last letter may be composed with the next character.
         let part = if parts.peek().is_some() { &part[..part.len().saturating_sub(1)] } else { part };
         let (mut chain, mut gap) = (Vec::new(), 0);
         for run in part.split(|c: char| !is_plain(c)) {
@@ -78,14 +78,14 @@ fn chains(name: &str) -> Vec<Vec<NameRun>> {
     chains
 }
 
-/// Whether all runs of a chain are there, one after another, with nothing between them that cannot be.
+/// Whether all runs of a chain occur in order, separated only by what a link may write between them.
 fn has_chain(text: &[u8], chain: &[NameRun]) -> bool {
     let Some((first, rest)) = chain.split_first() else { return true };
-    // Mostly the name is not there at all, which the longest of the runs tells soonest.
+    // Most texts lack the name altogether; the longest run excludes them fastest.
     if rest.iter().max_by_key(|run| run.bytes.len()).is_some_and(|run| run.places(text).next().is_none()) {
         return false;
     }
-    // Where the runs so far may end.
+    // The positions where the runs so far may end.
     let mut ends: Vec<usize> = first.places(text).map(|at| at + first.bytes.len()).take(MOST_PLACES + 1).collect();
     for run in rest {
         if ends.len() > MOST_PLACES {
@@ -97,9 +97,9 @@ fn has_chain(text: &[u8], chain: &[NameRun]) -> bool {
 }
 
 impl NameRun {
-    /// Where it begins in a text, in order.
+    /// The positions where it starts in a text, in order.
     fn places<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = usize> + 't {
-        // The letter that is least common makes for the fewest looks.
+        // The rarest letter needs the fewest checks.
         let common = |byte: &u8| b"zqxjkvbpygw0123456789fmucldrhsniatoe-_".iter().position(|known| known == byte);
         let rarest = self.bytes.iter().enumerate().min_by_key(|(_, byte)| common(byte));
         let (at, rare) = rarest.map_or((0, 0), |(at, rare)| (at, *rare));
@@ -111,8 +111,8 @@ impl NameRun {
         text.get(start..start + self.bytes.len()).is_some_and(|found| found.eq_ignore_ascii_case(&self.bytes))
     }
 
-    /// Where it may end if the run before it ends at one of these. Letters and digits stand between the two only as part of
-    /// what is written in another way (`%20`, `&#32;`), and a line may be broken and indented wherever a space is.
+    /// The positions where it may end if the previous run ends at one of `ends`. Between the two, letters and digits occur
+    /// only inside an escape (`%20`, `&#32;`); a space may be a line break with any indentation.
     fn ends_after(&self, text: &[u8], ends: &[usize]) -> Vec<usize> {
         let mut found = Vec::new();
         for end in ends {
@@ -134,12 +134,12 @@ impl NameRun {
     }
 }
 
-/// What links write as it is, unless they go to some length.
+/// Characters that links normally write literally.
 fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_')
 }
 
-/// Whether letters may be written as something else: `%2D`, `\-`, `&#45;`, `\u002d`, or the sign for Kelvin.
+/// Whether letters may be written differently: `%2D`, `\-`, `&#45;`, `\u002d`, or the Kelvin sign.
 fn may_hide(text: &[u8], other_letters: bool) -> bool {
     let digits = |from: usize, count: usize| {
         let digits = text.get(from..from + count).and_then(|digits| str::from_utf8(digits).ok())?;

@@ -1,5 +1,5 @@
-//! Writes JSON as `serde_json` does, but texts many bytes at a time. Nearly all of an answer is the text of notes, and that
-//! is written twice: into the facts, and as what a model reads.
+//! A JSON serialiser with the output of `serde_json` that escapes strings in bulk. Most bytes of an answer are note text,
+//! which is written twice: into the facts and as the text that a model reads.
 
 use std::fmt::{self, Display, Write as _};
 
@@ -9,7 +9,7 @@ use serde::ser::{
     SerializeTupleStruct, SerializeTupleVariant, Serializer,
 };
 
-/// Why something has no form in JSON.
+/// Why a value cannot be written as JSON.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct JsonTextError(String);
@@ -33,12 +33,12 @@ pub fn json_text(value: &(impl Serialize + ?Sized)) -> Result<String, JsonTextEr
     Ok(text)
 }
 
-/// Appends a text in quotes.
+/// Appends a string literal.
 fn put_quoted(text: &str, out: &mut String) {
-    // Some room for what is escaped, so that a long text moves once at most.
+    // Room for escapes, so that a long text is moved once at most.
     out.reserve(text.len() + text.len() / 16 + 2);
     out.push('"');
-    // Without a look at each byte in turn, so that many are looked at together.
+    // Branch-free, so that the compiler vectorises it.
     let is_rare = |byte: &u8| (*byte < 0x20) & (*byte != b'\n');
     let has_rare = text.as_bytes().iter().fold(false, |any, byte| any | is_rare(byte));
     let mut written = 0;
@@ -79,7 +79,7 @@ fn put_escaped(byte: u8, out: &mut String) {
 
 struct JsonTextWriter<'w>(&'w mut String);
 
-/// An array or an object that is being written.
+/// An unfinished array or object.
 struct OpenCompound<'w> {
     out: &'w mut String,
     is_empty: bool,
@@ -92,7 +92,7 @@ impl<'w> JsonTextWriter<'w> {
         OpenCompound { out: self.0, is_empty: true, end }
     }
 
-    /// An object of one entry, whose value comes next.
+    /// An object with one entry, whose value is the returned compound.
     fn variant(self, name: &str, start: &str, end: &'static str) -> OpenCompound<'w> {
         self.0.push('{');
         put_quoted(name, self.0);
@@ -104,7 +104,7 @@ impl<'w> JsonTextWriter<'w> {
         Ok(write!(self.0, "{value}")?)
     }
 
-    /// How numbers with a fraction are written is the library's business.
+    /// The library formats floating-point numbers.
     fn number(self, value: impl Serialize) -> Result<(), JsonTextError> {
         self.0.push_str(&serde_json::to_string(&value).map_err(JsonTextError::custom)?);
         Ok(())
@@ -124,7 +124,7 @@ impl OpenCompound<'_> {
         value.serialize(JsonTextWriter(self.out))
     }
 
-    /// Names in JSON are texts; numbers and truth values become such.
+    /// Keys in JSON are strings; numbers and booleans are quoted.
     fn name(&mut self, name: &(impl Serialize + ?Sized)) -> Result<(), JsonTextError> {
         self.next();
         let start = self.out.len();
@@ -311,7 +311,7 @@ impl<'w> Serializer for JsonTextWriter<'w> {
     }
 }
 
-/// What is written item by item.
+/// Compounds of items.
 macro_rules! items {
     ($($kind:ident $put:ident),*) => { $(
         impl $kind for OpenCompound<'_> {
@@ -330,7 +330,7 @@ macro_rules! items {
     )* };
 }
 
-/// What is written field by field.
+/// Compounds of named fields.
 macro_rules! fields {
     ($($kind:ident),*) => { $(
         impl $kind for OpenCompound<'_> {

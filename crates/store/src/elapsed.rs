@@ -1,13 +1,13 @@
-//! How long something has taken. What time it is, only the pipeline's clock says.
+//! Measures durations. The time of day comes from the pipeline's clock alone.
 
 use std::time::{Duration, Instant};
 
-/// Runs from the moment it is made. It tells no time of day, so nothing that is answered or written down depends on it.
+/// A stopwatch. It has no time of day, so no answer or file depends on it.
 #[derive(Clone, Copy, Debug)]
 pub struct ElapsedTime(Instant);
 
 impl ElapsedTime {
-    #[expect(clippy::disallowed_methods, reason = "the one place that measures")]
+    #[expect(clippy::disallowed_methods, reason = "the one place that measures durations")]
     pub fn start() -> Self {
         Self(Instant::now())
     }
@@ -16,12 +16,12 @@ impl ElapsedTime {
         self.0.elapsed()
     }
 
-    /// The moment that comes after a while, for those who wait for it.
+    /// The moment after this duration, to wait for.
     pub(crate) fn moment_after(after: Duration) -> Instant {
         Self::start().0 + after
     }
 
-    /// How long until a moment comes; nothing if it is over.
+    /// The time left until a moment; zero once it has passed.
     pub(crate) fn until(moment: Instant) -> Duration {
         moment.saturating_duration_since(Self::start().0)
     }

@@ -1,7 +1,7 @@
-//! Takes the facts of a tool's answer out of their quotes on the way to the client.
+//! Unquotes the facts of a tool's answer on the way to the client.
 //!
-//! The facts are JSON already when an answer is made (`ReplyFacts`), and the protocol library has only a tree of values to
-//! carry them in. They travel as one string instead, which costs a copy where a tree would be parsed and written again.
+//! The facts are already JSON (`ReplyFacts`), but the protocol library carries them only as a tree of values. They pass
+//! through it as one string instead: a copy is cheaper than parsing a tree and serialising it again.
 
 use std::borrow::Cow;
 
@@ -15,11 +15,11 @@ use axum::{
 use futures::StreamExt;
 use memchr::memmem;
 
-/// What comes before the facts. Within a JSON string the quotes would be escaped, so that this is always a key, and the
-/// protocol has an object there: a string can be nothing else.
+/// Precedes the facts. Inside a JSON string its quotes would be escaped, so this is always a key; the protocol requires an
+/// object there, so a string can only be ours.
 const KEY: &[u8] = b"\"structuredContent\":";
 
-/// Of an answer as a whole or as an event; the library sends each event as one piece.
+/// Handles plain JSON replies and event streams; the library sends each event as one piece.
 pub(super) async fn unquote(request: Request, next: Next) -> Response {
     let (parts, body) = next.run(request).await.into_parts();
     let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
@@ -28,7 +28,7 @@ pub(super) async fn unquote(request: Request, next: Next) -> Response {
     } else {
         match to_bytes(body, usize::MAX).await {
             Ok(whole) => Body::from(unquoted(whole)),
-            // The library has all of it in memory.
+            // Unreachable in practice: the library holds the whole reply in memory.
             Err(_) => return axum::http::StatusCode::INTERNAL_SERVER_ERROR.into_response(),
         }
     };
