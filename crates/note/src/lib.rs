@@ -35,7 +35,7 @@ pub use edit::{
     BlankLines, EditError, EditResult, HunkRange, InsertSide, LineRange, LinkForm, LinkRelocation, LinkRetarget,
     Occurrence, Patch, PatchContent, PatchError, PatchFailure, PatchMismatch, PatchOperation, PatchResult, PatchTarget,
     PropertyEdit, PropertyError, PropertyPath, ReplaceError, ReplaceResult, SectionEdit, SectionPart, SectionPatch,
-    SectionPatchError, TagEdit, TagPlaces, is_tag, is_tag_within, whole_lines,
+    SectionPatchError, TagEdit, TagPlaces, block_yaml, edit_yaml, is_tag, is_tag_within, whole_lines,
 };
 pub use fields::{FieldForm, InlineField};
 pub use frontmatter::{Frontmatter, FrontmatterError};

@@ -3,6 +3,7 @@
 //! is belongs in `lapidary-operation`; what one tool alone needs stays beside it in `lapidary-tools`.
 
 pub mod appending;
+pub mod base_edit;
 pub mod block;
 pub mod budget;
 pub mod checkpoint;
