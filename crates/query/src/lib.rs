@@ -30,7 +30,7 @@ pub use collation::collate;
 pub use csv::csv_rows;
 pub use dataview::{
     CalendarEntry, DqlAnswer, DqlExpression, DqlQuery, DqlResult, DqlTask, DqlWriter, InlineCode, ListEntry,
-    QueryBlock, TableRow, TaskGrouping,
+    QueryBlock, TableRow, TaskGrouping, field_tree, query_tree,
 };
 pub use js_number::{decimal_text, number_text, round_half_up, to_fixed};
 pub use jsonlogic::{LOGIC_OPERATORS, Logic, LogicError, LogicHalt, is_truthy};
