@@ -163,6 +163,7 @@ impl WordIndex {
         let mut next = self.clone();
         let mut new: Vec<&Arc<FileState>> = Vec::new();
         for (id, state) in changes {
+            // The old document stays in its segment, marked as gone, until the segment is rebuilt.
             if let Some(DocumentPlace { part, document }) = next.places.remove(id) {
                 Arc::make_mut(&mut next.parts[part].files)[document] = GONE;
             }
@@ -175,6 +176,7 @@ impl WordIndex {
         let first = next.parts.len();
         next.parts.extend(pieces);
         next.locate(first);
+        // Pieces of one change are joined at once; small segments of many changes only now and then.
         if next.parts.len() - first > 1 {
             next.join(|number, _| number >= first);
         }
