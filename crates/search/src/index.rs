@@ -95,12 +95,14 @@ impl WordIndex {
                 .map(|number| {
                     let document = segment.document(number);
                     let state = snapshot.file(segment.path(number))?;
+                    // Only an unchanged file, read long enough after its last change, is trusted.
                     let same = state.stat.stamp == document.stamp && document.stamp.is_settled(document.read_at);
                     same.then_some(state)
                 })
                 .collect();
             let mut files = vec![GONE; segment.documents()];
             for (document, state) in found.into_iter().enumerate() {
+                // A note may be in several segments; the first one is the newest.
                 let Some(state) = state.filter(|state| !taken[state.id as usize]) else { continue };
                 taken[state.id as usize] = true;
                 files[document] = state.id;
