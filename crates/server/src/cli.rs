@@ -70,9 +70,11 @@ pub(crate) struct CommonFlags {
     /// Only `serve` takes it, so it is declared there.
     #[arg(skip)]
     pub(crate) http: Option<HttpAddress>,
-    /// So is this.
+    /// So are these.
     #[arg(skip)]
     pub(crate) insecure_no_auth: bool,
+    #[arg(skip)]
+    pub(crate) public_url: Option<String>,
 }
 
 /// One call through the same pipeline as from a client; prints JSON
@@ -394,6 +396,9 @@ struct Listen {
     /// Let everybody who reaches the port use the vaults, also from other computers
     #[arg(long)]
     insecure_no_auth: bool,
+    /// The address under which the world reaches this server, like https://vault.example.com
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
 }
 
 // Not clap's `global = true`: with it, `lapidary --vault a tools --vault b` would silently forget `a`.
@@ -410,10 +415,12 @@ pub(crate) fn parse<T>(line: impl IntoIterator<Item = T>) -> Result<Invocation, 
 where
     T: Into<OsString> + Clone,
 {
-    let CommandLine { flags, listen: Listen { http, mut insecure_no_auth }, word } = CommandLine::try_parse_from(line)?;
+    let CommandLine { flags, listen: Listen { http, mut insecure_no_auth, mut public_url }, word } =
+        CommandLine::try_parse_from(line)?;
     let (inner, command, inner_http) = match word.unwrap_or(CommandWord::Serve(FlagsWith::default())) {
         CommandWord::Serve(with) => {
             insecure_no_auth |= with.own.insecure_no_auth;
+            public_url = public_url.or(with.own.public_url);
             (with.flags, Command::Serve, with.own.http)
         }
         CommandWord::Call(with) => (with.flags, Command::Call(with.own), None),
@@ -435,6 +442,7 @@ where
     let mut flags = both(flags, inner)?;
     flags.http = http.map(Option::unwrap_or_default);
     flags.insecure_no_auth = insecure_no_auth;
+    flags.public_url = public_url;
     Ok(Invocation { flags, command })
 }
 

@@ -29,13 +29,8 @@ pub(super) const WITHOUT_EFFECT: &[InertVariables] = &[
     },
     InertVariables { names: &["MCP_HTTP_PORT_RETRY_DELAY_MS"], reason: "the next port is tried at once", warns: true },
     InertVariables {
-        names: &["MCP_PUBLIC_URL"],
-        reason: "this version has no page that would show it, and serves this computer only",
-        warns: true,
-    },
-    InertVariables {
-        names: &["MCP_HEARTBEAT_INTERVAL_MS", "MCP_HEARTBEAT_MISS_THRESHOLD"],
-        reason: "this version sends no heartbeats of its own",
+        names: &["MCP_HEARTBEAT_MISS_THRESHOLD"],
+        reason: "a stream ends when its connection does; nobody has to answer a heartbeat",
         warns: true,
     },
     InertVariables {

@@ -49,6 +49,7 @@ mod subscriptions;
 mod thrift;
 mod tokens;
 mod tools_list;
+mod transport;
 mod undo;
 mod way_back;
 
