@@ -16,7 +16,12 @@ pub fn collate(left: &str, right: &str) -> Ordering {
     }
 }
 
-/// Whether every character has a weight of its own in the table of ASCII; control characters have none.
+/// Bytes that are ordered as the text is, for sorting many; nothing for a text that is not plain ASCII.
+pub(crate) fn ascii_key(text: &str) -> Option<Vec<u8>> {
+    plain(text).then(|| CollationTables::get().ascii.key(text.as_bytes()))
+}
+
+/// Whether every character has its own weight in the table of ASCII; control characters have none.
 fn plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r'))
 }
@@ -40,7 +45,7 @@ impl CollationTables {
 
 /// The same order for ASCII alone, which is most of what is sorted, without the general algorithm.
 struct AsciiOrder {
-    /// Where a character stands among the others, the same for both cases of a letter.
+    /// The rank of a character, the same for both cases of a letter.
     weights: [u8; 128],
 }
 
@@ -57,6 +62,13 @@ impl AsciiOrder {
             weights[usize::from(byte.to_ascii_uppercase())] = weight;
         }
         Self { weights }
+    }
+
+    fn key(&self, text: &[u8]) -> Vec<u8> {
+        let weight = |byte: &u8| self.weights.get(usize::from(*byte)).copied().unwrap_or_default();
+        // No weight is 0, so that a text comes before those that go on.
+        let case = text.iter().map(|byte| u8::from(byte.is_ascii_uppercase()));
+        text.iter().map(weight).chain([0]).chain(case).collect()
     }
 
     fn compare(&self, left: &[u8], right: &[u8]) -> Ordering {
@@ -97,6 +109,7 @@ mod tests {
         fn the_short_way_orders_as_the_collator(left in "[ -~\t\n]{0,8}", right in "[ -~\t\n]{0,8}") {
             let collator = CollationTables::get().collator.as_ref().unwrap();
             prop_assert_eq!(collate(&left, &right), collator.compare(&left, &right));
+            prop_assert_eq!(ascii_key(&left).cmp(&ascii_key(&right)), collate(&left, &right));
         }
     }
 }

@@ -6,6 +6,7 @@
 mod bases;
 mod collation;
 mod csv;
+mod dataview;
 mod js_number;
 mod jsonlogic;
 mod luxon;
@@ -26,6 +27,10 @@ pub use bases::{
 };
 pub use collation::collate;
 pub use csv::csv_rows;
+pub use dataview::{
+    CalendarEntry, DqlAnswer, DqlExpression, DqlQuery, DqlResult, DqlTask, DqlWriter, InlineCode, ListEntry,
+    QueryBlock, TableRow, TaskGrouping, field_tree, query_tree,
+};
 pub use js_number::{decimal_text, number_text, round_half_up, to_fixed};
 pub use jsonlogic::{LOGIC_OPERATORS, Logic, LogicError, LogicHalt, is_truthy};
 pub use luxon::{LuxonDate, LuxonParseError, LuxonZone, WallClock, format_duration, format_luxon, parse_luxon};

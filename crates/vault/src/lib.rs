@@ -1,6 +1,6 @@
-//! The vault: narrowed views to read, change sets to write. Knows nothing of who is calling or over what.
+//! The vault: narrowed views to read, change sets to write. Independent of callers and transports.
 //!
-//! This is the facade of `lapidary-store`, `lapidary-index` and `lapidary-search`; nobody else needs to know them.
+//! This is the facade of `lapidary-store`, `lapidary-index` and `lapidary-search`; crates above need only this one.
 
 mod ahead;
 mod app_settings;

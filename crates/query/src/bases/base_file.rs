@@ -16,7 +16,7 @@ use crate::{Object, QuerySyntaxError, Value, nearest};
 /// Filters in filters. The reader of YAML bounds it too.
 const MAX_FILTER_DEPTH: usize = 32;
 
-/// A base that has been read. Expressions that cannot be read are no reason to refuse it: the app shows the rest.
+/// A base that has been read. Invalid expressions do not make it fail: the app shows the rest.
 #[derive(Debug)]
 pub struct BaseFile {
     pub(super) names: FormulaNames,
@@ -121,11 +121,14 @@ impl BaseFile {
     pub fn parse(yaml: &str) -> Result<Self, QuerySyntaxError> {
         let spaced = without_tabs(yaml);
         let yaml = spaced.as_deref().unwrap_or(yaml);
-        let root = read_yaml(yaml).map_err(|(line, problem)| QuerySyntaxError {
-            line,
-            column: 1,
-            message: format!("Unable to parse your base file: {problem}"),
-            ..QuerySyntaxError::default()
+        let root = read_yaml(yaml).map_err(|(line, problem)| {
+            let start: usize = yaml.split_inclusive('\n').take(line.saturating_sub(1)).map(str::len).sum();
+            lost_expression(yaml, start).unwrap_or_else(|| QuerySyntaxError {
+                line,
+                column: 1,
+                message: format!("Unable to parse your base file: {problem}"),
+                ..QuerySyntaxError::default()
+            })
         })?;
         let root = without_aliases(root);
         let entries = match &root.content {
@@ -408,17 +411,9 @@ impl BaseReader<'_> {
 
     /// `- !file.hasTag("x")` without quotes: YAML takes it for the name of a type, and nothing is left.
     fn lost_tag(&self, node: &YamlNode) -> Option<QuerySyntaxError> {
-        let end = node.span.start.min(self.yaml.len());
-        let before = self.yaml.get(..end)?;
+        let before = self.yaml.get(..node.span.start.min(self.yaml.len()))?;
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        let line = self.yaml.get(line_start..)?.lines().next()?;
-        let written = line.trim_start().trim_start_matches("- ").trim_start();
-        let written = written.split_once(": ").map_or(written, |(_, value)| value.trim_start());
-        let is_tag = is_null(node) && written.starts_with('!');
-        is_tag.then(|| {
-            let at = line_start + line.find('!').unwrap_or_default();
-            self.at(at, "an expression that begins with `!` must be in quotes, or YAML reads it as the name of a type")
-        })
+        if is_null(node) { lost_expression(self.yaml, line_start) } else { None }
     }
 
     fn views(&mut self, node: &YamlNode, customs: &[CustomSummary]) -> Result<Vec<BaseView>, QuerySyntaxError> {
@@ -593,6 +588,16 @@ impl BaseReader<'_> {
             }
         }
     }
+}
+
+/// The fault of a line whose value begins with `!` and has no quotes.
+fn lost_expression(yaml: &str, line_start: usize) -> Option<QuerySyntaxError> {
+    let line = yaml.get(line_start..)?.lines().next()?;
+    let value = line.trim_start().trim_start_matches("- ").trim_start();
+    let value = value.split_once(": ").map_or(value, |(_, value)| value.trim_start());
+    let at = line_start + line.find('!').filter(|_| value.starts_with('!'))?;
+    let message = "an expression that begins with `!` must be in quotes, or YAML reads it as the name of a type";
+    Some(QuerySyntaxError::at(yaml, at, message))
 }
 
 /// What a group without filters means: nothing, whatever it would join.

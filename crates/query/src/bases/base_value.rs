@@ -38,6 +38,8 @@ pub enum BaseValue {
 pub struct BaseList {
     items: Vec<BaseValue>,
     weight: usize,
+    /// How many lists are in each other. It bounds every walk over a value, and its end.
+    pub(super) depth: usize,
 }
 
 impl Deref for BaseList {
@@ -88,7 +90,9 @@ impl BaseValue {
 
     pub(super) fn list(items: Vec<Self>) -> Self {
         let weight = items.iter().fold(1, |weight: usize, item| weight.saturating_add(item.weight()));
-        Self::List(Arc::new(BaseList { items, weight }))
+        let depth = |item: &Self| if let Self::List(list) = item { list.depth } else { 0 };
+        let depth = 1 + items.iter().map(depth).max().unwrap_or_default();
+        Self::List(Arc::new(BaseList { items, weight, depth }))
     }
 
     /// About how much there is to go through in it. Lists share their parts, so that a small program can make a value

@@ -10,7 +10,10 @@ use super::{
     frontmatter::wikilink,
     text_form::TextClock,
 };
-use crate::{collation::collate, jsonlogic::text_to_number};
+use crate::{
+    collation::{ascii_key, collate},
+    jsonlogic::text_to_number,
+};
 
 /// Values deeper than this are not compared any further, and count as different.
 const MAX_DEPTH: usize = 64;
@@ -190,6 +193,9 @@ pub(super) fn sorted_places(values: &[&BaseValue], places: &mut Vec<u32>, descen
     };
     match kind {
         SortKind::Texts => {
+            if let Some(keyed) = ascii_keys(values, places, clock) {
+                return sort_keyed(keyed, places, descending);
+            }
             // The texts are made once, not for each comparison.
             let keyed = |place: &u32| {
                 let value = values[*place as usize];
@@ -206,6 +212,38 @@ pub(super) fn sorted_places(values: &[&BaseValue], places: &mut Vec<u32>, descen
         SortKind::Mixed => merge_sort(places, &|a, b| compare(values[a as usize], values[b as usize])),
         _ => places.sort_by(|a, b| compare(values[*a as usize], values[*b as usize])),
     }
+}
+
+/// The places with the keys of their texts, if all of them are ASCII; null has none.
+type KeyedPlace = (Option<(u64, Vec<u8>)>, u32);
+
+fn ascii_keys(values: &[&BaseValue], places: &[u32], clock: &TextClock) -> Option<Vec<KeyedPlace>> {
+    let keyed = |place: &u32| {
+        let value = values[*place as usize];
+        if value.is_null() {
+            return Some((None, *place));
+        }
+        let key = ascii_key(&sort_text(value, clock))?;
+        let mut head = [0; 8];
+        head.iter_mut().zip(&key).for_each(|(head, byte)| *head = *byte);
+        Some((Some((u64::from_be_bytes(head), key)), *place))
+    };
+    places.iter().map(keyed).collect()
+}
+
+fn sort_keyed(mut keyed: Vec<KeyedPlace>, places: &mut Vec<u32>, descending: bool) {
+    keyed.sort_by(|(a, _), (b, _)| match (a, b) {
+        (Some(a), Some(b)) => {
+            if descending {
+                b.cmp(a)
+            } else {
+                a.cmp(b)
+            }
+        }
+        (a, b) => a.is_none().cmp(&b.is_none()),
+    });
+    places.clear();
+    places.extend(keyed.into_iter().map(|(_, place)| place));
 }
 
 /// A null checkbox is one that is not set; elsewhere null comes last.

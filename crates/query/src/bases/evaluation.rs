@@ -21,7 +21,9 @@ const MAX_DEPTH: usize = 160;
 /// The context is told of steps in bundles of this many: it is shared by all threads.
 const STEPS_IN_BUNDLE: u64 = 512;
 /// A list that weighs more is not made.
-const MAX_WEIGHT: usize = 1 << 20;
+const MAX_WEIGHT: usize = 8 << 20;
+/// Nor one with more lists in each other.
+const MAX_LIST_DEPTH: usize = 64;
 /// Smaller texts and lists are not counted; the steps that make them are.
 const SMALL_BYTES: usize = 1024;
 
@@ -96,7 +98,9 @@ impl<'e> Evaluation<'e> {
     /// Turns to another row; nothing if it is gone.
     pub(super) fn turn_to(&mut self, number: RowNumber) -> Option<()> {
         let row = self.scope.vault.row(number)?;
-        self.random = seed(self.scope.context.now.as_nanosecond(), row.path());
+        if self.scope.names.is_random {
+            self.random = seed(self.scope.context.now.as_nanosecond(), row.path());
+        }
         self.row = Some(RowAtHand { number, row, handle: None });
         self.properties.iter_mut().for_each(|property| *property = None);
         self.formulas.iter_mut().for_each(|formula| *formula = FormulaState::Open);
@@ -149,8 +153,7 @@ impl<'e> Evaluation<'e> {
         match value {
             BaseValue::Text(text) if text.len() > SMALL_BYTES => Ok(self.scope.context.hold(text.len())?),
             BaseValue::List(list) => {
-                let weight = value.weight();
-                if weight > MAX_WEIGHT {
+                if value.weight() > MAX_WEIGHT || list.depth > MAX_LIST_DEPTH {
                     return Err(BaseFault::error("The list is too large"));
                 }
                 let bytes = list.len() * size_of::<BaseValue>();

@@ -1,6 +1,8 @@
 //! Tables of cases of the language, by what they show.
 
 mod cases;
+mod files;
+mod views;
 
 use jiff::{Timestamp, tz::TimeZone};
 

@@ -8,7 +8,7 @@ use super::{
     is_leap_year, weeks_in_year,
 };
 
-/// Why a text is no date in a format.
+/// Why a text is not a date in a format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LuxonParseError {
     /// The text does not have the form, or there is no such date.

@@ -14,7 +14,7 @@ tokio::task_local! {
     pub(super) static CURRENT: KnownClient;
 }
 
-/// Asks something of whoever sent the request that is being handled.
+/// Applies a function to the sender of the current request.
 pub(super) fn with_current<T>(ask: impl FnOnce(Option<&KnownClient>) -> T) -> T {
     match CURRENT.try_with(KnownClient::clone) {
         Ok(client) => ask(Some(&client)),
@@ -55,7 +55,7 @@ pub(super) fn refused(unknown: UnknownClient) -> Response {
 
 fn challenge(mut response: Response, was_sent: bool) -> Response {
     let value = if was_sent {
-        "Bearer realm=\"lapidary\", error=\"invalid_token\", error_description=\"The token does not count (any more).\""
+        "Bearer realm=\"lapidary\", error=\"invalid_token\", error_description=\"The token is not valid (any more).\""
     } else {
         "Bearer realm=\"lapidary\""
     };
@@ -63,7 +63,7 @@ fn challenge(mut response: Response, was_sent: bool) -> Response {
     response
 }
 
-/// A refusal in the form of the protocol, of a request that was not read.
+/// A refusal in the form of the protocol, for a request that was not read.
 pub(super) fn error_response(status: StatusCode, code: i32, message: &str) -> Response {
     let error = serde_json::json!({ "code": code, "message": message });
     (status, axum::Json(serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": error }))).into_response()

@@ -25,6 +25,7 @@ mod lifecycle;
 mod listings;
 mod load;
 mod logging;
+mod moved_parts;
 mod next_steps;
 mod notes;
 mod old_state;
