@@ -5,6 +5,7 @@ mod client_address;
 mod client_identity;
 mod client_limits;
 mod endpoint;
+mod event_streams;
 mod known_clients;
 mod posted_message;
 mod request_gate;
@@ -19,8 +20,9 @@ use std::{
 use axum::{
     Router,
     middleware::from_fn_with_state,
-    routing::{any, get},
+    routing::{any, get, post},
 };
+use lapidary_note::ContentHash;
 use lapidary_pipeline::Executor;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
@@ -30,6 +32,7 @@ pub(crate) use self::known_clients::{ClientCheck, ConfiguredClient, KnownClient,
 use self::{
     client_limits::LimitKeeper,
     endpoint::{Endpoint, EndpointParts},
+    event_streams::EventStreams,
     request_gate::RequestGate,
     session_table::SessionTable,
 };
@@ -47,30 +50,36 @@ pub(crate) async fn serve(
     dotted_names: bool,
     settings: &HttpConfig,
     clients: KnownClients,
+    stream_token: Option<ContentHash>,
 ) -> Result<(), String> {
     let listener = listen(settings).await?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     announce(address, settings);
     let (stop, stopping) = watch::channel(false);
-    let endpoint = endpoint(executor, dotted_names, settings, clients, stopping.clone());
+    let mcp = McpServer::new(Arc::clone(&executor), dotted_names, Connection::Http);
+    let endpoint = endpoint(&executor, mcp.clone(), settings, clients, stopping.clone());
+    let streams = settings.sse.then(|| {
+        let calls = settings.clients.calls;
+        EventStreams::new(endpoint.clone(), mcp, stream_token, settings.heartbeat, calls)
+    });
     tokio::spawn(endpoint.0.sessions.clone().sweep());
     tokio::spawn(async move {
         told_to_stop().await;
         stop.send_replace(true);
     });
-    accept_loop::serve(listener, router(endpoint, settings), settings.connections, stopping, LAST_ANSWERS).await;
+    accept_loop::serve(listener, router(endpoint, streams, settings), settings.connections, stopping, LAST_ANSWERS)
+        .await;
     Ok(())
 }
 
 fn endpoint(
-    executor: Arc<Executor>,
-    dotted_names: bool,
+    executor: &Arc<Executor>,
+    mcp: McpServer,
     settings: &HttpConfig,
     clients: KnownClients,
     stopping: watch::Receiver<bool>,
 ) -> Endpoint {
     let grant = Arc::clone(executor.grant());
-    let mcp = McpServer::new(executor, dotted_names, Connection::Http);
     let has_sessions = settings.session_mode == SessionMode::Stateful;
     // Host, origin and size are checked before, on every route.
     let config = StreamableHttpServerConfig::default()
@@ -97,22 +106,28 @@ fn endpoint(
     }))
 }
 
-fn router(endpoint: Endpoint, settings: &HttpConfig) -> Router {
+fn router(endpoint: Endpoint, streams: Option<Arc<EventStreams>>, settings: &HttpConfig) -> Router {
     let public = settings.public_url.iter().map(|url| url.host.clone());
     let hosts = public.chain(settings.allowed_hosts.iter().cloned()).collect();
     let gate = RequestGate::new(hosts, settings.allowed_origins.clone(), settings.host);
     let path = &settings.endpoint_path;
+    let older = streams.map(|streams| {
+        Router::new()
+            .route("/sse", get(event_streams::listen))
+            .route("/messages", post(event_streams::post))
+            .with_state(streams)
+    });
     Router::new()
         .route(path, any(endpoint::handle))
         // A redirect would lose the token.
         .route(&format!("{path}/"), any(endpoint::handle))
         .with_state(endpoint)
         .route("/healthz", get(|| async { axum::Json(json!({ "status": "ok" })) }))
+        .merge(older.unwrap_or_default())
         .layer(from_fn_with_state(gate, request_gate::guard))
 }
 
-/// What is told to whoever looks at the endpoint without speaking the protocol. Where callers are asked who they are, only
-/// that it is there.
+/// The answer to a plain look at the endpoint. With authentication it says only that the server is up.
 fn status(settings: &HttpConfig, clients: &KnownClients) -> Value {
     if !matches!(clients.check, ClientCheck::Open) {
         return json!({ "status": "ok" });
@@ -161,6 +176,9 @@ async fn listen(settings: &HttpConfig) -> Result<TcpListener, String> {
 fn announce(address: SocketAddr, settings: &HttpConfig) {
     let endpoint = &settings.endpoint_path;
     tracing::info!("serving MCP at http://{address}{endpoint}");
+    if settings.sse {
+        tracing::info!("older clients connect to http://{address}/sse");
+    }
     let url = match &settings.public_url {
         Some(public) => format!("{}{endpoint}", public.origin),
         None => format!("http://{address}{endpoint}"),

@@ -30,7 +30,7 @@ pub(super) const WITHOUT_EFFECT: &[InertVariables] = &[
     InertVariables { names: &["MCP_HTTP_PORT_RETRY_DELAY_MS"], reason: "the next port is tried at once", warns: true },
     InertVariables {
         names: &["MCP_HEARTBEAT_MISS_THRESHOLD"],
-        reason: "a stream ends when its connection does; nobody has to answer a heartbeat",
+        reason: "a stream ends when its connection does; heartbeats need no answer",
         warns: true,
     },
     InertVariables {
@@ -115,7 +115,7 @@ pub(super) const OLD: &[InertVariables] = &[
     },
     InertVariables {
         names: &["RATE_LIMIT_WINDOW_MS", "RATE_LIMIT_MAX_REQUESTS"],
-        reason: "it is a name of version 1, and there is no rate limit; LAPIDARY_REPETITION refuses calls that repeat",
+        reason: "it is a name of version 1; use LAPIDARY_HTTP_CALLS_PER_SECOND",
         warns: true,
     },
     InertVariables {

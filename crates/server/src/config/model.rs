@@ -85,9 +85,11 @@ pub(crate) struct HttpConfig {
     pub(crate) public_url: Option<PublicUrl>,
     /// Further hosts that requests may name, in lower case.
     pub(crate) allowed_hosts: Vec<String>,
-    /// Proxies that may say for whom they speak, besides those of this computer.
+    /// Proxies whose `X-Forwarded-For` is believed, in addition to those on this computer.
     pub(crate) trusted_proxies: Vec<AddressRange>,
     pub(crate) heartbeat: Duration,
+    /// Whether the older transport is served too.
+    pub(crate) sse: bool,
     pub(crate) body: BodyLimits,
     pub(crate) connections: ConnectionLimits,
     pub(crate) sessions: SessionLimits,
@@ -105,12 +107,12 @@ pub(crate) struct PublicUrl {
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct BodyLimits {
-    /// `None` is no limit.
+    /// `None` means no limit.
     pub(crate) bytes: Option<usize>,
     pub(crate) time: Option<Duration>,
 }
 
-/// `None` and 0 are no limit.
+/// `None` and 0 mean no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ConnectionLimits {
     /// For the head of a request to arrive, from its first byte or from the start of the connection.
@@ -122,7 +124,7 @@ pub(crate) struct ConnectionLimits {
     pub(crate) per_address: usize,
 }
 
-/// 0 is no limit.
+/// 0 means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct SessionLimits {
     pub(crate) all: usize,
@@ -131,7 +133,7 @@ pub(crate) struct SessionLimits {
     pub(crate) idle: Duration,
 }
 
-/// 0 is no limit.
+/// 0 means no limit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ClientLimits {
     pub(crate) streams: usize,
@@ -308,6 +310,7 @@ impl Config {
                 allowed_hosts: Vec::new(),
                 trusted_proxies: Vec::new(),
                 heartbeat: Duration::from_secs(15),
+                sse: false,
                 body: BodyLimits { bytes: Some(5 * 1024 * 1024), time: Some(Duration::from_secs(30)) },
                 connections: ConnectionLimits {
                     head: Some(Duration::from_secs(10)),

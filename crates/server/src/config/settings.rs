@@ -444,7 +444,11 @@ pub(crate) static SETTINGS: &[Setting] = &[
         section: ReferenceSection::Http,
         key: Some("transport"),
         variable: Some("MCP_TRANSPORT_TYPE"),
-        flag: Some(SettingFlag { name: "--http", value: "", given: |flags| flags.http.map(|_| text("http")) }),
+        flag: Some(SettingFlag {
+            name: "--http",
+            value: "",
+            given: |flags| (flags.http.is_some() || flags.sse).then(|| text("http")),
+        }),
         default: ShownDefault::Value("stdio"),
         doc: "How clients reach `lapidary serve`: `stdio` (standard input and output) or `http`.",
         apply: |draft, given| {
@@ -476,8 +480,12 @@ pub(crate) static SETTINGS: &[Setting] = &[
             given: |flags| Some(text(flags.http?.port?.to_string())),
         }),
         default: ShownDefault::Value("3010"),
-        doc: "The port to listen on; 0 lets the system choose one.",
-        apply: |draft, given| number(&given.raw, 0..=u16::MAX).map(|port| draft.config.http.port = port),
+        doc: "The port to listen on; 0 lets the system choose one. With `--sse` the default is 9789.",
+        apply: |draft, given| {
+            draft.config.http.port = number(&given.raw, 0..=u16::MAX)?;
+            draft.has_port = true;
+            Ok(())
+        },
     },
     Setting {
         section: ReferenceSection::Http,
@@ -503,7 +511,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("MCP_HTTP_MAX_BODY_BYTES"),
         flag: None,
         default: ShownDefault::Value("5242880"),
-        doc: "The largest request that is taken; what is beyond gets 413. 0 is no limit.",
+        doc: "The largest request that is taken; what is beyond gets 413. 0 means no limit.",
         apply: |draft, given| {
             let most = number(&given.raw, 0..=usize::MAX)?;
             draft.config.http.body.bytes = (most > 0).then_some(most);
@@ -592,11 +600,22 @@ pub(crate) static SETTINGS: &[Setting] = &[
     },
     Setting {
         section: ReferenceSection::Http,
+        key: Some("http.sse"),
+        variable: Some("LAPIDARY_SSE"),
+        flag: Some(SettingFlag { name: "--sse", value: "", given: |flags| switch(flags.sse) }),
+        default: ShownDefault::Value("false"),
+        doc: "Serve the older HTTP+SSE transport too (`/sse` and `/messages`), for clients that know no other. There, a token \
+              may be part of the address (`?token=`). Without other authentication, one is made at start and \
+              printed. The flag means `--http` as well.",
+        apply: |draft, given| toggle(&given.raw).map(|sse| draft.config.http.sse = sse),
+    },
+    Setting {
+        section: ReferenceSection::Http,
         key: Some("http.head_timeout_ms"),
         variable: Some("LAPIDARY_HTTP_HEAD_TIMEOUT_MS"),
         flag: None,
         default: ShownDefault::Value("10000"),
-        doc: "How long the head of a request may take to arrive before the connection is closed; 0 is no limit.",
+        doc: "How long the head of a request may take to arrive before the connection is closed; 0 means no limit.",
         apply: |draft, given| limit(&given.raw).map(|limit| draft.config.http.connections.head = limit),
     },
     Setting {
@@ -605,7 +624,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_HTTP_BODY_TIMEOUT_MS"),
         flag: None,
         default: ShownDefault::Value("30000"),
-        doc: "How long the body of a request may take to arrive before it is refused with 408; 0 is no limit.",
+        doc: "How long the body of a request may take to arrive before it is refused with 408; 0 means no limit.",
         apply: |draft, given| limit(&given.raw).map(|limit| draft.config.http.body.time = limit),
     },
     Setting {
@@ -614,7 +633,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_HTTP_IDLE_TIMEOUT_MS"),
         flag: None,
         default: ShownDefault::Value("75000"),
-        doc: "How long a connection may wait between two requests before it is closed; 0 is no limit.",
+        doc: "How long a connection may wait between two requests before it is closed; 0 means no limit.",
         apply: |draft, given| limit(&given.raw).map(|limit| draft.config.http.connections.idle = limit),
     },
     Setting {
@@ -623,7 +642,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_HTTP_MAX_CONNECTIONS"),
         flag: None,
         default: ShownDefault::Value("1024"),
-        doc: "How many connections may be open; what is beyond is closed at once. 0 is no limit.",
+        doc: "How many connections may be open; what is beyond is closed at once. 0 means no limit.",
         apply: |draft, given| number(&given.raw, 0..=usize::MAX).map(|most| draft.config.http.connections.all = most),
     },
     Setting {
@@ -643,7 +662,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_HTTP_MAX_SESSIONS"),
         flag: None,
         default: ShownDefault::Value("1000"),
-        doc: "How many sessions may be open. The one that was idle longest makes room for another; if all are in use, 503 is answered. 0 is no limit.",
+        doc: "How many sessions may be open. The one that was idle longest makes room for another; if all are in use, 503 is answered. 0 means no limit.",
         apply: |draft, given| number(&given.raw, 0..=usize::MAX).map(|most| draft.config.http.sessions.all = most),
     },
     Setting {
@@ -663,7 +682,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_HTTP_MAX_STREAMS_PER_CLIENT"),
         flag: None,
         default: ShownDefault::Value("16"),
-        doc: "How many streams of news one client may keep open; 0 is no limit. What is beyond gets 429.",
+        doc: "How many streams of news one client may keep open; 0 means no limit. What is beyond gets 429.",
         apply: |draft, given| number(&given.raw, 0..=usize::MAX).map(|most| draft.config.http.clients.streams = most),
     },
     Setting {
@@ -672,7 +691,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_HTTP_MAX_CALLS_PER_CLIENT"),
         flag: None,
         default: ShownDefault::Value("8"),
-        doc: "How many calls of one client may be under way. Others wait for 5 seconds and then get 429. 0 is no limit.",
+        doc: "How many calls of one client may be under way. Others wait for 5 seconds and then get 429. 0 means no limit.",
         apply: |draft, given| number(&given.raw, 0..=usize::MAX).map(|most| draft.config.http.clients.calls = most),
     },
     Setting {
@@ -692,7 +711,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_HTTP_CALLS_PER_SECOND"),
         flag: None,
         default: ShownDefault::Value("20"),
-        doc: "How many calls one client may make each second, three seconds of them at once; what is beyond gets 429 with `Retry-After`. 0 is no limit. A client is a token or, where nobody is asked, another computer.",
+        doc: "How many calls one client may make each second, three seconds of them at once; what is beyond gets 429 with `Retry-After`. 0 means no limit. A client is a token or, without authentication, another computer.",
         apply: |draft, given| {
             number(&given.raw, 0..=u32::MAX).map(|most| draft.config.http.clients.calls_per_second = most)
         },

@@ -18,7 +18,7 @@ use super::rules::rules;
 const LONGEST_LIMIT: u64 = 24 * 60 * 60 * 1000;
 
 /// Paths at which the HTTP server answers something else.
-const RESERVED: &[&str] = &["/", "/healthz"];
+const RESERVED: &[&str] = &["/", "/healthz", "/sse", "/messages"];
 
 /// Keys of the approval table that are not effects.
 const RULES: &str = "rules";

@@ -8,7 +8,7 @@ use crate::config::AddressRange;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 
-/// The address of whoever sent a request. What a proxy says counts only if we trust it; behind several, the last that we
+/// The address of the client that sent a request. What a proxy says counts only if we trust it; behind several, the last that we
 /// do not trust is the client.
 pub(super) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRange]) -> IpAddr {
     let is_trusted = |address: IpAddr| address.is_loopback() || trusted.iter().any(|range| range.contains(address));
@@ -19,7 +19,7 @@ pub(super) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[Addre
     let chain: Vec<&str> = values.flat_map(|value| value.split(',')).map(str::trim).collect();
     let mut client = peer;
     for written in chain.iter().rev() {
-        // What is no address was not written by a proxy of ours, and neither was what is before it.
+        // A trusted proxy writes addresses, so this and everything before it was sent by the client.
         let Ok(address) = written.parse::<IpAddr>() else { return client };
         client = address.to_canonical();
         if !is_trusted(client) {

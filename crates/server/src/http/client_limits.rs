@@ -40,7 +40,7 @@ struct RateBucket {
 }
 
 impl RateTable {
-    /// A rate of 0 is no limit.
+    /// A rate of 0 means no limit.
     fn new(per_second: f64, burst: f64) -> Self {
         Self { per_second, burst, buckets: Mutex::default() }
     }
@@ -54,7 +54,7 @@ impl RateTable {
         if buckets.len() >= KEYS && !buckets.contains_key(key) {
             buckets.retain(|_, bucket| self.level(bucket, now) < self.burst);
             if buckets.len() >= KEYS {
-                // So many that are busy at once: whoever is new waits.
+                // All of them are busy: a new one waits.
                 return Err(TooFast { retry_after: Duration::from_secs(1) });
             }
         }
@@ -117,16 +117,15 @@ impl LimitKeeper {
         self.refusals.take(address, now)
     }
 
-    /// One call more of a client; without a client only the calls of all are counted.
-    pub(super) async fn call(&self, client: Option<&str>, is_write: bool) -> Result<CallPlace, TooFast> {
-        let now = Instant::now();
+    /// One call more of a client at this moment.
+    pub(super) fn rate(&self, client: &str, is_write: bool, now: Instant) -> Result<(), TooFast> {
+        self.calls.take(client, now)?;
+        if is_write { self.writes.take(client, now) } else { Ok(()) }
+    }
+
+    /// A place for a call; without a client only the calls of all are counted.
+    pub(super) async fn place(&self, client: Option<&str>) -> Result<CallPlace, TooFast> {
         let room = client.map(|client| self.room(client));
-        if let Some(client) = client {
-            self.calls.take(client, now)?;
-            if is_write {
-                self.writes.take(client, now)?;
-            }
-        }
         let waits = async {
             let own = match &room {
                 Some(room) => Arc::clone(&room.calls).acquire_owned().await.ok(),
@@ -180,7 +179,7 @@ mod tests {
         let at = |milliseconds: u64| start + Duration::from_millis(milliseconds);
         assert!((0..4).all(|_| table.take("a", start).is_ok()));
         assert_eq!(table.take("a", start), Err(TooFast { retry_after: Duration::from_millis(500) }));
-        assert!(table.take("b", start).is_ok(), "another client has a bucket of its own");
+        assert!(table.take("b", start).is_ok(), "another client has another bucket");
         assert!(table.take("a", at(499)).is_err());
         assert!(table.take("a", at(500)).is_ok() && table.take("a", at(500)).is_err());
         assert!((0..4).all(|_| table.take("a", at(60_000)).is_ok()) && table.take("a", at(60_000)).is_err());

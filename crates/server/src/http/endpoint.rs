@@ -57,7 +57,7 @@ pub(super) struct EndpointParts {
     pub(super) limits: LimitKeeper,
     pub(super) body: BodyLimits,
     pub(super) trusted_proxies: Vec<AddressRange>,
-    /// That of callers whom nobody asks.
+    /// For callers without authentication.
     pub(super) grant: Arc<Grant>,
     pub(super) has_sessions: bool,
     /// Without a name, clients of this computer are not told apart, and not limited each.
@@ -67,9 +67,9 @@ pub(super) struct EndpointParts {
 }
 
 /// Who sent a request, and by which name its limits go.
-struct RequestSender {
-    client: Option<KnownClient>,
-    limited_as: Option<String>,
+pub(super) struct RequestSender {
+    pub(super) client: Option<KnownClient>,
+    pub(super) limited_as: Option<String>,
 }
 
 pub(super) async fn handle(State(endpoint): State<Endpoint>, request: Request) -> Response {
@@ -115,8 +115,8 @@ impl Endpoint {
             Some("ping") => None,
             Some("subscriptions/listen") => Some(self.0.limits.stream(sender.limited_as.as_deref()).map_err(too_fast)?),
             _ => {
-                let is_write = method == Some("tools/call") && self.writes(message.tool.as_deref(), sender);
-                let call = self.0.limits.call(sender.limited_as.as_deref(), is_write).await;
+                self.rate(&message, sender).map_err(too_fast)?;
+                let call = self.0.limits.place(sender.limited_as.as_deref()).await;
                 Some(call.map_err(too_fast)?)
             }
         };
@@ -124,11 +124,11 @@ impl Endpoint {
         if opens_session {
             self.0.sessions.make_room(sender.client.as_ref()).await.map_err(too_many_sessions)?;
         }
-        // The library insists on both; the original answered whoever asked.
+        // The library insists on both; the original answered every client.
         parts.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
         let mut response = self.call_library(Request::from_parts(parts, Body::from(bytes)), sender).await;
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
-            // So it calls JSON that is no message.
+            // The library answers so to JSON that is not a message.
             let message = "Invalid Request: not a JSON-RPC 2.0 message";
             response = error_response(StatusCode::BAD_REQUEST, INVALID_REQUEST, message);
         }
@@ -205,8 +205,8 @@ impl Endpoint {
         Ok(axum::Json(json!({ "status": "terminated", "sessionId": session })).into_response())
     }
 
-    /// Who sent a request, if that is somebody whom we serve.
-    fn sender(&self, request: &Request) -> Result<RequestSender, Response> {
+    /// The sender of a request, if it may be served.
+    pub(super) fn sender(&self, request: &Request) -> Result<RequestSender, Response> {
         let parts = &*self.0;
         let peer = request.extensions().get::<ConnectionEnds>().map(|ends| ends.peer);
         let address = peer.map(|peer| network(client_address(peer, request.headers(), &parts.trusted_proxies)));
@@ -231,7 +231,7 @@ impl Endpoint {
     /// The session that a request names, which has to be its sender's.
     fn session_of(&self, headers: &HeaderMap, sender: &RequestSender) -> Result<Option<SessionInUse>, Response> {
         let Some(session) = headers.get(SESSION).filter(|_| self.0.has_sessions) else { return Ok(None) };
-        // The same whether it is another's or nobody's; clients open a new one.
+        // The same for another client's session and for none; clients open a new one.
         let not_found = || error_response(StatusCode::NOT_FOUND, -32001, "Session not found");
         let in_use = session.to_str().ok().and_then(|session| self.0.sessions.enter(session, sender.client.as_ref()));
         in_use.map(Some).ok_or_else(not_found)
@@ -248,6 +248,13 @@ impl Endpoint {
         }
     }
 
+    /// Whether a client may ask for this now.
+    pub(super) fn rate(&self, message: &PostedMessage, sender: &RequestSender) -> Result<(), TooFast> {
+        let Some(client) = &sender.limited_as else { return Ok(()) };
+        let is_call = message.method.as_deref() == Some("tools/call");
+        self.0.limits.rate(client, is_call && self.writes(message.tool.as_deref(), sender), Instant::now())
+    }
+
     /// Whether a call may change something. Of an unknown tool that is assumed.
     fn writes(&self, tool: Option<&str>, sender: &RequestSender) -> bool {
         let grant = sender.client.as_ref().map_or(&self.0.grant, |client| &client.grant);
@@ -257,7 +264,7 @@ impl Endpoint {
 
     /// An answer that holds its places until it is sent. One that goes on ends when its client is no longer known, and one
     /// that would go on for ever also when the server stops.
-    fn ended_in_time<G: Send + Unpin + 'static>(
+    pub(super) fn ended_in_time<G: Send + Unpin + 'static>(
         &self,
         response: Response,
         sender: &RequestSender,
@@ -343,7 +350,7 @@ impl HttpBody for EndingBody {
     }
 }
 
-fn too_fast(limit: TooFast) -> Response {
+pub(super) fn too_fast(limit: TooFast) -> Response {
     let seconds = limit.retry_after.as_secs_f64().ceil().max(1.0) as u64;
     let error = json!({
         "code": RATE_LIMITED,
@@ -354,7 +361,7 @@ fn too_fast(limit: TooFast) -> Response {
     (StatusCode::TOO_MANY_REQUESTS, [(header::RETRY_AFTER, seconds.to_string())], body).into_response()
 }
 
-fn too_many_sessions(limit: usize) -> Response {
+pub(super) fn too_many_sessions(limit: usize) -> Response {
     let reason = Reason::TooMany { what: "sessions", limit };
     let data = json!({ "reason": reason.kind().wire_code().id, "limit": limit });
     let error = json!({ "code": reason.kind().wire_code().number, "message": reason.to_string(), "data": data });

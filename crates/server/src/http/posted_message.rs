@@ -66,7 +66,7 @@ fn too_large(most: usize) -> Response {
     closing(error_response(StatusCode::PAYLOAD_TOO_LARGE, INVALID_REQUEST, &message))
 }
 
-/// What is left of a body that nobody reads is not waited for.
+/// The rest of an unread body is not waited for.
 fn closing(mut response: Response) -> Response {
     response.headers_mut().insert(header::CONNECTION, header::HeaderValue::from_static("close"));
     response

@@ -48,7 +48,7 @@ impl RequestGate {
             return false;
         }
         let address = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(name);
-        // The address at which the connection arrived is no name that anybody could have made lead here.
+        // The address at which the connection arrived is not a name that a page could have pointed here.
         let is_local =
             local.is_some_and(|local| address.parse::<IpAddr>().is_ok_and(|given| given.to_canonical() == local));
         is_loopback_name(name) || is_local || self.0.hosts.iter().any(|known| *known == host || known == name)

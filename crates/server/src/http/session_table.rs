@@ -1,4 +1,4 @@
-//! Whose each session is, and which of them nobody uses any more.
+//! The owner of each session, and which sessions are no longer used.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -30,7 +30,7 @@ pub(super) struct SessionTable {
 }
 
 struct SessionEntry {
-    /// `None` where nobody is asked.
+    /// `None` without authentication.
     owner: Option<String>,
     standing: CallerStanding,
     used: Arc<SessionUse>,
@@ -92,7 +92,7 @@ impl SessionTable {
     pub(super) fn opened(&self, session: &str, client: Option<&KnownClient>) -> SessionInUse {
         let entry = SessionEntry::new(client);
         let in_use = entry.used.begin();
-        // In place of one that the sweep may have made for it already, which is nobody's.
+        // In place of one that the sweep may have made for it already, which has no owner.
         self.entries.lock().insert(session.to_owned(), entry);
         in_use
     }
@@ -140,7 +140,7 @@ impl SessionTable {
                 let is_new = |since: Instant| since.elapsed() < SETTLED;
                 entries.retain(|session, entry| open.contains(session) || entry.used.idle_since().is_none_or(is_new));
                 for session in open {
-                    // A client that went away before its session was opened left one that nobody knows.
+                    // A client that went away before its session was opened left one without an entry.
                     entries.entry(session).or_insert_with(|| SessionEntry::new(None));
                 }
                 let is_idle = |since: Instant| since.elapsed() >= self.limits.idle;

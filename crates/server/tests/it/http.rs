@@ -14,6 +14,8 @@ use crate::harness::{Vault, patience};
 pub(crate) struct HttpServer {
     pub(crate) child: Child,
     pub(crate) address: String,
+    /// What it said before it served.
+    pub(crate) said: Vec<String>,
 }
 
 impl HttpServer {
@@ -35,11 +37,13 @@ impl HttpServer {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
         let mut lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
-        let line = lines.find(|line| line.contains("serving MCP at ")).expect("it says where it is");
+        let mut said = Vec::new();
+        let is_there = |line: &String| line.contains("serving MCP at ");
+        let line = lines.by_ref().inspect(|line| said.push(line.clone())).find(is_there).expect("it says where it is");
         let url = line.split("serving MCP at http://").nth(1).unwrap();
         let address = url.split('/').next().unwrap().to_owned();
         std::thread::spawn(move || lines.for_each(drop));
-        Self { child, address }
+        Self { child, address, said }
     }
 
     /// Sends one request on a separate connection.

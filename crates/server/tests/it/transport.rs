@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{PATIENCE, Vault},
+    harness::{Vault, patience},
     http::{HttpServer, modern},
 };
 
@@ -23,7 +23,7 @@ const JSON: (&str, &str) = ("Content-Type", "application/json");
 /// The whole reply to bytes that are sent as they are, until the server closes.
 fn raw(server: &HttpServer, bytes: &[u8]) -> String {
     let mut stream = TcpStream::connect(&server.address).unwrap();
-    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.set_read_timeout(Some(patience())).unwrap();
     drop(stream.write_all(bytes));
     rest(&mut stream)
 }

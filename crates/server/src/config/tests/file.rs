@@ -97,6 +97,7 @@ public_url = "https://Vault.example.com/"
 allowed_hosts = ["nas.local:3010"]
 trusted_proxies = ["10.0.0.0/8"]
 heartbeat_ms = 1000
+sse = true
 head_timeout_ms = 1
 body_timeout_ms = 0
 idle_timeout_ms = 2

@@ -44,6 +44,7 @@ fn the_defaults_are_those_of_the_product() {
             allowed_hosts: Vec::new(),
             trusted_proxies: Vec::new(),
             heartbeat: Duration::from_secs(15),
+            sse: false,
             body: BodyLimits { bytes: Some(5_242_880), time: Some(Duration::from_secs(30)) },
             connections: ConnectionLimits {
                 head: Some(Duration::from_secs(10)),
