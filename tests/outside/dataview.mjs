@@ -172,7 +172,7 @@ const inline = `
 // Pieces put together at random reach forms that nobody thinks of.
 const pieces = ["a", "b.c", "f(", ")", "(", "[", "]", "[[x]]", "{", "}", "x: 1", ",", " ", " + ", "-", " - ", "*", "=", "!=", "!", " and ", " or ", "1", "2.5", "\"s\"", "true", "null", "(x) => ", "date(today)", "date(2020-01-02)", "dur(1 d)", ".", "[0]", "|", "&", "🎅", "é", "=>", "\n", "// c\n"];
 const clausePieces = ["LIST ", "TABLE ", "TASK ", "FROM ", "WHERE ", "SORT ", "LIMIT ", "GROUP BY ", "FLATTEN ", " AS ", "DESC ", "ASC", "#t ", "\"f\" ", "-", "x ", "a, ", "a + 1 ", "WITHOUT ID ", "\n", "// c\n", "[[n]] ", "and ", "or ", "(", ") ", "5 "];
-for (let count = 0; count < 3000; count++) {
+for (let count = 0; count < 1500; count++) {
     expressions.push(Array.from({ length: 1 + random(7) }, () => pick(pieces)).join(""));
     queries.push(pick(clausePieces.slice(0, 3)) + Array.from({ length: random(9) }, () => pick(clausePieces)).join(""));
     inline.push(Array.from({ length: 1 + random(5) }, () => pick(["1", "-2.5", "2020-01-02", "3 days", " ", ", ", ",", "[[a]]", "#t", "\"q\"", "true", "x", "T10:20", "null", "!"])).join(""));
@@ -231,7 +231,7 @@ for (const code of Intl.supportedValuesOf("currency").concat(["XXZ", "eur"])) {
 }
 
 const letters = ["a", "A", "b", "B", "é", "e", "ß", "ss", "ä", "Z", "z", "0", "9", "10", " ", "_", "-", ".", ",", "'", "石", "ж", "😀", "ñ", "n", "(", "#", "/", "&", "@", "~", "$", "+", "=", "<", "|", "^", "`", "%", "{", "}"];
-for (let count = 0; count < 2500; count++) {
+for (let count = 0; count < 1500; count++) {
     const text = () => Array.from({ length: random(5) }, () => pick(letters)).join("");
     const [left, right] = [text(), text()];
     const order = left.localeCompare(right);

@@ -3,11 +3,11 @@
 use std::{
     cell::{Cell, LazyCell},
     sync::atomic::{AtomicU8, Ordering},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use jiff::Zoned;
-use lapidary_vault::{ScanStop, VaultPath};
+use lapidary_vault::{ElapsedTime, ScanStop, VaultPath};
 
 use crate::{Catalogue, Interruption, ListedPrompt, MemoryBudget, Reason};
 
@@ -81,7 +81,7 @@ impl Context<'_> {
 #[derive(Debug)]
 pub struct Cancel {
     state: AtomicU8,
-    started: Instant,
+    started: ElapsedTime,
     allowed: Duration,
     /// Extra time for a call that answers with partial results.
     to_answer: Duration,
@@ -95,7 +95,7 @@ const CHANGING_LAST: u8 = 3;
 
 impl Cancel {
     pub fn after(allowed: Duration) -> Self {
-        Self { state: AtomicU8::new(RUNNING), started: Instant::now(), allowed, to_answer: Duration::ZERO }
+        Self { state: AtomicU8::new(RUNNING), started: ElapsedTime::start(), allowed, to_answer: Duration::ZERO }
     }
 
     /// For a call that checks [`Self::left`] itself and returns partial results: it is cut off only if it does not.

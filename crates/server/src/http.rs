@@ -8,6 +8,7 @@ mod endpoint;
 mod event_streams;
 mod known_clients;
 mod posted_message;
+mod quoted_facts;
 mod request_gate;
 mod session_table;
 

@@ -29,6 +29,7 @@ use super::{
     client_limits::{LimitKeeper, TooFast},
     known_clients::{ClientCheck, KnownClient, KnownClients, UnknownClient},
     posted_message::{self, INVALID_REQUEST, PostedMessage},
+    quoted_facts,
     request_gate::plain_error,
     session_table::{SessionInUse, SessionTable},
 };
@@ -239,13 +240,14 @@ impl Endpoint {
 
     async fn call_library(&self, mut request: Request, sender: &RequestSender) -> Response {
         let service = self.0.service.clone();
-        match &sender.client {
-            None => service.handle(request).await.map(Body::new),
+        let response = match &sender.client {
+            None => service.handle(request).await,
             Some(client) => {
                 request.extensions_mut().insert(client.clone());
-                CURRENT.scope(client.clone(), service.handle(request)).await.map(Body::new)
+                CURRENT.scope(client.clone(), service.handle(request)).await
             }
-        }
+        };
+        quoted_facts::unquote(response.map(Body::new)).await
     }
 
     /// Whether a client may ask for this now.

@@ -30,6 +30,7 @@ use super::{
     endpoint::{Endpoint, RequestSender, too_fast, too_many_sessions},
     known_clients::{KnownClient, UnknownClient, bearer},
     posted_message::{self, INVALID_REQUEST, PostedMessage},
+    quoted_facts::unquoted,
 };
 use crate::mcp::McpServer;
 
@@ -164,7 +165,7 @@ fn event(message: &TxJsonRpcMessage<RoleServer>, pending: &AtomicUsize) -> Bytes
         pending.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_less).unwrap_or_default();
     }
     match serde_json::to_string(message) {
-        Ok(json) => Bytes::from(format!("event: message\ndata: {json}\n\n")),
+        Ok(json) => unquoted(Bytes::from(format!("event: message\ndata: {json}\n\n"))),
         Err(error) => {
             tracing::error!(%error, "a message could not be written");
             Bytes::new()
