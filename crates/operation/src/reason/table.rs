@@ -55,7 +55,7 @@ reasons! { |offered|
         data: json!({ "tool": tool }),
         hint: match off {
             OffReason::ReadOnly => "Only reading is possible. Tell the user what you would have changed.",
-            OffReason::Excluded | OffReason::NotChosen | OffReason::Profile | OffReason::Scope => "Use another tool, or ask the person to switch it on.",
+            OffReason::Excluded | OffReason::NotChosen | OffReason::Profile | OffReason::Scope => "Use another tool, or ask the user to enable it.",
         },
     }
     /// In the words of the original: the missing scope is not named.

@@ -232,7 +232,7 @@ impl Twin {
         command.envs(closing.environment().iter().copied()).envs(environment.iter().copied());
         let client = match closing {
             Closing::Rules | Closing::Lists => {
-                // Those that look at the log need a process of its own.
+                // Tools that read the log need a separate process.
                 let server = if environment.is_empty() { Server::start(&command) } else { Server::spawn(command) };
                 Client::Stdio(server.with_elicitation().open(Era::Modern))
             }
