@@ -259,7 +259,7 @@ impl AuthStore {
         })
     }
 
-    /// Takes back what a token stands for (RFC 7009), if it is this client's. Nobody learns whether there was one.
+    /// Takes back what a token stands for (RFC 7009), if it is this client's. The answer does not tell whether there was one.
     pub fn revoke_issued(&self, token: &str, client: Option<&str>, now: UnixSeconds) -> Result<(), AuthStoreError> {
         let digest = ContentHash::of(token.as_bytes());
         self.write(|database| {

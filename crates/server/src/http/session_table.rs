@@ -129,7 +129,7 @@ impl SessionTable {
         known
     }
 
-    /// Ends sessions that nobody uses, and those of clients that are no longer known. Runs as long as the server.
+    /// Ends unused sessions, and those of clients that are no longer known. Runs as long as the server.
     pub(super) async fn sweep(self) {
         loop {
             tokio::time::sleep(SWEEP_EVERY.min(self.limits.idle)).await;
