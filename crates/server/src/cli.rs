@@ -24,6 +24,7 @@ pub(crate) enum Command {
     Serve,
     Call(CallArguments),
     Search(Search),
+    Query(QueryArguments),
     Tools(ListArguments),
     Vaults(ListArguments),
     Audit(Audit),
@@ -113,6 +114,43 @@ pub(crate) struct Search {
     /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Notes, properties and tasks as a table
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub(crate) struct QueryArguments {
+    /// Dataview DQL, or the path of a .base file
+    #[arg(required = true, value_name = "DQL|FILE.base")]
+    pub(crate) query: Vec<String>,
+    /// The view of a base, if not its first
+    #[arg(long, value_name = "NAME")]
+    pub(crate) view: Option<String>,
+    /// The note that `this` means
+    #[arg(long, value_name = "NOTE")]
+    pub(crate) note: Option<String>,
+    /// How many rows to print
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Which vault, if several are served
+    #[arg(long, value_name = "NAME")]
+    pub(crate) of: Option<String>,
+    #[command(flatten)]
+    pub(crate) printed: PrintedFormat,
+}
+
+/// What is printed instead of a table that fits the terminal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+#[group(multiple = false)]
+pub(crate) struct PrintedFormat {
+    /// Print comma-separated values
+    #[arg(long)]
+    pub(crate) csv: bool,
+    /// Print JSON with typed values
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print Markdown
+    #[arg(long)]
+    pub(crate) md: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
@@ -378,6 +416,8 @@ enum CommandWord {
     Call(FlagsWith<CallArguments>),
     /// Find the best notes for a query
     Search(FlagsWith<Search>),
+    /// Print what a Dataview query or a base comes to
+    Query(FlagsWith<QueryArguments>),
     /// Print the available tools
     Tools(FlagsWith<ListArguments>),
     /// Print the vaults that are served
@@ -434,6 +474,7 @@ where
         }
         CommandWord::Call(with) => (with.flags, Command::Call(with.own), None),
         CommandWord::Search(with) => (with.flags, Command::Search(with.own), None),
+        CommandWord::Query(with) => (with.flags, Command::Query(with.own), None),
         CommandWord::Tools(with) => (with.flags, Command::Tools(with.own), None),
         CommandWord::Vaults(with) => (with.flags, Command::Vaults(with.own), None),
         CommandWord::Audit(with) => (with.flags, Command::Audit(with.own), None),

@@ -413,3 +413,12 @@ pub(super) fn as_many_as_fit(names: impl Iterator<Item = String>, of: usize) -> 
 pub(super) fn list(names: &[Quoted<'_>]) -> String {
     names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
 }
+
+/// What could be at the place where a query cannot be read.
+pub(super) fn unreadable_query(expected: &[Quoted<'_>], nearest: Option<Quoted<'_>>) -> String {
+    match (nearest, expected) {
+        (Some(nearest), _) => format!("Did you mean {nearest}?"),
+        (None, []) => "Correct the query at that place.".to_owned(),
+        (None, expected) => format!("Expected there: {}.", list(expected)),
+    }
+}

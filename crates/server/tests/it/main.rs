@@ -40,6 +40,7 @@ mod profiles;
 mod prompts;
 mod proposals;
 mod protocol;
+mod queries;
 mod ranked;
 mod reasons;
 mod resources;
