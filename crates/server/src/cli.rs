@@ -71,9 +71,13 @@ pub(crate) struct CommonFlags {
     /// Only `serve` accepts it, so it is declared there.
     #[arg(skip)]
     pub(crate) http: Option<HttpAddress>,
-    /// So is this.
+    /// So are these.
     #[arg(skip)]
     pub(crate) insecure_no_auth: bool,
+    #[arg(skip)]
+    pub(crate) public_url: Option<String>,
+    #[arg(skip)]
+    pub(crate) sse: bool,
 }
 
 /// One call through the same pipeline as from a client; prints JSON
@@ -355,6 +359,9 @@ pub(crate) struct NewToken {
     /// Folders and notes it may see and change, separated by commas; may be repeated
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) paths: Vec<String>,
+    /// Of these, what it may change, if not all
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) write_paths: Vec<String>,
     /// A vault that it may use; may be repeated
     #[arg(long = "vault", value_name = "NAME", value_delimiter = ',')]
     pub(crate) vaults: Vec<String>,
@@ -434,6 +441,12 @@ struct Listen {
     /// Let every client that reaches the port use the vaults, also from other computers
     #[arg(long)]
     insecure_no_auth: bool,
+    /// The address under which the world reaches this server, like https://vault.example.com
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+    /// Serve over HTTP, and the older HTTP+SSE transport too, at port 9789 unless another is given
+    #[arg(long)]
+    sse: bool,
 }
 
 // Not clap's `global = true`: with it, `lapidary --vault a tools --vault b` would silently forget `a`.
@@ -450,10 +463,13 @@ pub(crate) fn parse<T>(line: impl IntoIterator<Item = T>) -> Result<Invocation, 
 where
     T: Into<OsString> + Clone,
 {
-    let CommandLine { flags, listen: Listen { http, mut insecure_no_auth }, word } = CommandLine::try_parse_from(line)?;
+    let CommandLine { flags, listen: Listen { http, mut insecure_no_auth, mut public_url, mut sse }, word } =
+        CommandLine::try_parse_from(line)?;
     let (inner, command, inner_http) = match word.unwrap_or(CommandWord::Serve(FlagsWith::default())) {
         CommandWord::Serve(with) => {
             insecure_no_auth |= with.own.insecure_no_auth;
+            public_url = public_url.or(with.own.public_url);
+            sse |= with.own.sse;
             (with.flags, Command::Serve, with.own.http)
         }
         CommandWord::Call(with) => (with.flags, Command::Call(with.own), None),
@@ -476,6 +492,8 @@ where
     let mut flags = both(flags, inner)?;
     flags.http = http.map(Option::unwrap_or_default);
     flags.insecure_no_auth = insecure_no_auth;
+    flags.public_url = public_url;
+    flags.sse = sse;
     Ok(Invocation { flags, command })
 }
 

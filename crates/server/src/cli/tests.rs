@@ -34,6 +34,8 @@ fn every_subcommand_takes_the_same_options_before_and_after_its_name() {
         dotted_names: true,
         http: None,
         insecure_no_auth: false,
+        public_url: None,
+        sse: false,
     };
     for word in ["", "serve", "call some_tool", "tools", "vaults", "audit"] {
         assert_eq!(flags(&format!("{word} {options}")), expected, "{word}");

@@ -15,6 +15,7 @@ mod circles;
 mod command_line;
 mod declarations;
 mod drop_in;
+mod event_streams;
 mod file_defects;
 mod file_scenarios;
 mod harness;
@@ -51,6 +52,7 @@ mod subscriptions;
 mod thrift;
 mod tokens;
 mod tools_list;
+mod transport;
 mod undo;
 mod way_back;
 
