@@ -28,8 +28,9 @@ test:
 SECONDS ?= 60
 fuzz:
 	BOLERO_RANDOM_TEST_TIME_MS=$(SECONDS)000 BOLERO_RANDOM_ITERATIONS=1000000000 \
-		cargo test --release --package lapidary-note --package lapidary-query \
-			--test fuzz_edits --test structure --test fuzz_pattern --test fuzz_jsonlogic --test fuzz_search
+		cargo test --release --package lapidary-note --package lapidary-query --package lapidary-dataview --package lapidary-bases \
+			--test fuzz_edits --test structure --test fuzz_pattern --test fuzz_jsonlogic --test fuzz_search \
+			--test fuzz_dataview --test fuzz_bases
 
 # Run the long form of every test that has one, SECONDS each, and print a table: crashes, power cuts, races, faults,
 # hostile calls, memory, rule files, fuzzing. `tests/soak 1200 memory` runs one of them.

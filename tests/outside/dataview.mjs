@@ -3,7 +3,7 @@
 //
 //     MODULES=node_modules DATAVIEW=package/lib/index.js ANSWERS=dataview_answers node dataview.mjs
 //
-// The answers are given by the example `dataview_answers` of the crate `query`.
+// The answers are given by the example `dataview_answers` of the crate `dataview`.
 import { spawnSync } from "node:child_process";
 import { createRequire } from "node:module";
 import { join } from "node:path";

@@ -17,7 +17,7 @@ pub fn collate(left: &str, right: &str) -> Ordering {
 }
 
 /// Bytes that are ordered as the text is, for sorting many; nothing for a text that is not plain ASCII.
-pub(crate) fn ascii_key(text: &str) -> Option<Vec<u8>> {
+pub fn ascii_key(text: &str) -> Option<Vec<u8>> {
     plain(text).then(|| CollationTables::get().ascii.key(text.as_bytes()))
 }
 

@@ -17,7 +17,7 @@ use crate::{PatternError, PatternKind, PatternOptions, Replacer, Row, Value, nea
 use reads::RuleReads;
 
 pub use coerce::is_truthy;
-pub(crate) use coerce::text_to_number;
+pub use coerce::text_to_number;
 
 /// Deeper rules are refused; people nest a handful of levels.
 const MAX_DEPTH: usize = 64;

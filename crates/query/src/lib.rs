@@ -1,12 +1,10 @@
 //! What people ask for. Pure: rows and words in, answers out.
 //!
-//! The query languages live here (Dataview and Bases will): the ranked search, words, names that are nearly right,
-//! patterns that lines match, JsonLogic, and dates as moment.js writes them.
+//! The value and the row that every query language reads, the small languages (ranked search, JsonLogic, patterns), and
+//! what Dataview and Bases share: dates, numbers and order as JavaScript has them. Those two are crates of their own.
 
-mod bases;
 mod collation;
 mod csv;
-mod dataview;
 mod js_number;
 mod jsonlogic;
 mod luxon;
@@ -21,19 +19,10 @@ mod utf16;
 mod value;
 mod words;
 
-pub use bases::{
-    BaseAnswer, BaseColumn, BaseDate, BaseDuration, BaseFile, BaseFileHandle, BaseGroup, BaseLink, BaseList,
-    BaseObject, BaseProblem, BaseReference, BaseRegexp, BaseRow, BaseSummary, BaseText, BaseValue, BaseViewName,
-    base_texts,
-};
-pub use collation::collate;
+pub use collation::{ascii_key, collate};
 pub use csv::csv_rows;
-pub use dataview::{
-    CalendarEntry, DqlAnswer, DqlExpression, DqlQuery, DqlResult, DqlTask, DqlWriter, InlineCode, ListEntry,
-    QueryBlock, TableRow, TaskGrouping, field_tree, query_tree,
-};
 pub use js_number::{decimal_text, number_text, round_half_up, to_fixed};
-pub use jsonlogic::{LOGIC_OPERATORS, Logic, LogicError, LogicHalt, is_truthy};
+pub use jsonlogic::{LOGIC_OPERATORS, Logic, LogicError, LogicHalt, is_truthy, text_to_number};
 pub use luxon::{LuxonDate, LuxonParseError, LuxonZone, WallClock, format_duration, format_luxon, parse_luxon};
 pub use moment::{Period, WeekRule, format_moment};
 pub use nearest::{nearest, nearest_several};
@@ -57,7 +46,13 @@ pub use source::{
 };
 pub use utf16::{utf16_length, utf16_slice};
 pub use value::{
-    DateValue, DateZone, DurationUnit, DurationValue, LinkValue, Number, Object, Value, bases_property, dataview_field,
-    dataview_property, typed_json,
+    DateValue, DateZone, DurationUnit, DurationValue, LinkValue, Number, Object, Value, bases_date_text,
+    bases_property, dataview_field, dataview_property, literal, typed_json,
 };
 pub use words::words;
+
+/// A vault in memory, for the tests of this crate and of the query languages.
+#[cfg(any(test, feature = "testing"))]
+pub mod testing {
+    pub use crate::source::plain_vault::PlainVault;
+}

@@ -5,7 +5,7 @@
 
 mod inline_fields;
 mod of_note;
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 mod plain;
 
 use std::{
@@ -19,7 +19,7 @@ use crate::{Object, Value};
 
 pub use inline_fields::{FoundField, item_fields, line_fields};
 pub use of_note::{NoteField, note_fields, note_items};
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 pub(crate) use plain::PlainRow;
 
 /// Takes the name of a property and access to its value, and says whether to continue.

@@ -8,7 +8,7 @@ mod context;
 mod dataview_settings;
 mod halt;
 mod owner_marks;
-#[cfg(test)]
+#[cfg(any(test, feature = "testing"))]
 pub(crate) mod plain_vault;
 mod row_set;
 mod scanned_vault;

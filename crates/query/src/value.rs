@@ -7,7 +7,7 @@ mod date;
 mod duration;
 mod json;
 mod link;
-pub(crate) mod literal;
+pub mod literal;
 mod recognise;
 #[cfg(test)]
 mod tests;
@@ -18,7 +18,7 @@ pub use date::{DateValue, DateZone};
 pub use duration::{DurationUnit, DurationValue};
 pub use json::typed_json;
 pub use link::LinkValue;
-pub(crate) use literal::bases_date as bases_date_text;
+pub use literal::bases_date as bases_date_text;
 pub use recognise::{bases_property, dataview_field, dataview_property};
 
 /// The value of a property, a field or an expression.

@@ -1,5 +1,6 @@
 //! Bases that are made and changed: what callers name of them, and the edits of their YAML.
 
+use lapidary_bases::BaseFile;
 use lapidary_note::{
     EditError, NodeContent, PropertyEdit, PropertyError, PropertyPath, YamlValue, block_yaml, edit_yaml, read_yaml,
 };
@@ -7,7 +8,6 @@ use lapidary_operation::{
     Reason,
     quote::{Prose, quoted},
 };
-use lapidary_query::BaseFile;
 use lapidary_vault::VaultPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -282,7 +282,7 @@ pub fn checked(tool: &str, before: Option<&str>, after: &str) -> Result<Vec<Stri
     Ok(base.problems().iter().map(|problem| format!("{}: {}", problem.place, problem.error)).collect())
 }
 
-fn message(problem: &lapidary_query::BaseProblem) -> (&str, &str) {
+fn message(problem: &lapidary_bases::BaseProblem) -> (&str, &str) {
     (&problem.place, &problem.error.message)
 }
 

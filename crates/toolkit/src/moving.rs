@@ -5,12 +5,12 @@ use std::{
     sync::Arc,
 };
 
+use lapidary_bases::{BaseReference, base_texts};
 use lapidary_note::{
     CanvasKind, Document, EditError, FileContent, Link, LinkForm, LinkKind, LinkRetarget, Note, PropertyEdit,
     PropertyPath, YamlValue, canvas_values, edit_yaml, read_yaml, with_canvas_values,
 };
 use lapidary_operation::{Context, PathRefusal, Reason};
-use lapidary_query::{BaseReference, base_texts};
 use lapidary_vault::{
     Change, ContentGuard, File, VaultPath, View, VisibleFiles, VisibleNotes,
     links::{FileMoves, FileNames, LinkFormat, RewrittenLink, WrittenLink, folded_name},

@@ -5,11 +5,10 @@ mod dql_page;
 
 use std::ops::Range;
 
+use lapidary_bases::BaseFile;
+use lapidary_dataview::{DqlExpression, DqlQuery, DqlWriter};
 use lapidary_operation::{Context, Reason, WalkCost, clipped, quote::Prose};
-use lapidary_query::{
-    BaseFile, DqlExpression, DqlQuery, DqlWriter, DroppedRows, QueryContext, QueryHalt, QueryLimits, QueryStep,
-    QuerySyntaxError, nearest_several,
-};
+use lapidary_query::{DroppedRows, QueryContext, QueryHalt, QueryLimits, QueryStep, QuerySyntaxError, nearest_several};
 use lapidary_vault::{VaultPath, VaultRows, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

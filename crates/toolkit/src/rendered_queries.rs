@@ -3,9 +3,10 @@
 
 use std::{borrow::Cow, ops::Range};
 
+use lapidary_dataview::{InlineCode, QueryBlock};
 use lapidary_note::{CodeKind, Note};
 use lapidary_operation::{Context, Reason};
-use lapidary_query::{DataviewSettings, InlineCode, QueryBlock};
+use lapidary_query::DataviewSettings;
 use lapidary_vault::{VaultPath, VaultRows, View};
 
 use crate::{

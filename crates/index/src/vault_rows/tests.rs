@@ -5,7 +5,9 @@
 use std::{fs, path::Path};
 
 use jiff::{Timestamp, tz::TimeZone};
-use lapidary_query::{BaseFile, DqlQuery, QueryContext, ScannedVault};
+use lapidary_bases::BaseFile;
+use lapidary_dataview::DqlQuery;
+use lapidary_query::{QueryContext, ScannedVault};
 use lapidary_store::{
     PathPrefix, Policy,
     posix::{FolderStore, PosixBackend},

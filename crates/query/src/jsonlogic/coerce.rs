@@ -38,7 +38,7 @@ pub(super) fn to_number(value: &Value) -> f64 {
 }
 
 /// `Number(text)`
-pub(crate) fn text_to_number(text: &str) -> f64 {
+pub fn text_to_number(text: &str) -> f64 {
     let text = text.trim();
     let digits = |prefix: &str, radix| {
         let rest = text.strip_prefix(prefix)?;

@@ -24,20 +24,20 @@ pub(super) const MONTHS: [&str; 12] = [
 pub(super) const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 /// A part of a format: the same character several times, or literal text.
-pub(super) struct FormatPiece {
+pub(super) struct LuxonPiece {
     pub(super) literal: bool,
     pub(super) text: String,
 }
 
 /// Takes a format apart. Text between single quotes and white space stand for themselves.
-pub(super) fn format_pieces(format: &str) -> Vec<FormatPiece> {
-    let mut pieces: Vec<FormatPiece> = Vec::new();
+pub(super) fn format_pieces(format: &str) -> Vec<LuxonPiece> {
+    let mut pieces: Vec<LuxonPiece> = Vec::new();
     let (mut current, mut quoted) = (String::new(), false);
     let is_space = |text: &str| text.chars().all(char::is_whitespace);
     let mut push = |text: &mut String, quoted: bool| {
         if !text.is_empty() {
             let literal = quoted || is_space(text);
-            pieces.push(FormatPiece { literal, text: std::mem::take(text) });
+            pieces.push(LuxonPiece { literal, text: std::mem::take(text) });
         }
     };
     for c in format.chars() {
@@ -60,7 +60,7 @@ pub fn format_luxon(date: &LuxonDate, format: &str) -> String {
     if !date.is_valid() {
         return "Invalid DateTime".to_owned();
     }
-    let written = |piece: &FormatPiece| {
+    let written = |piece: &LuxonPiece| {
         if piece.literal {
             return piece.text.clone();
         }
@@ -263,7 +263,7 @@ fn known_zone_name(zone: &str, hours: i32) -> Option<(&'static str, &'static str
 /// Writes a length of time: `h:mm`, where the letters `S s m h d w M y` are units, into which all of it is converted.
 pub fn format_duration(duration: &DurationValue, format: &str) -> String {
     let pieces = format_pieces(format);
-    let unit = |piece: &FormatPiece| {
+    let unit = |piece: &LuxonPiece| {
         if piece.literal {
             return None;
         }
@@ -281,7 +281,7 @@ pub fn format_duration(duration: &DurationValue, format: &str) -> String {
     };
     let units: Vec<DurationUnit> = pieces.iter().filter_map(unit).collect();
     let shifted = duration.shifted_to(&units);
-    let written = |piece: &FormatPiece| match unit(piece) {
+    let written = |piece: &LuxonPiece| match unit(piece) {
         None => piece.text.clone(),
         Some(unit) => {
             let number = shifted.part(unit).floor();

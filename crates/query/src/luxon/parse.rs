@@ -4,7 +4,7 @@ use crate::{ExpressionFlags, Replacer};
 
 use super::{
     LuxonDate, LuxonZone, WallClock, days_in_month,
-    format::{FormatPiece, MONTHS, WEEKDAYS, format_pieces, macro_format},
+    format::{LuxonPiece, MONTHS, WEEKDAYS, format_pieces, macro_format},
     is_leap_year, weeks_in_year,
 };
 
@@ -33,7 +33,7 @@ enum TokenReader {
     Space,
 }
 
-fn reader(piece: &FormatPiece) -> TokenReader {
+fn reader(piece: &LuxonPiece) -> TokenReader {
     if piece.literal {
         return TokenReader::Literal(piece.text.clone());
     }
@@ -89,7 +89,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// The pieces of a format with the letters for whole dates written out. White space in these reads any other.
-fn expanded_pieces(format: &str) -> Vec<(FormatPiece, TokenReader)> {
+fn expanded_pieces(format: &str) -> Vec<(LuxonPiece, TokenReader)> {
     let mut pieces = Vec::new();
     for piece in format_pieces(format) {
         // A time zone by its name cannot be read, so that these formats stay as they are.
@@ -98,7 +98,7 @@ fn expanded_pieces(format: &str) -> Vec<(FormatPiece, TokenReader)> {
             Some(format) => pieces.extend(format_pieces(format).into_iter().map(|piece| {
                 let is_space = piece.literal && piece.text.chars().all(char::is_whitespace);
                 let text = if piece.text == "y" { "yyyyy".to_owned() } else { piece.text.clone() };
-                let piece = FormatPiece { literal: piece.literal, text };
+                let piece = LuxonPiece { literal: piece.literal, text };
                 let reader = if is_space { TokenReader::Space } else { reader(&piece) };
                 (piece, reader)
             })),
@@ -151,7 +151,7 @@ pub fn parse_luxon(text: &str, format: &str, now: &LuxonDate, local: &LuxonZone)
 
 fn take(
     parts: &mut ReadParts,
-    piece: &FormatPiece,
+    piece: &LuxonPiece,
     reader: &TokenReader,
     read: &str,
     local: &LuxonZone,

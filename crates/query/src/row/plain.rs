@@ -47,6 +47,7 @@ pub(crate) struct PlainLink {
 }
 
 impl PlainRow {
+    #[cfg(test)]
     pub(crate) fn with_properties(properties: &serde_json::Value) -> Self {
         let Value::Object(properties) = Value::from(properties) else { panic!("an object") };
         Self { properties, ..Self::default() }

@@ -4,12 +4,12 @@ use super::{QueryVault, RowNumber, RowSelection, RowSet, VaultRow};
 use crate::{Row, row::PlainRow};
 
 /// A vault for tests: files with their texts, in path order. Links are resolved by path, then by name, in any case.
-pub(crate) struct PlainVault {
+pub struct PlainVault {
     pub(crate) rows: Vec<PlainRow>,
 }
 
 impl PlainVault {
-    pub(crate) fn of(files: &[(&str, &str)]) -> Self {
+    pub fn of(files: &[(&str, &str)]) -> Self {
         let mut rows: Vec<PlainRow> = files
             .iter()
             .map(|(path, text)| match path.ends_with(".md") {

@@ -17,7 +17,7 @@ fn digits(text: &str, count: usize) -> Option<(i64, &str)> {
 }
 
 /// Dataview's `YYYY-MM[-DD[THH[:mm[:ss[.SSS][zone]]]]]`. A day or hour that does not exist overflows into the next.
-pub(crate) fn dataview_date(text: &str) -> Option<(DateValue, &str)> {
+pub fn dataview_date(text: &str) -> Option<(DateValue, &str)> {
     let (year, rest) = digits(text, 4)?;
     let (month, mut rest) = digits(rest.strip_prefix('-')?, 2)?;
     (1..=12).contains(&month).then_some(())?;
@@ -72,7 +72,7 @@ fn offset_of(negative: bool, hours: i64, minutes: i64) -> Option<Offset> {
 }
 
 /// Obsidian's `YYYY-MM-DD` or `YYYY-MM-DD[ T]HH:mm[:ss[.fraction]][Z|±hh[[:]mm]]`, as a whole.
-pub(crate) fn bases_date(text: &str) -> Option<DateValue> {
+pub fn bases_date(text: &str) -> Option<DateValue> {
     let (year, rest) = digits(text, 4)?;
     let (month, rest) = digits(rest.strip_prefix('-')?, 2)?;
     let (day, rest) = digits(rest.strip_prefix('-')?, 2)?;
@@ -113,7 +113,7 @@ fn fraction(text: &str) -> Option<(i32, &str)> {
 }
 
 /// `-?[0-9]+(\.[0-9]+)?`
-pub(crate) fn number(text: &str) -> Option<(f64, &str)> {
+pub fn number(text: &str) -> Option<(f64, &str)> {
     let run = |text: &str| text.bytes().take_while(u8::is_ascii_digit).count();
     let sign = usize::from(text.starts_with('-'));
     let whole = run(&text[sign..]);
@@ -128,7 +128,7 @@ pub(crate) fn number(text: &str) -> Option<(f64, &str)> {
 
 /// Dataview's `1 year, 2 days`: numbers with units, and nothing, spaces or a comma between them. The same unit twice
 /// adds up.
-pub(crate) fn dataview_duration(text: &str) -> Option<(DurationValue, &str)> {
+pub fn dataview_duration(text: &str) -> Option<(DurationValue, &str)> {
     let mut duration = DurationValue::default();
     let mut rest = duration_part(text, &mut duration)?;
     loop {
@@ -160,7 +160,7 @@ fn duration_part<'t>(text: &'t str, duration: &mut DurationValue) -> Option<&'t 
 }
 
 /// `[[…]]` or `![[…]]`, without brackets inside.
-pub(super) fn link(text: &str) -> Option<(LinkValue, &str)> {
+pub fn link(text: &str) -> Option<(LinkValue, &str)> {
     let (embed, inside) = match text.strip_prefix('!') {
         Some(rest) => (true, rest.strip_prefix("[[")?),
         None => (false, text.strip_prefix("[[")?),
@@ -171,7 +171,7 @@ pub(super) fn link(text: &str) -> Option<(LinkValue, &str)> {
 }
 
 /// Whether a character may be part of a tag in Dataview.
-pub(crate) fn is_in_tag(c: char) -> bool {
+pub fn is_in_tag(c: char) -> bool {
     let punctuation = matches!(c, '\u{2000}'..='\u{206f}' | '\u{2e00}'..='\u{2e7f}');
     !c.is_whitespace() && !punctuation && !"'!\"#$%&()*+,.:;<=>?@^{|}~[]\\`".contains(c)
 }

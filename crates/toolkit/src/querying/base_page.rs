@@ -1,6 +1,7 @@
 //! The rows of a base, a page at a time.
 
-use lapidary_query::{BaseAnswer, BaseProblem, BaseRow, BaseSummary, BaseValue, typed_json};
+use lapidary_bases::{BaseAnswer, BaseProblem, BaseRow, BaseSummary, BaseValue};
+use lapidary_query::typed_json;
 use serde_json::{Map, Value, json};
 
 use super::{PageRequest, QueryFormat, QueryPage, json_bytes};

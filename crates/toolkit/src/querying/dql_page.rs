@@ -3,10 +3,8 @@
 use std::ops::Range;
 
 use jiff::tz::TimeZone;
-use lapidary_query::{
-    DataviewSettings, DateValue, DqlAnswer, DqlResult, DqlTask, DqlWriter, LinkValue, ListEntry, TableRow,
-    TaskGrouping, Value,
-};
+use lapidary_dataview::{DqlAnswer, DqlResult, DqlTask, DqlWriter, ListEntry, TableRow, TaskGrouping};
+use lapidary_query::{DataviewSettings, DateValue, LinkValue, Value};
 use serde_json::{Map, Value as Json, json};
 
 use super::{PageRequest, QueryFormat, QueryPage};
