@@ -14,8 +14,9 @@ pub(crate) struct CallLanes {
 /// Most of the time a call waits for the disk, so there may be more of them than cores.
 const READS_PER_CORE: usize = 4;
 const FEWEST_READS: usize = 8;
-/// Changes of one vault take turns anyway; these may plan at the same time.
-const WRITES: usize = 16;
+/// Changes of one vault take turns anyway; these may plan at the same time. A plan may hold several times what a large note
+/// has, so this also says how much all of them may hold.
+const WRITES: usize = 8;
 
 impl CallLanes {
     pub(crate) fn new() -> Self {

@@ -7,7 +7,7 @@ use std::{
 
 use lapidary_note::{
     CanvasKind, Document, EditError, FileContent, Link, LinkForm, LinkKind, LinkRetarget, Note, PropertyPath,
-    canvas_values, with_canvas_values,
+    canvas_values, count_steps, with_canvas_values,
 };
 use lapidary_operation::{Context, PathRefusal, Reason};
 use lapidary_vault::{
@@ -160,6 +160,7 @@ impl<'v> FileMoving<'v> {
     }
 
     fn rewritten(&self, text: &str, link: &Link, source: &VaultPath) -> Option<RewrittenLink> {
+        count_steps(LINK_STEPS);
         let form = match link.kind {
             LinkKind::Wiki => LinkForm::Wiki,
             LinkKind::Markdown => LinkForm::Markdown,
@@ -270,6 +271,9 @@ impl<'v> FileMoving<'v> {
         Some((count, Some(canvas.in_own_form(&edited))))
     }
 }
+
+/// What a link counts that is looked up.
+const LINK_STEPS: usize = 64;
 
 /// How many links of a file have to change, and the file with them changed, if it can be.
 type RelinkedFile = (usize, Option<FileContent>);

@@ -22,6 +22,7 @@ const DEEPEST: usize = 16;
 pub fn prompts(context: &Context<'_>, view: &View) -> Result<Vec<ListedPrompt>, Reason> {
     let (mut prompts, mut names) = (Vec::new(), BTreeSet::new());
     for (path, source) in all_notes(context, view)? {
+        context.check()?;
         // One that is gone again, or cannot be read, is no prompt.
         let Ok(file) = reading::read(view, &path) else { continue };
         let Ok(shown) = reading::show(&path, &file) else { continue };
