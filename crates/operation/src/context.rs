@@ -1,11 +1,15 @@
 use std::{
     cell::{Cell, LazyCell},
-    sync::atomic::{AtomicU8, Ordering},
-    time::{Duration, Instant},
+    sync::{
+        Arc,
+        atomic::{AtomicU8, AtomicU64, Ordering},
+    },
+    time::{Duration, Instant, SystemTime},
 };
 
 use jiff::Zoned;
 use lapidary_vault::{ScanStop, VaultPath};
+use serde::{Deserialize, Serialize};
 
 use crate::{Catalogue, Interruption, ListedPrompt, MemoryBudget, Reason};
 
@@ -13,7 +17,7 @@ use crate::{Catalogue, Interruption, ListedPrompt, MemoryBudget, Reason};
 pub struct Context<'a> {
     pub cancel: &'a Cancel,
     pub catalogue: &'a Catalogue,
-    pub author: Author<'a>,
+    pub author: &'a ChangeAuthor,
     /// The names of all vaults that there are for the caller.
     pub vaults: &'a [String],
     pub scan: ScanLimits,
@@ -31,21 +35,82 @@ pub struct Context<'a> {
     pub walked: &'a Cell<Option<WalkCost>>,
 }
 
-/// Who calls, as far as a change can be told to be its own.
-#[derive(Clone, Copy, Debug)]
-pub struct Author<'a> {
-    /// Of this connection.
-    pub id: &'a str,
-    /// Under which it comes back, if anything tells that it is the same.
-    pub name: Option<&'a str>,
+/// What the changes of a caller are recorded under, and by which it finds its own again.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChangeAuthor {
+    /// What stays the same when the client comes back: the program that starts the server, the name of a token.
+    client: String,
+    /// Which of its processes or sessions this is; empty if it has only one.
+    connection: String,
+    /// When the connection began. What the same client changed before that, it did in an earlier one.
+    since: SystemTime,
+    /// Whether others may come with the same client and connection: nothing tells whose a change is.
+    is_shared: bool,
 }
 
-impl Author<'_> {
-    /// Whether the client that a change was recorded under is this one.
-    pub fn is(&self, client: &str) -> bool {
-        let of_name =
-            |name: &str| client.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
-        client == self.id || self.name.is_some_and(of_name)
+/// Whose a recorded change is, seen from a caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeOwnership {
+    ThisConnection,
+    /// Another connection of the same client, or one that cannot be told from this.
+    SameClient,
+    OtherClient,
+}
+
+/// Stands between client and connection, and occurs in no connection.
+const MARK: char = '#';
+
+impl ChangeAuthor {
+    /// A client that nothing but its connection tells from others, or that has one connection for ever.
+    pub fn single(client: String) -> Self {
+        Self { client, connection: String::new(), since: SystemTime::UNIX_EPOCH, is_shared: false }
+    }
+
+    /// One of the connections of a client that comes back.
+    pub fn connected(client: String, connection: &str, since: SystemTime) -> Self {
+        Self { client, connection: connection.replace(MARK, "_"), since, is_shared: false }
+    }
+
+    /// Callers without a session: others may come under the same name at the same time.
+    pub fn shared(client: String, program: &str) -> Self {
+        Self { is_shared: true, ..Self::connected(client, program, SystemTime::UNIX_EPOCH) }
+    }
+
+    /// What a change is recorded under.
+    pub fn signature(&self) -> String {
+        let Self { client, connection, .. } = self;
+        if connection.is_empty() { client.clone() } else { format!("{client}{MARK}{connection}") }
+    }
+
+    /// The client of a recorded change, without which of its connections it was.
+    pub fn client_of(signature: &str) -> &str {
+        signature.rsplit_once(MARK).map_or(signature, |(client, _)| client)
+    }
+
+    pub fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    /// Whose a change is that was recorded under this.
+    pub fn whose(&self, signature: &str) -> ChangeOwnership {
+        let client = Self::client_of(signature);
+        match () {
+            () if signature == self.signature() && !self.is_shared => ChangeOwnership::ThisConnection,
+            () if signature == self.signature() => ChangeOwnership::SameClient,
+            // Who has one connection is not the client of another.
+            () if client == self.client && !self.connection.is_empty() => ChangeOwnership::SameClient,
+            () => ChangeOwnership::OtherClient,
+        }
+    }
+
+    /// Whether it is undone without being named: made here, or by the same client before it connected again. What it
+    /// changed since then, it did in another window.
+    pub fn is_own(&self, signature: &str, time: SystemTime) -> bool {
+        match self.whose(signature) {
+            ChangeOwnership::ThisConnection => true,
+            ChangeOwnership::SameClient => !self.is_shared && time < self.since,
+            ChangeOwnership::OtherClient => false,
+        }
     }
 }
 
@@ -76,9 +141,14 @@ impl Context<'_> {
 
 /// Says when a call has to stop: the caller took it back, or its time is up. Once a change is under way it can no
 /// longer be taken back, so a call that is reported as stopped has changed nothing.
-#[derive(Debug)]
+///
+/// Clones are the same token.
+#[derive(Clone, Debug)]
 pub struct Cancel {
-    state: AtomicU8,
+    state: Arc<AtomicU8>,
+    /// How often it was asked, and how often it may be: for tests that count instead of waiting.
+    checks: Arc<AtomicU64>,
+    most_checks: u64,
     started: Instant,
     allowed: Duration,
     /// What a call that answers with what it has may take beyond that.
@@ -93,7 +163,25 @@ const CHANGING_LAST: u8 = 3;
 
 impl Cancel {
     pub fn after(allowed: Duration) -> Self {
-        Self { state: AtomicU8::new(RUNNING), started: Instant::now(), allowed, to_answer: Duration::ZERO }
+        Self {
+            state: Arc::new(AtomicU8::new(RUNNING)),
+            checks: Arc::default(),
+            most_checks: u64::MAX,
+            started: Instant::now(),
+            allowed,
+            to_answer: Duration::ZERO,
+        }
+    }
+
+    /// Taken back when it has been asked so often, however long that takes.
+    #[must_use]
+    pub fn with_most_checks(self, most_checks: u64) -> Self {
+        Self { most_checks, ..self }
+    }
+
+    /// How often it has been asked.
+    pub fn checks(&self) -> u64 {
+        self.checks.load(Ordering::Relaxed)
     }
 
     /// For a call that looks at [`Self::left`] itself and answers with what it has: only if it does not, it is cut off.
@@ -146,6 +234,9 @@ impl Cancel {
     }
 
     pub fn check(&self) -> Result<(), Reason> {
+        if self.checks.fetch_add(1, Ordering::Relaxed) >= self.most_checks {
+            self.take_back();
+        }
         if self.state.load(Ordering::Acquire) == TAKEN_BACK {
             return Err(Reason::Interrupted(Interruption::TakenBack));
         }
@@ -176,6 +267,27 @@ mod tests {
         assert!(tried_twice.begin_change().is_ok() && tried_twice.is_changing());
         tried_twice.end_change();
         assert!(tried_twice.begin_change().is_ok(), "nobody took it back");
+    }
+
+    #[test]
+    fn a_change_belongs_to_the_connection_and_to_the_client_that_made_it() {
+        let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        let window = |name: &str, mark, since| ChangeAuthor::connected(format!("stdio:~{name}"), mark, at(since));
+        let (first, second) = (window("Claude", "aa", 10), window("Claude", "bb", 20));
+        assert_eq!(first.whose(&first.signature()), ChangeOwnership::ThisConnection);
+        assert_eq!(second.whose(&first.signature()), ChangeOwnership::SameClient);
+        assert!(second.is_own(&first.signature(), at(15)), "before a restart");
+        assert!(!second.is_own(&first.signature(), at(25)), "in another window");
+        assert!(!first.is_own(&second.signature(), at(25)));
+        // A program cannot choose its name so that it counts as another.
+        let forger = window("Claude#aa", "cc", 20);
+        assert_eq!(forger.whose(&first.signature()), ChangeOwnership::OtherClient);
+        assert_eq!(first.whose(&forger.signature()), ChangeOwnership::OtherClient);
+        let (ada, adam) =
+            (ChangeAuthor::shared("http:ada".to_owned(), "~x#y"), ChangeAuthor::single("http:a".to_owned()));
+        assert_eq!(ada.whose(&ada.signature()), ChangeOwnership::SameClient);
+        assert!(!ada.is_own(&ada.signature(), at(0)), "others may come under the same name");
+        assert_eq!(adam.whose(&ada.signature()), ChangeOwnership::OtherClient);
     }
 
     #[test]

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use lapidary_note::ContentHash;
-use lapidary_tools::{Author, ProfileView};
+use lapidary_tools::{ChangeAuthor, ProfileView};
 use lapidary_vault::Policy;
 
 /// Who is calling. Each transport makes one in exactly one function.
@@ -19,6 +19,8 @@ pub struct Principal {
     pub caller: Caller,
     /// Whether the id stands for one client. Without sessions nothing tells who else calls under the same name.
     pub is_single_client: bool,
+    /// What its changes are recorded under.
+    pub author: ChangeAuthor,
 }
 
 /// Tells callers of one name apart.
@@ -35,6 +37,14 @@ impl Caller {
     pub fn of(secret: &str) -> Self {
         Self::Known(ContentHash::of(secret.as_bytes()))
     }
+
+    /// Tells it from others where all can read it; the key itself cannot be found from that.
+    pub fn mark(&self) -> String {
+        const DIGITS: usize = 8;
+        let Self::Known(key) = self else { return String::new() };
+        let mark = ContentHash::of(key.as_bytes()).to_string();
+        mark.trim_start_matches("sha256:").chars().take(DIGITS).collect()
+    }
 }
 
 impl Principal {
@@ -46,12 +56,6 @@ impl Principal {
 
     pub(crate) fn is_anonymous(name: &str) -> bool {
         [Self::STDIO, Self::HTTP, Self::COMMAND_LINE].contains(&name)
-    }
-
-    /// Who that is when it comes to whose a change is. Those who are not known by name are told apart by their connection.
-    pub(crate) fn author(&self) -> Author<'_> {
-        let name = (!Self::is_anonymous(&self.name)).then_some(&*self.name);
-        Author { id: &self.id, name }
     }
 
     pub fn profile(&self) -> &ProfileView {

@@ -6,7 +6,7 @@ use lapidary_vault::{PathDenied, Scope, VaultPath};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    ServedVault,
+    ApprovalRules, ServedVault,
     execution::{Execution, FoundOperation, StageFlow},
 };
 
@@ -113,20 +113,32 @@ fn files(entry: &CatalogueEntry, arguments: &Map<String, Value>) -> Vec<String> 
     entry.spec.declaration.paths.iter().filter_map(|path| named(path.pointer)).collect()
 }
 
+/// The files that the arguments name to be changed. A name is no path: where it leads is judged when it is known. What is
+/// no path is for the tool to refuse.
+fn written_paths(entry: &CatalogueEntry, arguments: &Map<String, Value>) -> Vec<VaultPath> {
+    if entry.spec.only_looks(arguments) {
+        return Vec::new();
+    }
+    let written = entry.spec.declaration.paths.iter().filter(|path| path.role == PathRole::Write);
+    let given = written.filter_map(|path| argument_at(arguments, path.pointer)?.as_str());
+    given.filter(|given| !is_bare_name(given)).filter_map(|given| VaultPath::parse(given).ok()).collect()
+}
+
+/// Whether the owner's rules let these files be changed, by their names alone: a plan that will be denied is not made, so
+/// that nothing of what is there comes to light on the way.
+pub(crate) fn write_rules(
+    entry: &CatalogueEntry,
+    arguments: &Map<String, Value>,
+    rules: &ApprovalRules,
+) -> Result<(), Reason> {
+    let is_denied = |path: &VaultPath| rules.deny_path(&entry.spec, path);
+    if written_paths(entry, arguments).iter().any(is_denied) { Err(Reason::DeniedByRule) } else { Ok(()) }
+}
+
 /// Whether the principal may change the files that the arguments name, by those names alone: before anything is read, so
 /// that the answer is the same whatever is there. What is ignored is not there for anybody, and the tool says so.
 pub(crate) fn write_scope(entry: &CatalogueEntry, arguments: &Map<String, Value>, scope: &Scope) -> Result<(), Reason> {
-    if entry.spec.only_looks(arguments) {
-        return Ok(());
-    }
-    let written = entry.spec.declaration.paths.iter().filter(|path| path.role == PathRole::Write);
-    for given in written.filter_map(|path| argument_at(arguments, path.pointer)?.as_str()) {
-        // A name is no path: where it leads is judged when it is known.
-        if is_bare_name(given) {
-            continue;
-        }
-        // What is no path is for the tool to refuse.
-        let Ok(path) = VaultPath::parse(given) else { continue };
+    for path in written_paths(entry, arguments) {
         match scope.may_write(&path) {
             Ok(()) | Err(PathDenied::Ignored) => {}
             Err(denied) => {

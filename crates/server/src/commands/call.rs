@@ -4,7 +4,7 @@ use std::{
 };
 
 use lapidary_pipeline::{Caller, ConsentAnswer, Executor, Invocation, Outcome, Principal, Question, Verdict};
-use lapidary_tools::quote::quoted;
+use lapidary_tools::{ChangeAuthor, quote::quoted};
 use serde_json::{Map, Value};
 
 use super::{CommandFailure, CommandOutcome, SAVING, print_json, printable, progress, report};
@@ -47,7 +47,8 @@ pub(super) fn owner(executor: &Executor, can_be_asked: bool) -> Principal {
     let grant = Arc::clone(executor.grant());
     // Whoever can start this command can read its state: all of them are the owner.
     let caller = Caller::of(Principal::COMMAND_LINE);
-    Principal { id: name(), name: name(), grant, can_be_asked, caller, is_single_client: false }
+    let author = ChangeAuthor::single(name());
+    Principal { id: name(), name: name(), grant, can_be_asked, caller, is_single_client: false, author }
 }
 
 pub(super) fn complete(executor: &Executor, invocation: Invocation) -> Outcome {

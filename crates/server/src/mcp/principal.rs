@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use lapidary_pipeline::{Caller, Grant, Principal};
+use lapidary_tools::ChangeAuthor;
 use rmcp::{RoleServer, service::RequestContext};
 
 use super::{Connection, McpServer, asking};
@@ -23,18 +24,26 @@ impl McpServer {
             let name = || Principal::STDIO.to_owned();
             // One process serves one client, and no other has its key.
             let caller = self.shared.executor.process();
-            return Principal { id: name(), name: name(), grant, can_be_asked, caller, is_single_client: true };
+            // Its changes are those of the program that started it, which starts another when it comes back.
+            let program = client(context).map_or_else(name, |program| format!("{}:~{program}", Principal::STDIO));
+            let author = ChangeAuthor::connected(program, &caller.mark(), self.began);
+            return Principal { id: name(), name: name(), grant, can_be_asked, caller, is_single_client: true, author };
         }
         // Without a session there is only the name of the program, which many may share.
         let session = session(context);
         let caller = session.map_or(Caller::Unknown, Caller::of);
         let session = session.map(|id| id.chars().take(SESSION_START).collect::<String>());
         let is_single_client = session.is_some();
-        let client = || context.client_info().map(|client| client.name.chars().take(CLIENT_NAME).collect());
         // A program chooses its name; it must not be able to choose the beginning of a session that is not its own.
-        let id = session.or_else(|| client().map(|name: String| format!("~{name}"))).unwrap_or_default();
+        let id = session.or_else(|| client(context).map(|name| format!("~{name}"))).unwrap_or_default();
         let name = identity.map_or_else(|| Principal::HTTP.to_owned(), TokenIdentity::principal_name);
-        Principal { id: format!("{name}:{id}"), name, grant, can_be_asked, caller, is_single_client }
+        let author = match (is_single_client, identity) {
+            (false, _) => ChangeAuthor::shared(name.clone(), &id),
+            (true, Some(_)) => ChangeAuthor::connected(name.clone(), &id, self.began),
+            // Without a token a session is all that there is of a client.
+            (true, None) => ChangeAuthor::single(format!("{name}:{id}")),
+        };
+        Principal { id: format!("{name}:{id}"), name, grant, can_be_asked, caller, is_single_client, author }
     }
 
     /// That of the token which came with a request, or that of everybody.
@@ -46,6 +55,11 @@ impl McpServer {
 /// A client that is known by its token is called by its own name.
 pub(super) fn identity(extensions: &rmcp::model::Extensions) -> Option<&TokenIdentity> {
     extensions.get::<axum::http::request::Parts>()?.extensions.get::<TokenIdentity>()
+}
+
+/// The program, as it calls itself.
+fn client(context: &RequestContext<RoleServer>) -> Option<String> {
+    context.client_info().map(|client| client.name.chars().take(CLIENT_NAME).collect())
 }
 
 fn session(context: &RequestContext<RoleServer>) -> Option<&str> {

@@ -10,8 +10,8 @@ use std::{
 
 use lapidary_pipeline::{Caller, Executor, Grant, Invocation, Principal};
 use lapidary_tools::{
-    FilledPrompt, OfferedTools, ProfileView, PromptsSeen, ReadPayload, Reason, WatchPrompts, quote::one_line,
-    refusal_data,
+    ChangeAuthor, FilledPrompt, OfferedTools, ProfileView, PromptsSeen, ReadPayload, Reason, WatchPrompts,
+    quote::one_line, refusal_data,
 };
 use rmcp::{
     ErrorData,
@@ -73,6 +73,7 @@ async fn look(news: Weak<GrantNews>, executor: Weak<Executor>, grant: Arc<Grant>
         can_be_asked: false,
         caller: Caller::Unknown,
         is_single_client: false,
+        author: ChangeAuthor::single(name()),
     };
     let mut seen = PromptsSeen::default();
     loop {

@@ -50,6 +50,7 @@ mod thrift;
 mod tools_list;
 mod undo;
 mod way_back;
+mod whose_changes;
 
 /// A test file that is not declared would never run.
 #[test]

@@ -1,6 +1,6 @@
 use lapidary_operation::{
-    Context, Declaration, Example, ExampleResult, PathArgument, PathRefusal, PathRole, ReadTool, Reason, ReasonKind,
-    ToolGroup, WireFamily, quote::quoted,
+    ChangeAuthor, Context, Declaration, Example, ExampleResult, PathArgument, PathRefusal, PathRole, ReadTool, Reason,
+    ReasonKind, ToolGroup, WireFamily, quote::quoted,
 };
 use lapidary_toolkit::{checkpoint, hash, reading, time::iso};
 use lapidary_vault::{
@@ -152,7 +152,7 @@ fn shown(checkpoint: Checkpoint) -> CheckpointOutput {
             CheckpointKind::LateSave => "late_save",
         },
         tool: checkpoint.tool,
-        client: checkpoint.client,
+        client: ChangeAuthor::client_of(&checkpoint.client).to_owned(),
         files,
     }
 }
