@@ -1,16 +1,16 @@
-//! Whether a text may name a file, by its bytes: what the names of links are made of, however they are written.
+//! Whether a text may name a file, by its bytes: the letters of a link target, in any spelling.
 
 use lapidary_query::{LetterCase, Pattern, PatternKind, PatternOptions};
 use memchr::{memchr_iter, memchr2_iter, memmem};
 
 use crate::{VaultPath, links::folded_name};
 
-/// Looks for the name of a file in texts that nobody has parsed. It may find the name where no link is, and never misses
-/// a link.
+/// Searches for the name of a file in unparsed texts. It may find the name where there is no link, but never misses a
+/// link.
 pub(crate) struct MayMention {
     /// Parts of the name that every link to it has, in lower case.
     runs: Vec<Vec<u8>>,
-    /// Of a name without any.
+    /// For a name without any.
     letters: Option<Pattern>,
 }
 
@@ -45,7 +45,7 @@ impl MayMention {
     pub(crate) fn is_in(&self, text: &[u8]) -> bool {
         let plain = match (&self.letters, self.runs.is_empty()) {
             (Some(letters), _) => letters.count_lines(text, &|| false).lines > 0,
-            // A name of which nothing is left says nothing of where it is not.
+            // An empty name excludes nothing.
             (None, true) => true,
             (None, false) => self.runs.iter().all(|run| holds(text, run)),
         };
@@ -53,13 +53,13 @@ impl MayMention {
     }
 }
 
-/// What links write as it is, unless they go to some length.
+/// Characters that links normally write literally.
 fn is_plain(c: char) -> bool {
     c.is_ascii_alphanumeric() || matches!(c, '-' | '_')
 }
 
 fn holds(text: &[u8], run: &[u8]) -> bool {
-    // The letter that is least common makes for the fewest looks.
+    // The rarest letter needs the fewest checks.
     let common = |byte: &u8| b"zqxjkvbpygw0123456789fmucldrhsniatoe-_".iter().position(|known| known == byte);
     let Some((at, rare)) = run.iter().enumerate().min_by_key(|(_, byte)| common(byte)) else { return true };
     memchr2_iter(*rare, rare.to_ascii_uppercase(), text).any(|found| {
@@ -68,7 +68,7 @@ fn holds(text: &[u8], run: &[u8]) -> bool {
     })
 }
 
-/// Whether letters may be written as something else: `%2D`, `\-`, `&#45;`, `\u002d`, or the sign for Kelvin.
+/// Whether letters may be written differently: `%2D`, `\-`, `&#45;`, `\u002d`, or the Kelvin sign.
 fn may_hide(text: &[u8], other_letters: bool) -> bool {
     let digits = |from: usize, count: usize| {
         let digits = text.get(from..from + count).and_then(|digits| str::from_utf8(digits).ok())?;

@@ -34,9 +34,9 @@ pub use content::FileContent;
 pub use document::Document;
 pub use edit::{
     BlankLines, EditError, EditResult, HunkRange, InsertSide, LineRange, LinkForm, LinkRelocation, LinkRetarget,
-    Occurrence, Patch, PatchContent, PatchError, PatchFailure, PatchMismatch, PatchOperation, PatchResult, PatchTarget,
-    PropertyEdit, PropertyError, PropertyPath, ReplaceError, ReplaceResult, SectionEdit, SectionPart, SectionPatch,
-    SectionPatchError, TagEdit, TagPlaces, is_tag, is_tag_within, whole_lines,
+    MovedPart, MovedText, Occurrence, PartPlace, Patch, PatchContent, PatchError, PatchFailure, PatchMismatch,
+    PatchOperation, PatchResult, PatchTarget, PropertyEdit, PropertyError, PropertyPath, ReplaceError, ReplaceResult,
+    SectionEdit, SectionPart, SectionPatch, SectionPatchError, TagEdit, TagPlaces, is_tag, is_tag_within, whole_lines,
 };
 pub use fields::{FieldForm, InlineField};
 pub use frontmatter::{Frontmatter, FrontmatterError};
@@ -47,7 +47,8 @@ pub use headings::{Heading, HeadingMatch, HeadingStyle};
 pub use items::ListItem;
 pub use line_table::LineTable;
 pub use links::{
-    BlockRename, EmbedSize, HeadingRename, Link, LinkDefinition, LinkKind, LinkOutcome, LinkPlace, PropertyLink,
+    BlockRename, EmbedSize, HeadingRename, Link, LinkDefinition, LinkKind, LinkOutcome, LinkPlace, PartTransfer,
+    PropertyLink, TransferSide,
 };
 pub use marks::{Callout, CalloutFold, CodeKind, CodeSpan, Comment, Footnote, FootnoteKind, MarkForm, MathSpan};
 pub use note::{Note, NoteStructure};
@@ -57,4 +58,4 @@ pub use tags::{PropertyTag, Tag};
 pub use tasks::{Task, TaskField, TaskFieldKind};
 pub use text::{LineEnding, NotUtf8, shown_text};
 pub use work::{GoesOn, WatchedWork, WorkStopped, count_steps, steps_of, watch_work};
-pub use yaml::{NodeContent, Property, YamlNode, YamlValue};
+pub use yaml::{NodeContent, Property, YamlNode, YamlValue, read_yaml};

@@ -1,21 +1,21 @@
-//! Long work on a text, in steps. Whoever runs it can be asked now and then whether it goes on, and every loop that grows
-//! with the text can be stopped from there, however deep it is.
+//! Counts the steps of long work on a text, and stops it when its call has ended: every loop that grows with its input
+//! counts, at any depth.
 //!
-//! A step is about a byte that is looked at. Work that is stopped unwinds: no caller ever sees half a structure. Where
-//! nobody watches, steps are only counted.
+//! A step is about one byte. Stopped work unwinds, so no caller ever sees half a structure. Without a watcher, steps are
+//! only counted.
 
 use std::{
     cell::{Cell, RefCell},
     rc::Rc,
 };
 
-/// As many steps are taken between two questions. A few microseconds' worth, so that asking costs nothing.
+/// The number of steps between two checks: some microseconds of work, so that the checks cost nothing.
 const STEPS_BETWEEN: u64 = 1 << 14;
 
-/// Asked whether the work goes on.
+/// Says whether the work continues.
 pub type GoesOn = Rc<dyn Fn() -> bool>;
 
-/// What unwinds when work is stopped.
+/// The payload with which stopped work unwinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WorkStopped;
 
@@ -25,14 +25,14 @@ thread_local! {
     static WATCHER: RefCell<Option<GoesOn>> = const { RefCell::new(None) };
 }
 
-/// Work on this thread is watched as long as this is kept.
+/// While this exists, work on this thread is watched.
 #[must_use]
 pub struct WatchedWork {
     before: Option<GoesOn>,
     next_before: u64,
 }
 
-/// Has work on this thread ask whether it goes on. If not, it unwinds with [`WorkStopped`].
+/// Watches the work on this thread. If it must not continue, it unwinds with [`WorkStopped`].
 pub fn watch_work(goes_on: GoesOn) -> WatchedWork {
     let before = WATCHER.replace(Some(goes_on));
     let next_before = NEXT_QUESTION.replace(STEPS.get().saturating_add(STEPS_BETWEEN));
@@ -46,7 +46,7 @@ impl Drop for WatchedWork {
     }
 }
 
-/// Counts steps that are about to be taken. To be called in every loop that grows with what is read or sent.
+/// Counts the next steps. Called in every loop that grows with its input.
 #[inline]
 pub fn count_steps(steps: usize) {
     let taken = STEPS.get().saturating_add(steps as u64);
@@ -59,14 +59,14 @@ pub fn count_steps(steps: usize) {
 #[cold]
 fn ask(taken: u64) {
     NEXT_QUESTION.set(taken.saturating_add(STEPS_BETWEEN));
-    // What is asked may itself take steps.
+    // The watcher may count steps itself.
     let Some(goes_on) = WATCHER.with_borrow(Clone::clone) else { return };
     if !goes_on() && !std::thread::panicking() {
         std::panic::resume_unwind(Box::new(WorkStopped));
     }
 }
 
-/// What some work makes, and how many steps of this thread it took.
+/// The result of some work, and its number of steps on this thread.
 pub fn steps_of<T>(work: impl FnOnce() -> T) -> (T, u64) {
     let before = STEPS.get();
     let made = work();
@@ -98,6 +98,6 @@ mod tests {
         assert_eq!((asked.get(), steps.get()), (3, 3 * STEPS_BETWEEN - 1));
         drop(watched);
         let ((), taken) = steps_of(|| (0..100_000).for_each(|_| count_steps(2)));
-        assert_eq!((taken, asked.get()), (200_000, 3), "nobody watches any more");
+        assert_eq!((taken, asked.get()), (200_000, 3), "it is not watched any more");
     }
 }

@@ -1,3 +1,5 @@
+//! The inputs of a call other than its arguments: caller, clock, budgets, cancellation.
+
 use std::{
     cell::{Cell, LazyCell},
     sync::{
@@ -13,76 +15,76 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Catalogue, Interruption, ListedPrompt, MemoryBudget, Reason};
 
-/// What a call knows besides the vault. The same context and view give the same answer.
+/// What a call has in addition to the vault. The same context and view give the same answer.
 pub struct Context<'a> {
     pub cancel: &'a Cancel,
     pub catalogue: &'a Catalogue,
     pub author: &'a ChangeAuthor,
-    /// The names of all vaults that there are for the caller.
+    /// The names of all vaults available to the caller.
     pub vaults: &'a [String],
     pub scan: ScanLimits,
     /// What it may hold in memory.
     pub budget: MemoryBudget,
     /// The folder of the vaults in which every note is a playbook.
     pub skills: Option<&'a VaultPath>,
-    /// When the call was made, by the clock on the owner's wall. Few ask, and a zone takes a while to look up.
+    /// When the call was made, in the owner's time zone. Few tools need it, and looking up a zone takes a while.
     pub now: LazyCell<Zoned, &'a dyn Fn() -> Zoned>,
     /// The latest lines of the vault's log, oldest first, for a tool that needs them.
     pub log: &'a [String],
     /// The playbooks of all vaults, for a tool that needs them.
     pub playbooks: &'a [ListedPrompt],
-    /// What a walk through the vault cost. A call is planned on one thread.
+    /// The cost of walking through the vault. A call is planned on one thread.
     pub walked: &'a Cell<Option<WalkCost>>,
 }
 
-/// What the changes of a caller are recorded under, and by which it finds its own again.
+/// The author under which the changes of a caller are recorded and recognised as its own.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ChangeAuthor {
-    /// What stays the same when the client comes back: the program that starts the server, the name of a token.
+    /// Stays the same across connections: the program that starts the server, or the name of a token.
     client: String,
-    /// Which of its processes or sessions this is; empty if it has only one.
+    /// Its process or session; empty if it has only one.
     connection: String,
-    /// When the connection began. What the same client changed before that, it did in an earlier one.
+    /// When the connection began. Earlier changes of the same client were made in earlier connections.
     since: SystemTime,
-    /// Whether others may come with the same client and connection: nothing tells whose a change is.
+    /// Whether other callers may have the same client and connection.
     is_shared: bool,
 }
 
-/// Whose a recorded change is, seen from a caller.
+/// The owner of a recorded change, relative to a caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ChangeOwnership {
     ThisConnection,
-    /// Another connection of the same client, or one that cannot be told from this.
+    /// Another connection of the same client, or one that cannot be distinguished from this.
     SameClient,
     OtherClient,
 }
 
-/// Stands between client and connection, and occurs in no connection.
+/// Separates client and connection. It occurs in no connection.
 const MARK: char = '#';
 
 impl ChangeAuthor {
-    /// A client that nothing but its connection tells from others, or that has one connection for ever.
+    /// A client that is identified by its only connection.
     pub fn single(client: String) -> Self {
         Self { client, connection: String::new(), since: SystemTime::UNIX_EPOCH, is_shared: false }
     }
 
-    /// One of the connections of a client that comes back.
+    /// One of several connections of a client.
     pub fn connected(client: String, connection: &str, since: SystemTime) -> Self {
         Self { client, connection: connection.replace(MARK, "_"), since, is_shared: false }
     }
 
-    /// Callers without a session: others may come under the same name at the same time.
+    /// Callers without a session: others may use the same name at the same time.
     pub fn shared(client: String, program: &str) -> Self {
         Self { is_shared: true, ..Self::connected(client, program, SystemTime::UNIX_EPOCH) }
     }
 
-    /// What a change is recorded under.
+    /// The text that is recorded with a change.
     pub fn signature(&self) -> String {
         let Self { client, connection, .. } = self;
         if connection.is_empty() { client.clone() } else { format!("{client}{MARK}{connection}") }
     }
 
-    /// The client of a recorded change, without which of its connections it was.
+    /// The client of a recorded change, without its connection.
     pub fn client_of(signature: &str) -> &str {
         signature.rsplit_once(MARK).map_or(signature, |(client, _)| client)
     }
@@ -91,20 +93,20 @@ impl ChangeAuthor {
         self.is_shared
     }
 
-    /// Whose a change is that was recorded under this.
+    /// The owner of a change with this signature.
     pub fn whose(&self, signature: &str) -> ChangeOwnership {
         let client = Self::client_of(signature);
         match () {
             () if signature == self.signature() && !self.is_shared => ChangeOwnership::ThisConnection,
             () if signature == self.signature() => ChangeOwnership::SameClient,
-            // Who has one connection is not the client of another.
+            // A client with a single connection shares it with no other.
             () if client == self.client && !self.connection.is_empty() => ChangeOwnership::SameClient,
             () => ChangeOwnership::OtherClient,
         }
     }
 
-    /// Whether it is undone without being named: made here, or by the same client before it connected again. What it
-    /// changed since then, it did in another window.
+    /// Whether `undo` reverts it without an id: made in this connection, or by the same client before it reconnected.
+    /// Later changes of the same client were made in another window.
     pub fn is_own(&self, signature: &str, time: SystemTime) -> bool {
         match self.whose(signature) {
             ChangeOwnership::ThisConnection => true,
@@ -114,51 +116,51 @@ impl ChangeAuthor {
     }
 }
 
-/// How much a call may look through before it answers with what it has, and how much it may ask for; 0 is no limit.
+/// How much a call may examine before it answers with what it has, and how much it may request; 0 means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ScanLimits {
     pub max_files: u64,
     pub max_bytes: u64,
-    /// Of one batch.
+    /// For one batch.
     pub max_operations: u64,
 }
 
-/// What a walk through the vault cost, for the log.
+/// The cost of walking through the vault, for the log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WalkCost {
     pub files: u64,
     pub bytes: u64,
-    /// Why it ended before all was seen.
+    /// Why it ended early.
     pub stopped: Option<ScanStop>,
 }
 
 impl Context<'_> {
-    /// To be asked inside loops and before costly steps.
+    /// Check it inside loops and before expensive steps.
     pub fn check(&self) -> Result<(), Reason> {
         self.cancel.check()
     }
 }
 
-/// Says when a call has to stop: the caller took it back, or its time is up. Once a change is under way it can no
-/// longer be taken back, so a call that is reported as stopped has changed nothing.
+/// Says when a call has to stop: the caller cancelled it, or its time is up. Once a change is in progress it can no
+/// longer be cancelled, so a call that is reported as stopped has changed nothing.
 ///
 /// Clones are the same token.
 #[derive(Clone, Debug)]
 pub struct Cancel {
     state: Arc<AtomicU8>,
-    /// How often it was asked, and how often it may be: for tests that count instead of waiting.
+    /// The number of checks, and its limit: for tests that count instead of waiting.
     checks: Arc<AtomicU64>,
     most_checks: u64,
     started: Instant,
     allowed: Duration,
-    /// What a call that answers with what it has may take beyond that.
+    /// Extra time for a call that answers with partial results.
     to_answer: Duration,
 }
 
 const RUNNING: u8 = 0;
 const CHANGING: u8 = 1;
 const TAKEN_BACK: u8 = 2;
-/// Taken back while a change was being tried. If that comes to nothing, the call ends.
+/// Cancelled while a change was being tried. If the change fails, the call ends.
 const CHANGING_LAST: u8 = 3;
 
 impl Cancel {
@@ -173,24 +175,24 @@ impl Cancel {
         }
     }
 
-    /// Taken back when it has been asked so often, however long that takes.
+    /// Cancelled after this number of checks, regardless of time.
     #[must_use]
     pub fn with_most_checks(self, most_checks: u64) -> Self {
         Self { most_checks, ..self }
     }
 
-    /// How often it has been asked.
+    /// The number of checks so far.
     pub fn checks(&self) -> u64 {
         self.checks.load(Ordering::Relaxed)
     }
 
-    /// For a call that looks at [`Self::left`] itself and answers with what it has: only if it does not, it is cut off.
+    /// For a call that checks [`Self::left`] itself and returns partial results: it is cut off only if it does not.
     #[must_use]
     pub fn with_time_to_answer(self, to_answer: Duration) -> Self {
         Self { to_answer, ..self }
     }
 
-    /// Whether the call can still be stopped; if so, it is.
+    /// Stops the call if it can still be stopped, and says whether it could.
     pub fn take_back(&self) -> bool {
         let next = |state| Some(if matches!(state, CHANGING | CHANGING_LAST) { CHANGING_LAST } else { TAKEN_BACK });
         self.state
@@ -198,12 +200,12 @@ impl Cancel {
             .is_ok_and(|before| !matches!(before, CHANGING | CHANGING_LAST))
     }
 
-    /// Whether a change has begun that may already be on disk.
+    /// Whether a change has started and may already be on disk.
     pub fn is_changing(&self) -> bool {
         matches!(self.state.load(Ordering::Acquire), CHANGING | CHANGING_LAST)
     }
 
-    /// To be asked right before a change, after which [`Self::take_back`] comes too late.
+    /// Call it right before a change; afterwards [`Self::take_back`] comes too late.
     pub fn begin_change(&self) -> Result<(), Reason> {
         self.check()?;
         match self.state.compare_exchange(RUNNING, CHANGING, Ordering::AcqRel, Ordering::Acquire) {
@@ -212,10 +214,10 @@ impl Cancel {
         }
     }
 
-    /// Nothing was changed after all; the call can be stopped again, and is if that was asked for meanwhile.
+    /// Nothing was changed after all; the call can be stopped again, and is if that was requested meanwhile.
     pub fn end_change(&self) {
         let next = |state| Some(if state == CHANGING_LAST { TAKEN_BACK } else { RUNNING });
-        // An update that always has a next state cannot fail.
+        // An update that always returns a next state cannot fail.
         self.state.fetch_update(Ordering::AcqRel, Ordering::Acquire, next).unwrap_or_default();
     }
 
@@ -261,12 +263,12 @@ mod tests {
         assert!(changing.begin_change().is_ok());
         assert!(!changing.take_back());
         changing.end_change();
-        assert!(changing.begin_change().is_err(), "taken back meanwhile");
+        assert!(changing.begin_change().is_err(), "cancelled meanwhile");
 
         let tried_twice = Cancel::after(Duration::from_secs(60));
         assert!(tried_twice.begin_change().is_ok() && tried_twice.is_changing());
         tried_twice.end_change();
-        assert!(tried_twice.begin_change().is_ok(), "nobody took it back");
+        assert!(tried_twice.begin_change().is_ok(), "it was not cancelled");
     }
 
     #[test]
@@ -291,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn time_runs_out() {
+    fn a_call_past_its_deadline_is_stopped() {
         assert!(Cancel::after(Duration::ZERO).check().is_err());
         let answering = Cancel::after(Duration::ZERO).with_time_to_answer(Duration::from_secs(60));
         assert!(answering.left().is_zero() && answering.check().is_ok());

@@ -1,5 +1,5 @@
-//! How many calls run at a time. Looking and changing have lanes of their own, so that a long search never keeps an
-//! edit waiting; in each of them, whoever came first goes first.
+//! How many calls run concurrently. Reading and changing have separate lanes, so that a long search never delays an
+//! edit; each is first come, first served.
 
 use std::sync::Arc;
 
@@ -11,11 +11,11 @@ pub(crate) struct CallLanes {
     writes: Arc<Semaphore>,
 }
 
-/// Most of the time a call waits for the disk, so there may be more of them than cores.
+/// A call mostly waits for the disk, so there may be more of them than cores.
 const READS_PER_CORE: usize = 4;
 const FEWEST_READS: usize = 8;
-/// Changes of one vault take turns anyway; these may plan at the same time. A plan may hold several times what a large note
-/// has, so this also says how much all of them may hold.
+/// Changes of one vault take turns anyway; these may plan concurrently. A plan may hold several times the
+/// size of a large note, so this also bounds the memory of all plans.
 const WRITES: usize = 8;
 
 impl CallLanes {
@@ -25,7 +25,7 @@ impl CallLanes {
         Self { reads: Arc::new(Semaphore::new(reads)), writes: Arc::new(Semaphore::new(WRITES)) }
     }
 
-    /// Waits for a place, which is free again when it is dropped. `None` never comes, as the lanes stay open.
+    /// Waits for a place, which is released on drop. Never `None`, as the lanes stay open.
     pub(crate) async fn enter(&self, effect: Effect) -> Option<OwnedSemaphorePermit> {
         let lane = match effect {
             Effect::Read => &self.reads,

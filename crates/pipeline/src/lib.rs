@@ -33,7 +33,7 @@ pub use audit::AUDIT_FILE;
 pub use clock::Clock;
 pub use executor::{CallLimits, Executor, ExecutorSetup};
 pub use invocation::{CallProgress, ConsentAnswer, Invocation, Operation, Outcome, Question, Refusal, Verdict};
-pub use principal::{Caller, Grant, Principal};
+pub use principal::{Caller, CallerStanding, Grant, Principal};
 pub use repetition::RepetitionLimits;
 pub use rule_files::RuleFilesInForce;
 pub use vaults::{ServedVault, ServedVaults};

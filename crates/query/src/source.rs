@@ -1,10 +1,11 @@
 //! How a query language reads a vault, and what bounds it while it does.
 //!
 //! A language asks a [`QueryVault`] for sets of rows by what the indexes know (tags, folders, links, extensions), combines
-//! them, and only then looks at rows. A [`QueryContext`] carries what is not in the vault: the note that the query stands in,
+//! them, and only then looks at rows. A [`QueryContext`] carries what is not in the vault: the note that contains the query,
 //! the clock, and the budgets.
 
 mod context;
+mod dataview_settings;
 mod halt;
 mod owner_marks;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod scanned_vault;
 use crate::Row;
 
 pub use context::{DroppedRows, QueryContext, QueryLimits, QueryStep};
+pub use dataview_settings::DataviewSettings;
 pub use halt::{QueryHalt, QuerySyntaxError};
 pub use owner_marks::OwnerMarks;
 pub use row_set::{RowNumber, RowSet};

@@ -1,42 +1,51 @@
 //! From a configuration to an executor that is ready for calls. Opens no vault: that happens on the first call.
 
-use std::{collections::BTreeMap, path::Path, sync::Arc};
+use std::{
+    path::{Path, PathBuf},
+    sync::Arc,
+};
 
+use lapidary_auth::{AuthStore, AuthStoreError, TokenRights};
 use lapidary_pipeline::{
-    AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Clock, Executor, ExecutorSetup, Grant, ServedVault,
-    ServedVaults,
+    AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Clock, Executor, ExecutorSetup, ServedVault, ServedVaults,
 };
 use lapidary_query::nearest;
-use lapidary_tools::{
-    BUILT_IN_PROFILES, Effect, ProfileRules, ProfileView, ScanLimits, SelectionError, TOOL_SET, TOOLS, ToolSelection,
-};
+use lapidary_tools::{BUILT_IN_PROFILES, Effect, ScanLimits, TOOLS, ToolSelection};
 use lapidary_vault::{
     FolderNames, GlobError, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError, Vault, VaultLimits, VaultPath,
     store::{
         ApprovalQueue, DemoFolder, FolderStore, LogFile, PosixBackend, Retention, StateFolder, StateProblem,
-        SystemTrash, is_ours_alone, place_within,
+        SystemTrash, is_ours_alone, open_state_database, place_within,
     },
 };
 
 use crate::{
     config, demo,
-    http::{TokenHashes, TokenIdentity},
+    grants::{GrantError, GrantMaker, prefixes},
+    http::{ConfiguredClient, KnownClient},
 };
+
+/// The database of tokens, in the state folder.
+const AUTH_FILE: &str = "auth.db";
 
 pub(crate) struct AssembledServer {
     pub(crate) executor: Arc<Executor>,
     pub(crate) vaults: Vec<config::ChosenVault>,
-    pub(crate) tokens: TokenHashes,
+    pub(crate) grants: Arc<GrantMaker>,
+    /// Clients whose tokens are in the configuration.
+    pub(crate) configured: Vec<ConfiguredClient>,
+    /// Tokens that the owner made.
+    pub(crate) auth: Arc<AuthStore>,
     /// Removed when the server ends.
     _demo: Option<DemoFolder>,
 }
 
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum StartError {
-    #[error("--tools or --exclude-tools: {0}")]
-    Tools(#[from] SelectionError),
-    #[error("profile '{name}': {error}")]
-    Profile { name: String, error: SelectionError },
+    #[error("{0}")]
+    Grant(GrantError),
+    #[error("{0}")]
+    Auth(#[from] AuthStoreError),
     #[error(
         "approval rules: there is no tool `{tool}`{}",
         nearest.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default()
@@ -60,12 +69,12 @@ pub(crate) enum StartError {
     Random(String),
 }
 
-/// What an executor is made for.
+/// The purpose of an executor.
 #[derive(Clone, Copy)]
 pub(crate) struct ExecutorPurpose {
-    /// Making a profile takes a moment, so only those that somebody can have are made, unless all are wanted.
+    /// Building a profile takes a moment, so only those in use are built, unless all are wanted.
     pub(crate) every_profile: bool,
-    /// Whoever types a command asks once, and wants the best answer; a client would rather have one soon.
+    /// A command asks once, and wants the best answer; a client would rather have one soon.
     pub(crate) waits_for_index: bool,
 }
 
@@ -91,24 +100,30 @@ pub(crate) fn assemble(config: &config::Config, purpose: ExecutorPurpose) -> Res
         dotted_names: config.tools.dotted_names,
     };
     let names: Vec<String> = vaults.iter().map(|served| served.vault.name().to_owned()).collect();
-    let mut profiles = ProfileCache { config, selection: &selection, made: BTreeMap::new() };
-    let grant = Arc::new(Grant::of(profiles.make(&config.profile, &names, false)?));
-    let known = config.tokens.iter().map(|token| {
-        let grant = granted(token, &mut profiles, &names)?;
-        Ok((token.digest, TokenIdentity { name: token.name.clone(), grant: Arc::new(grant) }))
-    });
-    let known = known.collect::<Result<Vec<_>, StartError>>()?;
-    let grants = known.iter().map(|(_, known)| (known.principal_name(), Arc::clone(&known.grant))).collect();
-    let tokens = TokenHashes::new(known);
+    let grants = GrantMaker::new(config, selection, names);
+    let grant = grants.grant(&TokenRights::default())?;
+    let configured =
+        config.tokens.iter().map(|token| configured_client(token, &grants)).collect::<Result<Vec<_>, _>>()?;
+    let auth = auth_store(state.clone());
+    let mut known: Vec<_> =
+        configured.iter().map(|token| (token.client.name.clone(), Arc::clone(&token.client.grant))).collect();
+    let mut profiles = vec![Arc::clone(&grant.profile)];
     if purpose.every_profile {
         let own = config.profiles.keys().map(String::as_str);
-        BUILT_IN_PROFILES.into_iter().chain(own).try_for_each(|name| profiles.make(name, &names, false).map(|_| ()))?;
+        for name in BUILT_IN_PROFILES.into_iter().chain(own) {
+            profiles.push(grants.whole_profile(name)?);
+        }
+        for token in auth.tokens()?.into_iter().filter(|token| token.is_live(Clock::system().now().into())) {
+            // What this process cannot grant it cannot act for; the token may be for other vaults.
+            if let Ok(grant) = grants.grant(&token.rights) {
+                known.push((KnownClient::name_of(&token.name), grant));
+            }
+        }
     }
-    let profiles = profiles.made.into_iter().filter(|((_, vaults, read_only), _)| *vaults == names && !read_only);
     let setup = ExecutorSetup {
         grant,
-        grants,
-        profiles: profiles.map(|(_, profile)| profile).collect(),
+        grants: known,
+        profiles,
         vaults,
         rules: rules(&config.approval)?,
         waits_for_approval: config.approval.pending,
@@ -118,7 +133,14 @@ pub(crate) fn assemble(config: &config::Config, purpose: ExecutorPurpose) -> Res
         clock: Clock::system(),
     };
     let executor = Executor::new(setup).map_err(|error| StartError::Random(error.to_string()))?;
-    Ok(AssembledServer { executor: Arc::new(executor), vaults: chosen, tokens, _demo: demo })
+    Ok(AssembledServer {
+        executor: Arc::new(executor),
+        vaults: chosen,
+        grants: Arc::new(grants),
+        configured,
+        auth: Arc::new(auth),
+        _demo: demo,
+    })
 }
 
 fn serve(
@@ -171,77 +193,41 @@ fn policy(access: &config::PathAccess, vault: &config::ChosenVault) -> Result<Po
     })
 }
 
-/// What the owner lets a client with this token use.
-fn granted(
-    token: &config::TokenConfig,
-    profiles: &mut ProfileCache<'_>,
-    names: &[String],
-) -> Result<Grant, StartError> {
-    let profile = token.profile.as_deref().unwrap_or(&profiles.config.profile);
-    let own: Vec<String> = match &token.vaults {
-        Some(vaults) => names.iter().filter(|name| vaults.contains(name)).cloned().collect(),
-        None => names.to_vec(),
+/// What the owner lets a client with this token use. In a configuration, a vault that is not served is a mistake.
+fn configured_client(token: &config::TokenConfig, grants: &GrantMaker) -> Result<ConfiguredClient, StartError> {
+    let is_lost = |vault: &String| !grants.vaults().contains(vault);
+    if token.vaults.as_ref().is_some_and(|vaults| vaults.is_empty() || vaults.iter().any(is_lost)) {
+        return Err(StartError::TokenVault { name: token.name.clone(), vaults: grants.vaults().to_vec() });
+    }
+    let rights = TokenRights {
+        profile: token.profile.clone(),
+        vaults: token.vaults.clone(),
+        read_paths: token.read_paths.clone(),
+        write_paths: token.write_paths.clone(),
+        read_only: token.read_only,
+        scopes: None,
     };
-    let is_lost = |vault: &&String| !names.contains(vault);
-    if own.is_empty() || token.vaults.iter().flatten().any(|vault| is_lost(&vault)) {
-        return Err(StartError::TokenVault { name: token.name.clone(), vaults: names.to_vec() });
-    }
-    Ok(Grant {
-        profile: profiles.make(profile, &own, token.read_only)?,
-        paths: own_paths(token)?.map(Arc::new),
-        vaults: token.vaults.is_some().then_some(own),
-    })
+    let client = KnownClient::configured(&token.name, grants.grant(&rights)?);
+    Ok(ConfiguredClient { digest: token.digest, client })
 }
 
-/// The folders of a token, if it has any of its own.
-fn own_paths(token: &config::TokenConfig) -> Result<Option<Policy>, ScopeError> {
-    let config::TokenConfig { read_paths, write_paths, read_only, .. } = token;
-    if (read_paths, write_paths, *read_only) == (&None, &None, false) {
-        return Ok(None);
-    }
-    let (read, write) = (prefixes(read_paths)?, prefixes(write_paths)?);
-    // A refusal to make a file would tell what is there, so nobody writes where they cannot read.
-    let write = write.or_else(|| read.clone());
-    Ok(Some(Policy { read, write, read_only: *read_only, ..Policy::default() }))
+/// The tokens that the owner made, whichever vaults are served.
+pub(crate) fn auth_store(state: PathBuf) -> AuthStore {
+    AuthStore::new(Box::new(move |make| {
+        open_state_database(&state, AUTH_FILE, make).map_err(|error| error.to_string())
+    }))
 }
 
-fn prefixes(list: &Option<Vec<String>>) -> Result<Option<Vec<PathPrefix>>, ScopeError> {
-    list.as_ref().map(|list| list.iter().map(|prefix| PathPrefix::parse(prefix)).collect()).transpose()
-}
-
-/// Makes each profile once for each choice of vaults, which tools name in their schemas.
-struct ProfileCache<'a> {
-    config: &'a config::Config,
-    selection: &'a ToolSelection,
-    made: BTreeMap<(String, Vec<String>, bool), Arc<ProfileView>>,
-}
-
-impl ProfileCache<'_> {
-    fn make(&mut self, name: &str, vaults: &[String], read_only: bool) -> Result<Arc<ProfileView>, StartError> {
-        let key = (name.to_owned(), vaults.to_vec(), read_only);
-        if let Some(made) = self.made.get(&key) {
-            return Ok(Arc::clone(made));
+impl From<GrantError> for StartError {
+    fn from(error: GrantError) -> Self {
+        match error {
+            GrantError::Paths(error) => Self::Scope(error),
+            error => Self::Grant(error),
         }
-        let own = self.config.profiles.get(name).cloned();
-        // Of those that are always there the words are known, and every start would pay for the look.
-        if let Some(rules) = &own {
-            let words: Vec<String> = rules.allow.iter().chain(&rules.exclude).cloned().collect();
-            ToolSelection::check(TOOL_SET, &words)
-                .map_err(|error| StartError::Profile { name: name.to_owned(), error })?;
-        }
-        // The configuration was refused if there is no such profile.
-        let mut rules = own.or_else(|| ProfileRules::built_in(name)).unwrap_or_else(ProfileRules::reader);
-        if read_only {
-            // What could never change anything is not offered.
-            rules.most = Effect::Read;
-        }
-        let profile = Arc::new(ProfileView::new(name, TOOL_SET, &rules, self.selection, vaults)?);
-        self.made.insert(key, Arc::clone(&profile));
-        Ok(profile)
     }
 }
 
-/// What begins with a dot is closed to everybody, so no playbook would ever be found there.
+/// Names that start with a dot are closed, so no playbook would ever be found there.
 fn skills_folder(written: &str) -> Result<VaultPath, StartError> {
     let folder = VaultPath::parse(written).map_err(|_| StartError::Skills)?;
     let hidden = folder.as_str().split('/').any(|name| name.starts_with('.'));

@@ -1,4 +1,4 @@
-//! What each subcommand does.
+//! The implementations of the subcommands.
 
 mod approvals;
 mod audit;
@@ -9,6 +9,7 @@ mod report;
 mod search;
 mod serve;
 mod table;
+mod token;
 mod tools;
 mod vaults;
 
@@ -19,7 +20,9 @@ use std::{
     time::Duration,
 };
 
+use lapidary_auth::AuthStoreError;
 use lapidary_tools::quote::{visible, visible_json};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::{
     assemble::{AssembledServer, ExecutorPurpose, assemble},
@@ -29,21 +32,30 @@ use crate::{
     logging,
 };
 
-/// How long the end of the process may wait for the index to be kept. Without it only the next start is slower.
+/// How long the exit may wait for the index to be saved. Without it, only the next start is slower.
 const SAVING: Duration = Duration::from_secs(2);
 
 const FAILED: u8 = 1;
 const MISCONFIGURED: u8 = 2;
 
 pub(crate) fn run(invocation: &Invocation) -> ExitCode {
-    let config = match configure(invocation) {
-        Ok(config) => config,
+    let config = match configure(invocation, &ProcessEnvironment::look()) {
+        Ok(LoadedConfig { config, warnings }) => {
+            logging::start(&config.log);
+            for warning in &warnings {
+                tracing::warn!("{warning}");
+            }
+            config
+        }
         Err(problem) => {
             report::error(&problem);
             return ExitCode::from(MISCONFIGURED);
         }
     };
-    // What waits for an answer may have been asked under any of them.
+    if let Command::Token(word) = &invocation.command {
+        return ended(invocation, token::run(word, &config, &mut io::stdout().lock()));
+    }
+    // A pending request may have been made under any of them.
     let every_profile = matches!(invocation.command, Command::Approvals(_));
     let waits_for_index = !matches!(invocation.command, Command::Serve);
     let assembled = match assemble(&config, ExecutorPurpose { every_profile, waits_for_index }) {
@@ -53,25 +65,47 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
             return ExitCode::from(MISCONFIGURED);
         }
     };
-    match execute(&invocation.command, &config, &assembled) {
+    ended(invocation, execute(&invocation.command, &config, &assembled))
+}
+
+fn ended(invocation: &Invocation, result: Result<CommandOutcome, CommandFailure>) -> ExitCode {
+    match result {
         Ok(CommandOutcome::Well) => ExitCode::SUCCESS,
         Ok(CommandOutcome::Refused) => ExitCode::from(FAILED),
-        // Whoever read our output has seen enough.
+        // The reader of our output has closed the pipe.
         Err(CommandFailure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             match invocation.command {
                 Command::Serve => tracing::error!("{failure}"),
                 _ => report::error(&failure.to_string()),
             }
-            ExitCode::from(FAILED)
+            ExitCode::from(if matches!(failure, CommandFailure::Misconfigured(_)) { MISCONFIGURED } else { FAILED })
         }
     }
 }
 
-/// How a command ended that did its work.
+/// Serves one client on a pair of streams, in a process that has other things to do: no log is started, no signal is
+/// caught and the process does not end with it.
+pub(crate) fn serve_streams<R, W>(
+    invocation: &Invocation,
+    surroundings: &ProcessEnvironment,
+    input: R,
+    output: W,
+) -> Result<(), String>
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    let LoadedConfig { config, .. } = configure(invocation, surroundings)?;
+    let purpose = ExecutorPurpose { every_profile: false, waits_for_index: false };
+    let assembled = assemble(&config, purpose).map_err(|problem| problem.to_string())?;
+    serve::run_streams(&config, &assembled, input, output)
+}
+
+/// The outcome of a command that did its work.
 pub(crate) enum CommandOutcome {
     Well,
-    /// The tool said no; its answer is on stdout.
+    /// The tool refused; its answer is on stdout.
     Refused,
 }
 
@@ -83,12 +117,16 @@ pub(crate) enum CommandFailure {
     Serving(String),
     #[error("standard input: {0}")]
     Input(String),
+    #[error("{0}")]
+    Misconfigured(String),
+    #[error("{0}")]
+    Tokens(#[from] AuthStoreError),
 }
 
 fn execute(command: &Command, config: &Config, assembled: &AssembledServer) -> Result<CommandOutcome, CommandFailure> {
     let mut out = io::stdout().lock();
     match command {
-        // The lock is given back: stdout belongs to the protocol now.
+        // The lock is released: stdout belongs to the protocol now.
         Command::Serve => {
             drop(out);
             serve::run(config, assembled)
@@ -100,11 +138,11 @@ fn execute(command: &Command, config: &Config, assembled: &AssembledServer) -> R
         Command::Audit(audit) => audit::run(*audit, assembled, &mut out),
         Command::Checkpoints(checkpoints) => checkpoints::run(checkpoints, assembled, &mut out),
         Command::Approvals(approvals) => approvals::run(approvals, assembled, &mut out),
+        Command::Token(word) => token::run(word, config, &mut out),
     }
 }
 
-fn configure(invocation: &Invocation) -> Result<Config, String> {
-    let surroundings = ProcessEnvironment::look();
+fn configure(invocation: &Invocation, surroundings: &ProcessEnvironment) -> Result<LoadedConfig, String> {
     let sources = ConfigSources {
         flags: &invocation.flags,
         environment: &surroundings.environment,
@@ -112,16 +150,13 @@ fn configure(invocation: &Invocation) -> Result<Config, String> {
         home: surroundings.home.as_deref(),
         platform: Platform::current(),
         files: &RealDisk,
+        needs_vault: invocation.command.needs_vault(),
     };
-    let LoadedConfig { config, warnings } = config::load(&sources).map_err(|error| error.to_string())?;
-    logging::start(&config.log);
-    for warning in &warnings {
-        tracing::warn!("{warning}");
-    }
-    Ok(config)
+    config::load(&sources).map_err(|error| error.to_string())
 }
 
-/// Text from notes and callers as a terminal may show it: codes that move the cursor or hide things are made visible.
+/// Text from notes and callers in a form that is safe for a terminal: codes that move the cursor or hide text are made
+/// visible.
 fn printable(text: &str) -> String {
     visible(text).into_owned()
 }
@@ -130,7 +165,7 @@ fn print_json(out: &mut dyn Write, value: &serde_json::Value) -> io::Result<()> 
     writeln!(out, "{}", json_for(&format!("{value:#}"), io::stdout().is_terminal()))
 }
 
-/// A program gets JSON as it is; at a terminal every character of it is seen, and the value is the same.
+/// A program gets the JSON unchanged; at a terminal all its characters are made visible, with the same value.
 fn json_for(json: &str, is_terminal: bool) -> Cow<'_, str> {
     if is_terminal { visible_json(json) } else { Cow::Borrowed(json) }
 }

@@ -1,6 +1,7 @@
 //! MCP over Streamable HTTP, on loopback.
 
-mod identity;
+mod client_identity;
+mod known_clients;
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -24,21 +25,22 @@ use rmcp::transport::streamable_http_server::{
 };
 use tokio::net::TcpListener;
 
-pub(crate) use self::identity::{TokenHashes, TokenIdentity};
+use self::client_identity::SessionOwners;
+pub(crate) use self::known_clients::{ClientCheck, ConfiguredClient, KnownClient, KnownClients};
 use crate::{
     config::{AllowedOrigins, HttpConfig, SessionMode},
     mcp::{Connection, McpServer},
     stdio::told_to_stop,
 };
 
-/// How long calls that are under way may take to be answered once the server is told to stop.
+/// How long calls in progress may take to be answered once the server is told to stop.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 pub(crate) async fn serve(
     executor: Arc<Executor>,
     dotted_names: bool,
     settings: &HttpConfig,
-    tokens: TokenHashes,
+    clients: KnownClients,
 ) -> Result<(), String> {
     let listener = listen(settings).await?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
@@ -50,7 +52,7 @@ pub(crate) async fn serve(
         }
     });
     let mcp = McpServer::new(executor, dotted_names, Connection::Http);
-    let router = router(mcp, settings, tokens);
+    let router = router(mcp, settings, clients);
     let serving = axum::serve(listener, router).with_graceful_shutdown(told_to_stop());
     tokio::select! {
         ended = serving.into_future() => ended.map_err(|error| error.to_string()),
@@ -59,7 +61,7 @@ pub(crate) async fn serve(
     }
 }
 
-fn router(mcp: McpServer, settings: &HttpConfig, tokens: TokenHashes) -> Router {
+fn router(mcp: McpServer, settings: &HttpConfig, clients: KnownClients) -> Router {
     let mut sessions = LocalSessionManager::default();
     sessions.session_config.keep_alive = Some(settings.session_timeout);
     let config = StreamableHttpServerConfig::default()
@@ -73,26 +75,27 @@ fn router(mcp: McpServer, settings: &HttpConfig, tokens: TokenHashes) -> Router 
     };
     let sessions = Arc::new(sessions);
     let service = StreamableHttpService::new(
-        move || Ok(identity::with_current(|identity| mcp.for_session(identity))),
+        move || Ok(client_identity::with_current(|client| mcp.for_session(client))),
         Arc::clone(&sessions),
         config,
     );
-    let limit = from_fn_with_state((tokens.clone(), sessions), limit_sessions);
+    let owners = SessionOwners::default();
+    let limit = from_fn_with_state((owners.clone(), sessions), limit_sessions);
     Router::new()
         .route_service(&settings.endpoint_path, service)
         .route_layer(limit)
         .route_layer(from_fn(strict))
-        // Of what is not there, nobody is asked who they are: clients look for other ways to identify themselves.
-        .route_layer(from_fn_with_state(tokens, identity::identify))
+        // Unknown paths need no authentication: clients probe for other ways to identify themselves.
+        .route_layer(from_fn_with_state((clients, owners), client_identity::identify))
         .route("/healthz", get(|| async { axum::Json(serde_json::json!({ "status": "ok" })) }))
 }
 
-/// Refuses what no client sends by itself and what programs on the way could read in two ways.
+/// Refuses requests that no client sends by itself and that intermediaries could read in two ways.
 async fn strict(request: Request, next: Next) -> Response {
     let headers = request.headers();
     let twice = [header::HOST, header::ORIGIN].iter().any(|name| headers.get_all(name).iter().nth(1).is_some());
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    // `GET http://host/path` has to name the host that the header names.
+    // `GET http://host/path` has to name the host in the header.
     let other_host = request.uri().authority().is_some_and(|authority| host != Some(authority.as_str()));
     if twice || other_host {
         return (StatusCode::BAD_REQUEST, "Bad Request: the request names several hosts or origins").into_response();
@@ -106,25 +109,25 @@ async fn strict(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// Sessions that are open at a time: of one client that is known by its token, and of all together.
+/// The number of concurrently open sessions: of one client with a token, and of all together.
 const SESSIONS_OF_ONE: usize = 500;
 const SESSIONS: usize = 2_000;
 
-/// Refuses to open one session more than anybody needs. Each keeps memory and a task until it ends or times out.
+/// Refuses to open more sessions than a client needs. Each keeps memory and a task until it ends or times out.
 async fn limit_sessions(
-    State((tokens, sessions)): State<(TokenHashes, Arc<LocalSessionManager>)>,
+    State((owners, sessions)): State<(SessionOwners, Arc<LocalSessionManager>)>,
     request: Request,
     next: Next,
 ) -> Response {
     let headers = request.headers();
-    // The protocol library refuses a method in the headers that is not the one in the body.
+    // The protocol library refuses a method in the headers that differs from the one in the body.
     let may_open = headers.get("mcp-method").is_none_or(|method| method == "initialize");
-    if request.method() == Method::POST && !headers.contains_key(identity::SESSION) && may_open {
+    if request.method() == Method::POST && !headers.contains_key(client_identity::SESSION) && may_open {
         let open = sessions.sessions.read().await;
         let own = request
             .extensions()
-            .get::<TokenIdentity>()
-            .map_or(0, |identity| tokens.count(&identity.name, |session| open.contains_key(session)));
+            .get::<KnownClient>()
+            .map_or(0, |client| owners.count(client, |session| open.contains_key(session)));
         let limit = match () {
             () if own >= SESSIONS_OF_ONE => Some(SESSIONS_OF_ONE),
             () if open.len() >= SESSIONS => Some(SESSIONS),
@@ -171,7 +174,7 @@ async fn listen(settings: &HttpConfig) -> Result<TcpListener, String> {
     }
 }
 
-/// Tells a person where the server is and what to paste into a client.
+/// Prints where the server is and what to paste into a client.
 fn announce(address: SocketAddr, endpoint: &str) {
     let url = format!("http://{address}{endpoint}");
     tracing::info!("serving MCP at {url}");

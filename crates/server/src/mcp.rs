@@ -36,21 +36,21 @@ use self::{
     resources::refusal,
     subscriptions::{SubscriptionCount, Subscriptions},
 };
-use crate::{http::TokenIdentity, instructions::instructions};
+use crate::{http::KnownClient, instructions::instructions};
 
-/// How long clients may keep the list of tools: it only changes when the server is started anew.
+/// How long clients may cache the list of tools: it only changes when the server restarts.
 const LIST_TTL_MS: u64 = 300_000;
 
 /// One server for any number of connections; clones share everything.
 #[derive(Clone)]
 pub(crate) struct McpServer {
     shared: Arc<McpShared>,
-    /// What whoever opened this session may use. A request is judged by what comes with itself; this is for the few
+    /// What the opener of this session may use. A request is judged by its own credentials; this is for the few
     /// questions of the protocol library that come without one.
     session_grant: Arc<Grant>,
     /// Of this session alone.
     subscriptions: Subscriptions,
-    /// Closed when the session is gone, and with it what was begun for it.
+    /// Closed when the session is gone, with everything started for it.
     alive: Arc<watch::Sender<()>>,
     /// When the session began.
     began: SystemTime,
@@ -65,7 +65,7 @@ struct McpShared {
     followed: SubscriptionCount,
 }
 
-/// What is known about callers before they say anything.
+/// What is known about callers in advance.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Connection {
     Stdio,
@@ -76,7 +76,7 @@ impl McpServer {
     pub(crate) fn new(executor: Arc<Executor>, dotted_names: bool, connection: Connection) -> Self {
         let instructions = instructions(&executor, executor.grant());
         let session_grant = Arc::clone(executor.grant());
-        let prompt_news = PromptNews::new(&executor);
+        let prompt_news = PromptNews::default();
         let followed = SubscriptionCount::default();
         let subscriptions = Subscriptions::new(Arc::clone(&followed));
         let began = executor.now();
@@ -89,11 +89,11 @@ impl McpServer {
         }
     }
 
-    /// The same server for another session, opened by whoever sent the request that is being handled.
-    pub(crate) fn for_session(&self, identity: Option<&TokenIdentity>) -> Self {
+    /// The same server for another session, opened by the sender of the current request.
+    pub(crate) fn for_session(&self, client: Option<&KnownClient>) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
-            session_grant: self.grant_of(identity),
+            session_grant: self.grant_of(client),
             subscriptions: Subscriptions::new(Arc::clone(&self.shared.followed)),
             alive: Arc::new(watch::Sender::new(())),
             began: self.shared.executor.now(),
@@ -105,13 +105,13 @@ impl McpServer {
         Arc::clone(&self.grant_of(identity(&context.extensions)).profile)
     }
 
-    /// An operation answered with something else than what it is for.
+    /// An operation returned the wrong kind of answer.
     fn unexpected(&self, context: &RequestContext<RoleServer>) -> ErrorData {
         let reason = lapidary_tools::bug!("an operation answered with the payload of another");
         prompts::error(&reason, &self.profile(context))
     }
 
-    /// What the server says of itself to this caller.
+    /// How the server describes itself to this caller.
     fn info_for(&self, context: &RequestContext<RoleServer>) -> ServerConfig {
         let info = self.get_info();
         match identity(&context.extensions) {
@@ -189,7 +189,7 @@ impl ServerHandler for McpServer {
             .request_state
             .map(|state| ConsentAnswer { state, verdict: asking::verdict_of(params.input_responses.as_ref()) });
         let mut reached = None;
-        // Only who can be asked is ever asked, and then calls again.
+        // Only clients that can ask are asked, and then call again.
         let again = invocation.principal.can_be_asked.then(|| Box::new(invocation.clone()));
         let mut outcome = self.execute(invocation, &context, &mut reached).await;
         if let (Outcome::Asked(Question { message, state }), Some(again)) = (&mut outcome, again) {
@@ -244,20 +244,20 @@ impl ServerHandler for McpServer {
         }
     }
 
-    /// Clients with a handshake hear of a new list of prompts by themselves.
+    /// Clients with a handshake are notified of a new list of prompts automatically.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let grant = self.grant_of(identity(&context.extensions));
-        let Some(mut changed) = self.shared.prompt_news.subscribe(&grant) else { return };
+        let mut changed = self.shared.prompt_news.subscribe(&grant);
         let mut alive = self.alive.subscribe();
         tokio::spawn(async move {
             loop {
                 let is_new = tokio::select! {
                     news = changed.changed() => news.is_ok(),
-                    // Nobody ever sends anything there.
+                    // Nothing is ever sent there.
                     _ = alive.changed() => false,
                 };
                 if !is_new {
-                    tracing::debug!("nobody is told of new prompts any more: a session has ended");
+                    tracing::debug!("no more news of prompts is sent: a session has ended");
                     return;
                 }
                 if let Err(error) = context.peer.notify_prompt_list_changed().await {
@@ -347,14 +347,14 @@ impl ServerHandler for McpServer {
     }
 }
 
-/// Without what the client said, which may quote what it was sent.
+/// Without the client's text, which may quote what it was sent.
 fn service_error(error: &ServiceError) -> &'static str {
     match error {
         ServiceError::McpError(_) => "the client answered with an error",
         ServiceError::TransportSend(_) | ServiceError::TransportClosed => "the connection is closed",
         ServiceError::Cancelled { .. } => "the request was cancelled",
         ServiceError::Timeout { .. } => "the client did not answer in time",
-        _ => "the client's answer is not what was asked for",
+        _ => "the client's answer does not match the request",
     }
 }
 
@@ -368,7 +368,7 @@ fn result(rendered: RenderedReply, connection: Connection) -> CallToolResult {
     let text = text.into_iter().map(ContentBlock::text).collect();
     let mut result = if is_error { CallToolResult::error(text) } else { CallToolResult::success(text) };
     result.structured_content = Some(match connection {
-        // Our own transport puts it in as it is, so that it is not serialised again.
+        // Our own transport inserts it unchanged, so that it is not serialised again.
         Connection::Stdio => Value::String(facts.into_json()),
         Connection::Http => Value::Object(facts.to_map()),
     });

@@ -1,4 +1,4 @@
-//! Where a vault is kept: paths that exist only parsed, scopes that say what may be read and changed, change sets, and the
+//! Where a vault is kept: paths that exist only parsed, scopes that decide what may be read and changed, change sets, and the
 //! [`Backend`] that carries them out. [`posix`] is a folder of this machine, [`MemoryStore`] a map.
 
 mod backend;

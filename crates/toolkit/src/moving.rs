@@ -1,4 +1,4 @@
-//! Files that get other paths, and the links that follow them.
+//! Files that move to other paths, and the links that follow them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -24,13 +24,13 @@ use crate::{
     references::links_followed,
 };
 
-/// What became of the links to the files that moved.
+/// The result for links to the moved files.
 #[derive(Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LinksOutput {
     /// Links that were rewritten.
     links_updated: usize,
-    /// Files they stand in.
+    /// Files that contain them.
     files_updated: usize,
     /// Links in files that may not be changed, or that could not be.
     #[serde(skip_serializing_if = "is_zero")]
@@ -41,19 +41,19 @@ pub struct LinksOutput {
 }
 
 impl LinksOutput {
-    /// How many links followed, behind what was moved; nothing where there were none.
+    /// How many links were updated, appended to what was moved; empty if there were none.
     pub fn text(&self) -> String {
         let Self { links_updated, files_updated, links_left, files_unread } = self;
         links_followed(*links_updated, *files_updated, *links_left, *files_unread)
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
 fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// Files on their way to other paths.
+/// Files that are moving to other paths.
 pub struct FileMoving<'v> {
     notes: &'v VisibleNotes,
     after: NamesAfter<'v>,
@@ -61,12 +61,20 @@ pub struct FileMoving<'v> {
     output: LinksOutput,
 }
 
-/// The names of the vault once everything has moved.
-struct NamesAfter<'v> {
+/// The names in the vault once everything has moved.
+pub(crate) struct NamesAfter<'v> {
     notes: &'v VisibleNotes,
     moved: BTreeMap<VaultPath, VaultPath>,
     gone: BTreeSet<VaultPath>,
     by_name: BTreeMap<String, Vec<VaultPath>>,
+}
+
+impl<'v> NamesAfter<'v> {
+    /// Without one file, and with another.
+    pub(crate) fn with(notes: &'v VisibleNotes, gone: Option<VaultPath>, made: Option<VaultPath>) -> Self {
+        let by_name = made.map(|made| (folded_name(made.name()).into_owned(), vec![made]));
+        Self { notes, moved: BTreeMap::new(), gone: gone.into_iter().collect(), by_name: by_name.into_iter().collect() }
+    }
 }
 
 impl FileNames for NamesAfter<'_> {
@@ -93,7 +101,7 @@ impl LinkRewrite {
 }
 
 impl<'v> FileMoving<'v> {
-    /// `moved` are files by their old and their new path, as they are spelt on disk; `gone` are files that make room.
+    /// `moved` are files by their old and new path, spelt as on disk; `gone` are files that make room.
     pub fn new(
         context: &Context<'_>,
         view: &'v View,
@@ -142,8 +150,8 @@ impl<'v> FileMoving<'v> {
         Ok((rewrites, self.output))
     }
 
-    /// Every file that may have a link which leads elsewhere once the files have moved: those that name an old or a new
-    /// name, those that move, and canvases.
+    /// Every file with a link that may lead elsewhere after the move: files that mention an old or new name, files that
+    /// move, and canvases.
     fn sources(&self) -> BTreeSet<VaultPath> {
         let mut sources = BTreeSet::new();
         for (from, to) in &self.after.moved {
@@ -185,14 +193,14 @@ impl<'v> FileMoving<'v> {
         all.rewrite(WrittenLink { form, linkpath, alias }, source)
     }
 
-    /// Nothing if no link of the note has to change.
+    /// `None` if no link of the note has to change.
     fn in_note(
         &self,
         context: &Context<'_>,
         source: &VaultPath,
         before: &File,
     ) -> Result<Option<RelinkedFile>, Reason> {
-        // What is not text has no links.
+        // Files that are not text have no links.
         let Ok(shown) = reading::show(source, before) else { return Ok(None) };
         let note = shown.note();
         let found = self.found(&note, source);
@@ -236,7 +244,7 @@ impl<'v> FileMoving<'v> {
         found
     }
 
-    /// The same for a canvas. One that cannot be read as one is left alone.
+    /// The same for a canvas. Files that do not parse as one are not touched.
     fn in_canvas(&self, source: &VaultPath, before: &File) -> Option<RelinkedFile> {
         let canvas = Document::open(before.content.clone()).ok()?;
         let (mut values, mut count) = (Vec::new(), 0);
@@ -275,10 +283,10 @@ impl<'v> FileMoving<'v> {
 /// What a link counts that is looked up.
 const LINK_STEPS: usize = 64;
 
-/// How many links of a file have to change, and the file with them changed, if it can be.
+/// How many links of a file have to change, and the file with the changed links, if possible.
 type RelinkedFile = (usize, Option<FileContent>);
 
-/// A link or a definition, and what it has to say.
+/// A link or a definition, and its new text.
 struct MovedLink {
     link: Link,
     to: RewrittenLink,
@@ -292,8 +300,8 @@ fn retargeted(document: &Document, found: &[MovedLink]) -> Result<Document, Edit
     Ok(document.retarget_links(&links.collect::<Vec<_>>())?.document)
 }
 
-/// The files of a folder by their old and their new path, if the folder can move as a whole. That is decided by the paths
-/// alone: what the caller may not see in it moves along, and must neither come to light by that nor be noticed.
+/// The files of a folder by their old and new path, if the folder can move as a whole. The decision depends on paths
+/// alone: files that the caller may not see move along, and must not be revealed or affected by it.
 pub fn files_of_folder(
     view: &View,
     files: &VisibleFiles,
@@ -319,7 +327,7 @@ pub fn files_of_folder(
     Ok(moved)
 }
 
-/// What moves a folder, and changes links with it.
+/// The change that moves a folder, with its link edits.
 pub fn folder_changes(
     from: VaultPath,
     to: VaultPath,

@@ -1,8 +1,8 @@
 //! Every tool the server offers, one file each, the other read operations (resources, prompts, completion,
 //! subscriptions), and the list of tools. A tool is a pure function of a narrowed view: it reads, or it plans; it never
-//! writes. What a tool is belongs in `lapidary-operation`, what several of them need in `lapidary-toolkit`.
+//! writes. The definition of a tool belongs in `lapidary-operation`, shared code in `lapidary-toolkit`.
 //!
-//! The crates above see all of it through this one.
+//! The crates above use all of it through this one.
 
 mod definitions;
 mod operations;

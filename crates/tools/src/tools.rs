@@ -20,6 +20,7 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &ReadEntry(read::heading_find::HeadingFind),
     &ReadEntry(read::block_find::BlockFind),
     &ReadEntry(read::file_diff::FileDiff),
+    &ReadEntry(read::changes::Changes),
     &ReadEntry(read::checkpoint_list::CheckpointList),
     &ReadEntry(read::checkpoint_read::CheckpointRead),
     &ReadEntry(read::checkpoint_diff::CheckpointDiff),
@@ -49,6 +50,7 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &WriteEntry(edit::lines_insert::LinesInsert),
     &WriteEntry(edit::heading_replace_body::HeadingReplaceBody),
     &WriteEntry(edit::heading_rename::HeadingRename),
+    &WriteEntry(edit::section_move::SectionMove),
     &WriteEntry(edit::block_replace::BlockReplace),
     &WriteEntry(edit::block_rename::BlockRename),
     &WriteEntry(edit::frontmatter_set::FrontmatterSet),
@@ -70,7 +72,7 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &ReadEntry(skill::obsidian_open_in_ui::ObsidianOpenInUi),
 ];
 
-/// The same with their definitions, as a catalogue takes them.
+/// The same with their definitions, for the catalogue.
 pub const TOOL_SET: ToolSet = ToolSet { tools: TOOLS, definition };
 
 #[cfg(test)]

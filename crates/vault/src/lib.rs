@@ -1,12 +1,13 @@
-//! The vault: narrowed views to read, change sets to write. Knows nothing of who is calling or over what.
+//! The vault: narrowed views to read, change sets to write. Independent of callers and transports.
 //!
-//! This is the facade of `lapidary-store`, `lapidary-index` and `lapidary-search`; nobody else needs to know them.
+//! This is the facade of `lapidary-store`, `lapidary-index` and `lapidary-search`; crates above need only this one.
 
 mod ahead;
 mod app_settings;
 mod following;
 mod history;
 mod keeper;
+mod querying;
 mod ranked;
 mod settings;
 mod vault;
@@ -17,7 +18,7 @@ pub use following::LastSeen;
 pub use history::{Checkpoint, CheckpointError, LateSave};
 pub use lapidary_index::{
     Backlink, Digest, FileEntry, FileRow, IndexError, NoteRows, ScanBudget, ScanHit, ScanPlace, ScanStop, ScanWindow,
-    ScannedNotes, SeenLines, VisibleFiles, VisibleNotes, links,
+    ScannedNotes, SeenLines, VaultRows, VisibleFiles, VisibleNotes, links,
 };
 pub use lapidary_search::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery};
 pub use lapidary_store::{
@@ -38,7 +39,7 @@ pub mod store {
         posix::{
             ApprovalQueue, ApprovalState, DemoFolder, ExportFolder, FolderStore, LogFile, PosixBackend, RotatedFile,
             SecondNames, StateFolder, StateProblem, StepObserver, SystemTrash, folder_exists, is_ours_alone,
-            place_within, read_settings,
+            open_state_database, place_within, read_settings,
         },
     };
 }

@@ -1,12 +1,12 @@
-//! What a query runs in: the note it stands in, the clock, and how much it may do.
+//! The environment of a query: the note that contains it, the clock, and its limits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use jiff::{Timestamp, tz::TimeZone};
 
-use super::QueryHalt;
+use super::{DataviewSettings, QueryHalt};
 
-/// After so many steps it is asked whether the caller still waits.
+/// After this many steps it checks whether the caller still waits.
 const STEPS_BETWEEN_LOOKS: u64 = 1024;
 
 /// How much a query may do. A step is about one operator or function call on one row.
@@ -27,12 +27,13 @@ impl Default for QueryLimits {
 
 /// Everything a query depends on that is not in the vault. The same vault and context give the same answer.
 pub struct QueryContext<'q> {
-    /// The path of the note that the query stands in, for `this` and for links; need not be readable.
+    /// The path of the note that contains the query, for `this` and for links; need not be readable.
     pub origin: Option<&'q str>,
     pub now: Timestamp,
     /// Of the person who asks.
     pub zone: TimeZone,
     pub limits: QueryLimits,
+    pub dataview: DataviewSettings,
     steps: AtomicU64,
     bytes: AtomicU64,
     go_on: &'q (dyn Fn() -> bool + Sync),
@@ -47,6 +48,7 @@ impl<'q> QueryContext<'q> {
             now,
             zone,
             limits: QueryLimits::default(),
+            dataview: DataviewSettings::default(),
             steps: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             go_on,
@@ -62,6 +64,11 @@ impl<'q> QueryContext<'q> {
     #[must_use]
     pub fn with_limits(self, limits: QueryLimits) -> Self {
         Self { limits, ..self }
+    }
+
+    #[must_use]
+    pub fn with_dataview(self, dataview: DataviewSettings) -> Self {
+        Self { dataview, ..self }
     }
 
     /// Hears how many rows of how many are done.

@@ -1,3 +1,5 @@
+//! Tests of values and how they are recognised.
+
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
@@ -18,9 +20,9 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Each was given to Dataview 0.5.68.
+/// Checked against Dataview 0.5.68.
 #[test]
-fn inline_values_are_what_dataview_takes_them_for() {
+fn inline_values_have_the_same_type_as_in_dataview() {
     for (text, expected) in [
         ("", "null"),
         ("6", "number 6"),
@@ -48,6 +50,7 @@ fn inline_values_are_what_dataview_takes_them_for() {
         ("![[a.png|x]]", "link ![[a.png|x]]"),
         ("#a, #b", "[text #a, text #b]"),
         ("1,", "[number 1]"),
+        ("1,2,", "text 1,2,"),
         ("true", "bool true"),
         ("TRUE", "text TRUE"),
         ("today", "text today"),
@@ -59,7 +62,7 @@ fn inline_values_are_what_dataview_takes_them_for() {
 }
 
 #[test]
-fn the_same_property_is_another_value_in_another_language() {
+fn the_same_property_has_different_values_in_different_languages() {
     for (text, dataview, bases) in [
         ("6", "text 6", "text 6"),
         ("7 hours", "duration PT7H", "text 7 hours"),
@@ -140,5 +143,26 @@ proptest! {
                 date.timestamp(&jiff::tz::TimeZone::UTC);
             }
         }
+    }
+}
+
+#[test]
+fn typed_values_say_what_json_has_no_word_for() {
+    let duration = DurationValue { weeks: 2.0, days: 0.5, ..DurationValue::default() };
+    let link = LinkValue::parse("a/b.md#^id|shown", true);
+    for (value, expected) in [
+        (Value::Null, json!(null)),
+        (Value::Number(Number::Float(2.0)), json!(2)),
+        (Value::Number(Number::Float(f64::NAN)), json!({ "$number": "NaN" })),
+        (Value::Number(Number::Float(f64::NEG_INFINITY)), json!({ "$number": "-Infinity" })),
+        (dataview_field("2026-01-02"), json!({ "$date": "2026-01-02" })),
+        (Value::Duration(duration), json!({ "$duration": { "weeks": 2, "days": 0.5 } })),
+        (
+            Value::Link(link),
+            json!({ "$link": { "path": "a/b.md", "type": "block", "subpath": "id", "display": "shown", "embed": true } }),
+        ),
+        (Value::List(vec![Value::from("x"), Value::Boolean(true)]), json!(["x", true])),
+    ] {
+        assert_eq!(typed_json(&value), expected);
     }
 }

@@ -1,30 +1,29 @@
-//! A configuration in the making: values from all layers, and the checks that need them together.
+//! A configuration under construction: values from all layers, and the checks that need several of them.
 
 use std::path::Path;
 
 use lapidary_tools::BUILT_IN_PROFILES;
 
 use super::error::ConfigError;
-use super::model::{Config, Transport};
+use super::model::{AuthMode, Config, Transport};
 use super::places::ConfigPlaces;
 use super::raw::ValueOrigin;
 use super::refused::ConfigRefusal;
 use super::vaults::{self, AskedVault, RequestedVaults};
 use super::warning::ConfigWarning;
-use super::{ConfigFiles, LoadedConfig, VaultsConfig};
+use super::{ConfigSources, LoadedConfig, VaultsConfig};
 
 pub(crate) struct ConfigDraft<'a> {
     pub(super) config: Config,
     pub(super) places: &'a ConfigPlaces<'a>,
     pub(super) asked: Option<RequestedVaults>,
-    /// The vaults for which some source has rules, whether or not it is the one that is asked.
+    /// The vaults that any source has rules for, whether or not that source is used.
     pub(super) ruled: Vec<(AskedVault, ValueOrigin)>,
     pub(super) demo: bool,
     /// Never part of a message.
     pub(super) api_key: Option<String>,
-    /// The authentication somebody wants, and where they said so.
+    /// The requested authentication, and where it was requested.
     pub(super) auth: Option<(&'static str, ValueOrigin)>,
-    pub(super) host_place: Option<ValueOrigin>,
     pub(super) profile_place: Option<ValueOrigin>,
     pub(super) tokens_place: Option<ValueOrigin>,
     pub(super) warnings: Vec<ConfigWarning>,
@@ -40,21 +39,22 @@ impl<'a> ConfigDraft<'a> {
             demo: false,
             api_key: None,
             auth: None,
-            host_place: None,
             profile_place: None,
             tokens_place: None,
             warnings: Vec::new(),
         }
     }
 
-    pub(super) fn finish(mut self, files: &dyn ConfigFiles) -> Result<LoadedConfig, ConfigError> {
+    pub(super) fn finish(mut self, sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
         self.refuse_open_doors()?;
         self.find_profiles()?;
         if self.config.state_dir.as_os_str().is_empty() {
             self.config.state_dir = self.places.state_folder().ok_or(ConfigError::NoStateFolder)?;
         }
-        self.config.vaults = vaults::choose(&mut self, files)?;
-        // What is deleted from a copy that goes away itself is nobody's loss.
+        if sources.needs_vault {
+            self.config.vaults = vaults::choose(&mut self, sources.files)?;
+        }
+        // Deletions in a temporary copy lose nothing.
         self.config.trash_home = self.places.trash_home().filter(|_| self.config.vaults != VaultsConfig::Demo);
         self.keep_state_out_of_vaults()?;
         if self.config.access.read_only && self.config.access.write_paths.is_some() {
@@ -63,19 +63,18 @@ impl<'a> ConfigDraft<'a> {
         Ok(LoadedConfig { config: self.config, warnings: self.warnings.iter().map(ConfigWarning::to_string).collect() })
     }
 
-    // Whatever the transport: who asks for a lock must not believe that there is one.
+    // On any transport: an owner who asks for authentication must not believe that it is on.
     fn refuse_open_doors(&self) -> Result<(), ConfigError> {
-        // Over stdio nobody but the program that started us can call, whatever is said about HTTP.
+        // Over stdio only the program that started us can call, regardless of the HTTP settings.
         if self.config.transport == Transport::Stdio {
             return Ok(());
         }
         if let Some((mode, place)) = &self.auth {
             return Err(ConfigError::AuthNotSupported { place: place.clone(), mode });
         }
-        match &self.host_place {
-            Some(place) if !self.config.http.host.is_loopback() => {
-                Err(ConfigError::HostNotLoopback { place: place.clone(), host: self.config.http.host })
-            }
+        let auth = &self.config.http.auth;
+        match (auth.mode, &auth.secret) {
+            (Some(AuthMode::Jwt), None) => Err(ConfigError::NoSecret),
             _ => Ok(()),
         }
     }

@@ -1,7 +1,6 @@
-//! Why Lapidary cannot start with what it was given.
+//! Why Lapidary cannot start with this configuration.
 
 use std::io;
-use std::net::IpAddr;
 use std::path::PathBuf;
 
 use super::raw::ValueOrigin;
@@ -24,18 +23,15 @@ pub(crate) enum ConfigError {
     Toml { file: PathBuf, source: Box<toml::de::Error> },
     #[error("the configuration file {} is not valid JSON: {source}", file.display())]
     Json { file: PathBuf, source: serde_json::Error },
-    #[error("the configuration file {} must hold an object, like {{\"vaults\": {{\"name\": \"/path\"}}}}", file.display())]
+    #[error("the configuration file {} must be an object, like {{\"vaults\": {{\"name\": \"/path\"}}}}", file.display())]
     NotAnObject { file: PathBuf },
     #[error(
         "{place}: {mode} asks for authentication, which this version does not have, and it will not serve without; \
          set it to none and keep the server on this computer"
     )]
     AuthNotSupported { place: ValueOrigin, mode: &'static str },
-    #[error(
-        "{place}: {host} can be reached from other computers, and this version has no encryption to keep tokens and \
-         notes secret on the way; write 127.0.0.1 or ::1"
-    )]
-    HostNotLoopback { place: ValueOrigin, host: IpAddr },
+    #[error("MCP_AUTH_MODE is jwt, and there is no secret; set MCP_AUTH_SECRET_KEY to 32 characters or more")]
+    NoSecret,
     #[error("{place}: there is no folder {given}{}", looked_at(given, path))]
     VaultMissing { place: ValueOrigin, given: String, path: PathBuf },
     #[error(
@@ -65,7 +61,7 @@ pub(crate) enum ConfigError {
     #[error("`follow` of the vault '{vault}': {refused}")]
     Follow { vault: String, refused: Box<ConfigRefusal> },
     #[error(
-        "links into {} cannot be followed, because {} would be reached through it; name a folder beside it",
+        "links into {} cannot be followed, because {} would be reachable through it; choose another folder",
         folder.display(), other.display()
     )]
     FollowsTooMuch { folder: PathBuf, other: PathBuf },
@@ -96,7 +92,7 @@ fn lines(vaults: &[PathBuf]) -> String {
     vaults.iter().map(|path| format!("\n  --vault \"{}\"", path.display())).collect()
 }
 
-/// Warnings that may be the very reason; with an error they would not be shown otherwise.
+/// Warnings that may be the actual cause; with an error they would otherwise not be shown.
 fn also(noticed: &[ConfigWarning]) -> String {
     noticed.iter().map(|warning| format!("\n  note: {warning}")).collect()
 }

@@ -2,20 +2,20 @@
 
 use std::sync::Arc;
 
-use lapidary_pipeline::{Caller, Grant, Principal};
+use lapidary_pipeline::{Caller, CallerStanding, Grant, Principal};
 use lapidary_tools::ChangeAuthor;
 use rmcp::{RoleServer, service::RequestContext};
 
 use super::{Connection, McpServer, asking};
-use crate::http::TokenIdentity;
+use crate::http::KnownClient;
 
-/// As much of the name of a program as is kept.
+/// How much of a program's name is kept.
 const CLIENT_NAME: usize = 40;
-/// Sessions are told apart by the start of their id; the whole of it would be a key.
+/// Sessions are distinguished by the start of their id; the whole of it would be a key.
 const SESSION_START: usize = 8;
 
 impl McpServer {
-    /// The principal of a request, over whichever of the two transports it came.
+    /// The principal of a request, over either transport.
     pub(super) fn principal(&self, context: &RequestContext<RoleServer>) -> Principal {
         let identity = identity(&context.extensions);
         let can_be_asked = asking::can_ask(context);
@@ -24,37 +24,48 @@ impl McpServer {
             let name = || Principal::STDIO.to_owned();
             // One process serves one client, and no other has its key.
             let caller = self.shared.executor.process();
-            // Its changes are those of the program that started it, which starts another when it comes back.
+            // Its changes belong to the program that started it, which starts another process when it comes back.
             let program = client(context).map_or_else(name, |program| format!("{}:~{program}", Principal::STDIO));
             let author = ChangeAuthor::connected(program, &caller.mark(), self.began);
-            return Principal { id: name(), name: name(), grant, can_be_asked, caller, is_single_client: true, author };
+            let standing = CallerStanding::default();
+            return Principal {
+                id: name(),
+                name: name(),
+                grant,
+                can_be_asked,
+                caller,
+                is_single_client: true,
+                author,
+                standing,
+            };
         }
         // Without a session there is only the name of the program, which many may share.
         let session = session(context);
         let caller = session.map_or(Caller::Unknown, Caller::of);
         let session = session.map(|id| id.chars().take(SESSION_START).collect::<String>());
         let is_single_client = session.is_some();
-        // A program chooses its name; it must not be able to choose the beginning of a session that is not its own.
+        // A program chooses its name; it must not be able to choose the start of a foreign session id.
         let id = session.or_else(|| client(context).map(|name| format!("~{name}"))).unwrap_or_default();
-        let name = identity.map_or_else(|| Principal::HTTP.to_owned(), TokenIdentity::principal_name);
+        let name = identity.map_or_else(|| Principal::HTTP.to_owned(), |client| client.name.clone());
         let author = match (is_single_client, identity) {
             (false, _) => ChangeAuthor::shared(name.clone(), &id),
             (true, Some(_)) => ChangeAuthor::connected(name.clone(), &id, self.began),
-            // Without a token a session is all that there is of a client.
+            // Without a token the session is all that identifies a client.
             (true, None) => ChangeAuthor::single(format!("{name}:{id}")),
         };
-        Principal { id: format!("{name}:{id}"), name, grant, can_be_asked, caller, is_single_client, author }
+        let standing = identity.map(|client| client.standing.clone()).unwrap_or_default();
+        Principal { id: format!("{name}:{id}"), name, grant, can_be_asked, caller, is_single_client, author, standing }
     }
 
-    /// That of the token which came with a request, or that of everybody.
-    pub(super) fn grant_of(&self, identity: Option<&TokenIdentity>) -> Arc<Grant> {
+    /// The grant of the token in a request, or the default one.
+    pub(super) fn grant_of(&self, identity: Option<&KnownClient>) -> Arc<Grant> {
         Arc::clone(identity.map_or(self.shared.executor.grant(), |known| &known.grant))
     }
 }
 
-/// A client that is known by its token is called by its own name.
-pub(super) fn identity(extensions: &rmcp::model::Extensions) -> Option<&TokenIdentity> {
-    extensions.get::<axum::http::request::Parts>()?.extensions.get::<TokenIdentity>()
+/// A client with a token goes by its own name.
+pub(super) fn identity(extensions: &rmcp::model::Extensions) -> Option<&KnownClient> {
+    extensions.get::<axum::http::request::Parts>()?.extensions.get::<KnownClient>()
 }
 
 /// The program, as it calls itself.

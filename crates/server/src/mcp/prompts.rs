@@ -1,4 +1,4 @@
-//! Prompts as clients see them, and the news that their list is another.
+//! Prompts as clients see them, and notifications when their list changes.
 
 use std::{
     sync::{
@@ -8,11 +8,12 @@ use std::{
     time::Duration,
 };
 
-use lapidary_pipeline::{Caller, Executor, Grant, Invocation, Principal};
+use lapidary_pipeline::{Caller, CallerStanding, Executor, Grant, Invocation, Principal};
 use lapidary_tools::{
     ChangeAuthor, FilledPrompt, OfferedTools, ProfileView, PromptsSeen, ReadPayload, Reason, WatchPrompts,
     quote::one_line, refusal_data,
 };
+use parking_lot::Mutex;
 use rmcp::{
     ErrorData,
     model::{ErrorCode, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role},
@@ -23,12 +24,13 @@ use tokio::sync::watch;
 
 use super::{McpServer, McpShared, principal::identity};
 
-/// How often the notes are looked at, once somebody has asked for the list.
+/// How often the notes are checked, once a client has requested the list.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Tells whoever wants to know that the list of prompts is another. Each grant has a list of its own: news of what
-/// somebody may not see would tell of it.
-pub(super) struct PromptNews(Vec<(Arc<Grant>, Arc<GrantNews>)>);
+/// Notifies subscribers that the list of prompts has changed. Each grant has its own list: news of hidden prompts would
+/// reveal them.
+#[derive(Default)]
+pub(super) struct PromptNews(Mutex<Vec<(Weak<Grant>, Arc<GrantNews>)>>);
 
 struct GrantNews {
     changed: watch::Sender<()>,
@@ -36,54 +38,55 @@ struct GrantNews {
 }
 
 impl PromptNews {
-    /// For everybody whom the configuration knows.
-    pub(super) fn new(executor: &Executor) -> Self {
-        let news = |grant: &Arc<Grant>| {
-            let news = GrantNews { changed: watch::Sender::new(()), watching: AtomicBool::new(false) };
-            (Arc::clone(grant), Arc::new(news))
-        };
-        Self(executor.grants().map(news).collect())
+    pub(super) fn subscribe(&self, grant: &Arc<Grant>) -> watch::Receiver<()> {
+        self.of(grant).changed.subscribe()
     }
 
-    pub(super) fn subscribe(&self, grant: &Arc<Grant>) -> Option<watch::Receiver<()>> {
-        Some(self.of(grant)?.changed.subscribe())
-    }
-
-    /// From now on somebody knows the list, and has to hear when it changes. Nobody looks before that: a vault is
-    /// opened by the first request that needs it.
+    /// From now on a client knows the list, and has to be notified of changes. Nothing is checked before that: a vault
+    /// is opened by the first request that needs it.
     pub(super) fn watch(&self, executor: &Arc<Executor>, grant: &Arc<Grant>) {
-        let Some(news) = self.of(grant) else { return };
+        let news = self.of(grant);
         if !news.watching.swap(true, Ordering::AcqRel) {
-            tokio::spawn(look(Arc::downgrade(news), Arc::downgrade(executor), Arc::clone(grant)));
+            tokio::spawn(look(Arc::downgrade(&news), Arc::downgrade(executor), Arc::downgrade(grant)));
         }
     }
 
-    fn of(&self, grant: &Arc<Grant>) -> Option<&Arc<GrantNews>> {
-        self.0.iter().find(|(known, _)| Arc::ptr_eq(known, grant)).map(|(_, news)| news)
+    /// Grants come with clients, and are forgotten with them.
+    fn of(&self, grant: &Arc<Grant>) -> Arc<GrantNews> {
+        let mut known = self.0.lock();
+        known.retain(|(grant, _)| grant.strong_count() > 0);
+        let same = |(known, _): &&(Weak<Grant>, Arc<GrantNews>)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(grant));
+        if let Some((_, news)) = known.iter().find(same) {
+            return Arc::clone(news);
+        }
+        let news = Arc::new(GrantNews { changed: watch::Sender::new(()), watching: AtomicBool::new(false) });
+        known.push((Arc::downgrade(grant), Arc::clone(&news)));
+        news
     }
 }
 
-/// Looks as long as there is a server.
-async fn look(news: Weak<GrantNews>, executor: Weak<Executor>, grant: Arc<Grant>) {
+/// Checks as long as there is a server, and a client with this grant.
+async fn look(news: Weak<GrantNews>, executor: Weak<Executor>, grant: Weak<Grant>) {
     let name = || "prompts".to_owned();
-    let principal = Principal {
-        id: name(),
-        name: name(),
-        grant,
-        can_be_asked: false,
-        caller: Caller::Unknown,
-        is_single_client: false,
-        author: ChangeAuthor::single(name()),
-    };
     let mut seen = PromptsSeen::default();
     loop {
-        let Some(executor) = executor.upgrade() else { return };
-        let invocation = Invocation::read(WatchPrompts { seen: seen.clone() }, principal.clone());
+        let (Some(executor), Some(grant)) = (executor.upgrade(), grant.upgrade()) else { return };
+        let principal = Principal {
+            id: name(),
+            name: name(),
+            grant,
+            can_be_asked: false,
+            caller: Caller::Unknown,
+            is_single_client: false,
+            author: ChangeAuthor::single(name()),
+            standing: CallerStanding::default(),
+        };
+        let invocation = Invocation::read(WatchPrompts { seen: seen.clone() }, principal);
         let cancel = executor.cancel(&invocation);
         let watched = executor.execute(invocation, cancel).await.answer();
         drop(executor);
         let Some(news) = news.upgrade() else { return };
-        // What cannot be looked at now is looked at again.
+        // An unavailable vault is checked again.
         if let Ok(ReadPayload::PromptsWatched { seen: now, changed }) = watched {
             seen = now;
             if changed {
@@ -105,7 +108,7 @@ pub(super) fn listed(prompt: lapidary_tools::ListedPrompt) -> Prompt {
     };
     let arguments: Vec<PromptArgument> = prompt.arguments.into_iter().map(argument).collect();
     let arguments = (!arguments.is_empty()).then_some(arguments);
-    // Clients show these among words of their own.
+    // Clients show these among their own words.
     let description = prompt.description.map(|description| one_line(&description).into_owned());
     Prompt::new(prompt.name, description, arguments).with_title(one_line(&prompt.title))
 }
@@ -119,14 +122,14 @@ pub(super) fn filled(prompt: FilledPrompt) -> GetPromptResult {
 }
 
 impl McpServer {
-    /// As long as the client keeps its request open, if it wants to hear of them.
+    /// As long as the client keeps its request open, if it wants notifications.
     pub(super) async fn announce_prompts(&self, context: &SubscriptionContext) {
         if context.accepted().prompts_list_changed != Some(true) {
             return;
         }
         let McpShared { executor, prompt_news, .. } = &*self.shared;
         let grant = self.grant_of(identity(&context.request_context().extensions));
-        let Some(mut changed) = prompt_news.subscribe(&grant) else { return };
+        let mut changed = prompt_news.subscribe(&grant);
         prompt_news.watch(executor, &grant);
         loop {
             tokio::select! {
@@ -141,7 +144,7 @@ impl McpServer {
     }
 }
 
-/// What was asked for is wrong, or something here is.
+/// The request is wrong, or something here is.
 pub(super) fn error(reason: &Reason, profile: &ProfileView) -> ErrorData {
     let offered = OfferedTools::of(&profile.catalogue);
     let message = format!("{reason} {}", reason.hint(&offered));

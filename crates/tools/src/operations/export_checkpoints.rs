@@ -1,3 +1,5 @@
+//! Exports the history of a vault.
+
 use lapidary_operation::{
     CheckpointHistory, Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup,
     VaultChoice,
@@ -5,7 +7,7 @@ use lapidary_operation::{
 use lapidary_vault::ChangeSet;
 use serde_json::{Map, Value, json};
 
-/// All checkpoints of a vault, for somebody who wants to keep them elsewhere.
+/// All checkpoints of a vault, for keeping them elsewhere.
 pub struct ExportCheckpoints {
     pub vault: Option<String>,
 }

@@ -1,3 +1,5 @@
+//! The group `edit`: everything that changes files.
+
 pub(super) mod apply_edits;
 pub(super) mod apply_patch;
 pub(super) mod block_rename;
@@ -24,6 +26,7 @@ pub(super) mod obsidian_patch_note;
 pub(super) mod obsidian_replace_in_note;
 pub(super) mod obsidian_write_note;
 pub(super) mod regex_replace;
+pub(super) mod section_move;
 pub(super) mod str_replace;
 pub(super) mod tag_rename;
 pub(super) mod undo;

@@ -1,4 +1,7 @@
+//! The group `read`: file contents, present and past.
+
 pub(super) mod block_find;
+pub(super) mod changes;
 pub(super) mod checkpoint_diff;
 pub(super) mod checkpoint_list;
 pub(super) mod checkpoint_read;

@@ -1,3 +1,5 @@
+//! Tests of replacing, compared with ECMAScript.
+
 use proptest::prelude::*;
 
 use super::*;
@@ -18,7 +20,7 @@ fn replaced(search: &str, options: &PatternOptions, loose_space: bool, text: &st
     new
 }
 
-/// Each but the one with an inline flag was asked of `String.prototype.replace` with the flags `g` and `u`.
+/// All but the one with an inline flag were checked against `String.prototype.replace` with the flags `g` and `u`.
 #[test]
 fn expressions_replace_as_in_ecmascript() {
     for (search, text, with, expected) in [
@@ -57,7 +59,7 @@ fn expressions_replace_as_in_ecmascript() {
     }
 }
 
-/// Texts come with line feeds, whatever their files have.
+/// Texts have line feeds, regardless of their files.
 #[test]
 fn a_line_end_with_a_carriage_return_is_found_as_it_is_shown() {
     for (search, expected) in [(r"b\r\n", "aX\nc"), (r"\r?\n", "abXXc"), (r"(\r\n)+", "abXc"), (r"[\r\n]+", "abXc")] {
@@ -85,7 +87,7 @@ fn literals_mean_what_they_say_and_so_do_their_replacements() {
 }
 
 #[test]
-fn nothing_runs_on_or_grows_without_end() {
+fn nothing_runs_or_grows_without_end() {
     let slow = Replacer::compile("^(?:a|aa)+(?!c)c$", &REGEX, false).unwrap();
     let text = format!("{}c", "a".repeat(400));
     assert_eq!(slow.replacements(&text, "", true, 1000, &|| false), Err(ReplaceError::Undecided));
@@ -114,5 +116,58 @@ proptest! {
         let found = replacer.replacements(&text, &with, true, usize::MAX, &|| false).unwrap();
         prop_assert!(found.iter().all(|found| text.get(found.span.clone()).is_some()));
         prop_assert!(found.windows(2).all(|pair| pair[0].span.end <= pair[1].span.start));
+    }
+}
+
+/// Each was asked of Node 20.
+#[test]
+fn expressions_are_read_exactly_as_ecmascript_reads_them() {
+    for (expression, text, found) in [
+        (r"\w+", "é_a1", Some("_a1")),
+        (r"\bfoo\b", "éfoo", Some("foo")),
+        (r"\bfoo\b", "foo_bar", None),
+        (r"a\Bb", "ab", Some("ab")),
+        (r"(?<=a)\bx|\by", "éy", Some("y")),
+        (r"[\W]", "aé", Some("é")),
+        (r"[]", "a", None),
+        (r"[^]", "\n", Some("\n")),
+        (r"[]a]", "a]", None),
+        ("a.c", "a\rc", None),
+        (r"a{,2}", "a{,2}", Some("a{,2}")),
+        (r"\-\_\é", "-_é", Some("-_é")),
+        (r"(a)\2", "a\u{2}", Some("a\u{2}")),
+        (r"(a)(b)\2", "abb", Some("abb")),
+        (r"\k<a>", "k<a>", Some("k<a>")),
+        (r"(?<n>a)\k<n>", "xaa", Some("aa")),
+        (r"[a-z&&b]", "&", Some("&")),
+        (r"\s", "\u{feff}", Some("\u{feff}")),
+        (r"\S", "\u{85}", Some("\u{85}")),
+        (r"\u00e9\x41\101", "éAA", Some("éAA")),
+        ("a|b", "xb", Some("b")),
+        ("", "x", Some("")),
+        (r"[\w-z]", "-", Some("-")),
+        (r"x*?y", "xxy", Some("xxy")),
+    ] {
+        let replacer = Replacer::ecmascript(expression, ExpressionFlags::default()).unwrap();
+        let groups = replacer.find(text, 0, &|| false).unwrap();
+        assert_eq!(groups.map(|groups| &text[groups[0].clone().unwrap()]), found, "{expression} {text}");
+    }
+    for (expression, fault) in [
+        ("[", "Unterminated character class"),
+        ("(", "Unterminated group"),
+        (")", "Unmatched ')'"),
+        ("*", "Nothing to repeat"),
+        ("a**", "Nothing to repeat"),
+        ("{2}", "Nothing to repeat"),
+        ("\\", "\\ at end of pattern"),
+        ("a{2,1}", "numbers out of order in {} quantifier"),
+        ("[b-a]", "Range out of order in character class"),
+        ("(?x)", "Invalid group"),
+        ("(?<1>a)", "Invalid capture group name"),
+        ("(?<a>)(?<a>)", "Duplicate capture group name"),
+        (r"(?<a>)\k<b>", "Invalid named capture referenced"),
+    ] {
+        let error = Replacer::ecmascript(expression, ExpressionFlags::default()).err().unwrap();
+        assert_eq!(error.to_string(), format!("Invalid regular expression: /{expression}/: {fault}"));
     }
 }

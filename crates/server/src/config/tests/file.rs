@@ -1,3 +1,5 @@
+//! Tests of the configuration file.
+
 use std::time::Duration;
 
 use lapidary_pipeline::RuleDecision;
@@ -87,6 +89,10 @@ allowed_origins = ["https://a.example"]
 session_mode = "stateless"
 session_timeout_ms = 1000
 auth_mode = "none"
+auth_secret_key = "a-secret-of-at-least-thirty-two-characters"
+jwt_issuer = "https://id.example"
+jwt_audience = "notes"
+ignore_scopes = true
 
 [audit]
 max_bytes = 2000
@@ -190,7 +196,7 @@ fn a_file_that_cannot_be_parsed_says_where() {
     assert_holds(&error, &["lapidary.toml", "not valid TOML", "line 2"]);
     let json = |text: &str| Machine::with_vault().words(&["--config", "/v.json"]).file("/v.json", text).error();
     assert_holds(&json("{\"vaults\": "), &["/v.json", "not valid JSON", "line 1"]);
-    assert_holds(&json("[]"), &["/v.json", "must hold an object"]);
+    assert_holds(&json("[]"), &["/v.json", "must be an object"]);
 }
 
 #[test]

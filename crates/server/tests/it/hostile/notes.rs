@@ -1,8 +1,8 @@
-//! Notes that nobody means well with.
+//! Notes written with bad intent.
 
 use super::chance::Chance;
 
-/// A vault of them. `size` is how much of a thing there is in a note: equal headings, links, levels.
+/// A vault of them. `size` is how many of each construct a note has: equal headings, links, levels.
 const PROMPT: &str = "---\ntags: [mcp-tools-prompt]\n---\n";
 
 pub(super) fn vault(size: usize) -> Vec<(String, Vec<u8>)> {

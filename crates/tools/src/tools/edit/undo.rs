@@ -1,3 +1,5 @@
+//! Undoes the caller's own changes.
+
 mod taken_back;
 
 use lapidary_operation::{
@@ -17,7 +19,7 @@ use taken_back::{changed_since, open_changes, together};
 
 pub(crate) struct Undo;
 
-/// Undo your last change, your last `count`, or the one with this `id`, in one step that can be undone itself.
+/// Undo your last change, your last `count`, or the one with this `id`, in one step that can itself be undone.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -119,20 +121,14 @@ impl WriteTool for Undo {
             other_session: context.author.whose(client) != ChangeOwnership::ThisConnection,
         });
         let undone = undone.collect();
-        let mut restoring = RestorePlan::new(view, ContentGuard::Plan);
-        for checkpoint in together(meant) {
-            restoring.checkpoint(context, &checkpoint, None)?;
-        }
-        let (changes, files) = restoring.done();
+        let (changes, files) = RestorePlan::of(context, view, ContentGuard::Plan, &together(meant), None)?;
         Ok(ToolPlan { changes, output: Output { undone, files, dry_run: input.dry_run }, dry_run: input.dry_run })
     }
 
     fn text(&self, output: &Output) -> Option<String> {
         let done = if output.dry_run { "Would undo" } else { "Undid" };
         let changes: Vec<String> = output.undone.iter().map(UndoneChange::text).collect();
-        let mut text = format!("{done} {}", changes.join(", "));
-        text.extend(output.files.iter().map(|file| format!("\n{}", file.text())));
-        Some(text)
+        Some(RestoredFile::list(&format!("{done} {}", changes.join(", ")), &output.files))
     }
 
     fn examples(&self) -> Vec<Example> {

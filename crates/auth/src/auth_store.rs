@@ -1,0 +1,339 @@
+//! The database of tokens. It contains only hashes of secrets. Every lookup queries it, so a token that is revoked in one
+//! process is refused by all others with their next request.
+
+use std::time::Duration;
+
+use lapidary_note::ContentHash;
+use parking_lot::Mutex;
+use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
+
+use crate::{SecretText, TokenRights, UnixSeconds};
+
+const FORMAT: i64 = 1;
+/// How long to wait for another process that is writing.
+const PATIENCE: Duration = Duration::from_secs(5);
+/// The precision of a token's last use: a write for every request would wear out the disk.
+const LAST_USED_STEP: i64 = 60;
+
+/// Opens the database; `true` creates it if it is missing. The caller decides where it is kept.
+pub type StoreOpener = Box<dyn Fn(bool) -> Result<Option<Connection>, String> + Send + Sync>;
+
+/// Several processes may have it open.
+pub struct AuthStore {
+    opener: StoreOpener,
+    open: Mutex<Option<Connection>>,
+}
+
+/// A token as the owner sees it. The secret itself is shown once, on creation.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TokenRecord {
+    /// Never given to another token.
+    pub id: i64,
+    pub name: String,
+    pub rights: TokenRights,
+    pub created: UnixSeconds,
+    /// `None` is never.
+    pub expires: Option<UnixSeconds>,
+    /// To the minute.
+    pub last_used: Option<UnixSeconds>,
+    pub revoked: Option<UnixSeconds>,
+}
+
+impl TokenRecord {
+    pub fn is_live(&self, now: UnixSeconds) -> bool {
+        self.revoked.is_none() && self.expires.is_none_or(|expires| now < expires)
+    }
+
+    /// Whether its use at about this time is already recorded.
+    pub fn is_use_noted(&self, now: UnixSeconds) -> bool {
+        self.last_used.is_some_and(|last| now.0 < last.0.saturating_add(LAST_USED_STEP))
+    }
+}
+
+pub struct NewToken<'a> {
+    pub name: &'a str,
+    pub rights: &'a TokenRights,
+    pub expires: Option<UnixSeconds>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AuthStoreError {
+    #[error("the database of tokens cannot be used: {0}")]
+    Unusable(String),
+    #[error("the database of tokens was written by a newer version of Lapidary")]
+    Newer,
+    #[error("there is already a token called '{0}'; revoke it first, or choose another name")]
+    NameTaken(String),
+}
+
+impl From<rusqlite::Error> for AuthStoreError {
+    fn from(error: rusqlite::Error) -> Self {
+        Self::Unusable(error.to_string())
+    }
+}
+
+impl AuthStore {
+    pub fn new(opener: StoreOpener) -> Self {
+        Self { opener, open: Mutex::new(None) }
+    }
+
+    /// Creates a token. Names are unique at any time: sessions, approval requests and the log use them.
+    pub fn create_token(
+        &self,
+        new: &NewToken<'_>,
+        secret: &SecretText,
+        now: UnixSeconds,
+    ) -> Result<TokenRecord, AuthStoreError> {
+        let rights = serde_json::to_string(new.rights).map_err(|error| AuthStoreError::Unusable(error.to_string()))?;
+        self.write(|database| {
+            let taken = records(database)?.into_iter().any(|record| record.name == new.name && record.is_live(now));
+            if taken {
+                return Err(AuthStoreError::NameTaken(new.name.to_owned()));
+            }
+            database.execute(
+                "INSERT INTO tokens (name, digest, rights, created, expires) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![new.name, secret.digest().as_bytes(), rights, now.0, new.expires.map(|end| end.0)],
+            )?;
+            Ok(TokenRecord {
+                id: database.last_insert_rowid(),
+                name: new.name.to_owned(),
+                rights: new.rights.clone(),
+                created: now,
+                expires: new.expires,
+                last_used: None,
+                revoked: None,
+            })
+        })
+    }
+
+    /// All that were ever created, oldest first.
+    pub fn tokens(&self) -> Result<Vec<TokenRecord>, AuthStoreError> {
+        self.read(Vec::new(), records)
+    }
+
+    /// The token with this hash, if it is still valid.
+    pub fn find_token(&self, digest: &ContentHash, now: UnixSeconds) -> Result<Option<TokenRecord>, AuthStoreError> {
+        self.read(None, |database| {
+            let mut found = database.prepare_cached(&format!("{SELECT} WHERE digest = ?1"))?;
+            let found = found.query_row([digest.as_bytes()], record).optional()?;
+            Ok(found.filter(|record| record.is_live(now)))
+        })
+    }
+
+    /// Whether a token that was found earlier is still valid.
+    pub fn is_live(&self, id: i64, now: UnixSeconds) -> Result<bool, AuthStoreError> {
+        self.read(false, |database| {
+            let mut found = database.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?;
+            let found = found.query_row([id], record).optional()?;
+            Ok(found.is_some_and(|record| record.is_live(now)))
+        })
+    }
+
+    /// Records the use of a token, to the minute.
+    pub fn used(&self, token: &TokenRecord, now: UnixSeconds) -> Result<(), AuthStoreError> {
+        if token.is_use_noted(now) {
+            return Ok(());
+        }
+        self.write(|database| {
+            database.execute("UPDATE tokens SET last_used = ?2 WHERE id = ?1", params![token.id, now.0])?;
+            Ok(())
+        })
+    }
+
+    /// Revokes a token; returns whether there was a valid one.
+    pub fn revoke_token(&self, name: &str, now: UnixSeconds) -> Result<bool, AuthStoreError> {
+        if self.tokens()?.is_empty() {
+            return Ok(false);
+        }
+        self.write(|database| {
+            let live = records(database)?.into_iter().find(|record| record.name == name && record.is_live(now));
+            let Some(live) = live else { return Ok(false) };
+            database.execute("UPDATE tokens SET revoked = ?2 WHERE id = ?1", params![live.id, now.0])?;
+            Ok(true)
+        })
+    }
+
+    /// Queries, without creating the database if there is none.
+    fn read<T>(
+        &self,
+        otherwise: T,
+        ask: impl FnOnce(&Connection) -> Result<T, AuthStoreError>,
+    ) -> Result<T, AuthStoreError> {
+        let mut open = self.open.lock();
+        if open.is_none() {
+            *open = (self.opener)(false).map_err(AuthStoreError::Unusable)?.map(set_up).transpose()?;
+        }
+        open.as_ref().map_or(Ok(otherwise), ask)
+    }
+
+    fn write<T>(&self, change: impl FnOnce(&Connection) -> Result<T, AuthStoreError>) -> Result<T, AuthStoreError> {
+        let mut open = self.open.lock();
+        let mut database = match open.take() {
+            Some(database) => database,
+            None => {
+                let made = (self.opener)(true).map_err(AuthStoreError::Unusable)?;
+                set_up(made.ok_or_else(|| AuthStoreError::Unusable("it could not be created".to_owned()))?)?
+            }
+        };
+        let changed = {
+            let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
+            let changed = change(&transaction);
+            if changed.is_ok() {
+                transaction.commit()?;
+            }
+            changed
+        };
+        *open = Some(database);
+        changed
+    }
+}
+
+const SELECT: &str = "SELECT id, name, rights, created, expires, last_used, revoked FROM tokens";
+
+fn records(database: &Connection) -> Result<Vec<TokenRecord>, AuthStoreError> {
+    let mut all = database.prepare_cached(&format!("{SELECT} ORDER BY id"))?;
+    let all = all.query_map([], record)?;
+    Ok(all.collect::<Result<_, _>>()?)
+}
+
+fn record(row: &Row<'_>) -> Result<TokenRecord, rusqlite::Error> {
+    let rights: String = row.get(2)?;
+    // Unreadable rights grant nothing: the whole record is refused.
+    let rights = serde_json::from_str(&rights)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(2, rusqlite::types::Type::Text, Box::new(error)))?;
+    let moment = |column: usize| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(UnixSeconds));
+    Ok(TokenRecord {
+        id: row.get(0)?,
+        name: row.get(1)?,
+        rights,
+        created: UnixSeconds(row.get(3)?),
+        expires: moment(4)?,
+        last_used: moment(5)?,
+        revoked: moment(6)?,
+    })
+}
+
+fn set_up(mut database: Connection) -> Result<Connection, AuthStoreError> {
+    database.busy_timeout(PATIENCE)?;
+    // Readers never wait for a writer. What the pragma answers does not matter: without it, they do.
+    database.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
+    let format = |database: &Connection| database.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
+    if format(&database)? == 0 {
+        let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        // Another process may have been faster.
+        if format(&transaction)? == 0 {
+            // AUTOINCREMENT: sessions remember a number, which must never be another's.
+            transaction.execute_batch(
+                "CREATE TABLE tokens (
+                     id INTEGER PRIMARY KEY AUTOINCREMENT,
+                     name TEXT NOT NULL,
+                     digest BLOB NOT NULL UNIQUE,
+                     rights TEXT NOT NULL,
+                     created INTEGER NOT NULL,
+                     expires INTEGER,
+                     last_used INTEGER,
+                     revoked INTEGER
+                 ) STRICT;",
+            )?;
+            transaction.pragma_update(None, "user_version", FORMAT)?;
+        }
+        transaction.commit()?;
+    }
+    if format(&database)? > FORMAT { Err(AuthStoreError::Newer) } else { Ok(database) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SecretKind;
+
+    const NOW: UnixSeconds = UnixSeconds(1_800_000_000);
+
+    fn later(seconds: i64) -> UnixSeconds {
+        UnixSeconds(NOW.0 + seconds)
+    }
+
+    /// A database in memory that is there from the start, or only once it is made.
+    fn store(is_there: bool) -> AuthStore {
+        let open = move |make: bool| {
+            let wanted = make || is_there;
+            wanted.then(Connection::open_in_memory).transpose().map_err(|error| error.to_string())
+        };
+        AuthStore::new(Box::new(open))
+    }
+
+    fn made(store: &AuthStore, name: &str, expires: Option<UnixSeconds>) -> Result<SecretText, AuthStoreError> {
+        let random = *ContentHash::of(format!("{name} {expires:?}").as_bytes()).as_bytes();
+        let secret = SecretText::mint(SecretKind::Personal, &random);
+        let rights = TokenRights { profile: Some("reader".to_owned()), ..TokenRights::default() };
+        store.create_token(&NewToken { name, rights: &rights, expires }, &secret, NOW).map(|_| secret)
+    }
+
+    #[test]
+    fn a_token_is_found_by_its_hash_until_it_expires() {
+        let store = store(true);
+        let secret = made(&store, "phone", Some(later(100))).unwrap();
+        let found = store.find_token(&secret.digest(), later(99)).unwrap().unwrap();
+        assert_eq!((found.name.as_str(), found.rights.profile.as_deref()), ("phone", Some("reader")));
+        assert!(store.is_live(found.id, later(99)).unwrap());
+        assert_eq!(store.find_token(&secret.digest(), later(100)).unwrap(), None);
+        assert!(!store.is_live(found.id, later(100)).unwrap());
+        assert_eq!(store.find_token(&ContentHash::of(b"other"), NOW).unwrap(), None);
+    }
+
+    #[test]
+    fn a_revoked_token_is_gone_at_once_and_its_name_free_again() {
+        let store = store(true);
+        let secret = made(&store, "phone", None).unwrap();
+        let first = store.find_token(&secret.digest(), NOW).unwrap().unwrap();
+        assert_eq!(made(&store, "phone", Some(later(9))), Err(AuthStoreError::NameTaken("phone".to_owned())));
+        assert!(store.revoke_token("phone", NOW).unwrap());
+        assert!(!store.revoke_token("phone", NOW).unwrap());
+        assert_eq!(store.find_token(&secret.digest(), NOW).unwrap(), None);
+        assert!(!store.is_live(first.id, NOW).unwrap());
+        let second = made(&store, "phone", Some(later(9))).unwrap();
+        assert_ne!(store.find_token(&second.digest(), NOW).unwrap().unwrap().id, first.id);
+        assert_eq!(store.tokens().unwrap().len(), 2, "the owner still sees the old ones");
+    }
+
+    #[test]
+    fn the_last_use_is_kept_to_the_minute() {
+        let store = store(true);
+        let secret = made(&store, "phone", None).unwrap();
+        let find = || store.find_token(&secret.digest(), NOW).unwrap().unwrap();
+        for (at, kept) in [(0, 0), (59, 0), (60, 60), (61, 60)] {
+            store.used(&find(), later(at)).unwrap();
+            assert_eq!(find().last_used, Some(later(kept)), "{at}");
+        }
+    }
+
+    #[test]
+    fn asking_makes_no_database() {
+        let made_one = std::sync::Arc::new(std::sync::atomic::AtomicBool::new(false));
+        let seen = std::sync::Arc::clone(&made_one);
+        let store = AuthStore::new(Box::new(move |make| {
+            seen.fetch_or(make, std::sync::atomic::Ordering::Relaxed);
+            make.then(Connection::open_in_memory).transpose().map_err(|error| error.to_string())
+        }));
+        assert_eq!(store.tokens().unwrap(), []);
+        assert_eq!(store.find_token(&ContentHash::of(b"x"), NOW).unwrap(), None);
+        assert!(!store.revoke_token("phone", NOW).unwrap());
+        assert!(!made_one.load(std::sync::atomic::Ordering::Relaxed));
+        made(&store, "phone", None).unwrap();
+        assert!(made_one.load(std::sync::atomic::Ordering::Relaxed));
+        assert_eq!(store.tokens().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn rights_that_this_version_does_not_know_are_refused() {
+        let store = store(true);
+        let secret = made(&store, "phone", None).unwrap();
+        store
+            .write(|database| {
+                database.execute("UPDATE tokens SET rights = '{\"only_on_sundays\":true}'", [])?;
+                Ok(())
+            })
+            .unwrap();
+        assert!(store.find_token(&secret.digest(), NOW).is_err());
+    }
+}

@@ -1,0 +1,194 @@
+//! What a view of a base comes to, as data and as text.
+
+use std::{borrow::Cow, sync::Arc};
+
+use super::{
+    base_value::{BaseLink, BaseObject, BaseValue},
+    text_form::TextClock,
+};
+use crate::{DroppedRows, LinkValue, Number, Object, QueryStep, Value};
+
+/// A view with its rows. Rows are in the order of the view; groups refer to them.
+#[derive(Debug)]
+pub struct BaseAnswer {
+    pub view: String,
+    /// `table`, `cards`, `list`, `map`, or the type of a plugin.
+    pub kind: String,
+    /// What else the view says, for its type.
+    pub options: Object,
+    pub columns: Vec<BaseColumn>,
+    pub rows: Vec<BaseRow>,
+    /// Nothing if the view does not group.
+    pub groups: Option<Vec<BaseGroup>>,
+    /// Over all rows shown.
+    pub summaries: Vec<BaseSummary>,
+    /// How many rows passed the filters, shown or not.
+    pub total: usize,
+    pub limit: Option<usize>,
+    /// Rows that filters left out because they failed.
+    pub dropped: Vec<DroppedRows>,
+    pub steps: Vec<QueryStep>,
+    /// Whether `random` was used, so that the answer is another each time.
+    pub is_random: bool,
+    pub(super) clock: TextClock,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaseColumn {
+    /// `file.name`, `status`, `formula.total`: as the view names it.
+    pub id: String,
+    /// The header.
+    pub name: String,
+}
+
+#[derive(Clone, Debug)]
+pub struct BaseRow {
+    pub path: Arc<str>,
+    /// One for each column.
+    pub cells: Vec<BaseValue>,
+}
+
+#[derive(Clone, Debug)]
+pub struct BaseGroup {
+    /// Null for the rows without a value.
+    pub key: BaseValue,
+    /// Places in [`BaseAnswer::rows`], in order.
+    pub rows: Vec<usize>,
+    pub summaries: Vec<BaseSummary>,
+}
+
+#[derive(Clone, Debug)]
+pub struct BaseSummary {
+    /// The id of the property, which need not be a column.
+    pub property: String,
+    pub name: String,
+    pub value: BaseValue,
+}
+
+impl BaseAnswer {
+    /// A value as the app writes it.
+    pub fn text<'v>(&self, value: &'v BaseValue) -> Cow<'v, str> {
+        self.clock.text(value)
+    }
+
+    /// A value in the type that all languages share. Files are links to them; errors, pictures, addresses and tags are
+    /// their texts.
+    pub fn shared_value(&self, value: &BaseValue) -> Value {
+        self.shared(value, 0)
+    }
+
+    fn shared(&self, value: &BaseValue, depth: usize) -> Value {
+        match value {
+            BaseValue::Null => Value::Null,
+            BaseValue::Boolean(value) => Value::Boolean(*value),
+            BaseValue::Number(number) => shared_number(*number),
+            BaseValue::Date(date) if !date.is_relative => Value::Date(date.to_shared(&self.clock.zone)),
+            BaseValue::Duration(duration) => Value::Duration(duration.to_shared()),
+            BaseValue::Link(link) => Value::Link(shared_link(link)),
+            BaseValue::File(file) => Value::Link(LinkValue { path: file.path.to_string(), ..LinkValue::default() }),
+            BaseValue::List(_) | BaseValue::Object(_) if depth > 64 => Value::Null,
+            BaseValue::List(items) => items.iter().map(|item| self.shared(item, depth + 1)).collect(),
+            BaseValue::Object(entries) => Value::Object(self.shared_object(entries, depth + 1)),
+            other => Value::Text(self.text(other).into_owned()),
+        }
+    }
+
+    fn shared_object(&self, entries: &BaseObject, depth: usize) -> Object {
+        entries.iter().map(|(name, value)| (name.clone(), self.shared(value, depth))).collect()
+    }
+
+    /// What the app puts above a group.
+    pub fn group_heading<'g>(&self, group: &'g BaseGroup) -> Cow<'g, str> {
+        if group.key.is_null() { Cow::Borrowed("None") } else { self.text(&group.key) }
+    }
+
+    /// A pipe table of the rows in order, as the app copies it: groups and summaries are not in it.
+    pub fn to_markdown(&self) -> String {
+        self.markdown_of(self.rows.iter())
+    }
+
+    /// The same of some of the rows.
+    pub fn markdown_of<'r>(&self, rows: impl Iterator<Item = &'r BaseRow>) -> String {
+        let mut table = String::new();
+        let mut line = |cells: &mut dyn Iterator<Item = Cow<'_, str>>| {
+            table.push('|');
+            for cell in cells {
+                table.push(' ');
+                table += &cell_text(&cell);
+                table += " |";
+            }
+            table.push('\n');
+        };
+        line(&mut self.columns.iter().map(|column| Cow::Borrowed(column.name.as_str())));
+        line(&mut self.columns.iter().map(|_| Cow::Borrowed("---")));
+        for row in rows {
+            line(&mut row.cells.iter().map(|cell| self.text(cell)));
+        }
+        table
+    }
+
+    /// Comma-separated values as RFC 4180 has them, with the column names first.
+    pub fn to_csv(&self) -> String {
+        self.separated(',')
+    }
+
+    /// The same with tabs.
+    pub fn to_tsv(&self) -> String {
+        self.separated('\t')
+    }
+
+    fn separated(&self, separator: char) -> String {
+        let quoted = |text: &str| {
+            let needs = text.contains([separator, '"', '\n', '\r']);
+            if needs { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
+        };
+        let separator = separator.to_string();
+        let header: Vec<String> = self.columns.iter().map(|column| quoted(&column.name)).collect();
+        let rows = self
+            .rows
+            .iter()
+            .map(|row| row.cells.iter().map(|cell| quoted(&self.text(cell))).collect::<Vec<_>>().join(&separator));
+        std::iter::once(header.join(&separator)).chain(rows).map(|line| line + "\r\n").collect()
+    }
+
+    /// What `base:query format=json` of the app's command line prints: every value as text, `path` first.
+    pub fn to_cli_json(&self) -> serde_json::Value {
+        let row = |row: &BaseRow| {
+            let mut entries = serde_json::Map::new();
+            entries.insert("path".to_owned(), row.path.to_string().into());
+            for (column, cell) in self.columns.iter().zip(&row.cells) {
+                entries.insert(column.name.clone(), self.cli_cell(cell));
+            }
+            serde_json::Value::Object(entries)
+        };
+        self.rows.iter().map(row).collect()
+    }
+
+    /// Errors carry a word before them; nothing is an empty text.
+    fn cli_cell(&self, cell: &BaseValue) -> serde_json::Value {
+        match cell {
+            BaseValue::Error(message) => format!("Error: {message}").into(),
+            cell => self.text(cell).into_owned().into(),
+        }
+    }
+}
+
+fn cell_text(text: &str) -> String {
+    text.replace('|', "\\|").replace("\r\n", " ").replace(['\n', '\r'], " ")
+}
+
+fn shared_link(link: &BaseLink) -> LinkValue {
+    let (path, subpath) = match link.target.split_once('#') {
+        Some((path, subpath)) => (path.to_owned(), Some(subpath.to_owned())),
+        None => (link.target.clone(), None),
+    };
+    LinkValue { path, subpath, display: link.display.clone(), embed: false }
+}
+
+fn shared_number(number: f64) -> Value {
+    #[expect(clippy::cast_possible_truncation, reason = "checked to be a whole number that fits")]
+    if number.fract() == 0.0 && number.abs() < 9e15 {
+        return Value::from(number as i64);
+    }
+    Value::Number(Number::Float(number))
+}

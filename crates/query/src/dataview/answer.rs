@@ -1,0 +1,167 @@
+//! What a query gives.
+
+use serde_json::{Value as Json, json};
+
+use crate::{DateValue, DroppedRows, Object, QueryStep, Value, typed_json};
+
+/// The result of a query, with what the app does not say: how it was found, and which rows were left out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DqlAnswer {
+    pub result: DqlResult,
+    /// By what rows are grouped, the innermost last; empty if they are pages or tasks.
+    pub groups: Vec<String>,
+    pub steps: Vec<QueryStep>,
+    /// Rows that errors left out, for each step with any.
+    pub dropped: Vec<DroppedRows>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum DqlResult {
+    Table { headers: Vec<String>, shows_id: bool, rows: Vec<TableRow> },
+    List { shows_id: bool, entries: Vec<ListEntry> },
+    Task { tasks: TaskGrouping },
+    Calendar { entries: Vec<CalendarEntry> },
+}
+
+/// The cells are as many as the headers; the first is the id if ids are shown.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TableRow {
+    /// A link to the page, or the key of a group.
+    pub id: Value,
+    pub cells: Vec<Value>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct ListEntry {
+    pub id: Value,
+    /// What was asked for beside or instead of the id.
+    pub value: Option<Value>,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub enum TaskGrouping {
+    Tasks(Vec<DqlTask>),
+    /// Keys with what is in the groups.
+    Groups(Vec<(Value, TaskGrouping)>),
+}
+
+/// A task, or a list item inside one.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DqlTask {
+    pub path: String,
+    /// From 0.
+    pub line: usize,
+    /// The line of the item that holds it.
+    pub parent: Option<usize>,
+    /// What is in the box; nothing for an item without.
+    pub status: Option<char>,
+    pub text: String,
+    /// All of them, whether they fit the query or not.
+    pub children: Vec<DqlTask>,
+    /// Everything that a query can ask of the item itself, but for its children; empty for children.
+    pub fields: Object,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+pub struct CalendarEntry {
+    pub date: DateValue,
+    pub link: Value,
+}
+
+impl DqlResult {
+    /// How many rows there are, before tasks are nested.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Table { rows, .. } => rows.len(),
+            Self::List { entries, .. } => entries.len(),
+            Self::Task { tasks } => tasks.len(),
+            Self::Calendar { entries } => entries.len(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// `table`, `list`, `task` or `calendar`
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Table { .. } => "table",
+            Self::List { .. } => "list",
+            Self::Task { .. } => "task",
+            Self::Calendar { .. } => "calendar",
+        }
+    }
+
+    /// The result with the types of its values.
+    pub fn to_json(&self) -> Json {
+        match self {
+            Self::Table { headers, rows, .. } => {
+                let cells = |row: &TableRow| row.cells.iter().map(typed_json).collect::<Json>();
+                json!({ "type": "table", "headers": headers, "rows": rows.iter().map(cells).collect::<Json>() })
+            }
+            Self::List { shows_id, entries } => {
+                let entry = |entry: &ListEntry| match &entry.value {
+                    Some(value) if *shows_id => json!({ "key": typed_json(&entry.id), "value": typed_json(value) }),
+                    Some(value) => typed_json(value),
+                    None => typed_json(&entry.id),
+                };
+                json!({ "type": "list", "values": entries.iter().map(entry).collect::<Json>() })
+            }
+            Self::Task { tasks } => json!({ "type": "task", "tasks": tasks.to_json() }),
+            Self::Calendar { entries } => {
+                let entry = |entry: &CalendarEntry| json!({ "date": typed_json(&Value::Date(entry.date.clone())), "link": typed_json(&entry.link) });
+                json!({ "type": "calendar", "entries": entries.iter().map(entry).collect::<Json>() })
+            }
+        }
+    }
+}
+
+impl TaskGrouping {
+    /// How many tasks are in all groups.
+    pub fn len(&self) -> usize {
+        match self {
+            Self::Tasks(tasks) => tasks.len(),
+            Self::Groups(groups) => groups.iter().map(|(_, tasks)| tasks.len()).sum(),
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn to_json(&self) -> Json {
+        match self {
+            Self::Tasks(tasks) => tasks.iter().map(DqlTask::to_json).collect(),
+            Self::Groups(groups) => {
+                let group = |(key, tasks): &(Value, Self)| json!({ "key": typed_json(key), "rows": tasks.to_json() });
+                groups.iter().map(group).collect()
+            }
+        }
+    }
+}
+
+impl DqlTask {
+    fn to_json(&self) -> Json {
+        let mut written = serde_json::Map::new();
+        for (name, value) in &self.fields {
+            written.insert(name.clone(), typed_json(value));
+        }
+        // Children have no fields of their own here.
+        let status = self.status.map(String::from);
+        let own = [
+            ("path", json!(self.path)),
+            ("line", json!(self.line)),
+            ("text", json!(self.text)),
+            ("task", json!(self.status.is_some())),
+        ];
+        for (name, value) in own {
+            written.entry(name).or_insert(value);
+        }
+        if let Some(status) = status {
+            written.entry("status").or_insert(json!(status));
+        }
+        written.insert("children".to_owned(), self.children.iter().map(Self::to_json).collect());
+        Json::Object(written)
+    }
+}

@@ -1,0 +1,122 @@
+//! Expressions made ready to run: names looked up once, literals made, dates taken from the clock.
+
+use std::rc::Rc;
+
+use super::{
+    cell::Cell,
+    engine::QueryEngine,
+    file_fields::FileField,
+    functions::FunctionName,
+    syntax::{FieldOperator, FieldPostfix, FieldSyntax},
+};
+
+pub(super) enum BoundField<'v> {
+    Constant(Cell<'v>),
+    /// A name in the row, or a global one.
+    Variable(Rc<str>),
+    /// A parameter of a lambda, and its name in case it was not given.
+    Parameter(usize, Rc<str>),
+    /// `file.name` and the like, unless the row has another `file`.
+    File(FileField),
+    Not(Box<BoundField<'v>>),
+    Chain(Box<BoundField<'v>>, Vec<(FieldOperator, BoundField<'v>)>),
+    List(Vec<BoundField<'v>>),
+    Object(Vec<(Rc<str>, BoundField<'v>)>),
+    Lambda(Rc<BoundLambda<'v>>),
+    Postfix(Box<BoundField<'v>>, Vec<BoundPostfix<'v>>),
+    /// A function by its name, which is looked up among the built-in ones alone.
+    Call(Result<FunctionName, Rc<str>>, Vec<BoundField<'v>>),
+    /// `row.x`: anything that the row knows.
+    RowIndex(Box<BoundField<'v>>),
+}
+
+pub(super) enum BoundPostfix<'v> {
+    Name(Rc<str>),
+    Index(BoundField<'v>),
+    Call(Vec<BoundField<'v>>),
+}
+
+pub(super) struct BoundLambda<'v> {
+    pub(super) parameters: usize,
+    /// The names of all parameters in sight, its own last.
+    pub(super) names: Vec<Rc<str>>,
+    pub(super) body: BoundField<'v>,
+}
+
+pub(super) fn bind<'v>(engine: &QueryEngine<'v>, field: &FieldSyntax) -> BoundField<'v> {
+    FieldBinder { engine, parameters: Vec::new() }.field(field)
+}
+
+struct FieldBinder<'e, 'v> {
+    engine: &'e QueryEngine<'v>,
+    parameters: Vec<Rc<str>>,
+}
+
+impl<'v> FieldBinder<'_, 'v> {
+    fn fields(&mut self, fields: &[FieldSyntax]) -> Vec<BoundField<'v>> {
+        fields.iter().map(|field| self.field(field)).collect()
+    }
+
+    fn field(&mut self, field: &FieldSyntax) -> BoundField<'v> {
+        match field {
+            FieldSyntax::Literal(literal) => BoundField::Constant(self.engine.literal(literal)),
+            FieldSyntax::Variable(name) => match self.parameters.iter().rposition(|known| **known == **name) {
+                Some(at) => BoundField::Parameter(at, name.as_str().into()),
+                None => BoundField::Variable(name.as_str().into()),
+            },
+            FieldSyntax::Not(inner) => BoundField::Not(Box::new(self.field(inner))),
+            FieldSyntax::Chain(first, more) => {
+                let first = Box::new(self.field(first));
+                BoundField::Chain(first, more.iter().map(|(operator, next)| (*operator, self.field(next))).collect())
+            }
+            FieldSyntax::List(items) => BoundField::List(self.fields(items)),
+            FieldSyntax::Object(entries) => {
+                let entry = |(name, field): &(String, FieldSyntax)| (name.as_str().into(), self.field(field));
+                BoundField::Object(entries.iter().map(entry).collect())
+            }
+            FieldSyntax::Lambda { parameters, body } => {
+                let outer = self.parameters.len();
+                self.parameters.extend(parameters.iter().map(|name| Rc::from(name.as_str())));
+                let body = self.field(body);
+                let names = self.parameters.clone();
+                self.parameters.truncate(outer);
+                BoundField::Lambda(Rc::new(BoundLambda { parameters: parameters.len(), names, body }))
+            }
+            FieldSyntax::Postfix(first, steps) => self.postfix(first, steps),
+        }
+    }
+
+    fn postfix(&mut self, first: &FieldSyntax, steps: &[FieldPostfix]) -> BoundField<'v> {
+        let variable = match first {
+            FieldSyntax::Variable(name) => Some(name.as_str()),
+            _ => None,
+        };
+        let hidden = variable.is_some_and(|name| self.parameters.iter().any(|known| **known == *name));
+        let (start, rest) = match (variable, steps.first()) {
+            (Some(name), Some(FieldPostfix::Call(arguments))) => {
+                let function = FunctionName::of(name).ok_or_else(|| Rc::from(name));
+                (BoundField::Call(function, self.fields(arguments)), &steps[1..])
+            }
+            (Some("row"), Some(FieldPostfix::Name(name))) => {
+                (BoundField::RowIndex(Box::new(BoundField::Constant(Cell::text(name.as_str())))), &steps[1..])
+            }
+            (Some("row"), Some(FieldPostfix::Index(index))) => {
+                (BoundField::RowIndex(Box::new(self.field(index))), &steps[1..])
+            }
+            (Some("file"), Some(FieldPostfix::Name(name))) if !hidden => match FileField::of(name) {
+                Some(field) => (BoundField::File(field), &steps[1..]),
+                None => (self.field(first), steps),
+            },
+            _ => (self.field(first), steps),
+        };
+        if rest.is_empty() {
+            return start;
+        }
+        let step = |step: &FieldPostfix| match step {
+            FieldPostfix::Name(name) => BoundPostfix::Name(name.as_str().into()),
+            FieldPostfix::Index(index) => BoundPostfix::Index(self.field(index)),
+            FieldPostfix::Call(arguments) => BoundPostfix::Call(self.fields(arguments)),
+        };
+        BoundField::Postfix(Box::new(start), rest.iter().map(step).collect())
+    }
+}

@@ -1,0 +1,98 @@
+//! Links of pages and items, as Dataview has them.
+
+use crate::{LinkValue, Row, RowLink};
+
+use super::{
+    parser::inferred_target,
+    record::{PageData, PageItem},
+};
+
+/// A link to a file, without display.
+pub(super) fn file_link(path: &str) -> LinkValue {
+    LinkValue { path: path.to_owned(), ..LinkValue::default() }
+}
+
+/// The last part of a path, without `.md`.
+pub(super) fn file_title(path: &str) -> &str {
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    name.strip_suffix(".md").unwrap_or(name)
+}
+
+/// A link in a field, with the path that it leads to from its note.
+pub(super) fn field_link(row: &dyn Row, link: &LinkValue) -> LinkValue {
+    let written = match &link.subpath {
+        Some(subpath) => format!("{}#{subpath}", link.path),
+        None => link.path.clone(),
+    };
+    let (path, subpath) = inferred_target(&written);
+    LinkValue { path: resolved(row, path), subpath, display: link.display.clone(), embed: link.embed }
+}
+
+fn resolved(row: &dyn Row, path: String) -> String {
+    let found = if path.is_empty() { Some(row.path()) } else { row.resolve(&path) };
+    found.map_or(path, str::to_owned)
+}
+
+/// A link of the text with its display, which is what Obsidian shows if nothing was said.
+fn row_link(link: &RowLink<'_>) -> LinkValue {
+    let written = format!("{}{}", link.target, link.subpath.unwrap_or_default());
+    let shown = || written.split('#').filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" > ");
+    let display = link.display.map_or_else(shown, str::to_owned);
+    let (path, subpath) = inferred_target(&written);
+    LinkValue { path, subpath, display: Some(display), embed: link.embed }
+}
+
+/// `file.outlinks`: those of the frontmatter, those of the text, then embeds.
+pub(super) fn outlinks(row: &dyn Row) -> Vec<LinkValue> {
+    let links = row.links();
+    let in_frontmatter = links.iter().filter(|link| link.property.is_some());
+    let in_text = links.iter().filter(|link| link.property.is_none() && !link.embed);
+    let embeds = links.iter().filter(|link| link.property.is_none() && link.embed);
+    let all = in_frontmatter.chain(in_text).chain(embeds).map(row_link);
+    all.map(|link| LinkValue { path: resolved(row, link.path), ..link }).collect()
+}
+
+/// The links on the lines of an item, as they are written.
+pub(super) fn item_outlinks(page: &PageData<'_>, item: &PageItem) -> Vec<LinkValue> {
+    let lines = item.line..item.line + item.line_count;
+    let links = page.row.links();
+    let own = links.iter().filter(|link| link.property.is_none() && !link.embed && lines.contains(&link.line));
+    own.map(row_link).collect()
+}
+
+impl PageData<'_> {
+    /// The heading above an item, or the file.
+    pub(super) fn section_link(&self, item: &PageItem) -> LinkValue {
+        LinkValue { subpath: self.heading_above(item.line), ..file_link(self.path()) }
+    }
+
+    /// The block of an item, or its place.
+    pub(super) fn item_link(&self, item: &PageItem) -> LinkValue {
+        match self.block_id(item) {
+            Some(id) => LinkValue { subpath: Some(format!("^{id}")), ..file_link(self.path()) },
+            None => self.section_link(item),
+        }
+    }
+}
+
+/// What a link looks like: `[[path#subpath|display]]`, where a missing display is the title of the file.
+pub(super) fn link_text(link: &LinkValue) -> String {
+    let escape = |text: &str| text.replace('|', "\\|");
+    let mut text = format!("{}[[{}", if link.embed { "!" } else { "" }, escape(&link.path));
+    if let Some(subpath) = &link.subpath {
+        text.push('#');
+        text += &escape(subpath);
+    }
+    text.push('|');
+    match link.display.as_deref().filter(|display| !display.is_empty()) {
+        Some(display) => text += display,
+        None => {
+            text += file_title(&link.path);
+            if let Some(subpath) = &link.subpath {
+                text += " > ";
+                text += subpath.strip_prefix('^').unwrap_or(subpath);
+            }
+        }
+    }
+    text + "]]"
+}

@@ -1,0 +1,191 @@
+//! Results as Markdown, as the plugin's export writes them.
+
+use crate::{DataviewSettings, LuxonDate, LuxonZone, Value, format_luxon, js_number::number_text, utf16::utf16_length};
+
+use super::{
+    answer::{DqlResult, DqlTask, ListEntry, TaskGrouping},
+    links::link_text,
+    tasks::shown_roots,
+};
+
+/// Writes values as Dataview shows them to one person.
+pub struct DqlWriter<'s> {
+    settings: &'s DataviewSettings,
+    zone: LuxonZone,
+}
+
+impl<'s> DqlWriter<'s> {
+    pub fn new(settings: &'s DataviewSettings, zone: jiff::tz::TimeZone) -> Self {
+        Self { settings, zone: LuxonZone::Local(zone) }
+    }
+
+    /// What a value looks like.
+    pub fn text(&self, value: &Value) -> String {
+        self.nested_text(value, false)
+    }
+
+    fn nested_text(&self, value: &Value, nested: bool) -> String {
+        match value {
+            Value::Null => self.settings.null_text.clone(),
+            Value::Boolean(value) => value.to_string(),
+            Value::Number(number) => number_text(number.as_f64()),
+            Value::Text(text) => text.clone(),
+            Value::Date(date) => match LuxonDate::of(date, &self.zone) {
+                Some(date) => self.date_text(&date),
+                None => date.to_string(),
+            },
+            Value::Duration(duration) => duration.normalised().human_text(),
+            Value::Link(link) => link_text(link),
+            Value::List(items) => {
+                let items: Vec<String> = items.iter().map(|item| self.nested_text(item, true)).collect();
+                let items = items.join(", ");
+                if nested { format!("[{items}]") } else { items }
+            }
+            Value::Object(entries) => {
+                let entry = |(name, value)| format!("{name}: {}", self.nested_text(value, true));
+                format!("{{ {} }}", entries.iter().map(entry).collect::<Vec<_>>().join(", "))
+            }
+        }
+    }
+
+    fn date_text(&self, date: &LuxonDate) -> String {
+        let wall = date.wall();
+        let midnight = (wall.hour, wall.minute, wall.second) == (0, 0, 0);
+        format_luxon(date, if midnight { &self.settings.date_format } else { &self.settings.date_time_format })
+    }
+
+    /// The value of an inline query, as written in the text of a note: dates are those of the reader.
+    pub fn inline_text(&self, value: &Value) -> String {
+        match value {
+            Value::Date(date) => match LuxonDate::of(date, &self.zone) {
+                Some(date) => self.date_text(&date.in_zone(self.zone.clone())),
+                None => date.to_string(),
+            },
+            Value::List(items) if items.is_empty() => "<empty list>".to_owned(),
+            Value::List(items) => items.iter().map(|item| self.inline_text(item)).collect::<Vec<_>>().join(", "),
+            Value::Object(entries) if entries.is_empty() => "<empty object>".to_owned(),
+            Value::Object(entries) => {
+                let entry = |(name, value)| format!("{name}: {}", self.inline_text(value));
+                entries.iter().map(entry).collect::<Vec<_>>().join(", ")
+            }
+            other => self.text(other),
+        }
+    }
+
+    /// A whole result. Calendars cannot be written, which the error says.
+    pub fn markdown(&self, result: &DqlResult) -> Result<String, &'static str> {
+        // The plugin writes lists and tasks with its default settings.
+        let usual = DataviewSettings::default();
+        let plain = DqlWriter { settings: &usual, zone: self.zone.clone() };
+        match result {
+            DqlResult::Table { headers, rows, .. } => {
+                Ok(self.table(headers, rows.iter().map(|row| row.cells.as_slice())))
+            }
+            DqlResult::List { shows_id, entries } => {
+                Ok(entries.iter().map(|entry| plain.list_entry(entry, *shows_id)).collect())
+            }
+            DqlResult::Task { tasks } => {
+                let mut text = String::new();
+                plain.tasks(tasks, 0, &mut text);
+                Ok(text)
+            }
+            DqlResult::Calendar { .. } => Err("Cannot render calendar queries to markdown."),
+        }
+    }
+
+    fn table<'r>(&self, headers: &[String], rows: impl Iterator<Item = &'r [Value]>) -> String {
+        let headers: Vec<String> = headers.iter().map(|header| escaped(header)).collect();
+        let rows: Vec<Vec<String>> = rows
+            .map(|cells| cells.iter().map(|cell| self.table_cell(cell).replace(['\r', '\n'], " ")).collect())
+            .collect();
+        let mut widths: Vec<usize> = headers.iter().map(|header| utf16_length(header)).collect();
+        for row in &rows {
+            for (width, cell) in widths.iter_mut().zip(row) {
+                *width = (*width).max(utf16_length(cell));
+            }
+        }
+        let line = |cells: &[String]| {
+            let padded = |(cell, width): (&String, &usize)| {
+                format!("{cell}{}", " ".repeat(width.saturating_sub(utf16_length(cell))))
+            };
+            format!("| {} |\n", cells.iter().zip(&widths).map(padded).collect::<Vec<_>>().join(" | "))
+        };
+        let dashes: Vec<String> = widths.iter().map(|width| "-".repeat(*width)).collect();
+        let mut text = line(&headers) + &line(&dashes);
+        rows.iter().for_each(|row| text += &line(row));
+        text
+    }
+
+    /// Bars are escaped once for every level that a value is nested.
+    fn table_cell(&self, value: &Value) -> String {
+        if !self.settings.allows_html {
+            return escaped(&self.text(value));
+        }
+        let text = match value {
+            Value::List(items) => {
+                let items = items.iter().map(|item| format!("<li>{}</li>", self.table_cell(item)));
+                format!("<ul>{}</ul>", items.collect::<String>())
+            }
+            Value::Object(entries) => {
+                let entry = |(name, value): (&String, _)| {
+                    format!("<li><b>{}</b>: {}</li>", escaped(name), self.table_cell(value))
+                };
+                format!("<ul>{}</ul>", entries.iter().map(entry).collect::<String>())
+            }
+            other => self.text(other),
+        };
+        escaped(&text)
+    }
+
+    fn list_entry(&self, entry: &ListEntry, shows_id: bool) -> String {
+        let text = match &entry.value {
+            Some(value) if shows_id => format!("{}: {}", self.text(&entry.id), self.list_value(value, 1)),
+            Some(value) => self.list_value(value, 0),
+            None => self.list_value(&entry.id, 0),
+        };
+        format!("- {text}\n")
+    }
+
+    /// Lists inside of lists keep the depth of the outer one, as in the original.
+    fn list_value(&self, value: &Value, depth: usize) -> String {
+        let indent = "    ".repeat(depth);
+        let start = if depth == 0 { "" } else { "\n" };
+        match value {
+            Value::List(items) => {
+                let item = |item| format!("{indent}- {}\n", self.list_value(item, depth));
+                format!("{start}{}", items.iter().map(item).collect::<String>())
+            }
+            Value::Object(entries) => {
+                let entry = |(name, value)| format!("{indent}- {name}: {}\n", self.list_value(value, depth));
+                format!("{start}{}", entries.iter().map(entry).collect::<String>())
+            }
+            other => self.text(other),
+        }
+    }
+
+    fn tasks(&self, tasks: &TaskGrouping, depth: usize, text: &mut String) {
+        match tasks {
+            TaskGrouping::Groups(groups) => {
+                for (key, tasks) in groups {
+                    *text += &format!("{} {}\n\n", "#".repeat(depth + 1), self.text(key));
+                    self.tasks(tasks, depth + 1, text);
+                }
+            }
+            TaskGrouping::Tasks(tasks) => shown_roots(tasks).into_iter().for_each(|task| self.task(task, depth, text)),
+        }
+    }
+
+    fn task(&self, task: &DqlTask, depth: usize, text: &mut String) {
+        let shown = match task.fields.get("visual") {
+            Some(Value::Text(visual)) => visual,
+            _ => &task.text,
+        };
+        let mark = task.status.map(|status| format!("[{status}] ")).unwrap_or_default();
+        *text += &format!("{}- {mark}{}\n", "    ".repeat(depth), shown.replace('\n', " "));
+        task.children.iter().for_each(|child| self.task(child, depth + 1, text));
+    }
+}
+
+fn escaped(text: &str) -> String {
+    text.replace('|', "\\|")
+}

@@ -1,0 +1,431 @@
+//! Runs a query: rows from its source, clause after clause as they are written, then what is shown of each row.
+
+use std::{cmp::Ordering, rc::Rc};
+
+use indexmap::IndexMap;
+
+use crate::{DroppedRows, QueryHalt, QueryStep};
+
+use super::{
+    answer::{CalendarEntry, DqlAnswer, DqlResult, ListEntry, TableRow, TaskGrouping},
+    bound::{BoundField, bind},
+    cell::Cell,
+    compare::{CellOrder, stable_sort},
+    engine::{FieldError, FieldResult, QueryEngine},
+    evaluate::{FieldScope, evaluate, index},
+    file_fields::FileField,
+    functions::slice_place,
+    links::file_link,
+    parser::ParsedQuery,
+    record::{RecordBase, RecordData},
+    script_text::script_text,
+    sources::SourceReader,
+    syntax::{ClauseKind, FieldSyntax, QueryClause, QueryHeader, SortKey, SourceSyntax},
+    tasks::task_groups,
+    text::cell_value,
+};
+
+/// After this many rows the listener is told.
+const ROWS_BETWEEN_REPORTS: usize = 1024;
+
+/// A row on its way through the clauses.
+#[derive(Clone)]
+pub(super) struct QueryRow<'v> {
+    pub(super) id: Cell<'v>,
+    pub(super) data: Rc<RecordData<'v>>,
+}
+
+/// A query under way.
+pub(super) struct QueryRun<'e, 'v> {
+    engine: &'e QueryEngine<'v>,
+    rows: Vec<QueryRow<'v>>,
+    /// The names of the groups that rows are, the innermost last.
+    groups: Vec<String>,
+    steps: Vec<QueryStep>,
+    dropped: Vec<DroppedRows>,
+}
+
+/// Errors of rows in one step.
+struct StepErrors {
+    dropped: DroppedRows,
+    messages: Vec<String>,
+}
+
+impl StepErrors {
+    fn new(step: &str) -> Self {
+        Self { dropped: DroppedRows::new(step), messages: Vec::new() }
+    }
+
+    /// What a row gave, unless it was an error of this row alone.
+    fn take<T>(&mut self, result: Result<T, FieldError>) -> Result<Option<T>, QueryHalt> {
+        match result {
+            Ok(value) => Ok(Some(value)),
+            Err(FieldError::Row(message)) => {
+                self.dropped.add(&message);
+                if self.messages.len() < 3 {
+                    self.messages.push(message);
+                }
+                Ok(None)
+            }
+            Err(FieldError::Halt(halt)) => Err(halt),
+        }
+    }
+
+    /// The first messages as the original lists them.
+    fn listed(&self) -> String {
+        self.messages.iter().map(|message| format!("- {message}")).collect::<Vec<_>>().join("\n")
+    }
+}
+
+pub(super) fn run<'v>(engine: &QueryEngine<'v>, query: &ParsedQuery) -> Result<DqlAnswer, QueryHalt> {
+    let mut reader = SourceReader { engine, steps: Vec::new() };
+    let everything = SourceSyntax::Folder(String::new());
+    let (source, text) = query.source.as_ref().map_or((&everything, None), |(source, text)| (source, Some(text)));
+    let found = reader.read(source)?;
+    let mut steps = reader.steps;
+    let count = found.pages.len() + found.tables.len();
+    if steps.len() > 1 {
+        steps.push(QueryStep { name: text.cloned().unwrap_or_default(), rows: count, index: None });
+    }
+    let is_task = matches!(query.header, QueryHeader::Task);
+    engine.context.hold(count * 128)?;
+    let mut rows = Vec::with_capacity(count);
+    for number in found.pages.iter() {
+        engine.step().map_err(halted)?;
+        let Some(row) = engine.vault.row(number) else { continue };
+        let page = Rc::new(super::record::PageData::new(row));
+        if is_task {
+            let tasks = page.items().iter().enumerate().filter(|(_, item)| item.status.is_some());
+            rows.extend(tasks.map(|(item, _)| {
+                let base = RecordBase::Item { page: Rc::clone(&page), item, with_page: true };
+                QueryRow { id: Cell::Null, data: Rc::new(RecordData::new(base)) }
+            }));
+        } else {
+            let id = Cell::link(file_link(page.path()));
+            rows.push(QueryRow { id, data: Rc::new(RecordData::page(page)) });
+        }
+    }
+    if is_task {
+        steps.push(QueryStep { name: "TASK".to_owned(), rows: rows.len(), index: None });
+    } else {
+        rows.extend(found.tables);
+    }
+    let mut run = QueryRun { engine, rows, groups: Vec::new(), steps, dropped: Vec::new() };
+    for clause in &query.clauses {
+        run.clause(clause)?;
+    }
+    run.finish(query)
+}
+
+pub(super) fn halted(error: FieldError) -> QueryHalt {
+    match error {
+        FieldError::Row(message) => QueryHalt::Failed(message),
+        FieldError::Halt(halt) => halt,
+    }
+}
+
+/// A row's data as a value: an object if it is one.
+pub(super) fn record_cell<'v>(data: &Rc<RecordData<'v>>) -> Cell<'v> {
+    match data.base() {
+        RecordBase::Object(object) if data.extra().is_empty() => Cell::Object(Rc::clone(object)),
+        _ => Cell::Record(Rc::clone(data)),
+    }
+}
+
+impl<'v> QueryRun<'_, 'v> {
+    fn bind(&self, field: &FieldSyntax) -> BoundField<'v> {
+        bind(self.engine, field)
+    }
+
+    fn in_row(&self, field: &BoundField<'v>, row: &QueryRow<'v>) -> FieldResult<'v> {
+        evaluate(self.engine, field, FieldScope::of_row(Some(&row.data)))
+    }
+
+    fn report(&self, done: usize, total: usize) {
+        if done.is_multiple_of(ROWS_BETWEEN_REPORTS) {
+            self.engine.context.progress(done, total);
+        }
+    }
+
+    fn clause(&mut self, clause: &QueryClause) -> Result<(), QueryHalt> {
+        let incoming = self.rows.len();
+        let mut errors = StepErrors::new(&clause.text);
+        let name = match &clause.kind {
+            ClauseKind::From(source) => {
+                return Err(QueryHalt::Failed(format!("Unrecognized query operation '{}'", source_kind(source))));
+            }
+            ClauseKind::Where(field) => {
+                let field = self.bind(field);
+                let rows = std::mem::take(&mut self.rows);
+                for (at, row) in rows.into_iter().enumerate() {
+                    self.report(at, incoming);
+                    if errors.take(self.in_row(&field, &row))?.is_some_and(|value| value.is_truthy()) {
+                        self.rows.push(row);
+                    }
+                }
+                "where"
+            }
+            ClauseKind::Sort(keys) => {
+                self.sort(keys, &mut errors)?;
+                "sort"
+            }
+            ClauseKind::Limit(field) => {
+                self.limit(field)?;
+                "limit"
+            }
+            ClauseKind::GroupBy(named) => {
+                let field = self.bind(&named.field);
+                self.group(&field, &named.name, &mut errors)?;
+                "group"
+            }
+            ClauseKind::Flatten(named) => {
+                let field = self.bind(&named.field);
+                self.flatten(&field, &named.name, &mut errors)?;
+                "flatten"
+            }
+        };
+        let count = errors.dropped.count;
+        if count > 0 && count >= incoming {
+            return Err(QueryHalt::Failed(format!(
+                "Every row during operation '{name}' failed with an error; first {}:\n\n                {}",
+                count.min(3),
+                errors.listed()
+            )));
+        }
+        if count > 0 {
+            self.dropped.push(errors.dropped);
+        }
+        self.steps.push(QueryStep { name: clause.text.clone(), rows: self.rows.len(), index: None });
+        Ok(())
+    }
+
+    fn sort(&mut self, keys: &[SortKey], errors: &mut StepErrors) -> Result<(), QueryHalt> {
+        let fields: Vec<(BoundField<'v>, bool)> =
+            keys.iter().map(|key| (self.bind(&key.field), key.descending)).collect();
+        let incoming = self.rows.len();
+        self.engine.context.hold(incoming * fields.len() * size_of::<Cell<'_>>())?;
+        let mut tagged = Vec::with_capacity(incoming);
+        for (at, row) in std::mem::take(&mut self.rows).into_iter().enumerate() {
+            self.report(at, incoming);
+            let values: Result<Vec<Cell<'v>>, _> = fields.iter().map(|(field, _)| self.in_row(field, &row)).collect();
+            if let Some(values) = errors.take(values)? {
+                tagged.push((values, row));
+            }
+        }
+        let order = CellOrder::new(self.engine);
+        let mut compare = |left: &(Vec<Cell<'v>>, QueryRow<'v>), right: &(Vec<Cell<'v>>, QueryRow<'v>)| {
+            for ((left, right), (_, descending)) in left.0.iter().zip(&right.0).zip(&fields) {
+                match order.compare(left, right)? {
+                    Ordering::Equal => {}
+                    found if *descending => return Ok(found.reverse()),
+                    found => return Ok(found),
+                }
+            }
+            Ok(Ordering::Equal)
+        };
+        let sorted = stable_sort(tagged, &mut compare).map_err(halted)?;
+        self.rows = sorted.into_iter().map(|(_, row)| row).collect();
+        Ok(())
+    }
+
+    fn limit(&mut self, field: &FieldSyntax) -> Result<(), QueryHalt> {
+        const FAILED: &str = "Failed to execute 'limit' statement: ";
+        let field = self.bind(field);
+        match evaluate(self.engine, &field, FieldScope::of_row(None)) {
+            Ok(Cell::Number(most)) => {
+                self.rows.truncate(slice_place(most, self.rows.len()));
+                Ok(())
+            }
+            Ok(other) => {
+                let (kind, text) = (other.kind().name(), script_text(&other));
+                Err(QueryHalt::Failed(format!("{FAILED}limit should be a number, but got '{kind}' ({text})")))
+            }
+            Err(FieldError::Row(message)) => Err(QueryHalt::Failed(format!("{FAILED}{message}"))),
+            Err(FieldError::Halt(halt)) => Err(halt),
+        }
+    }
+
+    fn group(&mut self, field: &BoundField<'v>, name: &str, errors: &mut StepErrors) -> Result<(), QueryHalt> {
+        let mut keyed = Vec::with_capacity(self.rows.len());
+        for row in std::mem::take(&mut self.rows) {
+            if let Some(key) = errors.take(self.in_row(field, &row))? {
+                keyed.push((key, row));
+            }
+        }
+        let order = CellOrder::new(self.engine);
+        let sorted = stable_sort(keyed, &mut |(left, _), (right, _)| order.compare(left, right)).map_err(halted)?;
+        let mut groups: Vec<(Cell<'v>, Vec<Cell<'v>>)> = Vec::new();
+        // Neighbours are compared, as they may differ from the first of the group.
+        let mut before: Option<Cell<'v>> = None;
+        for (key, row) in sorted {
+            let same = match &before {
+                Some(before) => order.compare(&key, before).map_err(halted)?.is_eq(),
+                None => false,
+            };
+            before = Some(key.clone());
+            match groups.last_mut() {
+                Some((_, rows)) if same => rows.push(record_cell(&row.data)),
+                _ => groups.push((key, vec![record_cell(&row.data)])),
+            }
+        }
+        let name: Rc<str> = name.into();
+        for (key, rows) in groups {
+            let rows = self.engine.list(rows).map_err(halted)?;
+            let mut entries: IndexMap<Rc<str>, Cell<'v>> = IndexMap::with_capacity(3);
+            entries.insert("key".into(), key.clone());
+            entries.insert("rows".into(), rows);
+            entries.insert(Rc::clone(&name), key.clone());
+            if let Cell::Object(object) = self.engine.object(entries).map_err(halted)? {
+                let data = Rc::new(RecordData::new(RecordBase::Object(object)));
+                self.rows.push(QueryRow { id: key, data });
+            }
+        }
+        self.groups.push(name.to_string());
+        Ok(())
+    }
+
+    fn flatten(&mut self, field: &BoundField<'v>, name: &str, errors: &mut StepErrors) -> Result<(), QueryHalt> {
+        let name: Rc<str> = name.into();
+        for row in std::mem::take(&mut self.rows) {
+            let Some(value) = errors.take(self.in_row(field, &row))? else { continue };
+            let mut put = |value: &Cell<'v>| -> Result<(), QueryHalt> {
+                self.engine.step().map_err(halted)?;
+                self.engine.context.hold(128)?;
+                self.engine.deeper(std::iter::once(value)).map_err(halted)?;
+                let data = Rc::new(row.data.with(&name, value.clone()));
+                self.rows.push(QueryRow { id: row.id.clone(), data });
+                Ok(())
+            };
+            match &value {
+                Cell::List(list) => list.items.iter().try_for_each(&mut put)?,
+                other => put(other)?,
+            }
+        }
+        if self.groups.last().is_some_and(|group| **group == *name) {
+            self.groups.pop();
+        }
+        Ok(())
+    }
+
+    /// The values of some named fields in every row; rows with an error in one of them are left out.
+    fn extract(
+        &mut self,
+        fields: &IndexMap<&str, &FieldSyntax>,
+    ) -> Result<Vec<(QueryRow<'v>, Vec<Cell<'v>>)>, QueryHalt> {
+        let fields: Vec<BoundField<'v>> = fields.values().map(|field| self.bind(field)).collect();
+        let rows = std::mem::take(&mut self.rows);
+        let total = rows.len();
+        let mut errors = StepErrors::new("columns");
+        let mut found = Vec::with_capacity(total);
+        for (at, row) in rows.into_iter().enumerate() {
+            self.report(at, total);
+            let values: Result<Vec<Cell<'v>>, _> = fields.iter().map(|field| self.in_row(field, &row)).collect();
+            if let Some(values) = errors.take(values)? {
+                found.push((row, values));
+            }
+        }
+        let count = errors.dropped.count;
+        if count > 0 && count >= total {
+            return Err(QueryHalt::Failed(format!(
+                "Every row during final data extraction failed with an error; first {}:\n\n            {}",
+                count.max(3),
+                errors.listed()
+            )));
+        }
+        if count > 0 {
+            self.dropped.push(errors.dropped);
+        }
+        self.engine.context.progress(total, total);
+        Ok(found)
+    }
+
+    fn value(&self, cell: &Cell<'v>) -> Result<crate::Value, QueryHalt> {
+        cell_value(self.engine, cell).map_err(halted)
+    }
+
+    fn finish(mut self, query: &ParsedQuery) -> Result<DqlAnswer, QueryHalt> {
+        let result = match &query.header {
+            QueryHeader::Table { shows_id, columns } => {
+                // Of two columns with one name both show the last one's values.
+                let fields: IndexMap<&str, &FieldSyntax> =
+                    columns.iter().map(|column| (column.name.as_str(), &column.field)).collect();
+                let places: Vec<usize> =
+                    columns.iter().filter_map(|column| fields.get_index_of(column.name.as_str())).collect();
+                let rows = self.extract(&fields)?;
+                let id_name = self.groups.last().unwrap_or(&self.engine.context.dataview.id_column).clone();
+                let names = columns.iter().map(|column| column.name.clone());
+                let headers = shows_id.then_some(id_name).into_iter().chain(names).collect();
+                let mut table = Vec::with_capacity(rows.len());
+                for (row, values) in rows {
+                    let id = self.value(&row.id)?;
+                    let mut cells = Vec::with_capacity(places.len() + 1);
+                    cells.extend(shows_id.then(|| id.clone()));
+                    for place in &places {
+                        cells.push(self.value(&values[*place])?);
+                    }
+                    table.push(TableRow { id, cells });
+                }
+                DqlResult::Table { headers, shows_id: *shows_id, rows: table }
+            }
+            QueryHeader::List { shows_id, format } => {
+                let fields: IndexMap<&str, &FieldSyntax> = format.iter().map(|field| ("target", field)).collect();
+                let rows = self.extract(&fields)?;
+                let mut entries = Vec::with_capacity(rows.len());
+                for (row, values) in rows {
+                    let id = self.value(&row.id)?;
+                    let value = values.first().map(|value| self.value(value)).transpose()?;
+                    entries.push(ListEntry { id, value });
+                }
+                DqlResult::List { shows_id: *shows_id || format.is_none(), entries }
+            }
+            QueryHeader::Task => {
+                let rows: Vec<Cell<'v>> = self.rows.iter().map(|row| record_cell(&row.data)).collect();
+                DqlResult::Task { tasks: self.tasks(&rows)? }
+            }
+            QueryHeader::Calendar { date } => {
+                let link = FieldSyntax::Variable("file".to_owned());
+                let fields = IndexMap::from([("target", &date.field), ("link", &link)]);
+                let rows = self.extract(&fields)?;
+                let mut entries = Vec::new();
+                for (_, values) in rows {
+                    entries.extend(self.calendar_entry(&values[0], &values[1], &date.name)?);
+                }
+                DqlResult::Calendar { entries }
+            }
+        };
+        let count = result.len();
+        self.steps.push(QueryStep { name: query.header_text.clone(), rows: count, index: None });
+        Ok(DqlAnswer { result, groups: self.groups, steps: self.steps, dropped: self.dropped })
+    }
+
+    fn tasks(&self, rows: &[Cell<'v>]) -> Result<TaskGrouping, QueryHalt> {
+        task_groups(self.engine, rows, &self.groups).map_err(halted)
+    }
+
+    fn calendar_entry(&self, date: &Cell<'v>, file: &Cell<'v>, name: &str) -> Result<Option<CalendarEntry>, QueryHalt> {
+        let link = match file {
+            Cell::File(page) => super::file_fields::file_value(self.engine, page, FileField::Link),
+            other => index(self.engine, other, &Cell::text("link")).ok(),
+        };
+        let link = self.value(&link.unwrap_or(Cell::Null))?;
+        match date {
+            Cell::Null => Ok(None),
+            Cell::Date(date) => Ok(date.to_value().map(|date| CalendarEntry { date, link })),
+            other => {
+                let kind = other.kind().name();
+                Err(QueryHalt::Failed(format!("CALENDAR needs a date, but '{name}' is of type '{kind}' in a row")))
+            }
+        }
+    }
+}
+
+fn source_kind(source: &SourceSyntax) -> &'static str {
+    match source {
+        SourceSyntax::Folder(_) => "folder",
+        SourceSyntax::Tag(_) => "tag",
+        SourceSyntax::Csv(_) => "csv",
+        SourceSyntax::Link { .. } => "link",
+        SourceSyntax::Not(_) => "negate",
+        SourceSyntax::Chain(..) => "binaryop",
+    }
+}

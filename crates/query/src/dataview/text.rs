@@ -1,0 +1,107 @@
+//! Values as text, and as values that every language knows.
+
+use indexmap::IndexMap;
+
+use crate::{LuxonDate, Object, Value, format_luxon, js_number::number_text};
+
+use super::{
+    cell::{Cell, ExternalLink, number_value},
+    compare::object_entries,
+    engine::{FieldError, QueryEngine},
+    links::link_text,
+};
+
+/// What `string()`, `+` with a text, `join` and the output of lists make of a value.
+pub(super) fn cell_text<'v>(engine: &QueryEngine<'v>, cell: &Cell<'v>) -> Result<String, FieldError> {
+    let mut text = String::new();
+    write_text(engine, cell, false, &mut text)?;
+    Ok(text)
+}
+
+/// Lists inside of other values stand in brackets.
+fn write_text<'v>(engine: &QueryEngine<'v>, cell: &Cell<'v>, nested: bool, out: &mut String) -> Result<(), FieldError> {
+    engine.step()?;
+    let before = out.len();
+    match cell {
+        Cell::Null => *out += &engine.context.dataview.null_text,
+        Cell::Boolean(value) => *out += if *value { "true" } else { "false" },
+        Cell::Number(number) => *out += &number_text(*number),
+        Cell::Text(text) => *out += text,
+        Cell::Date(date) => *out += &date_text(engine, date),
+        Cell::Duration(duration) => *out += &duration.normalised().human_text(),
+        Cell::Link(link) => *out += &link_text(link),
+        Cell::Function(_) => *out += "<function>",
+        Cell::Widget(link) => *out += &widget_text(link),
+        Cell::List(list) => {
+            out.push_str(if nested { "[" } else { "" });
+            for (at, item) in list.items.iter().enumerate() {
+                out.push_str(if at > 0 { ", " } else { "" });
+                write_text(engine, item, true, out)?;
+            }
+            out.push_str(if nested { "]" } else { "" });
+            return Ok(());
+        }
+        Cell::Object(_) | Cell::Record(_) | Cell::File(_) => {
+            *out += "{ ";
+            for (at, (name, value)) in object_entries(engine, cell).iter().enumerate() {
+                out.push_str(if at > 0 { ", " } else { "" });
+                *out += name;
+                *out += ": ";
+                write_text(engine, value, true, out)?;
+            }
+            *out += " }";
+            return Ok(());
+        }
+    }
+    let written = out.len() - before;
+    if written > 64 { engine.hold(written) } else { Ok(()) }
+}
+
+/// Without a time of day if it is midnight, thousandths of seconds aside.
+pub(super) fn date_text(engine: &QueryEngine<'_>, date: &LuxonDate) -> String {
+    let settings = &engine.context.dataview;
+    let wall = date.wall();
+    let midnight = (wall.hour, wall.minute, wall.second) == (0, 0, 0);
+    format_luxon(date, if midnight { &settings.date_format } else { &settings.date_time_format })
+}
+
+pub(super) fn widget_text(link: &ExternalLink) -> String {
+    format!("[{}]({})", link.display, link.url)
+}
+
+/// The value for an answer. Functions and external links become what they look like.
+pub(super) fn cell_value<'v>(engine: &QueryEngine<'v>, cell: &Cell<'v>) -> Result<Value, FieldError> {
+    engine.step()?;
+    Ok(match cell {
+        Cell::Null => Value::Null,
+        Cell::Boolean(value) => Value::Boolean(*value),
+        Cell::Number(number) => number_value(*number),
+        Cell::Text(text) => {
+            if text.len() > 64 {
+                engine.hold(text.len())?;
+            }
+            Value::Text(text.to_string())
+        }
+        Cell::Date(date) => match date.to_value() {
+            Some(date) => Value::Date(date),
+            None => Value::Text(date_text(engine, date)),
+        },
+        Cell::Duration(duration) => Value::Duration(**duration),
+        Cell::Link(link) => Value::Link((**link).clone()),
+        Cell::Function(_) => Value::from("<function>"),
+        Cell::Widget(link) => Value::Text(widget_text(link)),
+        Cell::List(list) => {
+            engine.hold(list.items.len() * size_of::<Value>())?;
+            Value::List(list.items.iter().map(|item| cell_value(engine, item)).collect::<Result<_, _>>()?)
+        }
+        Cell::Object(_) | Cell::Record(_) | Cell::File(_) => {
+            let entries = object_entries(engine, cell);
+            engine.hold(entries.len() * (size_of::<Value>() + 32))?;
+            let mut object: Object = IndexMap::with_capacity(entries.len());
+            for (name, value) in entries {
+                object.insert(name.to_string(), cell_value(engine, &value)?);
+            }
+            Value::Object(object)
+        }
+    })
+}

@@ -1,0 +1,189 @@
+//! From the configured rights of a client to the grant that its calls are judged by. Equal rights give the same grant:
+//! caches rely on that.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::Arc,
+};
+
+use lapidary_auth::{ScopeSet, TokenRights, ToolLevel};
+use lapidary_pipeline::Grant;
+use lapidary_tools::{
+    Effect, ProfileRules, ProfileView, SelectionError, TOOL_SET, ToolGroup, ToolKind, ToolSelection, ToolSpec,
+};
+use lapidary_vault::{PathPrefix, Policy, ScopeError};
+use parking_lot::Mutex;
+
+use crate::config::Config;
+
+/// How many grants from scopes are kept. An issuer can write any number of scope lists, and each grant has its own tool list.
+const SCOPED_GRANTS: usize = 100;
+
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum GrantError {
+    #[error("--tools or --exclude-tools: {0}")]
+    Tools(#[from] SelectionError),
+    #[error("profile '{name}': {error}")]
+    Profile { name: String, error: SelectionError },
+    #[error("there is no profile '{0}'")]
+    NoProfile(String),
+    #[error("path policy: {0}")]
+    Paths(#[from] ScopeError),
+    #[error("none of its vaults is served; there are: {}", .0.join(", "))]
+    NoVault(Vec<String>),
+}
+
+/// Builds each grant once.
+pub(crate) struct GrantMaker {
+    own_profiles: BTreeMap<String, ProfileRules>,
+    /// For callers without their own rights.
+    default_profile: String,
+    selection: ToolSelection,
+    /// Of the vaults that are served.
+    vaults: Vec<String>,
+    made: Mutex<MadeGrants>,
+}
+
+#[derive(Default)]
+struct MadeGrants {
+    profiles: BTreeMap<ProfileKey, Arc<ProfileView>>,
+    grants: BTreeMap<TokenRights, Arc<Grant>>,
+    /// Those with scopes, the oldest first.
+    scoped: VecDeque<TokenRights>,
+}
+
+/// What distinguishes profiles: tools name the vaults in their schemas.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+struct ProfileKey {
+    name: String,
+    vaults: Vec<String>,
+    read_only: bool,
+}
+
+impl GrantMaker {
+    pub(crate) fn new(config: &Config, selection: ToolSelection, vaults: Vec<String>) -> Self {
+        Self {
+            own_profiles: config.profiles.clone(),
+            default_profile: config.profile.clone(),
+            selection,
+            vaults,
+            made: Mutex::default(),
+        }
+    }
+
+    pub(crate) fn vaults(&self) -> &[String] {
+        &self.vaults
+    }
+
+    /// What a client with these rights may use. Vaults that are not served are left out.
+    pub(crate) fn grant(&self, rights: &TokenRights) -> Result<Arc<Grant>, GrantError> {
+        let mut made = self.made.lock();
+        if let Some(grant) = made.grants.get(rights) {
+            return Ok(Arc::clone(grant));
+        }
+        let served: Vec<String> = match &rights.vaults {
+            Some(own) => self.vaults.iter().filter(|name| own.contains(name)).cloned().collect(),
+            None => self.vaults.clone(),
+        };
+        if served.is_empty() {
+            return Err(GrantError::NoVault(self.vaults.clone()));
+        }
+        let name = rights.profile.as_deref().unwrap_or(&self.default_profile);
+        let key = ProfileKey { name: name.to_owned(), vaults: served.clone(), read_only: rights.read_only };
+        let profile = match &rights.scopes {
+            None => self.profile(&mut made, key)?,
+            Some(scopes) => Arc::new(within(self.new_profile(&key)?, &ScopeSet::new(scopes))),
+        };
+        let vaults = rights.vaults.is_some().then_some(served);
+        let grant = Arc::new(Grant { profile, paths: own_paths(rights)?.map(Arc::new), vaults });
+        made.grants.insert(rights.clone(), Arc::clone(&grant));
+        if rights.scopes.is_some() {
+            made.scoped.push_back(rights.clone());
+            if made.scoped.len() > SCOPED_GRANTS
+                && let Some(oldest) = made.scoped.pop_front()
+            {
+                made.grants.remove(&oldest);
+            }
+        }
+        Ok(grant)
+    }
+
+    /// A profile with all vaults and all its tools.
+    pub(crate) fn whole_profile(&self, name: &str) -> Result<Arc<ProfileView>, GrantError> {
+        let key = ProfileKey { name: name.to_owned(), vaults: self.vaults.clone(), read_only: false };
+        self.profile(&mut self.made.lock(), key)
+    }
+
+    fn profile(&self, made: &mut MadeGrants, key: ProfileKey) -> Result<Arc<ProfileView>, GrantError> {
+        if let Some(profile) = made.profiles.get(&key) {
+            return Ok(Arc::clone(profile));
+        }
+        let profile = Arc::new(self.new_profile(&key)?);
+        made.profiles.insert(key, Arc::clone(&profile));
+        Ok(profile)
+    }
+
+    fn new_profile(&self, key: &ProfileKey) -> Result<ProfileView, GrantError> {
+        let own = self.own_profiles.get(&key.name).cloned();
+        // The words of built-in profiles are known to be valid, and every start would pay for the check.
+        if let Some(rules) = &own {
+            let words: Vec<String> = rules.allow.iter().chain(&rules.exclude).cloned().collect();
+            let refused = |error| GrantError::Profile { name: key.name.clone(), error };
+            ToolSelection::check(TOOL_SET, &words).map_err(refused)?;
+        }
+        let rules = own.or_else(|| ProfileRules::built_in(&key.name));
+        let mut rules = rules.ok_or_else(|| GrantError::NoProfile(key.name.clone()))?;
+        if key.read_only {
+            // A tool that could never change anything is not offered.
+            rules.most = Effect::Read;
+        }
+        Ok(ProfileView::new(&key.name, TOOL_SET, &rules, &self.selection, &key.vaults)?)
+    }
+}
+
+/// The part of a profile that scopes cover.
+fn within(profile: ProfileView, scopes: &ScopeSet) -> ProfileView {
+    let covers = |spec: &ToolSpec| {
+        let (own, whole) = levels(spec);
+        let declaration = &spec.declaration;
+        scopes.covers_tool(spec.name(), own)
+            || scopes.covers_group(declaration.group.name())
+            || scopes.covers_vault(whole)
+    };
+    let shows = |group: ToolGroup| {
+        let resource = match group {
+            ToolGroup::Read => Some("obsidian-vault-note"),
+            ToolGroup::Vault => Some("obsidian-tags"),
+            _ => None,
+        };
+        let vault = scopes.covers_vault(ToolLevel::Read) || scopes.covers_group(group.name());
+        vault || resource.is_some_and(|resource| scopes.covers_resource(resource))
+    };
+    profile.within(&covers, &shows)
+}
+
+/// The level of a tool in its own scope, where deleting is writing as in the original, and in a scope for the whole vault.
+/// The calls of a batch or a relay are judged separately.
+fn levels(spec: &ToolSpec) -> (ToolLevel, ToolLevel) {
+    match (spec.kind, spec.effect) {
+        (ToolKind::Read | ToolKind::Agent | ToolKind::Relay, _) => (ToolLevel::Read, ToolLevel::Read),
+        (ToolKind::Write, Effect::Destroy) => (ToolLevel::Write, ToolLevel::Admin),
+        (ToolKind::Write | ToolKind::Batch, _) => (ToolLevel::Write, ToolLevel::Write),
+    }
+}
+
+/// The folders of a client, if it has its own.
+fn own_paths(rights: &TokenRights) -> Result<Option<Policy>, ScopeError> {
+    let TokenRights { read_paths, write_paths, read_only, .. } = rights;
+    if (read_paths, write_paths, *read_only) == (&None, &None, false) {
+        return Ok(None);
+    }
+    let (read, write) = (prefixes(read_paths)?, prefixes(write_paths)?);
+    // Refusing to create a file would reveal whether it exists, so a caller cannot write where it cannot read.
+    let write = write.or_else(|| read.clone());
+    Ok(Some(Policy { read, write, read_only: *read_only, ..Policy::default() }))
+}
+
+pub(crate) fn prefixes(list: &Option<Vec<String>>) -> Result<Option<Vec<PathPrefix>>, ScopeError> {
+    list.as_ref().map(|list| list.iter().map(|prefix| PathPrefix::parse(prefix)).collect()).transpose()
+}
