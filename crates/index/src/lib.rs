@@ -24,8 +24,8 @@ mod vault_rows;
 mod visible;
 
 use lapidary_store::{
-    Backend, Change, ChangeSet, Cursor, FileStamp, FileStat, FolderNames, ListingOptions, PlaceState, Scope,
-    StoreError, TextRoom, VaultDelta, VaultLimits, VaultPath, WalkedFolder, lock, posix, rebased,
+    Backend, Change, ChangeSet, Cursor, ElapsedTime, FileStamp, FileStat, FolderNames, ListingOptions, PlaceState,
+    Scope, StoreError, TextRoom, VaultDelta, VaultLimits, VaultPath, WalkedFolder, lock, posix, rebased,
 };
 
 pub use digest::{BodyStructure, Digest, LinkDigest, TaskDigest, digest};

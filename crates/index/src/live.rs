@@ -5,7 +5,7 @@ use std::{
         Arc, Once,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use lapidary_store::maintenance::run_aside;
@@ -21,8 +21,8 @@ use super::{
     visible::{VisibleSet, VisibleSets},
 };
 use crate::{
-    Backend, Cursor, FileStat, FolderNames, ListingOptions, PlaceState, Scope, StoreError, TextRoom, VaultDelta,
-    VaultLimits, VaultPath, VisibleFiles, WalkedFolder, lock,
+    Backend, Cursor, ElapsedTime, FileStat, FolderNames, ListingOptions, PlaceState, Scope, StoreError, TextRoom,
+    VaultDelta, VaultLimits, VaultPath, VisibleFiles, WalkedFolder, lock,
 };
 
 /// How often notes are read again because they changed while being read.
@@ -44,7 +44,7 @@ pub struct VaultIndex {
     /// Held while digests are built; readers of files and texts do not wait for it.
     digesting: Mutex<()>,
     pub progress: WorkProgress,
-    started: Instant,
+    started: ElapsedTime,
     /// The time of the last call, in milliseconds since the start.
     used: AtomicU64,
     /// Whether background work is scheduled.
@@ -94,7 +94,7 @@ impl VaultIndex {
             sync: Mutex::default(),
             digesting: Mutex::default(),
             progress: WorkProgress::default(),
-            started: Instant::now(),
+            started: ElapsedTime::start(),
             used: AtomicU64::new(0),
             kept: Once::new(),
             digesting_aside: AtomicBool::new(false),

@@ -47,6 +47,7 @@ fn options() -> Options {
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
 }
 
+#[expect(clippy::disallowed_methods, reason = "a bench measures")]
 fn time(corpus: &[String], rounds: usize, read: impl Fn(&str) -> usize) -> Duration {
     let start = Instant::now();
     for _ in 0..rounds {

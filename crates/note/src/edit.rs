@@ -32,7 +32,7 @@ pub(crate) use draft::{DocumentDraft, TextChange, preview, shared_ends};
 pub use lines::{LineRange, whole_lines};
 pub use link::{LinkForm, LinkRelocation, LinkRetarget};
 pub use merge::InsertSide;
-pub use property::{PropertyEdit, PropertyError, PropertyPath};
+pub use property::{PropertyEdit, PropertyError, PropertyPath, block_yaml, edit_yaml};
 pub use property_tag::TagEdit;
 pub use replace::{Occurrence, ReplaceError, ReplaceResult};
 pub use section::{BlankLines, MovedPart, MovedText, PartPlace, SectionEdit, SectionPart};

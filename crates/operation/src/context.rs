@@ -6,11 +6,11 @@ use std::{
         Arc,
         atomic::{AtomicU8, AtomicU64, Ordering},
     },
-    time::{Duration, Instant, SystemTime},
+    time::{Duration, SystemTime},
 };
 
 use jiff::Zoned;
-use lapidary_vault::{ScanStop, VaultPath};
+use lapidary_vault::{ElapsedTime, ScanStop, VaultPath};
 use serde::{Deserialize, Serialize};
 
 use crate::{Catalogue, Interruption, ListedPrompt, MemoryBudget, Reason};
@@ -151,7 +151,7 @@ pub struct Cancel {
     /// The number of checks, and its limit: for tests that count instead of waiting.
     checks: Arc<AtomicU64>,
     most_checks: u64,
-    started: Instant,
+    started: ElapsedTime,
     allowed: Duration,
     /// Extra time for a call that answers with partial results.
     to_answer: Duration,
@@ -169,7 +169,7 @@ impl Cancel {
             state: Arc::new(AtomicU8::new(RUNNING)),
             checks: Arc::default(),
             most_checks: u64::MAX,
-            started: Instant::now(),
+            started: ElapsedTime::start(),
             allowed,
             to_answer: Duration::ZERO,
         }

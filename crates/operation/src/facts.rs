@@ -3,7 +3,7 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::Reason;
+use crate::{JsonTextError, Reason, json_text};
 
 /// The facts of a reply: a JSON object, kept as the text that is sent. Most are never inspected, so they are not parsed
 /// into a tree of values.
@@ -59,7 +59,7 @@ impl ReplyFacts {
     /// Whether a name, as written in JSON, is the key of a fact or of something inside one. In strings, quotes are
     /// escaped.
     fn may_have(&self, name: &str) -> bool {
-        self.0.contains(&format!("{name}:"))
+        memchr::memmem::find(self.0.as_bytes(), format!("{name}:").as_bytes()).is_some()
     }
 }
 
@@ -71,10 +71,10 @@ impl From<Map<String, Value>> for ReplyFacts {
 }
 
 /// The one place where the facts of a reply become text.
-fn serialised(facts: &impl Serialize) -> serde_json::Result<String> {
+fn serialised(facts: &impl Serialize) -> Result<String, JsonTextError> {
     #[cfg(test)]
     tests::SERIALISED.set(tests::SERIALISED.get() + 1);
-    serde_json::to_string(facts)
+    json_text(facts)
 }
 
 #[cfg(test)]

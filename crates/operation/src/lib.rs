@@ -13,6 +13,7 @@ mod catalogue;
 mod context;
 mod facts;
 pub mod fence;
+mod json_text;
 mod lazy_schemas;
 mod listed;
 mod payload;
@@ -35,6 +36,7 @@ pub use catalogue::{
 };
 pub use context::{Cancel, ChangeAuthor, ChangeOwnership, Context, ScanLimits, WalkCost};
 pub use facts::ReplyFacts;
+pub use json_text::{JsonTextError, json_text};
 pub use payload::{
     CheckpointHistory, CompletedValues, ContentForm, FileSubscription, FilledPrompt, ListedPrompt, PromptArgument,
     PromptsSeen, ReadPayload, ResourceBody, VaultState,

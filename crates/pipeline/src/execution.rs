@@ -1,9 +1,6 @@
 //! The state of one call on its way through the stages.
 
-use std::{
-    sync::Arc,
-    time::{Instant, SystemTime},
-};
+use std::{sync::Arc, time::SystemTime};
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{
@@ -12,7 +9,7 @@ use lapidary_tools::{
     quote::{quoted, quoted_path},
     render_refusal,
 };
-use lapidary_vault::{LateSave, Receipt, Scope, Turn, View};
+use lapidary_vault::{ElapsedTime, LateSave, Receipt, Scope, Turn, View};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -32,7 +29,7 @@ pub(crate) struct Execution<'a> {
     pub(crate) executor: &'a Executor,
     pub(crate) invocation: &'a Invocation,
     pub(crate) cancel: &'a Cancel,
-    pub(crate) started: Instant,
+    pub(crate) started: ElapsedTime,
     pub(crate) time: SystemTime,
     /// The operation by name: as sent, and as declared once it is found.
     pub(crate) operation_name: String,
@@ -145,7 +142,7 @@ impl<'a> Execution<'a> {
             executor,
             invocation,
             cancel,
-            started: Instant::now(),
+            started: ElapsedTime::start(),
             time: executor.setup.clock.now(),
             operation_name: name,
             via: invocation.approved.map(|_| "approvals"),

@@ -23,7 +23,8 @@ mod words;
 
 pub use bases::{
     BaseAnswer, BaseColumn, BaseDate, BaseDuration, BaseFile, BaseFileHandle, BaseGroup, BaseLink, BaseList,
-    BaseObject, BaseProblem, BaseRegexp, BaseRow, BaseSummary, BaseValue, BaseViewName,
+    BaseObject, BaseProblem, BaseReference, BaseRegexp, BaseRow, BaseSummary, BaseText, BaseValue, BaseViewName,
+    base_texts,
 };
 pub use collation::collate;
 pub use csv::csv_rows;

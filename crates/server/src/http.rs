@@ -2,6 +2,7 @@
 
 mod client_identity;
 mod known_clients;
+mod quoted_facts;
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -83,6 +84,7 @@ fn router(mcp: McpServer, settings: &HttpConfig, clients: KnownClients) -> Route
     let limit = from_fn_with_state((owners.clone(), sessions), limit_sessions);
     Router::new()
         .route_service(&settings.endpoint_path, service)
+        .route_layer(from_fn(quoted_facts::unquote))
         .route_layer(limit)
         .route_layer(from_fn(strict))
         // Unknown paths need no authentication: clients probe for other ways to identify themselves.

@@ -8,12 +8,10 @@
 mod line;
 mod sink;
 
-use std::{
-    sync::atomic::{AtomicU64, Ordering},
-    time::Instant,
-};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use lapidary_pipeline::Clock;
+use lapidary_vault::ElapsedTime;
 use tracing::{
     Event, Level, Metadata, Subscriber,
     level_filters::LevelFilter,
@@ -72,7 +70,7 @@ impl LogLayer {
 /// The data of an open span.
 struct OpenSpan {
     fields: EventFields,
-    opened: Instant,
+    opened: ElapsedTime,
 }
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLayer {
@@ -95,7 +93,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLayer {
             if span.parent().is_none() {
                 fields.push("call", (self.calls.fetch_add(1, Ordering::Relaxed) + 1).into());
             }
-            span.extensions_mut().insert(OpenSpan { fields, opened: Instant::now() });
+            span.extensions_mut().insert(OpenSpan { fields, opened: ElapsedTime::start() });
         }
     }
 

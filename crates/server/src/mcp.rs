@@ -209,7 +209,7 @@ impl ServerHandler for McpServer {
             Some(rendered) => Some(rendered),
             None => calling::failed("a question was asked again after its answer", &self.profile(&context)).rendered(),
         };
-        Ok(rendered.map(|rendered| result(rendered, self.shared.connection)).unwrap_or_default().into())
+        Ok(rendered.map(result).unwrap_or_default().into())
     }
 
     async fn list_prompts(
@@ -362,16 +362,13 @@ fn not_offered(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"), None)
 }
 
-fn result(rendered: RenderedReply, connection: Connection) -> CallToolResult {
+fn result(rendered: RenderedReply) -> CallToolResult {
     let is_error = rendered.is_error;
     let (text, facts) = rendered.into_parts();
     let text = text.into_iter().map(ContentBlock::text).collect();
     let mut result = if is_error { CallToolResult::error(text) } else { CallToolResult::success(text) };
-    result.structured_content = Some(match connection {
-        // Our own transport inserts it unchanged, so that it is not serialised again.
-        Connection::Stdio => Value::String(facts.into_json()),
-        Connection::Http => Value::Object(facts.to_map()),
-    });
+    // JSON already: both transports insert it unchanged, so that it is not serialised again.
+    result.structured_content = Some(Value::String(facts.into_json()));
     result
 }
 

@@ -4,6 +4,7 @@
 mod backend;
 mod change;
 mod checkpoint;
+mod elapsed;
 mod error;
 mod file;
 mod limits;
@@ -21,6 +22,7 @@ pub use backend::{
 };
 pub use change::{Change, ChangeDiff, ChangeSet, ContentGuard, FileChange, JoinError, Receipt, TrashKind, rebased};
 pub use checkpoint::{ChangeOrigin, CheckpointKind, CheckpointRecord, EntryRecord, LedgerError, PathFilter, Retention};
+pub use elapsed::ElapsedTime;
 pub use error::StoreError;
 pub use file::File;
 pub use limits::VaultLimits;

@@ -18,6 +18,8 @@ use std::{
     time::{Duration, Instant},
 };
 
+use crate::ElapsedTime;
+
 /// Returns when it wants to run again; `None` means never.
 type MaintenanceTask = Box<dyn FnMut() -> Option<Duration> + Send>;
 
@@ -35,7 +37,7 @@ static TASKS: OnceLock<Sender<ScheduledTask>> = OnceLock::new();
 
 /// Runs a task after a while, and again whenever it asks to.
 pub fn schedule(after: Duration, task: impl FnMut() -> Option<Duration> + Send + 'static) -> Result<(), NotScheduled> {
-    let scheduled = ScheduledTask { due: Instant::now() + after, task: Box::new(task) };
+    let scheduled = ScheduledTask { due: ElapsedTime::moment_after(after), task: Box::new(task) };
     TASKS.get_or_init(start).send(scheduled).map_err(|_| NotScheduled)
 }
 
@@ -62,7 +64,7 @@ fn run(tasks: &Receiver<ScheduledTask>) {
     loop {
         let arrived = match due.peek() {
             None => tasks.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(Reverse((at, _))) => tasks.recv_timeout(at.saturating_duration_since(Instant::now())),
+            Some(Reverse((at, _))) => tasks.recv_timeout(ElapsedTime::until(*at)),
         };
         match arrived {
             Ok(ScheduledTask { due: at, task }) => {
@@ -78,7 +80,7 @@ fn run(tasks: &Receiver<ScheduledTask>) {
                 let Some(task) = waiting[number].as_mut() else { continue };
                 // A panicking task has reported it on stderr and is not run again; the others continue.
                 match catch_unwind(AssertUnwindSafe(task)) {
-                    Ok(Some(again)) => due.push(Reverse((Instant::now() + again, number))),
+                    Ok(Some(again)) => due.push(Reverse((ElapsedTime::moment_after(again), number))),
                     Ok(None) | Err(_) => waiting[number] = None,
                 }
             }

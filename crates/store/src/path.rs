@@ -91,6 +91,11 @@ impl VaultPath {
         self.name().to_ascii_lowercase().ends_with(".canvas")
     }
 
+    /// A saved query with its views.
+    pub fn is_base(&self) -> bool {
+        self.name().to_ascii_lowercase().ends_with(".base")
+    }
+
     pub fn as_str(&self) -> &str {
         &self.0
     }

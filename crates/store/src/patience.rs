@@ -70,9 +70,10 @@ impl Drop for QueueTicket<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::{sync::Arc, thread, time::Instant};
+    use std::{sync::Arc, thread};
 
     use super::*;
+    use crate::ElapsedTime;
 
     #[test]
     fn waiters_are_served_in_order_of_arrival() {
@@ -103,7 +104,7 @@ mod tests {
         let first = queue.wait(&|| true).unwrap();
         let line = Arc::clone(&queue);
         let impatient = thread::spawn(move || {
-            let started = Instant::now();
+            let started = ElapsedTime::start();
             line.wait(&|| started.elapsed() < Duration::from_millis(20)).is_none()
         });
         assert!(impatient.join().unwrap());

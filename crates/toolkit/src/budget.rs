@@ -1,9 +1,9 @@
 //! The budget of a call: files, bytes and time.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use lapidary_operation::{Cancel, Context};
-use lapidary_vault::ScanStop;
+use lapidary_vault::{ElapsedTime, ScanStop};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
@@ -44,7 +44,8 @@ impl OperationsInput {
 pub struct BudgetLimits {
     pub files: Option<usize>,
     pub bytes: Option<u64>,
-    until: Option<Instant>,
+    started: ElapsedTime,
+    allowed: Duration,
 }
 
 impl BudgetLimits {
@@ -58,7 +59,8 @@ impl BudgetLimits {
         Self {
             files: files.map(|files| usize::try_from(files).unwrap_or(usize::MAX)),
             bytes: unless_zero(own(|budget| budget.max_bytes_read).unwrap_or(context.scan.max_bytes)),
-            until: Instant::now().checked_add(asked.map_or(left, |asked| asked.min(left))),
+            started: ElapsedTime::start(),
+            allowed: asked.map_or(left, |asked| asked.min(left)),
         }
     }
 
@@ -69,10 +71,10 @@ impl BudgetLimits {
     }
 
     pub fn stop(&self, cancel: &Cancel) -> Option<ScanStop> {
-        match self.until {
-            _ if cancel.check().is_err() => Some(ScanStop::Cancelled),
-            Some(until) if Instant::now() >= until => Some(ScanStop::Deadline),
-            _ => None,
+        match () {
+            () if cancel.check().is_err() => Some(ScanStop::Cancelled),
+            () if self.started.elapsed() >= self.allowed => Some(ScanStop::Deadline),
+            () => None,
         }
     }
 }

@@ -3,6 +3,7 @@
 //! `lapidary-operation`; code for a single tool stays with it in `lapidary-tools`.
 
 pub mod appending;
+pub mod base_edit;
 pub mod block;
 pub mod budget;
 pub mod checkpoint;

@@ -6,10 +6,11 @@ use std::{
 };
 
 use lapidary_note::{
-    CanvasKind, Document, EditError, FileContent, Link, LinkForm, LinkKind, LinkRetarget, Note, PropertyPath,
-    canvas_values, count_steps, with_canvas_values,
+    CanvasKind, Document, EditError, FileContent, Link, LinkForm, LinkKind, LinkRetarget, Note, PropertyEdit,
+    PropertyPath, YamlValue, canvas_values, count_steps, edit_yaml, read_yaml, with_canvas_values,
 };
 use lapidary_operation::{Context, PathRefusal, Reason};
+use lapidary_query::{BaseReference, base_texts};
 use lapidary_vault::{
     Change, ContentGuard, File, VaultPath, View, VisibleFiles, VisibleNotes,
     links::{FileMoves, FileNames, LinkFormat, RewrittenLink, WrittenLink, folded_name},
@@ -58,6 +59,8 @@ pub struct FileMoving<'v> {
     notes: &'v VisibleNotes,
     after: NamesAfter<'v>,
     format: LinkFormat,
+    /// The folder that moves as a whole, and where it goes.
+    folder: Option<(VaultPath, VaultPath)>,
     output: LinksOutput,
 }
 
@@ -114,7 +117,14 @@ impl<'v> FileMoving<'v> {
             by_name.entry(folded_name(to.name()).into_owned()).or_default().push(to.clone());
         }
         let after = NamesAfter { notes, moved, gone, by_name };
-        Ok(Self { notes, after, format: view.app_settings().new_links, output: LinksOutput::default() })
+        let format = view.app_settings().new_links;
+        Ok(Self { notes, after, format, folder: None, output: LinksOutput::default() })
+    }
+
+    /// The same where the files are all of a folder, whose name follows in bases too.
+    #[must_use]
+    pub fn with_folder(self, from: VaultPath, to: VaultPath) -> Self {
+        Self { folder: Some((from, to)), ..self }
     }
 
     /// All files whose links have to change, by their old path; those that may not be changed are only counted.
@@ -130,10 +140,10 @@ impl<'v> FileMoving<'v> {
                     continue;
                 }
             };
-            let found = if source.is_note() {
-                self.in_note(context, &source, &before)?
-            } else {
-                self.in_canvas(&source, &before)
+            let found = match () {
+                () if source.is_note() => self.in_note(context, &source, &before)?,
+                () if source.is_base() => self.in_base(&source, &before),
+                () => self.in_canvas(&source, &before),
             };
             let Some((count, content)) = found else { continue };
             match content {
@@ -151,7 +161,7 @@ impl<'v> FileMoving<'v> {
     }
 
     /// Every file with a link that may lead elsewhere after the move: files that mention an old or new name, files that
-    /// move, and canvases.
+    /// move, canvases and bases.
     fn sources(&self) -> BTreeSet<VaultPath> {
         let mut sources = BTreeSet::new();
         for (from, to) in &self.after.moved {
@@ -162,7 +172,8 @@ impl<'v> FileMoving<'v> {
                 sources.insert(from.clone());
             }
         }
-        sources.extend(self.notes.iter().map(|entry| entry.path()).filter(|path| path.is_canvas()).cloned());
+        let is_looked_through = |path: &&VaultPath| path.is_canvas() || path.is_base();
+        sources.extend(self.notes.iter().map(|entry| entry.path()).filter(is_looked_through).cloned());
         sources.retain(|path| !self.after.gone.contains(path));
         sources
     }
@@ -282,6 +293,47 @@ impl<'v> FileMoving<'v> {
 
 /// What a link counts that is looked up.
 const LINK_STEPS: usize = 64;
+
+impl FileMoving<'_> {
+    /// The same for a base: links, paths and folders in its filters and formulas. One that cannot be read is left alone.
+    fn in_base(&self, source: &VaultPath, before: &File) -> Option<RelinkedFile> {
+        let base = Document::open(before.content.clone()).ok()?;
+        let root = read_yaml(base.shown()).ok()?;
+        let (mut edited, mut count) = (Some(base.shown().to_owned()), 0);
+        for text in base_texts(&root) {
+            let Some((new, names)) = text.renamed(&mut |reference| self.renamed(reference, source)) else { continue };
+            count += names;
+            let path = PropertyPath::of(text.way);
+            edited = edited.zip(path).and_then(|(yaml, path)| {
+                edit_yaml(&yaml, &PropertyEdit::Set { path: &path, value: &YamlValue::Text(new) }).ok()
+            });
+        }
+        (count > 0).then(|| (count, edited.map(|edited| base.in_own_form(&edited))))
+    }
+
+    /// What a name in a base becomes; nothing if it stays.
+    fn renamed(&self, reference: BaseReference<'_>, source: &VaultPath) -> Option<String> {
+        let moved = |path: &str| self.after.moved.get(&VaultPath::parse(path).ok()?).map(VaultPath::to_string);
+        match reference {
+            BaseReference::Path(path) => moved(path),
+            BaseReference::Folder(folder) => {
+                let (from, to) = self.folder.as_ref()?;
+                let rest = folder.strip_prefix(from.as_str())?;
+                (rest.is_empty() || rest.starts_with('/')).then(|| format!("{to}{rest}"))
+            }
+            // A whole path stays one; any other name is written as links are.
+            BaseReference::Link(link) => moved(link)
+                .or_else(|| {
+                    moved(&format!("{link}.md")).filter(|_| link.contains('/')).map(|path| without_ending(&path))
+                })
+                .or_else(|| self.rewrite(LinkForm::Wiki, link, None, source).map(|rewritten| rewritten.linkpath)),
+        }
+    }
+}
+
+fn without_ending(path: &str) -> String {
+    path.strip_suffix(".md").unwrap_or(path).to_owned()
+}
 
 /// How many links of a file have to change, and the file with the changed links, if possible.
 type RelinkedFile = (usize, Option<FileContent>);

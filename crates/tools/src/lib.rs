@@ -21,8 +21,8 @@ pub use lapidary_operation::{
     PromptsSeen, ProposalStep, ReadOperation, ReadPayload, Reason, ReasonKind, RelayedCall, RenderedReply, ReplyFacts,
     ResourceBody, ScanLimits, SelectionError, ShownProposal, StepAnswer, StepRefusal, ToolAnswer, ToolGroup, ToolKind,
     ToolNeeds, ToolSelection, ToolSpec, ToolStanding, VaultChoice, VaultState, VaultView, WalkCost, WireFamily, bug,
-    catch_panic, check_arguments, clip_diff, clipped, fence, install_panic_hook, quote, refusal_data, render_answer,
-    render_change, render_dry_run, render_refusal,
+    catch_panic, check_arguments, clip_diff, clipped, fence, install_panic_hook, json_text, quote, refusal_data,
+    render_answer, render_change, render_dry_run, render_refusal,
 };
 pub use lapidary_toolkit::naming::is_bare_name;
 pub use operations::{

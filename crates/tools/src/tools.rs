@@ -63,6 +63,8 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &WriteEntry(edit::file_delete::FileDelete),
     &WriteEntry(edit::undo::Undo),
     &WriteEntry(edit::checkpoint_restore::CheckpointRestore),
+    &WriteEntry(edit::base_create::BaseCreate),
+    &WriteEntry(edit::base_update::BaseUpdate),
     &WriteEntry(edit::tag_rename::TagRename),
     &WriteEntry(edit::regex_replace::RegexReplace),
     &BatchedEntry(edit::bulk_apply::BulkApply),

@@ -22,9 +22,9 @@ pub use lapidary_index::{
 };
 pub use lapidary_search::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery};
 pub use lapidary_store::{
-    Change, ChangeDiff, ChangeSet, CommitError, ContentGuard, File, FileChange, FolderNames, GlobError, InnerVault,
-    JoinError, PathDenied, PathError, PathGlobs, PathPrefix, Policy, Receipt, RuleProblem, RulesError, Scope,
-    ScopeError, TrashKind, Turn, TurnError, UnmatchedRule, VaultLimits, VaultNews, VaultPath,
+    Change, ChangeDiff, ChangeSet, CommitError, ContentGuard, ElapsedTime, File, FileChange, FolderNames, GlobError,
+    InnerVault, JoinError, PathDenied, PathError, PathGlobs, PathPrefix, Policy, Receipt, RuleProblem, RulesError,
+    Scope, ScopeError, TrashKind, Turn, TurnError, UnmatchedRule, VaultLimits, VaultNews, VaultPath,
 };
 pub use settings::{PeriodicNotes, SettingsError};
 pub use vault::Vault;

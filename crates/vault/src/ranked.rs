@@ -1,14 +1,11 @@
 //! Ranked search over a view.
 
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
+use std::{thread, time::Duration};
 
 use lapidary_index::{GoOn, IndexError};
 use lapidary_search::{RankedNotes, RankedPage, RankedQuery, build_aside, search_by_scan};
 
-use crate::View;
+use crate::{ElapsedTime, View};
 
 /// A search that is answered by a scan has waited this long for the index, which knows more.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -49,7 +46,7 @@ impl View {
         page: RankedPage,
         go_on: GoOn<'_>,
     ) -> Result<Option<RankedNotes>, IndexError> {
-        let asked = Instant::now();
+        let asked = ElapsedTime::start();
         let known = self.search.is_known();
         let files = if known { self.files(go_on)? } else { self.files_to_search(go_on)? };
         if self.search.is_near(files) {

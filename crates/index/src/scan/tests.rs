@@ -4,12 +4,13 @@ use std::sync::{
     Mutex, PoisonError,
     atomic::{AtomicBool, AtomicU64},
 };
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use lapidary_query::{PatternKind, PatternOptions};
 use proptest::prelude::*;
 
 use super::*;
+use crate::ElapsedTime;
 
 const ALL: ScanWindow = ScanWindow { start: 0, skip: SeenLines::Matches(0), offset: 0, limit: usize::MAX };
 
@@ -177,7 +178,7 @@ fn a_cancellation_is_seen_inside_of_one_huge_text() {
         let go_on = || {
             if questions.fetch_add(1, Ordering::Relaxed) == 5 {
                 cancelled.store(true, Ordering::Relaxed);
-                *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+                *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(ElapsedTime::start());
             }
             cancelled.load(Ordering::Relaxed).then_some(ScanStop::Cancelled)
         };

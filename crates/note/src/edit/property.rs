@@ -162,6 +162,20 @@ impl Document {
     }
 }
 
+/// The same edit of a YAML file that is not a note, such as a base: every byte that need not change stays. Lines in
+/// errors are counted as in a note, with the fence as the first.
+pub fn edit_yaml(yaml: &str, edit: &PropertyEdit<'_>) -> Result<String, PropertyError> {
+    if !edit.is_flat_enough() {
+        return Err(PropertyError::TooDeep { limit: yaml::MAX_DEPTH });
+    }
+    Ok(edited_yaml(yaml, edit)?.unwrap_or_default())
+}
+
+/// A map as YAML of its own, on lines that begin with this many spaces.
+pub fn block_yaml(entries: &[(String, YamlValue)], indent: usize) -> String {
+    render::block(entries, indent)
+}
+
 /// The YAML after the edit; `None` if no property and no comment is left.
 fn edited_yaml(old: &str, edit: &PropertyEdit<'_>) -> Result<Option<String>, PropertyError> {
     let document = yaml::document(old)?;

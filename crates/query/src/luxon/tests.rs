@@ -134,7 +134,9 @@ fn texts_are_read_by_a_format() {
         let date = parse_luxon(text, format, &now, &local);
         assert_eq!(date.map(|date| date.iso_text()), Ok(read.to_owned()), "{text} {format}");
     }
-    for (text, format) in [("abc", "yyyy"), ("2020-13-01", "yyyy-MM-dd"), ("2021-02-29", "yyyy-MM-dd"), ("x", "'y'")] {
+    for (text, format) in
+        [("abc", "yyyy"), ("2020-13-01", "yyyy-MM-dd"), ("2021-02-29", "yyyy-MM-dd"), ("x", "'y'"), ("y", "'y'")]
+    {
         assert_eq!(parse_luxon(text, format, &now, &local).err(), Some(LuxonParseError::Unfit), "{text}");
     }
     assert!(matches!(parse_luxon("10 AM", "HH a", &now, &local), Err(LuxonParseError::Conflict(_))));

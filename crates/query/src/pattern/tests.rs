@@ -329,6 +329,7 @@ fn an_empty_or_too_large_pattern_is_refused() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "what cannot end is told from what is slow")]
 fn nasty_patterns_end_and_never_say_no_match_when_they_gave_up() {
     let many = "a".repeat(40);
     let long = "a".repeat(2_000);

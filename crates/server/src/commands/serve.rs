@@ -24,8 +24,11 @@ const LAST_CHANGES: Duration = Duration::from_secs(5);
 pub(super) fn run(config: &Config, assembled: &AssembledServer) -> Result<CommandOutcome, CommandFailure> {
     let names: Vec<String> =
         assembled.vaults.iter().map(|vault| format!("{} ({})", vault.name, vault.path.display())).collect();
-    let policy = policy_without_folders(&assembled.executor, assembled.executor.grant());
-    tracing::info!("{} · {policy}", names.join(", "));
+    // Describing the policy reads the rule files, so it is done only if it is logged.
+    if tracing::enabled!(tracing::Level::INFO) {
+        let policy = policy_without_folders(&assembled.executor, assembled.executor.grant());
+        tracing::info!("{} · {policy}", names.join(", "));
+    }
     warn_of_rules_without_effect(&assembled.executor);
     // One connection needs one thread; HTTP gets one per core.
     let mut builder = match config.transport {

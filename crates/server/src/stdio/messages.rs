@@ -12,6 +12,7 @@ use std::{
 };
 
 use futures::{Sink, Stream};
+use lapidary_tools::json_text;
 use rmcp::{
     RoleServer,
     model::{
@@ -22,7 +23,7 @@ use rmcp::{
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
-    sync::{Mutex, Notify, oneshot},
+    sync::{Mutex, oneshot, watch},
 };
 
 type OutgoingMessages = Pin<Box<dyn Sink<TxJsonRpcMessage<RoleServer>, Error = io::Error> + Send>>;
@@ -42,8 +43,7 @@ where
     let shared = Arc::new(StdioShared {
         output: Mutex::new(Box::new(output)),
         framed: AtomicBool::new(false),
-        exchange: Default::default(),
-        changed: Notify::new(),
+        exchange: watch::Sender::default(),
     });
     let outgoing = futures::sink::unfold(Arc::clone(&shared), |shared, message| async move {
         shared.send(message).await?;
@@ -62,9 +62,8 @@ struct StdioShared {
     output: Mutex<Box<dyn AsyncWrite + Unpin + Send>>,
     /// The client sends `Content-Length` frames, so it gets them too.
     framed: AtomicBool,
-    exchange: parking_lot::Mutex<MessageExchange>,
-    /// Notified whenever the exchange has changed.
-    changed: Notify,
+    /// Shared by the reading and the writing half.
+    exchange: watch::Sender<MessageExchange>,
 }
 
 /// How many requests are accepted before the client has read the answers to earlier ones. A client that sends and does
@@ -106,6 +105,7 @@ impl StdioShared {
                 exchange.open.remove(id);
             }
             exchange.asked.extend(asked);
+            true
         });
         Ok(())
     }
@@ -129,24 +129,15 @@ impl StdioShared {
         true
     }
 
-    fn note<T>(&self, change: impl FnOnce(&mut MessageExchange) -> T) -> T {
-        let noted = change(&mut self.exchange.lock());
-        self.changed.notify_waiters();
-        noted
+    /// Wakes the waiting half if the exchange changed.
+    fn note(&self, change: impl FnOnce(&mut MessageExchange) -> bool) -> bool {
+        self.exchange.send_if_modified(change)
     }
 
     /// Waits until the exchange is in the wanted state.
     async fn until(&self, is_wanted: fn(&MessageExchange) -> bool) {
-        loop {
-            let changed = self.changed.notified();
-            tokio::pin!(changed);
-            // Registered before the check, so that no change is missed.
-            changed.as_mut().enable();
-            if is_wanted(&self.exchange.lock()) {
-                return;
-            }
-            changed.await;
-        }
+        // Fails only without a sender, which is this one.
+        drop(self.exchange.subscribe().wait_for(is_wanted).await);
     }
 
     async fn write(&self, mut message: Vec<u8>) -> io::Result<()> {
@@ -181,7 +172,7 @@ impl StdioShared {
 /// defines them as an object, so a string there can be nothing else.
 fn serialised(mut message: TxJsonRpcMessage<RoleServer>) -> io::Result<Vec<u8>> {
     let facts = take_facts(&mut message);
-    let mut bytes = serde_json::to_vec(&message)?;
+    let mut bytes = json_text(&message).map_err(io::Error::other)?.into_bytes();
     if let Some(facts) = facts {
         // The result comes last in a response, after its other fields.
         bytes.truncate(bytes.strip_suffix(b"}}").ok_or(io::ErrorKind::InvalidData)?.len());

@@ -205,6 +205,20 @@ fn a_modern_call_is_answered_in_plain_json() {
 }
 
 #[test]
+fn what_a_note_says_arrives_as_it_is_in_a_session_and_without_one() {
+    let text = "# \"Quoted\" \\ \n\t\"structuredContent\":\"{}\" 石\n".repeat(500);
+    let vault = Vault::new(&[("a.md", text.as_bytes())]);
+    let server = HttpServer::start(&vault, "127.0.0.1:0", &[]);
+    let params = json!({ "name": "file_read", "arguments": { "file": "a.md" } });
+    let legacy = server.ask_in(&server.session(), &[], "tools/call", &params);
+    let (status, modern) = server.post(&[], "tools/call", Some("file_read"), params);
+    assert_eq!(status, 200, "{modern}");
+    for reply in [legacy, serde_json::from_str(&modern).unwrap()] {
+        assert_eq!(reply["result"]["structuredContent"]["content"], text);
+    }
+}
+
+#[test]
 fn clients_without_a_session_are_not_taken_for_one() {
     let vault = Vault::new(&[("a.md", b"one")]);
     let server = HttpServer::start(&vault, "127.0.0.1:0", &[]);

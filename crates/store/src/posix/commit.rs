@@ -23,7 +23,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU8, Ordering},
     },
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use self::{
@@ -35,8 +35,8 @@ use self::{
 };
 use super::{Draft, EntryHandle, FileOperations, JournalStep, Ledger, OldFileRecord, TurnFile};
 use crate::{
-    BackendTurn, ChangeOrigin, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, File, LedgerError, PlaceJudge,
-    Receipt, Scope, StoreError, TurnError, VaultNews, VaultPath,
+    BackendTurn, ChangeOrigin, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, ElapsedTime, File,
+    LedgerError, PlaceJudge, Receipt, Scope, StoreError, TurnError, VaultNews, VaultPath,
     patience::{FairQueue, QueueTicket},
 };
 
@@ -117,7 +117,7 @@ impl Committer {
     }
 
     fn wait<'a>(self: &'a Arc<Self>, go_on: &dyn Fn() -> bool) -> Result<PosixTurn<'a>, TurnError> {
-        let asked = Instant::now();
+        let asked = ElapsedTime::start();
         let place = self.writers.wait(go_on).ok_or(TurnError::GivenUp)?;
         // Without the lock two servers could overwrite each other, so a change requires it.
         let lock =

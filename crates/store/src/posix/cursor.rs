@@ -1,9 +1,9 @@
 //! What has changed in a folder since the last check: from the watch if there is one, otherwise by a full scan.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{FolderStore, FolderWatch, FoundFile, StoreError, WalkOptions, folder::OpenedFolder};
-use crate::{Cursor, ListingOptions, PlaceState, VaultDelta, VaultPath, WalkedFolder};
+use crate::{Cursor, ElapsedTime, ListingOptions, PlaceState, VaultDelta, VaultPath, WalkedFolder};
 
 /// Some changes cause no event: through a memory map, behind a later mount.
 const SWEEP_EVERY: Duration = Duration::from_secs(15 * 60);
@@ -14,7 +14,7 @@ struct PosixCursor {
     identity: u64,
     /// `None` if there is none, or events were lost.
     watch: Option<FolderWatch>,
-    swept: Instant,
+    swept: ElapsedTime,
 }
 
 impl FolderStore {
@@ -46,7 +46,7 @@ impl FolderStore {
                 watch.learn(watched);
             }
             let watch = watch.filter(FolderWatch::is_whole);
-            cursor.set(PosixCursor { identity, watch, swept: Instant::now() });
+            cursor.set(PosixCursor { identity, watch, swept: ElapsedTime::start() });
         }
         Ok(VaultDelta::Everything { walked, replaced })
     }

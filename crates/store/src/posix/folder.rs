@@ -9,7 +9,7 @@ mod walk;
 mod way;
 
 use std::{
-    io::{self, Read},
+    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -257,10 +257,8 @@ fn read(file: File, metadata: &Metadata, max_bytes: u64) -> Result<Vec<u8>, Stor
         return Err(too_large(metadata.len()));
     }
     let mut bytes = Vec::new();
-    // A file may have grown larger than memory since it was planned; that must not end the process.
-    bytes.try_reserve_exact(usize::try_from(metadata.len()).unwrap_or(usize::MAX)).map_err(io::Error::from)?;
-    let read = file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
-    if read as u64 > max_bytes { Err(too_large(read as u64)) } else { Ok(bytes) }
+    let read = walk::read_all(file, metadata.len(), max_bytes, &mut bytes)?;
+    if read > max_bytes { Err(too_large(read)) } else { Ok(bytes) }
 }
 
 fn ordinary(metadata: &Metadata) -> Result<(), StoreError> {

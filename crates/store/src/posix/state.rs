@@ -5,13 +5,14 @@ use std::{
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use lapidary_note::ContentHash;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{StepObserver, StoreError};
+use crate::ElapsedTime;
 
 /// The folder that holds the state of one vault. It is named after the real place of the vault, so that servers that
 /// reach it by different names share it; resolving that place may wait for the disk, so it is done on first use and not
@@ -147,7 +148,13 @@ impl LogFile {
     }
 
     pub fn append(&self, line: &str) -> io::Result<()> {
-        append_line(&self.folder.file_in_place(self.name)?, self.max_bytes, line)
+        match append_line(&self.folder.file(self.name)?, self.max_bytes, line) {
+            // The folder does not exist yet or was removed.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                append_line(&self.folder.file_in_place(self.name)?, self.max_bytes, line)
+            }
+            written => written,
+        }
     }
 
     /// The last lines, oldest first, and where to continue.
@@ -195,7 +202,7 @@ impl RotatedFile {
 }
 
 fn append_line(path: &Path, max_bytes: u64, line: &str) -> io::Result<()> {
-    let started = Instant::now();
+    let started = ElapsedTime::start();
     loop {
         let mut file = private_file().append(true).create(true).open(path)?;
         lock(&file, &|| started.elapsed() < LOG_PATIENCE)?;

@@ -42,6 +42,35 @@ fn below(value: &YamlValue, indent: usize, hint: ScalarStyle, written: &mut Stri
     }
 }
 
+/// The entries of a map on lines of their own, each list and map in them too. A property is written shorter; a file that is
+/// YAML as a whole has lists of maps, which nobody reads on one line.
+pub(super) fn block(entries: &[(String, YamlValue)], indent: usize) -> String {
+    let mut written = String::new();
+    for (name, value) in entries {
+        written += &format!("{:indent$}{}:", "", key(name));
+        match value {
+            YamlValue::List(items) if !items.is_empty() => {
+                for item in items {
+                    written += &format!("\n{:indent$}  - ", "");
+                    match item {
+                        YamlValue::Map(entries) if !entries.is_empty() => {
+                            written += block(entries, indent + 4).trim();
+                        }
+                        item => written += &flow(item),
+                    }
+                }
+            }
+            YamlValue::Map(entries) if !entries.is_empty() => {
+                written.push('\n');
+                written += block(entries, indent + 2).trim_end();
+            }
+            value => below(value, indent, ScalarStyle::None, &mut written),
+        }
+        written.push('\n');
+    }
+    written
+}
+
 /// A value on one line, in a form valid in `[…]` and `{…}`.
 pub(super) fn flow(value: &YamlValue) -> String {
     match value {

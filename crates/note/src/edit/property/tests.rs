@@ -258,6 +258,7 @@ fn unsafe_edits_are_refused_by_name() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "what cannot end is told from what is slow")]
 fn hostile_properties_cost_no_more_than_their_size() {
     let many: String = (0..5000).map(|at| format!("key{at}: value\n")).collect();
     let items = format!("list: [{}]\n", "x, ".repeat(20_000));

@@ -292,9 +292,10 @@ fn read_note(dir: &Dir, name: &str, room: &TextRoom, into: &mut Vec<u8>) -> Opti
 
 /// Appends a file of this size. Usually one system call is enough: it requests one byte more than expected, so that
 /// getting less means the end.
-fn read_all(mut file: File, size: u64, max_bytes: u64, into: &mut Vec<u8>) -> io::Result<u64> {
+pub(super) fn read_all(mut file: File, size: u64, max_bytes: u64, into: &mut Vec<u8>) -> io::Result<u64> {
     let start = into.len();
     let size = usize::try_from(size).unwrap_or(usize::MAX);
+    // A file may have grown larger than memory since it was planned; that must not end the process.
     into.try_reserve(size.saturating_add(1)).map_err(io::Error::from)?;
     into.resize(start + size + 1, 0);
     let mut filled = start;

@@ -154,6 +154,24 @@ impl WriteTool for FileMove {
                 ],
             },
             Example {
+                says: "Bases follow: links, paths and folders in their filters and formulas",
+                before: &[
+                    ("Inbox/Idea.md", "# Idea\n"),
+                    (
+                        "All.base",
+                        "filters:\n  and: # both\n    - file.inFolder(\"Inbox\")\n    - file.path != \"Inbox/Idea.md\"\nformulas:\n  \
+                         of: 'file.hasLink(\"Idea\") || author == \"[[Inbox/Idea|it]]\"'\n",
+                    ),
+                ],
+                input: json!({ "from": "Inbox", "to": "Archive/2026" }),
+                gives: ExampleResult::Including(json!({ "linksUpdated": 3, "filesUpdated": 1 })),
+                after: &[(
+                    "All.base",
+                    "filters:\n  and: # both\n    - file.inFolder(\"Archive/2026\")\n    - file.path != \
+                     \"Archive/2026/Idea.md\"\nformulas:\n  of: 'file.hasLink(\"Idea\") || author == \"[[Archive/2026/Idea|it]]\"'\n",
+                )],
+            },
+            Example {
                 says: "A folder that may be mistyped",
                 before: NOTES,
                 input: json!({ "from": "Plan.md", "to": "Inobx/Plan.md" }),
@@ -313,7 +331,8 @@ fn move_folder(
     let files_moved = Some(moved.len());
     let (mut rewrites, mut links) = (Vec::new(), LinksOutput::default());
     if input.update_links {
-        (rewrites, links) = FileMoving::new(context, view, moved.clone(), BTreeSet::new())?.rewrites(context, view)?;
+        let moving = FileMoving::new(context, view, moved.clone(), BTreeSet::new())?;
+        (rewrites, links) = moving.with_folder(from.clone(), to.clone()).rewrites(context, view)?;
     }
     let changes = folder_changes(from, to.clone(), &moved, rewrites);
     let output = Output {
