@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 use crate::{SecretText, TokenRights, UnixSeconds};
 
-const FORMAT: i64 = 1;
+const FORMAT: i64 = 2;
 /// How long to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The precision of a token's last use: a write for every request would wear out the disk.
@@ -154,7 +154,7 @@ impl AuthStore {
     }
 
     /// Queries, without creating the database if there is none.
-    fn read<T>(
+    pub(crate) fn read<T>(
         &self,
         otherwise: T,
         ask: impl FnOnce(&Connection) -> Result<T, AuthStoreError>,
@@ -166,7 +166,10 @@ impl AuthStore {
         open.as_ref().map_or(Ok(otherwise), ask)
     }
 
-    fn write<T>(&self, change: impl FnOnce(&Connection) -> Result<T, AuthStoreError>) -> Result<T, AuthStoreError> {
+    pub(crate) fn write<T>(
+        &self,
+        change: impl FnOnce(&Connection) -> Result<T, AuthStoreError>,
+    ) -> Result<T, AuthStoreError> {
         let mut open = self.open.lock();
         let mut database = match open.take() {
             Some(database) => database,
@@ -213,29 +216,70 @@ fn record(row: &Row<'_>) -> Result<TokenRecord, rusqlite::Error> {
     })
 }
 
+/// How each format comes from the one before. AUTOINCREMENT: sessions remember numbers, which must never be another's.
+const STEPS: [&str; 2] = [
+    "CREATE TABLE tokens (
+         id INTEGER PRIMARY KEY AUTOINCREMENT,
+         name TEXT NOT NULL,
+         digest BLOB NOT NULL UNIQUE,
+         rights TEXT NOT NULL,
+         created INTEGER NOT NULL,
+         expires INTEGER,
+         last_used INTEGER,
+         revoked INTEGER
+     ) STRICT;",
+    "CREATE TABLE owner (id INTEGER PRIMARY KEY, salt BLOB NOT NULL, hash BLOB NOT NULL, changed INTEGER NOT NULL) STRICT;
+     CREATE TABLE owner_sessions (digest BLOB PRIMARY KEY, last_used INTEGER NOT NULL) STRICT;
+     CREATE TABLE oauth_clients (
+         id TEXT PRIMARY KEY,
+         name TEXT NOT NULL,
+         redirects TEXT NOT NULL,
+         secret BLOB,
+         created INTEGER NOT NULL,
+         consented INTEGER
+     ) STRICT;
+     CREATE TABLE oauth_grants (
+         id INTEGER PRIMARY KEY AUTOINCREMENT,
+         client TEXT NOT NULL,
+         rights TEXT NOT NULL,
+         scope TEXT NOT NULL,
+         created INTEGER NOT NULL,
+         ends INTEGER NOT NULL,
+         last_used INTEGER,
+         revoked INTEGER
+     ) STRICT;
+     CREATE TABLE oauth_codes (
+         digest BLOB PRIMARY KEY,
+         grant_id INTEGER NOT NULL,
+         redirect TEXT NOT NULL,
+         challenge TEXT NOT NULL,
+         expires INTEGER NOT NULL,
+         used INTEGER
+     ) STRICT;
+     CREATE TABLE oauth_tokens (
+         digest BLOB PRIMARY KEY,
+         grant_id INTEGER NOT NULL,
+         kind TEXT NOT NULL,
+         scope TEXT NOT NULL,
+         expires INTEGER NOT NULL,
+         rotated INTEGER,
+         further INTEGER NOT NULL DEFAULT 0
+     ) STRICT;
+     CREATE INDEX oauth_tokens_by_expiry ON oauth_tokens (expires);",
+];
+
 fn set_up(mut database: Connection) -> Result<Connection, AuthStoreError> {
     database.busy_timeout(PATIENCE)?;
     // Readers never wait for a writer. What the pragma answers does not matter: without it, they do.
     database.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
     let format = |database: &Connection| database.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
-    if format(&database)? == 0 {
+    if format(&database)? < FORMAT {
         let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        // Another process may have been faster.
-        if format(&transaction)? == 0 {
-            // AUTOINCREMENT: sessions remember a number, which must never be another's.
-            transaction.execute_batch(
-                "CREATE TABLE tokens (
-                     id INTEGER PRIMARY KEY AUTOINCREMENT,
-                     name TEXT NOT NULL,
-                     digest BLOB NOT NULL UNIQUE,
-                     rights TEXT NOT NULL,
-                     created INTEGER NOT NULL,
-                     expires INTEGER,
-                     last_used INTEGER,
-                     revoked INTEGER
-                 ) STRICT;",
-            )?;
-            transaction.pragma_update(None, "user_version", FORMAT)?;
+        // Another process may have been faster. Every step makes one format into the next.
+        let found = format(&transaction)?;
+        for (number, step) in (1_i64..).zip(STEPS).filter(|(number, _)| *number > found) {
+            transaction.execute_batch(step)?;
+            transaction.pragma_update(None, "user_version", number)?;
         }
         transaction.commit()?;
     }
@@ -243,7 +287,7 @@ fn set_up(mut database: Connection) -> Result<Connection, AuthStoreError> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::SecretKind;
 
@@ -254,7 +298,7 @@ mod tests {
     }
 
     /// A database in memory that is there from the start, or only once it is made.
-    fn store(is_there: bool) -> AuthStore {
+    pub(crate) fn store(is_there: bool) -> AuthStore {
         let open = move |make: bool| {
             let wanted = make || is_there;
             wanted.then(Connection::open_in_memory).transpose().map_err(|error| error.to_string())

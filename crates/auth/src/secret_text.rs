@@ -13,14 +13,41 @@ pub type RandomBytes = [u8; 32];
 pub enum SecretKind {
     /// Created by the owner with `lapidary token create`.
     Personal,
+    /// Made at start for the older HTTP+SSE transport.
+    EventStream,
+    /// Of the authorization server: what clients call with, and what they get the next one for.
+    Access,
+    Refresh,
+    Code,
+    /// No secret, but made like one.
+    ClientId,
+    ClientSecret,
+    /// In the owner's browser.
+    OwnerSession,
 }
 
 impl SecretKind {
-    const ALL: [Self; 1] = [Self::Personal];
+    const ALL: [Self; 8] = [
+        Self::Personal,
+        Self::EventStream,
+        Self::Access,
+        Self::Refresh,
+        Self::Code,
+        Self::ClientId,
+        Self::ClientSecret,
+        Self::OwnerSession,
+    ];
 
     pub fn prefix(self) -> &'static str {
         match self {
             Self::Personal => "lap_pat_",
+            Self::EventStream => "lap_sse_",
+            Self::Access => "lap_at_",
+            Self::Refresh => "lap_rt_",
+            Self::Code => "lap_ac_",
+            Self::ClientId => "lap_ci_",
+            Self::ClientSecret => "lap_cs_",
+            Self::OwnerSession => "lap_os_",
         }
     }
 }

@@ -48,6 +48,7 @@ impl Snapshot {
                 Change::Move { from, to, before, content, .. } => {
                     let old = self.file(&self.spelt(from)).cloned();
                     self.remove(&self.spelt(from));
+                    // Without content the file keeps its old state; a file that was never read has no text to show.
                     match (content, before, old) {
                         (Some(content), _, _) => self.put_planned(to, content.bytes(), planned),
                         (None, Some(before), _) => self.put_planned(to, before.bytes(), planned),
@@ -56,6 +57,7 @@ impl Snapshot {
                     }
                 }
                 Change::MoveFolder { from, to } => {
+                    // Collected before the removal, which drops them from the index.
                     let files: Vec<Arc<FileState>> = self.files_below(from).cloned().collect();
                     let folders: Vec<VaultPath> = self.folders_below(from).cloned().collect();
                     self.remove(from);

@@ -117,6 +117,7 @@ impl VaultIndex {
         let mut cursor = lock(&self.sync, go_on).ok_or(IndexError::Stopped)?;
         let before = self.newest();
         let skip = |name: &str| self.skip_folders.holds(name);
+        // Texts are read along only on the first walk: later most of them are in memory already.
         let look = ListingOptions { skip: &skip, read: read.filter(|_| before.is_empty()), go_on };
         let read_at = self.backend.now();
         let next = match self.backend.changes_since(&mut cursor, &look)? {
@@ -127,7 +128,9 @@ impl VaultIndex {
                 places.into_iter().for_each(|(path, found)| take_place(&mut next, &path, found, &texts));
                 next
             }
+            // A partial walk must not replace a complete snapshot.
             VaultDelta::Everything { walked, .. } if walked.stopped => return Err(IndexError::Stopped),
+            // Another vault, or none before: nothing of the old snapshot applies.
             VaultDelta::Everything { walked, replaced } if replaced || before.is_empty() => {
                 tracing::debug!(files = walked.files.len(), replaced, "the whole vault was walked");
                 let (next, texts) = built(walked, before.next_id(), read_at);

@@ -211,13 +211,13 @@ mod tests {
         for text in ["[[Note 10]]", "[[Note 5302]]", "a note of 0", "[[0 Note]]", "[[Note]] 1 and 0"] {
             assert!(!mention("Note 0.md", text), "{text}");
         }
-        assert!(mention("2 0.md", "[x](2%200)"), "a part may be found in what stands between");
+        assert!(mention("2 0.md", "[x](2%200)"), "a part may be found in the text between");
         assert!(mention("a - b (c).md", "[x](a%20-%20b%20%28c%29.md)"));
         assert!(!mention("a - b (c).md", "a [- b] d c"));
         assert!(mention("Zoë Log 1.md", "[[zoe\u{308} log 1]]"));
         let far = format!("a{}b.md", " ".repeat(50));
         assert!(mention(&far, "[[b a]]"), "runs that are far apart are looked for each for itself");
-        assert!(mention("a b.md", &("a&".repeat(1_000_000) + "b")), "nobody counts them all");
+        assert!(mention("a b.md", &("a&".repeat(1_000_000) + "b")), "not all of them are counted");
     }
 
     proptest! {

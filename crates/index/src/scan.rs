@@ -142,15 +142,18 @@ pub(crate) fn scan<S: ScanSource + ?Sized>(
     let start = window.start.min(source.count());
     let end = budget.max_files.map_or(source.count(), |most| start.saturating_add(most).min(source.count()));
     let mut next = start;
+    // In waves: results are put in order and stops are checked between them.
     while next < end && scanned.stopped.is_none() {
         let wave = next..next.saturating_add(WAVE).min(end);
         for outcome in count_wave(source, pattern, wave, start, scanned.total < window.end(), window, &watch) {
             match outcome {
+                // The wave kept enough texts; the next one starts with this text.
                 TextOutcome::Later => break,
                 TextOutcome::Stopped => {
                     scanned.stopped = Some(watch.reason());
                     break;
                 }
+                // A text that exceeds the budget is not counted, so that a continued scan starts with it.
                 TextOutcome::Counted(counted) if scanned.exceeds(&counted, budget) => {
                     scanned.stopped = Some(ScanStop::Budget);
                     break;
@@ -161,6 +164,7 @@ pub(crate) fn scan<S: ScanSource + ?Sized>(
             next += 1;
         }
     }
+    // Texts are left over: whether the file budget or a stop is the reason, the caller can continue here.
     if next < source.count() {
         scanned.next.get_or_insert(ScanPlace { file: next, matches: 0 });
         scanned.stopped = scanned.stopped.or(Some(ScanStop::Budget));

@@ -233,12 +233,14 @@ impl Snapshot {
 
     /// Adds the digests of these notes, if they are still the same.
     pub(crate) fn take_in(&mut self, digested: &[Arc<FileState>]) {
+        // A digest of an older state of the file is dropped; the newer one is still pending.
         let known = |state: &&Arc<FileState>| {
             state.digest().is_some()
                 && self.pending.get(&state.id).is_some()
                 && self.by_id(state.id).is_some_and(|current| Arc::ptr_eq(current, state))
         };
         let digested: Vec<Arc<FileState>> = digested.iter().filter(known).cloned().collect();
+        // The first time, sorting everything at once is much faster than inserting one at a time.
         if digested.len() == self.pending.len() && self.mentions.is_empty() && self.tags.is_empty() {
             let mut mentions: Vec<(u64, FileId)> =
                 digested.par_iter().flat_map_iter(|state| keys(state).map(|key| (key, state.id))).collect();

@@ -70,6 +70,7 @@ const ALIKE: usize = 12;
 fn requoted(written: &str, value: &str) -> Option<String> {
     let old = letters(written)?;
     let new: Vec<char> = value.chars().collect();
+    // A new letter is escaped like an equal letter of the old string, if there is one.
     let own: HashMap<char, &str> = old.iter().rev().copied().collect();
     let mut quoted = String::with_capacity(written.len() + value.len());
     let add = |quoted: &mut String, letters: &[char]| {
@@ -90,6 +91,7 @@ fn requoted(written: &str, value: &str) -> Option<String> {
             (read, done) = (read + 1, done + 1);
             continue;
         }
+        // The texts differ here: insert up to the point where they match again.
         let (left, added) = alike_again(&old[read..], &new[done..]);
         add(&mut quoted, &new[done..done + added]);
         (read, done) = (read + left, done + added);
@@ -217,6 +219,7 @@ impl CanvasReader<'_> {
 
     fn object(&mut self, place: CanvasPlace) -> Option<()> {
         self.take(b'{')?;
+        // The kind of a node may come after its strings, so they are collected first.
         let mut node = CanvasNode::default();
         if self.take(b'}').is_none() {
             loop {
@@ -224,6 +227,7 @@ impl CanvasReader<'_> {
                 let (_, key) = self.string()?;
                 self.take(b':')?;
                 self.space();
+                // Only strings of nodes and edges matter; everything else is skipped.
                 if matches!(place, CanvasPlace::Node | CanvasPlace::Edge) && self.peek()? == b'"' {
                     let (span, value) = self.string()?;
                     if key == "type" {
@@ -243,6 +247,7 @@ impl CanvasReader<'_> {
             }
             self.take(b'}')?;
         }
+        // Of duplicate keys the last counts, as in most JSON parsers.
         let file = node.strings.iter().rev().find(|(key, ..)| key == "file").map(|(_, _, file)| file.clone());
         for (key, span, value) in node.strings {
             let kind = match (&*node.kind, &*key, &file) {

@@ -56,7 +56,7 @@ impl Document {
         self.0.content.text().unwrap_or_default()
     }
 
-    /// The text as callers see it: no byte order mark, every line end a `\n`.
+    /// The text as callers see it: no byte order mark, every line ending a `\n`.
     pub fn shown(&self) -> &str {
         self.0.text.shown(self.raw())
     }

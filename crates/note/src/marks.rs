@@ -51,7 +51,7 @@ pub enum CodeKind {
 /// A quote that starts with `[!type]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Callout {
-    /// The whole quote, without the last line end.
+    /// The whole quote, without the last line ending.
     pub span: Range<usize>,
     /// The type as written, `note` in `[!note|wide]`; case is ignored.
     pub kind: Range<usize>,

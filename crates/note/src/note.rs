@@ -10,7 +10,7 @@ use crate::{
 /// A note with its structure, as Obsidian sees it. Every span is a range of bytes in `text`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Note<'t> {
-    /// The shown text: no byte order mark, `\n` line ends (see [`crate::Document::shown`]).
+    /// The shown text: no byte order mark, `\n` line endings (see [`crate::Document::shown`]).
     pub text: &'t str,
     structure: Cow<'t, NoteStructure>,
 }

@@ -20,7 +20,7 @@ pub(crate) fn line_start(text: &str, at: usize) -> usize {
     memchr::memrchr(b'\n', &text.as_bytes()[..at]).map_or(0, |newline| newline + 1)
 }
 
-/// Where the line that holds `at` ends, its line end not included.
+/// Where the line that contains `at` ends, without its line ending.
 pub(crate) fn line_end(text: &str, at: usize) -> usize {
     memchr::memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |newline| at + newline)
 }

@@ -37,6 +37,7 @@ impl ShownText {
 
     pub(crate) fn of(raw: &str) -> Self {
         let body = raw.strip_prefix(BOM).unwrap_or(raw);
+        // Most files: nothing to fold, and the shown text is the file itself.
         if !body.contains('\r') {
             return Self::PLAIN;
         }
@@ -46,6 +47,7 @@ impl ShownText {
         let mut rest = body;
         while let Some(at) = rest.find(['\r', '\n']) {
             shown.push_str(&rest[..at]);
+            // The position is remembered, so that spans of the shown text map back to the bytes of the file.
             let length = if rest[at..].starts_with("\r\n") {
                 crlf += 1;
                 folded.push(shown.len());
@@ -63,6 +65,7 @@ impl ShownText {
             (0, 0, _) => LineEnding::Cr,
             _ => LineEnding::Mixed,
         };
+        // New lines get the most common ending; `\n` wins a tie.
         let line_end = if crlf > lf && crlf >= cr {
             "\r\n"
         } else if cr > lf {

@@ -196,7 +196,7 @@ impl ArgumentCheck {
     fn text(&mut self, at: &str, schema: &Map<String, Value>, text: String) -> Value {
         // A file with one is no longer text and could not be edited afterwards.
         if text.contains('\0') {
-            self.problem(at, "must not hold a NUL character");
+            self.problem(at, "must not contain a NUL character");
         }
         if let Some(fewest) = schema.get("minLength").and_then(Value::as_u64)
             && (text.chars().count() as u64) < fewest

@@ -23,24 +23,34 @@ pub(crate) fn input(schema: &Map<String, Value>, whole: bool) -> Map<String, Val
     object(schema, whole)
 }
 
-/// An output schema as the list shows it: programs validate answers with it, models do not read it.
+/// An output schema as the list shows it: programs validate answers with it, models do not read it. What a part
+/// of an answer must have is left to the whole schema in the reference.
 pub(crate) fn output(schema: &Map<String, Value>) -> Map<String, Value> {
-    let plain = |value: &Value| match value {
-        Value::Object(schema) => Value::Object(output(schema)),
+    output_part(schema, true)
+}
+
+fn output_part(schema: &Map<String, Value>, is_top: bool) -> Map<String, Value> {
+    let part = |value: &Value, is_top: bool| match value {
+        Value::Object(schema) => Value::Object(output_part(schema, is_top)),
         other => other.clone(),
     };
     let one = |(key, value): (&String, &Value)| {
         let value = match (key.as_str(), value) {
             ("properties", Value::Object(fields)) => {
-                fields.iter().map(|(name, field)| (name.clone(), plain(field))).collect()
+                fields.iter().map(|(name, field)| (name.clone(), part(field, false))).collect()
             }
-            ("items", items) => plain(items),
-            ("anyOf" | "oneOf", Value::Array(choices)) => choices.iter().map(plain).collect(),
+            ("items", items) => part(items, false),
+            ("anyOf" | "oneOf", Value::Array(choices)) => choices.iter().map(|choice| part(choice, is_top)).collect(),
             (_, value) => value.clone(),
         };
         (key.clone(), value)
     };
-    schema.iter().filter(|(key, _)| !["description", "minimum"].contains(&key.as_str())).map(one).collect()
+    let says_something = |(key, _): &(&String, &Value)| match key.as_str() {
+        "description" | "minimum" => false,
+        "required" => is_top,
+        _ => true,
+    };
+    schema.iter().filter(says_something).map(one).collect()
 }
 
 fn object(schema: &Map<String, Value>, whole: bool) -> Map<String, Value> {

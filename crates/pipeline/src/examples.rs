@@ -24,7 +24,7 @@ fn made_first(server: &TestServer, gives: ExampleResult) -> ExampleResult {
     }
 }
 
-/// Strict clients drop an answer that its schema does not describe, and so does a field that the schema forgets.
+/// Strict clients drop an answer that does not match its schema, also because of a field that the schema lacks.
 fn fits(schema: &Map<String, Value>, output: &Value) {
     let mut closed = schema.clone();
     // An answer is either what the tool says or an error; examples that succeed are the first.

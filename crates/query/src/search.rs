@@ -151,6 +151,7 @@ impl SearchQuery {
             query.words = other.words;
             query.cut |= other.cut;
             query.no_expressions.extend(other.no_expressions);
+            // Plain words of an alternative count one by one; anything more complex has to match as a whole.
             match other.root {
                 QueryNode::All(nodes) if nodes.iter().all(is_words) => others.extend(nodes),
                 QueryNode::All(nodes) if nodes.is_empty() => {}
@@ -165,6 +166,7 @@ impl SearchQuery {
             QueryNode::All(nodes) => nodes,
             other => vec![other],
         };
+        // Words become alternatives of each other; conditions such as `path:` still have to hold.
         let (words, mut rest): (Vec<QueryNode>, Vec<QueryNode>) = nodes.into_iter().partition(asks_for_words);
         let any = query.in_parts(words.into_iter().chain(others).collect());
         rest.push(QueryNode::Any(any));
@@ -206,6 +208,7 @@ impl SearchQuery {
                 QueryNode::Words(words) if !words.exact && words.terms.len() > 1 => {
                     let last = words.terms.len() - 1;
                     for (at, term) in words.terms.iter().enumerate().filter(|(_, term)| says_something(term)) {
+                        // A pasted page must not cost more than a long query.
                         if parts.len() >= MOST_PARTS {
                             self.cut = true;
                         } else if seen.insert(term.clone()) {

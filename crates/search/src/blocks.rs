@@ -124,6 +124,7 @@ impl Iterator for ExtraCounts<'_> {
 pub(super) fn put_block(bytes: &mut Vec<u8>, after: u32, documents: &[(u32, FieldCounts)]) {
     let (Some((first, _)), Some((last, _))) = (documents.first(), documents.last()) else { return };
     let span = (last - first) as usize + 1;
+    // A dense run stores no document numbers, at the cost of zero counts for the gaps.
     let is_run = span <= LONGEST.min(2 * documents.len());
     let length = if is_run { span } else { documents.len() };
     put_varint(bytes, (length << 1 | usize::from(is_run)) as u32);
@@ -140,6 +141,7 @@ pub(super) fn put_block(bytes: &mut Vec<u8>, after: u32, documents: &[(u32, Fiel
         bytes[bodies + at] = u8::try_from(body).unwrap_or(u8::MAX);
         let written =
             |field: usize| counts[field] > 0 && (field != DocumentField::Body as usize || body > u32::from(u8::MAX));
+        // The byte covers most documents; a mask says which further counts follow.
         let mask = (0..FIELDS).fold(0, |mask, field| mask | u8::from(written(field)) << field);
         if mask != 0 {
             extras.extend([at as u8, mask]);

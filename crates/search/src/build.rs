@@ -61,6 +61,7 @@ impl SegmentBuilder {
         digest.tags().for_each(|tag| {
             self.words(tag.name, DocumentField::Tag, &mut position);
         });
+        // Words of properties and of the text are separate fields, with a gap that no phrase spans.
         let body = Frontmatter::find(text).map_or(0, |block| block.span.end);
         let headings = digest.structure().headings.iter().map(|heading| heading.line).collect();
         let mut lines = LineWriter::new(text, headings);
@@ -72,6 +73,7 @@ impl SegmentBuilder {
         });
         let properties = position - properties;
         position += GAP;
+        // Positions from here on are in the text, which `content:` queries require.
         document.text_from = position;
         search_tokens(&text[body..], |token| {
             let field = if lines.word(body + token.start) { DocumentField::Heading } else { DocumentField::Body };

@@ -95,12 +95,14 @@ impl WordIndex {
                 .map(|number| {
                     let document = segment.document(number);
                     let state = snapshot.file(segment.path(number))?;
+                    // Only an unchanged file, read long enough after its last change, is trusted.
                     let same = state.stat.stamp == document.stamp && document.stamp.is_settled(document.read_at);
                     same.then_some(state)
                 })
                 .collect();
             let mut files = vec![GONE; segment.documents()];
             for (document, state) in found.into_iter().enumerate() {
+                // A note may be in several segments; the first one is the newest.
                 let Some(state) = state.filter(|state| !taken[state.id as usize]) else { continue };
                 taken[state.id as usize] = true;
                 files[document] = state.id;
@@ -163,6 +165,7 @@ impl WordIndex {
         let mut next = self.clone();
         let mut new: Vec<&Arc<FileState>> = Vec::new();
         for (id, state) in changes {
+            // The old document stays in its segment, marked as gone, until the segment is rebuilt.
             if let Some(DocumentPlace { part, document }) = next.places.remove(id) {
                 Arc::make_mut(&mut next.parts[part].files)[document] = GONE;
             }
@@ -175,6 +178,7 @@ impl WordIndex {
         let first = next.parts.len();
         next.parts.extend(pieces);
         next.locate(first);
+        // Pieces of one change are joined at once; small segments of many changes only now and then.
         if next.parts.len() - first > 1 {
             next.join(|number, _| number >= first);
         }

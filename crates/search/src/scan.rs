@@ -70,7 +70,9 @@ fn candidates(files: &VisibleFiles, query: &SearchQuery, go_on: GoOn<'_>) -> Res
     let terms = query.wanted().into_iter().flat_map(|words| &words.terms);
     let terms = terms.filter(|term| seen.insert(term.as_str()));
     let spellings: Vec<TermSpelling> = terms.filter_map(|term| TermSpelling::of(term)).take(MOST_SPELLINGS).collect();
+    // If words are required, a note without any of them cannot match.
     let needed = needs_words(&query.root) && !spellings.is_empty();
+    // Counts matching lines rather than words: cheap, and enough to choose the most promising notes.
     let look = |state: &Arc<FileState>, text: &[u8]| {
         let path = state.path.as_str().as_bytes();
         let mut candidate = ScanCandidate { words: 0, in_path: 0, lines: 0, state: Arc::clone(state) };
@@ -83,6 +85,7 @@ fn candidates(files: &VisibleFiles, query: &SearchQuery, go_on: GoOn<'_>) -> Res
         }
         (candidate.words > 0 || !needed).then_some(candidate)
     };
+    // Conditions that need no words are decided with what is known: path and text now, digest later.
     let stays =
         |state: &Arc<FileState>, at_hand: AtHand<'_>| may_fit(&query.root, &FileRow::new(files, state), state, at_hand);
     let mut found = files.map_texts_of(VaultPath::is_searched, go_on, |entry, bytes| {
@@ -92,6 +95,7 @@ fn candidates(files: &VisibleFiles, query: &SearchQuery, go_on: GoOn<'_>) -> Res
         };
         with_shown(entry.path(), bytes, |text| stays(&found.state, AtHand::Text(text))).then_some(found)
     })?;
+    // Only the candidates are digested; digesting all notes would be building the index.
     if needs_digest(&query.root) {
         let states: Vec<Arc<FileState>> = found.iter().map(|found| Arc::clone(&found.state)).collect();
         digest(files, &states, go_on)?;

@@ -157,6 +157,7 @@ impl TermScorer<'_> {
             while let Some((document, first)) = found.next() {
                 let (name, text_from) = segment.bounds(document as usize);
                 let mut counts = [0; FIELDS];
+                // The position of the first word decides in which field the phrase is.
                 let mut count = |start: u32| {
                     let field = match start {
                         start if start >= text_from => DocumentField::Body,

@@ -24,6 +24,7 @@ pub(crate) enum Command {
     Serve,
     Call(CallArguments),
     Search(Search),
+    Query(QueryArguments),
     Tools(ListArguments),
     Vaults(ListArguments),
     Audit(Audit),
@@ -70,9 +71,13 @@ pub(crate) struct CommonFlags {
     /// Only `serve` accepts it, so it is declared there.
     #[arg(skip)]
     pub(crate) http: Option<HttpAddress>,
-    /// So is this.
+    /// So are these.
     #[arg(skip)]
     pub(crate) insecure_no_auth: bool,
+    #[arg(skip)]
+    pub(crate) public_url: Option<String>,
+    #[arg(skip)]
+    pub(crate) sse: bool,
 }
 
 /// One call through the same pipeline as from a client; prints JSON
@@ -109,6 +114,43 @@ pub(crate) struct Search {
     /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Notes, properties and tasks as a table
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub(crate) struct QueryArguments {
+    /// Dataview DQL, or the path of a .base file
+    #[arg(required = true, value_name = "DQL|FILE.base")]
+    pub(crate) query: Vec<String>,
+    /// The view of a base, if not its first
+    #[arg(long, value_name = "NAME")]
+    pub(crate) view: Option<String>,
+    /// The note that `this` means
+    #[arg(long, value_name = "NOTE")]
+    pub(crate) note: Option<String>,
+    /// How many rows to print
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
+    /// Which vault, if several are served
+    #[arg(long, value_name = "NAME")]
+    pub(crate) of: Option<String>,
+    #[command(flatten)]
+    pub(crate) printed: PrintedFormat,
+}
+
+/// What is printed instead of a table that fits the terminal.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Args)]
+#[group(multiple = false)]
+pub(crate) struct PrintedFormat {
+    /// Print comma-separated values
+    #[arg(long)]
+    pub(crate) csv: bool,
+    /// Print JSON with typed values
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print Markdown
+    #[arg(long)]
+    pub(crate) md: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
@@ -317,6 +359,9 @@ pub(crate) struct NewToken {
     /// Folders and notes it may see and change, separated by commas; may be repeated
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) paths: Vec<String>,
+    /// Of these, what it may change, if not all
+    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    pub(crate) write_paths: Vec<String>,
     /// A vault that it may use; may be repeated
     #[arg(long = "vault", value_name = "NAME", value_delimiter = ',')]
     pub(crate) vaults: Vec<String>,
@@ -371,6 +416,8 @@ enum CommandWord {
     Call(FlagsWith<CallArguments>),
     /// Find the best notes for a query
     Search(FlagsWith<Search>),
+    /// Print what a Dataview query or a base comes to
+    Query(FlagsWith<QueryArguments>),
     /// Print the available tools
     Tools(FlagsWith<ListArguments>),
     /// Print the vaults that are served
@@ -394,6 +441,12 @@ struct Listen {
     /// Let every client that reaches the port use the vaults, also from other computers
     #[arg(long)]
     insecure_no_auth: bool,
+    /// The address under which the world reaches this server, like https://vault.example.com
+    #[arg(long, value_name = "URL")]
+    public_url: Option<String>,
+    /// Serve over HTTP, and the older HTTP+SSE transport too, at port 9789 unless another is given
+    #[arg(long)]
+    sse: bool,
 }
 
 // Not clap's `global = true`: with it, `lapidary --vault a tools --vault b` would silently forget `a`.
@@ -410,14 +463,18 @@ pub(crate) fn parse<T>(line: impl IntoIterator<Item = T>) -> Result<Invocation, 
 where
     T: Into<OsString> + Clone,
 {
-    let CommandLine { flags, listen: Listen { http, mut insecure_no_auth }, word } = CommandLine::try_parse_from(line)?;
+    let CommandLine { flags, listen: Listen { http, mut insecure_no_auth, mut public_url, mut sse }, word } =
+        CommandLine::try_parse_from(line)?;
     let (inner, command, inner_http) = match word.unwrap_or(CommandWord::Serve(FlagsWith::default())) {
         CommandWord::Serve(with) => {
             insecure_no_auth |= with.own.insecure_no_auth;
+            public_url = public_url.or(with.own.public_url);
+            sse |= with.own.sse;
             (with.flags, Command::Serve, with.own.http)
         }
         CommandWord::Call(with) => (with.flags, Command::Call(with.own), None),
         CommandWord::Search(with) => (with.flags, Command::Search(with.own), None),
+        CommandWord::Query(with) => (with.flags, Command::Query(with.own), None),
         CommandWord::Tools(with) => (with.flags, Command::Tools(with.own), None),
         CommandWord::Vaults(with) => (with.flags, Command::Vaults(with.own), None),
         CommandWord::Audit(with) => (with.flags, Command::Audit(with.own), None),
@@ -435,6 +492,8 @@ where
     let mut flags = both(flags, inner)?;
     flags.http = http.map(Option::unwrap_or_default);
     flags.insecure_no_auth = insecure_no_auth;
+    flags.public_url = public_url;
+    flags.sse = sse;
     Ok(Invocation { flags, command })
 }
 

@@ -5,6 +5,7 @@ mod audit;
 mod call;
 mod checkpoints;
 mod progress;
+mod query;
 mod report;
 mod search;
 mod serve;
@@ -133,6 +134,7 @@ fn execute(command: &Command, config: &Config, assembled: &AssembledServer) -> R
         }
         Command::Call(call) => call::run(call, assembled, &mut out),
         Command::Search(search) => search::run(search, assembled, &mut out),
+        Command::Query(query) => query::run(query, assembled, &mut out),
         Command::Tools(listing) => tools::run(*listing, assembled, &mut out),
         Command::Vaults(listing) => vaults::run(*listing, assembled, &mut out),
         Command::Audit(audit) => audit::run(*audit, assembled, &mut out),

@@ -8,6 +8,7 @@ use std::path::Path;
 
 use crate::cli::CommonFlags;
 
+mod address_range;
 mod dotenv;
 mod draft;
 mod error;
@@ -34,10 +35,12 @@ mod warning;
 #[cfg(test)]
 mod tests;
 
+pub(crate) use address_range::AddressRange;
 pub(crate) use error::ConfigError;
 pub(crate) use model::{
-    AllowedOrigins, ApprovalConfig, AuthMode, AuthSettings, ChosenVault, Config, HttpConfig, LogFormat, LogLevel,
-    LogSettings, PathAccess, RuleConfig, SessionMode, TokenConfig, Transport, VaultAccess, VaultsConfig,
+    AllowedOrigins, ApprovalConfig, AuthMode, AuthSettings, BodyLimits, ChosenVault, ClientLimits, Config,
+    ConnectionLimits, HttpConfig, LogFormat, LogLevel, LogSettings, PathAccess, RuleConfig, SessionLimits, SessionMode,
+    TokenConfig, Transport, VaultAccess, VaultsConfig,
 };
 pub(crate) use profiles::plain_name;
 pub(crate) use raw::is_unset;

@@ -1,8 +1,16 @@
-//! MCP over Streamable HTTP, on loopback.
+//! MCP over Streamable HTTP: who may connect, who is calling, and how much each may ask for.
 
+mod accept_loop;
+mod client_address;
 mod client_identity;
+mod client_limits;
+mod endpoint;
+mod event_streams;
 mod known_clients;
+mod posted_message;
 mod quoted_facts;
+mod request_gate;
+mod session_table;
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -12,150 +20,139 @@ use std::{
 
 use axum::{
     Router,
-    extract::{Request, State},
-    http::{Method, StatusCode, header},
-    middleware::{Next, from_fn, from_fn_with_state},
-    response::{IntoResponse, Response},
-    routing::get,
-    serve::ListenerExt,
+    middleware::from_fn_with_state,
+    routing::{any, get, post},
 };
+use lapidary_note::ContentHash;
 use lapidary_pipeline::Executor;
-use lapidary_tools::Reason;
-use rmcp::transport::streamable_http_server::{
-    StreamableHttpServerConfig, StreamableHttpService, session::local::LocalSessionManager,
-};
-use tokio::net::TcpListener;
+use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
+use serde_json::{Value, json};
+use tokio::{net::TcpListener, sync::watch};
 
-use self::client_identity::SessionOwners;
 pub(crate) use self::known_clients::{ClientCheck, ConfiguredClient, KnownClient, KnownClients};
+use self::{
+    client_limits::LimitKeeper,
+    endpoint::{Endpoint, EndpointParts},
+    event_streams::EventStreams,
+    request_gate::RequestGate,
+    session_table::SessionTable,
+};
 use crate::{
-    config::{AllowedOrigins, HttpConfig, SessionMode},
+    config::{HttpConfig, SessionMode},
     mcp::{Connection, McpServer},
     stdio::told_to_stop,
 };
 
-/// How long calls in progress may take to be answered once the server is told to stop.
-const LAST_ANSWERS: Duration = Duration::from_secs(2);
+/// How long calls that are under way may take to be answered once the server is told to stop.
+const LAST_ANSWERS: Duration = Duration::from_secs(10);
 
 pub(crate) async fn serve(
     executor: Arc<Executor>,
     dotted_names: bool,
     settings: &HttpConfig,
     clients: KnownClients,
+    stream_token: Option<ContentHash>,
 ) -> Result<(), String> {
     let listener = listen(settings).await?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
-    announce(address, &settings.endpoint_path);
-    // Without this, a reply in two writes waits 40 ms for the client's acknowledgement of the first.
-    let listener = listener.tap_io(|connection| {
-        if let Err(error) = connection.set_nodelay(true) {
-            tracing::debug!(%error, "slow answers ahead");
-        }
+    announce(address, settings);
+    let (stop, stopping) = watch::channel(false);
+    let mcp = McpServer::new(Arc::clone(&executor), dotted_names, Connection::Http);
+    let endpoint = endpoint(&executor, mcp.clone(), settings, clients, stopping.clone());
+    let streams = settings.sse.then(|| {
+        let calls = settings.clients.calls;
+        EventStreams::new(endpoint.clone(), mcp, stream_token, settings.heartbeat, calls)
     });
-    let mcp = McpServer::new(executor, dotted_names, Connection::Http);
-    let router = router(mcp, settings, clients);
-    let serving = axum::serve(listener, router).with_graceful_shutdown(told_to_stop());
-    tokio::select! {
-        ended = serving.into_future() => ended.map_err(|error| error.to_string()),
-        // Clients keep a stream open for as long as the server lives, so not all of them are waited for.
-        () = async { told_to_stop().await; tokio::time::sleep(LAST_ANSWERS).await } => Ok(()),
-    }
+    tokio::spawn(endpoint.0.sessions.clone().sweep());
+    tokio::spawn(async move {
+        told_to_stop().await;
+        stop.send_replace(true);
+    });
+    accept_loop::serve(listener, router(endpoint, streams, settings), settings.connections, stopping, LAST_ANSWERS)
+        .await;
+    Ok(())
 }
 
-fn router(mcp: McpServer, settings: &HttpConfig, clients: KnownClients) -> Router {
-    let mut sessions = LocalSessionManager::default();
-    sessions.session_config.keep_alive = Some(settings.session_timeout);
+fn endpoint(
+    executor: &Arc<Executor>,
+    mcp: McpServer,
+    settings: &HttpConfig,
+    clients: KnownClients,
+    stopping: watch::Receiver<bool>,
+) -> Endpoint {
+    let grant = Arc::clone(executor.grant());
+    let has_sessions = settings.session_mode == SessionMode::Stateful;
+    // Host, origin and size are checked before, on every route.
     let config = StreamableHttpServerConfig::default()
-        .with_legacy_session_mode(settings.session_mode == SessionMode::Stateful)
+        .with_legacy_session_mode(has_sessions)
         .with_json_response(true)
-        .with_max_request_body_bytes(settings.max_body_bytes.unwrap_or(usize::MAX));
-    let config = match &settings.allowed_origins {
-        AllowedOrigins::Loopback => config.with_allowed_origins(loopback_origins()).enforce_origin_validation(),
-        AllowedOrigins::Listed(origins) => config.with_allowed_origins(origins.clone()).enforce_origin_validation(),
-        AllowedOrigins::Any => config.disable_allowed_origins(),
-    };
-    let sessions = Arc::new(sessions);
-    let service = StreamableHttpService::new(
-        move || Ok(client_identity::with_current(|client| mcp.for_session(client))),
-        Arc::clone(&sessions),
-        config,
-    );
-    let owners = SessionOwners::default();
-    let limit = from_fn_with_state((owners.clone(), sessions), limit_sessions);
+        .with_sse_keep_alive(Some(settings.heartbeat))
+        .with_max_request_body_bytes(usize::MAX)
+        .disable_allowed_hosts()
+        .disable_allowed_origins();
+    let sessions = SessionTable::new(settings.sessions);
+    let make = move || Ok(client_identity::with_current(|client| mcp.for_session(client)));
+    Endpoint(Arc::new(EndpointParts {
+        service: StreamableHttpService::new(make, Arc::clone(&sessions.sessions), config),
+        status: status(settings, &clients),
+        sessions,
+        limits: LimitKeeper::new(settings.clients),
+        body: settings.body,
+        trusted_proxies: settings.trusted_proxies.clone(),
+        grant,
+        has_sessions,
+        is_loopback: settings.host.is_loopback(),
+        clients,
+        stopping,
+    }))
+}
+
+fn router(endpoint: Endpoint, streams: Option<Arc<EventStreams>>, settings: &HttpConfig) -> Router {
+    let public = settings.public_url.iter().map(|url| url.host.clone());
+    let hosts = public.chain(settings.allowed_hosts.iter().cloned()).collect();
+    let gate = RequestGate::new(hosts, settings.allowed_origins.clone(), settings.host);
+    let path = &settings.endpoint_path;
+    let older = streams.map(|streams| {
+        Router::new()
+            .route("/sse", get(event_streams::listen))
+            .route("/messages", post(event_streams::post))
+            .with_state(streams)
+    });
     Router::new()
-        .route_service(&settings.endpoint_path, service)
-        .route_layer(from_fn(quoted_facts::unquote))
-        .route_layer(limit)
-        .route_layer(from_fn(strict))
-        // Unknown paths need no authentication: clients probe for other ways to identify themselves.
-        .route_layer(from_fn_with_state((clients, owners), client_identity::identify))
-        .route("/healthz", get(|| async { axum::Json(serde_json::json!({ "status": "ok" })) }))
+        .route(path, any(endpoint::handle))
+        // A redirect would lose the token.
+        .route(&format!("{path}/"), any(endpoint::handle))
+        .with_state(endpoint)
+        .route("/healthz", get(|| async { axum::Json(json!({ "status": "ok" })) }))
+        .merge(older.unwrap_or_default())
+        .layer(from_fn_with_state(gate, request_gate::guard))
 }
 
-/// Refuses requests that no client sends by itself and that intermediaries could read in two ways.
-async fn strict(request: Request, next: Next) -> Response {
-    let headers = request.headers();
-    let twice = [header::HOST, header::ORIGIN].iter().any(|name| headers.get_all(name).iter().nth(1).is_some());
-    let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    // `GET http://host/path` has to name the host in the header.
-    let other_host = request.uri().authority().is_some_and(|authority| host != Some(authority.as_str()));
-    if twice || other_host {
-        return (StatusCode::BAD_REQUEST, "Bad Request: the request names several hosts or origins").into_response();
+/// The answer to a plain look at the endpoint. With authentication it says only that the server is up.
+fn status(settings: &HttpConfig, clients: &KnownClients) -> Value {
+    if !matches!(clients.check, ClientCheck::Open) {
+        return json!({ "status": "ok" });
     }
-    let kind = headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
-    let essence = kind.and_then(|kind| kind.split(';').next()).unwrap_or_default().trim();
-    if request.method() == Method::POST && !essence.eq_ignore_ascii_case("application/json") {
-        let message = "Unsupported Media Type: Content-Type must be application/json";
-        return (StatusCode::UNSUPPORTED_MEDIA_TYPE, message).into_response();
-    }
-    next.run(request).await
-}
-
-/// The number of concurrently open sessions: of one client with a token, and of all together.
-const SESSIONS_OF_ONE: usize = 500;
-const SESSIONS: usize = 2_000;
-
-/// Refuses to open more sessions than a client needs. Each keeps memory and a task until it ends or times out.
-async fn limit_sessions(
-    State((owners, sessions)): State<(SessionOwners, Arc<LocalSessionManager>)>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let headers = request.headers();
-    // The protocol library refuses a method in the headers that differs from the one in the body.
-    let may_open = headers.get("mcp-method").is_none_or(|method| method == "initialize");
-    if request.method() == Method::POST && !headers.contains_key(client_identity::SESSION) && may_open {
-        let open = sessions.sessions.read().await;
-        let own = request
-            .extensions()
-            .get::<KnownClient>()
-            .map_or(0, |client| owners.count(client, |session| open.contains_key(session)));
-        let limit = match () {
-            () if own >= SESSIONS_OF_ONE => Some(SESSIONS_OF_ONE),
-            () if open.len() >= SESSIONS => Some(SESSIONS),
-            () => None,
-        };
-        drop(open);
-        if let Some(limit) = limit {
-            return too_many_sessions(limit);
-        }
-    }
-    next.run(request).await
-}
-
-fn too_many_sessions(limit: usize) -> Response {
-    let reason = Reason::TooMany { what: "sessions", limit };
-    let data = serde_json::json!({ "reason": reason.kind().wire_code().id, "limit": limit });
-    let error =
-        serde_json::json!({ "code": reason.kind().wire_code().number, "message": reason.to_string(), "data": data });
-    let body = serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": error });
-    (StatusCode::SERVICE_UNAVAILABLE, axum::Json(body)).into_response()
-}
-
-fn loopback_origins() -> impl Iterator<Item = String> {
-    ["localhost", "127.0.0.1", "[::1]"]
-        .into_iter()
-        .flat_map(|host| ["http", "https"].map(|scheme| format!("{scheme}://{host}:*")))
+    let mode = match settings.session_mode {
+        SessionMode::Stateful => "stateful",
+        SessionMode::Stateless => "stateless",
+    };
+    let server = json!({
+        "name": "lapidary",
+        "version": env!("CARGO_PKG_VERSION"),
+        "description": env!("CARGO_PKG_DESCRIPTION"),
+        "transport": "http",
+        "sessionMode": mode,
+    });
+    let versions: Vec<&str> =
+        rmcp::model::ProtocolVersion::KNOWN_VERSIONS.iter().map(|version| version.as_str()).collect();
+    json!({
+        "status": "ok",
+        "server": server,
+        "protocolVersions": versions,
+        "capabilities": { "tools": true, "resources": true, "prompts": true, "completions": true },
+        "auth": { "mode": Endpoint::mode(&clients.check) },
+    })
 }
 
 /// The configured port, or one of the next if it is taken.
@@ -176,11 +173,18 @@ async fn listen(settings: &HttpConfig) -> Result<TcpListener, String> {
     }
 }
 
-/// Prints where the server is and what to paste into a client.
-fn announce(address: SocketAddr, endpoint: &str) {
-    let url = format!("http://{address}{endpoint}");
-    tracing::info!("serving MCP at {url}");
-    let config = serde_json::json!({ "mcpServers": { "obsidian": { "type": "http", "url": url } } });
+/// Tells a person where the server is and what to paste into a client.
+fn announce(address: SocketAddr, settings: &HttpConfig) {
+    let endpoint = &settings.endpoint_path;
+    tracing::info!("serving MCP at http://{address}{endpoint}");
+    if settings.sse {
+        tracing::info!("older clients connect to http://{address}/sse");
+    }
+    let url = match &settings.public_url {
+        Some(public) => format!("{}{endpoint}", public.origin),
+        None => format!("http://{address}{endpoint}"),
+    };
+    let config = json!({ "mcpServers": { "obsidian": { "type": "http", "url": url } } });
     tracing::info!("to connect Claude Code: claude mcp add --transport http obsidian {url}");
     tracing::info!("to connect Codex: codex mcp add obsidian --url {url}");
     tracing::info!("to connect Cursor and others: {config}");

@@ -191,7 +191,7 @@ pub fn base_value(tool: &str, text: &str) -> Result<YamlValue, Reason> {
             _ => Err(Reason::bad_argument(tool, "file", "is not a base: its YAML is not an object")),
         },
         Err((line, problem)) => {
-            let problem = Prose::ours(format_args!("is no YAML: line {line}: {}", quoted(&problem)));
+            let problem = Prose::ours(format_args!("is not YAML: line {line}: {}", quoted(&problem)));
             Err(Reason::bad_argument(tool, "file", problem))
         }
     }
@@ -231,7 +231,7 @@ pub fn whole_base(steps: &[BaseStep]) -> Result<String, EditError> {
     Ok(if read_yaml(&block).map(|node| node.to_value()) == value { block } else { plain })
 }
 
-/// The YAML with one more view at the end of its list, on lines of its own; nothing where the list is not written so.
+/// The YAML with one more view at the end of its list, on separate lines; `None` if the list is written otherwise.
 fn with_view(text: &str, view: &[(String, YamlValue)]) -> Option<String> {
     let root = read_yaml(text).ok()?;
     let YamlValue::Map(mut expected) = root.to_value() else { return None };

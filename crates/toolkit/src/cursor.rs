@@ -19,10 +19,15 @@ impl PageCursor {
 
     /// The first page if nothing was sent.
     pub fn parse(given: Option<&str>) -> Result<Self, Reason> {
+        Self::parse_up_to(given, Self::LONGEST_PAGE)
+    }
+
+    /// The same where pages may be longer than usual.
+    pub fn parse_up_to(given: Option<&str>, longest: usize) -> Result<Self, Reason> {
         let Some(given) = given else { return Ok(Self::FIRST) };
         let cursor = decoded(given).and_then(|json| serde_json::from_slice::<Self>(&json).ok());
         let cursor = cursor.ok_or_else(|| Reason::CursorInvalid { cursor: clipped(given) })?;
-        Ok(Self { limit: cursor.limit.clamp(1, Self::LONGEST_PAGE), ..cursor })
+        Ok(Self { limit: cursor.limit.clamp(1, longest), ..cursor })
     }
 
     pub fn written(self) -> String {

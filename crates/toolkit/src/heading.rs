@@ -209,6 +209,7 @@ impl HeadingInput {
         let path_of = |heading: &Heading| note.heading_path(heading).join(&self.delimiter);
         let all = self.chosen(note);
         let whole = note.whole_paths(&all, &self.heading, &self.delimiter);
+        // A full path wins over headings that only end in it.
         match (&all[..], &whole[..]) {
             ([only], _) | (_, [only]) => Ok(only),
             ([], _) if self.occurrence.is_some() && !self.all(note).is_empty() => Err(Reason::OccurrenceOutOfRange {
@@ -217,6 +218,7 @@ impl HeadingInput {
                 wanted: self.occurrence.unwrap_or_default(),
             }),
             ([], _) => Err(missing(path, "heading", &self.heading, note.headings.iter().map(path_of))),
+            // Never guessed: each candidate comes with what to send for it.
             (several, _) => {
                 let candidate = |(number, heading): (usize, &&Heading)| HeadingCandidate {
                     id: id(index(note, heading)),

@@ -134,6 +134,7 @@ impl<'v> FileMoving<'v> {
             context.check()?;
             let before = match reading::source(view, &source)? {
                 LinkSource::File(before) => before,
+                // It disappeared since the scan; there is nothing to rewrite.
                 LinkSource::Gone => continue,
                 LinkSource::Unread => {
                     self.output.files_unread += 1;
@@ -147,6 +148,7 @@ impl<'v> FileMoving<'v> {
             };
             let Some((count, content)) = found else { continue };
             match content {
+                // Files that the caller may not change keep their links, which are only counted.
                 Some(content) if view.may_write(&source).is_ok() => {
                     self.output.links_updated += count;
                     self.output.files_updated += 1;

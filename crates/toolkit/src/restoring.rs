@@ -167,11 +167,13 @@ impl<'a> RestorePlan<'a> {
         after: Option<ContentHash>,
     ) -> Result<(), Reason> {
         let (path, guard) = (&entry.path, self.guard);
+        // A file that was moved unread because of its size is moved back unread.
         let there = match reading::read_if_there(self.now(), to) {
             Err(Reason::FileTooLarge { .. }) if entry.before.is_none() => None,
             Ok(None) => return self.file(found, &alone(entry)),
             there => there?,
         };
+        // A new file has the old name: it must not be overwritten.
         if let Some(now) = reading::read_if_there(self.now(), path)? {
             return Err(Reason::DestinationExists {
                 path: path.clone(),
@@ -181,6 +183,7 @@ impl<'a> RestorePlan<'a> {
         }
         let now = there.as_ref().map(|there| there.hash());
         let changed_since = after.is_some() && after != now;
+        // If the file was edited after the move, those edits are kept and only the path is restored.
         let old = if changed_since { None } else { checkpoint::content(self.view, found, entry)? };
         let old = old.filter(|old| there.as_ref().is_some_and(|there| there.bytes() != *old));
         let (from, to, before) = (to.clone(), path.clone(), there);

@@ -59,6 +59,7 @@ impl TemplateFields<'_> {
             None => self.moment.clone(),
         };
         let written = |moment: &Zoned, format: &str| format_moment(moment, format, self.week);
+        // Whatever is not a known placeholder is left as text by the caller.
         match (&*word, format) {
             ("title", None) => Some(self.title.to_owned()),
             ("date", None) if offset.is_none() => Some(self.date.to_owned()),

@@ -27,6 +27,8 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &ReadEntry(vault::obsidian_list_notes::ObsidianListNotes),
     &ReadEntry(vault::obsidian_list_tags::ObsidianListTags),
     &ReadEntry(vault::obsidian_search_notes::ObsidianSearchNotes),
+    &ReadEntry(vault::query::QueryTool),
+    &ReadEntry(vault::query_explain::QueryExplain),
     &AgentEntry(vault::vault_list::VaultList),
     &ReadEntry(vault::vault_info::VaultInfo),
     &ReadEntry(vault::file_list::FileList),

@@ -19,6 +19,8 @@ const IS_WIDE: u8 = 16;
 const BEGINS_LIST: u8 = 32;
 /// For an outermost item: its list is not a section of the note.
 const IN_QUOTE: u8 = 64;
+/// It does not end on its first line.
+const HAS_END: u8 = 128;
 
 pub(super) fn pack(note: &Note<'_>, lines: &LineTable, items: &mut BytePacker<'_>, fields: &mut BytePacker<'_>) {
     let rows = note_items(note, lines);
@@ -38,13 +40,15 @@ fn pack_item(number: usize, item: &RowItem<'_>, packer: &mut BytePacker<'_>) {
     let is_root = item.parent.is_none();
     let units = item.end.offset - item.start.offset;
     let is_wide = item.start.offset != item.span.start || units != item.span.len();
+    let has_end = item.line_count != 1 || item.end != end_on_line(item.start, units);
     packer.byte(
         marker
             | flag(IS_TASK, item.status.is_some())
             | flag(HAS_PARENT, !is_root)
             | flag(IS_WIDE, is_wide)
             | flag(BEGINS_LIST, is_root && item.list_line == Some(item.line))
-            | flag(IN_QUOTE, is_root && item.list_line.is_none()),
+            | flag(IN_QUOTE, is_root && item.list_line.is_none())
+            | flag(HAS_END, has_end),
     );
     if bullet.is_none() {
         packer.text(item.marker);
@@ -56,7 +60,6 @@ fn pack_item(number: usize, item: &RowItem<'_>, packer: &mut BytePacker<'_>) {
         packer.length(number - parent);
     }
     packer.length(item.line);
-    packer.length(item.line_count);
     packer.length(item.span.start);
     packer.length(item.span.len());
     if is_wide {
@@ -64,9 +67,18 @@ fn pack_item(number: usize, item: &RowItem<'_>, packer: &mut BytePacker<'_>) {
         packer.length(units);
     }
     packer.length(item.start.column);
-    packer.length(item.end.line - item.line);
-    packer.length(item.end.column);
+    if has_end {
+        packer.length(item.line_count);
+        packer.length(item.end.line - item.line);
+        packer.length(item.end.column);
+    }
     packer.text(&item.text);
+}
+
+/// Where an item of so many units ends, unless it goes on in another line.
+fn end_on_line(start: TextPosition, units: usize) -> TextPosition {
+    let along = |at: usize| at.saturating_add(units);
+    TextPosition { line: start.line, column: along(start.column), offset: along(start.offset) }
 }
 
 pub(super) fn unpack_items<'a>(mut unpacker: ByteUnpacker<'a>) -> Vec<RowItem<'a>> {
@@ -110,8 +122,7 @@ fn unpack_item<'a>(
         Some(parent) => before.get(parent)?.depth + 1,
         None => 0,
     };
-    let (line, line_count) = (unpacker.length()?, unpacker.length()?);
-    let (start, length) = (unpacker.length()?, unpacker.length()?);
+    let (line, start, length) = (unpacker.length()?, unpacker.length()?, unpacker.length()?);
     let (first_unit, units) = match flags & IS_WIDE {
         0 => (start, length),
         _ => (unpacker.length()?, unpacker.length()?),
@@ -121,6 +132,16 @@ fn unpack_item<'a>(
     } else if flags & IN_QUOTE != 0 {
         *list_line = None;
     }
+    let span = start..start.checked_add(length)?;
+    let start = TextPosition { line, column: unpacker.length()?, offset: first_unit };
+    let (line_count, end) = match flags & HAS_END {
+        0 => (1, end_on_line(start, units)),
+        _ => {
+            let line_count = unpacker.length()?;
+            let (line, column) = (line.checked_add(unpacker.length()?)?, unpacker.length()?);
+            (line_count, TextPosition { line, column, offset: first_unit.checked_add(units)? })
+        }
+    };
     Some(RowItem {
         line,
         line_count,
@@ -128,13 +149,9 @@ fn unpack_item<'a>(
         parent,
         marker,
         status,
-        span: start..start.checked_add(length)?,
-        start: TextPosition { line, column: unpacker.length()?, offset: first_unit },
-        end: TextPosition {
-            line: line.checked_add(unpacker.length()?)?,
-            column: unpacker.length()?,
-            offset: first_unit.checked_add(units)?,
-        },
+        span,
+        start,
+        end,
         text: Cow::Borrowed(unpacker.text()?),
         list_line: *list_line,
     })

@@ -4,7 +4,8 @@
 
 use std::{fs, path::Path};
 
-use lapidary_query::ScannedVault;
+use jiff::{Timestamp, tz::TimeZone};
+use lapidary_query::{BaseFile, DqlQuery, QueryContext, ScannedVault};
 use lapidary_store::{
     PathPrefix, Policy,
     posix::{FolderStore, PosixBackend},
@@ -51,18 +52,40 @@ fn selections(count: u32) -> Vec<RowSelection<'static>> {
     links.chain(tags).chain(folders).chain(extensions).chain(missing).chain(all).collect()
 }
 
+const QUERIES: [&str; 5] = [
+    "TABLE file.inlinks, file.outlinks, file.etags FROM #a or \"sub\"",
+    "LIST FROM [[b]] or outgoing([[a]]) or -#a",
+    "LIST FROM [[gone]]",
+    "TABLE length(rows), rows.file.name GROUP BY file.folder",
+    "LIST WHERE contains(file.tags, \"#A\") SORT file.name DESC",
+];
+const BASE: &str = "filters:\n  or:\n    - file.hasTag(\"a\")\n    - file.inFolder(\"sub\")\n    - file.ext == \"png\"\nformulas:\n  linked: file.backlinks.length\nviews:\n  - type: table\n    name: All\n    order: [file.path, file.tags, formula.linked, file.links]\n";
+
+/// What both languages make of a vault.
+fn answers(vault: &dyn QueryVault) -> Vec<String> {
+    let context = || QueryContext::new(Timestamp::UNIX_EPOCH, TimeZone::UTC, &|| true).with_origin(Some("a.md"));
+    let dql = |text: &&str| {
+        let answer = DqlQuery::parse(text).unwrap().run(vault, &context());
+        format!("{:?}", answer.map(|answer| answer.result))
+    };
+    let base = BaseFile::parse(BASE).unwrap().run(None, vault, &context()).unwrap().to_csv();
+    QUERIES.iter().map(dql).chain([base]).collect()
+}
+
 fn described(live: &Arc<VaultIndex>, policy: Policy) -> Vec<(String, Vec<String>)> {
     let notes = notes(live, policy);
     let marks = OwnerMarks::read(b"", br#"{"userIgnoreFilters": ["sub/c"]}"#);
     let rows = VaultRows::new(&notes, marks, &|| true);
     let count = u32::try_from(rows.count()).unwrap();
     let scanned = ScannedVault::new(&rows, count);
+    assert_eq!(answers(&rows), answers(&scanned), "with and without an index");
     let answer = |selection: RowSelection<'static>| {
         let indexed = paths(&rows, &selection);
         assert_eq!(indexed, paths(&scanned, &selection), "{selection:?}");
         (format!("{selection:?}"), indexed)
     };
-    selections(count).into_iter().map(answer).collect()
+    let answered = answers(&rows).into_iter().map(|answer| (answer, Vec::new()));
+    selections(count).into_iter().map(answer).chain(answered).collect()
 }
 
 const PATHS: [&str; 7] = ["a.md", "b.md", "sub/a.md", "sub/c.md", "sub-b.md", "x.png", "Ünï.base"];

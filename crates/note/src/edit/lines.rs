@@ -17,7 +17,7 @@ impl LineRange {
         Self { from: line, to: line }
     }
 
-    /// The lines with their line ends, as a span of the shown text.
+    /// The lines with their line endings, as a span of the shown text.
     pub fn span(self, shown: &str) -> Result<Range<usize>, EditError> {
         let start = line_start(shown, self.from).filter(|start| *start < shown.len());
         let (Some(start), true) = (start, self.from <= self.to) else {

@@ -94,6 +94,7 @@ impl Document {
             end_lines(&mut new, shown, end);
             TextChange::new(end..end, new)
         };
+        // The new text must be exactly one block with this name, and no other block may change.
         let is_right = |draft: &DocumentDraft<'_>| {
             let start = end + separator.len();
             let whole = start + content.len() - content.trim_start().len()..start + content.len();
@@ -107,6 +108,7 @@ impl Document {
         if content.is_empty() {
             return Err(lost());
         }
+        // First the form that people write, then the one that works for lists, tables and code.
         let changes = [change(&format!(" ^{id}")), change(&format!("\n\n^{id}"))];
         let mut drafts = changes.into_iter().filter_map(|change| self.draft(vec![change]).ok());
         drafts.find(is_right).ok_or_else(lost)?.finish()

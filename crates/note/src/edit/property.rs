@@ -171,7 +171,7 @@ pub fn edit_yaml(yaml: &str, edit: &PropertyEdit<'_>) -> Result<String, Property
     Ok(edited_yaml(yaml, edit)?.unwrap_or_default())
 }
 
-/// A map as YAML of its own, on lines that begin with this many spaces.
+/// A map as separate YAML, on lines that start with this many spaces.
 pub fn block_yaml(entries: &[(String, YamlValue)], indent: usize) -> String {
     render::block(entries, indent)
 }

@@ -108,10 +108,12 @@ fn in_text(written: &str, path: &PropertyPath, edit: &TagEdit<'_>) -> Result<Vec
     let text = |text: &str| YamlValue::Text(text.to_owned());
     Ok(match edit {
         TagEdit::Add { tag } if has(tag) => Vec::new(),
+        // An empty property becomes a list, which is the form that Obsidian writes.
         TagEdit::Add { tag } if words().next().is_none() && written.is_empty() => {
             vec![TagStep::Append(path.clone(), text(checked(tag)?))]
         }
         TagEdit::Add { tag } => {
+            // Several tags in one text become a list, since a single text is one tag to Obsidian.
             let tags = words().chain(std::iter::once(checked(tag)?)).map(text).collect();
             vec![TagStep::Set(path.clone(), YamlValue::List(tags))]
         }
@@ -120,6 +122,7 @@ fn in_text(written: &str, path: &PropertyPath, edit: &TagEdit<'_>) -> Result<Vec
             let to = checked(to)?;
             let word =
                 |word: &str| if is(word, from) && !word.is_empty() { renamed(word, to) } else { word.to_owned() };
+            // Separators are kept as written.
             let mut new = String::new();
             for part in written.split_inclusive(separates) {
                 let separator = part.len() - part.trim_end_matches(separates).len();

@@ -61,6 +61,7 @@ impl Document {
                 None => return Err(ReplaceError::OutOfRange { occurrences, wanted }),
             },
         };
+        // Estimated before anything is built: a short text may be replaced by a long one many times.
         let added = chosen.len().saturating_mul(replace.len());
         let bytes = (self.shown().len() - chosen.len() * find.len()).saturating_add(added);
         if bytes > most.max(self.shown().len()) {
@@ -68,6 +69,7 @@ impl Document {
         }
         let changes: Vec<TextChange> = chosen.iter().map(|at| TextChange::new(*at..at + find.len(), replace)).collect();
         let count = changes.len();
+        // Offsets are those of matches, so only merged line endings can make this fail.
         let edited = self.apply(changes).map_err(|_| ReplaceError::MergedLineEnds)?;
         Ok(ReplaceResult { document: edited.document, count })
     }

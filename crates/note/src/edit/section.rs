@@ -117,6 +117,7 @@ impl Document {
         let last_text = body.start + shown[body.clone()].trim_end().len();
         let blank_line = shown[..body.end].ends_with("\n\n");
         let note = self.note();
+        // Items join the list at the end of the section, with its marks, numbers and spacing.
         if section.blanks == BlankLines::Kept
             && let Some(list) = ListEnd::above(&note, &body, last_text)
             && let Some(items) = list.joining(&plain_line_ends(content), false)
@@ -125,6 +126,7 @@ impl Document {
             let items = format!("{}{items}{}", list.gap(), if content.ends_with('\n') { "\n" } else { "" });
             return self.write_section(&lines_at(shown, at, &body, &items));
         }
+        // Only the text after the last heading can affect the ending, so nothing else is parsed.
         let headings = note.headings.partition_point(|heading| heading.section.start < last_text);
         let last_heading = note.headings[..headings].last().map_or(0, |heading| heading.section.start);
         let last_block = LastBlock::of(&shown[..last_text], last_heading);
@@ -132,10 +134,12 @@ impl Document {
         if ending == TextEnding::Open {
             return Err(EditError::Unclosed);
         }
+        // The start of the line after the last text; the body itself may start in the middle of a line.
         let below_text = || {
             let at = shown[last_text..body.end].find('\n').map_or(body.end, |at| last_text + at + 1);
             if last_text == body.start { body.start } else { at }
         };
+        // What is replaced, and whether a blank line must follow, depends on how blank lines are treated.
         let (span, separated) = match section.blanks {
             BlankLines::Trimmed => (below_text()..body.end, blank_line && body.end < shown.len()),
             BlankLines::AsSent => (below_text()..below_text(), false),
@@ -145,6 +149,7 @@ impl Document {
                 return self.write_section(&lines_at(shown, at, &body, rows.trim_start_matches('\n')));
             }
             BlankLines::Kept if body.end < shown.len() => (body.end..body.end, blank_line),
+            // At the end of the note, trailing blank lines are dropped before the new text.
             BlankLines::Kept => {
                 let unblanked = shown[..body.end].trim_end_matches('\n').len();
                 let end = (unblanked + 1).clamp(body.start, body.end);
@@ -154,6 +159,7 @@ impl Document {
         let content =
             if section.blanks == BlankLines::Trimmed { content.trim_start_matches(['\n', '\r']) } else { content };
         let above = &shown[..span.start];
+        // The text above may now end in another block, for example after a dropped blank line.
         let ending = last_block.or_of(above).ending(above);
         let wanted = SectionInsert { separated, ..SectionInsert::below(above, content) }.apart_from(above, ending);
         let content = wanted.above(shown, &shown[span.end..]);
@@ -169,18 +175,21 @@ impl Document {
         let body = section.body(self)?;
         let first_text = body.end - shown[body.clone()].trim_start().len();
         if section.blanks == BlankLines::Kept {
+            // An empty section has no first text to go before.
             if first_text == body.end {
                 return self.append_to_section(section, content);
             }
             let at = line_start(shown, first_text).max(body.start);
             let note = self.note();
             let list = ListEnd::below(&note, &body, first_text);
+            // Items join the list at the start of the section.
             if let Some(list) = list
                 && let Some(items) = list.joining(&plain_line_ends(content), true)
             {
                 return self.write_section(&TextChange::new(at..at, format!("{items}\n{}", list.gap())));
             }
             if at > body.start {
+                // A blank line keeps the new text and the old apart.
                 let content = plain_line_ends(content);
                 let content = content.trim_matches('\n');
                 if TextEnding::of(content) == TextEnding::Open {

@@ -121,6 +121,7 @@ fn patch_heading(
             return Err(SectionPatchError::Missing { available });
         }
     };
+    // Checked before the edit, so that a repeated call is recognised and not applied twice.
     if patch.preexists(&note.text[heading.body..heading.section.end], false) {
         return Err(SectionPatchError::Preexists);
     }
@@ -131,6 +132,7 @@ fn patch_heading(
         PatchOperation::Add(InsertSide::Behind) => document.append_to_section(&section, content)?,
         PatchOperation::Add(InsertSide::Before) => document.prepend_to_section(&section, content)?,
     };
+    // A heading of a higher level in the content would end the section early.
     if let Some(heading) = edited.heading_outside(heading) {
         return Err(SectionPatchError::Outside { heading });
     }

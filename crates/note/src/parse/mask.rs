@@ -60,12 +60,15 @@ fn regions(body: &str) -> Vec<MaskedSpan> {
     while let Some(opener) = next_opener(body, at, &mut dangling) {
         count_steps(opener.at.saturating_sub(at) + 1);
         match fences.state(body, &opener) {
+            // Outside of every fence: the opener counts.
             FenceState::None => {}
             FenceState::Open => {
+                // Inside a fence it is code.
                 at = line_end(body, opener.at);
                 continue;
             }
             FenceState::Unsure => {
+                // Only the parser can tell. Its result stays valid until masked text could have changed it.
                 if stale && parses < MAX_PARSES {
                     closed = closed_blocks(&blank_out(body, &found));
                     parses += 1;
@@ -82,6 +85,7 @@ fn regions(body: &str) -> Vec<MaskedSpan> {
         fences.skip(region.span.end);
         at = region.span.end;
         let hidden = &body[region.span.clone()];
+        // Masked text that looks like a fence or HTML may have changed what the parser sees after it.
         stale |= hidden.contains("```") || hidden.contains("~~~") || hidden.contains('<');
         found.push(region);
     }

@@ -91,6 +91,7 @@ impl<'a> YamlReader<'a> {
     }
 
     fn node(&mut self, event: Event<'a>, span: Span, depth: usize) -> Result<YamlNode, YamlError> {
+        // Counted over the whole document: neither depth nor breadth may exhaust memory.
         self.nodes += 1;
         if depth > MAX_DEPTH || self.nodes > MAX_NODES {
             return Err(self.problem("nested or repeated beyond any reason"));
@@ -115,6 +116,7 @@ impl<'a> YamlReader<'a> {
             _ => return Err(self.problem("unexpected YAML")),
         };
         self.end = node.span.end.max(self.end);
+        // The value of an anchor is copied for each alias, so its weight is counted.
         if let Some(id) = anchor {
             let value = node.to_value();
             self.weigh(&value)?;
@@ -193,6 +195,7 @@ impl<'a> YamlReader<'a> {
             let Some(key) = key_text(&key) else {
                 return Err(self.problem("a property name that is a list or a map"));
             };
+            // Obsidian rejects repeated names, and an edit could not tell which one is meant.
             if !known.insert(key.clone()) {
                 return Err(YamlError { line: self.line, problem: YamlProblem::Repeated { name: key } });
             }

@@ -323,7 +323,7 @@ pub(super) fn edit(error: &EditError, offered: &OfferedTools<'_>) -> String {
     match error {
         EditError::OutsideText { .. } | EditError::OutsideLines { .. } => "Read the file again and repeat the call.",
         EditError::TooLarge { .. } => "Use shorter text, or change fewer places.",
-        EditError::MergedLineEnds => "Include the line ends around the place in what is replaced.",
+        EditError::MergedLineEnds => "Include the surrounding line endings in the replaced text.",
         EditError::SeveralLines => "Send one line.",
         EditError::HeadingLost { .. } => "Choose text that Markdown parses as this heading.",
         EditError::HeadingTaken { .. } | EditError::BlockIdTaken { .. } => "Choose another name.",
@@ -333,9 +333,9 @@ pub(super) fn edit(error: &EditError, offered: &OfferedTools<'_>) -> String {
             let close = "Close every code fence, comment and HTML block in the content";
             return or(close, "or use {} for the exact text", REPLACE_TEXT, offered);
         }
-        EditError::IntoItself => "Choose a place outside of what is moved.",
+        EditError::IntoItself => "Choose a place outside the moved part.",
         EditError::InProperties => "Choose lines below the properties.",
-        EditError::NothingToMove => "Choose a part that holds text.",
+        EditError::NothingToMove => "Choose a part that has text.",
         EditError::Unclosed => "Close the code fence, comment or HTML block above it first.",
         EditError::BlockLost { .. } => {
             let send = "Send content of the same kind as the block (one paragraph, item, row, …)";
@@ -412,4 +412,13 @@ pub(super) fn as_many_as_fit(names: impl Iterator<Item = String>, of: usize) -> 
 
 pub(super) fn list(names: &[Quoted<'_>]) -> String {
     names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// What could be at the place where a query cannot be read.
+pub(super) fn unreadable_query(expected: &[Quoted<'_>], nearest: Option<Quoted<'_>>) -> String {
+    match (nearest, expected) {
+        (Some(nearest), _) => format!("Did you mean {nearest}?"),
+        (None, []) => "Correct the query at that place.".to_owned(),
+        (None, expected) => format!("Expected there: {}.", list(expected)),
+    }
 }

@@ -55,7 +55,7 @@ reasons! { |offered|
         data: json!({ "tool": tool }),
         hint: match off {
             OffReason::ReadOnly => "Only reading is possible. Tell the user what you would have changed.",
-            OffReason::Excluded | OffReason::NotChosen | OffReason::Profile | OffReason::Scope => "Use another tool, or ask the person to switch it on.",
+            OffReason::Excluded | OffReason::NotChosen | OffReason::Profile | OffReason::Scope => "Use another tool, or ask the user to enable it.",
         },
     }
     /// In the words of the original: the missing scope is not named.
@@ -617,6 +617,42 @@ reasons! { |offered|
         message: format!("Invalid logic: {problem}."),
         data: json!({ "problem": problem.to_string() }),
         hint: "Fix the rule. `glob` and `regexp` take the pattern first: {\"glob\": [\"Projects/*\", {\"var\": \"path\"}]}.",
+    }
+    QueryUnreadable { line: usize, column: usize, problem: Prose, expected: Vec<String>, nearest: Option<String> } => {
+        kinds: [QueryInvalid("query_invalid", -32007, "INVALID_ARGS", "The query cannot be read; `line` and `column` say where, `expected` what could be there.")],
+        kind: ReasonKind::QueryInvalid,
+        message: format!("The query cannot be read: line {line}, column {column}: {problem}."),
+        data: json!({ "line": line, "column": column, "expected": expected, "nearest": nearest }),
+        hint: advice::unreadable_query(&expected, nearest),
+    }
+    /// Code in a language that is not evaluated here.
+    QueryNotEvaluated { what: &'static str, line: usize } => {
+        kinds: [],
+        kind: ReasonKind::QueryInvalid,
+        message: format!("{what} is JavaScript, which is not run here (line {line})."),
+        data: json!({ "line": line, "column": 1, "unsupported": *what }),
+        hint: "Ask for the same in DQL, for example TABLE status FROM #project WHERE due < date(today).",
+    }
+    QueryFailed { problem: Prose } => {
+        kinds: [QueryFailed("query_failed", -32007, "INVALID_ARGS", "The query can be read but has no result: every row failed, or a clause cannot be evaluated.")],
+        kind: ReasonKind::QueryFailed,
+        message: format!("The query has no result: {problem}."),
+        data: json!({ "problem": problem.to_string() }),
+        hint: "Correct the expression, or leave out rows without a value first, as in WHERE rating.",
+    }
+    QueryTooLarge { problem: Prose } => {
+        kinds: [QueryTooLarge("query_too_large", -32007, "BUDGET_EXCEEDED", "The query takes more steps or more memory than one call may.")],
+        kind: ReasonKind::QueryTooLarge,
+        message: format!("The query was stopped: {problem}."),
+        data: json!({ "problem": problem.to_string() }),
+        hint: "Begin with fewer rows (in DQL FROM #tag or FROM \"Folder\", in a base file.inFolder(\"Folder\")), and flatten or group less.",
+    }
+    ViewUnknown { view: String, views: Vec<String> } => {
+        kinds: [ViewUnknown("view_unknown", -32001, "NOT_FOUND", "The base has no view of this name.")],
+        kind: ReasonKind::ViewUnknown,
+        message: format!("View {view} not found."),
+        data: json!({ "view": view, "views": views }),
+        hint: format!("Send one of: {}.", list(&views)),
     }
     ContextLengthTooLarge { given: usize, limit: usize } => {
         kinds: [ContextLengthTooLarge("context_length_too_large", -32007, "INVALID_ARGS", "More context around each match was requested than is allowed.")],

@@ -47,6 +47,7 @@ fn answer(execution: &mut Execution<'_>, operation: &dyn ReadOperation) -> Resul
 fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Result<StageFlow, Reason> {
     let names = execution.setup().vaults.names(&execution.principal().grant);
     let walked = Cell::new(None);
+    // Log and playbooks are read only for tools that declare the need.
     let ToolNeeds { log_lines: lines, playbooks: needs_playbooks } = entry.spec.needs;
     let log = if lines > 0 { log_lines(execution, lines)? } else { Vec::new() };
     let playbooks = if needs_playbooks { playbooks(execution, &names) } else { Vec::new() };
@@ -54,7 +55,9 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Re
     let context = context(execution, &names, &log, &playbooks, &walked, &now);
     let view = execution.view.take();
     let planned = entry.tool.plan(&context, view.as_ref(), execution.arguments.clone());
+    // The cost of the walk is recorded even if the tool refuses.
     execution.walked = walked.get().or(execution.walked);
+    // A refusal may quote text of notes, so it is subject to the rules about reading.
     let planned = planned.map_err(|reason| judge::as_shown(execution, &[&entry.spec], reason));
     let (change, specs) = match planned? {
         Planned::Answer(answer) => {
@@ -70,6 +73,7 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Re
         Planned::Batch(batch) => {
             let view = view.as_ref().ok_or_else(|| bug!("a batch was planned without a vault"))?;
             let scope = execution.scope.clone().ok_or_else(|| bug!("a batch was planned without a scope"))?;
+            // A plan may be repeated after a race; refusals of the first attempt must not be logged twice.
             execution.refused_steps.clear();
             let planned = batch::plan(execution, &context, view, &scope, batch);
             execution.walked = walked.get().or(execution.walked);

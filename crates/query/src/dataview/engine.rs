@@ -229,6 +229,17 @@ impl<'v> QueryEngine<'v> {
         self.resolve(target).map_or_else(|| target.into(), |(_, path)| path)
     }
 
+    /// A value to sort by: a link with the path that it leads to, so that it is looked up once.
+    pub(super) fn resolved_key(&self, key: Cell<'v>) -> Cell<'v> {
+        let Cell::Link(link) = &key else { return key };
+        match self.resolve(&link.path) {
+            Some((_, path)) if *path != *link.path => {
+                Cell::link(LinkValue { path: path.to_string(), ..(**link).clone() })
+            }
+            _ => key,
+        }
+    }
+
     /// The page that a link leads to.
     pub(super) fn linked_page(&self, link: &LinkValue) -> Option<Rc<PageData<'v>>> {
         self.page(self.resolve(&link.path)?.0)

@@ -74,6 +74,32 @@ pub(super) fn canonical_name(name: &str) -> String {
     canonical(name, |run| run.to_lowercase(), "-", "")
 }
 
+/// Whether a name has this canonical name.
+pub(super) fn has_canonical_name(name: &str, wanted: &str) -> bool {
+    if !name.is_ascii() {
+        return canonical_name(name) == wanted;
+    }
+    let mut rest = wanted.as_bytes();
+    let mut after_space = false;
+    for byte in name.bytes() {
+        let written = match byte {
+            b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'-' => byte.to_ascii_lowercase(),
+            b' ' | b'\t'..=b'\r' if after_space => continue,
+            b' ' | b'\t'..=b'\r' => b'-',
+            _ => {
+                after_space = false;
+                continue;
+            }
+        };
+        after_space = matches!(byte, b' ' | b'\t'..=b'\r');
+        match rest.split_first() {
+            Some((first, behind)) if *first == written => rest = behind,
+            _ => return false,
+        }
+    }
+    rest.is_empty()
+}
+
 /// Whether a name is its own canonical name, as far as can be seen at once.
 pub(super) fn is_canonical(name: &str) -> bool {
     name.bytes().all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_' | b'-'))
@@ -129,6 +155,8 @@ mod tests {
             ("!!", ""),
         ] {
             assert_eq!(canonical_name(name), canonical, "{name}");
+            assert!(has_canonical_name(name, canonical), "{name}");
+            assert!(!has_canonical_name(name, &format!("{canonical}x")), "{name}");
             assert_eq!(is_canonical(name), name == "plain_1-2", "{name}");
         }
         assert_eq!(linkable_heading("My: Head!"), "My Head");

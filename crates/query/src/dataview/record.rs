@@ -8,7 +8,7 @@ use crate::{TextPosition, Value, VaultRow, dataview_field, dataview_property, va
 use super::{
     cell::{Cell, CellObject, in_script_order},
     engine::QueryEngine,
-    letters::{canonical_name, is_canonical, linkable_heading},
+    letters::{canonical_name, has_canonical_name, is_canonical, linkable_heading},
     links::{field_link, item_outlinks},
 };
 
@@ -127,7 +127,7 @@ impl<'v> PageData<'v> {
         self.row.visit_properties(&mut |name, value| {
             if name == wanted {
                 exact.push(self.property(engine, &value()));
-            } else if !is_canonical(name) && canonical_name(name) == wanted {
+            } else if !is_canonical(name) && has_canonical_name(name, wanted) {
                 alike.push(self.property(engine, &value()));
             }
             ControlFlow::Continue(())
@@ -135,7 +135,7 @@ impl<'v> PageData<'v> {
         for field in self.own_text_fields() {
             if *field.key == *wanted {
                 exact.push(self.inline(engine, &field.value));
-            } else if !is_canonical(&field.key) && canonical_name(&field.key) == wanted {
+            } else if !is_canonical(&field.key) && has_canonical_name(&field.key, wanted) {
                 alike.push(self.inline(engine, &field.value));
             }
         }
@@ -193,6 +193,10 @@ impl<'v> PageData<'v> {
     fn property(&self, engine: &QueryEngine<'v>, value: &Value) -> Cell<'v> {
         match value {
             Value::Null | Value::Boolean(_) | Value::Number(_) => self.typed(engine, value, false),
+            // Dates and durations begin with a digit, links with a bracket.
+            Value::Text(text) if !text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '[' | '!')) => {
+                Cell::text(text.as_str())
+            }
             _ => self.typed(engine, &dataview_property(value), false),
         }
     }

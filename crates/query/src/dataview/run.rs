@@ -31,8 +31,19 @@ const ROWS_BETWEEN_REPORTS: usize = 1024;
 /// A row on its way through the clauses.
 #[derive(Clone)]
 pub(super) struct QueryRow<'v> {
-    pub(super) id: Cell<'v>,
+    /// Nothing for a page, whose id is the link to its file and is made when it is shown.
+    pub(super) id: Option<Cell<'v>>,
     pub(super) data: Rc<RecordData<'v>>,
+}
+
+impl<'v> QueryRow<'v> {
+    fn id(&self) -> Cell<'v> {
+        match (&self.id, self.data.base()) {
+            (Some(id), _) => id.clone(),
+            (None, RecordBase::Page(page)) => Cell::link(file_link(page.path())),
+            _ => Cell::Null,
+        }
+    }
 }
 
 /// A query under way.
@@ -98,11 +109,10 @@ pub(super) fn run<'v>(engine: &QueryEngine<'v>, query: &ParsedQuery) -> Result<D
             let tasks = page.items().iter().enumerate().filter(|(_, item)| item.status.is_some());
             rows.extend(tasks.map(|(item, _)| {
                 let base = RecordBase::Item { page: Rc::clone(&page), item, with_page: true };
-                QueryRow { id: Cell::Null, data: Rc::new(RecordData::new(base)) }
+                QueryRow { id: None, data: Rc::new(RecordData::new(base)) }
             }));
         } else {
-            let id = Cell::link(file_link(page.path()));
-            rows.push(QueryRow { id, data: Rc::new(RecordData::page(page)) });
+            rows.push(QueryRow { id: None, data: Rc::new(RecordData::page(page)) });
         }
     }
     if is_task {
@@ -209,10 +219,12 @@ impl<'v> QueryRun<'_, 'v> {
             self.report(at, incoming);
             let values: Result<Vec<Cell<'v>>, _> = fields.iter().map(|(field, _)| self.in_row(field, &row)).collect();
             if let Some(values) = errors.take(values)? {
+                let values = values.into_iter().map(|value| self.engine.resolved_key(value)).collect();
                 tagged.push((values, row));
             }
         }
-        let order = CellOrder::new(self.engine);
+        // The links among the keys lead where they lead already.
+        let order = CellOrder::without_links(self.engine);
         let mut compare = |left: &(Vec<Cell<'v>>, QueryRow<'v>), right: &(Vec<Cell<'v>>, QueryRow<'v>)| {
             for ((left, right), (_, descending)) in left.0.iter().zip(&right.0).zip(&fields) {
                 match order.compare(left, right)? {
@@ -249,20 +261,20 @@ impl<'v> QueryRun<'_, 'v> {
         let mut keyed = Vec::with_capacity(self.rows.len());
         for row in std::mem::take(&mut self.rows) {
             if let Some(key) = errors.take(self.in_row(field, &row))? {
-                keyed.push((key, row));
+                keyed.push((self.engine.resolved_key(key.clone()), key, row));
             }
         }
-        let order = CellOrder::new(self.engine);
-        let sorted = stable_sort(keyed, &mut |(left, _), (right, _)| order.compare(left, right)).map_err(halted)?;
+        let order = CellOrder::without_links(self.engine);
+        let sorted = stable_sort(keyed, &mut |(left, ..), (right, ..)| order.compare(left, right)).map_err(halted)?;
         let mut groups: Vec<(Cell<'v>, Vec<Cell<'v>>)> = Vec::new();
         // Neighbours are compared, as they may differ from the first of the group.
         let mut before: Option<Cell<'v>> = None;
-        for (key, row) in sorted {
+        for (resolved, key, row) in sorted {
             let same = match &before {
-                Some(before) => order.compare(&key, before).map_err(halted)?.is_eq(),
+                Some(before) => order.compare(&resolved, before).map_err(halted)?.is_eq(),
                 None => false,
             };
-            before = Some(key.clone());
+            before = Some(resolved);
             match groups.last_mut() {
                 Some((_, rows)) if same => rows.push(record_cell(&row.data)),
                 _ => groups.push((key, vec![record_cell(&row.data)])),
@@ -277,7 +289,7 @@ impl<'v> QueryRun<'_, 'v> {
             entries.insert(Rc::clone(&name), key.clone());
             if let Cell::Object(object) = self.engine.object(entries).map_err(halted)? {
                 let data = Rc::new(RecordData::new(RecordBase::Object(object)));
-                self.rows.push(QueryRow { id: key, data });
+                self.rows.push(QueryRow { id: Some(key), data });
             }
         }
         self.groups.push(name.to_string());
@@ -357,7 +369,7 @@ impl<'v> QueryRun<'_, 'v> {
                 let headers = shows_id.then_some(id_name).into_iter().chain(names).collect();
                 let mut table = Vec::with_capacity(rows.len());
                 for (row, values) in rows {
-                    let id = self.value(&row.id)?;
+                    let id = self.value(&row.id())?;
                     let mut cells = Vec::with_capacity(places.len() + 1);
                     cells.extend(shows_id.then(|| id.clone()));
                     for place in &places {
@@ -372,7 +384,7 @@ impl<'v> QueryRun<'_, 'v> {
                 let rows = self.extract(&fields)?;
                 let mut entries = Vec::with_capacity(rows.len());
                 for (row, values) in rows {
-                    let id = self.value(&row.id)?;
+                    let id = self.value(&row.id())?;
                     let value = values.first().map(|value| self.value(value)).transpose()?;
                     entries.push(ListEntry { id, value });
                 }

@@ -120,7 +120,7 @@ impl<'v> SourceReader<'_, 'v> {
                 }
                 let Cell::Object(object) = Cell::object(entries) else { unreachable!("an object was made") };
                 let data = Rc::new(RecordData::new(RecordBase::Object(object)));
-                QueryRow { id: Cell::text(format!("{place}#{at}")), data }
+                QueryRow { id: Some(Cell::text(format!("{place}#{at}"))), data }
             })
             .collect();
         self.steps.push(QueryStep { name: format!("FROM csv(\"{path}\")"), rows: tables.len(), index: None });
@@ -130,7 +130,7 @@ impl<'v> SourceReader<'_, 'v> {
 
 fn id_text<'c>(row: &'c QueryRow<'_>) -> &'c str {
     match &row.id {
-        Cell::Text(id) => id,
+        Some(Cell::Text(id)) => id,
         _ => "",
     }
 }

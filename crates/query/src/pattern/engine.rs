@@ -88,6 +88,7 @@ fn collect(
     while found.len() < most && at <= line.len() {
         let Some(span) = find(at)? else { break };
         at = span.end;
+        // After an empty match the search continues with the next character, or it would never advance.
         if span.is_empty() {
             at += 1;
             while splits_character(line, at) {
@@ -99,6 +100,7 @@ fn collect(
         }
         last_end = Some(span.end);
         found.push(span);
+        // Checked after each match: a line may have many.
         if found.len() < most && stop() {
             return Err(SearchHalt::Stopped);
         }

@@ -36,6 +36,7 @@ pub fn evaluate<R: LeafResolver>(node: &QueryNode, within: &R::Answers, resolver
     match node {
         QueryNode::All(nodes) => {
             let mut left = within.clone();
+            // Cheap parts first: costly ones are evaluated only for what is left.
             for costly in [false, true] {
                 for node in nodes.iter().filter(|node| resolver.is_costly(node) == costly) {
                     if left.is_none() {
@@ -49,6 +50,7 @@ pub fn evaluate<R: LeafResolver>(node: &QueryNode, within: &R::Answers, resolver
         QueryNode::Any(nodes) => {
             let mut found = within.none();
             for node in nodes {
+                // Everything already matches, so further alternatives cannot add anything.
                 if found.is_all(within) {
                     break;
                 }

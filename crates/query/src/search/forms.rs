@@ -14,6 +14,7 @@ pub fn word_forms(word: &str) -> Vec<String> {
     if word.len() < SHORTEST || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return Vec::new();
     }
+    // First every stem that the word may come from, then every form of each stem.
     let mut stems: Vec<String> = vec![word.to_owned()];
     let mut stem = |stem: &str, shortest: usize| {
         if stem.len() >= shortest {
@@ -23,6 +24,7 @@ pub fn word_forms(word: &str) -> Vec<String> {
     for ending in ENGLISH {
         let Some(rest) = word.strip_suffix(ending) else { continue };
         stem(rest, SHORTEST);
+        // `baking` comes from `bake`, `running` from `run`.
         if matches!(*ending, "ed" | "ing") {
             stem(&format!("{rest}e"), SHORTEST_STEM);
             if let Some(single) = undoubled(rest) {
@@ -30,6 +32,7 @@ pub fn word_forms(word: &str) -> Vec<String> {
             }
         }
     }
+    // `studies` comes from `study`.
     if let Some(rest) = word.strip_suffix("ies").or_else(|| word.strip_suffix("ied")) {
         stem(&format!("{rest}y"), SHORTEST);
     }
@@ -44,6 +47,7 @@ pub fn word_forms(word: &str) -> Vec<String> {
         if let Some(rest) = stem.strip_suffix('e') {
             forms.push(format!("{rest}ing"));
         }
+        // `stop` becomes `stopped`; vowels, `w`, `x` and `y` are not doubled.
         if let Some(last) = stem.chars().last().filter(|last| !"aeiouwxy".contains(*last)) {
             forms.extend([format!("{stem}{last}ed"), format!("{stem}{last}ing")]);
         }

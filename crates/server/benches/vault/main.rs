@@ -10,6 +10,7 @@ mod client;
 #[path = "../wire/generate.rs"]
 mod generate;
 mod judged;
+mod queries;
 mod questions;
 mod ranked;
 #[path = "../wire/report.rs"]
@@ -44,6 +45,13 @@ fn main() -> Result<(), Failure> {
     // `cargo bench --bench vault -- --quick` leaves out the parts that take minutes.
     if std::env::args().any(|argument| argument == "--quick") {
         return Ok(());
+    }
+    for notes in [10_000, 100_000] {
+        queries::measure(&mut report, around.path(), notes)?;
+    }
+    // `-- --queries` measures nothing else.
+    if std::env::args().any(|argument| argument == "--queries") {
+        return report.keep("queries", "What queries cost");
     }
     for notes in [10_000, 100_000] {
         let root = around.path().join(notes.to_string());

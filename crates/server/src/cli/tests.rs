@@ -34,6 +34,8 @@ fn every_subcommand_takes_the_same_options_before_and_after_its_name() {
         dotted_names: true,
         http: None,
         insecure_no_auth: false,
+        public_url: None,
+        sse: false,
     };
     for word in ["", "serve", "call some_tool", "tools", "vaults", "audit"] {
         assert_eq!(flags(&format!("{word} {options}")), expected, "{word}");
@@ -103,6 +105,16 @@ fn listings_and_the_log_have_their_own_options() {
                 json: true,
             }),
         ),
+        (
+            "query Books.base --view Open --csv --limit 5",
+            Command::Query(QueryArguments {
+                query: vec!["Books.base".into()],
+                view: Some("Open".into()),
+                limit: Some(5),
+                printed: PrintedFormat { csv: true, ..PrintedFormat::default() },
+                ..QueryArguments::default()
+            }),
+        ),
         ("audit", Command::Audit(Audit { follow: false, limit: 50, json: false })),
         ("audit --follow --limit 3 --json", Command::Audit(Audit { follow: true, limit: 3, json: true })),
     ] {
@@ -125,6 +137,8 @@ fn wrong_usage_ends_with_code_two_and_says_what_is_wrong() {
         ("--http 99999", "expected a port"),
         ("--http example.org:80", "expected a port"),
         ("--http ::1:3010:x", "expected a port"),
+        ("query", "DQL|FILE.base"),
+        ("query x --csv --json", "--json"),
         ("call", "TOOL"),
         ("call t {", "not JSON"),
         ("call t [1]", "JSON object"),

@@ -2,7 +2,8 @@
 
 use std::{sync::Arc, time::Duration};
 
-use lapidary_auth::SharedSecretVerifier;
+use lapidary_auth::{SecretKind, SecretText, SharedSecretVerifier};
+use lapidary_note::ContentHash;
 use lapidary_pipeline::{Clock, Executor};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
@@ -40,7 +41,9 @@ pub(super) fn run(config: &Config, assembled: &AssembledServer) -> Result<Comman
     let ended = match config.transport {
         Transport::Stdio => runtime.block_on(stdio::serve(executor, dotted)),
         Transport::Http => {
-            runtime.block_on(http::serve(executor, dotted, &config.http, known_clients(config, assembled)?))
+            let clients = known_clients(config, assembled)?;
+            let stream_token = stream_token(config, &clients)?;
+            runtime.block_on(http::serve(executor, dotted, &config.http, clients, stream_token))
         }
     };
     finish(&assembled.executor, LAST_CHANGES, runtime);
@@ -67,6 +70,19 @@ fn finish(executor: &Arc<Executor>, patience: Duration, runtime: Runtime) {
     executor.save_indexes(SAVING);
     // Not joined: a thread that reads a terminal or a dead disk never ends.
     runtime.shutdown_background();
+}
+
+/// The hash of a token for the older transport, if there is no other authentication. It is printed, and never logged.
+fn stream_token(config: &Config, clients: &KnownClients) -> Result<Option<ContentHash>, CommandFailure> {
+    if !config.http.sse || !matches!(clients.check, ClientCheck::Open) {
+        return Ok(None);
+    }
+    let mut random = [0; 32];
+    getrandom::fill(&mut random)
+        .map_err(|error| CommandFailure::Serving(format!("the system gives no random numbers: {error}")))?;
+    let token = SecretText::mint(SecretKind::EventStream, &random);
+    report::note(&format!("the token of /sse, until the server ends: {}", token.reveal()));
+    Ok(Some(token.digest()))
 }
 
 /// How clients are authenticated. An address that others can reach is not served without authentication, unless the owner

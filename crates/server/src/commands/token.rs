@@ -81,15 +81,17 @@ fn checked(new: &NewToken, config: &Config) -> Result<(String, TokenRights), Str
             return Err(format!("there is no profile '{profile}'; there are: {}", known.join(", ")));
         }
     }
-    for path in &new.paths {
-        PathPrefix::parse(path).map_err(|error| format!("--paths {path}: {error}"))?;
+    for (flag, paths) in [("--paths", &new.paths), ("--write-paths", &new.write_paths)] {
+        for path in paths {
+            PathPrefix::parse(path).map_err(|error| format!("{flag} {path}: {error}"))?;
+        }
     }
     let list = |entries: &[String]| (!entries.is_empty()).then(|| entries.to_vec());
     let rights = TokenRights {
         profile: new.profile.clone(),
         vaults: list(&new.vaults),
         read_paths: list(&new.paths),
-        write_paths: None,
+        write_paths: list(&new.write_paths),
         read_only: new.read_only,
         scopes: None,
     };
@@ -108,6 +110,7 @@ fn rights_in_words(rights: &TokenRights) -> String {
     }
     words.extend(rights.vaults.as_ref().map(|vaults| format!("vaults {}", vaults.join(" "))));
     words.extend(rights.read_paths.as_ref().map(|paths| format!("in {}", paths.join(" "))));
+    words.extend(rights.write_paths.as_ref().map(|paths| format!("changes {}", paths.join(" "))));
     words.join("; ")
 }
 

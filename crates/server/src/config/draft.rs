@@ -13,6 +13,8 @@ use super::vaults::{self, AskedVault, RequestedVaults};
 use super::warning::ConfigWarning;
 use super::{ConfigSources, LoadedConfig, VaultsConfig};
 
+const SSE_PORT: u16 = 9789;
+
 pub(crate) struct ConfigDraft<'a> {
     pub(super) config: Config,
     pub(super) places: &'a ConfigPlaces<'a>,
@@ -24,6 +26,8 @@ pub(crate) struct ConfigDraft<'a> {
     pub(super) api_key: Option<String>,
     /// The requested authentication, and where it was requested.
     pub(super) auth: Option<(&'static str, ValueOrigin)>,
+    /// Whether a port was chosen.
+    pub(super) has_port: bool,
     pub(super) profile_place: Option<ValueOrigin>,
     pub(super) tokens_place: Option<ValueOrigin>,
     pub(super) warnings: Vec<ConfigWarning>,
@@ -39,6 +43,7 @@ impl<'a> ConfigDraft<'a> {
             demo: false,
             api_key: None,
             auth: None,
+            has_port: false,
             profile_place: None,
             tokens_place: None,
             warnings: Vec::new(),
@@ -48,6 +53,10 @@ impl<'a> ConfigDraft<'a> {
     pub(super) fn finish(mut self, sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
         self.refuse_open_doors()?;
         self.find_profiles()?;
+        if self.config.http.sse && !self.has_port {
+            // Where clients of the original look for it.
+            self.config.http.port = SSE_PORT;
+        }
         if self.config.state_dir.as_os_str().is_empty() {
             self.config.state_dir = self.places.state_folder().ok_or(ConfigError::NoStateFolder)?;
         }

@@ -81,7 +81,7 @@ pub(crate) enum ConfigError {
 
 fn looked_at(given: &str, path: &std::path::Path) -> String {
     let path = path.display().to_string();
-    if path == given { String::new() } else { format!(" (looked at {path})") }
+    if path == given { String::new() } else { format!(" (resolved to {path})") }
 }
 
 fn joined(paths: &[PathBuf], separator: &str) -> String {

@@ -12,6 +12,7 @@ pub(super) fn complete(
     draft: &mut ConfigDraft<'_>,
     files: &dyn ConfigFiles,
 ) -> Result<(), ConfigError> {
+    // Through any of these, a link would reach notes or state that callers must not see.
     let closed: Vec<_> = vaults
         .iter()
         .map(|vault| vault.path.clone())
@@ -28,10 +29,12 @@ pub(super) fn complete(
         whole.extend(draft.config.access.follow_links.iter().cloned());
         whole.sort();
         whole.dedup();
+        // A folder that contains a closed one is as bad as one inside it.
         for folder in &whole {
             if let Some(other) = closed.iter().find(|other| folder.starts_with(other) || other.starts_with(folder)) {
                 return Err(ConfigError::FollowsTooMuch { folder: folder.clone(), other: other.clone() });
             }
+            // A missing folder is only a warning: a drive may be mounted later.
             let warning = ConfigWarning::NothingToFollow { folder: folder.clone() };
             if !files.is_folder(folder) && !draft.warnings.contains(&warning) {
                 draft.warnings.push(warning);

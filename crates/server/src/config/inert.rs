@@ -29,13 +29,8 @@ pub(super) const WITHOUT_EFFECT: &[InertVariables] = &[
     },
     InertVariables { names: &["MCP_HTTP_PORT_RETRY_DELAY_MS"], reason: "the next port is tried at once", warns: true },
     InertVariables {
-        names: &["MCP_PUBLIC_URL"],
-        reason: "this version has no page to show it, and serves only this computer",
-        warns: true,
-    },
-    InertVariables {
-        names: &["MCP_HEARTBEAT_INTERVAL_MS", "MCP_HEARTBEAT_MISS_THRESHOLD"],
-        reason: "this version sends no heartbeats",
+        names: &["MCP_HEARTBEAT_MISS_THRESHOLD"],
+        reason: "a stream ends when its connection does; heartbeats need no answer",
         warns: true,
     },
     InertVariables {
@@ -120,7 +115,7 @@ pub(super) const OLD: &[InertVariables] = &[
     },
     InertVariables {
         names: &["RATE_LIMIT_WINDOW_MS", "RATE_LIMIT_MAX_REQUESTS"],
-        reason: "it is a name of version 1, and there is no rate limit; LAPIDARY_REPETITION refuses calls that repeat",
+        reason: "it is a name of version 1; use LAPIDARY_HTTP_CALLS_PER_SECOND",
         warns: true,
     },
     InertVariables {

@@ -5,6 +5,7 @@ use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::address_range::AddressRange;
 use lapidary_auth::SecretText;
 use lapidary_note::ContentHash;
 use lapidary_pipeline::{RepetitionLimits, RuleDecision};
@@ -77,12 +78,70 @@ pub(crate) struct HttpConfig {
     pub(crate) max_port_retries: u16,
     /// Starts with `/`, without a trailing one.
     pub(crate) endpoint_path: String,
-    /// `None` means no limit.
-    pub(crate) max_body_bytes: Option<usize>,
     pub(crate) allowed_origins: AllowedOrigins,
     pub(crate) session_mode: SessionMode,
-    pub(crate) session_timeout: Duration,
     pub(crate) auth: AuthSettings,
+    /// Where the world reaches this server, if not by its own address.
+    pub(crate) public_url: Option<PublicUrl>,
+    /// Further hosts that requests may name, in lower case.
+    pub(crate) allowed_hosts: Vec<String>,
+    /// Proxies whose `X-Forwarded-For` is believed, in addition to those on this computer.
+    pub(crate) trusted_proxies: Vec<AddressRange>,
+    pub(crate) heartbeat: Duration,
+    /// Whether the older transport is served too.
+    pub(crate) sse: bool,
+    pub(crate) body: BodyLimits,
+    pub(crate) connections: ConnectionLimits,
+    pub(crate) sessions: SessionLimits,
+    pub(crate) clients: ClientLimits,
+}
+
+/// An origin: scheme, host and port, without a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct PublicUrl {
+    /// Without a slash at the end, in lower case.
+    pub(crate) origin: String,
+    /// With the port, if it has one.
+    pub(crate) host: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct BodyLimits {
+    /// `None` means no limit.
+    pub(crate) bytes: Option<usize>,
+    pub(crate) time: Option<Duration>,
+}
+
+/// `None` and 0 mean no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ConnectionLimits {
+    /// For the head of a request to arrive, from its first byte or from the start of the connection.
+    pub(crate) head: Option<Duration>,
+    /// Between two requests.
+    pub(crate) idle: Option<Duration>,
+    pub(crate) all: usize,
+    /// Of one address that is not this computer; proxies on it speak for many.
+    pub(crate) per_address: usize,
+}
+
+/// 0 means no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct SessionLimits {
+    pub(crate) all: usize,
+    pub(crate) per_client: usize,
+    /// How long a session lives without a request and without an open stream.
+    pub(crate) idle: Duration,
+}
+
+/// 0 means no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ClientLimits {
+    pub(crate) streams: usize,
+    /// Under way at a time.
+    pub(crate) calls: usize,
+    pub(crate) calls_in_all: usize,
+    pub(crate) calls_per_second: u32,
+    pub(crate) writes_per_second: u32,
 }
 
 /// How clients over HTTP show who they are.
@@ -244,11 +303,29 @@ impl Config {
                 port: 3010,
                 max_port_retries: 15,
                 endpoint_path: "/mcp".to_owned(),
-                max_body_bytes: Some(4 * 1024 * 1024),
                 allowed_origins: AllowedOrigins::Loopback,
                 session_mode: SessionMode::Stateful,
-                session_timeout: Duration::from_secs(24 * 60 * 60),
                 auth: AuthSettings::default(),
+                public_url: None,
+                allowed_hosts: Vec::new(),
+                trusted_proxies: Vec::new(),
+                heartbeat: Duration::from_secs(15),
+                sse: false,
+                body: BodyLimits { bytes: Some(5 * 1024 * 1024), time: Some(Duration::from_secs(30)) },
+                connections: ConnectionLimits {
+                    head: Some(Duration::from_secs(10)),
+                    idle: Some(Duration::from_secs(75)),
+                    all: 1024,
+                    per_address: 64,
+                },
+                sessions: SessionLimits { all: 1000, per_client: 32, idle: Duration::from_secs(30 * 60) },
+                clients: ClientLimits {
+                    streams: 16,
+                    calls: 8,
+                    calls_in_all: 64,
+                    calls_per_second: 20,
+                    writes_per_second: 5,
+                },
             },
             access: PathAccess {
                 read_only: false,

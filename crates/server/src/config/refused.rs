@@ -65,6 +65,14 @@ pub(crate) enum ConfigRefusal {
         "the token of '{name}' is too weak; write at least {shortest} characters without blanks, or sha256: and 64 hex digits"
     )]
     WeakToken { name: String, shortest: usize },
+    #[error(
+        "'{value}' is not an address of the web; write scheme and host without a path, like https://vault.example.com"
+    )]
+    NotPublicUrl { value: String },
+    #[error("'{value}' is not a host; write a name or an address, with a port if wanted, like vault.example.com")]
+    NotHostName { value: String },
+    #[error("'{value}' is not an address; write one like 10.0.0.7, or a range like 10.0.0.0/8")]
+    NotAddressRange { value: String },
     #[error("is too short for a secret; write 32 characters or more")]
     WeakSecret,
     #[error("'{value}' is not a name; write up to 40 letters, digits, '-', '_' and '.'")]

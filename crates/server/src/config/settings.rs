@@ -11,7 +11,10 @@ use super::raw::RawValue;
 use super::refused::ConfigRefusal;
 use super::rules::rules;
 use super::setting::{ReferenceSection, Setting, SettingFlag, ShownDefault};
-use super::value::{address, approval, endpoint, folder_names, milliseconds, names, number, origins, toggle, word};
+use super::value::{
+    address, address_ranges, approval, endpoint, folder_names, hosts, limit, milliseconds, names, number, origins,
+    public_url, toggle, word,
+};
 use super::vault_table::has_rules;
 use super::vaults::{RequestedVaults, asked};
 use super::warning::ConfigWarning;
@@ -441,7 +444,11 @@ pub(crate) static SETTINGS: &[Setting] = &[
         section: ReferenceSection::Http,
         key: Some("transport"),
         variable: Some("MCP_TRANSPORT_TYPE"),
-        flag: Some(SettingFlag { name: "--http", value: "", given: |flags| flags.http.map(|_| text("http")) }),
+        flag: Some(SettingFlag {
+            name: "--http",
+            value: "",
+            given: |flags| (flags.http.is_some() || flags.sse).then(|| text("http")),
+        }),
         default: ShownDefault::Value("stdio"),
         doc: "How clients reach `lapidary serve`: `stdio` (standard input and output) or `http`.",
         apply: |draft, given| {
@@ -473,8 +480,12 @@ pub(crate) static SETTINGS: &[Setting] = &[
             given: |flags| Some(text(flags.http?.port?.to_string())),
         }),
         default: ShownDefault::Value("3010"),
-        doc: "The port to listen on; 0 lets the system choose one.",
-        apply: |draft, given| number(&given.raw, 0..=u16::MAX).map(|port| draft.config.http.port = port),
+        doc: "The port to listen on; 0 lets the system choose one. With `--sse` the default is 9789.",
+        apply: |draft, given| {
+            draft.config.http.port = number(&given.raw, 0..=u16::MAX)?;
+            draft.has_port = true;
+            Ok(())
+        },
     },
     Setting {
         section: ReferenceSection::Http,
@@ -499,11 +510,11 @@ pub(crate) static SETTINGS: &[Setting] = &[
         key: Some("http.max_body_bytes"),
         variable: Some("MCP_HTTP_MAX_BODY_BYTES"),
         flag: None,
-        default: ShownDefault::Value("4194304"),
-        doc: "The largest request that is accepted; 0 means no limit.",
+        default: ShownDefault::Value("5242880"),
+        doc: "The largest request that is taken; what is beyond gets 413. 0 means no limit.",
         apply: |draft, given| {
             let most = number(&given.raw, 0..=usize::MAX)?;
-            draft.config.http.max_body_bytes = (most > 0).then_some(most);
+            draft.config.http.body.bytes = (most > 0).then_some(most);
             Ok(())
         },
     },
@@ -537,11 +548,183 @@ pub(crate) static SETTINGS: &[Setting] = &[
         key: Some("http.session_timeout_ms"),
         variable: Some("MCP_STATEFUL_SESSION_STALE_TIMEOUT_MS"),
         flag: None,
-        default: ShownDefault::Value("86400000"),
-        doc: "How long a session lives without a request. The default is long, because several clients do not recover \
-              from a lost session.",
+        default: ShownDefault::Value("1800000"),
+        doc: "How long a session lives without a request and without an open stream.",
         apply: |draft, given| {
-            milliseconds(&given.raw, SECOND..=365 * DAY).map(|timeout| draft.config.http.session_timeout = timeout)
+            milliseconds(&given.raw, SECOND..=365 * DAY).map(|idle| draft.config.http.sessions.idle = idle)
+        },
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.public_url"),
+        variable: Some("MCP_PUBLIC_URL"),
+        flag: Some(SettingFlag {
+            name: "--public-url",
+            value: "URL",
+            given: |flags| flags.public_url.clone().map(RawValue::Text),
+        }),
+        default: ShownDefault::Words("none"),
+        doc: "The address under which the world reaches this server through a proxy or a tunnel, like `https://vault.example.com`, without a path. Requests may name its host.",
+        apply: |draft, given| public_url(&given.raw).map(|url| draft.config.http.public_url = Some(url)),
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.allowed_hosts"),
+        variable: Some("LAPIDARY_ALLOWED_HOSTS"),
+        flag: None,
+        default: ShownDefault::Words("names of this computer, and the host of MCP_PUBLIC_URL"),
+        doc: "Further hosts that requests may name in `Host`, like `nas.local` or `nas.local:3010`. All others are refused, because a web page can have its own name lead here.",
+        apply: |draft, given| hosts(&given.raw).map(|hosts| draft.config.http.allowed_hosts = hosts),
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.trusted_proxies"),
+        variable: Some("LAPIDARY_TRUSTED_PROXIES"),
+        flag: None,
+        default: ShownDefault::Words("this computer"),
+        doc: "Addresses of proxies, like `10.0.0.0/8`, whose `X-Forwarded-For` is believed.",
+        apply: |draft, given| address_ranges(&given.raw).map(|proxies| draft.config.http.trusted_proxies = proxies),
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.heartbeat_ms"),
+        variable: Some("MCP_HEARTBEAT_INTERVAL_MS"),
+        flag: None,
+        default: ShownDefault::Value("15000"),
+        doc: "How often a stream without news shows that it lives, so that proxies do not close it; 0 means the default.",
+        apply: |draft, given| {
+            let every = number(&given.raw, 0..=DAY)?;
+            draft.config.http.heartbeat = Duration::from_millis(if every == 0 { 15 * SECOND } else { every });
+            Ok(())
+        },
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.sse"),
+        variable: Some("LAPIDARY_SSE"),
+        flag: Some(SettingFlag { name: "--sse", value: "", given: |flags| switch(flags.sse) }),
+        default: ShownDefault::Value("false"),
+        doc: "Serve the older HTTP+SSE transport too (`/sse` and `/messages`), for clients that know no other. There, a token \
+              may be part of the address (`?token=`). Without other authentication, one is made at start and \
+              printed. The flag means `--http` as well.",
+        apply: |draft, given| toggle(&given.raw).map(|sse| draft.config.http.sse = sse),
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.head_timeout_ms"),
+        variable: Some("LAPIDARY_HTTP_HEAD_TIMEOUT_MS"),
+        flag: None,
+        default: ShownDefault::Value("10000"),
+        doc: "How long the head of a request may take to arrive before the connection is closed; 0 means no limit.",
+        apply: |draft, given| limit(&given.raw).map(|limit| draft.config.http.connections.head = limit),
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.body_timeout_ms"),
+        variable: Some("LAPIDARY_HTTP_BODY_TIMEOUT_MS"),
+        flag: None,
+        default: ShownDefault::Value("30000"),
+        doc: "How long the body of a request may take to arrive before it is refused with 408; 0 means no limit.",
+        apply: |draft, given| limit(&given.raw).map(|limit| draft.config.http.body.time = limit),
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.idle_timeout_ms"),
+        variable: Some("LAPIDARY_HTTP_IDLE_TIMEOUT_MS"),
+        flag: None,
+        default: ShownDefault::Value("75000"),
+        doc: "How long a connection may wait between two requests before it is closed; 0 means no limit.",
+        apply: |draft, given| limit(&given.raw).map(|limit| draft.config.http.connections.idle = limit),
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.max_connections"),
+        variable: Some("LAPIDARY_HTTP_MAX_CONNECTIONS"),
+        flag: None,
+        default: ShownDefault::Value("1024"),
+        doc: "How many connections may be open; what is beyond is closed at once. 0 means no limit.",
+        apply: |draft, given| number(&given.raw, 0..=usize::MAX).map(|most| draft.config.http.connections.all = most),
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.max_connections_per_address"),
+        variable: Some("LAPIDARY_HTTP_MAX_CONNECTIONS_PER_ADDRESS"),
+        flag: None,
+        default: ShownDefault::Value("64"),
+        doc: "The same for one address of another computer (of IPv6, the first 64 bits of it).",
+        apply: |draft, given| {
+            number(&given.raw, 0..=usize::MAX).map(|most| draft.config.http.connections.per_address = most)
+        },
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.max_sessions"),
+        variable: Some("LAPIDARY_HTTP_MAX_SESSIONS"),
+        flag: None,
+        default: ShownDefault::Value("1000"),
+        doc: "How many sessions may be open. The one that was idle longest makes room for another; if all are in use, 503 is answered. 0 means no limit.",
+        apply: |draft, given| number(&given.raw, 0..=usize::MAX).map(|most| draft.config.http.sessions.all = most),
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.max_sessions_per_client"),
+        variable: Some("LAPIDARY_HTTP_MAX_SESSIONS_PER_CLIENT"),
+        flag: None,
+        default: ShownDefault::Value("32"),
+        doc: "The same for one client that is known by its token.",
+        apply: |draft, given| {
+            number(&given.raw, 0..=usize::MAX).map(|most| draft.config.http.sessions.per_client = most)
+        },
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.max_streams_per_client"),
+        variable: Some("LAPIDARY_HTTP_MAX_STREAMS_PER_CLIENT"),
+        flag: None,
+        default: ShownDefault::Value("16"),
+        doc: "How many streams of news one client may keep open; 0 means no limit. What is beyond gets 429.",
+        apply: |draft, given| number(&given.raw, 0..=usize::MAX).map(|most| draft.config.http.clients.streams = most),
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.max_calls_per_client"),
+        variable: Some("LAPIDARY_HTTP_MAX_CALLS_PER_CLIENT"),
+        flag: None,
+        default: ShownDefault::Value("8"),
+        doc: "How many calls of one client may be under way. Others wait for 5 seconds and then get 429. 0 means no limit.",
+        apply: |draft, given| number(&given.raw, 0..=usize::MAX).map(|most| draft.config.http.clients.calls = most),
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.max_calls"),
+        variable: Some("LAPIDARY_HTTP_MAX_CALLS"),
+        flag: None,
+        default: ShownDefault::Value("64"),
+        doc: "The same for all clients together.",
+        apply: |draft, given| {
+            number(&given.raw, 0..=usize::MAX).map(|most| draft.config.http.clients.calls_in_all = most)
+        },
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.calls_per_second"),
+        variable: Some("LAPIDARY_HTTP_CALLS_PER_SECOND"),
+        flag: None,
+        default: ShownDefault::Value("20"),
+        doc: "How many calls one client may make each second, three seconds of them at once; what is beyond gets 429 with `Retry-After`. 0 means no limit. A client is a token or, without authentication, another computer.",
+        apply: |draft, given| {
+            number(&given.raw, 0..=u32::MAX).map(|most| draft.config.http.clients.calls_per_second = most)
+        },
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.writes_per_second"),
+        variable: Some("LAPIDARY_HTTP_WRITES_PER_SECOND"),
+        flag: None,
+        default: ShownDefault::Value("5"),
+        doc: "The same for calls that may change something, four seconds of them at once.",
+        apply: |draft, given| {
+            number(&given.raw, 0..=u32::MAX).map(|most| draft.config.http.clients.writes_per_second = most)
         },
     },
     Setting {

@@ -8,13 +8,17 @@ use std::time::Duration;
 
 use lapidary_pipeline::RuleDecision;
 
-use super::model::{AllowedOrigins, ApprovalConfig};
+use super::address_range::AddressRange;
+use super::model::{AllowedOrigins, ApprovalConfig, PublicUrl};
 use super::raw::RawValue;
 use super::refused::ConfigRefusal;
 use super::rules::rules;
 
-/// Paths that the HTTP server uses for something else.
-const RESERVED: &[&str] = &["/", "/healthz"];
+/// A day, in milliseconds.
+const LONGEST_LIMIT: u64 = 24 * 60 * 60 * 1000;
+
+/// Paths at which the HTTP server answers something else.
+const RESERVED: &[&str] = &["/", "/healthz", "/sse", "/messages"];
 
 /// Keys of the approval table that are not effects.
 const RULES: &str = "rules";
@@ -97,6 +101,37 @@ pub(super) fn endpoint(raw: &RawValue) -> Result<String, ConfigRefusal> {
     } else {
         Err(ConfigRefusal::NotEndpoint { value: value.to_owned(), reserved: RESERVED })
     }
+}
+
+/// How long something may take; 0 is without end.
+pub(super) fn limit(raw: &RawValue) -> Result<Option<Duration>, ConfigRefusal> {
+    let written = number(raw, 0..=LONGEST_LIMIT)?;
+    Ok((written > 0).then(|| Duration::from_millis(written)))
+}
+
+/// Where the world reaches the server: an origin, so that every address on it is known.
+pub(super) fn public_url(raw: &RawValue) -> Result<PublicUrl, ConfigRefusal> {
+    let value = raw.text()?;
+    let origin = value.trim_end_matches('/').to_ascii_lowercase();
+    let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://")).unwrap_or_default();
+    if host.is_empty() || host.contains(['/', '?', '#', '@', '*', ' ']) {
+        return Err(ConfigRefusal::NotPublicUrl { value: value.to_owned() });
+    }
+    Ok(PublicUrl { host: host.to_owned(), origin })
+}
+
+/// Names and addresses under which the server may be called, with or without a port.
+pub(super) fn hosts(raw: &RawValue) -> Result<Vec<String>, ConfigRefusal> {
+    let hosts: Vec<String> = raw.entries(',')?.into_iter().map(str::to_ascii_lowercase).collect();
+    match hosts.iter().find(|host| host.contains(['/', '*', '@', '?', '#', ' '])) {
+        Some(host) => Err(ConfigRefusal::NotHostName { value: host.clone() }),
+        None => Ok(hosts),
+    }
+}
+
+pub(super) fn address_ranges(raw: &RawValue) -> Result<Vec<AddressRange>, ConfigRefusal> {
+    let range = |entry: &str| entry.parse().map_err(|_| ConfigRefusal::NotAddressRange { value: entry.to_owned() });
+    raw.entries(',')?.into_iter().map(range).collect()
 }
 
 pub(super) fn origins(raw: &RawValue) -> Result<AllowedOrigins, ConfigRefusal> {

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use axum::http::{HeaderMap, header};
 use lapidary_auth::{
-    AuthStore, AuthStoreError, BearerClaims, SecretText, SharedSecretVerifier, TokenRecord, TokenRefusal, TokenRights,
-    UnixSeconds,
+    AuthStore, AuthStoreError, BearerClaims, SecretKind, SecretText, SharedSecretVerifier, TokenRecord, TokenRefusal,
+    TokenRights, UnixSeconds,
 };
 use lapidary_note::ContentHash;
 use lapidary_pipeline::{CallerStanding, Clock, Grant};
@@ -113,7 +113,9 @@ impl KnownClients {
         if let Some(client) = known.first() {
             return Ok((*client).clone());
         }
-        SecretText::recognise(token).ok_or(UnknownClient::BadToken)?;
+        if SecretText::recognise(token) != Some(SecretKind::Personal) {
+            return Err(UnknownClient::BadToken);
+        }
         let found = store.find_token(&digest, self.now()).map_err(|error| unavailable(&error))?;
         let record = found.ok_or(UnknownClient::BadToken)?;
         let grant = self.granted(&record.rights)?;
@@ -177,7 +179,7 @@ fn unavailable(error: &AuthStoreError) -> UnknownClient {
 }
 
 /// The token of a request, if it has exactly one.
-fn bearer(headers: &HeaderMap) -> Option<&str> {
+pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
     let (value, None) = (values.next()?.to_str().ok()?, values.next()) else { return None };
     let (scheme, token) = value.split_once(' ')?;

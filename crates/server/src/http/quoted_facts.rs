@@ -7,9 +7,7 @@ use std::borrow::Cow;
 
 use axum::{
     body::{Body, Bytes, to_bytes},
-    extract::Request,
     http::header,
-    middleware::Next,
     response::{IntoResponse, Response},
 };
 use futures::StreamExt;
@@ -20,8 +18,8 @@ use memchr::memmem;
 const KEY: &[u8] = b"\"structuredContent\":";
 
 /// Handles plain JSON replies and event streams; the library sends each event as one piece.
-pub(super) async fn unquote(request: Request, next: Next) -> Response {
-    let (parts, body) = next.run(request).await.into_parts();
+pub(super) async fn unquote(response: Response) -> Response {
+    let (parts, body) = response.into_parts();
     let kind = parts.headers.get(header::CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
     let body = if kind.starts_with("text/event-stream") {
         Body::from_stream(body.into_data_stream().map(|piece| piece.map(unquoted)))
@@ -35,7 +33,7 @@ pub(super) async fn unquote(request: Request, next: Next) -> Response {
     Response::from_parts(parts, body)
 }
 
-fn unquoted(message: Bytes) -> Bytes {
+pub(super) fn unquoted(message: Bytes) -> Bytes {
     let Some(at) = memmem::find(&message, KEY).map(|at| at + KEY.len()) else { return message };
     let rest = &message[at..];
     let mut strings = serde_json::Deserializer::from_slice(rest).into_iter::<Cow<'_, str>>();

@@ -82,7 +82,7 @@ fn what_could_not_follow_or_would_land_in_another_note_is_refused() {
     let mut server = vault.serve().open(Era::Modern);
     // Two headings of one name and level: no link could say which.
     let refused = server.call("section_move", json!({ "file": "a.md", "section": "Log", "to": "b.md" }));
-    assert!(refused["isError"] == true && refused.to_string().contains("no link could lead"), "{refused:#}");
+    assert!(refused["isError"] == true && refused.to_string().contains("no link could replace"), "{refused:#}");
     // A bare name means a note that is there, and never makes one.
     let refused = server.call("section_move", json!({ "file": "a.md", "section": "Log", "to": "Nowhere" }));
     assert!(refused.to_string().contains("note_missing"), "{refused:#}");

@@ -40,9 +40,7 @@ fn refusals_name_the_step_that_helps() {
         yes(
             "obsidian_patch_note",
             json!({ "target": path("twice.md"), "section": section("Notes"), "operation": "append", "content": "x" }),
-            &[
-                "Name one of: `P::Notes`. `Q::Notes` occurs several times: `obsidian_replace_in_note` finds one by its text, `heading_replace_body` by its `occurrence`",
-            ],
+            &["Name one of: `P::Notes`. `Q::Notes` occurs several times: say which in the section"],
         ),
         yes(
             "obsidian_patch_note",

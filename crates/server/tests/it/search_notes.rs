@@ -142,7 +142,8 @@ fn reasons_of_the_search() {
         (json!({ "mode": "omnisearch", "query": " " }), "query_required"),
         (json!({ "mode": "omnisearch", "query": "x", "pathPrefix": "a" }), "path_prefix_invalid_mode"),
         (json!({ "mode": "omnisearch", "query": "x".repeat(10_000) }), "invalid_arguments"),
-        (json!({ "mode": "dataview", "query": "x" }), "invalid_arguments"),
+        (json!({ "mode": "dataview", "query": "x" }), "query_invalid"),
+        (json!({ "mode": "dataview" }), "query_required"),
         (json!({ "mode": "text", "query": "x", "contextLength": 0 }), "invalid_arguments"),
         (json!({ "mode": "text", "query": "x".repeat(10_000) }), "invalid_arguments"),
     ] {

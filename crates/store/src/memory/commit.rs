@@ -42,6 +42,7 @@ impl MemoryState {
         origin: &ChangeOrigin,
     ) -> Result<Receipt, CommitError> {
         let may_have_name = |path: &VaultPath| self.may_have_name(path);
+        // All changes are tried on a copy, so that a refusal leaves nothing behind.
         let mut trial = TrialCommit {
             files: self.files.clone(),
             version: self.version + 1,
@@ -67,6 +68,7 @@ impl MemoryState {
                 changed.moved_to = Some(place);
             }
         }
+        // A set that changes nothing gets no checkpoint.
         if is_change {
             for (hash, bytes) in old {
                 self.old.entry(hash).or_insert_with(|| bytes.into());

@@ -36,7 +36,7 @@ impl FolderStore {
                 return Ok(VaultDelta::Places(places));
             }
         }
-        tracing::debug!(replaced, "everything is looked at");
+        tracing::debug!(replaced, "full scan");
         // A new watch, because the old one has lost track or never existed.
         let mut watch = FolderWatch::start(&folder.dir);
         let ListingOptions { skip, read, go_on } = *look;
@@ -75,7 +75,7 @@ impl OpenedFolder {
     ) -> Result<Option<Vec<(VaultPath, PlaceState)>>, StoreError> {
         let events = watch.events();
         if events.lost {
-            tracing::debug!("the watch lost events; everything is looked at");
+            tracing::debug!("the watch lost events; full scan");
             return Ok(None);
         }
         let mut places = Vec::with_capacity(events.paths.len());

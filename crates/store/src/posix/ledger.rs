@@ -230,6 +230,7 @@ impl Ledger {
         draft: &Draft<'_>,
         name: u64,
     ) -> Result<(i64, String), rusqlite::Error> {
+        // Numbers order the history; ids only identify, and reveal nothing about other checkpoints.
         let last: i64 = transaction
             .prepare_cached("SELECT coalesce(max(number), 0) FROM checkpoints")?
             .query_row([], |row| row.get(0))?;

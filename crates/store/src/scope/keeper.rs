@@ -69,6 +69,7 @@ impl ScopeKeeper {
         let stamps = self.files().map(|file| stamp(store, file)).collect::<Result<Vec<_>, _>>()?;
         let inner: Arc<[InnerScope]> = self.inner.iter().map(|inner| inner.scope(now)).collect();
         let is_same = |scope: &Scope| scope.inner.iter().zip(&*inner).all(|(then, now)| then.is(now));
+        // The usual case: the stamps are the same, and too old for an unnoticed change.
         if let Some(known) = &mut *self.known.lock()
             && known.settled
             && known.stamps == stamps
@@ -76,6 +77,7 @@ impl ScopeKeeper {
         {
             return Ok(known.scope_for(grant));
         }
+        // Otherwise the files are read; their stamps may be too new to be trusted next time.
         let settled = stamps.iter().flatten().all(|stamp| stamp.is_settled(nanoseconds(now)));
         let contents = self
             .files()
@@ -84,6 +86,7 @@ impl ScopeKeeper {
             .collect::<Result<Vec<_>, _>>()?;
         tracing::debug!(files = contents.iter().flatten().count(), "the vault's rule files were read");
         let mut known = self.known.lock();
+        // If the contents are the same, the old scope is kept, because caches are keyed by it.
         let (scope, narrowed) = match known.take_if(|known| known.contents == contents && is_same(&known.scope)) {
             Some(known) => (known.scope, known.narrowed),
             None => (Arc::new(Scope { inner, ..self.made_from(&contents)? }), Vec::new()),

@@ -43,7 +43,7 @@ fn below(value: &YamlValue, indent: usize, hint: ScalarStyle, written: &mut Stri
 }
 
 /// The entries of a map on lines of their own, each list and map in them too. A property is written shorter; a file that is
-/// YAML as a whole has lists of maps, which nobody reads on one line.
+/// YAML as a whole has lists of maps, which are unreadable on one line.
 pub(super) fn block(entries: &[(String, YamlValue)], indent: usize) -> String {
     let mut written = String::new();
     for (name, value) in entries {

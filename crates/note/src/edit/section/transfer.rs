@@ -57,7 +57,7 @@ pub struct MovedText {
 }
 
 impl Document {
-    /// The lines of a part, its last line end included.
+    /// The lines of a part, including the last line ending.
     pub fn part_span(&self, part: MovedPart) -> Result<Range<usize>, EditError> {
         let note = self.note();
         let shown = self.shown();

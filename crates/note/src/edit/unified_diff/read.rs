@@ -43,6 +43,7 @@ impl DiffReader<'_> {
         let mut lines: Vec<DiffLine> = Vec::new();
         let (mut old, mut new) = (0, 0);
         let mut at = header + 1;
+        // The counts of the header say where the hunk ends, since a line of the patch may look like a header.
         while old < stated.old_lines || new < stated.new_lines {
             let line = self.lines.get(at).copied().ok_or_else(|| self.counts(header, stated))?;
             if let Some(line) = self.line(at, line)? {
@@ -59,6 +60,7 @@ impl DiffReader<'_> {
             }
             at += 1;
         }
+        // The marker for a missing newline is not counted, so it may follow the last line.
         if self.lines.get(at).is_some_and(|line| line.starts_with('\\')) {
             self.unend(&mut lines)?;
             at += 1;

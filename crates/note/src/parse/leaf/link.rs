@@ -98,6 +98,7 @@ fn url(text: &str, span: Range<usize>, inner: Range<usize>) -> Link {
 fn markdown(text: &str, link_type: LinkType, image: bool, span: Range<usize>, inner: Range<usize>) -> Link {
     let (alias, size) = if image { image_alias(text, inner.clone()) } else { (Some(inner.clone()), None) };
     let alias = alias.filter(|alias| !alias.is_empty());
+    // `[text](destination)`: the destination follows the closing bracket.
     if link_type == LinkType::Inline {
         let parts = links::inline_parts(text, (inner.end + 2).min(span.end - 1)..span.end - 1, image);
         let links::InlineParts { destination, path, subpath, title, internal } = parts;
@@ -114,6 +115,7 @@ fn markdown(text: &str, link_type: LinkType, image: bool, span: Range<usize>, in
             title,
         };
     }
+    // `[text][label]` has its own label; `[label][]` and `[label]` use the text.
     let written = inner.end + 2..span.end.saturating_sub(1);
     let label = if link_type == LinkType::Reference && written.start < written.end { written } else { inner };
     Link {

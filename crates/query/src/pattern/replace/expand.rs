@@ -23,6 +23,7 @@ pub(super) fn expand(
             Some(b'&') => (group(0), 2),
             Some(b'`') => (&text[..whole.start], 2),
             Some(b'\'') => (&text[whole.end..], 2),
+            // Without named groups `$<` is literal, as in ECMAScript.
             Some(b'<') if !names.is_empty() => match rest.find('>') {
                 Some(end) => {
                     let number = names.iter().find(|(name, _)| *name == rest[2..end]).map(|(_, number)| *number);
@@ -36,6 +37,7 @@ pub(super) fn expand(
             },
             _ => ("$", 1),
         };
+        // Checked before it is added: one match may expand to many copies of the text.
         if expanded.len() + meant.len() > most {
             return None;
         }

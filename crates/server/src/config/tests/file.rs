@@ -93,6 +93,23 @@ auth_secret_key = "a-secret-of-at-least-thirty-two-characters"
 jwt_issuer = "https://id.example"
 jwt_audience = "notes"
 ignore_scopes = true
+public_url = "https://Vault.example.com/"
+allowed_hosts = ["nas.local:3010"]
+trusted_proxies = ["10.0.0.0/8"]
+heartbeat_ms = 1000
+sse = true
+head_timeout_ms = 1
+body_timeout_ms = 0
+idle_timeout_ms = 2
+max_connections = 1
+max_connections_per_address = 2
+max_sessions = 3
+max_sessions_per_client = 4
+max_streams_per_client = 5
+max_calls_per_client = 6
+max_calls = 7
+calls_per_second = 8
+writes_per_second = 9
 
 [audit]
 max_bytes = 2000
@@ -130,7 +147,7 @@ max_bytes = 3000
     assert_eq!(config.limits.max_bulk_ops, 8);
     assert_eq!((config.limits.text_memory_bytes, config.limits.checkpoint_bytes), (5, 8));
     assert_eq!(config.limits.checkpoint_age, Duration::from_secs(3 * 24 * 60 * 60));
-    assert_eq!((config.http.port, config.http.max_body_bytes), (8080, None));
+    assert_eq!((config.http.port, config.http.body.bytes), (8080, None));
     assert_eq!(config.http.session_mode, SessionMode::Stateless);
     assert_eq!(config.limits.audit_max_bytes, 2000);
     let folder = Some(Path::new("/home/me/logs").to_owned());

@@ -37,11 +37,29 @@ fn the_defaults_are_those_of_the_product() {
             port: 3010,
             max_port_retries: 15,
             endpoint_path: "/mcp".into(),
-            max_body_bytes: Some(4_194_304),
             allowed_origins: AllowedOrigins::Loopback,
             session_mode: SessionMode::Stateful,
-            session_timeout: Duration::from_millis(86_400_000),
             auth: AuthSettings::default(),
+            public_url: None,
+            allowed_hosts: Vec::new(),
+            trusted_proxies: Vec::new(),
+            heartbeat: Duration::from_secs(15),
+            sse: false,
+            body: BodyLimits { bytes: Some(5_242_880), time: Some(Duration::from_secs(30)) },
+            connections: ConnectionLimits {
+                head: Some(Duration::from_secs(10)),
+                idle: Some(Duration::from_secs(75)),
+                all: 1024,
+                per_address: 64,
+            },
+            sessions: SessionLimits { all: 1000, per_client: 32, idle: Duration::from_secs(1800) },
+            clients: ClientLimits {
+                streams: 16,
+                calls: 8,
+                calls_in_all: 64,
+                calls_per_second: 20,
+                writes_per_second: 5,
+            },
         },
         access: PathAccess {
             read_only: false,
@@ -152,12 +170,9 @@ fn numbers_are_read_and_their_limits_are_named() {
     assert_eq!(with("MCP_HTTP_PORT", "0").http.port, 0);
     assert_eq!(with("MCP_HTTP_PORT", "65535").http.port, 65535);
     assert_eq!(with("MCP_HTTP_MAX_PORT_RETRIES", "0").http.max_port_retries, 0);
-    assert_eq!(with("MCP_HTTP_MAX_BODY_BYTES", "10").http.max_body_bytes, Some(10));
-    assert_eq!(with("MCP_HTTP_MAX_BODY_BYTES", "0").http.max_body_bytes, None);
-    assert_eq!(
-        with("MCP_STATEFUL_SESSION_STALE_TIMEOUT_MS", "1800000").http.session_timeout,
-        Duration::from_secs(1800)
-    );
+    assert_eq!(with("MCP_HTTP_MAX_BODY_BYTES", "10").http.body.bytes, Some(10));
+    assert_eq!(with("MCP_HTTP_MAX_BODY_BYTES", "0").http.body.bytes, None);
+    assert_eq!(with("MCP_STATEFUL_SESSION_STALE_TIMEOUT_MS", "1800000").http.sessions.idle, Duration::from_secs(1800));
     assert_eq!(with("LAPIDARY_MAX_FILE_BYTES", "7").limits.max_file_bytes, 7);
     assert_eq!(with("LAPIDARY_MAX_CHANGE_BYTES", "9").limits.max_change_bytes, 9);
     assert_eq!(with("LAPIDARY_TEXT_MEMORY_BYTES", "0").limits.text_memory_bytes, 0);

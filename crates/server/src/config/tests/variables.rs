@@ -84,7 +84,7 @@ fn an_unknown_variable_of_ours_is_named_with_the_nearest_known_one() {
 
 #[test]
 fn a_variable_in_both_places_is_named_once() {
-    let machine = Machine::with_vault().variable("MCP_PUBLIC_URL", "x").dotenv("MCP_PUBLIC_URL=y");
+    let machine = Machine::with_vault().variable("MCP_RESPONSE_VERBOSITY", "x").dotenv("MCP_RESPONSE_VERBOSITY=y");
     assert_eq!(machine.warnings().len(), 1);
 }
 
@@ -103,7 +103,7 @@ fn variables_of_other_programs_are_ignored() {
 #[test]
 fn variables_without_effect_are_reported_when_set() {
     for (name, part) in [
-        ("MCP_PUBLIC_URL", "MCP_PUBLIC_URL is set, but"),
+        ("MCP_HEARTBEAT_MISS_THRESHOLD", "heartbeat"),
         ("OBSIDIAN_BASE_URL", "does not call the Local REST API"),
         ("OAUTH_ISSUER_URL", "does not support OAuth"),
         ("OTEL_ENABLED", "no telemetry"),

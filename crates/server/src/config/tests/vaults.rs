@@ -133,7 +133,7 @@ fn the_same_folder_twice_is_one_vault() {
 fn a_vault_that_does_not_exist_is_named_as_it_was_given() {
     for (machine, parts) in [
         (Machine::new().words(&["--vault", "/none"]), vec!["--vault", "no folder /none"]),
-        (Machine::new().words(&["--vault", "n=Nope"]), vec!["--vault", "no folder Nope", "(looked at /work/Nope)"]),
+        (Machine::new().words(&["--vault", "n=Nope"]), vec!["--vault", "no folder Nope", "(resolved to /work/Nope)"]),
         (Machine::new().words(&["--vault", "~/x"]), vec!["no folder ~/x", "/home/me/x"]),
         (Machine::new().variable("OBSIDIAN_VAULT_PATHS", "/work/Notes;/none"), vec!["OBSIDIAN_VAULT_PATHS", "/none"]),
         (Machine::new().toml("[vaults]\na = \"/none\"\n"), vec!["`vaults`", "lapidary.toml", "/none"]),

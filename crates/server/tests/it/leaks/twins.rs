@@ -118,9 +118,6 @@ pub(crate) enum Closing {
     Principal,
 }
 
-const TOKEN: &str = "a-token-for-the-twin";
-const BEARER: (&str, &str) = ("Authorization", "Bearer a-token-for-the-twin");
-
 impl Closing {
     fn environment(self) -> &'static [(&'static str, &'static str)] {
         match self {
@@ -139,16 +136,6 @@ impl Closing {
             Self::Rules => "deny = [\"**/Globbed-*/**\", \"**/*.secret.md\"]",
             Self::Lists => "allow = [\"Open/**\"]\ndeny = [\"**/globbed-*\", \"**/*.secret.md\"]",
             Self::Principal => "deny = [\"Open/globbed-*\", \"Open/*.secret.md\"]",
-        }
-    }
-
-    /// For the part after the vault in the configuration.
-    fn tokens(self) -> String {
-        match self {
-            Self::Rules | Self::Lists => String::new(),
-            Self::Principal => format!(
-                "[tokens.twin]\ntoken = {TOKEN:?}\nread_paths = [\"Open\"]\nwrite_paths = [\"Open/Drafts\", \"Open/Plan.md\"]\n"
-            ),
         }
     }
 
@@ -176,15 +163,24 @@ pub(crate) enum Client {
     Http {
         server: HttpServer,
         session: String,
+        bearer: String,
     },
+}
+
+/// A token that the owner makes, for some folders and for the writing of fewer.
+fn owner_token(vault: &Vault) -> String {
+    let paths = ["--paths", "Open", "--write-paths", "Open/Drafts,Open/Plan.md"];
+    let made = vault.command().args(["token", "create", "twin"]).args(paths).output().unwrap();
+    String::from_utf8(made.stdout).unwrap().trim().to_owned()
 }
 
 impl Client {
     pub(crate) fn request(&mut self, method: &str, params: Value) -> Value {
         match self {
             Self::Stdio(server) => server.request(method, params),
-            Self::Http { server, session } => {
-                let reply = server.ask_in(session, &[BEARER], method, &params).to_string();
+            Self::Http { server, session, bearer } => {
+                let bearer = ("Authorization", bearer.as_str());
+                let reply = server.ask_in(session, &[bearer], method, &params).to_string();
                 // The log has the start of it.
                 serde_json::from_str(&reply.replace(&session[..8], "session")).unwrap()
             }
@@ -229,22 +225,23 @@ impl Twin {
         }
         age(&vault, more);
         let config = vault.path().with_file_name("lapidary.toml");
-        let (patterns, tokens) = (closing.patterns(), closing.tokens());
-        std::fs::write(&config, format!("[vaults.Notes]\npath = {:?}\n{patterns}\n{tokens}", vault.path())).unwrap();
+        let patterns = closing.patterns();
+        std::fs::write(&config, format!("[vaults.Notes]\npath = {:?}\n{patterns}\n", vault.path())).unwrap();
         let mut command = vault.command();
         command.args(["--tools", "all"]).env("LAPIDARY_CONFIG", config).env("LAPIDARY_REPETITION", "off");
         command.envs(closing.environment().iter().copied()).envs(environment.iter().copied());
         let client = match closing {
             Closing::Rules | Closing::Lists => {
-                // Those that look at the log need a process of its own.
+                // Tools that read the log need a separate process.
                 let server = if environment.is_empty() { Server::start(&command) } else { Server::spawn(command) };
                 Client::Stdio(server.with_elicitation().open(Era::Modern))
             }
             Closing::Principal => {
                 command.args(["--http", "127.0.0.1:0"]);
+                let bearer = format!("Bearer {}", owner_token(&vault));
                 let server = HttpServer::start_command(command);
-                let session = server.session_with(&[BEARER]);
-                Client::Http { server, session }
+                let session = server.session_with(&[("Authorization", &bearer)]);
+                Client::Http { server, session, bearer }
             }
         };
         Self { vault, client }

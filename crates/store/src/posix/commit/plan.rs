@@ -229,6 +229,7 @@ impl<'a> CommitPlanner<'a> {
         index: usize,
         planned: &mut PlannedSteps<'s>,
     ) -> Result<(), StoreError> {
+        // The checkpoint keeps the content even though the trash has the file.
         if let Some(before) = before {
             self.check(path, &place, before)?;
             planned.keep(before);
@@ -244,6 +245,7 @@ impl<'a> CommitPlanner<'a> {
             last.moved_to = Some(target.clone());
         }
         planned.trashed.insert(index, target.clone());
+        // The trash is on another disk, where a rename is not possible.
         if self.copies {
             let before = before.ok_or(StoreError::Disk { kind: std::io::ErrorKind::CrossesDevices })?;
             planned.create(target, &before.content)?;

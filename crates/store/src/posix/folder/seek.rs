@@ -37,6 +37,7 @@ impl OpenedFolder {
             let name = entry.file_name();
             let Some(name) = name.to_str() else { continue };
             let is_ours = names.contains(name);
+            // The trash is searched too: a person may have deleted the folder that contains our file.
             if name.starts_with('.') && name != TRASH && !is_ours {
                 continue;
             }

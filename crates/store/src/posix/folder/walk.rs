@@ -98,6 +98,7 @@ impl OpenedFolder {
                 let held = if (walk.go_on)() { self.held(&ahead, walk).map(Some) } else { Ok(None) };
                 (ahead, held)
             };
+            // One level at a time, in parallel.
             let found: Vec<_> = level.into_par_iter().map(held).collect();
             level = Vec::new();
             for (ahead, held) in found {
@@ -111,6 +112,7 @@ impl OpenedFolder {
                         level.extend(held.folders.iter().filter_map(|folder| ahead.below(folder)));
                         walked.folders.extend(held.folders);
                     }
+                    // The start folder must be readable; one below it may have disappeared meanwhile.
                     Err(error) if first => return Err(error),
                     Err(error) => passed_over(error)?,
                 }

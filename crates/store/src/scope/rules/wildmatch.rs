@@ -204,6 +204,7 @@ fn fit(tokens: &[WildToken], text: &str) -> bool {
 fn reached_by(tokens: &[WildToken], text: &str) -> Vec<bool> {
     let mut reached = vec![false; tokens.len() + 1];
     reached[0] = true;
+    // `reached[n]` says that the text so far matches the first `n` tokens.
     skip_what_may_be_empty(tokens, &mut reached);
     let mut next = vec![false; tokens.len() + 1];
     for character in text.chars() {
@@ -224,6 +225,7 @@ fn reached_by(tokens: &[WildToken], text: &str) -> Vec<bool> {
         }
         skip_what_may_be_empty(tokens, &mut next);
         std::mem::swap(&mut reached, &mut next);
+        // No reading is left, so the rest of the text cannot match either.
         if !reached.contains(&true) {
             break;
         }

@@ -1,3 +1,5 @@
+//! Creates a base.
+
 use lapidary_note::YamlValue;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, NameWanted, PathArgument, PathRole, Reason, ReasonKind,

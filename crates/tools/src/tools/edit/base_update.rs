@@ -1,3 +1,5 @@
+//! Changes a base.
+
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
     ToolPlan, WireFamily, WriteTool,

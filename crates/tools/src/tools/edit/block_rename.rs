@@ -80,6 +80,7 @@ impl WriteTool for BlockRename {
             Ok(edited) => Ok(edited.document),
             Err(error) => Err(editing.refusal(error)),
         };
+        // Renamed first without links: this refuses an invalid id before anything else is read.
         let renamed = rename(&document, found.block)?;
         let new_id = input.new_id.strip_prefix('^').unwrap_or(&input.new_id);
         if !input.references.update_references || renamed == document {
@@ -92,6 +93,7 @@ impl WriteTool for BlockRename {
             .iter()
             .position(|block| block == found.block)
             .ok_or_else(|| bug!("the block that was found is not in its note"))?;
+        // Links within the note change first, because they may move the block.
         let follow = Rename { before: &note, index, new_id };
         let mut references = NoteReferences::to(context, view, editing.path())?;
         let own = references.within(context, &document, &|place| follow.follow(place))?;
@@ -100,6 +102,7 @@ impl WriteTool for BlockRename {
             moved.blocks.get(index).ok_or_else(|| bug!("a block is gone after its own links were changed"))?;
         let renamed = rename(&own, moved_block)?;
         let block_hash = block::hash_after_edit(&renamed, new_id, moved_block.span.start)?;
+        // Then the links in all other files, in the same change.
         let (others, references) = references.elsewhere(context, view, &|place| follow.follow(place))?;
         let mut plan = editing.plan(&renamed, |written| Output { written, block_hash, references });
         plan.changes.changes.extend(others);

@@ -267,6 +267,7 @@ fn destination(
     to: VaultPath,
     on_conflict: OnConflict,
 ) -> Result<(VaultPath, Option<Change>), Reason> {
+    // A note without `.md` would disappear from Obsidian.
     if from.is_note() && naming::lacks_ending(&to) {
         let problem = "has no extension, so Obsidian would not show the note: add `.md`";
         return Err(Reason::bad_argument(FileMove::DECLARATION.name, "to", problem));
@@ -281,6 +282,7 @@ fn destination(
             Ok((to, Some(trash)))
         }
         OnConflict::Rename => {
+            // `a (1).md`, `a (2).md`: the first free name.
             for number in 1..=MAX_NAMES {
                 let name = match to.name().rsplit_once('.') {
                     Some((stem, ending)) if !stem.is_empty() => format!("{stem} ({number}).{ending}"),
@@ -316,6 +318,7 @@ fn move_folder(
         return Err(Reason::bad_argument(tool, "to", "must not be inside `from`"));
     }
     let files = index::files(context, view)?;
+    // The caller may have meant to move the folder into the existing one, as `mv` does.
     if files.find_folder(&to).is_some() {
         let problem = Prose::ours(format_args!(
             "is an existing folder; to move this one into it, send {}",
@@ -326,10 +329,12 @@ fn move_folder(
     if let Some(there) = reading::read_if_there(view, &to)? {
         return Err(Reason::DestinationExists { path: to, current: there.hash(), wanted: NameWanted::Moved });
     }
+    // A folder that differs only in case from another would be the same folder on some systems.
     naming::check_new(context, view, &to, Some(&from))?;
     let moved = files_of_folder(view, files, &from, &to)?;
     let files_moved = Some(moved.len());
     let (mut rewrites, mut links) = (Vec::new(), LinksOutput::default());
+    // Links are rewritten in the same change, so that no state in between has broken links.
     if input.update_links {
         let moving = FileMoving::new(context, view, moved.clone(), BTreeSet::new())?;
         (rewrites, links) = moving.with_folder(from.clone(), to.clone()).rewrites(context, view)?;

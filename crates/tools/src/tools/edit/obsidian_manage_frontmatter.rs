@@ -174,8 +174,8 @@ impl WriteTool for ObsidianManageFrontmatter {
     }
 
     fn examples(&self) -> Vec<Example> {
-        const NOTE: &str = "---\n# where it stands\nstatus: \"open\" # for now\ntags: [a]\n---\nText\n";
-        const SET: &str = "---\n# where it stands\nstatus: \"done\" # for now\ntags: [a]\n---\nText\n";
+        const NOTE: &str = "---\n# current state\nstatus: \"open\" # for now\ntags: [a]\n---\nText\n";
+        const SET: &str = "---\n# current state\nstatus: \"done\" # for now\ntags: [a]\n---\nText\n";
         const NOTES: &[(&str, &str)] = &[("Plan.md", NOTE)];
         let target = json!({ "type": "path", "path": "Plan.md" });
         vec![
@@ -206,7 +206,7 @@ impl WriteTool for ObsidianManageFrontmatter {
                 before: NOTES,
                 input: json!({ "operation": "delete", "target": target, "key": "tags" }),
                 gives: ExampleResult::Including(json!({ "result": { "frontmatter": { "status": "open" } } })),
-                after: &[("Plan.md", "---\n# where it stands\nstatus: \"open\" # for now\n---\nText\n")],
+                after: &[("Plan.md", "---\n# current state\nstatus: \"open\" # for now\n---\nText\n")],
             },
             Example {
                 says: "Nothing to set",

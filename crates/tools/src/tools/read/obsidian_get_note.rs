@@ -12,6 +12,7 @@ use lapidary_toolkit::{
     naming::NamedFile,
     properties,
     reading::{self, NOT_UTF8, ShownFile},
+    rendered_queries::render_queries,
     section::{MOST_NAMES, NoteSection, SectionOutput, SectionType, names},
     target::NoteTarget,
     time::minute,
@@ -39,6 +40,9 @@ pub(crate) struct Input {
     /// With `full`: also the links to other files.
     #[serde(default)]
     include_links: bool,
+    /// With `content` and `full`: results in place of queries.
+    #[serde(default)]
+    render_queries: bool,
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema, PartialEq)]
@@ -147,7 +151,13 @@ impl ReadTool for ObsidianGetNote {
         let mut notices = Vec::new();
         notices.extend(renamed);
         notices.extend(shown.is_lossy().then(|| NOT_UTF8.to_owned()));
-        let (format, body) = match (input.format, &input.section) {
+        let shows_text = matches!(input.format, NoteFormat::Content | NoteFormat::Full);
+        let rendered = match input.render_queries && shows_text {
+            true => Some(render_queries(context, view, &path, &shown.note())?),
+            false => None,
+        };
+        notices.extend(rendered.as_ref().and_then(|rendered| rendered.notice.clone()));
+        let (format, mut body) = match (input.format, &input.section) {
             (NoteFormat::Content, _) => ("content", NoteBody::Content { content: shown.text().to_owned() }),
             (NoteFormat::Full, _) => ("full", full(&file, &shown, input.include_links, &mut notices)),
             (NoteFormat::DocumentMap, _) => ("document-map", document_map(context, &shown, &mut notices)?),
@@ -156,6 +166,13 @@ impl ReadTool for ObsidianGetNote {
             }
             (NoteFormat::Section, None) => return Err(Reason::SectionRequired),
         };
+        if let (
+            Some(rendered),
+            NoteBody::Content { content } | NoteBody::Full { whole: NoteContents { content, .. }, .. },
+        ) = (rendered, &mut body)
+        {
+            *content = rendered.text;
+        }
         let result = NoteOutput {
             format,
             path: path.to_string(),
@@ -223,6 +240,18 @@ impl ReadTool for ObsidianGetNote {
                 gives: ExampleResult::Including(
                     json!({ "result": { "path": "Daily/2026/04-13.md", "content": "Rain.\n" } }),
                 ),
+                after: &[],
+            },
+            Example {
+                says: "A note as people see it, with the results of its queries",
+                before: &[
+                    ("Slates.md", "---\nprice: 3\n---\n#roof\n"),
+                    ("Roof.md", "`= this.file.name`:\n```dataview\nTABLE price FROM #roof\n```\n"),
+                ],
+                input: json!({ "format": "content", "target": "Roof.md", "renderQueries": true }),
+                gives: ExampleResult::Including(json!({ "result": {
+                    "content": "Roof:\n| File                  | price |\n| --------------------- | ----- |\n| [[Slates.md\\|Slates]] | 3     |\n",
+                } })),
                 after: &[],
             },
             Example {

@@ -1,5 +1,6 @@
 //! Searches notes by query, words or rule.
 
+mod dataview;
 mod hits;
 mod logic;
 mod ranked;
@@ -20,7 +21,7 @@ pub(crate) struct ObsidianSearchNotes;
 
 /// Search all notes: `omnisearch` ranks the best matches for a query as in Obsidian (words, `"phrase"`, `-not`, `OR`,
 /// `path:`, `tag:`, `[property:value]`, `line:(…)`); `text` finds words in texts and names; `jsonlogic` evaluates a
-/// rule per note. Give about three `alternatives`: other words for it.
+/// rule per note; `dataview` runs DQL. Give about three `alternatives`: other words for it.
 ///
 /// A rule sees `path`, `content`, `frontmatter.<key>`, `tags` (without `#`), `stat.mtime|ctime|size`, `links`,
 /// `backlinks` (paths), `unresolvedLinks`, and supports `{"glob": ["Projects/*", {"var": "path"}]}` and `regexp`.
@@ -30,7 +31,7 @@ pub(crate) struct Input {
     /// How to search.
     #[serde(default)]
     mode: SearchMode,
-    /// For `omnisearch` and `text`.
+    /// For all but `jsonlogic`.
     #[serde(default)]
     query: Option<String>,
     /// Other wordings to search for.
@@ -69,6 +70,7 @@ enum SearchMode {
     Jsonlogic,
     #[default]
     Omnisearch,
+    Dataview,
 }
 
 impl SearchMode {
@@ -77,6 +79,7 @@ impl SearchMode {
             Self::Omnisearch => "omnisearch",
             Self::Text => "text",
             Self::Jsonlogic => "jsonlogic",
+            Self::Dataview => "dataview",
         }
     }
 }
@@ -108,6 +111,9 @@ impl ReadTool for ObsidianSearchNotes {
             ReasonKind::QueryRequired,
             ReasonKind::LogicRequired,
             ReasonKind::LogicInvalid,
+            ReasonKind::QueryInvalid,
+            ReasonKind::QueryFailed,
+            ReasonKind::QueryTooLarge,
             ReasonKind::ContextLengthTooLarge,
         ],
         words: "search find words in all notes, full text, query by property tag date link, filter notes, which notes mention",
@@ -138,6 +144,7 @@ impl ReadTool for ObsidianSearchNotes {
                 let rule = input.logic.as_ref().ok_or(Reason::LogicRequired { mode: mode.name() })?;
                 logic::search(context, view, rule, cursor)?
             }
+            SearchMode::Dataview => dataview::search(context, view, query.ok_or_else(required)?, cursor, &mut notice)?,
             SearchMode::Text => text::search(context, view, query.ok_or_else(required)?, &input, cursor)?,
             SearchMode::Omnisearch => {
                 let answer = ranked::search(context, view, query.ok_or_else(required)?, &input, cursor)?;
@@ -270,6 +277,20 @@ impl ReadTool for ObsidianSearchNotes {
                 after: &[],
             },
             Example {
+                says: "A table by Dataview",
+                before: NOTES,
+                input: json!({ "mode": "dataview", "query": "TABLE status FROM #house" }),
+                gives: ExampleResult::Output(json!({
+                    "result": {
+                        "mode": "dataview",
+                        "hits": [{ "filename": "Projects/Roof.md", "result": { "status": "done" } }],
+                        "totalCount": 1,
+                    },
+                    "effectiveQuery": "TABLE status FROM #house",
+                })),
+                after: &[],
+            },
+            Example {
                 says: "Properties that are not a rule",
                 before: NOTES,
                 input: json!({ "logic": { "tags": "house", "status": "done" } }),
@@ -295,5 +316,6 @@ fn nothing(mode: SearchMode, total: usize, cursor: PageCursor) -> String {
         SearchMode::Omnisearch => "No note matches. Try other words, or fewer conditions.".to_owned(),
         SearchMode::Text => "No matches. Every word must occur; try fewer or shorter ones.".to_owned(),
         SearchMode::Jsonlogic => "No note matches the rule.".to_owned(),
+        SearchMode::Dataview => "The query has no rows.".to_owned(),
     }
 }

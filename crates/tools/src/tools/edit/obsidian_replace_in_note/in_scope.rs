@@ -35,6 +35,7 @@ pub(super) fn replaced(
         let stop = || context.check().is_err();
         let found =
             replacer.replacements(&shown[part.clone()], &with, wanted.replace_all, context.budget.file_bytes(), &stop);
+        // A stop is reported as the reason of the call: cancelled, or out of time.
         let mut found = found.map_err(|error| match (error, context.check()) {
             (ReplaceError::Stopped, Err(reason)) => reason,
             (ReplaceError::TooMuch, _) => context.budget.file_too_large(path, context.budget.file_bytes() + 1),
@@ -47,6 +48,7 @@ pub(super) fn replaced(
         Some(block) if scope != ReplaceScope::Body => find(block.yaml)?,
         _ => Vec::new(),
     };
+    // The first match of the whole note may be in the properties.
     let first_only = !wanted.replace_all && !in_properties.is_empty();
     let in_body = if scope == ReplaceScope::Frontmatter || first_only { Vec::new() } else { find(body)? };
     let count = ReplacementCount {

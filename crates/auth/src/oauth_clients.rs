@@ -1,0 +1,221 @@
+//! Programs that have registered themselves with the built-in authorization server.
+
+use rusqlite::{Connection, OptionalExtension, params};
+use serde_json::{Map, Value, json};
+
+use crate::{AuthStore, AuthStoreError, RandomBytes, RedirectUri, SecretKind, SecretText, UnixSeconds};
+
+/// Addresses of one client.
+const REDIRECTS: usize = 10;
+const NAME: usize = 100;
+/// How long a client lives that no owner has consented to, and how many of them there may be.
+const UNUSED_LIFE: i64 = 24 * 60 * 60;
+const UNUSED: i64 = 200;
+
+/// A registered program. What it says of itself is not proven.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OAuthClient {
+    pub id: String,
+    pub name: String,
+    pub redirects: Vec<RedirectUri>,
+    /// Whether it has a secret, which it then has to show.
+    pub has_secret: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RegistrationError {
+    #[error("invalid_client_metadata")]
+    Metadata,
+    #[error("invalid_redirect_uri")]
+    Redirects,
+    #[error("{0}")]
+    Store(#[from] AuthStoreError),
+}
+
+impl AuthStore {
+    /// Registers a client (RFC 7591); the answer holds its secret, if it wants one, this once. Of the addresses, those
+    /// that cannot be taken are left out: some programs send one for every way they might run.
+    pub fn register_client(
+        &self,
+        metadata: &Value,
+        random: &[RandomBytes; 2],
+        now: UnixSeconds,
+    ) -> Result<Value, RegistrationError> {
+        let metadata = metadata.as_object().ok_or(RegistrationError::Metadata)?;
+        let redirects = metadata.get("redirect_uris").and_then(Value::as_array).ok_or(RegistrationError::Redirects)?;
+        if redirects.len() > REDIRECTS {
+            return Err(RegistrationError::Redirects);
+        }
+        let redirects: Vec<RedirectUri> =
+            redirects.iter().filter_map(Value::as_str).filter_map(RedirectUri::parse).collect();
+        if redirects.is_empty() {
+            return Err(RegistrationError::Redirects);
+        }
+        let method = match text(metadata, "token_endpoint_auth_method") {
+            None => "none",
+            Some(method @ ("none" | "client_secret_post" | "client_secret_basic")) => method,
+            // Whatever else it can do, it can do without.
+            Some(_) => "none",
+        };
+        let name = display_name(text(metadata, "client_name").unwrap_or_default());
+        let id = SecretText::mint(SecretKind::ClientId, &random[0]).reveal().to_owned();
+        let secret = (method != "none").then(|| SecretText::mint(SecretKind::ClientSecret, &random[1]));
+        let addresses: Vec<&str> = redirects.iter().map(RedirectUri::as_str).collect();
+        self.write(|database| {
+            forget_unused(database, now)?;
+            database.execute(
+                "INSERT INTO oauth_clients (id, name, redirects, secret, created) VALUES (?1, ?2, ?3, ?4, ?5)",
+                params![
+                    id,
+                    name,
+                    json!(addresses).to_string(),
+                    secret.as_ref().map(|secret| *secret.digest().as_bytes()),
+                    now.0
+                ],
+            )?;
+            Ok(())
+        })?;
+        let mut answer = json!({
+            "client_id": id,
+            "client_id_issued_at": now.0,
+            "client_name": name,
+            "redirect_uris": addresses,
+            "token_endpoint_auth_method": method,
+            "grant_types": ["authorization_code", "refresh_token"],
+            "response_types": ["code"],
+        });
+        if let Some(secret) = secret {
+            answer["client_secret"] = json!(secret.reveal());
+            answer["client_secret_expires_at"] = json!(0);
+        }
+        Ok(answer)
+    }
+
+    pub fn find_client(&self, id: &str) -> Result<Option<OAuthClient>, AuthStoreError> {
+        self.read(None, |database| find_client(database, id))
+    }
+}
+
+pub(crate) fn find_client(database: &Connection, id: &str) -> Result<Option<OAuthClient>, AuthStoreError> {
+    let mut found =
+        database.prepare_cached("SELECT name, redirects, secret IS NOT NULL FROM oauth_clients WHERE id = ?1")?;
+    let row =
+        |row: &rusqlite::Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, bool>(2)?));
+    let Some((name, redirects, has_secret)) = found.query_row([id], row).optional()? else { return Ok(None) };
+    let redirects: Vec<String> =
+        serde_json::from_str(&redirects).map_err(|error| AuthStoreError::Unusable(error.to_string()))?;
+    let redirects = redirects.iter().filter_map(|text| RedirectUri::parse(text)).collect();
+    Ok(Some(OAuthClient { id: id.to_owned(), name, redirects, has_secret }))
+}
+
+/// Whether a client that has a secret shows it, and one that has none shows none.
+pub(crate) fn is_authentic(database: &Connection, id: &str, secret: Option<&str>) -> Result<bool, AuthStoreError> {
+    let kept: Option<Option<Vec<u8>>> =
+        database.query_row("SELECT secret FROM oauth_clients WHERE id = ?1", [id], |row| row.get(0)).optional()?;
+    let given = secret.map(|secret| SecretText::new(secret.to_owned()).digest());
+    Ok(match (kept, given) {
+        (Some(Some(kept)), Some(given)) => {
+            let differs = given.as_bytes().iter().zip(&kept).fold(0, |sum, (one, other)| sum | (one ^ other));
+            kept.len() == given.as_bytes().len() && differs == 0
+        }
+        // Some programs send an empty or made-up secret although they were given none.
+        (Some(None), _) => true,
+        _ => false,
+    })
+}
+
+fn forget_unused(database: &Connection, now: UnixSeconds) -> Result<(), AuthStoreError> {
+    let unused = "consented IS NULL AND id NOT IN (SELECT client FROM oauth_grants)";
+    database.execute(
+        &format!("DELETE FROM oauth_clients WHERE created < ?1 AND {unused}"),
+        [now.0.saturating_sub(UNUSED_LIFE)],
+    )?;
+    // The oldest make room for a new one.
+    database.execute(
+        &format!(
+            "DELETE FROM oauth_clients WHERE id IN (
+                 SELECT id FROM oauth_clients WHERE {unused} ORDER BY created DESC, rowid DESC LIMIT -1 OFFSET ?1)"
+        ),
+        [UNUSED - 1],
+    )?;
+    Ok(())
+}
+
+fn text<'m>(metadata: &'m Map<String, Value>, name: &str) -> Option<&'m str> {
+    metadata.get(name)?.as_str()
+}
+
+/// A name without characters that turn it round, hide in it or break a line.
+fn display_name(name: &str) -> String {
+    let is_shown = |letter: &char| {
+        !letter.is_control()
+            && !matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}' | '\u{61c}')
+    };
+    let shown: String = name.chars().filter(is_shown).take(NAME).collect();
+    if shown.trim().is_empty() { "a program without a name".to_owned() } else { shown.trim().to_owned() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::auth_store::tests::store;
+
+    const NOW: UnixSeconds = UnixSeconds(1_800_000_000);
+
+    fn register(
+        store: &AuthStore,
+        metadata: &Value,
+        number: u64,
+        now: UnixSeconds,
+    ) -> Result<Value, RegistrationError> {
+        let random = |kind: u64| {
+            let mut random = [0; 32];
+            random[..8].copy_from_slice(&number.to_be_bytes());
+            random[8..16].copy_from_slice(&kind.to_be_bytes());
+            random
+        };
+        store.register_client(metadata, &[random(1), random(2)], now)
+    }
+
+    #[test]
+    fn a_client_registers_what_can_be_taken_of_its_addresses() {
+        let store = store(true);
+        let addresses = ["javascript:alert(1)", "cursor://anysphere.cursor-mcp/oauth/callback", "http://evil.example/"];
+        let metadata = json!({ "redirect_uris": addresses, "client_name": "Cur\u{202e}sor\n", "token_endpoint_auth_method": "private_key_jwt" });
+        let answer = register(&store, &metadata, 1, NOW).unwrap();
+        assert_eq!(answer["redirect_uris"], json!(["cursor://anysphere.cursor-mcp/oauth/callback"]));
+        assert_eq!((&answer["client_name"], &answer["token_endpoint_auth_method"]), (&json!("Cursor"), &json!("none")));
+        assert!(answer.get("client_secret").is_none());
+        let known = store.find_client(answer["client_id"].as_str().unwrap()).unwrap().unwrap();
+        assert_eq!((known.name.as_str(), known.redirects.len(), known.has_secret), ("Cursor", 1, false));
+        for metadata in [
+            json!({ "redirect_uris": ["javascript:x"] }),
+            json!({ "redirect_uris": [] }),
+            json!({}),
+            json!({ "redirect_uris": vec!["https://a.example/"; 11] }),
+        ] {
+            assert_eq!(register(&store, &metadata, 2, NOW), Err(RegistrationError::Redirects), "{metadata}");
+        }
+        assert_eq!(register(&store, &json!([]), 2, NOW), Err(RegistrationError::Metadata));
+    }
+
+    #[test]
+    fn a_flood_of_registrations_is_bounded_and_forgotten() {
+        let store = store(true);
+        let metadata =
+            json!({ "redirect_uris": ["https://a.example/cb"], "token_endpoint_auth_method": "client_secret_post" });
+        let ids: Vec<String> = (0..250)
+            .map(|number| {
+                let answer = register(&store, &metadata, number, NOW).unwrap();
+                assert!(answer["client_secret"].as_str().unwrap().starts_with("lap_cs_"));
+                assert_eq!(answer["client_secret_expires_at"], 0);
+                answer["client_id"].as_str().unwrap().to_owned()
+            })
+            .collect();
+        let known = |id: &String| store.find_client(id).unwrap().is_some();
+        assert_eq!(ids.iter().filter(|id| known(id)).count(), 200);
+        assert!(known(&ids[249]) && !known(&ids[0]));
+        register(&store, &metadata, 999, UnixSeconds(NOW.0 + UNUSED_LIFE + 1)).unwrap();
+        assert!(!ids.iter().any(known));
+    }
+}

@@ -1,0 +1,333 @@
+use std::io::{self, IsTerminal, Write};
+
+use lapidary_pipeline::Invocation;
+use lapidary_tools::quote::{one_line, visible};
+use serde_json::{Map, Value, json};
+
+use super::{
+    CommandFailure, CommandOutcome, SAVING,
+    call::{complete, owner},
+    print_json, report, table,
+};
+use crate::{assemble::AssembledServer, cli::QueryArguments};
+
+const TOOL: &str = "query";
+/// A person waits for one long page rather than for many short ones.
+const ROWS_AT_ONCE: usize = 1000;
+/// Where the rows of each type of result are.
+const ROW_FIELDS: [&str; 4] = ["rows", "values", "tasks", "entries"];
+
+/// What a query comes to, by the same tool as for a client.
+pub(super) fn run(
+    query: &QueryArguments,
+    assembled: &AssembledServer,
+    out: &mut dyn Write,
+) -> Result<CommandOutcome, CommandFailure> {
+    let printed = query.printed;
+    let asking = QueryAsking { query, assembled };
+    let answer = match (printed.csv, printed.md) {
+        (true, _) => asking.all("csv"),
+        (_, true) => asking.all("md"),
+        _ => asking.all("rows"),
+    };
+    let answer = match answer {
+        // A list and tasks are read best as the lines they are. The list of a base is a table, with columns.
+        Ok(rows) if !printed.json && is_lines(&rows) => asking.all("md"),
+        answer => answer,
+    };
+    assembled.executor.save_indexes(SAVING);
+    let answer = match answer {
+        Ok(answer) => answer,
+        Err(refusal) => {
+            asking.report(&refusal);
+            return Ok(CommandOutcome::Refused);
+        }
+    };
+    if printed.json {
+        print_json(out, &answer)?;
+        return Ok(CommandOutcome::Well);
+    }
+    say_what_is_missing(&answer);
+    match answer["text"].as_str() {
+        Some(text) if io::stdout().is_terminal() => write!(out, "{}", visible(text))?,
+        Some(text) => write!(out, "{text}")?,
+        None => print_tables(out, &answer)?,
+    }
+    Ok(CommandOutcome::Well)
+}
+
+/// Whether a result of DQL is a list or tasks.
+fn is_lines(answer: &Value) -> bool {
+    matches!(answer["type"].as_str(), Some("list" | "task")) && answer["columns"].is_null()
+}
+
+/// What the app hides is said beside the result, not in it.
+fn say_what_is_missing(answer: &Value) {
+    for dropped in answer["dropped"].as_array().into_iter().flatten() {
+        let (count, step) =
+            (dropped["count"].as_u64().unwrap_or_default(), dropped["step"].as_str().unwrap_or_default());
+        let message = dropped["messages"][0].as_str().unwrap_or_default();
+        report::note(&format!("{count} rows left out by errors in {}: {}", one_line(step), one_line(message)));
+    }
+    for warning in answer["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        report::note(&one_line(warning));
+    }
+    let shown = ROW_FIELDS.iter().find_map(|field| answer[*field].as_array()).map(Vec::len);
+    let total = answer["total"].as_u64().unwrap_or_default();
+    if let Some(shown) = shown.filter(|shown| (*shown as u64) < total) {
+        report::note(&format!("{shown} of {total} rows"));
+    }
+}
+
+/// Calls of the tool.
+struct QueryAsking<'q> {
+    query: &'q QueryArguments,
+    assembled: &'q AssembledServer,
+}
+
+/// Why there is no answer: the words, and the data of the reason.
+struct QueryRefusal {
+    words: String,
+    data: Value,
+}
+
+impl QueryAsking<'_> {
+    /// All pages as one answer, as far as they are wanted.
+    fn all(&self, format: &str) -> Result<Value, QueryRefusal> {
+        let most = self.query.limit.unwrap_or(usize::MAX);
+        let mut whole: Option<Value> = None;
+        let mut offset = 0_usize;
+        loop {
+            let limit = ROWS_AT_ONCE.min(most.saturating_sub(offset)).max(1);
+            let mut page = self.page(format, offset, limit)?;
+            let next = page["nextCursor"].take();
+            if let Value::Object(fields) = &mut page {
+                fields.remove("nextCursor");
+            }
+            whole = Some(match whole.take() {
+                None => page,
+                Some(before) => joined(before, page, format),
+            });
+            offset = next.as_str().and_then(offset_of).unwrap_or(usize::MAX);
+            if offset >= most {
+                return Ok(whole.unwrap_or_default());
+            }
+        }
+    }
+
+    fn page(&self, format: &str, offset: usize, limit: usize) -> Result<Value, QueryRefusal> {
+        let mut arguments = Map::new();
+        arguments.insert("query".to_owned(), json!(self.query.query.join(" ")));
+        arguments.insert("format".to_owned(), json!(format));
+        arguments.insert("cursor".to_owned(), json!(cursor(offset, limit)));
+        let named = [("view", &self.query.view), ("note", &self.query.note), ("vault", &self.query.of)];
+        let given = named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value.as_ref()?))));
+        arguments.extend(given);
+        self.call(TOOL, arguments)
+    }
+
+    fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Value, QueryRefusal> {
+        let executor = &self.assembled.executor;
+        let invocation = Invocation::tool(tool, arguments, owner(executor, false));
+        let Some(rendered) = complete(executor, invocation).rendered() else {
+            return Err(QueryRefusal { words: format!("`{tool}` is not offered"), data: Value::Null });
+        };
+        let facts = Value::Object(rendered.facts());
+        if !rendered.is_error {
+            return Ok(facts);
+        }
+        let said = rendered.text().join("\n");
+        // People are told that it is an error already.
+        let words = said.strip_prefix("Error: ").unwrap_or(&said).to_owned();
+        Err(QueryRefusal { words, data: facts["error"]["data"].clone() })
+    }
+
+    /// The refusal, and below it the line of the query with a mark at the place.
+    fn report(&self, refusal: &QueryRefusal) {
+        report::error(&refusal.words);
+        let place = |name: &str| refusal.data[name].as_u64().and_then(|number| usize::try_from(number).ok());
+        if let (Some(line), Some(column)) = (place("line"), place("column"))
+            && let Some(written) =
+                self.source().and_then(|text| text.lines().nth(line.checked_sub(1)?).map(str::to_owned))
+        {
+            eprintln!("{}", marked(&written, column));
+        }
+    }
+
+    /// The text that line and column are of: the query, or the base that it names.
+    fn source(&self) -> Option<String> {
+        let query = self.query.query.join(" ");
+        if !query.trim().to_lowercase().ends_with(".base") {
+            return Some(query);
+        }
+        let mut arguments = Map::from_iter([("file".to_owned(), json!(query.trim()))]);
+        arguments.extend(self.query.of.as_ref().map(|vault| ("vault".to_owned(), json!(vault))));
+        // If it cannot be read, the refusal has said so.
+        self.call("file_read", arguments).ok()?["content"].as_str().map(str::to_owned)
+    }
+}
+
+/// A line, and below it a caret at a column, counted in characters from 1.
+fn marked(line: &str, column: usize) -> String {
+    use unicode_width::UnicodeWidthStr;
+    let shown = |text: &str| visible(&text.replace('\t', " ")).into_owned();
+    let before: String = line.chars().take(column.saturating_sub(1)).collect();
+    format!("  {}\n  {}^", shown(line), " ".repeat(shown(&before).width()))
+}
+
+/// As the tool writes its cursors.
+fn cursor(offset: usize, limit: usize) -> String {
+    use base64::Engine as _;
+    base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(json!({ "offset": offset, "limit": limit }).to_string())
+}
+
+fn offset_of(cursor: &str) -> Option<usize> {
+    use base64::Engine as _;
+    let json = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(cursor).ok()?;
+    let cursor: Value = serde_json::from_slice(&json).ok()?;
+    cursor["offset"].as_u64().and_then(|offset| usize::try_from(offset).ok())
+}
+
+/// A page behind those before it.
+fn joined(mut before: Value, mut page: Value, format: &str) -> Value {
+    for field in ROW_FIELDS {
+        if let (Value::Array(rows), Value::Array(more)) = (&mut before[field], page[field].take()) {
+            rows.extend(more);
+        }
+    }
+    if let (Some(text), Some(more)) = (before["text"].as_str(), page["text"].as_str()) {
+        let header = match (format, before["type"].as_str()) {
+            ("md", Some("list" | "task")) => 0,
+            ("md", _) => more.split_inclusive('\n').take(2).map(str::len).sum(),
+            _ => first_record(more),
+        };
+        before["text"] = json!(format!("{text}{}", more.get(header..).unwrap_or_default()));
+    }
+    before
+}
+
+/// Where the first record of comma-separated values ends. Line ends in quotes are part of it.
+fn first_record(csv: &str) -> usize {
+    let mut quoted = false;
+    let end = csv.bytes().position(|byte| {
+        quoted ^= byte == b'"';
+        byte == b'\n' && !quoted
+    });
+    end.map_or(csv.len(), |end| end + 1)
+}
+
+/// One table, or one for each group of a base.
+fn print_tables(out: &mut dyn Write, answer: &Value) -> io::Result<()> {
+    let most = terminal_width();
+    let list = |field: &str| answer[field].as_array().map(Vec::as_slice).unwrap_or_default();
+    if !list("entries").is_empty() {
+        let rows: Vec<Vec<String>> =
+            list("entries").iter().map(|entry| vec![cell(&entry["date"]), cell(&entry["link"])]).collect();
+        return table::print_fitting(out, &["Date".to_owned(), "File".to_owned()], &rows, most);
+    }
+    let columns = list("columns");
+    if columns.is_empty() {
+        let header: Vec<String> = list("headers").iter().map(cell).collect();
+        let rows: Vec<Vec<String>> =
+            list("rows").iter().map(|row| row.as_array().into_iter().flatten().map(cell).collect()).collect();
+        return table::print_fitting(out, &header, &rows, most);
+    }
+    let header: Vec<String> = columns.iter().map(|column| cell(&column["name"])).collect();
+    let row = |row: &Value| -> Vec<String> {
+        columns.iter().map(|column| cell(&row["values"][column["id"].as_str().unwrap_or_default()])).collect()
+    };
+    let groups = list("groups");
+    if groups.is_empty() {
+        let rows: Vec<Vec<String>> = list("rows").iter().map(row).collect();
+        return table::print_fitting(out, &header, &rows, most);
+    }
+    for (number, group) in groups.iter().enumerate() {
+        let rows: Vec<Vec<String>> =
+            list("rows").iter().filter(|found| found.get("group") == group.get("key")).map(row).collect();
+        let heading = if group["key"].is_null() { "None".to_owned() } else { cell(&group["key"]) };
+        writeln!(out, "{}{heading}", if number > 0 { "\n" } else { "" })?;
+        table::print_fitting(out, &header, &rows, most)?;
+    }
+    Ok(())
+}
+
+/// A typed value as people read it, on one line.
+fn cell(value: &Value) -> String {
+    let text = match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(", "),
+        Value::Object(entries) => match entries.iter().next() {
+            Some((key, inner)) if entries.len() == 1 && key.starts_with('$') => typed_cell(key, inner),
+            _ => entries.iter().map(|(name, value)| format!("{name}: {}", cell(value))).collect::<Vec<_>>().join(", "),
+        },
+        other => other.to_string(),
+    };
+    one_line(&text).into_owned()
+}
+
+fn typed_cell(key: &str, inner: &Value) -> String {
+    let name = |path: &str| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        name.strip_suffix(".md").unwrap_or(name).to_owned()
+    };
+    match key {
+        "$link" => {
+            let display = inner["display"].as_str().map(str::to_owned);
+            display.unwrap_or_else(|| name(inner["path"].as_str().unwrap_or_default()))
+        }
+        "$duration" => {
+            let units = inner.as_object().into_iter().flatten();
+            units.map(|(unit, number)| format!("{number} {unit}")).collect::<Vec<_>>().join(", ")
+        }
+        _ => inner.as_str().map_or_else(|| inner.to_string(), str::to_owned),
+    }
+}
+
+/// Nothing if nobody looks, so that a program gets whole cells.
+fn terminal_width() -> Option<usize> {
+    if !io::stdout().is_terminal() {
+        return None;
+    }
+    #[cfg(unix)]
+    let columns = rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col));
+    #[cfg(not(unix))]
+    let columns = None;
+    const USUAL: usize = 100;
+    Some(columns.filter(|columns| *columns > 0).unwrap_or(USUAL))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_caret_is_below_the_place_in_every_script() {
+        assert_eq!(marked("LIST WHERE )", 12), "  LIST WHERE )\n             ^");
+        assert_eq!(marked("日記 x", 4), "  日記 x\n       ^");
+        assert_eq!(marked("a", 9), "  a\n   ^");
+    }
+
+    #[test]
+    fn cells_are_what_people_read() {
+        for (value, expected) in [
+            (json!(null), ""),
+            (json!(1.5), "1.5"),
+            (json!(["a", { "$link": { "path": "x/B.md", "type": "file" } }]), "a, B"),
+            (json!({ "$date": "2026-01-02" }), "2026-01-02"),
+            (json!({ "$duration": { "days": 2 } }), "2 days"),
+            (json!({ "a": 1, "b": null }), "a: 1, b: "),
+        ] {
+            assert_eq!(cell(&value), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn pages_become_one_answer() {
+        let page = |rows: Value, text: &str| json!({ "type": "table", "rows": rows, "text": text });
+        let whole = joined(page(json!([1]), "a,b\n1,2\n"), page(json!([2]), "a,b\n3,4\n"), "csv");
+        assert_eq!(whole, page(json!([1, 2]), "a,b\n1,2\n3,4\n"));
+        assert_eq!(first_record("\"a\nb\",c\n1,2\n"), 8);
+        assert_eq!(offset_of(&cursor(7, 9)), Some(7));
+    }
+}

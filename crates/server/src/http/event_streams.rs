@@ -1,0 +1,231 @@
+//! The older HTTP+SSE transport, for clients that know nothing else: one stream for everything that the server says, and a
+//! path to post messages to.
+
+use std::{
+    collections::HashMap,
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
+};
+
+use axum::{
+    body::{Body, Bytes},
+    extract::{Request, State},
+    http::{HeaderValue, StatusCode, header, request::Parts},
+    response::{IntoResponse, Response},
+};
+use futures::{StreamExt, channel::mpsc, stream};
+use lapidary_note::ContentHash;
+use parking_lot::Mutex;
+use rmcp::{
+    RoleServer, ServiceExt,
+    model::{GetExtensions, JsonRpcMessage},
+    service::{RxJsonRpcMessage, TxJsonRpcMessage},
+};
+
+use super::{
+    client_identity::{CURRENT, SESSION, error_response, refused},
+    endpoint::{Endpoint, RequestSender, too_fast, too_many_sessions},
+    known_clients::{KnownClient, UnknownClient, bearer},
+    posted_message::{self, INVALID_REQUEST, PostedMessage},
+    quoted_facts::unquoted,
+};
+use crate::mcp::McpServer;
+
+/// Messages that wait, in either direction.
+const WAITING: usize = 64;
+/// Streams that are open at a time, of all clients.
+const STREAMS: usize = 1_000;
+const MESSAGES: &str = "/messages";
+
+/// The open streams.
+pub(super) struct EventStreams {
+    pub(super) endpoint: Endpoint,
+    pub(super) mcp: McpServer,
+    /// The hash of the token that was made at start, where clients are not asked for another.
+    pub(super) token: Option<ContentHash>,
+    pub(super) heartbeat: Duration,
+    pub(super) calls_at_once: usize,
+    open: Mutex<HashMap<String, OpenStream>>,
+}
+
+struct OpenStream {
+    owner: Option<String>,
+    input: mpsc::Sender<RxJsonRpcMessage<RoleServer>>,
+    /// Requests that are not answered yet.
+    pending: Arc<AtomicUsize>,
+}
+
+/// Forgets a stream when its connection is gone, and thereby ends what serves it.
+struct StreamEnd(Arc<EventStreams>, String);
+
+impl Drop for StreamEnd {
+    fn drop(&mut self) {
+        self.0.open.lock().remove(&self.1);
+    }
+}
+
+impl EventStreams {
+    pub(super) fn new(
+        endpoint: Endpoint,
+        mcp: McpServer,
+        token: Option<ContentHash>,
+        heartbeat: Duration,
+        calls_at_once: usize,
+    ) -> Arc<Self> {
+        Arc::new(Self { endpoint, mcp, token, heartbeat, calls_at_once, open: Mutex::default() })
+    }
+
+    /// Who sent a request; a token may stand in the address, because these clients can send no headers.
+    fn sender(&self, request: &mut Request) -> Result<(RequestSender, Option<String>), Response> {
+        let token = parameter(request, "token").map(str::to_owned);
+        if let Some(value) = token.as_ref().and_then(|token| HeaderValue::from_str(&format!("Bearer {token}")).ok()) {
+            request.headers_mut().entry(header::AUTHORIZATION).or_insert(value);
+        }
+        if let Some(known) = &self.token {
+            let given = bearer(request.headers()).map(|token| ContentHash::of(token.as_bytes()));
+            // To the end, so that the time tells nothing.
+            let differs = |given: &ContentHash| {
+                given.as_bytes().iter().zip(known.as_bytes()).fold(0, |sum, (one, other)| sum | (one ^ other)) != 0
+            };
+            match given {
+                None => return Err(refused(UnknownClient::NoToken)),
+                Some(given) if differs(&given) => return Err(refused(UnknownClient::BadToken)),
+                Some(_) => {}
+            }
+        }
+        Ok((self.endpoint.sender(request)?, token))
+    }
+}
+
+/// A parameter of the address. Tokens and sessions need no escapes, so none are read.
+fn parameter<'r>(request: &'r Request, name: &str) -> Option<&'r str> {
+    let pairs = request.uri().query()?.split('&');
+    pairs.filter_map(|pair| pair.split_once('=')).find(|(key, _)| *key == name).map(|(_, value)| value)
+}
+
+/// `GET /sse`: opens a stream and says where to post.
+pub(super) async fn listen(State(streams): State<Arc<EventStreams>>, mut request: Request) -> Response {
+    let opened = streams.sender(&mut request).and_then(|(sender, token)| open(&streams, &sender, token.as_deref()));
+    opened.unwrap_or_else(|refused| refused)
+}
+
+fn open(streams: &Arc<EventStreams>, sender: &RequestSender, token: Option<&str>) -> Result<Response, Response> {
+    let place = streams.endpoint.0.limits.stream(sender.limited_as.as_deref()).map_err(too_fast)?;
+    let mut random = [0_u8; 16];
+    getrandom::fill(&mut random)
+        .map_err(|_| error_response(StatusCode::SERVICE_UNAVAILABLE, -32000, "The system gives no random numbers."))?;
+    let session: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
+    let (input, incoming) = mpsc::channel(WAITING);
+    let (outgoing, output) = mpsc::channel::<TxJsonRpcMessage<RoleServer>>(WAITING);
+    let pending = Arc::new(AtomicUsize::new(0));
+    {
+        let mut open = streams.open.lock();
+        if open.len() >= STREAMS {
+            return Err(too_many_sessions(STREAMS));
+        }
+        let owner = sender.client.as_ref().map(|client| client.key.clone());
+        open.insert(session.clone(), OpenStream { owner, input, pending: Arc::clone(&pending) });
+    }
+    let end = StreamEnd(Arc::clone(streams), session.clone());
+    let server = streams.mcp.for_session(sender.client.as_ref());
+    let serving = async move {
+        match server.serve((outgoing, incoming)).await {
+            Ok(service) => drop(service.waiting().await.is_ok()),
+            Err(_) => tracing::debug!("no session came about"),
+        }
+    };
+    match sender.client.clone() {
+        Some(client) => drop(tokio::spawn(CURRENT.scope(client, serving))),
+        None => drop(tokio::spawn(serving)),
+    }
+    // A client that can send the token only in the address needs it in the next address too.
+    let token = token.map(|token| format!("&token={token}")).unwrap_or_default();
+    let first = format!("event: endpoint\ndata: {MESSAGES}?sessionId={session}{token}\n\n");
+    let first = stream::once(async move { Ok::<_, axum::Error>(Bytes::from(first)) });
+    let mut beats = tokio::time::interval(streams.heartbeat);
+    beats.reset();
+    let messages = stream::unfold((output, beats, pending), |(mut output, mut beats, pending)| async move {
+        let event = tokio::select! {
+            message = output.next() => event(&message?, &pending),
+            _ = beats.tick() => Bytes::from_static(b": still here\n\n"),
+        };
+        Some((Ok(event), (output, beats, pending)))
+    });
+    let body = Body::from_stream(first.chain(messages));
+    let response = ([(header::CONTENT_TYPE, "text/event-stream")], body).into_response();
+    Ok(streams.endpoint.ended_in_time(response, sender, true, (place, end)))
+}
+
+fn event(message: &TxJsonRpcMessage<RoleServer>, pending: &AtomicUsize) -> Bytes {
+    if matches!(message, JsonRpcMessage::Response(_) | JsonRpcMessage::Error(_)) {
+        let one_less = |count: usize| Some(count.saturating_sub(1));
+        pending.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_less).unwrap_or_default();
+    }
+    match serde_json::to_string(message) {
+        Ok(json) => unquoted(Bytes::from(format!("event: message\ndata: {json}\n\n"))),
+        Err(error) => {
+            tracing::error!(%error, "a message could not be written");
+            Bytes::new()
+        }
+    }
+}
+
+/// `POST /messages`: a message for an open stream, on which it is answered.
+pub(super) async fn post(State(streams): State<Arc<EventStreams>>, request: Request) -> Response {
+    take(&streams, request).await.unwrap_or_else(|refused| refused)
+}
+
+async fn take(streams: &Arc<EventStreams>, mut request: Request) -> Result<Response, Response> {
+    posted_message::check_size(request.headers(), streams.endpoint.0.body)?;
+    let (sender, _) = streams.sender(&mut request)?;
+    posted_message::check_kind(request.headers())?;
+    let session = ["sessionId", "session_id"].into_iter().find_map(|name| parameter(&request, name));
+    let session = session.unwrap_or_default().to_owned();
+    let owner = sender.client.as_ref().map(|client| client.key.clone());
+    let found = {
+        let open = streams.open.lock();
+        let own = open.get(&session).filter(|stream| stream.owner == owner);
+        own.map(|stream| (stream.input.clone(), Arc::clone(&stream.pending)))
+    };
+    let not_found = || error_response(StatusCode::NOT_FOUND, -32001, "Session not found");
+    let (mut input, pending) = found.ok_or_else(not_found)?;
+    let bytes = posted_message::read(request.into_body(), streams.endpoint.0.body).await?;
+    let peeked = PostedMessage::peek(&bytes)?;
+    let mut message: RxJsonRpcMessage<RoleServer> = serde_json::from_slice(&bytes).map_err(|_| {
+        error_response(StatusCode::BAD_REQUEST, INVALID_REQUEST, "Invalid Request: not a JSON-RPC 2.0 message")
+    })?;
+    if peeked.is_request {
+        streams.endpoint.rate(&peeked, &sender).map_err(too_fast)?;
+        let most = streams.calls_at_once;
+        let one_more = |count: usize| (most == 0 || count < most).then_some(count + 1);
+        pending.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more).map_err(|_| too_many_calls())?;
+    }
+    let parts = head(&session, sender.client.as_ref());
+    match &mut message {
+        JsonRpcMessage::Request(request) => drop(request.request.extensions_mut().insert(parts)),
+        JsonRpcMessage::Notification(notification) => drop(notification.notification.extensions_mut().insert(parts)),
+        _ => {}
+    }
+    input.try_send(message).map_err(|error| if error.is_full() { too_many_calls() } else { not_found() })?;
+    Ok(StatusCode::ACCEPTED.into_response())
+}
+
+fn too_many_calls() -> Response {
+    too_fast(super::client_limits::TooFast { retry_after: Duration::from_secs(5) })
+}
+
+/// What the rest of the server looks for in the head of a request: who sent it, and in which session. Nothing else of the
+/// real one is handed on, which may have a token in its address.
+fn head(session: &str, client: Option<&KnownClient>) -> Parts {
+    let (mut parts, ()) = axum::http::Request::new(()).into_parts();
+    if let Ok(session) = HeaderValue::from_str(session) {
+        parts.headers.insert(SESSION, session);
+    }
+    if let Some(client) = client {
+        parts.extensions.insert(client.clone());
+    }
+    parts
+}

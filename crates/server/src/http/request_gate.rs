@@ -1,0 +1,254 @@
+//! Refuses what web pages of others could send through a person's browser, and what can be read in two ways. Before
+//! anything else, on every route.
+
+use std::{net::IpAddr, sync::Arc};
+
+use axum::{
+    extract::{Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, Method, StatusCode, header},
+    middleware::Next,
+    response::{IntoResponse, Response},
+};
+use serde_json::json;
+
+use super::accept_loop::ConnectionEnds;
+use crate::config::AllowedOrigins;
+
+/// The longest target of a request.
+const TARGET_BYTES: usize = 8 * 1024;
+
+const METHODS: &str = "GET, POST, DELETE, OPTIONS";
+const REQUEST_HEADERS: &str = "Content-Type, Authorization, Accept, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, \
+                               Mcp-Name, Last-Event-ID, traceparent";
+const EXPOSED: &str = "Mcp-Session-Id, WWW-Authenticate, Retry-After";
+
+/// Which hosts and origins a request may name.
+#[derive(Clone)]
+pub(super) struct RequestGate(Arc<GateRules>);
+
+struct GateRules {
+    /// In lower case; without a port, any port is meant.
+    hosts: Vec<String>,
+    origins: AllowedOrigins,
+    /// Only then do pages of this computer count.
+    is_loopback: bool,
+}
+
+impl RequestGate {
+    pub(super) fn new(hosts: Vec<String>, origins: AllowedOrigins, bound: IpAddr) -> Self {
+        Self(Arc::new(GateRules { hosts, origins, is_loopback: bound.is_loopback() }))
+    }
+
+    /// Compared as a whole. A name that only begins or ends like one of ours is another, and a page that had its own name
+    /// lead here (DNS rebinding) still says that name.
+    fn knows_host(&self, host: &str, local: Option<IpAddr>) -> bool {
+        let host = host.to_ascii_lowercase();
+        let (name, port) = split_port(&host);
+        if port.is_some_and(|port| port.parse::<u16>().is_err()) {
+            return false;
+        }
+        let address = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(name);
+        // The address at which the connection arrived is not a name that a page could have pointed here.
+        let is_local =
+            local.is_some_and(|local| address.parse::<IpAddr>().is_ok_and(|given| given.to_canonical() == local));
+        is_loopback_name(name) || is_local || self.0.hosts.iter().any(|known| *known == host || known == name)
+    }
+
+    fn knows_origin(&self, origin: &str) -> bool {
+        match &self.0.origins {
+            AllowedOrigins::Any => true,
+            AllowedOrigins::Listed(listed) => listed.iter().any(|known| with_port(known) == with_port(origin)),
+            AllowedOrigins::Loopback => {
+                let Some((scheme, host)) = origin.split_once("://") else { return false };
+                let (name, port) = split_port(host);
+                let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok());
+                self.0.is_loopback && matches!(scheme, "http" | "https") && is_loopback_name(name) && is_port
+            }
+        }
+    }
+}
+
+fn is_loopback_name(name: &str) -> bool {
+    matches!(name, "localhost" | "127.0.0.1" | "[::1]")
+}
+
+/// `[::1]:80` has its colons before the port too.
+fn split_port(host: &str) -> (&str, Option<&str>) {
+    match host.rsplit_once(':') {
+        Some((name, port)) if !port.ends_with(']') => (name, Some(port)),
+        _ => (host, None),
+    }
+}
+
+/// An origin without the port that its scheme has anyway.
+fn with_port(origin: &str) -> &str {
+    let default = if origin.starts_with("https://") { ":443" } else { ":80" };
+    origin.strip_suffix(default).unwrap_or(origin)
+}
+
+/// The one value of a header that must not be there twice.
+fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
+    let mut values = headers.get_all(name).iter();
+    match (values.next(), values.next()) {
+        (None, _) => Ok(None),
+        (Some(value), None) => value.to_str().map(Some).map_err(|_| ()),
+        _ => Err(()),
+    }
+}
+
+/// Looks at host and origin, answers preflights, and marks every answer.
+pub(super) async fn guard(State(gate): State<RequestGate>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    let (Ok(Some(host)), Ok(origin)) = (single(headers, &header::HOST), single(headers, &header::ORIGIN)) else {
+        return finished(plain_error(StatusCode::BAD_REQUEST, "Bad Request: one Host and at most one Origin"), None);
+    };
+    // `GET http://host/path` has to name the host that the header names.
+    if request.uri().authority().is_some_and(|authority| host != authority.as_str()) {
+        return finished(plain_error(StatusCode::BAD_REQUEST, "Bad Request: the request names two hosts"), None);
+    }
+    if request.uri().path_and_query().is_some_and(|target| target.as_str().len() > TARGET_BYTES) {
+        return finished(plain_error(StatusCode::URI_TOO_LONG, "URI Too Long"), None);
+    }
+    let local = request.extensions().get::<ConnectionEnds>().map(|ends| ends.local);
+    if !gate.knows_host(host, local) {
+        let message = "Forbidden: this host name is not served here. The owner adds it with LAPIDARY_ALLOWED_HOSTS or MCP_PUBLIC_URL.";
+        return finished(plain_error(StatusCode::FORBIDDEN, message), None);
+    }
+    if origin.is_some_and(|origin| !gate.knows_origin(origin)) {
+        let message = "Invalid origin. DNS rebinding protection.";
+        return finished(plain_error(StatusCode::FORBIDDEN, message), None);
+    }
+    let origin = origin.and_then(|origin| HeaderValue::from_str(origin).ok());
+    if request.method() == Method::OPTIONS {
+        return finished(preflight(origin.is_some()), origin);
+    }
+    finished(next.run(request).await, origin)
+}
+
+fn preflight(is_cross_origin: bool) -> Response {
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::ALLOW, HeaderValue::from_static(METHODS));
+    if is_cross_origin {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(METHODS));
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(REQUEST_HEADERS));
+        headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
+    }
+    response
+}
+
+/// What every answer says to browsers and caches. The origin is that of a page that may read it.
+fn finished(mut response: Response, origin: Option<HeaderValue>) -> Response {
+    let headers = response.headers_mut();
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    let policy =
+        HeaderValue::from_static("default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'");
+    headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
+    // What one client is told must never be kept for another.
+    headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    headers.insert(header::VARY, HeaderValue::from_static("Authorization, Origin"));
+    if let Some(origin) = origin {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
+    }
+    response
+}
+
+/// A refusal of something that is not yet known to be a message.
+pub(super) fn plain_error(status: StatusCode, message: &str) -> Response {
+    (status, axum::Json(json!({ "error": message }))).into_response()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn gate(origins: AllowedOrigins, bound: &str) -> RequestGate {
+        RequestGate::new(vec!["vault.example.com".into(), "nas:8443".into()], origins, bound.parse().unwrap())
+    }
+
+    #[test]
+    fn hosts_are_compared_as_a_whole() {
+        let gate = gate(AllowedOrigins::Loopback, "127.0.0.1");
+        let local = Some(IpAddr::from([192, 0, 2, 7]));
+        for host in [
+            "localhost",
+            "localhost:3010",
+            "127.0.0.1:1",
+            "[::1]",
+            "[::1]:80",
+            "LOCALHOST",
+            "vault.example.com",
+            "Vault.Example.com:443",
+            "nas:8443",
+            "192.0.2.7",
+            "192.0.2.7:3010",
+        ] {
+            assert!(gate.knows_host(host, local), "{host}");
+        }
+        for host in [
+            "",
+            "localhost.",
+            "localhost.evil.com",
+            "127.0.0.1.evil.com",
+            "evil.com",
+            "nas",
+            "nas:1",
+            "vault.example.com.evil.com",
+            "xvault.example.com",
+            "localhost:x",
+            "localhost:99999",
+            "192.0.2.8",
+            "user@localhost",
+            "[::1",
+            "0x7f.1",
+            "2130706433",
+        ] {
+            assert!(!gate.knows_host(host, local), "{host}");
+        }
+    }
+
+    #[test]
+    fn origins_are_compared_as_a_whole() {
+        let here = gate(AllowedOrigins::Loopback, "127.0.0.1");
+        for origin in ["http://localhost:5173", "https://127.0.0.1", "http://[::1]:9"] {
+            assert!(here.knows_origin(origin), "{origin}");
+            assert!(
+                !gate(AllowedOrigins::Loopback, "0.0.0.0").knows_origin(origin),
+                "{origin}: other computers have pages too"
+            );
+        }
+        for origin in [
+            "null",
+            "",
+            "http://localhost.evil.com",
+            "http://127.0.0.1.evil.com",
+            "HTTP://LOCALHOST",
+            "http://localhost.",
+            "http://localhost:x",
+            "ftp://localhost",
+            "http://localhost/",
+            "http://evil@localhost",
+            "localhost",
+        ] {
+            assert!(!here.knows_origin(origin), "{origin}");
+        }
+        let listed = gate(
+            AllowedOrigins::Listed(vec!["https://app.example".into(), "http://tool.example:8080".into()]),
+            "0.0.0.0",
+        );
+        assert!(listed.knows_origin("https://app.example") && listed.knows_origin("https://app.example:443"));
+        assert!(listed.knows_origin("http://tool.example:8080"));
+        for origin in [
+            "http://app.example",
+            "https://app.example:444",
+            "http://tool.example",
+            "https://app.example.evil.com",
+            "null",
+        ] {
+            assert!(!listed.knows_origin(origin), "{origin}");
+        }
+    }
+}

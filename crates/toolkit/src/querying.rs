@@ -1,0 +1,376 @@
+//! Queries in either language: which one a text is in, how it runs over a view, and its rows a page at a time.
+
+mod base_page;
+mod dql_page;
+
+use std::ops::Range;
+
+use lapidary_operation::{Context, Reason, WalkCost, clipped, quote::Prose};
+use lapidary_query::{
+    BaseFile, DqlExpression, DqlQuery, DqlWriter, DroppedRows, QueryContext, QueryHalt, QueryLimits, QueryStep,
+    QuerySyntaxError, nearest_several,
+};
+use lapidary_vault::{VaultPath, VaultRows, View};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
+
+use crate::{naming, reading};
+
+pub use dql_page::NoFileOfRow;
+
+/// How much one query may do, whatever it is given.
+const LIMITS: QueryLimits = QueryLimits { steps: 400_000_000, bytes: 384 << 20, depth: 128 };
+
+/// A query that was read.
+pub enum ReadQuery {
+    Dql(Box<DqlQuery>),
+    Base(Box<BaseQuery>),
+}
+
+/// A base and the view of it that is wanted.
+pub struct BaseQuery {
+    base: BaseFile,
+    /// Of the file; nothing for YAML that was sent.
+    path: Option<VaultPath>,
+    view: Option<String>,
+}
+
+/// What a text that was sent as a query is.
+#[derive(Debug, PartialEq)]
+enum QueryKind<'t> {
+    Dql,
+    /// JavaScript of the plugin, which is not run.
+    Script,
+    BaseYaml,
+    BaseFile {
+        path: &'t str,
+        view: Option<&'t str>,
+    },
+}
+
+impl<'t> QueryKind<'t> {
+    /// Every text is one; what is none of them is read as DQL, whose errors say what it could be.
+    fn of(text: &'t str) -> Self {
+        let trimmed = text.trim();
+        let inner = trimmed.trim_start_matches('!').strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
+        let named = inner.unwrap_or(trimmed);
+        let (path, view) = named.split_once('#').map_or((named, None), |(path, view)| (path, Some(view)));
+        if path.to_lowercase().ends_with(".base") && !path.contains('\n') {
+            return Self::BaseFile { path, view: view.filter(|view| !view.is_empty()) };
+        }
+        if ["$=", "```dataviewjs", "dv."].iter().any(|start| trimmed.starts_with(start)) {
+            return Self::Script;
+        }
+        let lines = text.lines().map(str::trim_end).filter(|line| !line.is_empty());
+        let is_key = |line: &str| {
+            line.split_once(':').is_some_and(|(key, _)| BASE_KEYS.contains(&key.trim_matches(['"', '\''])))
+        };
+        if lines.clone().any(is_key) { Self::BaseYaml } else { Self::Dql }
+    }
+}
+
+/// What a base can have at its top. DQL has no line that begins so.
+const BASE_KEYS: [&str; 8] =
+    ["filters", "formulas", "properties", "summaries", "views", "display", "newItemFolder", "newItemTemplate"];
+
+impl ReadQuery {
+    /// `view` is the one of a base; a link to a base may name it too.
+    pub fn read(context: &Context<'_>, view: &View, text: &str, base_view: Option<&str>) -> Result<Self, Reason> {
+        match QueryKind::of(text) {
+            QueryKind::Dql => Self::dql(text),
+            QueryKind::Script => Err(Reason::QueryNotEvaluated { what: "DataviewJS", line: 1 }),
+            QueryKind::BaseYaml => Self::base(text, None, base_view),
+            QueryKind::BaseFile { path, view: linked } => {
+                let found = naming::find(context, view, path)?;
+                let shown = reading::show(&found.path, &found.file)?;
+                Self::base(shown.text(), Some(found.path), base_view.or(linked))
+            }
+        }
+    }
+
+    pub fn dql(text: &str) -> Result<Self, Reason> {
+        DqlQuery::parse(text).map(|query| Self::Dql(Box::new(query))).map_err(unreadable)
+    }
+
+    /// The text of a base, which may stand in a file.
+    pub fn base(yaml: &str, path: Option<VaultPath>, view: Option<&str>) -> Result<Self, Reason> {
+        let base = BaseFile::parse(yaml).map_err(unreadable)?;
+        if let Some(wanted) = view
+            && !base.views().any(|view| view.name == wanted)
+        {
+            let views: Vec<&str> = base.views().map(|view| view.name).collect();
+            // The nearest first, since only some are named.
+            let near = nearest_several(wanted, views.iter().copied(), views.len());
+            let mut named: Vec<String> = near.into_iter().map(str::to_owned).collect();
+            named.extend(
+                views
+                    .iter()
+                    .filter(|view| !named.iter().any(|known| known == *view))
+                    .map(|view| (*view).to_owned())
+                    .collect::<Vec<_>>(),
+            );
+            named.truncate(MOST_VIEWS);
+            return Err(Reason::ViewUnknown { view: clipped(wanted), views: named });
+        }
+        Ok(Self::Base(Box::new(BaseQuery { base, path, view: view.map(str::to_owned) })))
+    }
+
+    /// The result over the files that the view shows. `origin` is the note that `this` means; a base in a file is its own
+    /// otherwise.
+    pub fn run(&self, context: &Context<'_>, view: &View, origin: Option<&VaultPath>) -> Result<QueryResult, Reason> {
+        let go_on = || context.cancel.check().is_ok();
+        let rows = view.query_rows(&go_on).map_err(|error| Reason::from_index(&error, context.cancel))?;
+        self.run_over(&rows, context, view, origin)
+    }
+
+    /// The same over rows that are at hand.
+    pub fn run_over(
+        &self,
+        rows: &VaultRows<'_>,
+        context: &Context<'_>,
+        view: &View,
+        origin: Option<&VaultPath>,
+    ) -> Result<QueryResult, Reason> {
+        let go_on = || context.cancel.check().is_ok();
+        let halted = |halt: QueryHalt| refusal(halt, context);
+        let result = match self {
+            Self::Dql(query) => {
+                let in_context = query_context(context, view, &go_on).with_origin(origin.map(VaultPath::as_str));
+                let answer = query.run(rows, &in_context).map_err(halted)?;
+                let (steps_taken, zone) = (in_context.steps_taken(), in_context.zone.clone());
+                let outcome = dql_page::DqlOutcome { answer, settings: in_context.dataview, zone };
+                QueryResult { body: ResultBody::Dql(outcome), steps_taken }
+            }
+            Self::Base(query) => {
+                let origin = origin.or(query.path.as_ref()).map(VaultPath::as_str);
+                let in_context = query_context(context, view, &go_on).with_origin(origin);
+                let answer = query.base.run(query.view.as_deref(), rows, &in_context).map_err(halted)?;
+                QueryResult {
+                    body: ResultBody::Base(base_page::BaseResult {
+                        path: query.path.as_ref().map(ToString::to_string),
+                        problems: query.base.problems().to_vec(),
+                        answer,
+                    }),
+                    steps_taken: in_context.steps_taken(),
+                }
+            }
+        };
+        // Whoever had to stop may have seen only some of the links.
+        context.check()?;
+        context.walked.set(Some(WalkCost { files: rows.count() as u64, bytes: 0, stopped: None }));
+        Ok(result)
+    }
+}
+
+const MOST_VIEWS: usize = 20;
+
+/// The clock, the owner's settings and the budgets of a call.
+pub fn query_context<'q>(context: &Context<'_>, view: &View, go_on: &'q (dyn Fn() -> bool + Sync)) -> QueryContext<'q> {
+    let now = &*context.now;
+    QueryContext::new(now.timestamp(), now.time_zone().clone(), go_on)
+        .with_limits(LIMITS)
+        .with_dataview(view.dataview_settings())
+}
+
+/// What an inline query in a note shows.
+pub fn inline_text(
+    rows: &VaultRows<'_>,
+    context: &Context<'_>,
+    view: &View,
+    note: &VaultPath,
+    expression: &str,
+) -> Result<String, Reason> {
+    let go_on = || context.cancel.check().is_ok();
+    let expression = DqlExpression::parse(expression).map_err(unreadable)?;
+    let in_context = query_context(context, view, &go_on).with_origin(Some(note.as_str()));
+    let value = expression.evaluate(rows, &in_context).map_err(|halt| refusal(halt, context))?;
+    Ok(DqlWriter::new(&in_context.dataview, in_context.zone.clone()).inline_text(&value))
+}
+
+/// That a query cannot be read, and where.
+pub fn unreadable(error: QuerySyntaxError) -> Reason {
+    let QuerySyntaxError { line, column, message, expected, nearest } = error;
+    Reason::QueryUnreadable { line, column, problem: Prose::of_others(clipped(&message)), expected, nearest }
+}
+
+/// Why a query that could be read has no result.
+pub fn refusal(halt: QueryHalt, context: &Context<'_>) -> Reason {
+    match halt {
+        QueryHalt::Cancelled => context
+            .cancel
+            .check()
+            .err()
+            .unwrap_or_else(|| Reason::QueryTooLarge { problem: Prose::ours("it was cancelled") }),
+        QueryHalt::Failed(message) => Reason::QueryFailed { problem: Prose::of_others(clipped(&message)) },
+        halt @ (QueryHalt::TooManySteps { .. } | QueryHalt::TooMuchMemory { .. }) => {
+            Reason::QueryTooLarge { problem: Prose::ours(halt) }
+        }
+    }
+}
+
+/// What a query came to.
+pub struct QueryResult {
+    body: ResultBody,
+    /// How much work it was, in steps of the language.
+    pub steps_taken: u64,
+}
+
+enum ResultBody {
+    Dql(dql_page::DqlOutcome),
+    Base(base_page::BaseResult),
+}
+
+/// How a result is written.
+#[derive(Clone, Copy, Debug, Default, Deserialize, JsonSchema, PartialEq, Eq)]
+#[serde(rename_all = "lowercase")]
+pub enum QueryFormat {
+    #[default]
+    Rows,
+    Md,
+    Csv,
+    Json,
+    Paths,
+}
+
+/// Which part of a result, and how.
+pub struct PageRequest<'r> {
+    pub offset: usize,
+    pub limit: usize,
+    /// About how many bytes there is room for; one row is sent in any case.
+    pub room: usize,
+    pub format: QueryFormat,
+    /// Ids or headers of columns to leave out.
+    pub without: &'r [String],
+}
+
+/// One page of a result.
+#[derive(Debug, Default)]
+pub struct QueryPage {
+    /// What a program reads: `type`, and the rows unless a text was asked for.
+    pub fields: Map<String, Value>,
+    /// What was asked for as text, or the rows as Markdown.
+    pub text: String,
+    /// How many rows are on it.
+    pub shown: usize,
+    pub total: usize,
+}
+
+impl QueryResult {
+    pub fn total(&self) -> usize {
+        match &self.body {
+            ResultBody::Dql(dql) => dql.answer.result.len(),
+            ResultBody::Base(base) => base.answer.rows.len(),
+        }
+    }
+
+    /// What the app does not mention: rows that errors left out.
+    pub fn dropped(&self) -> &[DroppedRows] {
+        match &self.body {
+            ResultBody::Dql(dql) => &dql.answer.dropped,
+            ResultBody::Base(base) => &base.answer.dropped,
+        }
+    }
+
+    pub fn steps(&self) -> &[QueryStep] {
+        match &self.body {
+            ResultBody::Dql(dql) => &dql.answer.steps,
+            ResultBody::Base(base) => &base.answer.steps,
+        }
+    }
+
+    /// What else a reader should know.
+    pub fn warnings(&self) -> Vec<String> {
+        match &self.body {
+            ResultBody::Dql(_) => Vec::new(),
+            ResultBody::Base(base) => base.warnings(),
+        }
+    }
+
+    pub fn language(&self) -> &'static str {
+        match &self.body {
+            ResultBody::Dql(_) => "dql",
+            ResultBody::Base(_) => "base",
+        }
+    }
+
+    /// Each row under the file that it is of, as the Local REST API answered.
+    pub fn hits(&self) -> Result<Vec<(String, Value)>, NoFileOfRow> {
+        match &self.body {
+            ResultBody::Dql(dql) => dql.has_files().map(|()| dql.hits(&dql.answer.result)),
+            ResultBody::Base(_) => Ok(Vec::new()),
+        }
+    }
+
+    pub fn page(self, request: &PageRequest<'_>) -> QueryPage {
+        let total = self.total();
+        let page = match self.body {
+            ResultBody::Dql(dql) => dql.page(request),
+            ResultBody::Base(base) => base.page(request),
+        };
+        QueryPage { total, ..page }
+    }
+}
+
+impl PageRequest<'_> {
+    /// The rows of the page, as far as they could be there.
+    fn range(&self, total: usize) -> Range<usize> {
+        let start = self.offset.min(total);
+        start..start.saturating_add(self.limit).min(total)
+    }
+
+    fn leaves_out(&self, id: &str, name: &str) -> bool {
+        self.without.iter().any(|column| column == id || column == name)
+    }
+
+    /// How many of these sizes fit; the first always does.
+    fn fitting(&self, sizes: impl Iterator<Item = usize>) -> usize {
+        let mut used = 0_usize;
+        let fit = sizes.take_while(|size| {
+            let first = used == 0;
+            used = used.saturating_add(*size + 1);
+            first || used <= self.room
+        });
+        fit.count()
+    }
+}
+
+/// How many bytes a value takes as JSON.
+fn json_bytes(value: &impl Serialize) -> usize {
+    serde_json::to_string(value).map_or(0, |text| text.len())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_tells_its_language() {
+        let file = |path, view| QueryKind::BaseFile { path, view };
+        for (text, expected) in [
+            ("TABLE x", QueryKind::Dql),
+            ("$= dv.current()", QueryKind::Script),
+            ("```dataviewjs\nx\n```", QueryKind::Script),
+            ("// c\nlist from \"a.base\"", QueryKind::Dql),
+            ("nonsense", QueryKind::Dql),
+            ("", QueryKind::Dql),
+            ("views:\n  - type: table", QueryKind::BaseYaml),
+            ("\nfilters: file.ext == \"md\"", QueryKind::BaseYaml),
+            ("# c\n\"formulas\":\n  a: 1", QueryKind::BaseYaml),
+            ("Books/List.base", file("Books/List.base", None)),
+            (" ![[List.base#Open]] ", file("List.base", Some("Open"))),
+            ("List.BASE#", file("List.BASE", None)),
+        ] {
+            assert_eq!(QueryKind::of(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_page_holds_what_fits_and_one_row_in_any_case() {
+        let request = |room| PageRequest { offset: 0, limit: 9, room, format: QueryFormat::Rows, without: &[] };
+        assert_eq!(request(10).fitting([4, 4, 4].into_iter()), 2);
+        assert_eq!(request(1).fitting([40, 1].into_iter()), 1);
+        assert_eq!(request(1).fitting([0; 0].into_iter()), 0);
+        assert_eq!((request(1).range(4), PageRequest { offset: 5, ..request(1) }.range(4)), (0..4, 4..4));
+    }
+}

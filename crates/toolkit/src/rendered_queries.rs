@@ -1,0 +1,268 @@
+//! A note as a person sees it in the app: the results of its query blocks, embedded bases and inline queries in their
+//! places.
+
+use std::{borrow::Cow, ops::Range};
+
+use lapidary_note::{CodeKind, Note};
+use lapidary_operation::{Context, Reason};
+use lapidary_query::{DataviewSettings, InlineCode, QueryBlock};
+use lapidary_vault::{VaultPath, VaultRows, View};
+
+use crate::{
+    naming,
+    querying::{PageRequest, QueryFormat, ReadQuery, inline_text},
+};
+
+/// What all results of one note may take.
+const ROOM: usize = 24_000;
+const MOST_ROWS: usize = 200;
+/// More are not looked at.
+const MOST_QUERIES: usize = 100;
+
+/// The text of a note with results in it.
+pub struct RenderedNote {
+    pub text: String,
+    /// What a reader has to know, if any result is in it.
+    pub notice: Option<String>,
+}
+
+/// A query in a note.
+struct QueryPlace {
+    /// What its result takes the place of.
+    span: Range<usize>,
+    kind: PlaceKind,
+}
+
+enum PlaceKind {
+    Dql(String),
+    Base(String),
+    /// `![[File.base#View]]`
+    EmbeddedBase {
+        target: String,
+        view: Option<String>,
+    },
+    Inline(String),
+    /// Code in JavaScript, by its name.
+    Script(&'static str),
+}
+
+/// Fills in the results. A query that has none is replaced by why, as the app does it.
+pub fn render_queries(
+    context: &Context<'_>,
+    view: &View,
+    path: &VaultPath,
+    note: &Note<'_>,
+) -> Result<RenderedNote, Reason> {
+    let mut places = query_places(note, &view.dataview_settings());
+    let all = places.len();
+    places.truncate(MOST_QUERIES);
+    if places.is_empty() {
+        return Ok(RenderedNote { text: note.text.to_owned(), notice: None });
+    }
+    let go_on = || context.cancel.check().is_ok();
+    let rows = view.query_rows(&go_on).map_err(|error| Reason::from_index(&error, context.cancel))?;
+    let filling = QueryFilling { context, view, path, rows: &rows };
+    let (mut text, mut at, mut room, mut cut) = (String::with_capacity(note.text.len()), 0, ROOM, 0_usize);
+    for place in &places {
+        context.check()?;
+        let result = filling.result(&place.kind, room)?;
+        let result = match result.char_indices().nth(room) {
+            Some((end, _)) if room > 0 => {
+                cut += 1;
+                let end = result[..end].rfind('\n').map_or(0, |end| end + 1);
+                Cow::Owned(format!("{}…", &result[..end]))
+            }
+            Some(_) => {
+                cut += 1;
+                Cow::Borrowed("…")
+            }
+            None => result,
+        };
+        room = room.saturating_sub(result.len());
+        text += &note.text[at..place.span.start];
+        text += &prefixed(&result, line_prefix(note.text, place.span.start));
+        at = place.span.end;
+    }
+    text += &note.text[at..];
+    context.budget.answer(text.len())?;
+    let shown = if places.len() == 1 { "One query is".to_owned() } else { format!("{} queries are", places.len()) };
+    let mut notice = format!("{shown} shown as results; to edit the note, read it without `renderQueries`.");
+    if cut > 0 || all > places.len() {
+        notice += &format!(" {} of {all} are cut for length.", cut + all - places.len());
+    }
+    Ok(RenderedNote { text, notice: Some(notice) })
+}
+
+/// In the order of the text, none within another.
+fn query_places(note: &Note<'_>, settings: &DataviewSettings) -> Vec<QueryPlace> {
+    let in_code = note.code.iter().filter_map(|code| {
+        let content = &note.text[code.content.clone()];
+        let kind = match &code.kind {
+            CodeKind::Fenced { language } => {
+                let inner = || unprefixed(content, line_prefix(note.text, code.span.start));
+                let word = language.clone().map_or("", |language| &note.text[language]);
+                match QueryBlock::of(word, settings) {
+                    Some(QueryBlock::Query) => PlaceKind::Dql(inner()),
+                    Some(QueryBlock::Script) => PlaceKind::Script("a DataviewJS block"),
+                    None if word == "base" => PlaceKind::Base(inner()),
+                    None => return None,
+                }
+            }
+            CodeKind::Span => match InlineCode::of(content.trim(), settings) {
+                InlineCode::Expression(expression) => PlaceKind::Inline(expression.to_owned()),
+                InlineCode::Script(_) => PlaceKind::Script("an inline DataviewJS query"),
+                InlineCode::Text => return None,
+            },
+            CodeKind::Indented => return None,
+        };
+        Some(QueryPlace { span: code.span.clone(), kind })
+    });
+    let embedded = note.links.iter().filter(|link| link.embed && link.internal).filter_map(|link| {
+        let target = link.target(note.text);
+        let is_base = target.to_lowercase().ends_with(".base");
+        let view = link.subpath.clone().map(|subpath| note.text[subpath].trim_start_matches('#').to_owned());
+        let kind = || PlaceKind::EmbeddedBase { target: target.clone().into_owned(), view };
+        is_base.then(|| QueryPlace { span: link.span.clone(), kind: kind() })
+    });
+    let mut places: Vec<QueryPlace> = in_code.chain(embedded).collect();
+    places.sort_by_key(|place| place.span.start);
+    let mut end = 0;
+    places.retain(|place| {
+        let apart = place.span.start >= end;
+        if apart {
+            end = place.span.end;
+        }
+        apart
+    });
+    places
+}
+
+/// What is in front of a block on its first line: the marks of quotes and lists around it.
+fn line_prefix(text: &str, at: usize) -> &str {
+    let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
+    &text[start..at]
+}
+
+/// The lines of a block without what stands in front of each.
+fn unprefixed(content: &str, prefix: &str) -> String {
+    let depth = prefix.chars().filter(|c| *c == '>').count();
+    let width = prefix.chars().count();
+    let line = |line: &str| {
+        let mut rest = line;
+        if depth > 0 {
+            for _ in 0..depth {
+                rest = rest.trim_start_matches([' ', '\t']);
+                rest = rest.strip_prefix('>').unwrap_or(rest);
+            }
+            return rest.strip_prefix(' ').unwrap_or(rest).to_owned();
+        }
+        let blanks = rest.chars().take(width).take_while(|c| matches!(c, ' ' | '\t')).map(char::len_utf8).sum();
+        rest = &rest[blanks..];
+        rest.to_owned()
+    };
+    content.split('\n').map(line).collect::<Vec<_>>().join("\n")
+}
+
+/// A result whose further lines belong to the same quote or list item as its first.
+fn prefixed(result: &str, prefix: &str) -> String {
+    let result = result.trim_end_matches('\n');
+    // Behind the first line, the marker of an item is room.
+    let further: String = prefix.chars().map(|c| if matches!(c, '>' | '\t') { c } else { ' ' }).collect();
+    // An inline query has words in front of it, not a prefix.
+    let is_prefix = prefix
+        .chars()
+        .all(|c| matches!(c, '>' | ' ' | '\t' | '-' | '*' | '+' | '.' | ')' | '[' | ']') || c.is_ascii_digit());
+    if !is_prefix || further.is_empty() {
+        return result.to_owned();
+    }
+    result.replace('\n', &format!("\n{further}"))
+}
+
+struct QueryFilling<'f, 'c> {
+    context: &'f Context<'c>,
+    view: &'f View,
+    path: &'f VaultPath,
+    rows: &'f VaultRows<'f>,
+}
+
+impl QueryFilling<'_, '_> {
+    /// The result, or why there is none. Only what ends the whole call is an error.
+    fn result(&self, kind: &PlaceKind, room: usize) -> Result<Cow<'static, str>, Reason> {
+        let query = match kind {
+            PlaceKind::Script(what) => return Ok(Cow::Owned(format!("({what} is JavaScript, which is not run here)"))),
+            PlaceKind::Inline(expression) => {
+                let made = inline_text(self.rows, self.context, self.view, self.path, expression);
+                return self.or_why(made.map(Cow::Owned));
+            }
+            PlaceKind::Dql(text) => ReadQuery::dql(text),
+            PlaceKind::Base(yaml) => ReadQuery::base(yaml, None, None),
+            PlaceKind::EmbeddedBase { target, view } => {
+                naming::find(self.context, self.view, target).and_then(|found| {
+                    let shown = crate::reading::show(&found.path, &found.file)?;
+                    ReadQuery::base(shown.text(), Some(found.path), view.as_deref())
+                })
+            }
+        };
+        let made = query.and_then(|query| {
+            let result = query.run_over(self.rows, self.context, self.view, Some(self.path))?;
+            let request =
+                PageRequest { offset: 0, limit: MOST_ROWS, room: room.max(1), format: QueryFormat::Md, without: &[] };
+            let page = result.page(&request);
+            let rest = page.total.saturating_sub(page.shown);
+            let rest = if rest > 0 { format!("… {rest} more rows\n") } else { String::new() };
+            Ok(Cow::Owned(format!("{}{rest}", page.text)))
+        });
+        self.or_why(made)
+    }
+
+    fn or_why(&self, made: Result<Cow<'static, str>, Reason>) -> Result<Cow<'static, str>, Reason> {
+        match made {
+            Err(reason) => {
+                // Whoever no longer waits gets no note either.
+                self.context.check()?;
+                Ok(Cow::Owned(format!("({})", reason)))
+            }
+            made => made,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kinds(text: &str) -> Vec<String> {
+        let note = Note::parse(text);
+        let one = |place: QueryPlace| match place.kind {
+            PlaceKind::Dql(text) => format!("dql {text:?}"),
+            PlaceKind::Base(text) => format!("base {text:?}"),
+            PlaceKind::EmbeddedBase { target, view } => format!("embedded {target} {view:?}"),
+            PlaceKind::Inline(text) => format!("inline {text}"),
+            PlaceKind::Script(what) => what.to_owned(),
+        };
+        query_places(&note, &DataviewSettings::default()).into_iter().map(one).collect()
+    }
+
+    #[test]
+    fn every_kind_of_query_in_a_note_is_found() {
+        let text = "`= this.a` and `code` and `=` `$= dv`\n\n```dataview\nLIST\nFROM #x\n```\n\n> ```base\n> views:\n>   - type: table\n> ```\n\n- x\n  ```dataviewjs\n  y\n  ```\n![[B.base#Open]] ![[B.md]]\n```js\n```\n";
+        assert_eq!(
+            kinds(text),
+            [
+                "inline this.a",
+                "an inline DataviewJS query",
+                "dql \"LIST\\nFROM #x\\n\"",
+                "base \"views:\\n  - type: table\\n\"",
+                "a DataviewJS block",
+                "embedded B.base Some(\"Open\")",
+            ]
+        );
+    }
+
+    #[test]
+    fn results_stay_in_their_quote_or_list() {
+        assert_eq!(prefixed("a\nb\n", "> "), "a\n> b");
+        assert_eq!(prefixed("a\nb", "- "), "a\n  b");
+        assert_eq!(prefixed("a\nb", "see "), "a\nb");
+    }
+}
