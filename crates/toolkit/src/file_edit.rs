@@ -19,7 +19,7 @@ use crate::{
 /// Which file of the vault is changed, and under which conditions: what all writers of the file tools take.
 #[derive(Deserialize, JsonSchema)]
 pub struct FileInput {
-    /// Path, e.g. `Projects/Plan.md`.
+    /// Path or name.
     pub file: String,
     /// Refuse if the file has another hash.
     #[serde(default)]

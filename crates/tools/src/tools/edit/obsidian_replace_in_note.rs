@@ -49,6 +49,7 @@ struct ReplaceRequest {
     #[serde(default = "yes")]
     case_sensitive: bool,
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     whole_word: bool,
     /// White space finds any other, line breaks too.
     #[serde(default)]

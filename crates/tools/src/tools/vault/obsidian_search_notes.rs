@@ -21,11 +21,11 @@ pub(crate) struct ObsidianSearchNotes;
 /// `jsonlogic` tries a rule on each. Give about three `alternatives`: other words for it.
 ///
 /// A rule sees `path`, `content`, `frontmatter.<key>`, `tags` (without `#`), `stat.mtime|ctime|size`, `links`, `backlinks`
-/// (paths), `unresolvedLinks`, and knows `{"glob": ["Projects/*", {"var": "path"}]}` and `regexp`.
+/// (paths), `unresolvedLinks`, and knows `glob` and `regexp`: `{"glob": ["Projects/*", {"var": "path"}]}`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
-    /// How to search.
+    /// Mode.
     #[serde(default)]
     mode: SearchMode,
     /// For `omnisearch` and `text`.
@@ -39,17 +39,19 @@ pub(crate) struct Input {
     logic: Option<Map<String, Value>>,
     /// Characters around a match.
     #[serde(default = "context_length")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1), extend("x-rare" = true))]
     context_length: usize,
     /// For `text`: only paths that begin so.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     path_prefix: Option<String>,
     /// Matches per note.
     #[serde(default)]
-    #[schemars(range(min = 1), extend("default" = 10))]
+    #[schemars(range(min = 1), extend("default" = 10, "x-rare" = true))]
     max_matches_per_hit: Option<usize>,
     /// Say how hits were ranked.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     explain: bool,
     /// `nextCursor` of the page before.
     #[serde(default)]
@@ -108,7 +110,7 @@ impl ReadTool for ObsidianSearchNotes {
             ReasonKind::LogicInvalid,
             ReasonKind::ContextLengthTooLarge,
         ],
-        words: "search find words in all notes, full text, query by property tag date link, filter notes, which notes mention",
+        words: "search find words in all notes, full text, query by property tag date link, filter notes, which notes mention, orphan notes, broken links",
     };
     const SEARCHES_BY: &[&str] = &["query"];
     type Input = Input;
