@@ -1,4 +1,4 @@
-# The commands of the README. Each does all of its own set-up.
+# The commands of the README. Each does all its own setup.
 
 .PHONY: run test deny lint-workflows bench fuzz soak docs
 
@@ -7,24 +7,32 @@ run:
 	cargo run --release --package lapidary-server -- --demo --http
 
 # Everything that CI runs.
+test: export INSTA_UPDATE = no
+test: export BOLERO_RANDOM_SEED = 1
+test: export BOLERO_RANDOM_ITERATIONS = 200
+test: export PROPTEST_RNG_SEED = 1
 test:
-	cargo fmt --check
-	cargo clippy --workspace --all-targets --locked -- -D warnings
-	INSTA_UPDATE=no BOLERO_RANDOM_SEED=1 BOLERO_RANDOM_ITERATIONS=200 PROPTEST_RNG_SEED=1 cargo test --workspace --locked
-	cargo xtask docs --check
-	tests/outside/run target/debug/lapidary
+	@tests/timed --start
+	tests/timed formatting cargo fmt --check
+	tests/timed clippy cargo clippy --workspace --all-targets --locked -- -D warnings
+	tests/timed 'building the tests' cargo test --workspace --locked --no-run
+	tests/timed tests cargo test --workspace --locked
+	tests/timed references cargo xtask docs --check
+	tests/timed 'outside clients' tests/outside/run target/debug/lapidary
+	tests/timed recipes tests/recipes
+	@tests/timed --table
 
-# Look for faults in the parsers, the edits of notes and the patterns, SECONDS long for each target. `make test` has a fixed seed, so
-# that it does not fail by chance, and a fixed number of runs, so that a fast machine does not try other inputs; this one has not.
-# Nor has `cargo test`: whoever runs that looks for counterexamples to the properties where nobody has looked yet.
+# Fuzz the parsers, the edits of notes and the patterns, SECONDS per target. Unlike `make test`, this has no fixed seed
+# and no fixed number of runs (there they keep a run from failing by chance or depending on the speed of the machine).
+# Plain `cargo test` has neither, so it looks for new counterexamples.
 SECONDS ?= 60
 fuzz:
 	BOLERO_RANDOM_TEST_TIME_MS=$(SECONDS)000 BOLERO_RANDOM_ITERATIONS=1000000000 \
 		cargo test --release --package lapidary-note --package lapidary-query \
 			--test fuzz_edits --test structure --test fuzz_pattern --test fuzz_jsonlogic --test fuzz_search
 
-# The long forms of all tests that have one, SECONDS long each, and a table: crashes, power cuts, races, faults, hostile calls,
-# memory, rule files, fuzzing. `tests/soak 1200 memory` runs one of them.
+# Run the long form of every test that has one, SECONDS each, and print a table: crashes, power cuts, races, faults,
+# hostile calls, memory, rule files, fuzzing. `tests/soak 1200 memory` runs one of them.
 soak:
 	tests/soak $(SECONDS)
 
@@ -39,7 +47,7 @@ bench:
 	cargo bench --package lapidary-vault --bench commit
 	cargo bench --package lapidary-note --bench parse | tee "benches/results/$$(date +%F)-$$(git rev-parse --short HEAD)-parse.txt"
 
-# Write the generated references anew.
+# Regenerate the references.
 docs:
 	cargo xtask docs
 

@@ -1,11 +1,11 @@
-//! Builds the golden definitions of the tools into the program, as `src/definitions.rs` expects them.
+//! Builds the golden definitions of the tools into the binary, as `src/definitions.rs` expects them.
 
 #![allow(clippy::disallowed_methods, reason = "a build script reads the sources")]
 
 use std::{env, error::Error, fmt::Write, fs, path::Path};
 
 const GOLDEN: &str = "src/tools/snapshots";
-/// What the name of a golden file is around that of its tool.
+/// What surrounds the name of the tool in the name of a golden file.
 const AROUND: (&str, &str) = ("lapidary_tools__tools__tests__", ".snap");
 
 fn main() -> Result<(), Box<dyn Error>> {
@@ -15,9 +15,9 @@ fn main() -> Result<(), Box<dyn Error>> {
         let path = entry?.path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
         let Some(tool) = name.strip_prefix(AROUND.0).and_then(|name| name.strip_suffix(AROUND.1)) else { continue };
-        // A checkout on Windows may have other line ends.
+        // A checkout on Windows may have other line endings.
         let text = fs::read_to_string(&path)?.replace("\r\n", "\n");
-        // Behind two lines of dashes, between which the test is named.
+        // The definition follows a head between two lines of dashes.
         let golden = text.splitn(3, "---\n").nth(2).ok_or("a golden file has a head")?;
         let mut golden: serde_json::Value = serde_json::from_str(golden)?;
         let parts = ["description", "input", "output"].map(|part| (part.to_owned(), golden[part].take()));

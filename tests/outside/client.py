@@ -2,7 +2,7 @@
 
     python client.py BINARY [PART_OF_A_CHECK'S_NAME]
 
-Every check has a vault and a server of its own. Most run four times: over stdio and over HTTP, each with a client of
+Every check has its own vault and server. Most run four times: over stdio and over HTTP, each with a client of
 the legacy era (`initialize`) and of the modern one (2026-07-28, `server/discover`).
 """
 
@@ -53,7 +53,7 @@ def known_fault(why: str, shows: str, *names: str):
 
 
 class World:
-    """A vault in a folder of its own, and the way to the server that serves it."""
+    """A vault in its own folder, and the connection to the server that serves it."""
 
     def __init__(self, folder: Path, transport: str, era: str):
         self.folder, self.transport, self.era = folder, transport, era
@@ -139,7 +139,7 @@ def hash_of(content: bytes) -> str:
 
 
 class Person:
-    """Somebody who answers every question in the same way and remembers what was asked."""
+    """A user who answers every question in the same way and remembers the questions."""
 
     def __init__(self, action: str, says: bool | None = None, meanwhile=lambda: None):
         self.action, self.says, self.meanwhile = action, says, meanwhile
@@ -209,7 +209,7 @@ async def the_server_introduces_itself_in_the_era_of_the_client(world):
         assert client.server_info.name == "lapidary"
         assert client.server_capabilities.tools is not None
         assert "vault" in client.instructions
-        # Codex shows only this much; it has to stand alone.
+        # Codex shows only this much; it has to be self-contained.
         assert client.instructions[:512].count("\n\n") <= 1
 
 
@@ -423,7 +423,7 @@ async def a_read_that_is_repeated_in_vain_is_stopped_but_not_after_a_change(worl
         for _ in range(3):
             assert (await done(client, "file_read", file="A.md"))["content"] == "alpha\n"
         if (world.transport, world.era) != ("http", "modern"):
-            # There, nobody can tell whether the same client asks again.
+            # There, the server cannot tell whether the same client asks again.
             assert (await refused(client, "file_read", file="A.md"))["error"]["reason"] == "repeated_call"
         # Otherwise the model would go on with a text that is no longer there.
         world.put("A.md", b"changed in Obsidian\n")
@@ -959,7 +959,7 @@ def failure_of(function, transport: str, era: str) -> str:
         try:
             asyncio.run(run_one(function, transport, era, Path(folder)))
         except Exception as error:
-            # The SDK's task groups wrap what went wrong; nobody wants to read the wrapping.
+            # The SDK's task groups wrap what went wrong; the wrapping is not useful.
             while isinstance(error, BaseExceptionGroup) and len(error.exceptions) == 1:
                 error = error.exceptions[0]
             return "".join(traceback.format_exception(error))

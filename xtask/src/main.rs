@@ -4,6 +4,8 @@
 #![expect(clippy::disallowed_methods, reason = "chores read and write the source tree")]
 
 mod names;
+#[cfg(test)]
+mod odd_words;
 mod reference;
 
 use std::{path::Path, process::ExitCode};

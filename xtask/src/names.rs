@@ -100,7 +100,7 @@ fn declared_types(folder: &Path) -> Vec<DeclaredType> {
     let mut found = Vec::new();
     for file in sources(folder) {
         let text = std::fs::read_to_string(&file).expect("a source file");
-        // A platform has a module of its own here, whose `cfg` stands in the file that declares it.
+        // A platform has its own module here, whose `cfg` is in the file that declares it.
         let platform_file = file.components().any(|part| part.as_os_str() == "watch");
         let mut before = "";
         for (index, line) in text.lines().enumerate() {

@@ -1,4 +1,4 @@
-//! The database of tokens. Only hashes of secrets are in it. Every look-up asks it anew, so a token that is revoked in one
+//! The database of tokens. It contains only hashes of secrets. Every lookup queries it, so a token that is revoked in one
 //! process is refused by all others with their next request.
 
 use std::time::Duration;
@@ -12,10 +12,10 @@ use crate::{SecretText, TokenRights, UnixSeconds};
 const FORMAT: i64 = 1;
 /// How long to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How exactly it is kept when a token was last used: a write for every request would wear out the disk.
+/// The precision of a token's last use: a write for every request would wear out the disk.
 const LAST_USED_STEP: i64 = 60;
 
-/// Opens the database; `true` makes it if it is not there. Where it is kept is for the caller to know.
+/// Opens the database; `true` creates it if it is missing. The caller decides where it is kept.
 pub type StoreOpener = Box<dyn Fn(bool) -> Result<Option<Connection>, String> + Send + Sync>;
 
 /// Several processes may have it open.
@@ -24,7 +24,7 @@ pub struct AuthStore {
     open: Mutex<Option<Connection>>,
 }
 
-/// A token as the owner sees it. The secret itself is shown once, when it is made.
+/// A token as the owner sees it. The secret itself is shown once, on creation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TokenRecord {
     /// Never given to another token.
@@ -44,7 +44,7 @@ impl TokenRecord {
         self.revoked.is_none() && self.expires.is_none_or(|expires| now < expires)
     }
 
-    /// Whether it is kept already that it was used about now.
+    /// Whether its use at about this time is already recorded.
     pub fn is_use_noted(&self, now: UnixSeconds) -> bool {
         self.last_used.is_some_and(|last| now.0 < last.0.saturating_add(LAST_USED_STEP))
     }
@@ -62,7 +62,7 @@ pub enum AuthStoreError {
     Unusable(String),
     #[error("the database of tokens was written by a newer version of Lapidary")]
     Newer,
-    #[error("there is a token called '{0}' already; revoke it first, or choose another name")]
+    #[error("there is already a token called '{0}'; revoke it first, or choose another name")]
     NameTaken(String),
 }
 
@@ -77,7 +77,7 @@ impl AuthStore {
         Self { opener, open: Mutex::new(None) }
     }
 
-    /// Makes a token. Of a name there is one at a time: sessions, questions and the log go by it.
+    /// Creates a token. Names are unique at any time: sessions, approval requests and the log use them.
     pub fn create_token(
         &self,
         new: &NewToken<'_>,
@@ -106,12 +106,12 @@ impl AuthStore {
         })
     }
 
-    /// All that were ever made, the oldest first.
+    /// All that were ever created, oldest first.
     pub fn tokens(&self) -> Result<Vec<TokenRecord>, AuthStoreError> {
         self.read(Vec::new(), records)
     }
 
-    /// The token with this hash, if it still counts.
+    /// The token with this hash, if it is still valid.
     pub fn find_token(&self, digest: &ContentHash, now: UnixSeconds) -> Result<Option<TokenRecord>, AuthStoreError> {
         self.read(None, |database| {
             let mut found = database.prepare_cached(&format!("{SELECT} WHERE digest = ?1"))?;
@@ -120,7 +120,7 @@ impl AuthStore {
         })
     }
 
-    /// Whether a token that was found earlier still counts.
+    /// Whether a token that was found earlier is still valid.
     pub fn is_live(&self, id: i64, now: UnixSeconds) -> Result<bool, AuthStoreError> {
         self.read(false, |database| {
             let mut found = database.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?;
@@ -129,7 +129,7 @@ impl AuthStore {
         })
     }
 
-    /// Notes that a token was used, to the minute.
+    /// Records the use of a token, to the minute.
     pub fn used(&self, token: &TokenRecord, now: UnixSeconds) -> Result<(), AuthStoreError> {
         if token.is_use_noted(now) {
             return Ok(());
@@ -140,7 +140,7 @@ impl AuthStore {
         })
     }
 
-    /// Takes a token back; whether there was one that counted.
+    /// Revokes a token; returns whether there was a valid one.
     pub fn revoke_token(&self, name: &str, now: UnixSeconds) -> Result<bool, AuthStoreError> {
         if self.tokens()?.is_empty() {
             return Ok(false);
@@ -153,7 +153,7 @@ impl AuthStore {
         })
     }
 
-    /// Asks, without making the database if there is none.
+    /// Queries, without creating the database if there is none.
     fn read<T>(
         &self,
         otherwise: T,
@@ -172,7 +172,7 @@ impl AuthStore {
             Some(database) => database,
             None => {
                 let made = (self.opener)(true).map_err(AuthStoreError::Unusable)?;
-                set_up(made.ok_or_else(|| AuthStoreError::Unusable("it could not be made".to_owned()))?)?
+                set_up(made.ok_or_else(|| AuthStoreError::Unusable("it could not be created".to_owned()))?)?
             }
         };
         let changed = {
@@ -198,7 +198,7 @@ fn records(database: &Connection) -> Result<Vec<TokenRecord>, AuthStoreError> {
 
 fn record(row: &Row<'_>) -> Result<TokenRecord, rusqlite::Error> {
     let rights: String = row.get(2)?;
-    // Rights that cannot be read are no rights: the whole record is refused.
+    // Unreadable rights grant nothing: the whole record is refused.
     let rights = serde_json::from_str(&rights)
         .map_err(|error| rusqlite::Error::FromSqlConversionFailure(2, rusqlite::types::Type::Text, Box::new(error)))?;
     let moment = |column: usize| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(UnixSeconds));
@@ -293,7 +293,7 @@ mod tests {
         assert!(!store.is_live(first.id, NOW).unwrap());
         let second = made(&store, "phone", Some(later(9))).unwrap();
         assert_ne!(store.find_token(&second.digest(), NOW).unwrap().unwrap().id, first.id);
-        assert_eq!(store.tokens().unwrap().len(), 2, "the owner still sees what there was");
+        assert_eq!(store.tokens().unwrap().len(), 2, "the owner still sees the old ones");
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! JSON web tokens that are signed with a secret which the server shares (HS256), and what their claims say.
+//! JSON web tokens signed with a shared secret (HS256), and their claims.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, KeyInit, Mac};
@@ -14,7 +14,7 @@ const SKEW: i64 = 60;
 /// Shorter secrets can be guessed.
 const SHORTEST_SECRET: usize = 32;
 
-/// Why a token is not taken, in the words that clients of the original know. More is not said: it would help to forge one.
+/// Why a token is refused, in the words that clients of the original know. More detail would help to forge one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum TokenRefusal {
     #[error("Missing or invalid Authorization header. Bearer scheme required.")]
@@ -29,14 +29,14 @@ pub enum TokenRefusal {
     Failed,
 }
 
-/// Who sent a token, and what it is good for.
+/// The sender of a token, and what it allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BearerClaims {
     pub client: String,
     pub subject: Option<String>,
     pub tenant: Option<String>,
     pub scopes: ScopeSet,
-    /// From then on it is refused.
+    /// When it expires.
     pub expires: UnixSeconds,
 }
 
@@ -82,9 +82,9 @@ impl std::fmt::Debug for SharedSecretVerifier {
     }
 }
 
-/// A token taken apart. Nothing of it is proven.
+/// The parts of a token, unverified.
 struct ReadToken<'a> {
-    /// What the signature is of.
+    /// The signed part.
     signed: &'a str,
     header: Map<String, Value>,
     claims: Map<String, Value>,
@@ -106,9 +106,9 @@ impl<'a> ReadToken<'a> {
         })
     }
 
-    /// That which the header names, if nothing else in the header asks for more than a signature.
+    /// The algorithm in the header, if the header requires nothing beyond a signature.
     fn algorithm(&self) -> Option<&str> {
-        // Extensions that have to be understood are not.
+        // Critical extensions are not supported.
         if self.header.contains_key("crit") {
             return None;
         }
@@ -132,7 +132,7 @@ fn object(part: &str) -> Option<Map<String, Value>> {
     }
 }
 
-/// What claims have to say besides being signed.
+/// What claims must satisfy in addition to their signature.
 struct ExpectedClaims<'a> {
     issuer: Option<&'a str>,
     audience: Option<&'a str>,

@@ -1,5 +1,5 @@
-//! Who may call over HTTP, and what for: tokens that the owner makes, JSON web tokens, and scopes. No server is in here, and
-//! time and randomness are arguments, so everything can be tested to the second.
+//! Authentication over HTTP: the owner's tokens, JSON web tokens, and scopes. There is no server in here, and time and
+//! randomness are arguments, so everything can be tested to the second.
 
 mod auth_store;
 mod json_web_token;

@@ -1,4 +1,4 @@
-//! Moments, and how long a token lives.
+//! Moments, and the lifetime of a token.
 
 use std::{fmt, str::FromStr, time::SystemTime};
 
@@ -13,7 +13,7 @@ impl From<SystemTime> for UnixSeconds {
     }
 }
 
-/// How long a token lives from the moment it is made.
+/// The lifetime of a token from its creation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TokenLifetime {
     Seconds(i64),

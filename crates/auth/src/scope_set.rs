@@ -1,15 +1,15 @@
-//! Scopes: strings that travel in a token and say which tools it is good for.
+//! Scopes: strings in a token that say which tools it allows.
 
 use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-/// How much a tool does, as scopes name it. Ordered: who may destroy may write.
+/// The effect of a tool, as named in scopes. Ordered: destroying includes writing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ToolLevel {
     Read,
     Write,
-    /// Bytes may be gone afterwards.
+    /// Bytes may be lost afterwards.
     Admin,
 }
 

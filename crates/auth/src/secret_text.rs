@@ -1,4 +1,4 @@
-//! Secrets of ours: how they are made, recognised and kept out of every log.
+//! Our own secrets: how they are created, recognised and kept out of every log.
 
 use std::fmt;
 
@@ -8,10 +8,10 @@ use lapidary_note::ContentHash;
 /// From the system's source of randomness.
 pub type RandomBytes = [u8; 32];
 
-/// What a secret is for. The prefix tells people and secret scanners.
+/// The purpose of a secret. The prefix identifies it to people and secret scanners.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SecretKind {
-    /// Made by the owner with `lapidary token create`.
+    /// Created by the owner with `lapidary token create`.
     Personal,
 }
 
@@ -27,7 +27,7 @@ impl SecretKind {
 
 const CHECKSUM: usize = 6;
 
-/// A secret in clear. It prints as `…`; only [`SecretText::reveal`] gives it away.
+/// A secret in clear text. It prints as `…`; only [`SecretText::reveal`] reveals it.
 #[derive(Clone, PartialEq, Eq)]
 pub struct SecretText(String);
 
@@ -46,12 +46,12 @@ impl SecretText {
         &self.0
     }
 
-    /// What is kept instead of the secret.
+    /// The hash that is stored instead of the secret.
     pub fn digest(&self) -> ContentHash {
         ContentHash::of(self.0.as_bytes())
     }
 
-    /// Whether this looks like a secret of ours: a mistyped one is refused without asking the database.
+    /// Whether this looks like one of our secrets: a mistyped one is refused without a database query.
     pub fn recognise(text: &str) -> Option<SecretKind> {
         let kind = SecretKind::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))?;
         let (body, given) = text.split_at_checked(text.len().checked_sub(CHECKSUM)?)?;

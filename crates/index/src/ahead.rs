@@ -1,4 +1,4 @@
-//! A snapshot with changes that are only planned.
+//! A snapshot with planned changes.
 
 use std::sync::Arc;
 
@@ -11,14 +11,14 @@ use super::{
 };
 use crate::{Change, ChangeSet, FileStamp, FileStat, VaultPath, rebased};
 
-/// A vault with changes that are only planned, and the vault without any.
+/// A vault with planned changes, and the vault without any.
 #[derive(Clone)]
 pub struct PlannedIndex {
     pub(crate) base: Arc<Snapshot>,
     pub(crate) now: Arc<Snapshot>,
-    /// The texts of what is only planned.
+    /// The planned texts.
     pub(crate) planned: TextTable,
-    /// Those of the vault, as far as they were known.
+    /// Those of the vault, as far as known.
     texts: TextTable,
 }
 
@@ -36,8 +36,8 @@ impl PlannedIndex {
 }
 
 impl Snapshot {
-    /// As it will be after these changes, whose texts are put into a table. Not to be published: the numbers of its new
-    /// files are given again.
+    /// The state after these changes, whose texts are put into a table. Not to be published: the numbers of its new
+    /// files will be reused.
     fn take_for_made(&mut self, changes: &ChangeSet, (planned, texts): (&mut TextTable, &TextTable)) {
         for change in &changes.changes {
             match change {
@@ -78,7 +78,7 @@ impl Snapshot {
         }
     }
 
-    /// A file that is there may be stored with its accents in the other way.
+    /// An existing file may be stored with its accents in the other encoding.
     fn spelt(&self, path: &VaultPath) -> VaultPath {
         use unicode_normalization::UnicodeNormalization;
         if self.file(path).is_some() {

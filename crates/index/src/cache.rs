@@ -1,3 +1,5 @@
+//! The digests of notes on disk, so that the next start need not read unchanged notes.
+
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
@@ -15,20 +17,20 @@ use super::{
 };
 use crate::{FileStamp, VaultPath, posix::CacheFile};
 
-/// Below this it is quicker to read the notes again.
+/// Below this it is faster to read the notes again.
 const WORTH_RECALLING: usize = 200;
-/// Notes written together.
+/// How many notes are written together.
 const BATCH: usize = 512;
-/// Rows that were added one by one, until all are written anew.
+/// How many rows may be added one at a time before all are rewritten.
 const CROWDED: usize = 256;
 
-/// What was learnt of the notes before, kept for the next start. It is believed only for a file that has not changed since,
-/// and it can be thrown away at any time.
+/// Digests kept for the next start. They are used only for a file that has not changed since, and can be discarded at
+/// any time.
 #[derive(Debug)]
 pub struct IndexCache {
     file: CacheFile,
     unsaved: AtomicBool,
-    /// So much has been added that it is time to write all of it anew.
+    /// So much has been added that it is time to rewrite all of it.
     crowded: AtomicBool,
 }
 
@@ -37,7 +39,7 @@ impl IndexCache {
         Self { file, unsaved: AtomicBool::new(false), crowded: AtomicBool::new(false) }
     }
 
-    /// Gives the notes of a snapshot the digests that are known for exactly their state.
+    /// Gives the notes of a snapshot the digests that are stored for exactly their state.
     pub(super) fn recall(&self, snapshot: &Snapshot, pending: usize) {
         if pending < WORTH_RECALLING {
             return;
@@ -65,8 +67,7 @@ impl IndexCache {
         self.unsaved.load(Ordering::Acquire)
     }
 
-    /// Writes down what is not yet among the `saved`. Says what has been written by now, if anything had been learnt
-    /// since the last time.
+    /// Writes digests that are not yet among the `saved`. Returns what is written by now, if there was anything new.
     pub(super) fn save(&self, snapshot: &Snapshot, saved: &SavedDigests) -> Option<SavedDigests> {
         let learnt = self.unsaved.swap(false, Ordering::AcqRel);
         learnt.then(|| self.save_digests(snapshot, saved).unwrap_or_else(|| saved.clone()))
@@ -105,10 +106,10 @@ impl IndexCache {
             }
         };
         tracing::debug!(notes = chosen.len(), anew, "the index is in its cache");
-        // What was written for notes that have changed since is still among them.
+        // Rows of notes that have changed since are still among them.
         self.crowded.store(rows > CROWDED + notes.len() / BATCH, Ordering::Release);
         if anew {
-            // Those that came from the cache say so themselves.
+            // Those from the cache are marked as such.
             let mut fresh: Vec<&Arc<FileState>> =
                 notes.into_iter().filter(|state| state.digest_origin() != Some(DigestOrigin::Cache)).collect();
             fresh.sort_unstable_by_key(|state| state.id);
@@ -122,7 +123,7 @@ impl IndexCache {
     }
 }
 
-/// States whose digests were written since the start; those that came from the cache are not among them.
+/// States whose digests were written since the start, except those that came from the cache.
 pub(super) type SavedDigests = SortedMap<FileId, Arc<FileState>>;
 
 fn pack(state: &FileState, into: &mut Vec<u8>) {

@@ -1,4 +1,4 @@
-//! What the index keeps of a note, and how it is read again.
+//! The index's data about a note, and how it is read.
 
 mod items;
 mod pack;
@@ -14,14 +14,14 @@ use super::packed::ByteUnpacker;
 pub use pack::digest;
 pub(crate) use properties::PackedValue;
 
-/// Changes whenever a digest of the same note would come out different, so that an older cache is not believed.
-/// `a_digest_is_what_it_was` fails when that is forgotten.
+/// Changes whenever a digest of the same note would differ, so that an older cache is not used.
+/// `a_digest_is_what_it_was` fails if that is forgotten.
 pub(crate) const FORMAT: u32 = 4;
 
 const PARTS: usize = 8;
 
-/// What the index keeps of a note: everything in it that can be asked for without its text, packed, and read when it is
-/// asked for. A hundred thousand notes take some tens of megabytes this way.
+/// The index's data about a note: everything that can be queried without its text, packed, and read on demand. A
+/// hundred thousand notes take some tens of megabytes this way.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Digest<'a> {
     parts: [&'a [u8]; PARTS],
@@ -50,7 +50,7 @@ pub struct LinkDigest<'a> {
     /// With its `#`.
     pub subpath: Option<&'a str>,
     pub alias: Option<&'a str>,
-    /// The property it stands in, with dots.
+    /// The property that contains it, with dots.
     pub property: Option<&'a str>,
 }
 
@@ -58,13 +58,13 @@ pub struct LinkDigest<'a> {
 pub struct TaskDigest<'a> {
     pub status: char,
     pub line: usize,
-    /// How many list items it stands in.
+    /// How many list items enclose it.
     pub depth: usize,
     /// Its first line.
     pub text: &'a str,
 }
 
-/// What stands in the body of a note.
+/// The structure of the body of a note.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct BodyStructure<'a> {
     pub headings: Vec<RowHeading<'a>>,
@@ -72,7 +72,7 @@ pub struct BodyStructure<'a> {
 }
 
 impl<'a> Digest<'a> {
-    /// `None` if these bytes are no digest.
+    /// `None` if these bytes are not a digest.
     pub fn read(bytes: &'a [u8]) -> Option<Self> {
         let mut unpacker = ByteUnpacker::new(bytes);
         let mut lengths = [0; PARTS];
@@ -90,13 +90,13 @@ impl<'a> Digest<'a> {
         ByteUnpacker::new(self.parts[part as usize])
     }
 
-    /// Under which the files that its links may mean are found.
+    /// The keys under which the possible targets of its links are found.
     pub(crate) fn keys(&self) -> impl Iterator<Item = u64> + use<'a> {
         let mut unpacker = self.part(DigestPart::Keys);
         std::iter::from_fn(move || unpacker.fixed())
     }
 
-    /// Those in properties first, then those in the text, in order. Reference links are among them, which Obsidian does not
+    /// Those in properties first, then those in the text, in order. Including reference links, which Obsidian does not
     /// count in its graph and queries.
     pub fn links(&self) -> impl Iterator<Item = LinkDigest<'a>> + use<'a> {
         let mut unpacker = self.part(DigestPart::Links);
@@ -118,7 +118,7 @@ impl<'a> Digest<'a> {
         })
     }
 
-    /// Each once, whatever its case, in the spelling that comes first.
+    /// Each once, ignoring case, in the first spelling.
     pub fn tags(&self) -> impl Iterator<Item = RowTag<'a>> + use<'a> {
         self.written_tags().filter(|tag| !tag.repeated)
     }
@@ -140,7 +140,7 @@ impl<'a> Digest<'a> {
 
     pub fn structure(&self) -> BodyStructure<'a> {
         let mut structure = BodyStructure::default();
-        // Whole or empty: the checksum of the cache has been looked at, so anything else is a fault of ours.
+        // Whole or empty: the checksum of the cache was verified, so anything else is a bug of ours.
         unpack_structure(self.part(DigestPart::Structure), &mut structure).unwrap_or_default();
         structure
     }
@@ -149,7 +149,7 @@ impl<'a> Digest<'a> {
         properties::state(self.part(DigestPart::Properties))
     }
 
-    /// The properties in document order, each of which is read when it is asked for.
+    /// The properties in document order, each read on demand.
     pub(crate) fn properties(&self) -> impl Iterator<Item = (&'a str, PackedValue<'a>)> + use<'a> {
         properties::entries(self.part(DigestPart::Properties))
     }

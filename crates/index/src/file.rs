@@ -1,3 +1,5 @@
+//! One state of one file, and what is known about it.
+
 use std::{
     ops::{Deref, Range},
     sync::{Arc, OnceLock},
@@ -5,17 +7,17 @@ use std::{
 
 use crate::{FileStat, VaultPath};
 
-/// Names a path for as long as there is something at it. A path that comes back after a while gets another one, and no
-/// number is given twice, so whatever was worked out for a number stays right.
+/// Identifies a path as long as something exists at it. A path that reappears later gets another one, and no number is
+/// reused, so anything computed for a number stays valid.
 pub type FileId = u32;
 
-/// One state of one file: what is loaded of it belongs to that state and to no other.
+/// One state of one file: its loaded data belongs to that state and to no other.
 #[derive(Debug)]
 pub struct FileState {
     pub id: FileId,
     pub path: VaultPath,
     pub stat: FileStat,
-    /// Worked out at most once, whoever needs it first: two readings of one state give the same.
+    /// Computed at most once, by the first user: two readings of one state give the same.
     digest: OnceLock<KnownDigest>,
 }
 
@@ -27,19 +29,19 @@ struct KnownDigest {
     origin: DigestOrigin,
 }
 
-/// Where a digest is from.
+/// The origin of a digest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum DigestOrigin {
     /// Exactly this state of the file.
     Content,
-    /// Not exactly this state, because it could not be read; another time it may be.
+    /// Not exactly this state, because it could not be read; it may be readable later.
     Provisional,
     /// The cache, which has it already.
     Cache,
 }
 
-/// A part of a buffer that many share: a hundred thousand small texts cost no more than their bytes, and go back to the
-/// system in large pieces.
+/// Part of a shared buffer: a hundred thousand small texts cost no more than their bytes, and are freed in large
+/// pieces.
 #[derive(Clone, Debug)]
 pub struct SharedBytes {
     buffer: Arc<Vec<u8>>,
@@ -52,7 +54,7 @@ impl SharedBytes {
         Self::of(&buffer, 0..buffer.len())
     }
 
-    /// `None` for a part that lies beyond what such a buffer can hold.
+    /// `None` for a part beyond what such a buffer can hold.
     pub(crate) fn of(buffer: &Arc<Vec<u8>>, range: Range<usize>) -> Option<Self> {
         let range = u32::try_from(range.start).ok()?..u32::try_from(range.end).ok()?;
         buffer.get(range.start as usize..range.end as usize)?;
@@ -94,13 +96,13 @@ impl FileState {
         self.digest.get().map(|known| known.origin)
     }
 
-    /// When the content was read that the digest was made from, if any was.
+    /// When the content of the digest was read, if it was.
     pub(crate) fn digested_at(&self) -> Option<i64> {
         self.digest.get().map(|known| known.read_at).filter(|at| *at != 0)
     }
 
-    /// Whether a file with this stamp is surely the one that this is a state of. What was read so soon after a change that
-    /// a second change could carry the same stamp is not; it may have been read for its digest or for its text.
+    /// Whether a file with this stamp surely has this state. Content that was read so soon after a change that a second
+    /// change could have the same stamp does not count; it may have been read for its digest or for its text.
     pub(crate) fn still_is(&self, found: &FileStat, text_read_at: Option<i64>) -> bool {
         let mut readings = self.digested_at().into_iter().chain(text_read_at);
         self.stat.stamp == found.stamp && readings.all(|at| self.stat.stamp.is_settled(at))
@@ -122,7 +124,10 @@ mod tests {
             state.set_digest(SharedBytes::of(&Arc::default(), 0..0).unwrap(), read_at, DigestOrigin::Content);
             state
         };
-        assert!(FileState::new(0, VaultPath::spelt("a.md").unwrap(), stat).still_is(&stat, None), "nobody has read it");
+        assert!(
+            FileState::new(0, VaultPath::spelt("a.md").unwrap(), stat).still_is(&stat, None),
+            "it has not been read"
+        );
         assert!(!state(5 * SECOND + 1).still_is(&stat, None));
         assert!(!state(7 * SECOND).still_is(&stat, None), "the clock may tick every two seconds");
         assert!(state(7 * SECOND + 1).still_is(&stat, None));

@@ -1,8 +1,8 @@
-//! What can be known of a vault without reading it again: its files and folders, and of each note what stands in it.
+//! Everything known about a vault without reading it again: its files and folders, and the structure of each note.
 //!
-//! A [`Snapshot`] never changes; the next one shares with it whatever stayed the same. [`VaultIndex`] holds the newest and
-//! keeps it true to the disk. Nothing here is a second truth: all of it can be made anew from the files, and how links
-//! resolve is worked out when it is asked, so there is no graph that could be out of date.
+//! A [`Snapshot`] is immutable; the next one shares its unchanged parts. [`VaultIndex`] holds the newest and keeps it
+//! in step with the disk. Nothing here is a second source of truth: all of it can be rebuilt from the files, and links
+//! are resolved on demand, so there is no graph that could become stale.
 
 mod ahead;
 mod cache;
@@ -24,8 +24,8 @@ mod vault_rows;
 mod visible;
 
 use lapidary_store::{
-    Backend, Change, ChangeSet, Cursor, FileStamp, FileStat, FolderNames, ListingOptions, PlaceState, Scope,
-    StoreError, TextRoom, VaultDelta, VaultLimits, VaultPath, WalkedFolder, lock, posix, rebased,
+    Backend, Change, ChangeSet, Cursor, ElapsedTime, FileStamp, FileStat, FolderNames, ListingOptions, PlaceState,
+    Scope, StoreError, TextRoom, VaultDelta, VaultLimits, VaultPath, WalkedFolder, lock, posix, rebased,
 };
 
 pub use digest::{BodyStructure, Digest, LinkDigest, TaskDigest, digest};

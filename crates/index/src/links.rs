@@ -1,5 +1,5 @@
-//! Where links lead, and what they say. Resolving is a question to the names of the files as they are now, never a
-//! state that is kept: nothing here can be out of date.
+//! Where links lead, and how they are written. Links are resolved against the current names of the files, never against
+//! stored state: nothing here can be stale.
 
 use crate::VaultPath;
 
@@ -15,10 +15,10 @@ pub use moves::{FileMoves, RewrittenLink, WrittenLink};
 pub use resolve::resolve;
 pub use write::{LinkFormat, linkpath_for};
 
-/// What resolving links needs to know of the files of a vault: only files that the asker may see. What they may not
-/// see has no influence on the answer, so no answer tells of it.
+/// What resolving links needs to know about the files of a vault: only files that the caller may see. Hidden files do
+/// not influence the answer, so no answer reveals them.
 pub trait FileNames {
-    /// Every file whose last name is `folded` after [`folded_name`], in any order. Folders are no targets of links,
-    /// and Obsidian knows nothing of hidden files; neither belongs here.
+    /// Every file whose last name is `folded` after [`folded_name`], in any order. Folders are not targets of links,
+    /// and Obsidian ignores hidden files; neither belongs here.
     fn named<'n>(&'n self, folded: &str) -> impl Iterator<Item = &'n VaultPath>;
 }

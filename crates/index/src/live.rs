@@ -1,9 +1,11 @@
+//! The newest snapshot of a vault, kept in step with the backend.
+
 use std::{
     sync::{
         Arc, Once,
         atomic::{AtomicBool, AtomicU64, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use lapidary_store::maintenance::run_aside;
@@ -19,39 +21,39 @@ use super::{
     visible::{VisibleSet, VisibleSets},
 };
 use crate::{
-    Backend, Cursor, FileStat, FolderNames, ListingOptions, PlaceState, Scope, StoreError, TextRoom, VaultDelta,
-    VaultLimits, VaultPath, VisibleFiles, WalkedFolder, lock,
+    Backend, Cursor, ElapsedTime, FileStat, FolderNames, ListingOptions, PlaceState, Scope, StoreError, TextRoom,
+    VaultDelta, VaultLimits, VaultPath, VisibleFiles, WalkedFolder, lock,
 };
 
-/// How often notes are read again because they changed while they were being read.
+/// How often notes are read again because they changed while being read.
 const ROUNDS: usize = 8;
 
-/// The newest snapshot of a vault, and how it is kept true to the disk.
+/// The newest snapshot of a vault, and how it is kept in step with the disk.
 ///
-/// Whoever asks gets what was there when it asked. What that costs is up to the backend: with a watch, one look into an
-/// empty queue; without one, a look at everything.
+/// A caller gets the state at the time of its call. The cost depends on the backend: with a watch, a check of an empty
+/// queue; without one, a full scan.
 pub struct VaultIndex {
     backend: Arc<dyn Backend>,
     skip_folders: FolderNames,
     limits: VaultLimits,
     cache: Option<IndexCache>,
-    /// Held for moments only, to take something out or to put the next one in its place.
+    /// Held only briefly, to take something out or to replace it.
     newest: RwLock<IndexState>,
-    /// How far the backend has been followed; whoever holds it publishes.
+    /// How far the backend has been followed; the holder publishes.
     sync: Mutex<Cursor>,
-    /// Whoever makes digests; readers of files and texts do not wait for that.
+    /// Held while digests are built; readers of files and texts do not wait for it.
     digesting: Mutex<()>,
     pub progress: WorkProgress,
-    started: Instant,
-    /// When somebody last asked, in milliseconds since the start.
+    started: ElapsedTime,
+    /// The time of the last call, in milliseconds since the start.
     used: AtomicU64,
-    /// Whether somebody does the work that nobody should wait for.
+    /// Whether background work is scheduled.
     pub kept: Once,
-    /// Whether somebody makes digests aside.
+    /// Whether digests are being built in the background.
     digesting_aside: AtomicBool,
 }
 
-/// What is known of the vault. Each part is a value that never changes and is replaced by the next.
+/// What is known about the vault. Each part is an immutable value that is replaced by the next.
 #[derive(Default)]
 struct IndexState {
     snapshot: Arc<Snapshot>,
@@ -61,7 +63,7 @@ struct IndexState {
 }
 
 impl IndexState {
-    /// Whether there is nothing in it that takes up memory.
+    /// Whether it holds nothing that takes up memory.
     fn is_empty(&self) -> bool {
         self.snapshot.is_empty() && self.texts.bytes() == 0 && self.visible.is_empty()
     }
@@ -70,9 +72,9 @@ impl IndexState {
 /// Why there is no snapshot.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum IndexError {
-    #[error("it was called off")]
+    #[error("it was cancelled")]
     Stopped,
-    #[error("the vault cannot be looked through: {0}")]
+    #[error("the vault cannot be scanned: {0}")]
     Store(#[from] StoreError),
 }
 
@@ -92,7 +94,7 @@ impl VaultIndex {
             sync: Mutex::default(),
             digesting: Mutex::default(),
             progress: WorkProgress::default(),
-            started: Instant::now(),
+            started: ElapsedTime::start(),
             used: AtomicU64::new(0),
             kept: Once::new(),
             digesting_aside: AtomicBool::new(false),
@@ -104,7 +106,7 @@ impl VaultIndex {
         self.newest_with(None, go_on)
     }
 
-    /// The same for somebody who is going to search: if nothing is known yet, the texts come along.
+    /// The same for a search: if nothing is known yet, the texts are read along.
     pub fn files_to_search(&self, go_on: GoOn<'_>) -> Result<Arc<Snapshot>, IndexError> {
         let room = TextRoom::new(self.limits.max_file_bytes, self.limits.max_text_bytes);
         self.newest_with(Some(&room), go_on)
@@ -154,7 +156,8 @@ impl VaultIndex {
             if let Some(cache) = &self.cache {
                 cache.recall(&snapshot, pending.len());
             }
-            // What changes faster than it can be read, or cannot be read for now, is taken as it is in the end.
+            // Notes that change faster than they can be read, or cannot be read for now, are accepted as they are in
+            // the end.
             let wanted = if round < ROUNDS { TextDemand::ThisState } else { TextDemand::AnyState };
             let under_way = self.progress.begin(pending.len());
             let reading = self.source().digest(&pending, wanted, go_on);
@@ -183,31 +186,31 @@ impl VaultIndex {
             }
         }
         tracing::debug!("the vault changes faster than it can be read");
-        // Others keep changing the vault while it is looked at; what was missed will be seen next time.
+        // Other programs keep changing the vault during the scan; missed changes will be seen next time.
         Ok(self.newest())
     }
 
-    /// Makes the digests of all notes while nobody waits for them. Ends early with the vault.
+    /// Builds the digests of all notes in the background. Ends early with the vault.
     pub fn digest_aside(self: &Arc<Self>) {
         if self.newest().is_indexed() || self.digesting_aside.swap(true, Ordering::AcqRel) {
             return;
         }
         let live = Arc::clone(self);
         let started = run_aside("digests", move || {
-            // If they could not be made, whoever needs them tries again and says why.
+            // If this fails, a caller that needs them tries again and reports why.
             if let Err(error) = live.notes(&|| Arc::strong_count(&live) > 1) {
-                tracing::debug!(%error, "the notes could not be looked into");
+                tracing::debug!(%error, "the notes could not be indexed");
             }
             live.digesting_aside.store(false, Ordering::Release);
         });
         if let Err(error) = started {
             self.digesting_aside.store(false, Ordering::Release);
-            tracing::warn!(%error, "nobody looks into the notes");
+            tracing::warn!(%error, "the notes are not indexed");
         }
     }
 
-    /// Makes the digests of the notes that somebody sees. Those of others are left to whoever sees them, so that nobody
-    /// waits for what is hidden.
+    /// Builds the digests of the notes that a caller sees. Others are built for the callers that see them, so that no
+    /// call waits for hidden notes.
     pub fn digest_shown(&self, files: &VisibleFiles, go_on: GoOn<'_>) -> Result<(), IndexError> {
         if files.snapshot().is_indexed() {
             return Ok(());
@@ -225,7 +228,7 @@ impl VaultIndex {
         if reading.stopped { Err(IndexError::Stopped) } else { Ok(()) }
     }
 
-    /// Puts the texts of these files into memory, as far as there is room; the others are read when they are needed.
+    /// Loads the texts of these files, as far as there is room; the others are read when needed.
     pub(crate) fn load_texts(&self, states: &[Arc<FileState>], planned: &TextTable, go_on: GoOn<'_>) -> TextTable {
         let known = self.texts();
         let is_missing = |state: &&Arc<FileState>| known.text(state).is_none() && planned.text(state).is_none();
@@ -244,7 +247,7 @@ impl VaultIndex {
         });
         let loaded = self.source_with(known.clone(), TextTable::default()).load(&missing, go_on);
         let texts = known.with(loaded);
-        // What somebody else has loaded meanwhile is read again when it is needed.
+        // Texts that another thread has loaded meanwhile are read again when needed.
         self.newest.write().texts = texts.clone();
         texts
     }
@@ -269,13 +272,13 @@ impl VaultIndex {
     fn publish(&self, next: Snapshot) -> Arc<Snapshot> {
         let next = Arc::new(next);
         let before = std::mem::replace(&mut self.newest.write().snapshot, Arc::clone(&next));
-        // If nobody else has it, it takes a while to go.
+        // If this is the last reference, dropping it takes a while.
         drop(before);
         next
     }
 
     pub(super) fn known_visible(&self, scope: &Arc<Scope>) -> Option<Arc<VisibleSet>> {
-        // Most callers are those who asked last, and they need not wait for anybody who reads.
+        // Most callers have the latest scope, and need not wait for a reader.
         let latest = self.newest.read().visible.latest(scope);
         latest.or_else(|| self.newest.write().visible.known(scope))
     }
@@ -293,7 +296,7 @@ impl VaultIndex {
         u64::try_from(self.started.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 
-    /// How long nobody has asked.
+    /// How long there has been no call.
     pub fn idle(&self) -> Duration {
         Duration::from_millis(self.age().saturating_sub(self.used.load(Ordering::Relaxed)))
     }
@@ -306,8 +309,7 @@ impl VaultIndex {
         }
     }
 
-    /// Forgets everything; it comes back with the next question. Not while somebody is looking. Returns whether anything
-    /// was forgotten.
+    /// Drops everything; it is rebuilt by the next call. Not during a call. Returns whether anything was dropped.
     pub fn drop_all(&self) -> bool {
         let Some(mut cursor) = lock(&self.sync, &|| false) else { return false };
         if cursor.is_new() && self.newest.read().is_empty() {
@@ -318,20 +320,20 @@ impl VaultIndex {
         let snapshot = Arc::new(Snapshot::build(Vec::new(), Vec::new(), next_id));
         let empty = IndexState { snapshot, ..IndexState::default() };
         let forgotten = std::mem::replace(&mut *self.newest.write(), empty);
-        // Outside the lock, because it takes a while to go.
+        // Outside the lock, because dropping it takes a while.
         drop(forgotten);
-        tracing::debug!("the index is given back until somebody asks again");
+        tracing::debug!("the index is released until it is needed again");
         true
     }
 
-    /// Something is known that is worth writing down.
+    /// There is something new worth saving.
     pub fn learnt(&self) {
         if let Some(cache) = &self.cache {
             cache.changed();
         }
     }
 
-    /// Writes down what was learnt since the last time, for the next start. Whether there was anything.
+    /// Saves new digests for the next start. Returns whether there were any.
     pub fn save(&self) -> bool {
         let Some(cache) = &self.cache else { return false };
         let (snapshot, saved) = {
@@ -365,7 +367,7 @@ fn built(walked: WalkedFolder, next_id: FileId, read_at: i64) -> (Snapshot, Text
     (next, texts)
 }
 
-/// Brings a snapshot up to date with what is at one place.
+/// Updates a snapshot with what is at one place.
 fn take_place(next: &mut Snapshot, path: &VaultPath, found: PlaceState, texts: &TextTable) {
     match found {
         PlaceState::Nothing => next.remove(path),
@@ -386,7 +388,7 @@ fn take_place(next: &mut Snapshot, path: &VaultPath, found: PlaceState, texts: &
     }
 }
 
-/// Brings a snapshot up to date with what a walk found in a part of the vault, where this was before.
+/// Updates a snapshot with the result of walking a part of the vault, which had this before.
 fn take_over<'s>(
     next: &mut Snapshot,
     files: impl Iterator<Item = &'s Arc<FileState>>,
@@ -417,7 +419,7 @@ fn take_over<'s>(
         }
     }
     found.for_each(|folder| next.put_folder(folder));
-    // Last, so that a folder that became a file does not take the file with it.
+    // Last, so that a folder that became a file does not remove the file with it.
     put.into_iter().for_each(|(path, stat)| next.put(path, stat));
 }
 

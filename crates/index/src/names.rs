@@ -1,14 +1,16 @@
+//! Keys by which names, links and tags are found.
+
 use xxhash_rust::xxh3::xxh3_64;
 
 use crate::links::folded_name;
 
-/// A number under which files of this name are found; others may share it.
+/// A key under which files of this name are found; others may share it.
 pub(crate) fn name_key(folded: &str) -> u64 {
     xxh3_64(folded.as_bytes())
 }
 
-/// A number under which both a file and the links that may mean it are found: of the last name, without `.md` however
-/// often. Others may share it, so what is found is looked at again.
+/// A key under which both a file and the links that may refer to it are found: of the last name, without any number of
+/// `.md`. Others may share it, so results are checked again.
 pub(crate) fn mention_key(path: &str) -> u64 {
     let folded = folded_name(path.rsplit('/').next().unwrap_or_default());
     let mut name: &str = folded.trim();
@@ -18,7 +20,7 @@ pub(crate) fn mention_key(path: &str) -> u64 {
     xxh3_64(name.as_bytes())
 }
 
-/// Numbers under which notes with a tag are found: of the tag and of each that it is below, in any case. Others may share
+/// Keys under which notes with a tag are found: of the tag and of each of its parents, ignoring case. Others may share
 /// them.
 pub(crate) fn tag_keys(tag: &str) -> impl Iterator<Item = u64> {
     let folded = tag.to_lowercase();

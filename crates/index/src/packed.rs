@@ -1,4 +1,4 @@
-//! Small values one after another in a buffer: numbers in as many bytes as they need, text with its length in front.
+//! Small values packed into a buffer: numbers in as many bytes as they need, text with its length first.
 
 #[derive(Debug)]
 pub(crate) struct BytePacker<'b> {
@@ -42,7 +42,7 @@ impl BytePacker<'_> {
     }
 }
 
-/// Reads what was packed; `None` where the buffer does not hold it.
+/// Reads packed values; `None` if the buffer does not contain them.
 #[derive(Clone, Debug)]
 pub(crate) struct ByteUnpacker<'b> {
     rest: &'b [u8],
@@ -109,7 +109,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_packed_comes_out_and_what_is_cut_off_does_not() {
+    fn packed_values_are_read_back_and_truncated_ones_are_not() {
         let mut bytes = Vec::new();
         let mut packer = BytePacker { bytes: &mut bytes };
         let numbers = [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX];

@@ -1,17 +1,19 @@
+//! The progress of long work, as a share.
+
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// How far work on many notes has come, for those who wait for it. Only as a share: the number of notes would tell of
-/// those that a caller may not see.
+/// The progress of work on many notes, for waiting callers. Only as a share: the number of notes would reveal those
+/// that a caller may not see.
 #[derive(Debug, Default)]
 pub struct WorkProgress {
     all: AtomicUsize,
     done: AtomicUsize,
 }
 
-/// Less than this is over before anybody could look.
+/// Shorter work is over before it could be shown.
 const WORTH_TELLING: usize = 500;
 
-/// Work that is under way; it is over when this goes.
+/// Work in progress; it is over when this is dropped.
 pub struct UnderWay<'p> {
     progress: &'p WorkProgress,
     notes: usize,
@@ -27,7 +29,7 @@ impl WorkProgress {
         self.done.fetch_add(notes, Ordering::Relaxed);
     }
 
-    /// In per cent; `None` if nothing is under way that takes a while.
+    /// In per cent; `None` if no long work is in progress.
     pub fn share(&self) -> Option<u8> {
         let (all, done) = (self.all.load(Ordering::Relaxed), self.done.load(Ordering::Relaxed));
         let share = 100 * done.min(all) / all.max(1);
@@ -38,7 +40,7 @@ impl WorkProgress {
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
         let left = self.progress.all.fetch_sub(self.notes, Ordering::Relaxed) - self.notes;
-        // What is done is counted for all who work; with the last of them it begins anew.
+        // Progress is counted for all workers; it starts over after the last of them.
         if left == 0 {
             self.progress.done.store(0, Ordering::Relaxed);
         }
@@ -50,7 +52,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn it_goes_up_and_ends() {
+    fn progress_goes_up_and_ends() {
         let progress = WorkProgress::default();
         assert_eq!(progress.share(), None);
         let under_way = progress.begin(1000);

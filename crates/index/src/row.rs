@@ -1,4 +1,4 @@
-//! What a query can ask of a file, answered by the index.
+//! The rows of query languages, answered by the index.
 
 #[cfg(test)]
 mod tests;
@@ -27,11 +27,10 @@ use super::{
     visible::{FileEntry, VisibleFiles, VisibleNotes},
 };
 
-/// So often the links to one file are looked up for themselves. Who asks more often asks for all, which are then worked
-/// out at once.
+/// How often the links to a single file are looked up separately. After that, those of all files are computed at once.
 const SINGLE_LOOKUPS: usize = 32;
 
-/// The rows of one query. What is worked out for one row and good for the others is kept for as long.
+/// The rows of one query. Results that several rows need are cached for its duration.
 pub struct NoteRows<'n> {
     notes: &'n VisibleNotes,
     backlinks: Backlinks,
@@ -40,7 +39,7 @@ pub struct NoteRows<'n> {
 }
 
 impl<'n> NoteRows<'n> {
-    /// Whoever asks to stop finds some answers empty, and must not use them.
+    /// After a request to stop, some answers are empty and must not be used.
     pub fn new(notes: &'n VisibleNotes, go_on: GoOn<'n>) -> Self {
         Self { notes, backlinks: Backlinks::default(), marks: OwnerMarks::default(), go_on }
     }
@@ -75,7 +74,7 @@ impl<'n> NoteRows<'n> {
 pub struct FileRow<'r> {
     files: &'r VisibleFiles,
     state: &'r Arc<FileState>,
-    /// Empty of a file that is no note, or that nobody has looked into.
+    /// Empty for a file that is not a note, or has not been read.
     digest: Digest<'r>,
     bytes: Option<&'r [u8]>,
     rows: Option<&'r NoteRows<'r>>,
@@ -205,7 +204,7 @@ impl Row for FileRow<'_> {
     }
 }
 
-/// Which files link to which, as far as anybody has asked.
+/// Which files link to which, as far as needed so far.
 #[derive(Default)]
 struct Backlinks {
     asked: AtomicUsize,

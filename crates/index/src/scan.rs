@@ -1,8 +1,8 @@
 //! The search through many texts at once.
 //!
-//! A scan counts the lines that match in every text, on all cores, and then makes hits only for one page of them, from
-//! the same bytes. What it answers does not depend on the number of threads: it is what a single thread would find that
-//! goes from the first text on until it is done or stopped.
+//! A scan counts the matching lines in every text, on all cores, and then builds hits for only one page of them, from
+//! the same bytes. The result does not depend on the number of threads: it is what a single thread would find, going
+//! from the first text on until it is done or stopped.
 
 mod hit;
 mod searched;
@@ -25,18 +25,18 @@ use watch::StopSignal;
 pub use hit::ScanHit;
 pub(crate) use searched::SearchedText;
 
-/// So many texts are counted before the results are put in order. More would waste work when the scan is stopped, fewer
-/// would let threads wait for each other.
+/// This many texts are counted before the results are put in order. More would waste work when the scan is stopped,
+/// fewer would let threads wait for each other.
 const WAVE: usize = 128;
 
-/// So many bytes of texts with matches are kept in one wave. They may have been read from the disk for this scan.
+/// This many bytes of matching texts are kept in one wave. They may have been read from disk for this scan.
 const MAX_KEPT_BYTES: usize = 64 * 1024 * 1024;
 
 /// The texts to scan, in their order.
 pub(crate) trait ScanSource: Sync {
     fn count(&self) -> usize;
 
-    /// The bytes of one text, or `None` if it is gone or cannot be read. Asked once per scan.
+    /// The bytes of one text, or `None` if it is gone or cannot be read. Called once per scan.
     fn text(&self, index: usize) -> Option<SearchedText>;
 }
 
@@ -54,16 +54,16 @@ impl ScanSource for [SharedBytes] {
 /// Which matching lines are wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanWindow {
-    /// The first text to scan; those before it are not looked at. A scan that was stopped goes on at its `next`.
+    /// The first text to scan; earlier ones are skipped. A stopped scan continues at its `next`.
     pub start: usize,
-    /// What of that text is not looked at either.
+    /// The part of that text to skip.
     pub skip: SeenLines,
-    /// So many matching lines from there are passed over.
+    /// How many matching lines to skip from there.
     pub offset: usize,
     pub limit: usize,
 }
 
-/// The matching lines of a text that somebody has seen.
+/// The matching lines of a text that were already seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SeenLines {
     /// The first of them.
@@ -72,7 +72,7 @@ pub enum SeenLines {
     LinesBefore(usize),
 }
 
-/// A matching line that a page has no room for, or a text that was not scanned.
+/// A matching line that does not fit the page, or a text that was not scanned.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScanPlace {
     pub file: usize,
@@ -83,11 +83,12 @@ pub struct ScanPlace {
 /// How much a scan may do.
 #[derive(Clone, Copy)]
 pub struct ScanBudget<'b> {
-    /// Texts that could not be read count too.
+    /// Including texts that could not be read.
     pub max_files: Option<usize>,
-    /// A text that would exceed it is not scanned, unless it is the first: otherwise nobody could go on behind it.
+    /// A text that would exceed it is not scanned, unless it is the first: otherwise a continued scan would never get
+    /// past it.
     pub max_bytes: Option<u64>,
-    /// Asked often, from several threads: whether to stop, and why.
+    /// Called often, from several threads: whether to stop, and why.
     pub go_on: &'b (dyn Fn() -> Option<ScanStop> + Sync),
 }
 
@@ -99,12 +100,12 @@ pub enum ScanStop {
     Cancelled,
 }
 
-/// What a scan found in the texts that it finished, which are always the first ones from its start.
+/// The results of a scan for the texts that it finished, which are always the first ones from its start.
 #[derive(Debug)]
 pub struct ScanResult {
     /// Matching lines in all of them.
     pub total: usize,
-    /// The lines of the window, in order. All of them are there unless the scan was cancelled.
+    /// The lines of the window, in order. Complete unless the scan was cancelled.
     pub hits: Vec<ScanHit>,
     pub files_scanned: usize,
     pub bytes_scanned: u64,
@@ -112,9 +113,10 @@ pub struct ScanResult {
     pub unread: usize,
     /// Texts with lines that the pattern could not decide, so that matching lines may be missing.
     pub gave_up: Vec<usize>,
-    /// Always there if a text was left out, or a hit.
+    /// Always set if a text or a hit was left out.
     pub stopped: Option<ScanStop>,
-    /// Where to go on, so that nothing is lost: at the first line behind the window, or the first text that was left out.
+    /// Where to continue, so that nothing is lost: the first line after the window, or the first text that was left
+    /// out.
     pub next: Option<ScanPlace>,
 }
 
@@ -167,13 +169,13 @@ pub(crate) fn scan<S: ScanSource + ?Sized>(
     scanned
 }
 
-/// What became of one text.
+/// The outcome for one text.
 enum TextOutcome {
     Counted(CountedLines),
     Unread,
     /// The scan was stopped before it was finished.
     Stopped,
-    /// The wave keeps too much already; the next one begins here.
+    /// The wave already keeps too much; the next one starts here.
     Later,
 }
 
@@ -187,7 +189,7 @@ struct CountedLines {
     text: Option<SearchedText>,
 }
 
-/// A text of the page and those of its matching lines that belong to it.
+/// A text of the page and its matching lines on it.
 struct PageFile {
     file: usize,
     text: SearchedText,
@@ -206,7 +208,7 @@ impl ScanResult {
         !first && budget.max_bytes.is_some_and(|most| self.bytes_scanned.saturating_add(counted.bytes) > most)
     }
 
-    /// Adds a text to the result. Answers which of its lines belong to the page, if any.
+    /// Adds a text to the result. Returns which of its lines belong to the page, if any.
     fn take(&mut self, file: usize, counted: CountedLines, window: ScanWindow) -> Option<PageFile> {
         let before = self.total;
         self.total += counted.lines;
@@ -226,7 +228,7 @@ impl ScanResult {
     }
 
     /// Finds the lines of the page again. A deadline does not end this, since it takes no longer than the count did and
-    /// makes the answer useful; nobody waits for a cancelled one.
+    /// makes the answer useful; a cancellation does.
     fn make_hits(&mut self, page: Vec<PageFile>, pattern: &Pattern, watch: &StopSignal<'_>) {
         let cancelled = || watch.cancelled();
         let found: Vec<Option<Vec<ScanHit>>> =
@@ -259,7 +261,7 @@ fn count_wave<S: ScanSource + ?Sized>(
     source: &S,
     pattern: &Pattern,
     wave: Range<usize>,
-    // Scanned however little time there is, so that every scan gets on.
+    // Scanned however little time there is, so that every scan makes progress.
     surely: usize,
     keeps_texts: bool,
     window: ScanWindow,
@@ -287,7 +289,7 @@ fn count_wave<S: ScanSource + ?Sized>(
         };
         let lines = lines - skipped.min(lines);
         let text = (keeps_texts && lines > 0).then_some(text);
-        // The first one is always taken, so that every wave gets on.
+        // The first one is always taken, so that every wave makes progress.
         if text.is_some() && kept.fetch_add(bytes, Ordering::Relaxed) > MAX_KEPT_BYTES && file != first {
             return TextOutcome::Later;
         }

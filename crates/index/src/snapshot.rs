@@ -1,3 +1,5 @@
+//! The files and folders of a vault at one moment, immutable and cheap to clone.
+
 use std::sync::Arc;
 
 use rayon::prelude::*;
@@ -10,7 +12,7 @@ use super::{
 };
 use crate::{FileStat, VaultPath, links::folded_name};
 
-/// What the vault held at one moment. Cheap to clone.
+/// The contents of the vault at one moment. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
     files: SortedMap<VaultPath, Arc<FileState>>,
@@ -18,17 +20,17 @@ pub struct Snapshot {
     by_id: SortedMap<FileId, Arc<FileState>>,
     /// Which files have a name.
     names: SortedMap<(u64, FileId), ()>,
-    /// Which notes have a link that may mean a file of a name.
+    /// Which notes have a link that may refer to a file of a name.
     mentions: SortedMap<(u64, FileId), ()>,
     /// Which notes have a tag or one below it.
     tags: SortedMap<(u64, FileId), ()>,
-    /// Notes that nobody has looked into since they changed. While there are any, `mentions` and `tags` are not whole.
+    /// Notes that have not been read since they changed. While there are any, `mentions` and `tags` are incomplete.
     pending: SortedMap<FileId, ()>,
     next_id: FileId,
 }
 
 impl Snapshot {
-    /// From everything that was found, both in path order.
+    /// From everything found, both in path order.
     pub(crate) fn build(files: Vec<(VaultPath, FileStat)>, folders: Vec<VaultPath>, first_id: FileId) -> Self {
         let mut next_id = first_id;
         let states: Vec<Arc<FileState>> = files
@@ -122,7 +124,7 @@ impl Snapshot {
         self.under(&self.mentions, mention_key(path.as_str()))
     }
 
-    /// The notes that may link to a file of this name, which need not be there.
+    /// The notes that may link to a file of this name, which need not exist.
     pub(crate) fn mentioning_name<'s>(&'s self, target: &str) -> impl Iterator<Item = &'s Arc<FileState>> + use<'s> {
         self.under(&self.mentions, mention_key(target))
     }
@@ -149,7 +151,7 @@ impl Snapshot {
         self.pending.is_empty()
     }
 
-    /// A file is there, in this state; whatever was known of it before is forgotten.
+    /// A file exists, in this state; anything known about it before is dropped.
     pub(crate) fn put(&mut self, path: VaultPath, stat: FileStat) {
         let id = match self.files.get(&path).cloned() {
             Some(before) => {
@@ -175,7 +177,7 @@ impl Snapshot {
         self.folders.insert(path, ());
     }
 
-    /// Nothing is at this path any more, nor below it.
+    /// Nothing exists at this path any more, nor below it.
     pub(crate) fn remove(&mut self, path: &VaultPath) {
         let below: Vec<Arc<FileState>> = self.files_below(path).cloned().collect();
         below.iter().for_each(|state| self.remove_file(state));
@@ -208,7 +210,7 @@ impl Snapshot {
         }
     }
 
-    /// Takes in what was found in these notes, as far as they are still the same.
+    /// Adds the digests of these notes, if they are still the same.
     pub(crate) fn take_in(&mut self, digested: &[Arc<FileState>]) {
         let known = |state: &&Arc<FileState>| {
             state.digest().is_some()
@@ -256,7 +258,7 @@ fn keys_of_tags(state: &FileState) -> Vec<u64> {
     keys
 }
 
-/// What two snapshots must have in common to be the same to anyone who asks, whatever way they came about.
+/// What two equal snapshots must have in common, however they came about.
 #[cfg(test)]
 impl Snapshot {
     pub(crate) fn described(&self) -> String {

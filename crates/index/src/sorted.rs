@@ -1,3 +1,5 @@
+//! A persistent sorted map.
+
 use std::{borrow::Borrow, collections::HashSet, sync::Arc};
 
 /// Entries per chunk: few enough that copying one costs microseconds, many enough that a hundred thousand entries are a
@@ -5,14 +7,14 @@ use std::{borrow::Borrow, collections::HashSet, sync::Arc};
 const FULL: usize = 512;
 const SCANT: usize = 64;
 
-/// A sorted map whose clones share what they have in common: a clone is cheap, and a change to it copies one chunk.
-/// Readers keep the map that they were given while the next one is made.
+/// A sorted map whose clones share their common parts: a clone is cheap, and a change to it copies one chunk. Readers
+/// keep their map while the next one is built.
 ///
-/// Its own and not a crate's: the persistent maps to be had are trees of small nodes with twice the memory, under a
-/// licence that not everyone may link.
+/// Not a crate: the available persistent maps are trees of small nodes with twice the memory, under a licence that not
+/// everyone may link.
 #[derive(Clone, Debug)]
 pub struct SortedMap<K, V> {
-    /// Never holds an empty chunk.
+    /// Never contains an empty chunk.
     chunks: Arc<Vec<MapChunk<K, V>>>,
     len: usize,
 }
@@ -26,13 +28,13 @@ impl<K, V> Default for SortedMap<K, V> {
 }
 
 impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
-    /// From entries in order and without doubles.
+    /// From entries in order and without duplicates.
     pub fn from_sorted(entries: impl IntoIterator<Item = (K, V)>) -> Self {
         let mut entries = entries.into_iter();
         let mut map = Self::default();
         let chunks = Arc::make_mut(&mut map.chunks);
         loop {
-            // Not filled to the brim, so that the first insertion does not split each of them.
+            // Not completely full, so that the first insertion does not split each of them.
             let chunk: Vec<(K, V)> = entries.by_ref().take(FULL * 3 / 4).collect();
             if chunk.is_empty() {
                 return map;
@@ -60,7 +62,7 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
         Some(&chunk[at].1)
     }
 
-    /// Puts an entry in and gives back the one whose place it took.
+    /// Inserts an entry and returns the one it replaced.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
         let index = self.chunk_of(&key).min(self.chunks.len().saturating_sub(1));
         let chunks = Arc::make_mut(&mut self.chunks);
@@ -105,13 +107,12 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
         Some(value)
     }
 
-    /// Whether both are clones of one map that were not changed since.
+    /// Whether both are clones of one map, unchanged since.
     pub fn is_same(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.chunks, &other.chunks)
     }
 
-    /// The keys whose values differ in another map, in order, with the value there. What both have in common is not looked
-    /// at.
+    /// The keys whose values differ in another map, in order, with the value there. Shared parts are not compared.
     pub fn changes<'m>(&'m self, other: &'m Self, same: impl Fn(&V, &V) -> bool) -> Vec<(&'m K, Option<&'m V>)> {
         let addresses = |map: &Self| map.chunks.iter().map(Arc::as_ptr).collect::<HashSet<_>>();
         let (ours, theirs) = (addresses(self), addresses(other));
@@ -153,7 +154,7 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
         chunks.iter().flat_map(|chunk| chunk.iter()).skip(skipped).map(|(key, value)| (key, value))
     }
 
-    /// The first chunk that could hold the key.
+    /// The first chunk that could contain the key.
     fn chunk_of<Q: Ord + ?Sized>(&self, key: &Q) -> usize
     where
         K: Borrow<Q>,

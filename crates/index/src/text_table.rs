@@ -1,3 +1,5 @@
+//! The texts that are kept in memory.
+
 use std::sync::Arc;
 
 use super::{
@@ -5,11 +7,11 @@ use super::{
     snapshot::Snapshot,
 };
 
-/// Files per chunk: looking one up is two steps, and to change one text a few kilobytes are copied.
+/// Files per chunk: a lookup is two steps, and changing one text copies a few kilobytes.
 const CHUNK: usize = 256;
 
-/// The texts that are held in memory, each of one state of one file. A table never changes; the next one shares with it
-/// what stayed the same, so whoever searches keeps the one it began with.
+/// The texts in memory, each of one state of one file. A table is immutable; the next one shares its unchanged parts,
+/// so a search keeps the one it started with.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TextTable {
     /// By the number of the file.
@@ -22,11 +24,11 @@ type TextChunk = Arc<Vec<Option<LoadedText>>>;
 
 #[derive(Clone, Debug)]
 pub(crate) struct LoadedText {
-    /// A number names a path and not a state of what is there.
+    /// A number identifies a path and not a state of its file.
     pub(crate) state: Arc<FileState>,
-    /// `None` if it was let go of, and only when it was read still matters.
+    /// `None` if it was released, and only its time of reading still matters.
     pub(crate) text: Option<SharedBytes>,
-    /// By the clock of the files; 0 if it never was on disk.
+    /// By the clock of the files; 0 if it was never on disk.
     pub(crate) read_at: i64,
 }
 
@@ -76,7 +78,7 @@ impl TextTable {
         next
     }
 
-    /// Only what is still as it was.
+    /// Only files that are unchanged.
     #[must_use]
     pub(crate) fn current(&self, snapshot: &Snapshot) -> Self {
         let is_current = |loaded: &&LoadedText| {
@@ -88,7 +90,7 @@ impl TextTable {
         Self::new(self.iter().filter(is_current).cloned())
     }
 
-    /// Without any text. What was read so soon after a change that it may have changed again is remembered.
+    /// Without any text. Texts read so soon after a change that the file may have changed again are remembered.
     #[must_use]
     pub(crate) fn without_texts(&self) -> Self {
         let doubtful = |loaded: &&LoadedText| !loaded.state.stat.stamp.is_settled(loaded.read_at);
@@ -124,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn a_text_is_of_one_state_and_an_older_table_stays_as_it_was() {
+    fn a_text_belongs_to_one_state_and_older_tables_are_unchanged() {
         let (one, far, other) = (loaded(1, "one"), loaded(70_000, "far away"), loaded(1, "another"));
         let first = TextTable::new([one.clone(), far.clone()]);
         let second = first.with(vec![other.clone()]);

@@ -1,3 +1,5 @@
+//! Reads the texts of many files on all cores.
+
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
@@ -13,51 +15,51 @@ use super::{
 };
 use crate::{Backend, StoreError};
 
-/// Files that one thread reads in one go, into one buffer.
+/// How many files one thread reads at a time, into one buffer.
 const BATCH: usize = 128;
 
-/// Says whether to go on; asked by several threads.
+/// Says whether to continue; called by several threads.
 pub type GoOn<'a> = &'a (dyn Fn() -> bool + Sync);
 
-/// What came of reading some files.
+/// The result of reading some files.
 #[derive(Debug, Default)]
 pub struct TextReading {
-    /// Those that are no longer in the state that was asked for.
+    /// Those that are no longer in the expected state.
     pub(crate) moved_on: Vec<Arc<FileState>>,
     pub stopped: bool,
     loaded: Vec<LoadedText>,
 }
 
-/// Where files are read from, and what is too large to be read.
+/// Where files are read from, and the size limit.
 #[derive(Clone)]
 pub struct TextSource<'s> {
     pub(crate) backend: &'s dyn Backend,
     pub(crate) max_file_bytes: u64,
     pub progress: &'s WorkProgress,
-    /// What need not be read.
+    /// Files that need not be read.
     pub(crate) texts: TextTable,
-    /// What cannot be read, because it is not there yet.
+    /// Files that cannot be read, because they do not exist yet.
     pub(crate) planned: TextTable,
 }
 
-/// How exactly a note is wanted.
+/// How exact a note has to be.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum TextDemand {
-    /// As it was when it was looked at.
+    /// In the state in which it was seen.
     ThisState,
-    /// As it is, if there is anything to be had at all.
+    /// In its current state, if it is readable at all.
     AnyState,
 }
 
 enum ReadOutcome {
     Content,
     MovedOn,
-    /// Another state, or nothing because nobody can read it: good for an answer, and not to be kept.
+    /// Another state, or nothing because it is unreadable: good for an answer, but not to be kept.
     Other,
 }
 
 impl TextSource<'_> {
-    /// Appends the content of a file if it is in the state that was asked for.
+    /// Appends the content of a file if it is in the expected state.
     fn read(&self, state: &FileState, wanted: TextDemand, into: &mut Vec<u8>) -> ReadOutcome {
         let start = into.len();
         let read = match self.backend.load(&state.path, self.max_file_bytes, into) {
@@ -65,20 +67,20 @@ impl TextSource<'_> {
             Ok(_) if wanted == TextDemand::AnyState => return ReadOutcome::Other,
             Err(StoreError::TooLarge { .. } | StoreError::NotPermitted) => ReadOutcome::Other,
             Err(_) if wanted == TextDemand::AnyState => ReadOutcome::Other,
-            // Another state of it, or a fault that may pass: it is looked at again.
+            // Another state of it, or a temporary error: it is checked again.
             Ok(_) | Err(_) => ReadOutcome::MovedOn,
         };
         into.truncate(start);
         read
     }
 
-    /// The content of one file, from memory or as it is now, for somebody who does not keep it.
+    /// The content of one file, from memory or as it is now, for a caller that does not keep it.
     pub fn text(&self, state: &FileState) -> Option<SharedBytes> {
         if let Some(text) = self.known(state) {
             return Some(text.clone());
         }
         let mut buffer = Vec::new();
-        // A newer state is as good: it was there before the caller asked, or came meanwhile.
+        // A newer state is equally good: it existed before the call, or appeared meanwhile.
         self.backend.load(&state.path, self.max_file_bytes, &mut buffer).ok()?;
         SharedBytes::whole(buffer)
     }
@@ -93,7 +95,7 @@ impl TextSource<'_> {
         state.digested_at().into_iter().chain(text).min().unwrap_or_else(|| self.backend.now())
     }
 
-    /// Appends the content of one file as it is, nothing if nobody can read it. Says whether it is of exactly this state.
+    /// Appends the current content of one file, nothing if it is unreadable. Returns whether it is exactly this state.
     pub fn content(&self, state: &FileState, into: &mut Vec<u8>) -> bool {
         match self.known(state) {
             Some(text) => {
@@ -121,7 +123,7 @@ impl TextSource<'_> {
                 };
                 match read {
                     ReadOutcome::MovedOn => reading.moved_on.push(Arc::clone(state)),
-                    // What cannot be read has nothing in it.
+                    // An unreadable note has an empty digest.
                     ReadOutcome::Content | ReadOutcome::Other => {
                         let start = digests.len();
                         digest(&scratch, &mut digests);
@@ -143,7 +145,7 @@ impl TextSource<'_> {
         })
     }
 
-    /// The texts of these files, as long as it is told to go on. What has changed meanwhile is left out.
+    /// The texts of these files, while allowed to continue. Files that have changed meanwhile are left out.
     pub(crate) fn load(&self, states: &[Arc<FileState>], go_on: GoOn<'_>) -> Vec<LoadedText> {
         let reading = in_batches(states, go_on, |batch, reading| {
             let size: u64 = batch.iter().map(|state| state.stat.stamp.size).sum();

@@ -19,7 +19,7 @@ use crate::{
 pub struct VaultRows<'n> {
     rows: NoteRows<'n>,
     states: Vec<&'n Arc<FileState>>,
-    /// The number of each file by its id; made when ids have to be numbered.
+    /// The number of each file by its id; built when needed.
     numbers: OnceLock<Vec<u32>>,
 }
 
@@ -75,7 +75,7 @@ impl<'n> VaultRows<'n> {
         numbered.filter(|(_, state)| wanted(state)).map(|(number, _)| number).collect()
     }
 
-    /// Of what an index found, which may be too much, those that the caller sees and that fit.
+    /// Those results of an index, which may be too many, that the caller sees and that match.
     fn fitting(&self, found: impl Iterator<Item = &'n Arc<FileState>>, selection: &RowSelection<'_>) -> RowSet {
         let fits = |state: &'n Arc<FileState>| {
             let number = self.number_of(state.id)?;
@@ -104,7 +104,7 @@ impl QueryVault for VaultRows<'_> {
             }
             RowSelection::Folder("") => self.all(|_| true),
             RowSelection::Folder(folder) => {
-                // In path order the files below a folder are neighbours, but for those whose names only begin like it.
+                // In path order the files below a folder are adjacent, except for those whose names only start like it.
                 let below = format!("{folder}/");
                 let start = self.states.partition_point(|state| state.path.as_str() < below.as_str());
                 let inside = self.states[start..].iter().take_while(|state| state.path.as_str().starts_with(&below));
@@ -137,7 +137,7 @@ impl QueryVault for VaultRows<'_> {
     }
 
     fn resolve(&self, target: &str, from: Option<&str>) -> Option<RowNumber> {
-        // From nowhere in particular is as from the top of the vault.
+        // Without a source, as from the top of the vault.
         let source = VaultPath::parse(from.unwrap_or("-.md")).ok()?;
         if target.is_empty() {
             return self.number_at(from?);
@@ -146,7 +146,7 @@ impl QueryVault for VaultRows<'_> {
     }
 
     fn has_folder(&self, path: &str) -> bool {
-        // By the files that the caller sees: an empty folder has no rows.
+        // From the files that the caller sees: an empty folder has no rows.
         let below = format!("{path}/");
         let start = self.states.partition_point(|state| state.path.as_str() < below.as_str());
         self.states.get(start).is_some_and(|state| state.path.as_str().starts_with(&below))

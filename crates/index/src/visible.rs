@@ -1,4 +1,4 @@
-//! What a caller may see of a snapshot. Everything that leaves the index leaves it here.
+//! The part of a snapshot that a caller may see. Everything that leaves the index leaves it here.
 
 use std::{borrow::Cow, collections::HashMap, sync::Arc, time::SystemTime};
 
@@ -24,11 +24,11 @@ use crate::{
     scan::{self, ScanBudget, ScanResult, ScanWindow, SearchedText, SeenLines, scan},
 };
 
-/// Which files a scope shows, by number. The path of a number never changes, so the answer for one never does.
+/// Which files a scope shows, by number. The path of a number never changes, so its answer never does.
 #[derive(Debug, Default)]
 pub(super) struct VisibleSet {
     bits: Vec<u64>,
-    /// Files from this number on have not been looked at.
+    /// Files from this number on have not been checked.
     known: FileId,
 }
 
@@ -51,11 +51,11 @@ impl VisibleSet {
     }
 }
 
-/// Scopes that were asked for lately, the latest first, and what each shows.
+/// Recently used scopes, latest first, and what each shows.
 #[derive(Debug, Default)]
 pub(super) struct VisibleSets(Vec<(Arc<Scope>, Arc<VisibleSet>)>);
 
-/// How many callers with scopes of their own are remembered.
+/// How many callers with their own scopes are remembered.
 const REMEMBERED: usize = 64;
 
 impl VisibleSets {
@@ -69,14 +69,14 @@ impl VisibleSets {
         Arc::ptr_eq(known, scope).then(|| Arc::clone(visible))
     }
 
-    /// What a scope shows, which becomes the latest: those who ask often are not forgotten for those who asked once.
+    /// What a scope shows, which becomes the latest: frequent users are not evicted by one-time ones.
     pub(super) fn known(&mut self, scope: &Arc<Scope>) -> Option<Arc<VisibleSet>> {
         let at = self.0.iter().position(|(known, _)| Arc::ptr_eq(known, scope))?;
         self.0[..=at].rotate_right(1);
         self.latest(scope)
     }
 
-    /// It becomes the latest, and the one that was not asked for the longest goes.
+    /// It becomes the latest, and the least recently used one is evicted.
     pub(super) fn remember(&mut self, scope: &Arc<Scope>, visible: &Arc<VisibleSet>) {
         self.0.retain(|(known, _)| !Arc::ptr_eq(known, scope));
         self.0.truncate(REMEMBERED - 1);
@@ -90,7 +90,7 @@ impl VaultIndex {
         let known = self.known_visible(scope);
         match known {
             Some(visible) if visible.known == snapshot.next_id() => visible,
-            // Somebody looks at an older state, whose files may be gone from the newer one that was learnt from.
+            // An older state is used, whose files may be missing in the newer one.
             Some(visible) if visible.known > snapshot.next_id() => {
                 Arc::new(VisibleSet::default().learn(scope, snapshot))
             }
@@ -103,13 +103,13 @@ impl VaultIndex {
     }
 }
 
-/// Of the files that Obsidian shows, and of none.
+/// For the files that Obsidian shows, and for none.
 const ENDINGS: [&str; 19] = [
     "", ".md", ".canvas", ".base", ".txt", ".pdf", ".png", ".jpg", ".jpeg", ".gif", ".svg", ".webp", ".mp3", ".m4a",
     ".wav", ".mp4", ".webm", ".csv", ".json",
 ];
 
-/// The files of a vault at one moment, as far as the caller may see them.
+/// The files of a vault at one moment that the caller may see.
 #[derive(Clone)]
 pub struct VisibleFiles {
     snapshot: Arc<Snapshot>,
@@ -120,7 +120,7 @@ pub struct VisibleFiles {
     planned: Option<TextTable>,
 }
 
-/// The same, with what stands in each note.
+/// The same, with the structure of each note.
 #[derive(Clone)]
 pub struct VisibleNotes(VisibleFiles);
 
@@ -136,7 +136,7 @@ pub struct Backlink<'s> {
 }
 
 impl<'s> FileEntry<'s> {
-    /// The state of the file that this is an entry of.
+    /// The file state of this entry.
     pub fn state(&self) -> &'s Arc<FileState> {
         self.0
     }
@@ -173,8 +173,8 @@ impl VisibleFiles {
         Self { snapshot, visible, scope, live, planned: None }
     }
 
-    /// Of a snapshot with changes that are only planned. What is worked out for it is not remembered, because the numbers
-    /// of its new files will be those of others.
+    /// Of a snapshot with planned changes. Its results are not cached, because the numbers of its new files will be
+    /// reused.
     pub fn ahead(live: Arc<VaultIndex>, scope: Arc<Scope>, index: PlannedIndex) -> Self {
         let PlannedIndex { base, now: snapshot, planned, .. } = index;
         let visible = Arc::new(live.visible(&scope, &base).learn(&scope, &snapshot));
@@ -186,7 +186,7 @@ impl VisibleFiles {
         self.live.source_with(self.live.texts(), self.planned.clone().unwrap_or_default())
     }
 
-    /// The same, after as many of their texts as there is room for were loaded.
+    /// The same, after loading as many of their texts as fit.
     fn loaded(&self, states: &[Arc<FileState>], go_on: GoOn<'_>) -> TextSource<'_> {
         let planned = self.planned.clone().unwrap_or_default();
         self.live.source_with(self.live.load_texts(states, &planned, go_on), planned)
@@ -218,7 +218,7 @@ impl VisibleFiles {
         self.snapshot.files().filter(|state| self.visible.shows(state.id)).map(FileEntry)
     }
 
-    /// The files in a folder and below it, in path order; `None` is the vault itself.
+    /// The files in a folder and below it, in path order; `None` is the vault root.
     pub fn below<'s>(&'s self, folder: Option<&VaultPath>) -> Box<dyn Iterator<Item = FileEntry<'s>> + 's> {
         match folder {
             None => Box::new(self.iter()),
@@ -228,8 +228,8 @@ impl VisibleFiles {
         }
     }
 
-    /// The folders in a folder and below it, in path order. Empty ones are among them, unless only some of what they could
-    /// hold is open: their names then are nobody's business.
+    /// The folders in a folder and below it, in path order. Including empty ones, unless only some of their possible
+    /// contents are open: their names then must not be revealed.
     pub fn folders_below<'s>(&'s self, folder: Option<&VaultPath>) -> Box<dyn Iterator<Item = &'s VaultPath> + 's> {
         let shown = |folder: &&VaultPath| self.shows_folder(folder);
         match folder {
@@ -242,7 +242,7 @@ impl VisibleFiles {
         self.snapshot.file(path).filter(|state| self.visible.shows(state.id)).map(FileEntry)
     }
 
-    /// The same, also where only the letters with accents are stored in the other of the two ways.
+    /// The same, also if accented letters are stored in the other encoding.
     pub fn find(&self, path: &VaultPath) -> Option<FileEntry<'_>> {
         let same = |state: &&Arc<FileState>| state.path.as_str().nfc().eq(path.as_str().nfc());
         let other = || {
@@ -254,8 +254,8 @@ impl VisibleFiles {
         self.get(path).or_else(|| other().map(FileEntry))
     }
 
-    /// The files that people mean by a path or the end of one, in path order: in whatever case, with or without the ending
-    /// of a note. The whole path of a file goes before the end of others.
+    /// The files that match a path or the end of one, in path order: in any case, with or without the extension of a
+    /// note. A full path wins over the end of others.
     pub fn meant_by(&self, name: &str) -> Vec<&VaultPath> {
         let Some(keys) = links::keys(name) else { return Vec::new() };
         let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
@@ -276,8 +276,8 @@ impl VisibleFiles {
         found
     }
 
-    /// Files in the same folder whose names differ from that of a path only in case or in their ending, in path order. They
-    /// are asked for by name: whoever looked through the folder would take longer the more is hidden in it.
+    /// Files in the same folder whose names differ from that of a path only in case or extension, in path order. They
+    /// are looked up by name: scanning the folder would take longer the more hidden files it has.
     pub fn similar(&self, path: &VaultPath) -> Vec<VaultPath> {
         let name = path.name();
         let stem = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
@@ -296,8 +296,8 @@ impl VisibleFiles {
         found
     }
 
-    /// Looks for lines in all notes below a folder, in path order; with `from`, in those from this path on, and in the note
-    /// itself from this line on. Works also while nothing is known of the notes yet.
+    /// Searches lines in all notes below a folder, in path order; with `from`, in those from this path on, and in the
+    /// note itself from this line on. Works even before the notes are indexed.
     pub fn scan(
         &self,
         pattern: &Pattern,
@@ -310,11 +310,11 @@ impl VisibleFiles {
         let states: Vec<Arc<FileState>> = notes.map(|entry| Arc::clone(entry.0)).collect();
         if let Some((path, line)) = from {
             window.start = states.partition_point(|state| state.path < *path);
-            // If it is gone, the next one is seen whole.
+            // If it is gone, the next one is searched from its start.
             let is_there = states.get(window.start).is_some_and(|state| state.path == *path);
             window.skip = if is_there { SeenLines::LinesBefore(line) } else { SeenLines::Matches(0) };
         }
-        // With a budget, only what it will be spent on is worth loading, and that is found out on the way.
+        // With a budget, only texts within it are worth loading, and these are found on the way.
         let source = if budget.max_files.is_none() && budget.max_bytes.is_none() {
             self.loaded(states.get(window.start..).unwrap_or_default(), &|| (budget.go_on)().is_none())
         } else {
@@ -325,7 +325,7 @@ impl VisibleFiles {
         ScannedNotes { scanned, states: texts.states }
     }
 
-    /// What `look` makes of the texts of all notes, on all cores, in path order. A note that cannot be read is passed over.
+    /// Applies `look` to the texts of all notes, on all cores, in path order. Unreadable notes are skipped.
     pub fn map_texts<T: Send>(
         &self,
         go_on: GoOn<'_>,
@@ -354,7 +354,7 @@ impl VisibleFiles {
         Ok(found.into_iter().flatten().collect())
     }
 
-    /// A folder as it is spelt on disk, which may be the other of the two ways to store letters with accents.
+    /// A folder as spelt on disk, which may be in the other encoding of accented letters.
     pub fn find_folder(&self, folder: &VaultPath) -> Option<VaultPath> {
         if self.snapshot.has_folder(folder) {
             return self.shows_folder(folder).then(|| folder.clone());
@@ -373,7 +373,7 @@ impl VisibleFiles {
         self.snapshot.mentioning(target).filter(|state| self.visible.shows(state.id))
     }
 
-    /// The notes with a link to a file, itself included, in path order. Only those that somebody has looked into.
+    /// The notes with a link to a file, including itself, in path order. Only those that have been read.
     pub(crate) fn linking_to(&self, target: &VaultPath) -> Vec<&VaultPath> {
         let mut leads_here = LeadsHere::to(self, target);
         let mut sources: Vec<&VaultPath> = Vec::new();
@@ -388,8 +388,8 @@ impl VisibleFiles {
         sources
     }
 
-    /// The links to a file from other notes, in the order of these, reference links included. If not all
-    /// notes were looked into, only those are that may mention it.
+    /// The links to a file from other notes, in note order, including reference links. If not all notes have been read,
+    /// only those that may mention it are.
     pub fn find_backlinks(&self, target: &VaultPath, go_on: GoOn<'_>) -> Result<Vec<Backlink<'_>>, IndexError> {
         if self.snapshot.is_indexed() {
             return Ok(self.links_to(target, self.mentioning_states(target).collect()));
@@ -405,7 +405,7 @@ impl VisibleFiles {
         Ok(self.links_to(target, sources.collect()))
     }
 
-    /// The canvases other than itself that may mention a file, in path order, with their texts.
+    /// The other canvases that may mention a file, in path order, with their texts.
     pub fn canvases_mentioning(
         &self,
         target: &VaultPath,
@@ -418,13 +418,13 @@ impl VisibleFiles {
         })
     }
 
-    /// The text of a file as it is now, as callers see it.
+    /// The current text of a file, as callers see it.
     pub fn shown_text(&self, path: &VaultPath) -> Option<String> {
         let text = self.source().text(self.get(path)?.0)?;
         Some(shown_text(&text).into_owned())
     }
 
-    /// Whether every note was looked into.
+    /// Whether every note has been read.
     pub fn is_indexed(&self) -> bool {
         self.snapshot.is_indexed()
     }
@@ -486,7 +486,7 @@ impl std::ops::Deref for ScannedNotes {
 }
 
 impl ScannedNotes {
-    /// The note that a number in the result means.
+    /// The note for a number in the result.
     pub fn path(&self, number: usize) -> Option<&VaultPath> {
         self.states.get(number).map(|state| &state.path)
     }
@@ -505,7 +505,7 @@ impl VisibleNotes {
         Self(files)
     }
 
-    /// All notes, in path order, and what stands in them.
+    /// All notes, in path order, and their structure.
     pub fn notes(&self) -> impl Iterator<Item = (FileEntry<'_>, Digest<'_>)> {
         self.iter().filter_map(|entry| Some((entry, digest_of(entry.0)?)))
     }
@@ -514,22 +514,22 @@ impl VisibleNotes {
         digest_of(self.get(path)?.0)
     }
 
-    /// The other notes that mention a file by its name, in path order: all that link to it, definitions of reference
-    /// links included, and some that link to another file of that name.
+    /// The other notes that mention a file by its name, in path order: all that link to it, including definitions of
+    /// reference links, and some that link to another file of that name.
     pub fn mentioning(&self, target: &VaultPath) -> Vec<&VaultPath> {
         let mut sources: Vec<&VaultPath> = self.mentioning_states(target).map(|state| &state.path).collect();
         sources.sort_unstable();
         sources
     }
 
-    /// The links to a file from other notes, in the order of these. Reference links are among them.
+    /// The links to a file from other notes, in note order. Including reference links.
     pub fn backlinks(&self, target: &VaultPath) -> Vec<Backlink<'_>> {
         self.links_to(target, self.mentioning_states(target).collect())
     }
 }
 
-/// Whether links lead to a file. Where a link leads depends on nothing of its note but the folder, and in a vault with a
-/// thousand notes of one name it takes long to find out, so every answer is remembered.
+/// Whether links lead to a file. The target of a link depends only on the folder of its note, and in a vault with a
+/// thousand notes of one name it takes long to find, so every answer is cached.
 struct LeadsHere<'f, 't> {
     files: &'f VisibleFiles,
     target: &'t VaultPath,
@@ -577,7 +577,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whoever_asks_often_is_remembered_and_whoever_asked_first_is_forgotten() {
+    fn frequent_scopes_are_kept_and_the_oldest_is_evicted() {
         let mut sets = VisibleSets::default();
         let scopes: Vec<Arc<Scope>> = (0..2 * REMEMBERED).map(|_| Arc::new(Scope::from(Policy::default()))).collect();
         let (busy, others) = scopes.split_first().unwrap();

@@ -1,29 +1,30 @@
-//! Whether anybody has a file open to write into it, and whether somebody opened it since.
+//! Whether any process has a file open for writing, and whether one has opened it since.
 //!
-//! A program that has a file open can write into it long after the file lost its name. On Linux a lease tells: the
-//! system grants one only on a file that nobody can write into, and says when somebody wants to open it for that. There
-//! is no safe wrapper for that call, so this crate is one; it is the only unsafe code of the project.
+//! A program that has a file open can write to it long after the file lost its name. On Linux a lease detects this: the
+//! system grants one only on a file that no process can write to, and notifies when a process wants to open it for
+//! that. There is no safe wrapper for that call, so this crate is one; it is the only unsafe code of the project.
 
 use std::fs::File;
 
-/// Proof that nobody had the file open for writing when it was taken. Whoever wants to open it so meanwhile waits.
+/// Proof that no process had the file open for writing when it was taken. A process that tries to open it for writing
+/// meanwhile waits.
 #[derive(Debug)]
 pub struct Lease {
     file: File,
 }
 
-/// What the system said.
+/// The system's answer.
 #[derive(Debug)]
 pub enum LeaseAnswer {
     Granted(Lease),
-    /// Somebody can write into it.
+    /// A process can write to it.
     InUse,
     /// This system, this file system or this file has no leases.
     Unknown,
 }
 
 impl Lease {
-    /// The file must have been opened to read it only.
+    /// The file must have been opened read-only.
     pub fn ask(file: File) -> LeaseAnswer {
         match system::set(&file) {
             Ok(()) => LeaseAnswer::Granted(Self { file }),
@@ -32,7 +33,7 @@ impl Lease {
         }
     }
 
-    /// Whether still nobody can write into the file or waits to.
+    /// Whether still no process can write to the file or waits to.
     pub fn is_whole(&self) -> bool {
         system::is_set(&self.file)
     }
@@ -50,8 +51,8 @@ mod system {
     const F_SETSIG: libc::c_int = 10;
 
     pub(crate) fn set(file: &File) -> io::Result<()> {
-        // When the lease is broken the system sends a signal. The usual one would end the process; this one is ignored
-        // unless somebody asked for it.
+        // When the lease is broken the system sends a signal. The default one would end the process; this one is
+        // ignored unless it is requested.
         control(file, F_SETSIG, libc::SIGURG)?;
         control(file, libc::F_SETLEASE, libc::F_RDLCK).map(|_| ())
     }
@@ -94,17 +95,17 @@ mod tests {
 
     /// A file and a lease on it, if the disk of this machine has leases.
     fn leased() -> Option<(tempfile::TempPath, Lease)> {
-        // By its path alone: the handle that made it would be another one.
+        // By its path alone: the handle that created it would be another one.
         let path = tempfile::NamedTempFile::new().unwrap().into_temp_path();
         match Lease::ask(File::open(&path).unwrap()) {
             LeaseAnswer::Granted(lease) => Some((path, lease)),
-            LeaseAnswer::InUse => panic!("nobody has it open"),
+            LeaseAnswer::InUse => panic!("no process has it open"),
             LeaseAnswer::Unknown => None,
         }
     }
 
     #[test]
-    fn a_file_that_somebody_can_write_into_is_in_use_and_a_reader_does_not_matter() {
+    fn a_file_open_for_writing_is_in_use_and_a_reader_does_not_matter() {
         let Some((path, lease)) = leased() else { return };
         drop(lease);
         let writer = File::options().append(true).open(&path).unwrap();
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_opens_the_file_meanwhile_is_noticed_and_waits() {
+    fn a_process_that_opens_the_file_meanwhile_is_noticed_and_waits() {
         let Some((path, lease)) = leased() else { return };
         assert!(lease.is_whole());
         let file = path.to_path_buf();

@@ -1,4 +1,4 @@
-//! How fast notes are read, against the Markdown parser alone in the same run.
+//! How fast notes are parsed, compared with the Markdown parser alone in the same run.
 
 use std::{
     path::{Path, PathBuf},
@@ -21,7 +21,7 @@ fn main() {
     println!("{:26} {:>9} {:>12} {:>12} {:>7}", "corpus", "MB", "note MB/s", "parser MB/s", "ratio");
     for (name, corpus) in corpora {
         let bytes: usize = corpus.iter().map(String::len).sum();
-        // A small corpus is read often enough to be measured.
+        // A small corpus is parsed repeatedly so that it can be measured.
         let rounds = (20_000_000 / bytes.max(1)).clamp(1, 5_000);
         let (mut ours, mut theirs) = (Duration::MAX, Duration::MAX);
         for _ in 0..RUNS {
@@ -35,7 +35,7 @@ fn main() {
     }
 }
 
-/// What we would ask of the parser if it did the whole work.
+/// What we would request from the parser if it did all the work.
 fn options() -> Options {
     Options::ENABLE_TABLES
         | Options::ENABLE_FOOTNOTES
@@ -47,6 +47,7 @@ fn options() -> Options {
         | Options::ENABLE_YAML_STYLE_METADATA_BLOCKS
 }
 
+#[expect(clippy::disallowed_methods, reason = "a bench measures")]
 fn time(corpus: &[String], rounds: usize, read: impl Fn(&str) -> usize) -> Duration {
     let start = Instant::now();
     for _ in 0..rounds {

@@ -1,3 +1,5 @@
+//! Named blocks: the parts of a note with a `^id`.
+
 use std::ops::Range;
 
 use crate::{Link, Note};
@@ -8,8 +10,8 @@ pub struct Block {
     /// Without the caret; its case does not matter.
     pub id: String,
     pub kind: BlockKind,
-    /// The named part in the shown text, without the last line end. The marker is in it unless it stands on a line
-    /// of its own behind it.
+    /// The named part in the shown text, without the last line ending. It includes the marker unless that is on a
+    /// separate line below it.
     pub span: Range<usize>,
     /// `^id`
     pub marker: Range<usize>,
@@ -26,7 +28,7 @@ pub enum BlockKind {
     Quote,
     Callout,
     Table,
-    /// One row of a table. Obsidian cannot lead to a row; tools can.
+    /// One row of a table. Obsidian cannot link to a row; tools can.
     Row,
     Code,
     Math,
@@ -36,14 +38,14 @@ pub enum BlockKind {
     Footnote,
 }
 
-/// Whether Obsidian takes it for the name of a block, without the caret.
+/// Whether Obsidian accepts it as the name of a block, without the caret.
 pub(crate) fn is_block_id(id: &str) -> bool {
     !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
 }
 
 impl Note<'_> {
-    /// The block that a link to `^id` leads to: of several with one id an item goes before anything else, and a later
-    /// one before an earlier.
+    /// The block that a link to `^id` leads to: of several with the same id an item wins over anything else, and a
+    /// later one over an earlier.
     pub fn find_block(&self, id: &str) -> Option<&Block> {
         let same = |block: &&Block| block.id.eq_ignore_ascii_case(id);
         let item = self.blocks.iter().rfind(|block| same(block) && block.kind == BlockKind::Item);
@@ -54,14 +56,14 @@ impl Note<'_> {
 /// A marker at the end of a text.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum TrailingMarker {
-    /// Behind other text.
+    /// After other text.
     Behind(Range<usize>),
     /// The text is nothing else.
     Alone(Range<usize>),
 }
 
-/// The `^id` at the very end of a span. What stands before it must be a blank, the begin of a line or the end of one of
-/// the links; `prefix` are the characters that may stand in front of a line.
+/// The `^id` at the very end of a span. It must be preceded by a blank, the start of a line or the end of a link;
+/// `prefix` lists the characters that may precede it on a line.
 pub(crate) fn trailing_id(text: &str, span: Range<usize>, prefix: &[char], links: &[Link]) -> Option<TrailingMarker> {
     let part = &text[span.clone()];
     let id = part.bytes().rev().take_while(|byte| byte.is_ascii_alphanumeric() || *byte == b'-').count();
@@ -75,7 +77,7 @@ pub(crate) fn trailing_id(text: &str, span: Range<usize>, prefix: &[char], links
     separate.then_some(TrailingMarker::Behind(marker))
 }
 
-/// Whether one of the links ends at a place. Only those that begin behind `floor` are looked at, which are the last.
+/// Whether a link ends at a place. Only links after `floor` are checked, which are the last ones.
 fn ends_link(at: usize, floor: usize, links: &[Link]) -> bool {
     links.iter().rev().take_while(|link| link.span.start >= floor).any(|link| link.span.end == at)
 }

@@ -1,3 +1,5 @@
+//! Finds callouts in quotes.
+
 use std::ops::Range;
 
 use crate::{
@@ -5,11 +7,11 @@ use crate::{
     span::{line_end, trim},
 };
 
-/// The callout that a quote is, if its first line says so. The quote begins at its first `>`.
+/// The callout that a quote is, if its first line says so. The quote starts at its first `>`.
 pub(crate) fn callout(text: &str, quote: Range<usize>) -> Option<Callout> {
     let inside = text[quote.clone()].strip_prefix('>')?.trim_start_matches([' ', '\t']);
     let open = quote.end - inside.len();
-    // Looked at before anything longer: quotes in quotes share one line.
+    // Checked before anything longer: nested quotes share one line.
     inside.starts_with("[!").then_some(())?;
     let end = line_end(text, open).min(quote.end);
     let inner = &text[open + 2..end];

@@ -1,5 +1,5 @@
-//! What a canvas (JSON Canvas, `.canvas`) says: which files and what of them it shows, the text of its cards, and what stands at groups
-//! and lines. Nothing else of it is understood, and only files and texts are changed.
+//! The contents of a canvas (JSON Canvas, `.canvas`): the files it shows, the text of its cards, and the labels of
+//! groups and lines. Nothing else is interpreted, and only files and texts are changed.
 
 use std::{collections::HashMap, ops::Range};
 
@@ -7,27 +7,27 @@ use std::{collections::HashMap, ops::Range};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CanvasValue {
     pub kind: CanvasKind,
-    /// The JSON string in the canvas, quotes included.
+    /// The JSON string in the canvas, including quotes.
     pub span: Range<usize>,
     pub value: String,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CanvasKind {
-    /// A path in the vault: what a file card shows, or the background of a group.
+    /// A path in the vault: the file of a card, or the background of a group.
     Path,
     /// The part of its file that a file card shows, with its `#`.
     Subpath { file: String },
     /// The Markdown of a text card.
     Text,
-    /// What stands at a group or a line, or the address that a card shows.
+    /// The label of a group or a line, or the address that a card shows.
     Label,
 }
 
 /// Deeper than any canvas, and shallow enough for any stack.
 const DEEPEST: usize = 64;
 
-/// The values of a canvas in the order in which they stand there; `None` if it is not JSON.
+/// The values of a canvas in file order; `None` if it is not JSON.
 pub fn canvas_values(text: &str) -> Option<Vec<CanvasValue>> {
     let mut reader = CanvasReader { text, at: 0, depth: 0, found: Vec::new() };
     reader.space();
@@ -42,7 +42,7 @@ pub fn canvas_values(text: &str) -> Option<Vec<CanvasValue>> {
     Some(reader.found)
 }
 
-/// The canvas with other values at these spans, which are in order; every byte that need not change stays.
+/// The canvas with other values at these spans, which are in order; every other byte is kept.
 pub fn with_canvas_values(text: &str, values: &[(Range<usize>, String)]) -> Option<String> {
     let mut edited = String::with_capacity(text.len());
     let mut end = 0;
@@ -55,12 +55,12 @@ pub fn with_canvas_values(text: &str, values: &[(Range<usize>, String)]) -> Opti
     Some(edited)
 }
 
-/// How far to look for where two texts go on alike, and how much has to be alike.
+/// How far to search for where two texts match again, and how much has to match.
 const REACH: usize = 256;
 const ALIKE: usize = 12;
 
-/// A JSON string for another value that keeps the bytes of what is the same in both. Writers differ in what they
-/// escape, and what nobody asked to change stays as it was written; what is new is written as the rest is.
+/// A JSON string for another value that keeps the bytes that both have in common. Writers differ in what they escape,
+/// and unchanged parts stay as they were written; new text is written like the rest.
 fn requoted(written: &str, value: &str) -> Option<String> {
     let old = letters(written)?;
     let new: Vec<char> = value.chars().collect();
@@ -92,7 +92,7 @@ fn requoted(written: &str, value: &str) -> Option<String> {
     Some(quoted)
 }
 
-/// After how many letters of each the two texts go on alike, or are over.
+/// After how many letters of each the two texts match again, or end.
 fn alike_again(old: &[(char, &str)], new: &[char]) -> (usize, usize) {
     let goes_on = |left: usize, added: usize| {
         let (old, new) = (&old[left..], &new[added..]);
@@ -132,7 +132,7 @@ fn push_escaped(quoted: &mut String, letter: char) {
     }
 }
 
-/// Where in a canvas a value stands, as far as that matters.
+/// Where in a canvas a value is, as far as it matters.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum CanvasPlace {
     Top,
@@ -252,7 +252,7 @@ impl CanvasReader<'_> {
         Some(())
     }
 
-    /// A number, `true`, `false` or `null`; which one is nobody's concern.
+    /// A number, `true`, `false` or `null`; which one does not matter.
     fn word(&mut self) -> Option<()> {
         let start = self.at;
         while matches!(self.peek(), Some(b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'+' | b'-' | b'.')) {
@@ -271,7 +271,7 @@ impl CanvasReader<'_> {
         Some((start..self.at, value))
     }
 
-    /// The next letter of a string; nothing at its end.
+    /// The next letter of a string; `None` at its end.
     fn letter(&mut self) -> Option<Option<char>> {
         let letter = self.text.get(self.at..)?.chars().next()?;
         self.at += letter.len_utf8();
@@ -298,7 +298,7 @@ impl CanvasReader<'_> {
                 if !(0xd800..0xdc00).contains(&first) {
                     return char::from_u32(first);
                 }
-                // A letter beyond the first plane comes in two halves.
+                // A letter beyond the first plane has two halves.
                 if self.text.get(self.at..self.at + 2)? != "\\u" {
                     return None;
                 }
@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn letters_that_stay_keep_the_form_in_which_they_are_written() {
+    fn unchanged_letters_keep_their_spelling() {
         let written = r#""Gr\u00fc\u00DF\/e [[Old]] und ü \u00fc, \/ / [[d\/Old|x]]\ud83e\udd80 \u0041 \n""#;
         for (value, expected) in [
             (
@@ -372,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_json_is_no_canvas() {
+    fn a_file_that_is_not_json_is_not_a_canvas() {
         for text in
             ["{", "[1,]", "{\"a\" 1}", "{} x", "{\"nodes\":[{\"type\":\"file\",\"file\":\"\\x\"}]}", "\"\u{1}\""]
         {

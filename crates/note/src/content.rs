@@ -1,3 +1,5 @@
+//! The bytes of a file with their hash.
+
 use std::{
     fmt,
     sync::{Arc, OnceLock},
@@ -5,8 +7,8 @@ use std::{
 
 use crate::{ContentHash, NotUtf8};
 
-/// The exact bytes of a file, and their hash, which is computed when somebody asks for it and never again. A clone is
-/// the same content.
+/// The exact bytes of a file, and their hash, which is computed on first use and never again. A clone is the same
+/// content.
 #[derive(Clone)]
 pub struct FileContent(Arc<ContentInner>);
 
@@ -15,7 +17,7 @@ struct ContentInner {
     hash: OnceLock<ContentHash>,
 }
 
-/// Whether bytes are text is decided once, when they come in.
+/// Whether bytes are text is decided once, on construction.
 enum ContentData {
     Text(String),
     Other { bytes: Vec<u8>, problem: NotUtf8 },
@@ -34,7 +36,7 @@ impl FileContent {
         }
     }
 
-    /// The bytes as text, with byte order mark and line ends as they are.
+    /// The bytes as text, with byte order mark and original line endings.
     pub fn text(&self) -> Result<&str, NotUtf8> {
         match &self.0.data {
             ContentData::Text(text) => Ok(text),

@@ -1,6 +1,6 @@
 //! A text file that is read and edited: its bytes, the text as callers see it, and the structure of the note in it.
 //!
-//! Every edit is a method (see [`crate::edit`]) that returns another document. What was parsed to decide whether an edit
+//! Every edit is a method (see [`crate::edit`]) that returns another document. The parse that decided whether an edit
 //! may be made is kept in that document, so that no text is parsed twice.
 
 use std::{
@@ -15,10 +15,10 @@ use crate::{
     text::{BOM, ShownText, plain_line_ends},
 };
 
-/// A file that is text. A clone is the same document, and shares what has been parsed of it.
+/// A text file. A clone is the same document, and shares its parse.
 ///
-/// Callers see and send text without a byte order mark and with `\n` line ends ([`Document::shown`]); the file keeps
-/// whatever it had. Spans of the shown text map back to exact spans of the file.
+/// Callers see and send text without a byte order mark and with `\n` line endings ([`Document::shown`]); the file keeps
+/// its own. Spans of the shown text map back to exact spans of the file.
 #[derive(Clone)]
 pub struct Document(Arc<DocumentInner>);
 
@@ -35,7 +35,7 @@ impl Document {
         Ok(Self::with_text(content, text, None))
     }
 
-    /// A document whose text, and perhaps its structure, is known already.
+    /// A document whose text, and perhaps its structure, is already known.
     pub(crate) fn with_text(content: FileContent, text: ShownText, structure: Option<NoteStructure>) -> Self {
         let structure = structure.map_or_else(OnceLock::new, OnceLock::from);
         Self(Arc::new(DocumentInner { content, text, structure }))
@@ -50,9 +50,9 @@ impl Document {
         self.0.content.bytes()
     }
 
-    /// The text of the file as it is.
+    /// The text of the file, unchanged.
     pub fn raw(&self) -> &str {
-        // That it is text has been found out on opening.
+        // It was found to be text on opening.
         self.0.content.text().unwrap_or_default()
     }
 
@@ -61,13 +61,13 @@ impl Document {
         self.0.text.shown(self.raw())
     }
 
-    /// The structure of the note, which is parsed by the first who asks for it.
+    /// The structure of the note, parsed on first use.
     pub fn note(&self) -> Note<'_> {
         let shown = self.shown();
         Note::known(shown, self.0.structure.get_or_init(|| NoteStructure::parse(shown)))
     }
 
-    /// The block of properties, which is found without parsing the rest of the note.
+    /// The block of properties, found without parsing the rest of the note.
     pub fn frontmatter(&self) -> Option<Frontmatter> {
         match self.0.structure.get() {
             Some(known) => known.frontmatter.clone(),
@@ -94,14 +94,14 @@ impl Document {
         self.0.text.eol
     }
 
-    /// Lines as editors count them: a final line end does not begin another line.
+    /// Lines as editors count them: a final newline does not start another line.
     pub fn line_count(&self) -> usize {
         let shown = self.shown();
         let unended = !shown.is_empty() && !shown.ends_with('\n');
         memchr::memchr_iter(b'\n', shown.as_bytes()).count() + usize::from(unended)
     }
 
-    /// The bytes of the file that stand behind a span of the shown text.
+    /// The bytes of the file for a span of the shown text.
     pub fn file_span(&self, shown: Range<usize>) -> Range<usize> {
         self.file_offset(shown.start)..self.file_offset(shown.end)
     }
@@ -113,8 +113,8 @@ impl Document {
 
     /// The hash of a part of the file, given as a span of its shown text: a section, a block, the properties, lines.
     ///
-    /// It is taken over the bytes that stand behind the span. A part that begins the text has the byte order mark in
-    /// it, so that the hash of everything is the hash of the file. Nothing if the span is no part of the text.
+    /// It covers the bytes of the file for the span. A part at the start of the text includes the byte order mark, so
+    /// that the hash of everything is the hash of the file. `None` if the span is outside the text.
     pub fn hash_of(&self, part: Range<usize>) -> Option<ContentHash> {
         self.shown().get(part.clone())?;
         let from_start = part.start == 0;
@@ -126,26 +126,26 @@ impl Document {
         self.bytes().get(span).map(ContentHash::of)
     }
 
-    /// The hash of whole lines with their line ends. Lines behind the last have the hash of nothing.
+    /// The hash of whole lines with their line endings. Lines beyond the end have the hash of nothing.
     pub fn hash_of_lines(&self, lines: LineRange) -> ContentHash {
         let part = lines.span(self.shown()).ok().and_then(|part| self.hash_of(part));
         part.unwrap_or_else(|| ContentHash::of(b""))
     }
 
-    /// A caller's text with the line ends of this file.
+    /// A caller's text with the line endings of this file.
     pub(crate) fn with_own_line_ends(&self, text: &str) -> String {
         let plain = plain_line_ends(text);
         if self.0.text.line_end == "\n" { plain.into_owned() } else { plain.replace('\n', self.0.text.line_end) }
     }
 
-    /// A caller's text as the whole of this file: with its byte order mark and line ends.
+    /// A caller's text as the whole of this file: with its byte order mark and line endings.
     pub fn in_own_form(&self, text: &str) -> FileContent {
         let bom = if self.has_bom() && !text.starts_with(BOM) { BOM } else { "" };
         format!("{bom}{}", self.with_own_line_ends(text)).into()
     }
 
-    /// A caller's text to stand in place of a part: line by line with the ends of that part, so that a file that
-    /// mixes them keeps its mixture; further lines end as most do.
+    /// A caller's text as the replacement of a part: line by line with the endings of that part, so that a file with
+    /// mixed endings stays mixed; further lines get the most common ending.
     pub(crate) fn with_line_ends_of(&self, part: Range<usize>, text: &str) -> String {
         if self.eol() != LineEnding::Mixed {
             return self.with_own_line_ends(text);

@@ -1,7 +1,7 @@
 //! Edits: the methods of a [`Document`] that give another one, by what they edit.
 //!
-//! Places are spans of the shown text ([`Document::shown`]), as the structure of a note gives them. Whatever stands
-//! outside the place keeps its bytes: byte order mark, line ends, final newline.
+//! Places are spans of the shown text ([`Document::shown`]), as in the structure of a note. Everything outside the
+//! place keeps its bytes: byte order mark, line endings, final newline.
 
 use std::ops::Range;
 
@@ -32,7 +32,7 @@ pub(crate) use draft::{DocumentDraft, TextChange, preview, shared_ends};
 pub use lines::{LineRange, whole_lines};
 pub use link::{LinkForm, LinkRelocation, LinkRetarget};
 pub use merge::InsertSide;
-pub use property::{PropertyEdit, PropertyError, PropertyPath};
+pub use property::{PropertyEdit, PropertyError, PropertyPath, block_yaml, edit_yaml};
 pub use property_tag::TagEdit;
 pub use replace::{Occurrence, ReplaceError, ReplaceResult};
 pub use section::{BlankLines, MovedPart, MovedText, PartPlace, SectionEdit, SectionPart};
@@ -42,48 +42,48 @@ pub use tag_places::TagPlaces;
 pub use tag_tree::is_tag_within;
 pub use unified_diff::{HunkRange, Patch, PatchError, PatchFailure, PatchMismatch};
 
-/// What an edit leads to.
+/// The result of an edit.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EditResult {
     pub document: Document,
-    /// Where the new text stands, in the shown text of the new file.
+    /// The span of the new text, in the shown text of the new file.
     pub span: Range<usize>,
 }
 
-/// Why an edit was not made.
+/// Why an edit was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EditError {
-    #[error("bytes {} to {} are no part of a text of {length} bytes", span.start, span.end)]
+    #[error("bytes {} to {} are outside a text of {length} bytes", span.start, span.end)]
     OutsideText { span: Range<usize>, length: usize },
     #[error("line {line} is not in a text of {lines} lines")]
     OutsideLines { line: usize, lines: usize },
     #[error("the new text would have {bytes} bytes or more; the limit is {limit}")]
     TooLarge { bytes: usize, limit: usize },
-    /// A lone carriage return and a line feed would come to stand side by side and be read as one line end.
-    #[error("two line ends of different kinds would become one")]
+    /// A lone carriage return and a line feed would become adjacent and be read as one line ending.
+    #[error("two different line endings would be merged into one")]
     MergedLineEnds,
     #[error("the new text must be one line")]
     SeveralLines,
-    #[error("{} would not be read as the text of this heading, or would change another", quoted(.text))]
+    #[error("{} would not be parsed as the text of this heading, or would change another", quoted(.text))]
     HeadingLost { text: String },
     #[error("the note already has a heading {}", quoted(.path))]
     HeadingTaken { path: String },
-    #[error("several headings are meant by {}", quoted(.path))]
+    #[error("{} matches several headings", quoted(.path))]
     AmbiguousHeading { path: String },
     #[error("{} would need a heading below the sixth level", quoted(.path))]
     TooDeep { path: String },
     #[error("a heading or a named block outside the section would be lost or changed")]
     HeadingsLost,
-    /// Code, a comment or HTML without an end would take the new text in.
-    #[error("what stands before it is not closed and would take the text in")]
+    /// Unclosed code, a comment or HTML would swallow the new text.
+    #[error("a construct above it is not closed and would swallow the text")]
     Unclosed,
     #[error("it would be put into a part of itself")]
     IntoItself,
-    #[error("properties are no text that can be moved")]
+    #[error("properties cannot be moved as text")]
     InProperties,
     #[error("there is no text in it")]
     NothingToMove,
-    #[error("the content would not be read as the one block {}, or would change another", quoted(.id).after("^"))]
+    #[error("the content would not be parsed as the single block {}, or would change another", quoted(.id).after("^"))]
     BlockLost { id: String },
     #[error("{} is not a block id: only letters, digits and `-`", quoted(.id))]
     BadBlockId { id: String },
@@ -95,17 +95,17 @@ pub enum EditError {
     Columns { expected: usize, found: usize },
     #[error("{} is not a tag that Obsidian reads", quoted(.tag))]
     BadTag { tag: String },
-    #[error("{} would not be read as a tag there, or another tag would change", quoted(.tag).after("#"))]
+    #[error("{} would not be parsed as a tag there, or another tag would change", quoted(.tag).after("#"))]
     TagLost { tag: String },
-    #[error("{} cannot stand in a link", quoted(.target))]
+    #[error("a link cannot express {}", quoted(.target))]
     BadLinkTarget { target: String },
-    #[error("a link to {} would not be read as one there, or another link would change", quoted(.target))]
+    #[error("a link to {} would not be parsed as one there, or another link would change", quoted(.target))]
     LinkLost { target: String },
     #[error(transparent)]
     Property(#[from] PropertyError),
 }
 
-/// Whether new text put at `at` would stand on a line of its own.
+/// Whether new text put at `at` would be on its own line.
 pub(crate) fn begins_line(shown: &str, at: usize) -> bool {
     shown[..at].is_empty() || shown[..at].ends_with('\n')
 }

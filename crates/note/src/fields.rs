@@ -1,6 +1,8 @@
+//! Inline fields of the Dataview plugin.
+
 use std::ops::Range;
 
-/// A value written into the text, as the Dataview plugin reads it.
+/// A value in the text, as the Dataview plugin reads it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct InlineField {
     /// With the brackets, or from the key to the end of the line.
@@ -21,13 +23,13 @@ pub enum FieldForm {
     Round,
 }
 
-/// The key in front of the `::` of a line. Dataview lets marks stand before it (`**key**:: value`), and takes
-/// letters, digits, emoji, spaces, `_`, `/` and `-`.
+/// The key before the `::` of a line. Dataview allows marks before it (`**key**:: value`), and accepts letters, digits,
+/// emoji, spaces, `_`, `/` and `-`.
 pub(crate) fn line_key(text: &str, span: Range<usize>) -> Option<Range<usize>> {
     let written = &text[span.clone()];
     let start = written.find(|c: char| c.is_alphanumeric() || c == '_' || !c.is_ascii())?;
-    // `_key_` is a key in italics: Dataview drops the marks at the end, and shows the ones in front as part of the
-    // name only because its pattern calls `_` a letter. Nobody means them.
+    // `_key_` is a key in italics: Dataview drops the marks at the end, and shows the leading ones as part of the name
+    // only because its pattern counts `_` as a letter. They are never intended.
     let start = start + written[start..].len() - written[start..].trim_start_matches('_').len();
     let end = written.trim_end_matches(['_', '*', '~', '`']).trim_end().len();
     let key = written.get(start..end).filter(|key| !key.is_empty())?;
@@ -40,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_key_of_a_line_is_what_dataview_takes() {
+    fn the_key_of_a_line_is_parsed_like_dataview() {
         for (line, key) in [
             ("status", Some("status")),
             ("Due date ", Some("Due date")),

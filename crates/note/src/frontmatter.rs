@@ -1,14 +1,16 @@
+//! Finds the block of properties at the top of a note.
+
 use std::ops::Range;
 
 use crate::{YamlValue, properties};
 
-/// The properties at the top of a note, found by Obsidian's rule: the very first line is `---`, and a later
-/// line begins with `---`.
+/// The properties at the top of a note, found by Obsidian's rule: the very first line is `---`, and a later line starts
+/// with `---`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Frontmatter {
     /// The YAML between the fences.
     pub yaml: Range<usize>,
-    /// Both fences included; what follows is the body.
+    /// Including both fences; the body follows.
     pub span: Range<usize>,
 }
 
@@ -21,7 +23,7 @@ pub enum FrontmatterError {
 }
 
 impl Frontmatter {
-    /// Looks at shown text: no byte order mark, `\n` line ends.
+    /// Expects shown text: no byte order mark, `\n` line endings.
     pub fn find(text: &str) -> Option<Self> {
         let opener = text.split_inclusive('\n').next()?;
         let blank_rest = opener.strip_prefix("---")?.strip_suffix('\n')?;

@@ -1,10 +1,12 @@
+//! Content hashes, and the hashes that callers expect.
+
 use std::{fmt, str::FromStr};
 
 use sha2::{Digest, Sha256};
 
 use crate::quoted;
 
-/// What a written hash begins with.
+/// The prefix of a written hash.
 const PREFIX: &str = "sha256:";
 
 /// Identifies one exact content. Equal hashes mean equal bytes, so a caller may send one back to say
@@ -19,7 +21,7 @@ impl ContentHash {
         Self(Sha256::digest(bytes).into())
     }
 
-    /// As it was kept somewhere.
+    /// From stored bytes.
     pub fn from_bytes(bytes: [u8; 32]) -> Self {
         Self(bytes)
     }
@@ -40,14 +42,14 @@ impl ContentHash {
     }
 }
 
-/// The whole of it, as it is written.
+/// All of it, as written.
 impl FromStr for ContentHash {
     type Err = HashError;
 
     fn from_str(written: &str) -> Result<Self, HashError> {
         let refused = || HashError { given: written.chars().take(80).collect() };
         let hex = written.strip_prefix(PREFIX).ok_or_else(refused)?;
-        // `from_str_radix` alone would take a sign.
+        // `from_str_radix` alone would accept a sign.
         if hex.len() != 64 || !hex.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(refused());
         }
@@ -77,7 +79,7 @@ impl fmt::Debug for ContentHash {
     }
 }
 
-/// What a caller believes a hash to be: the whole of it, or a prefix long enough to be no accident.
+/// The hash that a caller expects: all of it, or a prefix long enough not to match by chance.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ExpectedHash {
     hex: String,
@@ -90,7 +92,7 @@ pub struct HashError {
 }
 
 impl ExpectedHash {
-    /// Shortest prefix that counts: it is compared with one file or part, so 32 bits do not fit by chance.
+    /// Shortest accepted prefix: it is compared with one file or part, so 32 bits do not match by chance.
     pub const MIN_DIGITS: usize = 8;
 
     pub fn parse(given: &str) -> Result<Self, HashError> {
@@ -133,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_is_read_as_it_is_written_and_only_as_a_whole() {
+    fn a_full_hash_parses_as_written() {
         let hash = ContentHash::of(b"x");
         assert_eq!(hash.to_string().parse(), Ok(hash));
         let hex = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b8";

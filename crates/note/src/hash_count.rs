@@ -1,9 +1,9 @@
-//! What this thread hashes, for tests that promise how often.
+//! Counts the hashes of this thread, for tests that promise a number.
 
 use std::cell::RefCell;
 
 thread_local! {
-    /// The lengths of what was hashed; nothing where nobody counts.
+    /// The lengths of hashed texts; `None` while not counting.
     static LENGTHS: RefCell<Option<Vec<usize>>> = const { RefCell::new(None) };
 }
 
@@ -11,7 +11,7 @@ pub(crate) fn add(length: usize) {
     LENGTHS.with_borrow_mut(|lengths| lengths.iter_mut().for_each(|lengths| lengths.push(length)));
 }
 
-/// What `work` gives, and the length of each text that was hashed for it.
+/// The result of `work`, and the length of each text that was hashed for it.
 pub fn hashed_during<T>(work: impl FnOnce() -> T) -> (T, Vec<usize>) {
     LENGTHS.set(Some(Vec::new()));
     let outcome = work();

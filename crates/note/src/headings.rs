@@ -1,3 +1,5 @@
+//! Headings and the sections they start.
+
 use std::ops::Range;
 
 use crate::span::{line_end, line_start, trim};
@@ -9,24 +11,24 @@ pub use find::HeadingMatch;
 pub(crate) use find::HeadingName;
 pub(crate) use normal::{heading_for_link, heading_key};
 
-/// A heading and what stands under it. Spans are offsets in the shown text.
+/// A heading and its section. Spans are offsets in the shown text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heading {
     pub level: u8,
     pub style: HeadingStyle,
-    /// Its words as written, without the `#` marks or the underline; markup and a block id are in it.
+    /// Its words as written, without the `#` marks or the underline; including markup and a block id.
     pub text: String,
-    /// Where they stand.
+    /// Their span.
     pub words: Range<usize>,
-    /// The heading itself, an underline included, indentation and the last line end not.
+    /// The heading itself, including an underline, without indentation and the last line ending.
     pub span: Range<usize>,
     /// Counted from 1.
     pub line: usize,
-    /// From the begin of its line to the next heading of any level.
+    /// From the start of its line to the next heading of any level.
     pub own: Range<usize>,
-    /// From the begin of its line to the next heading of the same or a higher level.
+    /// From the start of its line to the next heading of the same or a higher level.
     pub section: Range<usize>,
-    /// Where what stands under it begins: behind its line end.
+    /// Where the text under it starts: after its line ending.
     pub body: usize,
     /// The heading above it, as an index.
     pub parent: Option<usize>,
@@ -71,13 +73,13 @@ pub(crate) fn heading(text: &str, level: u8, span: Range<usize>) -> Option<Headi
     })
 }
 
-/// An underlined text may begin with `#` too: `#tag`.
+/// An underlined text may also start with `#`: `#tag`.
 fn is_atx(line: &str, level: u8) -> bool {
     let rest = line.trim_start_matches('#');
     line.len() - rest.len() == usize::from(level) && (rest.is_empty() || rest.starts_with([' ', '\t']))
 }
 
-/// The words of an ATX heading: what follows the marks, without a closing run of `#` behind a blank.
+/// The words of an ATX heading: the text after the marks, without a closing run of `#` after a blank.
 fn atx(text: &str, rest: Range<usize>) -> (HeadingStyle, Range<usize>) {
     let words = trim(text, rest.clone());
     let open = text[words.clone()].trim_end_matches('#');
@@ -89,7 +91,7 @@ fn atx(text: &str, rest: Range<usize>) -> (HeadingStyle, Range<usize>) {
     (HeadingStyle::ClosedAtx, words.start..words.start + open.trim_end().len())
 }
 
-/// Where the underline ends: Obsidian takes one line of text, and below it at the very margin nothing but marks.
+/// Where the underline ends: Obsidian accepts one line of text, and below it at the margin nothing but marks.
 fn setext_underline(text: &str, first_end: usize, end: usize) -> Option<usize> {
     let start = first_end + 1;
     let underline = text.get(start..line_end(text, start.min(text.len())))?;
@@ -98,7 +100,7 @@ fn setext_underline(text: &str, first_end: usize, end: usize) -> Option<usize> {
     (last && underline.chars().all(|c| c == mark)).then_some(start + underline.len())
 }
 
-/// Fills in what follows from the order of the headings: lines, parents and where sections end.
+/// Fills in what follows from the order of the headings: lines, parents and ends of sections.
 pub(crate) fn nest(text: &str, headings: &mut [Heading]) {
     let bytes = text.as_bytes();
     let mut above: Vec<usize> = Vec::new();

@@ -35,7 +35,8 @@ pub use edit::{
     BlankLines, EditError, EditResult, HunkRange, InsertSide, LineRange, LinkForm, LinkRelocation, LinkRetarget,
     MovedPart, MovedText, Occurrence, PartPlace, Patch, PatchContent, PatchError, PatchFailure, PatchMismatch,
     PatchOperation, PatchResult, PatchTarget, PropertyEdit, PropertyError, PropertyPath, ReplaceError, ReplaceResult,
-    SectionEdit, SectionPart, SectionPatch, SectionPatchError, TagEdit, TagPlaces, is_tag, is_tag_within, whole_lines,
+    SectionEdit, SectionPart, SectionPatch, SectionPatchError, TagEdit, TagPlaces, block_yaml, edit_yaml, is_tag,
+    is_tag_within, whole_lines,
 };
 pub use fields::{FieldForm, InlineField};
 pub use frontmatter::{Frontmatter, FrontmatterError};

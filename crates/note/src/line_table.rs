@@ -1,3 +1,5 @@
+//! Line numbers of positions.
+
 /// Finds the line of a place in a text, counted from 1 as editors show it.
 pub struct LineTable {
     line_ends: Vec<usize>,
@@ -12,7 +14,7 @@ impl LineTable {
         self.line_ends.partition_point(|end| *end < at) + 1
     }
 
-    /// Where the line begins that a place is on.
+    /// Where the line of a place starts.
     pub fn line_start(&self, at: usize) -> usize {
         self.line(at).checked_sub(2).map_or(0, |line| self.line_ends[line] + 1)
     }

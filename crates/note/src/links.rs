@@ -1,3 +1,5 @@
+//! Links with their parts.
+
 use std::{borrow::Cow, fmt, ops::Range};
 
 use crate::{Note, span::trim};
@@ -20,29 +22,29 @@ pub enum LinkKind {
     Wiki,
     /// `[alias](path#subpath "title")`
     Markdown,
-    /// `[alias][label]`, `[label][]` or `[label]`; path and subpath stand in the definition.
+    /// `[alias][label]`, `[label][]` or `[label]`; path and subpath are in the definition.
     Reference,
     /// `<https://…>` or the bare address.
     Url,
 }
 
-/// A link with its parts, each of them a span of the text it was read from.
+/// A link with its parts, each a span of the text it was parsed from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Link {
     pub kind: LinkKind,
-    /// What it leads to is shown in place: `![[…]]`, `![…](…)`.
+    /// Its target is shown in place: `![[…]]`, `![…](…)`.
     pub embed: bool,
     /// Leads to a file of the vault or within the note, not to the web.
     pub internal: bool,
-    /// The whole construct, a `!` in front included.
+    /// The whole construct, including a leading `!`.
     pub span: Range<usize>,
     /// Path and subpath; of a Markdown link with the `<>` around them, of a reference link its label.
     pub destination: Range<usize>,
-    /// What names the file, before the first `#`; empty if the link leads within the note.
+    /// The part that names the file, before the first `#`; empty if the link leads within the note.
     pub path: Range<usize>,
-    /// What names a place in the file, from the first `#` on.
+    /// The part that names a place in the file, from the first `#` on.
     pub subpath: Option<Range<usize>>,
-    /// The text to show instead of the target; of an image its alternative text. Without the size.
+    /// The text to show instead of the target; for an image its alternative text. Without the size.
     pub alias: Option<Range<usize>>,
     pub size: Option<EmbedSize>,
     /// Without its quotes.
@@ -66,7 +68,7 @@ impl fmt::Display for EmbedSize {
     }
 }
 
-/// `[label]: destination "title"`, which reference links lead to. Obsidian does not count it as a link.
+/// `[label]: destination "title"`, the target of reference links. Obsidian does not count it as a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkDefinition {
     pub span: Range<usize>,
@@ -81,15 +83,15 @@ pub struct LinkDefinition {
 /// A property whose whole value is a link.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PropertyLink {
-    /// The way to the value: `related.0`, `a.b.1`.
+    /// The path of the value: `related.0`, `a.b.1`.
     pub key: String,
-    /// The value as YAML reads it; the spans of `link` are spans of this text.
+    /// The value as parsed by YAML; the spans of `link` are spans of this text.
     pub value: String,
     pub link: Link,
-    /// The YAML value, quotes included, in the note.
+    /// The YAML value, including quotes, in the note.
     pub span: Range<usize>,
-    /// Where the value stands in the note, if it stands there without escapes: add it to a span of `link` to get a
-    /// span of the note.
+    /// The offset of the value in the note, if it is written without escapes: add it to a span of `link` to get a span
+    /// of the note.
     pub offset: Option<usize>,
 }
 
@@ -105,7 +107,7 @@ pub enum LinkPlace<'a> {
 }
 
 impl Note<'_> {
-    /// The definition that a reference link leads to: of several with one label the first.
+    /// The definition that a reference link leads to: of several with the same label the first.
     pub fn definition_of(&self, link: &Link) -> Option<&LinkDefinition> {
         let written = (link.kind == LinkKind::Reference).then(|| &self.text[link.destination.clone()])?;
         self.definitions.get(self.labels.find(written)?)
@@ -113,13 +115,13 @@ impl Note<'_> {
 }
 
 impl LinkDefinition {
-    /// A reference link to this definition, with the place where it leads in place of the label.
+    /// A reference link to this definition, with its destination in place of the label.
     pub fn followed_by(&self, link: &Link) -> Link {
         let Self { destination, path, subpath, internal, .. } = self.clone();
         Link { internal, destination, path, subpath, ..link.clone() }
     }
 
-    /// A definition is read like the destination of a Markdown link.
+    /// A definition is parsed like the destination of a Markdown link.
     pub fn as_link(&self) -> Link {
         let Self { span, destination, path, subpath, title, internal, .. } = self.clone();
         Link {
@@ -138,14 +140,14 @@ impl LinkDefinition {
 }
 
 impl Link {
-    /// The file that is meant, as Obsidian looks it up: without percent escapes (Markdown links only), plain spaces,
-    /// no space around it. Not in NFC: names of files are not either, and whoever resolves links brings both to it.
+    /// The target file, as Obsidian looks it up: without percent escapes (Markdown links only), plain spaces, trimmed.
+    /// Not in NFC: file names are not either, and the resolver normalises both.
     pub fn target<'t>(&self, text: &'t str) -> Cow<'t, str> {
         target::target(self.kind, &text[self.path.clone()])
     }
 
-    /// The address that a link to the web leads to, as it is written: without the `<>` around it, and with the scheme that
-    /// `<me@x.y>` leaves out.
+    /// The address of a link to the web, as written: without the `<>` around it, and with the scheme that `<me@x.y>`
+    /// omits.
     pub fn address<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let written = &text[self.destination.clone()];
         match self.kind {
@@ -154,7 +156,7 @@ impl Link {
         }
     }
 
-    /// The place in the file that is meant, as it is written.
+    /// The place in the file, as written.
     pub fn place<'t>(&self, text: &'t str) -> Option<LinkPlace<'t>> {
         Some(LinkPlace::of(&text[self.subpath.clone()?]))
     }
@@ -185,8 +187,8 @@ pub(crate) fn split_destination(text: &str, span: Range<usize>) -> (Range<usize>
     }
 }
 
-/// Whether a Markdown destination stays in the vault: it does unless it names a scheme. With a broken percent escape
-/// a link leads nowhere; an image is looked up as written.
+/// Whether a Markdown destination stays in the vault: it does unless it has a scheme. With a broken percent escape a
+/// link leads nowhere; an image is looked up as written.
 pub(crate) fn is_internal(destination: &str, image: bool) -> bool {
     destination.starts_with("./")
         || destination.starts_with("../")
@@ -202,7 +204,7 @@ pub(crate) fn size(text: &str, span: Range<usize>) -> Option<EmbedSize> {
     };
     let pixels = |digits: &str| {
         let digits = digits.trim();
-        // `parse` alone would take a sign.
+        // `parse` alone would accept a sign.
         digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
     };
     let height = match height {

@@ -1,9 +1,11 @@
+//! Comments, formulas, code, callouts and footnotes.
+
 use std::ops::Range;
 
 /// Text that Obsidian does not show: `%%…%%`. Links and tags in it count, headings and blocks do not.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Comment {
-    /// Both `%%` included; an unclosed one runs to the end of what it stands in.
+    /// Including both `%%`; an unclosed one runs to the end of its container.
     pub span: Range<usize>,
     pub content: Range<usize>,
     pub form: MarkForm,
@@ -19,7 +21,7 @@ pub struct MathSpan {
     pub form: MarkForm,
 }
 
-/// Whether a construct is part of a paragraph or a block of its own, which may hold blank lines.
+/// Whether a construct is part of a paragraph or a separate block, which may contain blank lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MarkForm {
     Inline,
@@ -29,9 +31,9 @@ pub enum MarkForm {
 /// Code, in which nothing else counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CodeSpan {
-    /// Backticks or fences included.
+    /// Including backticks or fences.
     pub span: Range<usize>,
-    /// Between them; in a list or a quote the prefixes of the lines are in it.
+    /// Between them; in a list or a quote this includes the prefixes of the lines.
     pub content: Range<usize>,
     pub kind: CodeKind,
 }
@@ -46,14 +48,14 @@ pub enum CodeKind {
     },
 }
 
-/// A quote that begins with `[!type]`.
+/// A quote that starts with `[!type]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Callout {
     /// The whole quote, without the last line end.
     pub span: Range<usize>,
-    /// The type as written, `note` in `[!note|wide]`; its case does not matter.
+    /// The type as written, `note` in `[!note|wide]`; case is ignored.
     pub kind: Range<usize>,
-    /// What follows a `|` in the brackets.
+    /// The text after a `|` in the brackets.
     pub metadata: Option<Range<usize>>,
     pub fold: Option<CalloutFold>,
     pub title: Option<Range<usize>>,
@@ -69,12 +71,12 @@ pub enum CalloutFold {
     Closed,
 }
 
-/// A note at the foot, or a reference to one.
+/// A footnote, or a reference to one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Footnote {
     pub kind: FootnoteKind,
     pub span: Range<usize>,
-    /// The name without `[^` and `]`; an inline footnote has none. Its case does not matter.
+    /// The name without `[^` and `]`; an inline footnote has none. Case is ignored.
     pub label: Option<Range<usize>>,
     /// The text of the note; a reference has none.
     pub content: Option<Range<usize>>,

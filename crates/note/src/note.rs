@@ -1,3 +1,5 @@
+//! A parsed note.
+
 use std::{borrow::Cow, ops::Deref};
 
 use crate::{
@@ -13,13 +15,13 @@ pub struct Note<'t> {
     structure: Cow<'t, NoteStructure>,
 }
 
-/// What stands in a note, without the text itself.
+/// The structure of a note, without the text itself.
 ///
-/// All parts of one kind are in the order of their begins.
+/// All parts of one kind are ordered by their starts.
 #[derive(Clone, Debug, PartialEq)]
 pub struct NoteStructure {
     pub frontmatter: Option<Frontmatter>,
-    /// What the frontmatter says, in document order, or why it cannot be read.
+    /// The values of the frontmatter, in document order, or why it cannot be parsed.
     pub properties: Result<Vec<Property>, FrontmatterError>,
     pub headings: Vec<Heading>,
     /// The parts that carry a `^name`.
@@ -40,12 +42,12 @@ pub struct NoteStructure {
 }
 
 impl<'t> Note<'t> {
-    /// Reads the structure of a shown text, in time and memory that grow no faster than the text.
+    /// Parses the structure of a shown text, in time and memory linear in the text.
     pub fn parse(text: &'t str) -> Self {
         Self { text, structure: Cow::Owned(NoteStructure::parse(text)) }
     }
 
-    /// A text whose structure is known already.
+    /// A text whose structure is already known.
     pub(crate) fn known(text: &'t str, structure: &'t NoteStructure) -> Self {
         Self { text, structure: Cow::Borrowed(structure) }
     }
@@ -92,7 +94,7 @@ impl NoteStructure {
         structure
     }
 
-    /// Comments are read last, and what encloses another thing ends after it.
+    /// Comments are parsed last, and an enclosing part ends after the enclosed one.
     fn sort(&mut self) {
         self.blocks.sort_by_key(|block| (block.span.start, block.marker.start));
         self.links.sort_by_key(|link| link.span.start);
@@ -119,7 +121,7 @@ pub(crate) mod parse_count {
         PARSES.set(PARSES.get() + 1);
     }
 
-    /// What `work` gives, and how many texts were parsed for it.
+    /// The result of `work`, and how many texts were parsed for it.
     pub(crate) fn during<T>(work: impl FnOnce() -> T) -> (T, usize) {
         let before = PARSES.get();
         let outcome = work();

@@ -1,4 +1,4 @@
-//! From text to structure: what a Markdown parser finds, and what it does not know of Obsidian's syntax.
+//! From text to structure: what a Markdown parser finds, and Obsidian's syntax that it does not know.
 
 mod brackets;
 mod leaf;
@@ -12,7 +12,7 @@ use pulldown_cmark::Options;
 
 pub(crate) use walk::walk;
 
-/// Wikilinks, tasks and formulas are ours: the parser's rules for them are not Obsidian's.
+/// Wikilinks, tasks and formulas are parsed here: the parser's rules for them are not Obsidian's.
 fn options() -> Options {
     Options::ENABLE_TABLES | Options::ENABLE_FOOTNOTES | Options::ENABLE_STRIKETHROUGH
 }

@@ -1,9 +1,9 @@
-//! Notes that are prompts: text with places where arguments go, as the Templater plugin writes them,
-//! `<% tp.mcpTools.prompt("name", "what to say") %>`.
+//! Notes that are prompts: text with placeholders for arguments, as the Templater plugin writes them, `<%
+//! tp.mcpTools.prompt("name", "what to say") %>`.
 
 use std::ops::Range;
 
-/// A place where an argument goes.
+/// A placeholder for an argument.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptSlot {
     pub span: Range<usize>,
@@ -14,7 +14,7 @@ pub struct PromptSlot {
 
 const CALL: &str = "tp.mcpTools.prompt";
 
-/// The places of a text, in order. What is not quite one is text.
+/// The placeholders of a text, in order. Anything malformed is text.
 pub fn prompt_slots(text: &str) -> Vec<PromptSlot> {
     let mut slots = Vec::new();
     let mut at = 0;
@@ -30,7 +30,7 @@ pub fn prompt_slots(text: &str) -> Vec<PromptSlot> {
     slots
 }
 
-/// The text with every place filled; what `value` has nothing for stays empty.
+/// The text with every placeholder filled in; those without a `value` are left empty.
 pub fn filled_prompt<'v>(text: &str, slots: &[PromptSlot], value: impl Fn(&str) -> Option<&'v str>) -> String {
     let mut filled = String::with_capacity(text.len());
     let mut end = 0;
@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_filled_and_the_rest_stays() {
+    fn placeholders_are_filled_and_other_text_is_kept() {
         let text = "<% no %> A <% tp.mcpTools.prompt(\"x\") %>, B <% tp.mcpTools.prompt('y') %>, A <% tp.mcpTools.prompt('x') %>.";
         let slots = prompt_slots(text);
         let value = |name: &str| (name == "x").then_some("<% tp.mcpTools.prompt('y') %>");

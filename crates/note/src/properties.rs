@@ -1,3 +1,5 @@
+//! The properties of a parsed note.
+
 use std::ops::Range;
 
 use crate::{
@@ -5,7 +7,7 @@ use crate::{
     YamlValue, links, tags::is_space, yaml,
 };
 
-/// Reads the properties between the fences, with spans of the note.
+/// Parses the properties between the fences, with spans of the note.
 pub(crate) fn read(text: &str, yaml: Range<usize>) -> Result<Vec<Property>, FrontmatterError> {
     match yaml::read(&text[yaml.clone()]) {
         Ok(YamlNode { content: NodeContent::Map(mut entries), .. }) => {
@@ -20,7 +22,7 @@ pub(crate) fn read(text: &str, yaml: Range<usize>) -> Result<Vec<Property>, Fron
 }
 
 impl Note<'_> {
-    /// The properties in document order; none if there are none or they cannot be read, as in Obsidian.
+    /// The properties in document order; empty if there are none or they cannot be parsed, as in Obsidian.
     pub fn readable_properties(&self) -> &[Property] {
         self.properties.as_deref().unwrap_or_default()
     }
@@ -32,7 +34,7 @@ impl Note<'_> {
         rest.iter().try_fold(&property.value, |node, step| node.get(step))
     }
 
-    /// The tags of the property `tags`. Obsidian no longer reads `tag`, and takes a single text as one tag.
+    /// The tags of the property `tags`. Obsidian no longer reads `tag`, and treats a single text as one tag.
     pub fn property_tags(&self) -> Vec<PropertyTag> {
         let tag = |(text, span): (&str, Range<usize>)| {
             let name = text.trim();
@@ -67,7 +69,7 @@ impl Note<'_> {
         match &node.content {
             NodeContent::Scalar(YamlValue::Text(value)) => found.extend(self.link_of(key, value, &node.span)),
             NodeContent::Scalar(_) => {}
-            // What an alias stands for has no place of its own in the text.
+            // The target of a YAML alias has no place in the text.
             NodeContent::Alias(_) => {}
             NodeContent::List(items) => {
                 for (index, item) in items.iter().enumerate() {
@@ -82,7 +84,7 @@ impl Note<'_> {
         }
     }
 
-    /// A value is a link only as a whole: `see [[x]]` is text. An embed is none.
+    /// A value is a link only as a whole: `see [[x]]` is text. An embed is not a link.
     fn link_of(&self, key: &str, value: &str, span: &Range<usize>) -> Option<PropertyLink> {
         let link = if value.starts_with("[[") && value.ends_with("]]") {
             links::wiki(value, 0, value.len(), false)?
@@ -209,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_behind_an_alias_is_found_once_where_it_is_written() {
+    fn a_link_behind_a_yaml_alias_is_found_once_where_it_is_written() {
         for (yaml, found) in [
             ("a: &x \"[[N]]\"\nb: *x\nc: [*x]\n", vec![("a", "\"[[N]]\"")]),
             ("a: &x ['[[N]]', y]\nb: *x\nd: {k: *x}\n", vec![("a.0", "'[[N]]'")]),

@@ -1,12 +1,10 @@
-//! Words that are not ours among words that are. Whoever reads an answer, a question or a log, a model or a person, has
-//! to see where a name from a note begins and ends; so everything from notes, callers and other clients goes through
-//! here.
+//! Quotes foreign text among our own words. The reader of an answer, a question or a log, model or person, has to see
+//! where a name from a note starts and ends; so everything from notes, callers and other clients goes through here.
 
 use std::{borrow::Cow, fmt};
 
-/// A name from elsewhere within a sentence: between backticks that it cannot contain, on one line, and without
-/// characters that nobody sees. What is escaped is escaped as in JSON, so a caller that copies it into an argument sends
-/// what was meant.
+/// A foreign name within a sentence: between backticks that it cannot contain, on one line, and without invisible
+/// characters. Escapes are those of JSON, so a caller that copies it into an argument sends the right value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Quoted<'a> {
     /// Ours, within the quotation: `^` of a block, `#` of a tag.
@@ -14,7 +12,7 @@ pub struct Quoted<'a> {
     text: &'a str,
 }
 
-/// As much of a name as anybody reads.
+/// Longer names are cut.
 const SHOWN: usize = 1_000;
 
 pub fn quoted(text: &str) -> Quoted<'_> {
@@ -22,12 +20,12 @@ pub fn quoted(text: &str) -> Quoted<'_> {
 }
 
 impl<'a> Quoted<'a> {
-    /// With a mark in front, inside the quotation.
+    /// With a leading mark, inside the quotation.
     pub fn after(self, mark: &'static str) -> Self {
         Self { mark, ..self }
     }
 
-    /// The text itself, to look something up; never to be said.
+    /// The text itself, for lookups; never for output.
     pub fn raw(self) -> &'a str {
         self.text
     }
@@ -47,18 +45,18 @@ impl fmt::Display for Quoted<'_> {
     }
 }
 
-/// A line between fences: backticks do no harm there, a line break would.
+/// A line between fences: backticks are harmless there, a line break is not.
 pub fn one_line(text: &str) -> Cow<'_, str> {
     escaped(text, hides)
 }
 
-/// Text of several lines for a person who decides by it: everything in it is seen, nothing moves the cursor or turns the
-/// direction of what stands beside it. For a model, text goes between fences as it is.
+/// Text of several lines for a person's decision: every character is visible, nothing moves the cursor or changes the
+/// direction of adjacent text. For a model, text goes between fences unchanged.
 pub fn visible(text: &str) -> Cow<'_, str> {
     escaped(text, |c| hides(c) && !matches!(c, '\n' | '\t'))
 }
 
-/// JSON for a terminal: the same value, and only characters in it that are seen.
+/// JSON for a terminal: the same value, with only visible characters.
 pub fn visible_json(json: &str) -> Cow<'_, str> {
     if !json.contains(hides_in_json) {
         return Cow::Borrowed(json);
@@ -70,13 +68,13 @@ pub fn visible_json(json: &str) -> Cow<'_, str> {
     Cow::Owned(written)
 }
 
-/// Its own line breaks stand between values; those in values are escaped already.
+/// Its own line breaks are between values; those in values are already escaped.
 fn hides_in_json(c: char) -> bool {
     hides(c) && c != '\n'
 }
 
 fn escaped(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
-    // The joiners of emoji and of some scripts are part of what is seen, where they join something.
+    // The joiners of emoji and of some scripts are visible where they join something.
     let mut chars = text.chars().peekable();
     let mut before = '\0';
     let joins = |before: char, after: Option<char>| {
@@ -102,7 +100,7 @@ fn escaped(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
         let joined = is_joiner(c) && joins(before, chars.peek().copied());
         match c {
             _ if joined => written.push(c),
-            // Where there are escapes, this would pass for one.
+            // Among escapes, this would pass for one.
             '\\' => written += "\\\\",
             '\n' if hidden(c) => written += "\\n",
             '\r' if hidden(c) => written += "\\r",
@@ -125,7 +123,8 @@ fn is_joiner(c: char) -> bool {
     matches!(c, '\u{200c}' | '\u{200d}')
 }
 
-/// Whether a character is not seen, ends a line, or changes how others are seen. Joiners are judged by their neighbours.
+/// Whether a character is invisible, ends a line, or changes how others are displayed. Joiners depend on their
+/// neighbours.
 fn hides(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -135,8 +134,8 @@ fn hides(c: char) -> bool {
             | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// What of a text stands in no quotation, neither between backticks nor between fences. For tests that let notes speak
-/// and look where their words come out.
+/// The text outside quotations, neither between backticks nor between fences. For tests that look for planted words in
+/// output.
 #[doc(hidden)]
 pub fn outside_quotations(text: &str) -> String {
     let mut outside = String::new();

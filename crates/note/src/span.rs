@@ -1,4 +1,4 @@
-//! Small steps on spans of one text.
+//! Small operations on spans of a text.
 
 use std::ops::Range;
 
@@ -25,8 +25,8 @@ pub(crate) fn line_end(text: &str, at: usize) -> usize {
     memchr::memchr(b'\n', &text.as_bytes()[at..]).map_or(text.len(), |newline| at + newline)
 }
 
-/// Whether nothing but blanks stands on the line that begins at `at`, or there is no such line.
+/// Whether the line that starts at `at` is blank, or there is no such line.
 pub(crate) fn is_blank_line(text: &str, at: usize) -> bool {
-    // Other whitespace than these two is text to a Markdown parser.
+    // Whitespace other than these two is text to a Markdown parser.
     text[at..line_end(text, at)].trim_matches([' ', '\t']).is_empty()
 }

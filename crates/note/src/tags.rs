@@ -1,9 +1,11 @@
+//! Tags in the text and in properties.
+
 use std::ops::Range;
 
 /// A `#tag` in the text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag {
-    /// The `#` included.
+    /// Including the `#`.
     pub span: Range<usize>,
 }
 
@@ -19,11 +21,11 @@ impl Tag {
 pub struct PropertyTag {
     /// Without a leading `#`.
     pub name: String,
-    /// The YAML value that says it, quotes included.
+    /// Its YAML value, including quotes.
     pub span: Range<usize>,
 }
 
-/// How many bytes of `rest`, which follows a `#`, belong to the tag; 0 if it is none. Digits alone are a number.
+/// How many bytes of `rest`, which follows a `#`, belong to the tag; 0 if there is no tag. Digits alone are a number.
 pub(crate) fn tag_length(rest: &str) -> usize {
     let length = name_length(rest);
     if rest.as_bytes()[..length].iter().all(u8::is_ascii_digit) { 0 } else { length }
@@ -48,7 +50,7 @@ fn ends_tag(c: char) -> bool {
         || ('\u{2e00}'..='\u{2e7f}').contains(&c)
 }
 
-/// Whitespace as JavaScript's patterns know it, which are the ones Obsidian reads tags and links with.
+/// Whitespace as in JavaScript's patterns, which Obsidian uses to parse tags and links.
 pub(crate) fn is_space(c: char) -> bool {
     (c.is_whitespace() && c != '\u{85}') || c == '\u{feff}'
 }

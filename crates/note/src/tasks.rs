@@ -1,3 +1,5 @@
+//! Tasks.
+
 use std::ops::Range;
 
 use crate::{
@@ -12,13 +14,13 @@ pub use fields::{TaskField, TaskFieldKind};
 /// A list item with a box: `- [x] text`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Task {
-    /// Which of the list items it is; nesting, marker and spans stand there.
+    /// Its list item, which has nesting, marker and spans.
     pub item: usize,
-    /// The character in the box. A space means open; Obsidian takes every other one for done.
+    /// The character in the box. A space means open; Obsidian treats every other one as done.
     pub status: char,
     /// `[x]`
     pub checkbox: Range<usize>,
-    /// The rest of the line, fields and block id included.
+    /// The rest of the line, including fields and block id.
     pub text: Range<usize>,
     /// What the Tasks plugin reads from the end of the line, in the order of the text.
     pub fields: Vec<TaskField>,
@@ -30,7 +32,7 @@ impl Task {
     }
 }
 
-/// The task that the content of a list item is, if it begins with a box.
+/// The task in the content of a list item, if it starts with a box.
 pub(crate) fn task(text: &str, content: usize, end: usize) -> Option<Task> {
     let inner = text.get(content..end.max(content))?.strip_prefix('[')?;
     let mut characters = inner.chars();

@@ -1,3 +1,5 @@
+//! Line endings, the byte order mark, and the text that callers see.
+
 use std::borrow::Cow;
 
 pub(crate) const BOM: &str = "\u{feff}";
@@ -17,20 +19,20 @@ pub struct NotUtf8 {
     pub valid_up_to: usize,
 }
 
-/// How the text that callers see differs from the text of the file: no byte order mark, `\n` line ends.
+/// How the text that callers see differs from the text of the file: no byte order mark, `\n` line endings.
 #[derive(Debug)]
 pub(crate) struct ShownText {
-    /// Nothing where it is the text of the file itself, behind its byte order mark.
+    /// `None` if it is the text of the file itself, after its byte order mark.
     shown: Option<String>,
     /// Offsets in the shown text of each `\n` whose `\r` is not shown.
     folded: Vec<usize>,
     pub(crate) eol: LineEnding,
-    /// What new lines get; for mixed files the commonest ending.
+    /// What new lines get; for mixed files the most common ending.
     pub(crate) line_end: &'static str,
 }
 
 impl ShownText {
-    /// Of a file that has no carriage return in it.
+    /// For a file without carriage returns.
     pub(crate) const PLAIN: Self = Self { shown: None, folded: Vec::new(), eol: LineEnding::Lf, line_end: "\n" };
 
     pub(crate) fn of(raw: &str) -> Self {
@@ -75,14 +77,14 @@ impl ShownText {
         self.shown.as_deref().unwrap_or_else(|| raw.strip_prefix(BOM).unwrap_or(raw))
     }
 
-    /// How many bytes of line ends before a place of the shown text are not shown.
+    /// How many bytes of line endings before a place of the shown text are not shown.
     pub(crate) fn folded_before(&self, at: usize) -> usize {
         self.folded.partition_point(|folded| *folded < at)
     }
 }
 
-/// What callers see of a file, whatever its bytes are: without a byte order mark, with `\n` line ends, and with `\u{fffd}`
-/// for what is not UTF-8.
+/// A file as shown to callers, for any bytes: without a byte order mark, with `\n` line endings, and with `\u{fffd}`
+/// for invalid UTF-8.
 pub fn shown_text(bytes: &[u8]) -> Cow<'_, str> {
     let body = bytes.strip_prefix(BOM.as_bytes()).unwrap_or(bytes);
     match String::from_utf8_lossy(body) {
@@ -91,7 +93,7 @@ pub fn shown_text(bytes: &[u8]) -> Cow<'_, str> {
     }
 }
 
-/// The text with every line end as `\n`.
+/// The text with every line ending as `\n`.
 pub(crate) fn plain_line_ends(text: &str) -> Cow<'_, str> {
     if text.contains('\r') { Cow::Owned(text.replace("\r\n", "\n").replace('\r', "\n")) } else { Cow::Borrowed(text) }
 }

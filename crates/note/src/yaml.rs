@@ -1,3 +1,5 @@
+//! YAML values and how they are parsed.
+
 use std::{borrow::Cow, ops::Range};
 
 use granit_parser::ScalarStyle;
@@ -11,7 +13,7 @@ mod simple;
 pub(crate) use document::YamlDocument;
 pub(crate) use reader::MAX_DEPTH;
 
-/// A YAML value after the core schema of YAML 1.2, as Obsidian reads it: `yes` is a word, dates are words.
+/// A YAML value in the core schema of YAML 1.2, as Obsidian reads it: `yes` is a word, dates are words.
 #[derive(Clone, Debug, PartialEq)]
 pub enum YamlValue {
     Null,
@@ -25,7 +27,7 @@ pub enum YamlValue {
 }
 
 impl YamlValue {
-    /// How many lists and maps stand in each other.
+    /// How many lists and maps are nested.
     pub(crate) fn depth(&self) -> usize {
         let mut deepest = 0;
         let mut left = vec![(self, 0)];
@@ -51,17 +53,17 @@ pub(crate) struct YamlError {
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum YamlProblem {
-    #[error("the property {} stands there twice", quoted(.name))]
+    #[error("the property {} occurs twice", quoted(.name))]
     Repeated { name: String },
     #[error("{0}")]
     Other(String),
 }
 
-/// A YAML value with where it stands: spans are of the text it was read from.
+/// A YAML value with its position: spans refer to the text it was parsed from.
 #[derive(Clone, Debug, PartialEq)]
 pub struct YamlNode {
     /// The value as written, with its quotes, brackets or block header, without tag, anchor and comments. An absent
-    /// value has an empty span where it would stand.
+    /// value has an empty span where it would be.
     pub span: Range<usize>,
     pub content: NodeContent,
 }
@@ -72,7 +74,7 @@ pub enum NodeContent {
     Scalar(YamlValue),
     List(Vec<YamlNode>),
     Map(Vec<Property>),
-    /// `*name`, and what it stands for.
+    /// `*name`, and its target.
     Alias(YamlValue),
 }
 
@@ -126,20 +128,20 @@ pub(crate) fn parse(yaml: &str) -> Result<YamlValue, YamlError> {
     read(yaml).map(|node| node.to_value())
 }
 
-/// Reads one YAML document; an empty one is null.
+/// Parses one YAML document; an empty one is null.
 pub(crate) fn read(yaml: &str) -> Result<YamlNode, YamlError> {
     simple::read(yaml).map_or_else(|| reader::read(yaml).map(YamlDocument::into_node), Ok)
 }
 
-/// A YAML file that is not a note, such as a base: its one value with where its parts stand. The line of a fault is
+/// A YAML file that is not a note, such as a base: its one value with the positions of its parts. The line of an error is
 /// counted from 1.
 pub fn read_yaml(yaml: &str) -> Result<YamlNode, (usize, String)> {
     read(yaml).map_err(|error| (error.line, error.problem.to_string()))
 }
 
-/// Reads one YAML document with its comments, anchors and aliases.
+/// Parses one YAML document with its comments, anchors and aliases.
 pub(crate) fn document(yaml: &str) -> Result<YamlDocument, YamlError> {
-    // What is simple has none of them.
+    // A simple document has none of them.
     let simple = simple::read(yaml).map(|root| YamlDocument { root: Some(root), ..YamlDocument::default() });
     simple.map_or_else(|| reader::read(yaml), Ok)
 }
@@ -259,9 +261,9 @@ mod tests {
         assert!(parse(&"[".repeat(5000)).is_err());
     }
 
-    /// What Obsidian's reader says to the same texts.
+    /// How Obsidian's parser reads the same texts.
     #[test]
-    fn a_tab_is_no_indentation() {
+    fn a_tab_is_not_indentation() {
         for (yaml, line) in [
             ("a:\n\tb: 1\n", 2),
             ("a:\n\t- x\n", 2),
@@ -304,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_yaml_says_on_which_line() {
+    fn invalid_yaml_is_reported_with_its_line() {
         let error = parse("a: 1\nb: c: d\n").unwrap_err();
         assert_eq!(error.line, 2, "{error:?}");
     }

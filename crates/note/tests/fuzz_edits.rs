@@ -1,5 +1,5 @@
-//! Every edit on notes of every kind: nothing panics, and nothing outside the addressed part changes. A short run as
-//! a test; `BOLERO_RANDOM_ITERATIONS` makes it longer, `cargo bolero test` gives it to a fuzzer.
+//! Every edit on notes of every kind: nothing panics, and nothing outside the addressed part changes. A short run as a
+//! test; `BOLERO_RANDOM_ITERATIONS` makes it longer, `cargo bolero test` gives it to a fuzzer.
 
 use std::ops::Range;
 
@@ -59,7 +59,7 @@ const PIECES: [&str; 48] = [
 ];
 
 fn note(bytes: &[u8]) -> Vec<u8> {
-    // Bytes beyond the pieces stand for themselves, so that files which are no text occur too.
+    // Bytes beyond the pieces are used literally, so that files which are not text occur too.
     let mut file = Vec::new();
     for byte in bytes {
         match PIECES.get(usize::from(*byte) % 60) {
@@ -70,8 +70,8 @@ fn note(bytes: &[u8]) -> Vec<u8> {
     file
 }
 
-/// Whether an edit, if it was made, left everything outside of a part as it was, and what the new document knows of
-/// itself is what would be read in its bytes.
+/// Whether an edit, if it was made, left everything outside a part unchanged, and the new document's own parse matches
+/// its bytes.
 fn keeps(document: &Document, part: Range<usize>, outcome: Result<EditResult, EditError>) {
     let Ok(edited) = outcome else { return };
     let (file, new) = (document.bytes(), edited.document.bytes());
@@ -111,7 +111,7 @@ fn ranges() {
         let outcome = document.replace_range(a..b, content);
         if let (Ok(edited), false) = (outcome, document.eol() == LineEnding::Mixed) {
             let new = &edited.document;
-            // A text that lost its only line end forgot what kind it was.
+            // A text that lost its only line ending forgot its kind.
             if new.eol() == document.eol() {
                 let back = new.replace_range(edited.span, &document.shown()[a..b]);
                 assert_eq!(back.unwrap().document, *document);
@@ -156,13 +156,13 @@ fn sections() {
         for edit in [Document::replace_body, Document::append_to_section, Document::prepend_to_section] {
             let outcome = edit(document, &section, content);
             if let Ok(edited) = &outcome {
-                // The heading is there, and all before it and behind its section.
+                // The heading is there, and everything before it and after its section.
                 let new = &edited.document;
                 let after = new.note();
                 let index = note.headings.iter().position(|other| other == heading).unwrap();
                 assert_eq!(after.headings[index].text, heading.text);
                 assert_eq!(after.headings[index].section.start, heading.section.start);
-                // What was named before and behind the section still is.
+                // Blocks named before and after the section still are.
                 let outside =
                     |block: &&Block| block.span.end.max(block.marker.end) <= heading.body || block.span.start >= end;
                 let ids: Vec<&str> = after.blocks.iter().map(|block| &*block.id).collect();
@@ -197,7 +197,7 @@ fn headings_and_blocks() {
                 block.marker.clone(),
                 document.rename_block_id(block, if a % 2 == 0 { "new-id" } else { "n" }),
             );
-            // What a block says already can be said to it again.
+            // The current content of a block can be set again.
             if let Ok(edited) = document.replace_block(block, &document.shown()[block.span.clone()]) {
                 let new = &edited.document;
                 assert!(new.note().find_block(&block.id).is_some());
@@ -276,7 +276,7 @@ fn missing_headings_and_blocks() {
     });
 }
 
-/// Text without what the engine may add or drop at its ends, and without its kind of line ends.
+/// Text without what the engine may add or drop at its ends, and without its kind of line endings.
 fn words(text: &str) -> Vec<&str> {
     text.split_whitespace().collect()
 }
@@ -315,11 +315,11 @@ fn patched_sections() {
                 let index = note.headings.iter().position(|other| other == meant).unwrap();
                 let found = &after.headings[index];
                 assert_eq!((&found.text, found.section.start), (&meant.text, meant.section.start));
-                // All that was there still is, or it was to be replaced; and nothing of the new text got out.
+                // Everything is still there, or was to be replaced; and the new text stayed inside.
                 let body = words(&new.shown()[found.body..found.section.end]).concat();
                 if operation != PatchOperation::Replace {
                     let old = words(&shown[meant.body..meant.section.end]).concat();
-                    // The id of the heading itself may stand below it, and stays there.
+                    // The id of the heading itself may be below it, and stays there.
                     let mut left = body.chars();
                     assert!(old.chars().all(|c| left.any(|there| there == c)), "{body:?} has not {old:?}");
                     // Items take the marks of the list that they join.
@@ -337,7 +337,7 @@ fn patched_sections() {
             let new = &patched.document;
             let after = new.note();
             assert!(after.find_block(&patched.target).is_some());
-            // What was named before and behind it still is; what stood within may have been replaced.
+            // Blocks named before and after it still are; those within may have been replaced.
             let apart = |other: &&Block| {
                 let whole = other.span.start.min(other.marker.start)..other.span.end.max(other.marker.end);
                 whole.end <= meant.span.start || whole.start >= meant.span.end.max(meant.marker.end)
@@ -407,7 +407,7 @@ fn tags_and_links() {
         let tags: Vec<Range<usize>> = note.tags.iter().map(|tag| tag.span.clone()).collect();
         let all = tags.first().map_or(0, |tag| tag.start)..tags.last().map_or(0, |tag| tag.end);
         keeps(document, all.clone(), document.rename_tags(&tags, "renamed/tag"));
-        // A line of tags goes as a whole, at the end with the blank line before it.
+        // A line of tags is removed as a whole, at the end with the blank line before it.
         let shown = document.shown();
         let line = shown[..all.start].rfind('\n').map_or(0, |at| at + 1);
         let line_end = shown[all.end..].find('\n').map_or(shown.len(), |at| all.end + at + 1);
@@ -572,7 +572,7 @@ fn a_patch_of_whole_texts_leads_from_one_to_the_other() {
         }
         match document.apply_patch(&Patch::parse(&patch).unwrap()) {
             Ok(edited) => assert_eq!(edited.document.shown(), wanted.shown()),
-            // A file that mixes line ends may not allow it; then nothing happens.
+            // A file with mixed line endings may not allow it; then nothing happens.
             Err(failure) => assert_eq!(failure, PatchFailure::Edit(EditError::MergedLineEnds)),
         }
     });

@@ -1,4 +1,4 @@
-//! What must hold for every edit of properties, whatever they look like.
+//! Requirements for every edit of properties, of any form.
 
 use lapidary_note::{
     Document, EditError, EditResult, Frontmatter, PropertyEdit, PropertyError, PropertyPath, YamlValue,
@@ -175,7 +175,7 @@ fn keeps_comments(before: &[u8], after: &[u8]) -> bool {
     lines(before).filter(|line| line.starts_with('#')).all(|comment| left.any(|line| line == comment))
 }
 
-/// What is left of the file when its properties are taken out.
+/// The rest of the file when its properties are taken out.
 fn body(file: &[u8]) -> Vec<u8> {
     let text = Document::open(file.to_vec()).expect("text");
     let end = Frontmatter::find(text.shown()).map_or(0, |block| text.file_span(block.span).end);
@@ -262,7 +262,7 @@ proptest! {
                 }
             }
             Err(EditError::Property(PropertyError::Missing { .. })) => prop_assert_eq!(from.find(&before), None),
-            // Rather not at all than without the comment on it.
+            // Rather not at all than without its comment.
             Err(EditError::Property(PropertyError::Unsafe { .. })) => prop_assert!(file.contains('#')),
             Err(error) => prop_assert!(false, "{error}"),
         }

@@ -1,4 +1,4 @@
-//! Laws that hold for any text: spans cut out exactly what they say, line ends do not matter, and time is linear.
+//! Laws for any text: spans cut out exactly the right text, line endings do not matter, and time is linear.
 
 mod structure {
     mod fuzz;

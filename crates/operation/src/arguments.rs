@@ -1,5 +1,5 @@
-//! Arguments against a schema: what can only be meant in one way is repaired and said, everything else is refused
-//! with its place and the nearest known name.
+//! Checks arguments against a schema: input with only one possible reading is repaired and reported, everything else is
+//! refused with its place and the nearest known name.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::{
     renamed::successor_of_argument,
 };
 
-/// Arguments that fit the schema, and what had to be repaired for that.
+/// Arguments that fit the schema, and the repairs that made them fit.
 #[derive(Debug, PartialEq)]
 pub struct CheckedArguments {
     pub arguments: Map<String, Value>,
@@ -30,7 +30,7 @@ pub fn check_arguments(
     if check.problems.is_empty() {
         return Ok(CheckedArguments { arguments, repairs: check.repairs });
     }
-    // The first few are enough to go on, and an answer must not grow with the nonsense that was sent.
+    // The first few are enough to go on, and an answer must not grow with bad input.
     check.problems.truncate(MOST_PROBLEMS);
     Err(Reason::InvalidArguments { tool: tool.to_owned(), problems: check.problems })
 }
@@ -53,7 +53,7 @@ impl ArgumentCheck {
         let properties = schema.get("properties").and_then(Value::as_object).unwrap_or(&no_properties);
         let closed = schema.get("additionalProperties") == Some(&Value::Bool(false));
         let mut checked = Map::new();
-        // Only a key that is none of the names has to be compared with others.
+        // Only an unknown key is compared with the known names.
         let has_unknown = closed && given.keys().any(|key| !properties.contains_key(key));
         let mut spellings: HashMap<Vec<String>, usize> = HashMap::new();
         for key in given.keys().filter(|_| has_unknown) {
@@ -61,13 +61,13 @@ impl ArgumentCheck {
         }
         for (key, value) in given {
             let Some(name) = self.name(at, &key, properties, &spellings, closed) else { continue };
-            // `null` for an optional argument means that it is left out.
+            // `null` for an optional argument means that it is omitted.
             let known = properties.get(&name);
             if value.is_null() && known.is_some() && !is_required(schema, &name) && !allows_null(known) {
                 continue;
             }
-            // So does an empty text, which many clients send for every field that a model left empty. Whoever expects a
-            // hash has to name one.
+            // So does an empty string, which many clients send for every field that a model left empty. An expected
+            // hash has to be given.
             if value == "" && is_optional_text(known) && !is_required(schema, &name) && !name.starts_with("expected") {
                 continue;
             }
@@ -89,7 +89,7 @@ impl ArgumentCheck {
         checked
     }
 
-    /// The name of the argument that a key means.
+    /// The name of the argument that a key refers to.
     fn name(
         &mut self,
         at: &str,
@@ -103,7 +103,7 @@ impl ArgumentCheck {
         }
         let meant = words(key);
         let mut folded = properties.keys().filter(|name| words(name) == meant);
-        // Two spellings of one name are two readings: which of them counts?
+        // Two spellings of one name are ambiguous: which of them counts?
         if let (Some(name), None, Some(1)) = (folded.next(), folded.next(), spellings.get(&meant)) {
             self.repairs.push(format!("{} was read as `{name}`", quoted(&join(at, key))));
             return Some(name.clone());
@@ -194,7 +194,7 @@ impl ArgumentCheck {
     }
 
     fn text(&mut self, at: &str, schema: &Map<String, Value>, text: String) -> Value {
-        // A file with one is no text any more, and nobody could edit it.
+        // A file with one is no longer text and could not be edited afterwards.
         if text.contains('\0') {
             self.problem(at, "must not hold a NUL character");
         }
@@ -221,8 +221,8 @@ impl ArgumentCheck {
         given
     }
 
-    /// Clients send structured values as text, and one value where a list is meant. Where only one reading is
-    /// possible, that is the one.
+    /// Clients send structured values as text, and one value where a list is expected. If only one reading is possible,
+    /// it is used.
     fn repair(&mut self, at: &str, wanted: &str, schema: &Map<String, Value>, given: Value) -> Value {
         let Value::String(text) = &given else { return given };
         let parsed = serde_json::from_str::<Value>(text).ok().filter(|value| wanted != "string" && fits(wanted, value));
@@ -237,7 +237,7 @@ impl ArgumentCheck {
             }
             "object" => match only_text_field(schema) {
                 Some((name, mut object)) => {
-                    // What the list shows in its place needs no word.
+                    // Values shown in a short form in the list need no notice.
                     if !schema.contains_key(listed::SHORT) {
                         self.repairs.push(format!("{} was read as its {}", quoted(at), quoted(&name)));
                     }
@@ -276,8 +276,8 @@ fn item_type(schema: &Map<String, Value>) -> Option<&str> {
     schema.get("items")?.get("type")?.as_str()
 }
 
-/// The one field of an object that a bare text can stand for, and the object's constant fields. Where nothing is required,
-/// that is the only one that takes any text.
+/// The one field of an object that a bare string can stand for, and the object's constant fields. If nothing is
+/// required, it is the only field that takes any text.
 fn only_text_field(schema: &Map<String, Value>) -> Option<(String, Map<String, Value>)> {
     let properties = schema.get("properties")?.as_object()?;
     let mut constants = Map::new();
@@ -307,7 +307,7 @@ fn is_required(schema: &Map<String, Value>, name: &str) -> bool {
     schema.get("required").and_then(Value::as_array).is_some_and(|required| required.contains(&json!(name)))
 }
 
-/// A field that takes text and nothing else, or `null` beside it, and means nothing else where it is left out.
+/// A field that takes only text, or text and `null`, and has no meaning when omitted.
 fn is_optional_text(schema: Option<&Value>) -> bool {
     let Some(schema) = schema.filter(|schema| schema.get("default").is_none_or(Value::is_null)) else { return false };
     let is_text = |schema: &Value| schema["type"] == "string";
@@ -316,7 +316,7 @@ fn is_optional_text(schema: Option<&Value>) -> bool {
     is_text(schema) || choices.is_some_and(|choices| choices.iter().all(text_or_null))
 }
 
-/// A field without a type takes any JSON, `null` included, and so does one that lists it.
+/// A field without a type takes any JSON, including `null`, and so does one that lists it.
 fn allows_null(schema: Option<&Value>) -> bool {
     let says_nothing =
         |schema: &Value| ["type", "anyOf", "oneOf", "enum", "const"].iter().all(|key| schema.get(key).is_none());

@@ -1,5 +1,5 @@
-//! What a call may hold in memory, whatever it is given. Asked wherever something can grow beyond what was read or sent,
-//! before it is made: each answer is a refusal that names the limit.
+//! What a call may hold in memory. Checked before anything is built that can grow beyond what was read or sent; each
+//! violation is a refusal that names the limit.
 
 use std::cell::Cell;
 
@@ -31,22 +31,22 @@ impl MemoryBudget {
         Self { limits, change: Cell::new(0), reply: Cell::new(0) }
     }
 
-    /// The largest text that an edit may make.
+    /// The largest text that an edit may produce.
     pub fn file_bytes(&self) -> usize {
         usize::try_from(self.limits.file_bytes).unwrap_or(usize::MAX)
     }
 
-    /// That an edit would make more of a file than a file may have.
+    /// The refusal for an edit that would exceed the size limit of a file.
     pub fn file_too_large(&self, path: &VaultPath, bytes: usize) -> Reason {
         Reason::ResultTooLarge { path: path.clone(), bytes: bytes as u64, limit: self.limits.file_bytes }
     }
 
-    /// One more file for a change that is being gathered.
+    /// Adds one more file to a change that is being collected.
     pub fn gather(&self, change: &Change) -> Result<(), Reason> {
         self.hold(self.change.get().saturating_add(held(change)))
     }
 
-    /// All that a change holds so far, in place of what was counted before.
+    /// Everything that a change holds so far, replacing the previous count.
     pub fn hold_all(&self, changes: &ChangeSet) -> Result<(), Reason> {
         self.hold(changes.changes.iter().map(held).fold(0, u64::saturating_add))
     }
@@ -57,7 +57,7 @@ impl MemoryBudget {
         if bytes > limit { Err(Reason::ChangeTooLarge { bytes, limit }) } else { Ok(()) }
     }
 
-    /// So many more bytes of an answer whose parts repeat what is in a note.
+    /// Adds bytes to an answer whose parts repeat text of a note.
     pub fn answer(&self, bytes: usize) -> Result<(), Reason> {
         let bytes = self.reply.get().saturating_add(bytes as u64);
         self.reply.set(bytes);
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_gathered_counts_together_and_a_change_is_counted_anew() {
+    fn collected_files_add_up_and_a_change_is_counted_again() {
         let budget = MemoryBudget::new(MemoryLimits { file_bytes: 10, change_bytes: 20, reply_bytes: 5 });
         assert!(budget.gather(&create(10)).is_ok() && budget.gather(&create(10)).is_ok());
         assert_eq!(budget.gather(&create(1)).unwrap_err().kind(), ReasonKind::BudgetExceeded);

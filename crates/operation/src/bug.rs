@@ -1,4 +1,4 @@
-//! Faults of the server itself. A caller learns an id; place and cause are in the log under the same id.
+//! Faults of the server itself. A caller gets an id; place and cause are in the log under the same id.
 
 use std::{
     cell::RefCell,
@@ -8,7 +8,7 @@ use std::{
     panic::{AssertUnwindSafe, Location, PanicHookInfo, catch_unwind},
 };
 
-/// Something that cannot happen, and did. Made by [`bug!`](crate::bug) and [`catch_panic`], which log it.
+/// Something that should be impossible happened. Created by [`bug!`](crate::bug) and [`catch_panic`], which log it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bug {
     id: u32,
@@ -17,12 +17,12 @@ pub struct Bug {
 }
 
 thread_local! {
-    /// The last panic of this thread, from the panic hook to whoever catches it.
+    /// The last panic of this thread, passed from the panic hook to the code that catches it.
     static LAST_PANIC: RefCell<Option<Bug>> = const { RefCell::new(None) };
 }
 
 impl Bug {
-    /// What a caller can report, and what the line in the log begins with.
+    /// What a caller can report, and what the log line starts with.
     pub fn id(&self) -> String {
         format!("b-{:08x}", self.id)
     }
@@ -36,7 +36,7 @@ impl Bug {
         &self.what
     }
 
-    /// For [`bug!`](crate::bug) alone.
+    /// Only for [`bug!`](crate::bug).
     #[doc(hidden)]
     #[track_caller]
     pub fn report(what: fmt::Arguments<'_>) -> Self {
@@ -44,7 +44,7 @@ impl Bug {
     }
 
     fn logged(at: String, what: String) -> Self {
-        // Keys that differ with every call are all that is needed here, so no generator of random numbers is.
+        // Keys that differ with every call are enough here, so no random number generator is needed.
         let id = (RandomState::new().build_hasher().finish() >> 32) as u32;
         let bug = Self { id, at, what };
         tracing::error!(id = %bug.id(), at = %bug.at, "internal error: {}", bug.what);
@@ -52,8 +52,8 @@ impl Bug {
     }
 }
 
-/// Logs that something impossible happened and makes a [`Reason`](crate::Reason) of it. The arguments are those of
-/// `format!`; they go into the log, so they may not contain text or properties of notes, paths or tokens.
+/// Logs that something impossible happened and turns it into a [`Reason`](crate::Reason). The arguments are those of
+/// `format!`; they go into the log, so they must not contain text or properties of notes, paths or tokens.
 #[macro_export]
 macro_rules! bug {
     ($($what:tt)+) => {
@@ -61,28 +61,27 @@ macro_rules! bug {
     };
 }
 
-/// Has panics of all threads logged with their place, or that place printed if there is no log. Their messages are left out: a message such
-/// as that of a wrong slice index quotes the text of the note.
+/// Logs panics of all threads with their place, or prints the place if there is no log. The messages are left out:
+/// some, such as that of a wrong slice index, quote the text of the note.
 pub fn install_panic_hook() {
     fn hook(panic: &PanicHookInfo<'_>) {
         let at = panic.location().map_or_else(|| "an unknown place".to_owned(), ToString::to_string);
-        // Without a log, nothing else would tell that it happened. If that cannot be said either, there is nobody to tell.
+        // Without a log, nothing else would report the panic. If this fails too, there is no channel left.
         if !tracing::dispatcher::has_been_set() {
             writeln!(io::stderr(), "lapidary: internal error at {at}").unwrap_or_default();
         }
         let bug = Bug::logged(at, "a panic".to_owned());
-        // A panic while the thread-local storage is torn down is logged all the same.
+        // A panic while thread-local storage is torn down is still logged.
         LAST_PANIC.try_with(|last| last.replace(Some(bug))).unwrap_or_default();
     }
     std::panic::set_hook(Box::new(hook));
 }
 
-/// Runs something and makes a [`Bug`] of a panic. What a closure that panicked has left half done must not be used
-/// afterwards.
+/// Runs a closure and turns a panic into a [`Bug`]. State that the closure left half done must not be used afterwards.
 pub fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, Bug> {
     LAST_PANIC.take();
     catch_unwind(AssertUnwindSafe(run)).map_err(|_| {
-        // rayon passes on the panics of its own threads, whose places have been logged there.
+        // rayon forwards the panics of its threads, whose places were logged there.
         LAST_PANIC.take().unwrap_or_else(|| Bug::report(format_args!("a panic on another thread")))
     })
 }
@@ -93,7 +92,7 @@ mod tests {
     use crate::Reason;
 
     #[test]
-    fn a_bug_knows_where_it_was_made_and_has_an_id_of_its_own() {
+    fn a_bug_has_its_place_and_a_unique_id() {
         let (one, other) = (bug!("part {} is missing", 3), bug!("part {} is missing", 3));
         let (Reason::Internal(one), Reason::Internal(other)) = (one, other) else { panic!("bugs") };
         assert!(one.at().contains("bug.rs:"), "{}", one.at());
@@ -103,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_that_is_caught_is_a_bug() {
+    fn a_caught_panic_becomes_a_bug() {
         assert_eq!(catch_panic(|| 1), Ok(1));
         assert!(catch_panic(|| panic!("with the text of a note")).is_err());
     }

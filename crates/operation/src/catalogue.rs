@@ -1,4 +1,4 @@
-//! Which of the tools are offered, and how: chosen once at start, never changed by a call.
+//! Which tools are offered, and how: chosen once at startup, never changed by a call.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -6,7 +6,7 @@ use lapidary_query::nearest;
 
 use crate::{AnyTool, Effect, ProfileRules, Reason, ToolGroup, ToolSpec, WireFamily, successor};
 
-/// The tools that there are.
+/// All tools that exist.
 #[derive(Clone, Copy)]
 pub struct ToolSet {
     pub tools: &'static [&'static dyn AnyTool],
@@ -14,12 +14,12 @@ pub struct ToolSet {
     pub definition: fn(&str) -> Option<&'static str>,
 }
 
-/// All tools with their standing, in the order of the list.
+/// All tools with their status, in list order.
 pub struct Catalogue {
     entries: Vec<CatalogueEntry>,
     /// Clients of the original file tools parse the text of an answer.
     files_in_json: bool,
-    /// The owner chose the tools, maybe for a client that knows all of their arguments.
+    /// The owner chose the tools, perhaps for a client that knows all their arguments.
     pub lists_whole_schemas: bool,
 }
 
@@ -27,12 +27,12 @@ pub struct CatalogueEntry {
     pub tool: &'static dyn AnyTool,
     pub spec: ToolSpec,
     pub standing: ToolStanding,
-    /// Whether the profile has it, be it on or off.
+    /// Whether the profile includes it, on or off.
     pub(crate) in_profile: bool,
 }
 
 impl CatalogueEntry {
-    /// Whether it may be called at all, whoever calls it and through what.
+    /// Whether it may be called at all, by any caller and route.
     pub fn authorize(&self) -> Result<(), Reason> {
         match self.standing {
             ToolStanding::Listed | ToolStanding::Deferred => Ok(()),
@@ -46,18 +46,18 @@ impl CatalogueEntry {
 pub enum ToolStanding {
     /// Shown to every client.
     Listed,
-    /// Callable, and found with `find_tool`.
+    /// Callable, and discoverable with `find_tool`.
     Deferred,
     Off(OffReason),
 }
 
-/// Why a tool is not to be had.
+/// Why a tool is not available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OffReason {
     ReadOnly,
     Excluded,
     NotChosen,
-    /// The caller's profile does not have it.
+    /// The caller's profile does not include it.
     Profile,
     /// The scopes of the caller's token do not cover it.
     Scope,
@@ -70,12 +70,12 @@ pub struct ToolSelection {
     pub chosen: Vec<String>,
     pub excluded: Vec<String>,
     pub read_only: bool,
-    /// File tools are listed as their original names them, so their clients are those of the original.
+    /// File tools are listed under their original names, so their clients are those of the original.
     pub dotted_names: bool,
 }
 
 impl ToolSelection {
-    /// Whether every word of such lists is known.
+    /// Checks that every word of these lists is known.
     pub fn check(set: ToolSet, words: &[String]) -> Result<(), SelectionError> {
         let specs: Vec<ToolSpec> = set.tools.iter().map(|tool| tool.spec()).collect();
         let specs: Vec<&ToolSpec> = specs.iter().collect();
@@ -98,8 +98,7 @@ pub struct NoSuchTool {
 const WORDS: [&str; 4] = ["default", "obsidian", "files", "all"];
 
 impl Catalogue {
-    /// With several vaults, every tool that works on one takes its name. A profile takes away from what is selected, and
-    /// adds nothing.
+    /// With several vaults, every tool that works on one takes its name. A profile only removes from the selection.
     pub fn new(
         set: ToolSet,
         selection: &ToolSelection,
@@ -124,7 +123,7 @@ impl Catalogue {
             profile.exclude.iter().map(|word| ToolChoice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
         let choices: Arc<[String]> = vaults.into();
         for entry in &mut entries {
-            // A build with debug assertions derives them, so that a tool that is being written is what its types say.
+            // Builds with debug assertions derive them, so that a tool under development matches its types.
             if let Some(definition) = (set.definition)(entry.spec.name()).filter(|_| !cfg!(debug_assertions)) {
                 entry.spec.take_definition(definition);
             }
@@ -133,7 +132,7 @@ impl Catalogue {
             }
             let of_server = standing(&entry.spec, &chosen, &excluded, selection.read_only);
             let covered = |choices: &[ToolChoice]| choices.iter().any(|choice| choice.covers(&entry.spec));
-            // A tool that could never do anything is not offered either.
+            // A tool that could never do anything is not offered.
             let in_vain = profile.most == Effect::Read && entry.spec.kind.writes();
             entry.in_profile = covered(&allowed) && !covered(&refused) && !in_vain;
             entry.standing = match of_server {
@@ -154,7 +153,7 @@ impl Catalogue {
         &self.entries
     }
 
-    /// Switches off what the scopes of a caller do not cover.
+    /// Switches off tools that the scopes of a caller do not cover.
     pub(crate) fn restrict(&mut self, covers: &dyn Fn(&ToolSpec) -> bool) {
         for entry in &mut self.entries {
             if !matches!(entry.standing, ToolStanding::Off(_)) && !covers(&entry.spec) {
@@ -163,12 +162,12 @@ impl Catalogue {
         }
     }
 
-    /// Whether the text of an answer of this family is its JSON, as in the original, instead of a short form.
+    /// Whether this family sends its JSON as the text of an answer, as the original does, instead of a short form.
     pub(crate) fn in_json(&self, family: WireFamily) -> bool {
         self.files_in_json && family == WireFamily::Files
     }
 
-    /// What can be called, listed or not.
+    /// The callable tools, listed or not.
     pub fn on(&self) -> impl Iterator<Item = &CatalogueEntry> {
         self.entries.iter().filter(|entry| !matches!(entry.standing, ToolStanding::Off(_)))
     }
@@ -182,7 +181,7 @@ impl Catalogue {
             .ok_or_else(|| NoSuchTool { nearest: self.instead_of(&plain) })
     }
 
-    /// What was probably meant by a name that is none: the tool that has taken its place, or the nearest name.
+    /// The tool that an unknown name probably means: its successor, or the nearest name.
     fn instead_of(&self, name: &str) -> Option<&'static str> {
         let names = || self.on().map(|entry| entry.spec.name());
         let successor = successor(name).map(|successor| successor.tool);
@@ -229,7 +228,7 @@ impl ToolChoice {
     }
 }
 
-/// Read-only wins over exclusion, exclusion over choice. A choice without `default` is all there is.
+/// Read-only wins over exclusion, exclusion over choice. A choice without `default` is exhaustive.
 fn standing(spec: &ToolSpec, chosen: &[ToolChoice], excluded: &[ToolChoice], read_only: bool) -> ToolStanding {
     let open_ended =
         chosen.is_empty() || chosen.iter().any(|choice| matches!(choice, ToolChoice::Default | ToolChoice::All));

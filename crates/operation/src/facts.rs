@@ -1,10 +1,12 @@
+//! The structured part of a reply, as serialised JSON.
+
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::Reason;
+use crate::{JsonTextError, Reason, json_text};
 
-/// The facts of a reply: a JSON object, kept as the text that is sent. Nobody looks into most of them, so they never become
-/// a tree of values.
+/// The facts of a reply: a JSON object, kept as the text that is sent. Most are never inspected, so they are not parsed
+/// into a tree of values.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ReplyFacts(String);
 
@@ -13,7 +15,7 @@ impl ReplyFacts {
     pub(crate) fn of(output: &impl Serialize) -> Result<Self, Reason> {
         match serialised(output) {
             Ok(json) if json.starts_with('{') => Ok(Self(json)),
-            Ok(_) => Err(bug!("the output of a tool is no JSON object")),
+            Ok(_) => Err(bug!("the output of a tool is not a JSON object")),
             Err(error) => Err(bug!("the output of a tool cannot be written as JSON: {error}")),
         }
     }
@@ -26,13 +28,13 @@ impl ReplyFacts {
         self.0
     }
 
-    /// For whoever looks into them.
+    /// Parses them, for code that inspects them.
     pub fn to_map(&self) -> Map<String, Value> {
-        // It was an object when it was written.
+        // It was an object when it was serialised.
         serde_json::from_str(&self.0).unwrap_or_default()
     }
 
-    /// Sets a fact, in its place if it is there and else at the end.
+    /// Sets a fact, replacing it in place or adding it at the end.
     pub fn insert(&mut self, name: &str, value: impl Into<Value>) {
         let (name, value) = (Value::from(name).to_string(), value.into());
         if self.may_have(&name) {
@@ -46,7 +48,7 @@ impl ReplyFacts {
         self.0 += &format!("{comma}{name}:{value}}}");
     }
 
-    /// The text of a fact, if it is there and a text.
+    /// The text of a fact, if it exists and is a string.
     pub fn text(&self, name: &str) -> Option<String> {
         if !self.may_have(&Value::from(name).to_string()) {
             return None;
@@ -54,24 +56,25 @@ impl ReplyFacts {
         self.to_map().get(name)?.as_str().map(str::to_owned)
     }
 
-    /// Whether a name, as it is written in JSON, is one of a fact, or of something in one. In texts, quotes are escaped.
+    /// Whether a name, as written in JSON, is the key of a fact or of something inside one. In strings, quotes are
+    /// escaped.
     fn may_have(&self, name: &str) -> bool {
-        self.0.contains(&format!("{name}:"))
+        memchr::memmem::find(self.0.as_bytes(), format!("{name}:").as_bytes()).is_some()
     }
 }
 
 impl From<Map<String, Value>> for ReplyFacts {
     fn from(facts: Map<String, Value>) -> Self {
-        // Keys of a map are strings and nothing else can fail.
+        // Keys of a map are strings, and nothing else can fail.
         Self(serialised(&facts).unwrap_or_else(|_| "{}".to_owned()))
     }
 }
 
 /// The one place where the facts of a reply become text.
-fn serialised(facts: &impl Serialize) -> serde_json::Result<String> {
+fn serialised(facts: &impl Serialize) -> Result<String, JsonTextError> {
     #[cfg(test)]
     tests::SERIALISED.set(tests::SERIALISED.get() + 1);
-    serde_json::to_string(facts)
+    json_text(facts)
 }
 
 #[cfg(test)]
@@ -83,7 +86,7 @@ pub(crate) mod tests {
     use super::*;
 
     thread_local! {
-        /// How often the facts of a reply became text on this thread.
+        /// How many times facts were serialised on this thread.
         pub(crate) static SERIALISED: Cell<usize> = const { Cell::new(0) };
     }
 

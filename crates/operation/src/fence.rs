@@ -1,8 +1,9 @@
-//! Text of notes among words of the server, in blocks; names within sentences are in [`quote`](crate::quote).
+//! Note text in blocks between words of the server; for names within sentences see [`quote`](crate::quote).
 
-/// Note text between marks that it cannot contain, so that nothing in a note can pass for the server's own words.
+/// Note text between markers that it cannot contain, so that nothing in a note can be mistaken for the server's own
+/// words.
 pub fn fenced(text: &str) -> String {
-    // Most texts have none, which is quickly seen.
+    // Most texts have none, and that check is cheap.
     let longest = match text.find('`') {
         None => 0,
         Some(first) => text[first..].split(|c| c != '`').map(str::len).max().unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! The description and the schemas of a tool, made when they are first asked for.
+//! The description and the schemas of a tool, built on first use.
 
 use std::sync::{Arc, OnceLock};
 
@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::schema;
 
-/// What a client is told of a tool.
+/// What a client sees of a tool.
 #[derive(Clone, Debug)]
 pub(crate) struct ToolSchemas {
     pub(crate) description: String,
@@ -38,14 +38,13 @@ impl ToolSchemas {
     }
 }
 
-/// Schemas that are made when they are first asked for: most sessions use a few tools, and a start should not pay for
-/// all of them.
+/// Schemas built on first use: most sessions use a few tools, and startup should not pay for all of them.
 #[derive(Clone, Debug)]
 pub(crate) struct LazySchemas {
     derive: fn() -> ToolSchemas,
-    /// The reviewed definition of the tool, if that is to be read instead.
+    /// The reviewed definition of the tool, if it is used instead.
     pub(crate) definition: Option<&'static str>,
-    /// The vaults that a caller has to choose from, if there are several.
+    /// The vaults that a caller can choose from, if there are several.
     pub(crate) vaults: Option<Arc<[String]>>,
     made: OnceLock<ToolSchemas>,
 }
@@ -60,7 +59,7 @@ impl LazySchemas {
             let reviewed = self.definition.map(|definition| {
                 let parsed = ToolSchemas::parse(definition);
                 if parsed.is_none() {
-                    tracing::error!("a definition that is built in cannot be read; it is derived instead");
+                    tracing::error!("a built-in definition cannot be read and is derived instead");
                 }
                 parsed
             });

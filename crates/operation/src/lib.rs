@@ -1,7 +1,7 @@
 //! What an operation is: the declaration of a tool and its erased form, the other read operations, the context of a call,
 //! the values that planning gives, the check of arguments against schemas, the reasons for refusals with their hints, and
-//! how answers look to a client. Also which tools a server and a profile offer, out of a list that is handed in: nothing
-//! here knows a concrete tool but by its name in a hint, and nothing here reads or edits a note.
+//! how answers look to a client. Also which tools a server and a profile offer, from a list that is passed in: nothing
+//! here knows a concrete tool except by its name in a hint, and nothing here reads or edits a note.
 
 // First, so that `bug!` is known to all modules.
 #[macro_use]
@@ -13,6 +13,7 @@ mod catalogue;
 mod context;
 mod facts;
 pub mod fence;
+mod json_text;
 mod lazy_schemas;
 mod listed;
 mod payload;
@@ -35,6 +36,7 @@ pub use catalogue::{
 };
 pub use context::{Author, Cancel, Context, ScanLimits, WalkCost};
 pub use facts::ReplyFacts;
+pub use json_text::{JsonTextError, json_text};
 pub use payload::{
     CheckpointHistory, CompletedValues, ContentForm, FileSubscription, FilledPrompt, ListedPrompt, PromptArgument,
     PromptsSeen, ReadPayload, ResourceBody, VaultState,

@@ -1,29 +1,29 @@
-//! Schemas as the list of tools shows them. Every byte of it is read with every question, and calls are checked against
-//! the whole schema anyway, so what a model can do without is left out.
+//! Schemas as the tool list shows them. Every byte of it is read with every prompt, and calls are checked against the
+//! full schema anyway, so anything a model can do without is left out.
 
 use serde_json::{Map, Value, json};
 
-/// Stands in a schema for what the list shows in its place.
+/// Marks, in a schema, the form that the list shows instead.
 pub(crate) const SHORT: &str = "x-short";
 /// Marks an argument that few calls need.
 pub(crate) const RARE: &str = "x-rare";
 
-/// Arguments that mean the same in all tools, which the instructions of the server say.
+/// Arguments that mean the same in all tools and are explained in the server's instructions.
 const KNOWN: [&str; 4] = ["expectedHash", "dryRun", "expected_content_hash", "dry_run"];
 
-/// What says how a value is checked, which a refusal says too.
+/// Keywords about validation, which a refusal explains too.
 const CHECKS: [&str; 6] = ["minimum", "maximum", "minItems", "minLength", "pattern", "additionalProperties"];
 
-/// A description of one or two words says what the name of the argument says.
+/// A description of one or two words only repeats the name of the argument.
 const NOTHING_NEW: usize = 12;
 
-/// An input schema as the list shows it. Where the owner chose the tools it is shown `whole`: a client may know them, and
+/// An input schema as the list shows it. If the owner chose the tools, it is shown `whole`: a client may know them and
 /// compare.
 pub(crate) fn input(schema: &Map<String, Value>, whole: bool) -> Map<String, Value> {
     object(schema, whole)
 }
 
-/// An output schema as the list shows it: programs check answers with it, and nobody reads it.
+/// An output schema as the list shows it: programs validate answers with it, models do not read it.
 pub(crate) fn output(schema: &Map<String, Value>) -> Map<String, Value> {
     let plain = |value: &Value| match value {
         Value::Object(schema) => Value::Object(output(schema)),
@@ -66,7 +66,7 @@ fn object(schema: &Map<String, Value>, whole: bool) -> Map<String, Value> {
     listed
 }
 
-/// A default that everybody expects.
+/// A default that every reader expects.
 fn is_nothing(default: &Value) -> bool {
     matches!(default, Value::Object(_)) || *default == json!([]) || *default == json!(0)
 }

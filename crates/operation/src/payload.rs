@@ -1,11 +1,11 @@
-//! What operations answer, as values: a transport makes its reply of them.
+//! The answers of operations, as values that a transport turns into its reply.
 
 use lapidary_note::ContentHash;
 use lapidary_vault::{Checkpoint, LastSeen, VaultPath, View};
 
 use crate::{ReasonKind, RenderedReply};
 
-/// What an operation answers.
+/// The answer of an operation.
 pub enum ReadPayload {
     /// Of a tool.
     Tool(RenderedReply),
@@ -14,7 +14,7 @@ pub enum ReadPayload {
     Prompts(Vec<ListedPrompt>),
     FilledPrompt(FilledPrompt),
     Subscribed(FileSubscription),
-    /// The subscriptions after another look, each with whether there is news.
+    /// The subscriptions after another check, each with whether there is news.
     Checked(Vec<(FileSubscription, bool)>),
     PromptsWatched {
         seen: PromptsSeen,
@@ -40,8 +40,8 @@ impl ReadPayload {
         }
     }
 
-    /// As much of it as the limit of replies is for: text for a model. Of what has no text, the size of files is the
-    /// limit.
+    /// The part that the reply limit applies to: text for a model. Content without text is limited by the size of
+    /// files.
     pub fn limited_bytes(&self) -> usize {
         match self {
             Self::Contents(ResourceBody { form: ContentForm::Bytes(_), .. }) => 0,
@@ -50,14 +50,14 @@ impl ReadPayload {
     }
 }
 
-/// What a resource holds.
+/// The content of a resource.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ResourceBody {
     pub media_type: &'static str,
     pub form: ContentForm,
-    /// Of the file, where it is one; a note has it in its JSON.
+    /// Of the file, if it is one; a note has it in its JSON.
     pub hash: Option<ContentHash>,
-    /// Set where the lines of the file do not end with `\n`.
+    /// Set if the lines of the file do not end with `\n`.
     pub eol: Option<&'static str>,
     pub bom: bool,
 }
@@ -68,25 +68,25 @@ pub enum ContentForm {
     Bytes(Vec<u8>),
 }
 
-/// What begins with what was typed, or holds it.
+/// Values that start with or contain the typed text.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CompletedValues {
     /// The best of them.
     pub values: Vec<String>,
-    /// How many there are in all.
+    /// The total number.
     pub total: usize,
 }
 
-/// How a vault is doing: nothing, or why it cannot be used.
+/// The state of a vault: nothing, or why it cannot be used.
 pub struct VaultState {
     pub name: String,
     pub problem: Option<ReasonKind>,
 }
 
-/// A prompt as clients list it.
+/// A prompt as listed to clients.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ListedPrompt {
-    /// The vault, and the path below `Prompts` without its ending.
+    /// The vault, and the path below `Prompts` without its extension.
     pub name: String,
     pub vault: String,
     pub title: String,
@@ -103,14 +103,14 @@ pub struct PromptArgument {
     pub description: Option<String>,
 }
 
-/// A prompt with its arguments in place.
+/// A prompt with its arguments filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FilledPrompt {
     pub description: Option<String>,
     pub text: String,
 }
 
-/// A file that a client wants to hear of, and what it would have read at the last look.
+/// A file that a client subscribed to, and its state at the last check.
 #[derive(Clone, Debug)]
 pub struct FileSubscription {
     pub uri: String,
@@ -118,16 +118,16 @@ pub struct FileSubscription {
     pub sight: LastSeen,
 }
 
-/// The prompts at the last look.
+/// The prompts at the last check.
 #[derive(Clone, Debug, Default)]
 pub struct PromptsSeen {
-    /// What tells one state of all prompts from another; `None` before the first look.
+    /// A fingerprint of all prompts; `None` before the first check.
     pub mark: Option<ContentHash>,
     pub list: Vec<ListedPrompt>,
 }
 
-/// The checkpoints that the caller may see, oldest first, and the view through which their contents are read one by one:
-/// all old contents together may be larger than memory.
+/// The checkpoints that the caller may see, oldest first, and the view through which their contents are read one at a
+/// time: all old contents together may exceed memory.
 pub struct CheckpointHistory {
     pub checkpoints: Vec<Checkpoint>,
     pub view: View,

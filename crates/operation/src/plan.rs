@@ -1,4 +1,4 @@
-//! What comes of planning a call, as values: the executor judges, asks, commits and completes the answer.
+//! The results of planning a call, as values: the executor judges, asks, commits and completes the answer.
 
 use lapidary_note::ContentHash;
 use lapidary_vault::{ChangeSet, FileChange, Receipt, VaultPath};
@@ -6,35 +6,35 @@ use serde_json::{Map, Value, json};
 
 use crate::{OfferedTools, Reason, ReplyFacts};
 
-/// What came of a call before anything happened.
+/// The result of a call before anything was changed.
 pub enum Planned {
     Answer(ToolAnswer),
     Change(PlannedChange),
-    /// Calls of other tools, to be planned one on another and committed as one change.
+    /// Calls of other tools, planned on top of each other and committed as one change.
     Batch(CallBatch),
-    /// Another call, to be made in place of this one.
+    /// Another call, made in place of this one.
     Relay(RelayedCall),
 }
 
-/// What a tool answers: the facts for programs, and the text that a person would want to read where it has one.
+/// The answer of a tool: facts for programs, and text for people where it has one.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ToolAnswer {
     pub output: ReplyFacts,
     pub text: Option<String>,
 }
 
-/// A change that is not made yet, and the answer that goes with it.
+/// A change that is not made yet, and its answer.
 pub struct PlannedChange {
     pub changes: ChangeSet,
-    /// The change is shown and not made.
+    /// The change is shown, not made.
     pub dry_run: bool,
-    /// A dry run is answered with the whole diff, unless the answer shows enough of it.
+    /// A dry run answers with the full diff, unless the answer already shows enough.
     pub shows_diff: bool,
     pub proposal: Option<ProposalStep>,
     pub draft: Box<dyn AnswerDraft>,
 }
 
-/// An answer that waits for what is known only after the plan.
+/// An answer that is completed after the plan.
 pub trait AnswerDraft {
     fn finish(self: Box<Self>, learnt: &CommitReport<'_>) -> Result<ToolAnswer, Reason>;
 }
@@ -42,17 +42,17 @@ pub trait AnswerDraft {
 /// What a draft could not know.
 #[derive(Clone, Copy)]
 pub struct CommitReport<'a> {
-    /// What the caller has; hints name nothing else.
+    /// The tools the caller has; hints name no others.
     pub offered: OfferedTools<'a>,
-    /// What the commit did; `None` if nothing was committed.
+    /// The result of the commit; `None` if nothing was committed.
     pub receipt: Option<&'a Receipt>,
-    /// The token of the proposal that the plan makes.
+    /// The token of the proposal made by the plan.
     pub proposal_token: Option<&'a str>,
 }
 
 impl CommitReport<'_> {
-    /// The folder of the vault in which a trashed file is now. Not under which name: a number in it would tell of files
-    /// in there that the caller may not see.
+    /// The folder of the vault that now holds a trashed file. The name is omitted: a number in it would reveal files
+    /// there that the caller may not see.
     pub fn trash_folder(&self, path: &VaultPath) -> Option<VaultPath> {
         let is_gone = |changed: &&FileChange| changed.after.is_none() && changed.path == *path;
         self.receipt?.changed.iter().find(is_gone)?.moved_to.as_ref()?.folder()
@@ -66,35 +66,35 @@ pub struct RelayedCall {
     pub arguments: Map<String, Value>,
 }
 
-/// A change that a caller was shown and may come back for.
+/// A change that was shown to a caller, who may come back for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ShownProposal {
     pub tool: &'static str,
-    /// All that decides what is changed.
+    /// Everything that determines what is changed.
     pub arguments: ContentHash,
     pub changes: ContentHash,
 }
 
-/// What a plan wants done with a proposal.
+/// What a plan does with a proposal.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ProposalStep {
-    /// Give out a token for it.
+    /// Issue a token for it.
     Issue(ShownProposal),
-    /// The token was given out for it. It is used up when the change is made.
+    /// The token was issued for it and is consumed when the change is made.
     Redeem { token: String, proposal: ShownProposal },
 }
 
-/// The calls of a batch as its tool lists them.
+/// The calls of a batch, as listed by its tool.
 pub struct BatchPlan {
     pub steps: Vec<BatchStep>,
     pub atomic: bool,
     pub dry_run: bool,
 }
 
-/// Makes the answer of a batch out of what became of its steps.
+/// Builds the answer of a batch from the results of its steps.
 pub type FinishBatch = Box<dyn FnOnce(BatchOutcome, OfferedTools<'_>) -> Result<ToolAnswer, Reason>>;
 
-/// Calls that are planned one on another, as one change.
+/// Calls that are planned on top of each other, as one change.
 pub struct CallBatch {
     pub steps: Vec<BatchStep>,
     /// All or none.
@@ -109,12 +109,12 @@ pub struct BatchStep {
     pub arguments: Map<String, Value>,
 }
 
-/// What became of each call of a batch.
+/// The result of each call of a batch.
 #[derive(Debug)]
 pub struct BatchOutcome {
     pub atomic: bool,
     pub dry_run: bool,
-    /// Nothing was changed, because one of them was refused and all or none were wanted.
+    /// Nothing was changed, because one call was refused and the batch is all or nothing.
     pub withdrawn: bool,
     pub steps: Vec<Result<StepAnswer, StepRefusal>>,
 }
@@ -122,7 +122,7 @@ pub struct BatchOutcome {
 #[derive(Debug)]
 pub struct StepAnswer {
     pub output: Map<String, Value>,
-    /// The argument of the tool with which a change is only shown.
+    /// The tool's argument for showing a change without making it.
     pub dry_run: &'static str,
 }
 
@@ -138,6 +138,6 @@ impl StepAnswer {
 #[derive(Debug)]
 pub struct StepRefusal {
     pub reason: Reason,
-    /// Whether a call before it changes the file that is not what this one expects.
+    /// Whether an earlier call of the batch changes the file that does not match this one's expectation.
     pub changed_before: bool,
 }

@@ -1,11 +1,11 @@
-//! What a caller may use of what the server offers. Chosen by the owner, never by a call.
+//! What a caller may use of the server's tools. Chosen by the owner, never by a call.
 
 use crate::{
     Catalogue, CatalogueEntry, Effect, OffReason, SelectionError, ToolGroup, ToolKind, ToolSelection, ToolSet,
     ToolSpec, ToolStanding,
 };
 
-/// How a profile is described: words as in `--tools`, and the most that may happen to files.
+/// How a profile is described: words as in `--tools`, and the strongest effect on files that it allows.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ProfileRules {
     pub allow: Vec<String>,
@@ -14,7 +14,7 @@ pub struct ProfileRules {
 }
 
 impl ProfileRules {
-    /// Looks at everything and changes nothing.
+    /// Reads everything and changes nothing.
     pub fn reader() -> Self {
         Self::groups(&["read", "vault", "agent"], Effect::Read)
     }
@@ -29,7 +29,7 @@ impl ProfileRules {
         Self::groups(&["all"], Effect::Destroy)
     }
 
-    /// A profile that is always there.
+    /// A built-in profile.
     pub fn built_in(name: &str) -> Option<Self> {
         match name {
             "reader" => Some(Self::reader()),
@@ -44,14 +44,14 @@ impl ProfileRules {
     }
 }
 
-/// The names of the profiles that are always there, the narrowest first.
+/// The names of the built-in profiles, narrowest first.
 pub const BUILT_IN_PROFILES: [&str; 3] = ["reader", "editor", "curator"];
 
-/// A profile with the tools that it leaves.
+/// A profile with the tools that it allows.
 pub struct ProfileView {
     pub name: String,
     pub catalogue: Catalogue,
-    /// The most that may happen to files, whatever tool it is asked of.
+    /// The strongest effect on files that any tool may have.
     pub most: Effect,
     groups: Vec<ToolGroup>,
 }
@@ -65,27 +65,27 @@ impl ProfileView {
         vaults: &[String],
     ) -> Result<Self, SelectionError> {
         let catalogue = Catalogue::new(set, selection, rules, vaults)?;
-        // What was not chosen may still be the profile's; what the owner excluded is nobody's.
+        // A tool that was not chosen may still be in the profile; an excluded one is never available.
         let has =
             |entry: &&CatalogueEntry| entry.in_profile && entry.standing != ToolStanding::Off(OffReason::Excluded);
         let groups = catalogue.entries().iter().filter(has).map(|entry| entry.spec.declaration.group).collect();
         Ok(Self { name: name.to_owned(), catalogue, most: rules.most, groups })
     }
 
-    /// The same profile without what the scopes of a caller do not cover: `covers` is asked about tools, `shows` about
-    /// what is not a tool and belongs to a group.
+    /// The same profile without anything that the scopes of a caller do not cover: `covers` decides about tools, `shows`
+    /// about other operations by group.
     #[must_use]
     pub fn within(mut self, covers: &dyn Fn(&ToolSpec) -> bool, shows: &dyn Fn(ToolGroup) -> bool) -> Self {
         self.catalogue.restrict(covers);
         self.groups.retain(|group| shows(*group));
-        // A batch or a relay does what its parts may do, so it says nothing about how far the scopes go.
+        // A batch or a relay does what its parts may do, so it says nothing about the extent of the scopes.
         let changes = self.catalogue.on().filter(|entry| entry.spec.kind == ToolKind::Write);
         let most = changes.map(|entry| entry.spec.effect).max().unwrap_or(Effect::Read);
         self.most = self.most.min(most);
         self
     }
 
-    /// Whether it has anything of this group: what is not a tool belongs to one all the same.
+    /// Whether it includes anything of this group: things other than tools belong to groups too.
     pub fn has(&self, group: ToolGroup) -> bool {
         self.groups.contains(&group)
     }

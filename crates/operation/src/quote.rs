@@ -1,5 +1,5 @@
-//! What is said to a model or a person, and what in it is not ours. A field of a reason reaches a sentence only by
-//! [`InWords`]: text from notes, callers and other clients comes out quoted, whatever the row does with it.
+//! Text for a model or a person, and the parts of it that come from elsewhere. A field of a reason gets into a sentence
+//! only through [`InWords`]: text from notes, callers and other clients is always quoted.
 
 use std::fmt;
 
@@ -19,22 +19,22 @@ pub fn quoted_path(path: &VaultPath) -> Quoted<'_> {
     quoted(path.as_str())
 }
 
-/// Several names, as they stand in a sentence.
+/// Several names, as they appear in a sentence.
 pub fn quoted_list<T: AsRef<str>>(names: &[T]) -> String {
     names.iter().map(|name| quoted(name.as_ref()).to_string()).collect::<Vec<_>>().join(", ")
 }
 
-/// Part of a sentence of ours, in which whatever is not ours is quoted already.
+/// Part of a sentence of ours, with all foreign text already quoted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Prose(String);
 
 impl Prose {
-    /// What was put together from our words and [`Quoted`] ones, or an error of ours, all of which quote.
+    /// Text composed of our words and [`Quoted`] ones, or one of our errors, all of which quote.
     pub fn ours(words: impl fmt::Display) -> Self {
         Self(words.to_string())
     }
 
-    /// What another library says; it may repeat what it was given.
+    /// A message of another library; it may repeat its input.
     pub fn of_others(words: impl fmt::Display) -> Self {
         Self(quoted(words.to_string().trim()).to_string())
     }
@@ -52,7 +52,7 @@ impl fmt::Display for Prose {
     }
 }
 
-/// How a field of a reason is seen by the sentences about it. A new type of field has to decide here whether it is ours.
+/// How a field of a reason appears in sentences about it. A new field type has to decide here whether its text is ours.
 pub(crate) trait InWords {
     type Word<'a>
     where
@@ -104,7 +104,7 @@ impl<T: InWords> InWords for Box<T> {
     }
 }
 
-/// Words of ours, numbers, and what quotes by itself.
+/// Our own words, numbers, and types that quote themselves.
 macro_rules! said_as_it_is {
     ($($type:ty),+ $(,)?) => {
         $(impl InWords for $type {

@@ -1,41 +1,41 @@
-//! What an operation is that is no tool: what clients and the command line ask for besides. Like a tool, each is a
-//! declaration and a pure function of narrowed views, and the executor runs it through the same stages; unlike a tool, it
-//! comes with typed arguments, only looks, and its answer is a value of its own.
+//! Operations other than tools, requested by clients and the command line. Like a tool, each is a declaration and a
+//! pure function of narrowed views, and the executor runs it through the same stages; unlike a tool, it has typed
+//! arguments, only reads, and its answer has its own type.
 
 use lapidary_vault::View;
 use serde_json::{Map, Value};
 
 use crate::{Context, ReadPayload, Reason, ToolGroup, VaultState};
 
-/// Everything about such an operation that is not its logic.
+/// Everything about such an operation except its logic.
 #[derive(Clone, Copy, Debug)]
 pub struct OperationDeclaration {
-    /// Under which it is in the log: the method of the protocol, or what the command line calls it.
+    /// Its name in the log: the method of the protocol, or the name of the command.
     pub name: &'static str,
-    /// Whether the log tells of it. What the server looks at by itself, every second, is left out.
+    /// Whether it is logged. Checks that the server makes by itself, every second, are not.
     pub recorded: bool,
 }
 
-/// An operation that is no tool, with its arguments.
+/// An operation other than a tool, with its arguments.
 pub trait ReadOperation: Send + Sync {
     fn declaration(&self) -> &'static OperationDeclaration;
-    /// What the log keeps a hash of.
+    /// The data that the log keeps a hash of.
     fn arguments(&self) -> Map<String, Value>;
     /// The files that the arguments name.
     fn files(&self) -> Vec<String> {
         Vec::new()
     }
-    /// The tools whose rules hold for what it shows; `None` if it shows nothing of a vault.
+    /// The tools whose rules apply to what it shows; `None` if it shows nothing of a vault.
     fn group(&self) -> Result<Option<ToolGroup>, Reason>;
-    /// Which of the vaults that there are for the caller it is about.
+    /// Which of the caller's vaults it concerns.
     fn vaults(&self, visible: &[String]) -> Result<VaultChoice, Reason>;
     fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason>;
 }
 
-/// The vaults that an operation wants to see.
+/// The vaults that an operation needs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VaultChoice {
-    /// The one of this name, or the only one there is.
+    /// The one of this name, or the only one.
     One(Option<String>),
     /// As many of these as can be opened.
     Several(Vec<String>),
@@ -50,7 +50,7 @@ pub enum OpenedVaults {
     States(Vec<VaultState>),
 }
 
-/// One of several vaults, or why it cannot be looked at.
+/// One of several vaults, or why it cannot be used.
 pub struct VaultView {
     pub name: String,
     pub view: Result<View, Reason>,
@@ -60,7 +60,7 @@ impl OpenedVaults {
     pub fn one(&self) -> Result<&View, Reason> {
         match self {
             Self::One(view) => Ok(view),
-            Self::Several(_) | Self::States(_) => Err(bug!("an operation on one vault was handed several")),
+            Self::Several(_) | Self::States(_) => Err(bug!("an operation on one vault was given several")),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Why a call was refused. The model reads this, so every reason carries what is needed to go on and says the next
+//! Why a call was refused. The model reads this, so every reason carries the data needed to go on and names the next
 //! step.
 
 #[macro_use]
@@ -26,7 +26,7 @@ pub use offered::OfferedTools;
 pub use part::{BlockCandidate, FilePart, HeadingCandidate, NearText, PartCandidates};
 pub use table::{Reason, ReasonKind};
 
-/// One thing that is wrong with the arguments, and where.
+/// One problem with the arguments, and where it is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArgumentProblem {
     /// Dotted path to the argument; empty for the arguments as a whole.
@@ -36,12 +36,12 @@ pub struct ArgumentProblem {
     pub nearest: Option<String>,
 }
 
-/// What a name was wanted for that is taken.
+/// What a name that is already taken was wanted for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NameWanted {
     New,
     Moved,
-    /// A file that was moved away, and is to be put back.
+    /// A file that was moved away and should be put back.
     Back,
 }
 
@@ -53,7 +53,7 @@ pub enum PathRefusal {
     LeadsOutside,
     /// A link to a part of the vault that may not be changed.
     LeadsToClosed,
-    /// Rules close other parts of one folder than of the other, so what is in it cannot go along unseen.
+    /// Rules close different parts of the two folders, so the contents cannot be moved without checking each file.
     PartlyClosed,
 }
 
@@ -63,7 +63,7 @@ pub enum Interruption {
     Deadline {
         allowed: Duration,
     },
-    /// The disk did not answer, or did not confirm, while a change was under way.
+    /// The disk did not respond, or did not confirm, during a change.
     WriteUnfinished,
 }
 
@@ -73,17 +73,17 @@ pub enum DiskFault {
     ReadOnly,
     Full,
     BadName,
-    /// Another system would refuse it.
+    /// Another operating system would refuse the name.
     NotPortable,
-    /// `.trash` in the vault is something else than a folder.
+    /// `.trash` in the vault exists but is not a folder.
     NoTrash,
-    /// The folder in which we keep our own things.
+    /// The folder that holds the server's own state.
     NoState,
     VaultGone,
     Failing,
 }
 
-/// As much of something that a caller sent as helps to recognise it.
+/// Enough of a caller's text to recognise it.
 pub fn clipped(given: &str) -> String {
     const SHOWN: usize = 200;
     match given.char_indices().nth(SHOWN) {
@@ -93,7 +93,7 @@ pub fn clipped(given: &str) -> String {
 }
 
 impl Reason {
-    /// That what we keep ourselves cannot be used.
+    /// The server's own state folder cannot be used.
     pub fn no_state() -> Self {
         Self::Disk { path: None, problem: DiskFault::NoState }
     }
@@ -104,7 +104,7 @@ impl Reason {
         Self::InvalidArguments { tool: tool.to_owned(), problems: vec![problem] }
     }
 
-    /// The hash that a retry can expect, where one is known.
+    /// The hash that a retry can expect, if known.
     pub fn current_hash(&self) -> Option<ContentHash> {
         match self {
             Self::Stale { current, .. } => *current,
@@ -118,7 +118,7 @@ impl Reason {
         }
     }
 
-    /// All hashes that a retry can expect, under the names that the file tools give them.
+    /// All hashes that a retry can expect, named as in the file tools.
     pub fn current_hashes(&self) -> Map<String, Value> {
         let part = match self {
             Self::StalePart { part, found: Some(found), .. } => Some((*part, *found)),

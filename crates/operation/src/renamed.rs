@@ -1,15 +1,15 @@
-//! Names that people still have in their prompts and that tools of earlier servers had.
+//! Tool names of earlier servers that people still have in their prompts.
 
 use crate::OfferedTools;
 
-/// A tool that does what another did.
+/// A tool that replaces another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SuccessorTool {
     pub tool: &'static str,
-    /// What to send to it, in place of what the old one took.
+    /// What to send to it, in place of the old arguments.
     pub arguments: &'static str,
-    /// Another tool that does part of what the old one did, and how to call it.
-    besides: Option<(&'static str, &'static str)>,
+    /// Another tool that does part of the old one's work, and how to call it.
+    also: Option<(&'static str, &'static str)>,
 }
 
 /// The tools of obsidian-mcp-server 2.x that have another name now.
@@ -19,7 +19,7 @@ pub const RENAMED_TOOLS: [(&str, SuccessorTool); 4] = [
         SuccessorTool {
             tool: "obsidian_get_note",
             arguments: r#"{"format": "content", "target": {"type": "path", "path": <filePath>}}, with format `full` for properties and times"#,
-            besides: None,
+            also: None,
         },
     ),
     (
@@ -27,7 +27,7 @@ pub const RENAMED_TOOLS: [(&str, SuccessorTool); 4] = [
         SuccessorTool {
             tool: "obsidian_write_note",
             arguments: r#"{"target": {"type": "path", "path": <targetIdentifier>}, "content": <content>, "overwrite": true}"#,
-            besides: Some((
+            also: Some((
                 "obsidian_append_to_note",
                 "; to append, `obsidian_append_to_note` with `target` and `content`",
             )),
@@ -38,7 +38,7 @@ pub const RENAMED_TOOLS: [(&str, SuccessorTool); 4] = [
         SuccessorTool {
             tool: "obsidian_replace_in_note",
             arguments: r#"{"target": {"type": "path", "path": <targetIdentifier>}, "replacements": [{"search": …, "replace": …, "useRegex": …}]}"#,
-            besides: None,
+            also: None,
         },
     ),
     (
@@ -46,7 +46,7 @@ pub const RENAMED_TOOLS: [(&str, SuccessorTool); 4] = [
         SuccessorTool {
             tool: "obsidian_search_notes",
             arguments: r#"{"mode": "text", "query": <query>, "pathPrefix": <searchInPath>}"#,
-            besides: None,
+            also: None,
         },
     ),
 ];
@@ -59,7 +59,7 @@ const ARGUMENTS: [(&str, &str); 4] = [
     ("nameRegexFilter", "nameRegex"),
 ];
 
-/// The tool that has taken the place of one that is gone.
+/// The replacement of a removed tool.
 pub fn successor(name: &str) -> Option<SuccessorTool> {
     RENAMED_TOOLS.into_iter().find(|(old, _)| *old == name).map(|(_, successor)| successor)
 }
@@ -71,7 +71,7 @@ pub(crate) fn successor_of_argument(name: &str) -> Option<&'static str> {
 impl SuccessorTool {
     /// What a caller of the old tool reads.
     pub(crate) fn hint(&self, offered: &OfferedTools<'_>) -> String {
-        let besides = self.besides.filter(|(tool, _)| offered.has(tool)).map_or("", |(_, besides)| besides);
-        format!("It is `{}` now; send {}{besides}.", self.tool, self.arguments)
+        let also = self.also.filter(|(tool, _)| offered.has(tool)).map_or("", |(_, also)| also);
+        format!("It is `{}` now; send {}{also}.", self.tool, self.arguments)
     }
 }

@@ -1,4 +1,4 @@
-//! Schemas as clients want them: plain, inlined, without what some of them stumble over.
+//! Schemas as clients want them: plain, inlined, without constructs that some clients fail on.
 
 use schemars::{JsonSchema, SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
@@ -7,16 +7,16 @@ use crate::Effect;
 
 pub(crate) fn input<T: JsonSchema>() -> Map<String, Value> {
     let mut schema = generate::<T>(SchemaSettings::for_deserialize);
-    // An empty list of arguments still is an object, and closed.
+    // An empty list of arguments is still an object, and closed.
     schema.entry("properties").or_insert_with(|| json!({}));
-    // Types that are made of others cannot say so themselves.
+    // Types made of other types cannot declare it themselves.
     schema.insert("additionalProperties".to_owned(), json!(false));
     schema
 }
 
-/// The schema of what a tool answers: its output, or the error of either family, which strict clients check too.
+/// The schema of a tool's answer: its output, or the error of either family, which strict clients validate too.
 pub(crate) fn output<T: JsonSchema>(effect: Effect) -> Map<String, Value> {
-    // What is left out when empty is not required.
+    // Fields that are omitted when empty are not required.
     let mut schema = generate::<T>(SchemaSettings::for_serialize);
     schema.remove("description");
     let required = schema.remove("required").unwrap_or_else(|| json!([]));
@@ -58,14 +58,14 @@ fn generate<T: JsonSchema>(direction: fn(SchemaSettings) -> SchemaSettings) -> M
     }
 }
 
-/// Removes titles and number formats (checkers warn about them), turns "or null" into "may be left out", and lists
-/// of constants into enumerations.
+/// Removes titles and number formats (checkers warn about them), turns "or null" into "may be omitted", and lists of
+/// constants into enumerations.
 fn clean(schema: Value) -> Value {
     let Value::Object(schema) = schema else { return json!({ "anyOf": any_type() }) };
     let mut cleaned = Map::new();
     for (key, value) in schema {
         let value = match (key.as_str(), value) {
-            // That what is left out is off is what everybody expects.
+            // Omitted booleans are expected to be off.
             ("title" | "$schema" | "format", _) | ("default", Value::Null | Value::Bool(false)) => continue,
             ("description", Value::String(text)) => json!(unwrap_lines(&text)),
             ("properties", Value::Object(properties)) => {
@@ -89,7 +89,7 @@ fn clean(schema: Value) -> Value {
     Value::Object(cleaned)
 }
 
-/// "Anything" is spelled out: checkers take a schema that says nothing for a mistake.
+/// Spells out "anything": checkers treat an empty schema as a mistake.
 fn any_type() -> Value {
     ["string", "number", "boolean", "object", "array", "null"].map(|name| json!({ "type": name })).into_iter().collect()
 }
@@ -106,7 +106,7 @@ fn one_of(key: &str, mut choices: Vec<Value>) -> Map<String, Value> {
     Map::from_iter([(key.to_owned(), Value::Array(choices))])
 }
 
-/// A doc comment breaks lines where the editor does; only an empty line means something.
+/// Line breaks in a doc comment are the editor's; only an empty line is meant.
 fn unwrap_lines(text: &str) -> String {
     text.split("\n\n").map(|paragraph| paragraph.replace('\n', " ")).collect::<Vec<_>>().join("\n\n")
 }

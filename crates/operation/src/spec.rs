@@ -19,31 +19,31 @@ use crate::{
     schema,
 };
 
-/// Everything about a tool that is not its logic. Listing, authorization, approval, log, annotations and reference derive
-/// from it.
+/// Everything about a tool except its logic. Listing, authorization, approval, log, annotations and reference are
+/// derived from it.
 #[derive(Clone, Copy, Debug)]
 pub struct Declaration {
     pub name: &'static str,
-    /// How the file tools wrote it before clients refused dots.
+    /// The file tools' spelling from before clients rejected dots.
     pub dotted: Option<&'static str>,
     pub title: &'static str,
     pub family: WireFamily,
     pub group: ToolGroup,
     /// Shown in `tools/list`; the others are found with `find_tool`.
     pub listed: bool,
-    /// Doing it twice leaves the vault as doing it once.
+    /// Doing it twice has the same effect as doing it once.
     pub idempotent: bool,
     pub paths: &'static [PathArgument],
-    /// Besides those that every tool of its kind may give.
+    /// In addition to those that every tool of its kind may give.
     pub reasons: &'static [ReasonKind],
     /// Words that people use for it, for `find_tool` and for clients that search tools themselves.
     pub words: &'static str,
 }
 
-/// What a client that loads tools only when it needs them should have at hand from the start.
+/// Tools that a client which loads tools on demand should have from the start.
 pub const CORE_TOOLS: [&str; 4] = ["obsidian_get_note", "obsidian_search_notes", "find_tool", "call_tool"];
 
-/// Which wire form a tool speaks.
+/// The wire form that a tool uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum WireFamily {
     Obsidian,
@@ -52,7 +52,7 @@ pub enum WireFamily {
 }
 
 impl WireFamily {
-    /// How its tools call the argument with which a change is only shown.
+    /// The name of its tools' argument for showing a change without making it.
     const fn dry_run(self) -> &'static str {
         match self {
             Self::Files => "dry_run",
@@ -60,7 +60,7 @@ impl WireFamily {
         }
     }
 
-    /// How its tools call the hash that a caller expects a file to have.
+    /// The name of its tools' argument for the hash that a file is expected to have.
     const fn expected_hash(self) -> &'static str {
         match self {
             Self::Files => "expected_content_hash",
@@ -72,12 +72,12 @@ impl WireFamily {
 /// Tools that are switched on and off together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum ToolGroup {
-    /// What stands in files, and stood there.
+    /// File contents, present and past.
     Read,
-    /// What there is, where it is found and how it hangs together.
+    /// What exists, where it is and how it is linked.
     Vault,
     Edit,
-    /// The tools themselves and what was done with them.
+    /// The tools themselves and the log of their calls.
     Agent,
     /// What only the Obsidian app can do.
     Skill,
@@ -101,7 +101,7 @@ impl ToolGroup {
 pub enum Effect {
     Read,
     Write,
-    /// Bytes are gone afterwards, or may be: for good, or through a tool that is only named in the call.
+    /// Bytes are lost afterwards, or may be: permanently, or through a tool that only the call names.
     Destroy,
 }
 
@@ -127,22 +127,22 @@ pub struct PathArgument {
 pub enum PathRole {
     Read,
     Write,
-    /// A folder that is looked through.
+    /// A folder that is searched.
     List,
 }
 
-/// What the executor has to do with a tool.
+/// How the executor handles a tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ToolKind {
-    /// Looks at a vault and answers.
+    /// Reads a vault and answers.
     Read,
     /// Plans a change of a vault.
     Write,
-    /// Lists calls of other tools, which are planned one on another and committed as one change.
+    /// Lists calls of other tools, which are planned on top of each other and committed as one change.
     Batch,
     /// About the server itself: needs no vault.
     Agent,
-    /// Names another tool that is run in its place.
+    /// Names another tool that runs in its place.
     Relay,
 }
 
@@ -151,71 +151,71 @@ impl ToolKind {
         matches!(self, Self::Read | Self::Write | Self::Batch)
     }
 
-    /// Whether it may change a vault by itself. A relay does nothing itself; what it leads to is judged on its own.
+    /// Whether it may change a vault by itself. A relay does nothing itself; the call it leads to is judged separately.
     pub fn writes(self) -> bool {
         matches!(self, Self::Write | Self::Batch)
     }
 }
 
-/// What a tool wants to be handed besides its arguments and a view.
+/// What a tool needs in addition to its arguments and a view.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ToolNeeds {
-    /// As many of the latest lines of the vault's log.
+    /// This many of the latest lines of the vault's log.
     pub log_lines: usize,
     /// The playbooks of all vaults, as far as the caller may see them.
     pub playbooks: bool,
 }
 
-/// A tool that only looks.
+/// A tool that only reads.
 pub trait ReadTool: Send + Sync + 'static {
     const DECLARATION: Declaration;
-    /// The arguments whose words are searched for; the others say where and how.
+    /// The arguments that hold the search terms; the others say where and how to search.
     const SEARCHES_BY: &[&str] = &[];
-    /// JSON pointer to the milliseconds that a call may ask for, if it can.
+    /// JSON pointer to the time limit in milliseconds that a call may set, if it can.
     const DEADLINE: Option<&'static str> = None;
-    /// Whether it addresses a note by a target, which has reasons of its own.
+    /// Whether it addresses a note by a target, which has its own reasons.
     const TAKES_TARGET: bool = false;
     const NEEDS: ToolNeeds = ToolNeeds { log_lines: 0, playbooks: false };
     type Input: DeserializeOwned + JsonSchema;
     type Output: Serialize + JsonSchema;
     fn run(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<Self::Output, Reason>;
-    /// The same facts for a model, in as few bytes as say them; without one, the JSON itself is shown.
+    /// The same facts for a model, in as few bytes as possible; without this, the JSON itself is shown.
     fn text(&self, _output: &Self::Output) -> Option<String> {
         None
     }
     fn examples(&self) -> Vec<Example>;
 }
 
-/// A tool that changes the vault. It only says what it would change: the pipeline judges, asks, commits and records.
+/// A tool that changes the vault. It only returns the change; the pipeline judges, asks, commits and records it.
 pub trait WriteTool: Send + Sync + 'static {
     const DECLARATION: Declaration;
     const EFFECT: Effect;
-    /// Where a person can be asked, they are, unless the owner switched that off.
+    /// If the user can be asked, they are, unless the owner turned that off.
     const ASKS_FIRST: bool = false;
     /// Whether `bulk_apply` may run it with others.
     const IN_BATCHES: bool = true;
-    /// JSON pointer to the milliseconds that a call may ask for, if it can.
+    /// JSON pointer to the time limit in milliseconds that a call may set, if it can.
     const DEADLINE: Option<&'static str> = None;
-    /// Whether it addresses a note by a target, which has reasons of its own.
+    /// Whether it addresses a note by a target, which has its own reasons.
     const TAKES_TARGET: bool = false;
-    /// The argument with which a change is only shown.
+    /// The argument for showing a change without making it.
     const DRY_RUN: &'static str = Self::DECLARATION.family.dry_run();
-    /// The argument with which a caller says what it expects a file to hold.
+    /// The argument that names the hash that a file is expected to have.
     const EXPECTED_HASH: &'static str = Self::DECLARATION.family.expected_hash();
-    /// An argument and the value of it with which a call changes nothing, whatever else it says.
+    /// An argument and the value that makes a call change nothing.
     const ONLY_LOOKS: Option<(&'static str, &'static str)> = None;
     type Input: DeserializeOwned + JsonSchema;
     type Output: Serialize + JsonSchema + 'static;
     fn plan(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<ToolPlan<Self::Output>, Reason>;
-    /// What the plan proposes, or the earlier proposal that it carries out.
+    /// The proposal that the plan makes, or the earlier one that it carries out.
     fn proposal(&self, _output: &Self::Output) -> Option<ProposalStep> {
         None
     }
-    /// Whether a dry run is to be answered with the whole diff; not if the answer shows enough of it.
+    /// Whether a dry run answers with the full diff; not if the answer already shows enough.
     fn shows_diff(&self, _output: &Self::Output) -> bool {
         true
     }
-    /// Completes the answer with what was not known while it was planned.
+    /// Completes the answer with what was not known during planning.
     fn finish(&self, _output: &mut Self::Output, _learnt: &CommitReport<'_>) {}
     fn text(&self, _output: &Self::Output) -> Option<String> {
         None
@@ -223,21 +223,21 @@ pub trait WriteTool: Send + Sync + 'static {
     fn examples(&self) -> Vec<Example>;
 }
 
-/// What a write tool wants done and what it would answer.
+/// The change a write tool wants and the answer it would give.
 pub struct ToolPlan<O> {
     pub changes: ChangeSet,
     pub output: O,
     pub dry_run: bool,
 }
 
-/// A tool that makes a batch of others. It only lists the calls; the executor plans them one on another.
+/// A tool that runs a batch of others. It only lists the calls; the executor plans them on top of each other.
 pub trait BatchTool: Send + Sync + 'static {
     const DECLARATION: Declaration;
     const EFFECT: Effect;
     type Input: DeserializeOwned + JsonSchema;
     type Output: Serialize + JsonSchema;
     fn batch(&self, context: &Context<'_>, input: Self::Input) -> Result<BatchPlan, Reason>;
-    /// The answer, from what became of each call.
+    /// The answer, built from the result of each call.
     fn finish(&self, outcome: BatchOutcome, offered: OfferedTools<'_>) -> Self::Output;
     fn text(&self, _output: &Self::Output) -> Option<String> {
         None
@@ -245,7 +245,7 @@ pub trait BatchTool: Send + Sync + 'static {
     fn examples(&self) -> Vec<Example>;
 }
 
-/// A tool about the server itself, its tools and vaults: it needs none of them.
+/// A tool about the server itself, its tools and vaults: it needs no vault.
 pub trait AgentTool: Send + Sync {
     const DECLARATION: Declaration;
     const NEEDS: ToolNeeds = ToolNeeds { log_lines: 0, playbooks: false };
@@ -256,7 +256,7 @@ pub trait AgentTool: Send + Sync {
     fn examples(&self) -> Vec<Example>;
 }
 
-/// A tool that stands for another: the executor starts again with that one.
+/// A tool that stands for another: the executor starts over with that one.
 pub trait RelayTool: Send + Sync {
     const DECLARATION: Declaration;
     type Input: DeserializeOwned + JsonSchema;
@@ -264,7 +264,7 @@ pub trait RelayTool: Send + Sync {
     fn examples(&self) -> Vec<Example>;
 }
 
-/// The declaration with what is derived from the types.
+/// The declaration with everything derived from the types.
 #[derive(Clone, Debug)]
 pub struct ToolSpec {
     pub declaration: Declaration,
@@ -273,14 +273,14 @@ pub struct ToolSpec {
     pub asks_first: bool,
     pub in_batches: bool,
     pub searches_by: &'static [&'static str],
-    /// JSON pointer to the milliseconds that a call may ask for.
+    /// JSON pointer to the time limit in milliseconds that a call may set.
     pub deadline: Option<&'static str>,
     pub takes_target: bool,
-    /// The argument with which a change is only shown.
+    /// The argument for showing a change without making it.
     pub dry_run: Option<&'static str>,
-    /// The argument with which a caller says what it expects a file to hold.
+    /// The argument that names the hash that a file is expected to have.
     pub expected_hash: Option<&'static str>,
-    /// An argument and the value of it with which a call changes nothing.
+    /// An argument and the value that makes a call change nothing.
     pub only_looks: Option<(&'static str, &'static str)>,
     pub needs: ToolNeeds,
     schemas: LazySchemas,
@@ -318,13 +318,13 @@ impl ToolSpec {
         self.input().get("properties").is_some_and(|properties| properties.get(argument).is_some())
     }
 
-    /// Whether a call with these arguments changes nothing: of a tool that only reads, or of one that was told to.
+    /// Whether a call with these arguments changes nothing: the tool only reads, or was told to.
     pub fn only_looks(&self, arguments: &Map<String, Value>) -> bool {
         let told = |(argument, value): (&str, &str)| arguments.get(argument).and_then(Value::as_str) == Some(value);
         self.effect == Effect::Read || self.only_looks.is_some_and(told)
     }
 
-    /// Takes the schemas from the reviewed definition of the tool instead of deriving them from its types.
+    /// Uses the schemas of the reviewed definition instead of deriving them from the types.
     pub fn take_definition(&mut self, definition: &'static str) {
         self.schemas.definition = Some(definition);
     }
@@ -334,7 +334,7 @@ impl ToolSpec {
         self.schemas.vaults = Some(Arc::clone(vaults));
     }
 
-    /// All reasons with which a call of this tool can be refused.
+    /// All reasons that a call of this tool can be refused with.
     pub fn reasons(&self) -> Vec<ReasonKind> {
         let mut reasons = self.declaration.reasons.to_vec();
         reasons.extend(ReasonKind::EVERYWHERE);
@@ -361,21 +361,21 @@ impl ToolSpec {
 /// A tool with its types erased, as the list holds it.
 pub trait AnyTool: Send + Sync {
     fn spec(&self) -> ToolSpec;
-    /// `view` is there whenever the spec says that the tool needs a vault.
+    /// `view` is present whenever the spec says that the tool needs a vault.
     fn plan(
         &'static self,
         context: &Context<'_>,
         view: Option<&View>,
         arguments: Map<String, Value>,
     ) -> Result<Planned, Reason>;
-    /// The call that these arguments stand for, if the tool relays and they are in order.
+    /// The call that these arguments stand for, if the tool relays and they are valid.
     fn relayed(&self, _arguments: &Map<String, Value>) -> Option<RelayedCall> {
         None
     }
     fn examples(&self) -> Vec<Example>;
 }
 
-/// A call on a tiny vault, before and after. All of them run as tests and stand in the reference.
+/// A call on a tiny vault, before and after. All of them run as tests and are shown in the reference.
 pub struct Example {
     pub says: &'static str,
     pub before: &'static [(&'static str, &'static str)],
@@ -387,10 +387,10 @@ pub struct Example {
 pub enum ExampleResult {
     /// Exactly this.
     Output(Value),
-    /// At least this; what else there is would drown the point.
+    /// At least this; the rest would obscure the point.
     Including(Value),
     Refusal(ReasonKind),
-    /// This, on a vault in which another call was made first.
+    /// This, on a vault where another call was made first.
     After {
         tool: &'static str,
         input: Value,
@@ -403,7 +403,7 @@ impl ExampleResult {
         Self::After { tool, input, gives: Box::new(self) }
     }
 
-    /// What it gives in the end.
+    /// The result in the end.
     pub fn last(&self) -> &Self {
         match self {
             Self::After { gives, .. } => gives.last(),
@@ -412,7 +412,7 @@ impl ExampleResult {
     }
 }
 
-/// Erasers: `&Read(FileRead)` in the list, nothing to write per tool.
+/// Erasers: `&Read(FileRead)` in the list is all that a tool has to write.
 pub struct ReadEntry<T>(pub T);
 pub struct WriteEntry<T>(pub T);
 pub struct BatchedEntry<T>(pub T);
@@ -473,7 +473,7 @@ impl<T: WriteTool> AnyTool for WriteEntry<T> {
         let name = T::DECLARATION.name;
         let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
         let ToolPlan { changes, output, dry_run } = self.0.plan(context, view, parse(name, arguments)?)?;
-        // The commit sees to it anyway; a dry run, and the other operations of a batch, have to know before.
+        // The commit checks this anyway; a dry run and the other operations of a batch have to know earlier.
         for path in changes.changes.iter().filter_map(Change::makes) {
             view.may_be_made(path).map_err(|error| Reason::from_store(path, &error, true))?;
         }
@@ -557,7 +557,7 @@ impl<T: AgentTool> AnyTool for AgentEntry<T> {
 
 impl<T: RelayTool> AnyTool for RelayEntry<T> {
     fn spec(&self) -> ToolSpec {
-        // It can do whatever the other tool does, so it announces the most.
+        // It can do whatever the other tool does, so it declares the strongest effect.
         let derive = || ToolSchemas::derived::<T::Input>(schema::any_object());
         spec(T::DECLARATION, ToolKind::Relay, Effect::Destroy, derive)
     }
@@ -598,12 +598,12 @@ fn spec(declaration: Declaration, kind: ToolKind, effect: Effect, derive: fn() -
     }
 }
 
-/// The text of an answer, unless whoever reads it wants the JSON there.
+/// The text of an answer, unless the reader wants JSON there.
 fn short_text(offered: OfferedTools<'_>, family: WireFamily, text: impl FnOnce() -> Option<String>) -> Option<String> {
     if offered.in_json(family) { None } else { text() }
 }
 
-/// The arguments have been checked against the schema; what still does not fit is a schema that says too little.
+/// The arguments were checked against the schema; a mismatch here means that the schema is too loose.
 fn parse<I: DeserializeOwned>(tool: &str, arguments: Map<String, Value>) -> Result<I, Reason> {
     serde_json::from_value(Value::Object(arguments)).map_err(|error| Reason::InvalidArguments {
         tool: tool.to_owned(),

@@ -1,11 +1,11 @@
-//! Text within a link, and the links to files of a vault.
+//! Text within a link, and links to files of a vault.
 
 use lapidary_vault::VaultPath;
 
-/// What the URIs of all files begin with.
+/// The prefix of all file URIs.
 pub const FILE_URIS: &str = "obsidian://vault/";
 
-/// How clients name a file; the vault only matters where there are several.
+/// How clients name a file; the vault only matters if there are several.
 pub fn of_file(path: &VaultPath) -> String {
     of_path(path.as_str())
 }
@@ -15,7 +15,7 @@ pub(crate) fn of_path(path: &str) -> String {
     format!("{FILE_URIS}{}", names.join("/"))
 }
 
-/// A value of a link: everything but plain letters and digits by its bytes.
+/// A value of a link: everything but plain letters and digits is percent-encoded.
 pub fn encoded(text: &str) -> String {
     let mut written = String::new();
     for byte in text.bytes() {
@@ -27,8 +27,8 @@ pub fn encoded(text: &str) -> String {
     written
 }
 
-/// What a link means. Clients that fill in a template leave many characters as they are, `%` among them, so what is no
-/// escape stands for itself.
+/// Decodes a link. Clients that fill in a template leave many characters as they are, including `%`, so anything that
+/// is not an escape is kept literally.
 pub fn decoded(written: &str) -> String {
     let mut bytes = Vec::with_capacity(written.len());
     let mut rest = written.as_bytes();
@@ -40,7 +40,7 @@ pub fn decoded(written: &str) -> String {
         bytes.push(escaped.unwrap_or(*first));
         rest = if escaped.is_some() { &after[2..] } else { after };
     }
-    // Bytes that are no text cannot have been meant as escapes.
+    // Bytes that are not text cannot have been meant as escapes.
     String::from_utf8(bytes).unwrap_or_else(|_| written.to_owned())
 }
 
@@ -53,14 +53,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_encoded_is_decoded_again() {
+    fn decoding_reverses_encoding() {
         for text in ["a/b c.md", "100%.md", "%41.md", "石 & 💎?#.md", "", "%", "%4", "C#\\x"] {
             assert_eq!(decoded(&encoded(text)), text);
         }
     }
 
     #[test]
-    fn what_is_no_escape_stands_for_itself() {
+    fn text_that_is_not_an_escape_is_kept() {
         for (written, meant) in
             [("To%20do.md", "To do.md"), ("100%.md", "100%.md"), ("%zz%2", "%zz%2"), ("a%ffb", "a%ffb"), ("é b", "é b")]
         {

@@ -1,4 +1,4 @@
-//! How answers and refusals look to a client. Each family keeps its own form; this is the one place that knows them.
+//! How answers and refusals look to a client. Each family has its own form; this is the only place that knows them.
 
 use std::borrow::Cow;
 
@@ -7,8 +7,8 @@ use serde_json::{Map, Value, json};
 
 use crate::{OfferedTools, Reason, ReplyFacts, ToolAnswer, WireFamily, fence::fenced};
 
-/// A reply: the text that a model reads and the same facts for programs. The facts are serialised once, when the reply
-/// is made; its length, its digest, the text of those tools that have none of their own, and the wire all use that.
+/// A reply: text for a model and the same facts for programs. The facts are serialised once, when the reply is built;
+/// its length, its digest, the text of tools that have none, and the wire all use that.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RenderedReply {
     /// `None` if the text is the facts themselves.
@@ -31,28 +31,28 @@ impl RenderedReply {
         self.facts.as_json()
     }
 
-    /// The facts, for those who look into them.
+    /// The facts, for code that inspects them.
     pub fn facts(&self) -> Map<String, Value> {
         self.facts.to_map()
     }
 
-    /// The parts of the text, and the facts, for those who send them on.
+    /// The parts of the text, and the facts, for code that forwards them.
     pub fn into_parts(self) -> (Vec<String>, ReplyFacts) {
         let text = self.text.unwrap_or_else(|| vec![self.facts.as_json().to_owned()]);
         (text, self.facts)
     }
 
-    /// What goes over the wire: the text, and the facts.
+    /// What is sent: the text and the facts.
     pub fn bytes(&self) -> usize {
         self.text().iter().map(|part| part.len()).sum::<usize>() + self.facts.as_json().len()
     }
 
-    /// What tells one reply from another.
+    /// A fingerprint of the reply.
     pub fn digest(&self) -> ContentHash {
         ContentHash::of(self.facts.as_json().as_bytes())
     }
 
-    /// Says something besides to whoever called.
+    /// Adds a notice for the caller.
     pub fn add_notice(&mut self, notice: &str) {
         self.facts.insert("notice", notice);
         if let Some(parts) = &mut self.text {
@@ -60,12 +60,12 @@ impl RenderedReply {
         }
     }
 
-    /// To be kept until it is asked for.
+    /// Serialises the reply so that it can be kept until it is requested.
     pub fn to_json(&self) -> Value {
         json!({ "structured": self.facts(), "text": self.text(), "isError": self.is_error })
     }
 
-    /// What was kept, if it is one.
+    /// Restores a kept reply, if it is one.
     pub fn from_json(mut kept: Value) -> Option<Self> {
         let (Value::Object(facts), Value::Array(parts)) = (kept["structured"].take(), kept["text"].take()) else {
             return None;
@@ -89,7 +89,7 @@ pub fn render_answer(ToolAnswer { mut output, text }: ToolAnswer, notices: &[Str
     RenderedReply { text, facts: output, is_error: false }
 }
 
-/// An answer with the name of what undoes the change.
+/// An answer with the id of the checkpoint that undoes the change.
 pub fn render_change(mut answer: ToolAnswer, checkpoint: Option<&str>, notices: &[String]) -> RenderedReply {
     if let Some(checkpoint) = checkpoint {
         answer.output.insert("checkpoint", checkpoint);
@@ -98,10 +98,10 @@ pub fn render_change(mut answer: ToolAnswer, checkpoint: Option<&str>, notices: 
     render_answer(answer, notices)
 }
 
-/// Of a diff, as much as a model will look through.
+/// As much of a diff as a model will read.
 const SHOWN_DIFF: usize = 20_000;
 
-/// The beginning of a diff, in whole lines if it has any, and how much is left out.
+/// The start of a diff, in whole lines if it has any, and how much is left out.
 pub fn clip_diff(diff: &str, most: usize) -> Cow<'_, str> {
     if diff.len() <= most {
         return Cow::Borrowed(diff);
@@ -110,10 +110,11 @@ pub fn clip_diff(diff: &str, most: usize) -> Cow<'_, str> {
     let shown = start.rfind('\n').map_or(start, |end| &start[..=end]);
     let left = diff[shown.len()..].lines().count();
     let end = if shown.ends_with('\n') { "" } else { "\n" };
-    Cow::Owned(format!("{shown}{end}… (the diff goes on for {left} lines)\n"))
+    let lines = if left == 1 { "line" } else { "lines" };
+    Cow::Owned(format!("{shown}{end}… ({left} more {lines})\n"))
 }
 
-/// What would have been answered, and what would have changed.
+/// The answer that would have been given, and the change that would have been made.
 pub fn render_dry_run(mut answer: ToolAnswer, diff: Option<&str>, notices: &[String]) -> RenderedReply {
     let Some(diff) = diff else { return render_answer(answer, notices) };
     let diff = clip_diff(diff, SHOWN_DIFF);
@@ -140,12 +141,13 @@ fn note_form(reason: &Reason, offered: OfferedTools<'_>) -> RenderedReply {
     RenderedReply { text: Some(text), facts, is_error: true }
 }
 
-/// What is known of a refusal, for programs: in the answer of a tool of the note family, and in an error of the protocol.
+/// The data of a refusal, for programs: in the answer of a note tool, and in a protocol error.
 pub fn refusal_data(reason: &Reason, offered: OfferedTools<'_>) -> Map<String, Value> {
     let mut data = Map::from_iter([("reason".to_owned(), json!(reason.kind().wire_code().id))]);
     data.extend(reason.data());
     if let Reason::Overtaken { .. } = reason {
-        // It would be taken for leave to overwrite what the caller has not seen. The file tools promise it all the same.
+        // The hash would be taken as permission to overwrite content that the caller has not seen. The file tools still
+        // promise it.
         data.remove("actual");
     } else {
         data.extend(reason.current_hash().map(|hash| ("currentHash".to_owned(), json!(hash.to_string()))));
@@ -175,7 +177,7 @@ fn said(reason: &Reason, offered: OfferedTools<'_>) -> Map<String, Value> {
     ])
 }
 
-/// Why one of several operations was refused, beside what became of the others.
+/// Why one of several operations was refused, next to the results of the others.
 pub fn operation_error(reason: &Reason, offered: OfferedTools<'_>) -> Map<String, Value> {
     let mut error = said(reason, offered);
     error.insert("reason".to_owned(), json!(reason.kind().wire_code().id));
@@ -196,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_is_serialised_once_whatever_is_asked_of_it() {
+    fn a_reply_is_serialised_only_once() {
         let answer = || ToolAnswer { output: facts(&json!({ "a": [1, 2] })), text: None };
         let before = SERIALISED.get();
         let rendered = render_answer(answer(), &["Read as x.".into()]);
@@ -209,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_that_was_kept_is_the_same_again() {
+    fn a_kept_reply_is_restored_unchanged() {
         for text in [None, Some("text".to_owned())] {
             let reply = render_answer(ToolAnswer { output: facts(&json!({ "a": 1 })), text }, &[]);
             assert_eq!(RenderedReply::from_json(reply.to_json()), Some(reply));
@@ -227,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn both_families_say_the_same_in_their_own_form() {
+    fn both_families_report_the_same_facts() {
         let now = ContentHash::of(b"now").to_string();
         let none = ToolSet { tools: &[], definition: |_| None };
         let all = Catalogue::new(none, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap();
@@ -254,16 +256,16 @@ mod tests {
     fn a_long_diff_is_cut_between_lines_and_says_so() {
         for (diff, most, expected) in [
             ("+a\n+b\n", 6, "+a\n+b\n"),
-            ("+a\n+b\n", 5, "+a\n… (the diff goes on for 1 lines)\n"),
-            ("+a\n+b\n+c\n+d\n", 4, "+a\n… (the diff goes on for 3 lines)\n"),
-            ("+ééé\n+b\n", 4, "+é\n… (the diff goes on for 2 lines)\n"),
+            ("+a\n+b\n", 5, "+a\n… (1 more line)\n"),
+            ("+a\n+b\n+c\n+d\n", 4, "+a\n… (3 more lines)\n"),
+            ("+ééé\n+b\n", 4, "+é\n… (2 more lines)\n"),
         ] {
             assert_eq!(clip_diff(diff, most), expected);
         }
     }
 
     #[test]
-    fn notices_stand_in_both_renderings() {
+    fn notices_are_in_both_renderings() {
         let rendered =
             render_answer(ToolAnswer { output: facts(&json!({})), text: Some("text".into()) }, &["Read as x.".into()]);
         assert_eq!(rendered.text(), ["text", "\n\n> Read as x."]);

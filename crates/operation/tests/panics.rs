@@ -1,4 +1,4 @@
-//! What the log has of a panic. On its own, because the hook is that of the whole process.
+//! What the log contains about a panic. A separate test binary, because the hook is process-wide.
 
 use std::{
     fmt,
@@ -56,7 +56,7 @@ fn a_panic_is_logged_with_id_and_place_and_without_the_text_that_it_quotes() {
     assert!(said_of_it.contains(&bug.id()) && said_of_it.contains(bug.at()), "{said_of_it}");
     assert!(!said_of_it.contains("diary") && !format!("{bug:?}").contains("diary"), "{said_of_it}");
 
-    // A thread of somebody else's: the hook has logged the place, and whoever waits for the thread says that it broke.
+    // A thread outside our control: the hook logs the place, and the code that joins the thread reports the failure.
     let broken = std::thread::spawn(|| panic!("my secret diary")).join().unwrap_err();
     let bug = catch_panic(|| std::panic::resume_unwind(broken)).unwrap_err();
     let said = said();

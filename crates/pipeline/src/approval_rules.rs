@@ -1,4 +1,4 @@
-//! The owner's rules: which effects, tools and paths are allowed, asked about or denied.
+//! The owner's rules: which effects, tools and paths are allowed, need approval or are denied.
 
 use lapidary_tools::{Effect, ToolGroup, ToolSpec};
 use lapidary_vault::{Change, ChangeSet, PathPrefix, VaultPath};
@@ -9,18 +9,18 @@ use crate::places::LinkedPlaces;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RuleDecision {
     Allow,
-    /// A person has to agree first.
+    /// The user has to approve first.
     Ask,
     Deny,
 }
 
-/// One of the owner's rules. A part that is not given fits everything.
+/// One of the owner's rules. An omitted part matches everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApprovalRule {
     pub effect: Option<Effect>,
     pub group: Option<ToolGroup>,
     pub tool: Option<String>,
-    /// Fits a change that touches anything below it.
+    /// Matches a change that touches anything below it.
     pub path: Option<PathPrefix>,
     pub decision: RuleDecision,
 }
@@ -31,9 +31,9 @@ impl ApprovalRule {
         Self { effect: Some(effect), group: None, tool: None, path: None, decision }
     }
 
-    /// Whether it is about what a change does to one of its paths.
+    /// Whether it applies to what a change does to one of its paths.
     fn fits(&self, spec: &ToolSpec, change: &Change, path: &VaultPath) -> bool {
-        // A folder takes along what is in it. To allow a part of that is not to allow the whole.
+        // A folder includes its contents. Allowing part of that does not allow the whole.
         let takes_along = matches!(change, Change::MoveFolder { .. } | Change::TrashFolder { .. })
             && self.decision != RuleDecision::Allow;
         let touches = |prefix: &PathPrefix| prefix.covers(path) || (takes_along && prefix.is_within(path));
@@ -44,23 +44,23 @@ impl ApprovalRule {
     }
 }
 
-/// What a change does, whatever its tool could do: only what is gone for good is destroyed.
+/// What a change does, regardless of what its tool could do: only permanent removal is destruction.
 pub(crate) fn effect_of(change: &Change) -> Effect {
     if matches!(change, Change::Delete { .. }) { Effect::Destroy } else { Effect::Write }
 }
 
-/// The owner's rules; the first that fits decides.
+/// The owner's rules; the first match decides.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApprovalRules(pub Vec<ApprovalRule>);
 
 impl ApprovalRules {
-    /// Each path of each change is decided on its own, and the strictest word on any of them holds: what is allowed in
-    /// one folder must not open another that happens to be part of the same change.
+    /// Each path of each change is decided separately, and the strictest decision wins: a rule that allows one folder
+    /// must not open another that happens to be part of the same change.
     ///
-    /// Where a path leads by a link is decided on as well.
+    /// The target of a path that is a link is decided as well.
     pub(crate) fn decide(&self, spec: &ToolSpec, changes: &ChangeSet, places: &LinkedPlaces) -> RuleDecision {
         let on = |change: &Change, path: &VaultPath| {
-            // Without any rule nobody has allowed it.
+            // Without a matching rule nothing is allowed.
             self.0.iter().find(|rule| rule.fits(spec, change, path)).map_or(RuleDecision::Ask, |rule| rule.decision)
         };
         let on_both = |change, path| on(change, path).max(on(change, places.of_path(path)));
@@ -68,7 +68,7 @@ impl ApprovalRules {
         all.max().unwrap_or(RuleDecision::Ask)
     }
 
-    /// Whether what they say of a change is only what they say of its effect, whatever tool and path.
+    /// Whether a change is decided by its effect alone, regardless of tool and path.
     pub(crate) fn decide_by_effect(&self, spec: &ToolSpec, changes: &ChangeSet, places: &LinkedPlaces) -> bool {
         let on = |change: &Change, path: &VaultPath| {
             let decides = self.0.iter().find(|rule| rule.fits(spec, change, path));
@@ -78,7 +78,7 @@ impl ApprovalRules {
         changes.changes.iter().all(|change| change.paths().all(|path| on_both(change, path)))
     }
 
-    /// What is said of a tool that only looks: it may, unless a rule is about it.
+    /// The decision for a tool that only reads: allowed, unless a rule matches it.
     pub(crate) fn on_reading(&self, spec: &ToolSpec) -> RuleDecision {
         let about = |rule: &&ApprovalRule| {
             let named = rule.effect == Some(Effect::Read) || rule.group.is_some() || rule.tool.is_some();
@@ -91,20 +91,20 @@ impl ApprovalRules {
         self.0.iter().find(about).map_or(RuleDecision::Allow, |rule| rule.decision)
     }
 
-    /// What is said of a tool that shows something without changing it: a dry run, a proposal, what is there. Only rules
-    /// about reading are about that.
+    /// The decision for a tool that shows something without changing it: a dry run, a proposal, existing content. Only
+    /// rules about reading apply.
     pub(crate) fn on_showing(&self, spec: &ToolSpec) -> RuleDecision {
         let about = |rule: &&ApprovalRule| {
             let of_tool = rule.group.is_none_or(|group| group == spec.declaration.group)
                 && rule.tool.as_ref().is_none_or(|tool| tool == spec.name());
-            // Who may not use the tools that read may not read by way of those that write.
+            // A caller that may not use reading tools may not read through writing ones either.
             let of_reading = rule.effect.is_none() && rule.group == Some(ToolGroup::Read) && rule.tool.is_none();
             rule.path.is_none() && (rule.effect == Some(Effect::Read) && of_tool || of_reading)
         };
         self.0.iter().find(about).map_or(RuleDecision::Allow, |rule| rule.decision)
     }
 
-    /// Whether a tool is denied whatever it does and wherever: then it does not even look.
+    /// Whether a tool is denied whatever it does and wherever: then it does not even read.
     pub(crate) fn deny_all(&self, spec: &ToolSpec) -> bool {
         for rule in &self.0 {
             let fits = rule.group.is_none_or(|group| group == spec.declaration.group)
@@ -114,7 +114,7 @@ impl ApprovalRules {
             match rule.decision {
                 _ if !fits => {}
                 RuleDecision::Deny if is_whole && is_named => return true,
-                // Something of it may be allowed.
+                // Part of it may be allowed.
                 RuleDecision::Allow | RuleDecision::Ask if rule.effect != Some(Effect::Read) => return false,
                 _ => {}
             }
@@ -122,7 +122,7 @@ impl ApprovalRules {
         false
     }
 
-    /// What is said of a tool that stands for others: only rules that name it or its group are about it.
+    /// The decision for a tool that runs others: only rules that name it or its group apply.
     pub(crate) fn on_relaying(&self, spec: &ToolSpec) -> RuleDecision {
         let about = |rule: &&ApprovalRule| {
             (rule.group.is_some() || rule.tool.is_some())
@@ -133,7 +133,7 @@ impl ApprovalRules {
         self.0.iter().find(about).map_or(RuleDecision::Allow, |rule| rule.decision)
     }
 
-    /// What is said of looking by other ways than tools, at what this group is for.
+    /// The decision for reading through something other than a tool, for the purpose of this group.
     pub(crate) fn on_looking(&self, group: ToolGroup) -> RuleDecision {
         let about = |rule: &&ApprovalRule| {
             (rule.effect == Some(Effect::Read) || rule.group.is_some())
@@ -144,12 +144,12 @@ impl ApprovalRules {
         self.0.iter().find(about).map_or(RuleDecision::Allow, |rule| rule.decision)
     }
 
-    /// Whether some of them stop or hold up what others let pass.
+    /// Whether some rules stop or delay calls that others let pass.
     pub(crate) fn are_mixed(&self) -> bool {
         self.0.iter().any(|rule| rule.decision != RuleDecision::Allow && rule.effect != Some(Effect::Destroy))
     }
 
-    /// What a rule says of every change of this effect.
+    /// The decision of a rule for every change of this effect.
     pub(crate) fn on(&self, effect: Effect) -> RuleDecision {
         let general = |rule: &&ApprovalRule| {
             rule.effect.is_none_or(|wanted| wanted == effect)
@@ -166,7 +166,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_first_rule_that_fits_decides() {
+    fn the_first_matching_rule_decides() {
         let spec = TOOLS.iter().map(|tool| tool.spec()).find(|spec| spec.name() == "str_replace").unwrap();
         let path = VaultPath::parse("Work/a.md").unwrap();
         let changes = ChangeSet::one(Change::Create { path, content: Vec::new().into() });
@@ -229,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_allowed_in_one_folder_opens_no_other() {
+    fn a_rule_that_allows_one_folder_opens_no_other() {
         let spec = TOOLS.iter().map(|tool| tool.spec()).find(|spec| spec.name() == "file_move").unwrap();
         let path = |path: &str| VaultPath::parse(path).unwrap();
         let create = |at: &str| Change::Create { path: path(at), content: Vec::new().into() };

@@ -1,6 +1,6 @@
-//! Changes that wait for a person who cannot be asked through the client. The question is written down in the state
-//! folder; whoever answers it does so in a process of their own, and the change is made there, through the same stages.
-//! The caller learns of it by making the same call again.
+//! Changes that wait for a user who cannot be asked through the client. The request is stored in the state folder; the
+//! owner answers it in a separate process, where the change is made, through the same stages. The caller gets the
+//! result by making the same call again.
 
 use std::{
     io,
@@ -22,21 +22,21 @@ use crate::{
     stages::check::VAULT,
 };
 
-/// Nobody remembers for longer what they were asked.
+/// Older requests are forgotten.
 const OPEN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a proposal is open.
 pub(crate) const PROPOSAL_OPEN: Duration = Duration::from_secs(5 * 60);
-/// As many characters as tell questions from each other, and in front of them those that tell whose they are: how many
-/// somebody has is seen from the names alone.
+/// As many characters as distinguish requests, preceded by those that identify their owner: the names alone show how
+/// many each principal has.
 const ID: usize = 8;
 const OWNER: usize = 4;
-/// Of one principal, and of all together. A person looks through them one by one.
+/// Per principal, and for all together. A person reviews them one at a time.
 const MOST_OF_ONE: usize = 20;
 const MOST: usize = 100;
-/// All together, with the diffs that they show.
+/// All together, with their diffs.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// A change that waits.
+/// A pending change.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PendingChange {
     pub id: String,
@@ -47,53 +47,53 @@ pub struct PendingChange {
     pub tool: String,
     /// The name of the principal on whose behalf it is made.
     principal: String,
-    /// The change itself, for the person.
+    /// The change itself, for the approver.
     pub question: String,
-    /// Somebody has answered, and it is being carried out.
+    /// It was answered, and is being carried out.
     pub taken: bool,
     arguments: Map<String, Value>,
     changes: ContentHash,
 }
 
 impl PendingChange {
-    /// When it was asked, as it is shown.
+    /// When it was requested, as shown.
     pub fn asked_at(&self) -> String {
         iso(self.asked)
     }
 }
 
-/// What came of a person's answer.
+/// The result of an answer.
 #[derive(Debug)]
 pub enum ApprovalOutcome {
     /// It was carried out, or at least tried: the reply to the call.
     Tried(RenderedReply),
-    /// Nothing changes: whoever asked may look when it calls again.
+    /// Nothing changes: the caller may read when it calls again.
     MayRead,
     Rejected,
-    /// The profile under which it was asked is not one of this process.
+    /// The profile under which it was requested is not configured in this process.
     NoSuchProfile(String),
-    /// Whoever asked, by name, is not known in this process.
+    /// The named caller is not known in this process.
     NoSuchPrincipal(String),
-    /// Whoever asked has another profile by now.
+    /// The caller has another profile by now.
     ProfileChanged {
         principal: String,
         profile: String,
     },
-    /// Somebody was faster, or it is too late.
+    /// Another process was faster, or it is too late.
     Gone,
 }
 
-/// What a caller learns who makes the call again.
+/// What a caller gets when it makes the call again.
 pub(crate) enum ApprovalResult {
-    /// A person agreed, and this came of it.
+    /// The owner approved it, and this is the result.
     Reply(RenderedReply),
-    /// A person agreed that this call may look.
+    /// The owner approved that this call may read.
     MayRead,
     Refused(Reason),
 }
 
-/// Which question a call leads to: the same for the same call of the same caller, and for nobody else. `None` if nothing
-/// tells who is calling.
+/// Which request a call leads to: the same for the same call of the same caller, and for no other. `None` if the caller
+/// cannot be identified.
 pub(crate) fn question_id(execution: &Execution<'_>) -> Option<String> {
     let key = match execution.principal().caller {
         Caller::Known(key) => key.to_string(),
@@ -109,7 +109,7 @@ fn question_id_for(execution: &Execution<'_>, key: &str) -> String {
     owner_mark(name) + &start_of_hash(&call, ID)
 }
 
-/// What the names of all questions of a principal begin with.
+/// The common prefix of the names of all requests of a principal.
 fn owner_mark(name: &str) -> String {
     start_of_hash(name, OWNER)
 }
@@ -122,14 +122,14 @@ fn vault_of<'e>(execution: &Execution<'e>) -> &'e str {
     execution.vault.map_or("", |served| served.vault.name())
 }
 
-/// What became of the question that this call led to; `None` if there is nothing to learn.
+/// The state of the request that this call led to; `None` if there is nothing to report.
 pub(crate) fn take_result(waiting: &ApprovalQueue, id: &str, now: SystemTime) -> io::Result<Option<ApprovalResult>> {
     let Some((ApprovalState::Settled, text)) = waiting.find(id)? else { return Ok(None) };
-    // Of two who make the call at a time one hears the answer; and nobody that of a question they have forgotten.
+    // Of two concurrent calls one gets the answer; and none that of a forgotten request.
     if !waiting.remove(id, ApprovalState::Settled)? {
         return Ok(None);
     }
-    // Left by a process that ended between writing the answer down and this.
+    // Left by a process that ended after storing the answer.
     waiting.remove(id, ApprovalState::Taken)?;
     if is_late(&text, now) {
         return Ok(None);
@@ -143,12 +143,12 @@ pub(crate) fn take_result(waiting: &ApprovalQueue, id: &str, now: SystemTime) ->
     }
     let Some(mut rendered) = RenderedReply::from_json(settled) else { return Ok(None) };
     if !rendered.is_error {
-        rendered.add_notice("A person agreed, and the change has been made. Do not make the call again.");
+        rendered.add_notice("The owner approved it and the change has been made. Do not repeat the call.");
     }
     Ok(Some(ApprovalResult::Reply(rendered)))
 }
 
-/// Writes the question down, or again if the change is another by now. The reason says what to do.
+/// Stores the request, or replaces it if the change is different by now. The reason says what to do.
 pub(crate) fn wait(
     execution: &Execution<'_>,
     question: &str,
@@ -156,7 +156,7 @@ pub(crate) fn wait(
     now: SystemTime,
 ) -> Result<Reason, io::Error> {
     let (waiting, vault) = (&execution.concerned_vault().waiting, vault_of(execution));
-    // Who cannot be told from others gets something to be known by.
+    // A caller that cannot be identified otherwise gets a handle.
     let handle = match (execution.principal().caller, &execution.handle) {
         (Caller::Known(_), _) => None,
         (Caller::Unknown, Some(handle)) => Some(handle.clone()),
@@ -184,7 +184,7 @@ pub(crate) fn wait(
     });
     let record = record.to_string();
     if let Some(limit) = over_limit(waiting, &id, record.len() as u64, now)? {
-        return Ok(Reason::TooMany { what: "questions to a person", limit });
+        return Ok(Reason::TooMany { what: "approval requests", limit });
     }
     waiting.put(&id, &record)?;
     Ok(Reason::ApprovalPending { id, handle })
@@ -196,8 +196,8 @@ fn new_handle() -> io::Result<String> {
     Ok(bytes.iter().map(|byte| format!("{byte:02x}")).collect())
 }
 
-/// The limit that another question would exceed, if any. Seen from the names, sizes and times of the files alone; what
-/// has waited too long goes.
+/// The limit that another request would exceed, if any. Decided by the names, sizes and times of the files alone;
+/// expired ones are removed.
 fn over_limit(waiting: &ApprovalQueue, id: &str, bytes: u64, now: SystemTime) -> io::Result<Option<usize>> {
     let (mut all, mut own, mut kept) = (0, 0, bytes);
     let owner = id.get(..OWNER).unwrap_or(id);
@@ -227,7 +227,7 @@ fn parse(id: &str, vault: &str, text: &str) -> Option<PendingChange> {
         vault: vault.to_owned(),
         asked: said("asked")?.parse::<Timestamp>().ok()?.into(),
         caller: said("caller")?,
-        // An older version did not write it down. Nobody can tell then what may be changed, so the next call asks anew.
+        // An older version did not store it. Then the grant is unknown, so the next call asks again.
         principal: said("principal")?,
         profile: said("profile")?,
         tool: said("tool")?,
@@ -238,7 +238,7 @@ fn parse(id: &str, vault: &str, text: &str) -> Option<PendingChange> {
     })
 }
 
-/// Whether a question or an answer has waited too long for somebody. What cannot be read is of no use any more.
+/// Whether a request or an answer has expired. Unreadable ones are useless.
 fn is_late(text: &str, now: SystemTime) -> bool {
     let record: Value = serde_json::from_str(text).unwrap_or_default();
     let since = record["answered"].as_str().or_else(|| record["asked"].as_str());
@@ -246,7 +246,7 @@ fn is_late(text: &str, now: SystemTime) -> bool {
     since.is_none_or(|since| now.duration_since(since).is_ok_and(|passed| passed > OPEN_FOR))
 }
 
-/// Removes what has waited too long. The text of notes must not stay there for ever.
+/// Removes expired requests. The text of notes must not stay there forever.
 fn tidy(waiting: &ApprovalQueue, now: SystemTime) -> io::Result<()> {
     for (id, progress, text) in waiting.list()? {
         if progress != ApprovalState::Taken && is_late(&text, now) {
@@ -257,14 +257,14 @@ fn tidy(waiting: &ApprovalQueue, now: SystemTime) -> io::Result<()> {
 }
 
 impl Executor {
-    /// What waits for a person, the oldest first. What has waited too long goes.
+    /// Pending requests, oldest first. Expired ones are removed.
     pub fn pending(&self) -> io::Result<Vec<PendingChange>> {
         let now = self.setup.clock.now();
         let mut all = Vec::new();
         for served in self.setup.vaults.iter() {
             tidy(&served.waiting, now)?;
             for (id, progress, text) in served.waiting.list()? {
-                // An answer that nobody has come for is not asked any more.
+                // An answer that was not collected is no longer a request.
                 if let Some(pending) =
                     parse(&id, served.vault.name(), &text).filter(|_| progress != ApprovalState::Settled)
                 {
@@ -276,17 +276,17 @@ impl Executor {
         Ok(all)
     }
 
-    /// A person's answer. If it is yes, exactly the change that was shown is made, or none.
+    /// Answers a request. On approval, exactly the change that was shown is made, or none.
     pub fn decide(&self, pending: &PendingChange, agreed: bool) -> io::Result<ApprovalOutcome> {
         let Some(served) = self.setup.vaults.called(&pending.vault) else { return Ok(ApprovalOutcome::Gone) };
-        // Whoever asked may be gone for good, which is no reason not to reject it.
+        // The caller may be gone permanently, which does not prevent a rejection.
         let principal = match self.asking_principal(pending) {
             Err(unknown) if agreed => return Ok(unknown),
             principal => principal.ok(),
         };
         let (waiting, now) = (&served.waiting, self.setup.clock.now());
         tidy(waiting, now)?;
-        // Held until the answer is written down.
+        // Held until the answer is stored.
         let Some(_taken) = waiting.take(&pending.id)? else { return Ok(ApprovalOutcome::Gone) };
         let settle = |mut answer: Value| {
             answer["answered"] = json!(iso(now));
@@ -298,7 +298,8 @@ impl Executor {
         };
         let spec = principal.profile().catalogue.find(&pending.tool).ok().map(|entry| &entry.spec);
         if pending.changes == ChangeSet::default().digest() {
-            // Read when it is asked for again, by what may be read then. So no text of a note is kept here.
+            // Carried out when it is requested again, with the access of that time. So no text of a note is stored
+            // here.
             settle(json!({ "mayRead": true }))?;
             return Ok(ApprovalOutcome::MayRead);
         }
@@ -320,7 +321,7 @@ impl Executor {
             return Ok(ApprovalOutcome::Gone);
         };
         if kind == Some(ReasonKind::ChangedMeanwhile) {
-            // The next call asks about the change as it is by then.
+            // The next call asks about the change in its state by then.
             waiting.forget(&pending.id)?;
         } else {
             settle(rendered.to_json())?;
@@ -328,7 +329,7 @@ impl Executor {
         Ok(ApprovalOutcome::Tried(rendered))
     }
 
-    /// The principal who asked, with what it may do in this process; nobody can be asked on its behalf here.
+    /// The principal that asked, with its grant in this process; its user cannot be asked from here.
     fn asking_principal(&self, pending: &PendingChange) -> Result<Principal, ApprovalOutcome> {
         Ok(Principal {
             id: pending.caller.clone(),
@@ -370,7 +371,7 @@ mod tests {
 
     const PHONE: &str = "http:phone";
 
-    /// A server that knows these by name, and a question that somebody called `http:phone` led to.
+    /// A server that knows these by name, and a request of a client called `http:phone`.
     fn asked(known: Vec<(&str, Grant)>) -> (TestServer, PendingChange) {
         let grants = known.into_iter().map(|(name, grant)| (name.to_owned(), Arc::new(grant))).collect();
         let rules = vec![ApprovalRule::effect(Effect::Write, RuleDecision::Ask)];
@@ -383,7 +384,7 @@ mod tests {
     }
 
     #[test]
-    fn a_change_is_made_with_the_grant_of_whoever_asked() {
+    fn a_change_is_made_with_the_grant_of_the_caller() {
         let (server, pending) = asked(vec![(PHONE, granted(&["Work"]))]);
         let decided = server.executor.decide(&pending, true).unwrap();
         assert!(matches!(decided, ApprovalOutcome::Tried(reply) if !reply.is_error));
@@ -395,18 +396,18 @@ mod tests {
     }
 
     #[test]
-    fn what_somebody_asked_who_is_not_known_any_more_can_only_be_rejected() {
+    fn a_request_of_an_unknown_principal_can_only_be_rejected() {
         let (server, pending) = asked(vec![("http:desk", granted(&["Work"]))]);
         let decided = server.executor.decide(&pending, true).unwrap();
         assert!(matches!(decided, ApprovalOutcome::NoSuchPrincipal(name) if name == PHONE));
         assert_eq!(server.text("Work/a.md"), "one\n");
-        assert_eq!(server.executor.pending().unwrap(), std::slice::from_ref(&pending), "it still waits");
+        assert_eq!(server.executor.pending().unwrap(), std::slice::from_ref(&pending), "it is still pending");
         assert!(matches!(server.executor.decide(&pending, false).unwrap(), ApprovalOutcome::Rejected));
         assert_eq!(server.executor.pending().unwrap(), []);
     }
 
     #[test]
-    fn what_was_asked_under_another_profile_than_the_principal_has_is_not_made() {
+    fn a_request_under_another_profile_is_not_carried_out() {
         let rules = ProfileRules::curator();
         let profile = Arc::new(ProfileView::new("other", TOOL_SET, &rules, &ToolSelection::default(), &[]).unwrap());
         let (server, pending) = asked(vec![(PHONE, Grant { profile, ..granted(&["Work"]) })]);
@@ -416,7 +417,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_agreed_to_is_told_to_whoever_asked_and_to_nobody_else() {
+    fn the_result_of_an_approval_goes_only_to_its_caller() {
         for effect in [Effect::Write, Effect::Read] {
             let rules = vec![ApprovalRule::effect(effect, RuleDecision::Ask)];
             let server =
@@ -436,7 +437,7 @@ mod tests {
     }
 
     #[test]
-    fn a_caller_that_nothing_tells_from_others_is_known_by_its_handle() {
+    fn an_anonymous_caller_is_identified_by_its_handle() {
         let rules = vec![ApprovalRule::effect(Effect::Write, RuleDecision::Ask)];
         let server = TestSetup { rules, waits_for_approval: true, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
         let anyone = Principal { caller: Caller::Unknown, ..server.principal() };
@@ -480,7 +481,7 @@ mod tests {
     }
 
     #[test]
-    fn a_question_that_does_not_say_whose_it_is_is_asked_anew() {
+    fn a_request_without_an_owner_is_asked_again() {
         let (server, pending) = asked(Vec::new());
         let waiting = &server.executor.vaults().first().waiting;
         let (_, text) = waiting.find(&pending.id).unwrap().unwrap();

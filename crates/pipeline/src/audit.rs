@@ -17,7 +17,7 @@ use crate::{Outcome, Refusal, clock::iso, execution::Execution};
 /// The name of a vault's log in its state folder.
 pub const AUDIT_FILE: &str = "audit.jsonl";
 
-/// All files that were named or changed, each once, in the order in which they come.
+/// All files that were named or changed, each once, in order.
 fn named(execution: &Execution<'_>) -> Vec<String> {
     let mut named: Vec<String> = execution.files.clone();
     for changed in &execution.receipt.changed {
@@ -31,7 +31,7 @@ fn named(execution: &Execution<'_>) -> Vec<String> {
     named
 }
 
-/// What the log keeps of one call, made from the call and its outcome.
+/// The log's record of one call, built from the call and its outcome.
 fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
     let Execution { receipt, walked, refused_steps, .. } = execution;
     let mut line = JsonLine::default();
@@ -96,7 +96,7 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
     line.end()
 }
 
-/// Of a change of very many files, the line names all; the checkpoint has the hashes of the rest.
+/// For a change of very many files, the line names all; the checkpoint has the hashes of the rest.
 const MOST_CHANGES: usize = 20;
 
 /// One of several files that were changed.
@@ -117,7 +117,7 @@ fn facts_of(changed: &FileChange) -> [(&'static str, Value); 5] {
     ]
 }
 
-/// A line of JSON as it is written. A value that is nothing is left out.
+/// A line of JSON as written. Null values are omitted.
 #[derive(Default)]
 struct JsonLine(Vec<u8>);
 
@@ -136,7 +136,7 @@ impl JsonLine {
 
     fn end(mut self) -> String {
         self.0.push(b'}');
-        // What serde writes is UTF-8.
+        // serde writes UTF-8.
         String::from_utf8(self.0).unwrap_or_default()
     }
 }
@@ -149,7 +149,7 @@ fn why(stop: ScanStop) -> &'static str {
     }
 }
 
-/// Writes lines and says once if it cannot: a server on a read-only disk still serves.
+/// Writes lines and reports once if it cannot: a server on a read-only disk still serves.
 #[derive(Default)]
 pub(crate) struct AuditLog {
     failed: AtomicBool,
@@ -160,10 +160,10 @@ impl AuditLog {
         self.append(log, &line(execution, outcome));
     }
 
-    /// What happened to the vault without a call.
+    /// Events in the vault without a call.
     pub(crate) fn record_news(&self, log: &LogFile, time: SystemTime, news: &VaultNews) {
         let files = |paths: &[VaultPath]| paths.iter().map(ToString::to_string).collect::<Vec<_>>();
-        // First, as in every line: whoever reads several logs sorts them by it.
+        // First, as in every line: readers of several logs sort by it.
         let ts = iso(time);
         let line = match news {
             VaultNews::Completed { checkpoint } => {
@@ -182,7 +182,7 @@ impl AuditLog {
         if let Err(error) = log.append(line)
             && !self.failed.swap(true, Ordering::Relaxed)
         {
-            tracing::warn!("the audit log cannot be written ({error}); calls go on without it");
+            tracing::warn!("the audit log cannot be written ({error}); calls continue without it");
         }
     }
 }

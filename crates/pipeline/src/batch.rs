@@ -1,5 +1,5 @@
-//! Plans the calls of a batch one on another, each through the same checks as a call of its own, and joins them into one
-//! change.
+//! Plans the calls of a batch on top of each other, each through the same checks as a separate call, and joins them
+//! into one change.
 
 use lapidary_tools::{
     AnswerDraft, BatchOutcome, BatchStep, CallBatch, CatalogueEntry, CheckedArguments, CommitReport, Context, Planned,
@@ -14,10 +14,10 @@ use crate::{
     stages::{check, find, judge},
 };
 
-/// Of a batch that is refused all over, the log need not tell every step.
+/// For a batch that is refused throughout, the log need not list every step.
 const LOGGED: usize = 20;
 
-/// One step that can be made.
+/// One step that can be carried out.
 struct PlannedStep {
     draft: Box<dyn AnswerDraft>,
     repairs: Vec<String>,
@@ -31,7 +31,7 @@ struct BatchDraft {
     steps: Vec<Result<PlannedStep, StepRefusal>>,
 }
 
-/// A batch as one change, with the tools that had a part in it.
+/// A batch as one change, with the tools involved.
 pub(crate) fn plan<'a>(
     execution: &mut Execution<'a>,
     context: &Context<'_>,
@@ -58,7 +58,7 @@ pub(crate) fn plan<'a>(
                 specs.push(&entry.spec);
                 steps.push(Ok(step));
             }
-            // The call itself has to end, and not only this step.
+            // The call itself has to end, not only this step.
             Err(reason @ (Reason::Interrupted(_) | Reason::Internal(_) | Reason::ChangeTooLarge { .. })) => {
                 return Err(reason);
             }
@@ -80,7 +80,7 @@ pub(crate) fn plan<'a>(
     Ok((PlannedChange { changes, dry_run, shows_diff: true, proposal: None, draft }, specs))
 }
 
-/// One step under its own name: the tool must be on, its arguments right, and its changes allowed.
+/// One step under its own name: the tool must be on, its arguments valid, and its changes allowed.
 fn plan_step<'a>(
     execution: &Execution<'a>,
     context: &Context<'_>,
@@ -98,13 +98,13 @@ fn plan_step<'a>(
     }
     let CheckedArguments { mut arguments, repairs } = check::step_arguments(entry, view.vault(), arguments)?;
     check::write_scope(entry, &arguments, scope)?;
-    // Whether anything is written is for the batch to say, and it says so for all of its steps.
+    // Whether anything is written is decided for the whole batch.
     let dry = entry.spec.dry_run.ok_or_else(|| bug!("`{name}` may run in batches and has no dry run"))?;
     if !dry_run && arguments.get(dry) == Some(&json!(true)) {
         return Err(check::bad_argument(
             entry,
             dry,
-            "is for the whole batch: set it beside `ops`, or leave this one out",
+            "applies to the whole batch: set it next to `ops`, or leave this one out",
         ));
     }
     arguments.insert(dry.to_owned(), json!(dry_run));
@@ -120,7 +120,7 @@ fn plan_step<'a>(
     }
 }
 
-/// Whether the file that is not what a step expects is one that the steps before it change.
+/// Whether earlier steps change the file that does not match the expectation of this one.
 fn is_stale_by(reason: &Reason, changes: &ChangeSet) -> bool {
     let (Reason::Stale { path, .. } | Reason::Overtaken { path, .. } | Reason::StalePart { path, .. }) = reason else {
         return false;
@@ -199,7 +199,7 @@ mod tests {
         let grow =
             json!({ "tool": "str_replace", "args": { "file": "a.md", "find": "x", "replace": "x".repeat(3000) } });
         let make = |number: usize| json!({ "tool": "file_create", "args": { "file": format!("{number}.md"), "content": "y".repeat(3000) } });
-        // What is changed twice is held once.
+        // A file that is changed twice is held once.
         let again = json!({ "tool": "str_replace", "args": { "file": "a.md", "find": "xx", "replace": "yx", "occurrence": 1 } });
         let ops = |more: usize| {
             let steps = [grow.clone()].into_iter().chain(vec![again.clone(); 20]).chain((0..more).map(make));

@@ -1,8 +1,10 @@
+//! The clock.
+
 use std::time::SystemTime;
 
 use jiff::{Timestamp, Unit, Zoned, tz::TimeZone};
 
-/// The pipeline's clock. Everything else is handed the time as an argument.
+/// The pipeline's clock. Everything else gets the time as an argument.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock(fn() -> SystemTime);
 
@@ -22,7 +24,7 @@ impl Clock {
         iso(time)
     }
 
-    /// Noon of a Wednesday, by which the examples of tools go.
+    /// Noon on a Wednesday, which the examples of tools use.
     #[cfg(test)]
     pub(crate) fn of_examples() -> Self {
         Self(|| SystemTime::UNIX_EPOCH + std::time::Duration::from_secs(1_776_254_400))
@@ -33,9 +35,9 @@ impl Clock {
     }
 }
 
-/// The time on the owner's wall: in the zone that is set for this process or this machine.
+/// The owner's local time: in the zone of this process or this machine.
 pub(crate) fn on_the_wall(time: SystemTime) -> Zoned {
-    // A clock that is set to before the year -9999 or behind 9999 is no clock.
+    // A clock outside the years -9999 to 9999 is broken.
     Timestamp::try_from(time).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(TimeZone::system())
 }
 

@@ -1,5 +1,5 @@
-//! A person's consent, bound to exactly what was shown. The question travels through the client, so its state is
-//! sealed: who asked, for which call, about which change, until when; and it counts once.
+//! A user's approval, bound to exactly what was shown. The question travels through the client, so its state is sealed:
+//! who asked, for which call, about which change, until when; and it counts once.
 
 use std::{
     collections::BTreeMap,
@@ -17,17 +17,17 @@ use crate::Caller;
 /// Lives as long as the server: a restart forgets all open questions, which refuses them.
 pub(crate) struct ConfirmationTokens {
     key: [u8; 32],
-    /// Questions that were answered, until they would have expired.
+    /// Answered questions, until they would have expired.
     used: Mutex<BTreeMap<[u8; NONCE], u64>>,
 }
 
-// A model has to copy a token letter by letter, so that each part is as short as is safe.
+// A model has to copy a token letter by letter, so each part is as short as is safe.
 const NONCE: usize = 12;
 const EXPIRY: usize = 8;
 const DIGEST: usize = 16;
 const SEAL: usize = 16;
 
-/// A state that was found to be ours, and is not used yet.
+/// A verified state that has not been used yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VerifiedToken {
     nonce: [u8; NONCE],
@@ -43,7 +43,7 @@ pub(crate) struct QuestionSubject<'a> {
 }
 
 impl<'a> QuestionSubject<'a> {
-    /// Of a change that a caller was shown and may come back for.
+    /// For a change that was shown to a caller, who may come back for it.
     pub(crate) fn of(caller: &'a str, proposal: &'a ShownProposal) -> Self {
         let ShownProposal { tool, arguments, changes } = *proposal;
         Self { caller, tool, arguments, changes }
@@ -57,7 +57,7 @@ impl ConfirmationTokens {
         Ok(Self { key, used: Mutex::default() })
     }
 
-    /// A name for this process that no other knows.
+    /// A random name for this process.
     pub(crate) fn process(&self) -> Caller {
         let mut named = b"process".to_vec();
         named.extend(self.key);
@@ -89,13 +89,13 @@ impl ConfirmationTokens {
         subject: &QuestionSubject<'_>,
         now: SystemTime,
     ) -> Result<(), Reason> {
-        // Whatever comes of it, it has been used.
+        // Regardless of the outcome, it has been used.
         let (opened, shown) = self.unseal(state, subject)?;
         self.consume(&opened, now)?;
         if shown { Ok(()) } else { Err(Reason::ChangedMeanwhile) }
     }
 
-    /// A person said no, or nothing: a yes to the same question comes too late.
+    /// The user declined or did not answer: a later approval of the same question comes too late.
     pub(crate) fn revoke(&self, state: &str, subject: &QuestionSubject<'_>, now: SystemTime) {
         if let Ok((opened, _)) = self.unseal(state, subject) {
             self.used(now).insert(opened.nonce, opened.expiry);
@@ -116,7 +116,7 @@ impl ConfirmationTokens {
         if shown { Ok(opened) } else { Err(Reason::ChangedMeanwhile) }
     }
 
-    /// From now on the state is used; it must not have been before.
+    /// Marks the state as used; it must not have been used before.
     pub(crate) fn consume(&self, opened: &VerifiedToken, now: SystemTime) -> Result<(), Reason> {
         let mut used = self.used(now);
         if opened.expiry < seconds(now) || used.insert(opened.nonce, opened.expiry).is_some() {
@@ -135,7 +135,8 @@ impl ConfirmationTokens {
     fn unseal(&self, state: &str, subject: &QuestionSubject<'_>) -> Result<(VerifiedToken, bool), Reason> {
         let bytes = unhex(state).ok_or(Reason::ConsentExpired)?;
         let (sealed, mac) = bytes.split_at_checked(NONCE + EXPIRY + DIGEST).ok_or(Reason::ConsentExpired)?;
-        // The change that was shown is part of the seal, so that a forged state and a changed note are told apart.
+        // The change that was shown is part of the seal, so that a forged state and a changed note can be
+        // distinguished.
         let whole = mac.len() == SEAL;
         let ours = whole && self.mac(sealed, subject)?.verify_truncated_left(mac).is_ok();
         if !ours {
@@ -155,7 +156,7 @@ impl ConfirmationTokens {
         for part in
             [sealed, subject.caller.as_bytes(), subject.tool.as_bytes(), subject.arguments.to_string().as_bytes()]
         {
-            // With its length in front, no two different lists of parts look alike.
+            // With its length first, no two different lists of parts look alike.
             mac.update(&(part.len() as u64).to_be_bytes());
             mac.update(part);
         }

@@ -1,14 +1,16 @@
+//! A digest of JSON that does not depend on key order.
+
 use lapidary_note::ContentHash;
 use serde_json::{Map, Value};
 
-/// The same for the same arguments, in whatever order their keys come.
+/// The same for the same arguments, in any key order.
 pub(crate) fn digest(arguments: &Map<String, Value>) -> ContentHash {
     let mut text = String::new();
     put_map(&mut text, arguments);
     ContentHash::of(text.as_bytes())
 }
 
-/// Writes JSON without blanks, the keys of each object in order.
+/// Writes JSON without blanks, with sorted keys.
 fn put(text: &mut String, value: &Value) {
     match value {
         Value::Object(map) => put_map(text, map),
@@ -26,7 +28,7 @@ fn put_map(text: &mut String, map: &Map<String, Value>) {
     entries.sort_by_key(|(key, _)| *key);
     text.push('{');
     put_list(text, entries, |text, (key, value)| {
-        // Written as a key is, with what has to be escaped.
+        // Written as a key, with the necessary escapes.
         put(text, &Value::String(key.clone()));
         text.push(':');
         put(text, value);

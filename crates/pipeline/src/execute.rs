@@ -15,17 +15,17 @@ use crate::{
     stages::{FIND, NARROW, STAGES, check::argument_at, observe, record},
 };
 
-/// No call goes on for ever, whatever it asks for.
+/// Every call ends eventually.
 const LONGEST_DEADLINE: Duration = Duration::from_secs(600);
 
-/// A call that stops by itself when its time is up answers with what it has until then, and gets on in any case.
+/// A call that stops by itself when its time is up returns partial results, and always makes progress.
 const TIME_TO_ANSWER: Duration = Duration::from_secs(5);
 
 /// How long a disk may take to finish a change before the caller is told that the outcome is unknown.
 const COMMIT_GRACE: Duration = Duration::from_secs(30);
 
 impl Executor {
-    /// Runs an operation on a thread where it may wait for the disk, and waits no longer for it than its time allows.
+    /// Runs an operation on a thread where it may wait for the disk, and waits for it no longer than its deadline.
     pub async fn execute(self: &Arc<Self>, invocation: Invocation, cancel: Arc<Cancel>) -> Outcome {
         let too_late = || Reason::Interrupted(Interruption::Deadline { allowed: cancel.allowed() });
         let lane = self.lanes.enter(effect_of(&invocation));
@@ -39,7 +39,7 @@ impl Executor {
         let work = {
             let (this, invocation, cancel) = (Arc::clone(self), Arc::clone(&invocation), Arc::clone(&cancel));
             tokio::task::spawn_blocking(move || {
-                // Kept until the work has really ended, and not only until somebody stops waiting for it.
+                // Held until the work has really ended, not only until the caller stops waiting.
                 let _place = place;
                 this.run(&invocation, &cancel)
             })
@@ -53,7 +53,7 @@ impl Executor {
         if cancel.take_back() {
             return refuse(too_late());
         }
-        // The change is under way and cannot be called back; only the disk can still be slow.
+        // The change is in progress and cannot be cancelled; only the disk can still be slow.
         match tokio::time::timeout(COMMIT_GRACE, work).await {
             Ok(done) => done.unwrap_or_else(|_| gone()),
             Err(_) => refuse(Reason::Interrupted(Interruption::WriteUnfinished)),
@@ -73,8 +73,8 @@ impl Executor {
         outcome
     }
 
-    /// A token that stops a call: when the caller takes it back, and at the latest when its time is up. A call may ask
-    /// for more time than usual; if it asks for less, the tool itself sees to it, and answers with what it has.
+    /// A token that stops a call: when the caller cancels it, and at the latest when its time is up. A call may ask for
+    /// more time than usual; if it asks for less, the tool itself enforces it and returns partial results.
     pub fn cancel(&self, invocation: &Invocation) -> Arc<Cancel> {
         let usual = self.setup.limits.deadline;
         let asked = with_tool(invocation, |spec, arguments| {
@@ -89,7 +89,7 @@ impl Executor {
     }
 }
 
-/// What is looked at every second would bury everything else, so its spans are for `trace` alone.
+/// Checks that run every second would bury everything else, so their spans are only at `trace`.
 fn call_span(execution: &Execution<'_>) -> Span {
     let (operation, principal) = (execution.known_name(), execution.name());
     if execution.is_recorded() {
@@ -99,7 +99,7 @@ fn call_span(execution: &Execution<'_>) -> Span {
     }
 }
 
-/// From stage to stage, until one of them ends the call.
+/// From stage to stage, until one ends the call.
 fn run_stages(execution: &mut Execution<'_>) -> Result<CallConclusion, Reason> {
     let mut at = FIND;
     while let Some((name, stage)) = STAGES.get(at) {
@@ -118,18 +118,18 @@ fn run_stages(execution: &mut Execution<'_>) -> Result<CallConclusion, Reason> {
     Err(bug!("a call went through all stages and did not end"))
 }
 
-/// After a fault of ours, what can honestly be said.
+/// After a bug of ours, what can honestly be said.
 pub(crate) fn broken(cancel: &Cancel, bug: Reason) -> Reason {
     if cancel.is_changing() { Reason::Interrupted(Interruption::WriteUnfinished) } else { bug }
 }
 
-/// What a call may do: that of the tool it is for in the end.
+/// The effect of a call: that of the tool that runs in the end.
 fn effect_of(invocation: &Invocation) -> Effect {
-    // Of a tool that does not exist, nothing will come.
+    // An unknown tool has no effect.
     with_tool(invocation, |spec, _| spec.effect).unwrap_or(Effect::Read)
 }
 
-/// Asks something of the tool that a call is for in the end, and its arguments as they were sent.
+/// Applies a function to the tool that runs in the end, and its arguments as sent.
 fn with_tool<T>(invocation: &Invocation, ask: impl FnOnce(&ToolSpec, &Map<String, Value>) -> T) -> Option<T> {
     let Operation::Tool { name, arguments } = &invocation.operation else { return None };
     let catalogue = &invocation.principal.profile().catalogue;
@@ -137,7 +137,7 @@ fn with_tool<T>(invocation: &Invocation, ask: impl FnOnce(&ToolSpec, &Map<String
     if entry.spec.kind != ToolKind::Relay {
         return Some(ask(&entry.spec, arguments));
     }
-    // Repaired as they will be when it runs. What cannot be repaired will be refused, and leads nowhere.
+    // Repaired as they will be when it runs. Arguments that cannot be repaired will be refused, and lead nowhere.
     let checked = check_arguments(entry.spec.name(), entry.spec.input(), arguments.clone()).ok()?;
     let RelayedCall { tool, arguments } = entry.tool.relayed(&checked.arguments)?;
     Some(ask(&catalogue.find(&tool).ok()?.spec, &arguments))
@@ -162,7 +162,7 @@ mod tests {
     use crate::testing::{LevelLog, TestServer, arguments};
 
     #[test]
-    fn a_call_may_ask_for_more_time_than_usual_and_not_for_ever() {
+    fn a_call_may_ask_for_more_time_but_not_forever() {
         let server = TestServer::new(&[]);
         let usual = server.executor.limits().deadline;
         let allowed = |tool: &str, given: Value| {
@@ -181,7 +181,7 @@ mod tests {
         assert_eq!(allowed("file_read", hour), usual, "it has no budget");
     }
 
-    /// Looks for as long as it is not let go, whatever its deadline says.
+    /// Blocks until it is released, regardless of its deadline.
     struct Stuck {
         began: Arc<AtomicBool>,
         waits: Mutex<Receiver<()>>,
@@ -206,14 +206,14 @@ mod tests {
 
         fn answer(&self, _: &Context<'_>, _: OpenedVaults) -> Result<ReadPayload, Reason> {
             self.began.store(true, Ordering::Release);
-            // Ends when the sender is gone.
+            // Ends when the sender is dropped.
             self.waits.lock().unwrap().recv().unwrap_or_default();
             Err(Reason::Declined { path: None })
         }
     }
 
     #[tokio::test]
-    async fn a_call_whose_time_is_over_keeps_its_place_until_it_has_stopped() {
+    async fn a_call_past_its_deadline_keeps_its_lane_until_it_has_stopped() {
         let server = TestServer::new(&[]);
         let lanes = &server.executor.lanes;
         let free = lanes.free_reads();
@@ -234,7 +234,7 @@ mod tests {
             if had_begun {
                 return;
             }
-            // On a busy machine its time was over before its turn came.
+            // On a busy machine its deadline passed before its turn came.
             allowed *= 2;
         }
     }
@@ -256,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_looked_at_every_second_is_in_the_log_at_trace_alone() {
+    fn checks_every_second_are_logged_only_at_trace() {
         let closed = &[(".lapidaryignore", "[\n"), ("a.md", "one\n")][..];
         for (files, of_a_call) in [(&closed[1..], Level::INFO), (closed, Level::WARN)] {
             let server = TestServer::new(files);

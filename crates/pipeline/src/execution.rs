@@ -1,7 +1,6 @@
-use std::{
-    sync::Arc,
-    time::{Instant, SystemTime},
-};
+//! The state of one call on its way through the stages.
+
+use std::{sync::Arc, time::SystemTime};
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{
@@ -10,7 +9,7 @@ use lapidary_tools::{
     quote::{quoted, quoted_path},
     render_refusal,
 };
-use lapidary_vault::{LateSave, Receipt, Scope, Turn, View};
+use lapidary_vault::{ElapsedTime, LateSave, Receipt, Scope, Turn, View};
 use serde_json::{Map, Value};
 
 use crate::{
@@ -22,22 +21,22 @@ use crate::{
     repetition::{CallFingerprint, FilesRead},
 };
 
-/// The argument with which a caller presents the handle of a question that waits. It is the executor's own.
+/// The argument with which a caller presents the handle of a pending request. It belongs to the executor.
 const HANDLE: &str = "approval";
 
-/// A call on its way through the stages: what is known of it so far.
+/// A call on its way through the stages: what is known so far.
 pub(crate) struct Execution<'a> {
     pub(crate) executor: &'a Executor,
     pub(crate) invocation: &'a Invocation,
     pub(crate) cancel: &'a Cancel,
-    pub(crate) started: Instant,
+    pub(crate) started: ElapsedTime,
     pub(crate) time: SystemTime,
-    /// The operation by name: as it was sent, and once it is found as it is declared.
+    /// The operation by name: as sent, and as declared once it is found.
     pub(crate) operation_name: String,
     /// What led to it: a tool that relays, or the approvals.
     pub(crate) via: Option<&'static str>,
     pub(crate) found: Option<FoundOperation<'a>>,
-    /// By which a caller that nothing else tells from others is known.
+    /// Identifies a caller that nothing else does.
     pub(crate) handle: Option<String>,
     /// The arguments as they were sent, and their hash.
     pub(crate) given: Map<String, Value>,
@@ -48,33 +47,33 @@ pub(crate) struct Execution<'a> {
     pub(crate) repairs: Vec<String>,
     /// The files that they name.
     pub(crate) files: Vec<String>,
-    /// Whether they are in order.
+    /// Whether they are valid.
     pub(crate) is_checked: bool,
-    /// Whose wire form the answer takes: that of the tool that really runs.
+    /// The wire form of the answer: that of the tool that really runs.
     pub(crate) family: WireFamily,
-    /// The vault that it is about.
+    /// The vault that it concerns.
     pub(crate) vault: Option<&'a ServedVault>,
-    /// Of an operation that is no tool.
+    /// For an operation other than a tool.
     pub(crate) vault_choice: Option<VaultChoice>,
-    /// What the rules say of the tool that led to this one.
+    /// The decision of the rules for the tool that led to this one.
     pub(crate) at_least: RuleDecision,
-    /// A person has agreed to this change already.
+    /// This change has already been approved.
     pub(crate) approved: Option<ContentHash>,
     pub(crate) scope: Option<Arc<Scope>>,
     pub(crate) view: Option<View>,
     pub(crate) opened: Option<OpenedVaults>,
     pub(crate) plan: Option<ChangePlan<'a>>,
-    /// What scope and rules say of the plan.
+    /// The decision of scope and rules for the plan.
     pub(crate) decision: RuleDecision,
     pub(crate) attempts: usize,
     /// Held between two plans, so that the second is made in turn.
     pub(crate) turn: Option<Turn<'a>>,
-    /// What the answer has to tell of other programs.
+    /// What the answer has to report about other programs.
     pub(crate) late_saves: Vec<LateSave>,
     pub(crate) walked: Option<WalkCost>,
-    /// What an answer was made of.
+    /// The inputs of an answer.
     pub(crate) read: FilesRead,
-    /// Steps of a batch that came to nothing.
+    /// Steps of a batch that failed.
     pub(crate) refused_steps: Vec<(String, ReasonKind)>,
     pub(crate) dry_run: bool,
     /// What was changed, or would have been.
@@ -88,30 +87,30 @@ pub(crate) enum FoundOperation<'a> {
     Read(&'a dyn ReadOperation),
 }
 
-/// A change that is planned, and whose it is.
+/// A planned change, and its tools.
 pub(crate) struct ChangePlan<'a> {
     pub(crate) change: PlannedChange,
-    /// Where it takes place, once it is judged.
+    /// Where it takes place, once judged.
     pub(crate) places: LinkedPlaces,
-    /// The tools that had a part in it; what the owner says of any of them holds.
+    /// The tools involved; the owner's rules for any of them apply.
     pub(crate) specs: Vec<&'a ToolSpec>,
-    /// Given out for the proposal that the plan makes.
+    /// Issued for the proposal that the plan makes.
     pub(crate) token: Option<String>,
     /// Of the proposal that the plan carries out.
     pub(crate) redeemed: Option<VerifiedToken>,
 }
 
-/// Where a call goes on.
+/// Where a call continues.
 pub(crate) enum StageFlow {
     Next,
     /// With another tool, from the start.
     Restart,
-    /// With a new view, because another program changed what the plan was made on.
+    /// With a new view, because another program changed the plan's input.
     Replan,
     End(CallConclusion),
 }
 
-/// How the stages end, unless with a reason.
+/// How the stages end, other than with a reason.
 pub(crate) enum CallConclusion {
     Answer(ReadPayload),
     Ask(Question),
@@ -130,7 +129,7 @@ impl<'a> Execution<'a> {
             Operation::Tool { name, arguments } => (name.chars().take(100).collect(), arguments.clone()),
             Operation::Read(operation) => (operation.declaration().name.to_owned(), operation.arguments()),
         };
-        // It belongs to no tool. Those of a resource or a prompt are not sent by callers.
+        // It belongs to no tool. Arguments of a resource or a prompt are not sent by callers.
         let handle = match given.get(HANDLE) {
             Some(Value::String(handle)) if matches!(invocation.operation, Operation::Tool { .. }) => {
                 let handle = handle.clone();
@@ -143,7 +142,7 @@ impl<'a> Execution<'a> {
             executor,
             invocation,
             cancel,
-            started: Instant::now(),
+            started: ElapsedTime::start(),
             time: executor.setup.clock.now(),
             operation_name: name,
             via: invocation.approved.map(|_| "approvals"),
@@ -195,7 +194,7 @@ impl<'a> Execution<'a> {
         self.principal().profile()
     }
 
-    /// What was asked, for the one who notices repetition.
+    /// The call's fingerprint, to detect repetition.
     pub(crate) fn fingerprint(&self) -> CallFingerprint {
         match self.found {
             Some(FoundOperation::Tool(entry)) if self.is_checked => {
@@ -205,7 +204,7 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// Whether the log tells of it. The server asks for the rest by itself, every second.
+    /// Whether it is logged. The other operations are requested by the server itself, every second.
     pub(crate) fn is_recorded(&self) -> bool {
         match &self.invocation.operation {
             Operation::Tool { .. } => true,
@@ -218,7 +217,7 @@ impl<'a> Execution<'a> {
         &self.principal().name
     }
 
-    /// The name of the operation, unless somebody made it up.
+    /// The name of the operation, unless it is unknown.
     pub(crate) fn known_name(&self) -> &str {
         match &self.invocation.operation {
             Operation::Tool { name, .. } => {
@@ -239,12 +238,12 @@ impl<'a> Execution<'a> {
         }
     }
 
-    /// The vault that it is about, or the one in whose log it is recorded if it is about none.
+    /// The vault that it concerns, or the one in whose log it is recorded if there is none.
     pub(crate) fn concerned_vault(&self) -> &'a ServedVault {
         self.vault.unwrap_or_else(|| self.setup().vaults.first_granted(&self.principal().grant))
     }
 
-    /// Whether the vault has been changed, or may have been.
+    /// Whether the vault was changed, or may have been.
     pub(crate) fn has_changed(&self) -> bool {
         !self.receipt.changed.is_empty() && !self.dry_run
     }
@@ -253,7 +252,7 @@ impl<'a> Execution<'a> {
         self.invocation.progress.iter().for_each(|report| report(progress));
     }
 
-    /// What the answer says besides.
+    /// The notices of the answer.
     pub(crate) fn notices(&self) -> Vec<String> {
         let mut notices = Vec::new();
         if !self.repairs.is_empty() {
@@ -270,7 +269,7 @@ impl<'a> Execution<'a> {
         notices
     }
 
-    /// Lets go of everything that is only needed to get to the end.
+    /// Drops everything that is only needed to get to the end.
     pub(crate) fn release(&mut self) {
         self.plan = None;
         self.turn = None;
@@ -278,12 +277,12 @@ impl<'a> Execution<'a> {
         self.opened = None;
     }
 
-    /// What the caller has; hints name nothing else.
+    /// The tools the caller has; hints name no others.
     pub(crate) fn offered(&self) -> OfferedTools<'a> {
         OfferedTools::of(&self.invocation.principal.profile().catalogue)
     }
 
-    /// A refusal in the form of whoever asked.
+    /// A refusal in the form of the caller's request.
     pub(crate) fn refusal(&self, reason: Reason) -> Outcome {
         let rendered = match &self.invocation.operation {
             Operation::Tool { .. } => Some(render_refusal(self.family, &reason, self.offered())),

@@ -1,3 +1,5 @@
+//! The executor and its configuration.
+
 use std::{
     sync::{
         Arc,
@@ -24,25 +26,25 @@ pub struct Executor {
     pub(crate) tokens: ConfirmationTokens,
     pub(crate) history: CallHistory,
     pub(crate) lanes: CallLanes,
-    /// No change begins any more.
+    /// No more changes may start.
     pub(crate) is_closing: AtomicBool,
 }
 
 /// What the owner configured.
 pub struct ExecutorSetup {
-    /// Of callers who present nothing that gives them another.
+    /// For callers that present nothing that gives them another.
     pub grant: Arc<Grant>,
-    /// By the name of the principal: of callers who are known.
+    /// By the name of the principal: for known callers.
     pub grants: Vec<(String, Arc<Grant>)>,
-    /// All profiles that anybody can have here.
+    /// All profiles in use here.
     pub profiles: Vec<Arc<ProfileView>>,
     pub vaults: ServedVaults,
     pub rules: ApprovalRules,
-    /// Whether a change waits for a person where the client cannot ask one.
+    /// Whether a change waits for approval if the client cannot ask the user.
     pub waits_for_approval: bool,
-    /// Whether a person who can be asked is asked before a note goes to the trash.
+    /// Whether the user is asked before a note goes to the trash, if possible.
     pub asks_before_deleting: bool,
-    /// The folder of the vaults in which every note is a playbook.
+    /// The folder of the vaults where every note is a playbook.
     pub skills: Option<VaultPath>,
     pub limits: CallLimits,
     pub clock: Clock,
@@ -51,12 +53,12 @@ pub struct ExecutorSetup {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallLimits {
     pub max_file_bytes: u64,
-    /// Of all files of one change, before and after.
+    /// For all files of one change, before and after.
     pub max_change_bytes: u64,
     pub max_reply_bytes: u64,
-    /// How long a call may take, a person's answer not counted.
+    /// How long a call may take, not counting the user's answer.
     pub deadline: Duration,
-    /// How long a person may take to answer.
+    /// How long the user may take to answer.
     pub answer_within: Duration,
     pub repetition: RepetitionLimits,
     pub scan: ScanLimits,
@@ -90,7 +92,7 @@ impl Executor {
         self.tokens.process()
     }
 
-    /// That of callers who present nothing that gives them another.
+    /// The grant of callers that present nothing that gives them another.
     pub fn grant(&self) -> &Arc<Grant> {
         &self.setup.grant
     }
@@ -103,7 +105,7 @@ impl Executor {
         &self.setup.limits
     }
 
-    /// What whoever has this grant sees of a vault now.
+    /// What a caller with this grant sees of a vault now.
     pub(crate) fn view(&self, served: &ServedVault, grant: &Grant) -> Result<View, Reason> {
         Ok(self.view_under(served, self.scope(served, grant)?))
     }
@@ -113,7 +115,7 @@ impl Executor {
     }
 
     /// What may be read and changed at this moment: the server's policy and the rule files, narrowed by the grant. The
-    /// owner hears what is wrong with the rules, the caller only that the vault is closed.
+    /// owner is told what is wrong with the rules, the caller only that the vault is closed.
     pub(crate) fn scope(&self, served: &ServedVault, grant: &Grant) -> Result<Arc<Scope>, Reason> {
         self.current_scope(served, grant).map_err(|error| {
             if let RulesError::Unreadable { .. } = error {
@@ -123,7 +125,7 @@ impl Executor {
         })
     }
 
-    /// The same for what is looked at every second, of which the owner hears nothing.
+    /// The same for checks that run every second, which are not reported to the owner.
     pub(crate) fn scope_silently(&self, served: &ServedVault, grant: &Grant) -> Result<Arc<Scope>, Reason> {
         self.current_scope(served, grant).map_err(|error| closed(&error))
     }
@@ -136,50 +138,50 @@ impl Executor {
         }
     }
 
-    /// How far a vault has been looked through, in per cent, if one is and that takes a while.
+    /// The progress of scanning a vault, in per cent, if it takes a while.
     pub fn indexing(&self, grant: &Grant) -> Option<u8> {
         self.setup.vaults.granted(grant).find_map(|served| served.vault.indexing())
     }
 
-    /// What the owner's rules say of changes in general.
+    /// The decision of the owner's rules for changes in general.
     pub fn decision_on_writing(&self) -> RuleDecision {
         self.setup.rules.on(Effect::Write)
     }
 
-    /// Whether the owner's rules have a word on some calls that they do not have on all.
+    /// Whether the owner's rules treat some calls differently.
     pub fn has_particular_rules(&self) -> bool {
         self.setup.rules.are_mixed()
     }
 
-    /// For the end of the process: lets no other change begin, and waits for those that are under way, but no longer
-    /// than this.
+    /// For the end of the process: lets no more changes start, and waits for those in progress, but no longer than
+    /// this.
     ///
-    /// A change takes its turn first and then looks whether it may still begin; so whoever gets the turn after this
-    /// flag is set has waited for all that began before.
+    /// A change takes its turn first and then checks whether it may still start; so a holder of the turn after this
+    /// flag is set has waited for all that started before.
     pub fn stop_changes(self: &Arc<Self>, within: Duration) {
         self.is_closing.store(true, Ordering::SeqCst);
         self.finish_within(within, |executor| {
             for served in executor.setup.vaults.iter() {
-                // A vault whose turn cannot be had has no change under way that could be waited for.
+                // A vault whose turn is unavailable has no change in progress that could be waited for.
                 drop(served.vault.turn(&|| true));
             }
         });
     }
 
-    /// For the end of the process: keeps what was learnt of the vaults for the next start, if that does not take long.
+    /// For the end of the process: saves what was learnt about the vaults for the next start, if that is quick.
     pub fn save_indexes(self: &Arc<Self>, within: Duration) {
         self.finish_within(within, |executor| {
             executor.setup.vaults.iter().for_each(|served| served.vault.save_index())
         });
     }
 
-    /// Does something on a thread of its own, because a disk that does not answer must not keep the process alive.
+    /// Runs something on a separate thread, because a disk that does not respond must not keep the process alive.
     fn finish_within(self: &Arc<Self>, within: Duration, work: impl FnOnce(&Self) + Send + 'static) {
         let this = Arc::clone(self);
         let (done, wait) = std::sync::mpsc::channel();
         std::thread::spawn(move || {
             work(&this);
-            // Whoever waited may have given up.
+            // The waiter may have given up.
             done.send(()).unwrap_or_default();
         });
         wait.recv_timeout(within).unwrap_or_default();

@@ -1,3 +1,5 @@
+//! What goes into the executor and what comes out.
+
 use std::sync::Arc;
 
 use lapidary_note::ContentHash;
@@ -6,14 +8,14 @@ use serde_json::{Map, Value};
 
 use crate::Principal;
 
-/// One call as it reaches the executor, over whatever transport.
+/// One call as it reaches the executor, over any transport.
 #[derive(Clone)]
 pub struct Invocation {
     pub operation: Operation,
     pub principal: Principal,
-    /// What a person said to the question of an earlier outcome of the same call.
+    /// The user's answer to the question of an earlier outcome of the same call.
     pub answer: Option<ConsentAnswer>,
-    /// The change that a person has approved in another process. It is made, or none.
+    /// The change that was approved in another process. It is made, or none.
     pub approved: Option<ContentHash>,
     pub progress: Option<Arc<dyn Fn(CallProgress) + Send + Sync>>,
 }
@@ -23,7 +25,7 @@ pub struct Invocation {
 pub enum Operation {
     /// A tool by its name, which may be wrong.
     Tool { name: String, arguments: Map<String, Value> },
-    /// What is not a tool: resources, prompts, completions, subscriptions.
+    /// Other operations: resources, prompts, completions, subscriptions.
     Read(Arc<dyn ReadOperation>),
 }
 
@@ -48,29 +50,29 @@ pub struct ConsentAnswer {
     pub verdict: Verdict,
 }
 
-/// Anything but a clear yes changes nothing.
+/// Anything but a clear approval changes nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     Agreed,
     Declined,
-    /// Nobody answered, or not in time.
+    /// There was no answer, or not in time.
     Unanswered,
 }
 
 /// How far a call has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallProgress {
-    /// What would change is known.
+    /// The change is known.
     Planned,
     /// All is done, the reply follows.
     Done,
 }
 
-/// What came of a call.
+/// The result of a call.
 pub enum Outcome {
     Answered(ReadPayload),
     Refused(Refusal),
-    /// A person has to be asked; then the same call is made again with the answer.
+    /// The user has to be asked; then the same call is made again with the answer.
     Asked(Question),
     /// There is no such tool: the client's mistake, not the model's.
     UnknownTool {
@@ -79,7 +81,7 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// The reply to a call of a tool, be it an answer or a refusal.
+    /// The reply to a call of a tool, whether answer or refusal.
     pub fn rendered(self) -> Option<RenderedReply> {
         match self {
             Self::Answered(ReadPayload::Tool(rendered)) => Some(rendered),
@@ -108,7 +110,7 @@ pub struct Refusal {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Question {
-    /// What is about to happen, for the person: the change itself, not the model's words about it.
+    /// What is about to happen, for the user: the change itself, not the model's description.
     pub message: String,
     /// To be sent back with the answer.
     pub state: String,

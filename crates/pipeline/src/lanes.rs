@@ -1,5 +1,5 @@
-//! How many calls run at a time. Looking and changing have lanes of their own, so that a long search never keeps an
-//! edit waiting; in each of them, whoever came first goes first.
+//! How many calls run concurrently. Reading and changing have separate lanes, so that a long search never delays an
+//! edit; each is first come, first served.
 
 use std::sync::Arc;
 
@@ -11,10 +11,10 @@ pub(crate) struct CallLanes {
     writes: Arc<Semaphore>,
 }
 
-/// Most of the time a call waits for the disk, so there may be more of them than cores.
+/// A call mostly waits for the disk, so there may be more of them than cores.
 const READS_PER_CORE: usize = 4;
 const FEWEST_READS: usize = 8;
-/// Changes of one vault take turns anyway; these may plan at the same time.
+/// Changes of one vault take turns anyway; these may plan concurrently.
 const WRITES: usize = 16;
 
 impl CallLanes {
@@ -24,7 +24,7 @@ impl CallLanes {
         Self { reads: Arc::new(Semaphore::new(reads)), writes: Arc::new(Semaphore::new(WRITES)) }
     }
 
-    /// Waits for a place, which is free again when it is dropped. `None` never comes, as the lanes stay open.
+    /// Waits for a place, which is released on drop. Never `None`, as the lanes stay open.
     pub(crate) async fn enter(&self, effect: Effect) -> Option<OwnedSemaphorePermit> {
         let lane = match effect {
             Effect::Read => &self.reads,

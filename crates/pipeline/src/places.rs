@@ -6,13 +6,13 @@ use lapidary_note::ContentHash;
 use lapidary_tools::Reason;
 use lapidary_vault::{ChangeSet, Scope, Vault, VaultPath, store::StoreError};
 
-/// The places of a change set, by the paths that lead there by a link. All others are their own.
+/// The places of a change set, by the paths that lead there through a link. All others are their own.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LinkedPlaces(BTreeMap<VaultPath, VaultPath>);
 
 impl LinkedPlaces {
-    /// Where these changes take place now, if the principal may change that too. What it may not even see is answered
-    /// like a link that leads nowhere.
+    /// Where these changes take place now, if the principal may change that too. A place that it may not even see is
+    /// treated like a broken link.
     pub(crate) fn of(changes: &ChangeSet, vault: &Vault, scope: &Scope) -> Result<Self, Reason> {
         let mut places = BTreeMap::new();
         for change in &changes.changes {
@@ -28,7 +28,7 @@ impl LinkedPlaces {
                         let nowhere = if is_made { StoreError::NotAFile } else { StoreError::Missing };
                         return Err(Reason::from_store(path, &nowhere, true));
                     }
-                    // Whatever else is the matter is the commit's to say.
+                    // The commit reports any other problem.
                     Err(_) => {}
                 }
             }
@@ -41,7 +41,7 @@ impl LinkedPlaces {
         self.0.get(path).unwrap_or(path)
     }
 
-    /// Identifies exactly these changes at exactly these places: what a person agreed to.
+    /// Identifies exactly these changes at exactly these places: what was approved.
     pub(crate) fn digest(&self, changes: &ChangeSet) -> ContentHash {
         let digest = changes.digest();
         if self.0.is_empty() {

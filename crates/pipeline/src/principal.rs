@@ -6,20 +6,20 @@ use lapidary_note::ContentHash;
 use lapidary_tools::{Author, ProfileView};
 use lapidary_vault::Policy;
 
-/// Who is calling. Each transport makes one in exactly one function.
+/// The caller. Each transport creates one in exactly one function.
 #[derive(Clone, Debug)]
 pub struct Principal {
-    /// Stable for one client as long as it stays connected; in the log.
+    /// Stable for one client while it is connected; in the log.
     pub id: String,
-    /// Who that is when it comes back, as far as anything can tell: the name of its token, or how it is connected.
+    /// Its identity across connections, as far as known: the name of its token, or its kind of connection.
     pub name: String,
     /// What the owner lets it use.
     pub grant: Arc<Grant>,
-    /// Whether a person can be asked through this client.
+    /// Whether the user can be asked through this client.
     pub can_be_asked: bool,
-    /// Which of those who go by this name it is: what one of them asked for is told to no other.
+    /// Distinguishes callers with the same name: the results of one are not given to another.
     pub caller: Caller,
-    /// Whether the id stands for one client. Without sessions nothing tells who else calls under the same name.
+    /// Whether the id belongs to a single client. Without sessions, other clients may use the same name.
     pub is_single_client: bool,
     /// Asked again before anything is changed: a token may be revoked while its call runs.
     pub standing: CallerStanding,
@@ -46,25 +46,25 @@ impl fmt::Debug for CallerStanding {
     }
 }
 
-/// Tells callers of one name apart.
+/// Distinguishes callers of one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
-    /// A session, a process, or the person at the command line: whoever comes with this key is the same.
+    /// A session, a process, or the person at the command line: callers with this key are the same.
     Known(ContentHash),
-    /// Nothing tells it from others. With a question that waits it is given a handle, and presents that again.
+    /// Nothing distinguishes it from others. It gets a handle with a pending request, and presents that again.
     Unknown,
 }
 
 impl Caller {
-    /// Of what only this caller has: the id of a session, the name of a process.
+    /// From something that only this caller has: the id of a session, the name of a process.
     pub fn of(secret: &str) -> Self {
         Self::Known(ContentHash::of(secret.as_bytes()))
     }
 }
 
 impl Principal {
-    /// The names of callers who present nothing that tells who they are, by how they are connected. All others are known
-    /// by name, and each has a grant of its own.
+    /// The names of anonymous callers, by their kind of connection. All others are known by name, and each has its own
+    /// grant.
     pub const STDIO: &str = "stdio";
     pub const HTTP: &str = "http";
     pub const COMMAND_LINE: &str = "cli";
@@ -73,7 +73,7 @@ impl Principal {
         [Self::STDIO, Self::HTTP, Self::COMMAND_LINE].contains(&name)
     }
 
-    /// Who that is when it comes to whose a change is. Those who are not known by name are told apart by their connection.
+    /// The owner of its changes. Anonymous callers are distinguished by their connection.
     pub(crate) fn author(&self) -> Author<'_> {
         let name = (!Self::is_anonymous(&self.name)).then_some(&*self.name);
         Author { id: &self.id, name }
@@ -84,13 +84,13 @@ impl Principal {
     }
 }
 
-/// What the owner lets somebody use of what the server offers. Chosen by the owner at start, never by a call.
+/// What the owner lets a caller use of the server's tools. Chosen by the owner at startup, never by a call.
 #[derive(Clone, Debug)]
 pub struct Grant {
     pub profile: Arc<ProfileView>,
-    /// What of a vault may be read and changed, within what the server's own policy opens; `None` is all of that.
+    /// Which parts of a vault may be read and changed, within the server's own policy; `None` means all of that.
     pub paths: Option<Arc<Policy>>,
-    /// The vaults that there are for it; `None` is all. To whom it is not granted, a vault does not exist.
+    /// The vaults it may use; `None` means all. Without a grant, a vault does not exist.
     pub vaults: Option<Vec<String>>,
 }
 

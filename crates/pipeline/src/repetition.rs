@@ -1,4 +1,4 @@
-//! Notices a caller that goes in circles: the same call with the same answer, nearly the same search, one failure after
+//! Detects a caller that goes in circles: the same call with the same answer, nearly the same search, one failure after
 //! another.
 
 use std::{
@@ -19,37 +19,37 @@ use crate::digest::digest;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RepetitionLimits {
     pub noticed: bool,
-    /// How many of the last calls are looked at.
+    /// How many of the last calls are checked.
     pub window: usize,
-    /// How often the same may be asked among them.
+    /// How often the same call may occur among them.
     pub allowed: usize,
-    /// After how many failures in a row a caller is told to stop; 0 is never.
+    /// After how many consecutive failures a caller is told to stop; 0 means never.
     pub max_failures: usize,
 }
 
-/// What was asked, however it was written.
+/// What was requested, however it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct CallFingerprint {
     call: ContentHash,
     search: Option<WordSearch>,
 }
 
-/// A search by words: everything else that it was given, operators among the words included, is where and how it looks.
+/// A search by words: all its other parameters, including operators among the words, say where and how to search.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct WordSearch {
     scope: ContentHash,
     words: BTreeSet<String>,
-    /// What an answer may repeat of the question.
+    /// What an answer may repeat of the request.
     texts: Vec<String>,
 }
 
 impl CallFingerprint {
-    /// By a tool that may not even be one, with whatever arguments.
+    /// By a tool that may not even exist, with any arguments.
     pub(crate) fn raw(tool: &str, arguments: &Map<String, Value>) -> Self {
         Self { call: ContentHash::of(format!("{tool} {}", digest(arguments)).as_bytes()), search: None }
     }
 
-    /// With arguments that fit the tool: what says the same as nothing is left out.
+    /// With valid arguments: those with no effect are omitted.
     pub(crate) fn of(spec: &ToolSpec, vault: Option<&str>, arguments: &Map<String, Value>) -> Self {
         let mut arguments = canonical(spec, arguments);
         if let Some(vault) = vault {
@@ -73,7 +73,7 @@ impl CallFingerprint {
         Self { call, search: (!searched.is_empty()).then_some(WordSearch { scope, words: searched, texts }) }
     }
 
-    /// What tells one answer to it from another: what the answer says, without what it only repeats of the question.
+    /// A fingerprint of the answer, without what it only repeats of the request.
     pub(crate) fn outcome(&self, rendered: &RenderedReply) -> ContentHash {
         let Some(WordSearch { texts, .. }) = &self.search else { return rendered.digest() };
         let is_echo = |value: &Value| value.as_str().is_some_and(|said| texts.iter().any(|text| text == said));
@@ -83,7 +83,7 @@ impl CallFingerprint {
     }
 }
 
-/// A query cut at spaces, but not within quotes and brackets.
+/// A query split at spaces, but not within quotes and brackets.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let (mut quoted, mut depth) = (false, 0_usize);
     let ends = move |c: char| {
@@ -98,12 +98,12 @@ fn parts(text: &str) -> impl Iterator<Item = &str> {
     text.split(ends).filter(|part| !part.is_empty())
 }
 
-/// Whether a part of a query says where or how to look, and not what for.
+/// Whether part of a query says where or how to search, rather than what for.
 fn is_operator(part: &str) -> bool {
     part.starts_with(['-', '#', '[', '(', '/', '"', '^']) || part.contains(':') || part == "OR"
 }
 
-/// Without what is the default: a flag that is off, and what the schema says happens anyway.
+/// Without defaults: flags that are off, and values that the schema implies.
 fn canonical(spec: &ToolSpec, arguments: &Map<String, Value>) -> Map<String, Value> {
     let default = |name: &str| spec.input().get("properties")?.get(name)?.get("default");
     let says_nothing = |name: &str, value: &Value| match default(name) {
@@ -127,8 +127,8 @@ impl CallFingerprint {
 }
 
 impl WordSearch {
-    /// More than half of all their words are in both. Who goes through days or chapters searches for another one each
-    /// time, so words with numbers have to be the same.
+    /// More than half of all their words are in both. Going through days or chapters is a new search each time, so
+    /// words with numbers have to be the same.
     fn is_like(&self, other: &Self) -> bool {
         let common = self.words.intersection(&other.words).count();
         let all = self.words.len() + other.words.len() - common;
@@ -147,14 +147,14 @@ pub(crate) struct RepeatedAnswer {
     pub(crate) similar: bool,
 }
 
-/// What each caller asked lately, and what it was told.
+/// The recent calls of each caller, and their answers.
 #[derive(Default)]
 pub(crate) struct CallHistory {
     recent: Mutex<BTreeMap<String, CallerHistory>>,
 }
 
 struct CallerHistory {
-    /// When the caller was last heard of.
+    /// When the caller was last seen.
     last: SystemTime,
     calls: VecDeque<PastCall>,
     /// How many in a row, and the last of them.
@@ -162,11 +162,11 @@ struct CallerHistory {
     known: KnownFiles,
 }
 
-/// What the files held when the caller last saw all of them, by vault and path; what was learnt last is at the end.
+/// The contents of files when the caller last saw them completely, by vault and path; the latest is last.
 #[derive(Default)]
 struct KnownFiles(VecDeque<(ContentHash, ContentHash)>);
 
-/// More files than a conversation has in view.
+/// More files than a conversation keeps in view.
 const FILES: usize = 512;
 
 impl KnownFiles {
@@ -186,14 +186,14 @@ impl KnownFiles {
         self.0.retain(|(known, _)| *known != file);
     }
 
-    /// What the caller knows of a file after a change of its own: what it knew, and what it did.
+    /// What the caller knows of a file after its own change: what it knew, and what it did.
     fn wrote(&mut self, vault: &str, change: &Change) {
         let at = file_key(vault, change.path());
         let after = change.content().map(|content| content.hash());
         let knew = self.get(at).filter(|known| change.before().is_none_or(|before| before.hash() == *known));
         let known = match change {
             Change::Create { .. } => after,
-            // An edit of what it has not seen makes it no better known.
+            // Editing a file that it has not seen does not make it known.
             Change::Write { guard: ContentGuard::Plan, .. } => after.filter(|_| knew.is_some()),
             Change::Write { .. } => after,
             Change::Move { .. } => knew.and(after.or(knew)),
@@ -222,7 +222,7 @@ fn file_key(vault: &str, path: &VaultPath) -> ContentHash {
 #[derive(Default)]
 pub(crate) struct FilesRead {
     pub(crate) hashes: Vec<(VaultPath, ContentHash)>,
-    /// The answer is long enough to have shown all that stands in them.
+    /// The answer is long enough to have shown all of them.
     pub(crate) whole: bool,
 }
 
@@ -239,7 +239,7 @@ const REMEMBERED: Duration = Duration::from_secs(10 * 60);
 const CALLERS: usize = 256;
 
 impl CallHistory {
-    /// Records a call and its outcome; `Some` if the very same has already happened often enough.
+    /// Records a call and its outcome; `Some` if exactly the same has already happened often enough.
     ///
     /// The outcome is part of the comparison, so a file that changed meanwhile is never a repetition, a change that the
     /// caller may not see makes no difference, and searches that find different things are different searches.
@@ -284,13 +284,13 @@ impl CallHistory {
         }
     }
 
-    /// The caller changed something, so asking again makes sense. Of other callers nothing is forgotten: what they see has
-    /// changed if their answers have, and to ask again all the same would tell them of changes that they may not see.
+    /// The caller changed something, so asking again makes sense. Other callers are unaffected: for them something has
+    /// changed if their answers have, and resetting their counts would reveal changes that they may not see.
     pub(crate) fn forget(&self, caller: &str) {
         self.recent().get_mut(caller).into_iter().for_each(|recent| recent.calls.clear());
     }
 
-    /// The caller was shown something of these files. What it saw a part of it does not know better than before.
+    /// The caller was shown something of these files. Files that it saw only in part are not better known than before.
     pub(crate) fn saw(&self, caller: &str, vault: &str, FilesRead { hashes, whole }: &FilesRead, at: SystemTime) {
         if hashes.is_empty() {
             return;
@@ -312,7 +312,7 @@ impl CallHistory {
         changes.changes.iter().for_each(|change| known.wrote(vault, change));
     }
 
-    /// What a file held when the caller last saw it, if that is remembered.
+    /// The content of a file when the caller last saw it, if remembered.
     pub(crate) fn last_seen(&self, caller: &str, vault: &str, path: &VaultPath) -> Option<ContentHash> {
         self.recent().get(caller)?.known.get(file_key(vault, path))
     }
@@ -326,7 +326,7 @@ fn is_fresh(then: SystemTime, now: SystemTime) -> bool {
     now.duration_since(then).is_ok_and(|passed| passed <= REMEMBERED)
 }
 
-/// What is known of a caller. If there are too many, the one that was not heard of for the longest time is forgotten.
+/// The data about a caller. If there are too many, the least recently seen one is forgotten.
 fn of_caller<'r>(
     recent: &'r mut BTreeMap<String, CallerHistory>,
     caller: &str,
@@ -390,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn of_the_files_that_a_caller_saw_the_latest_are_remembered() {
+    fn the_latest_files_that_a_caller_saw_are_remembered() {
         let history = CallHistory::default();
         let path = |number: usize| VaultPath::parse(&format!("{number}.md")).unwrap();
         let see = |number: usize, text: &str, whole: bool| {
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_asked_in_another_conversation_does_not_count() {
+    fn calls_of_another_conversation_do_not_count() {
         let repetition = CallHistory::default();
         let read = asked("file_read", json!({ "file": "x" }));
         let at = |at| repetition.record("a", &read, hash("one"), at, &LIMITS);
@@ -423,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn who_goes_through_days_or_chapters_goes_in_no_circle() {
+    fn going_through_days_or_chapters_is_not_repetition() {
         let repetition = CallHistory::default();
         for number in 1..9 {
             for query in
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn what_says_the_same_is_the_same() {
+    fn equivalent_calls_are_the_same() {
         let plain = asked("search_content", json!({ "query": "needle" }));
         for same in [
             json!({ "regex": false, "query": "needle" }),
@@ -488,7 +488,7 @@ mod tests {
     }
 
     #[test]
-    fn who_works_through_a_list_goes_in_no_circle() {
+    fn working_through_a_list_is_not_repetition() {
         for queries in [
             ["meeting with Anna", "meeting with Bert", "meeting with Carl", "meeting with Dora"],
             [
@@ -513,7 +513,7 @@ mod tests {
     }
 
     #[test]
-    fn who_was_not_heard_of_for_the_longest_time_is_forgotten_first() {
+    fn the_least_recently_seen_caller_is_forgotten_first() {
         let history = CallHistory::default();
         let second = |number: usize| UNIX_EPOCH + Duration::from_secs(number as u64);
         // The first by name is the last by time.

@@ -1,4 +1,4 @@
-//! What the rule files of the vaults do, for those who have to be told before the first call.
+//! What the rule files of the vaults do, for clients that have to know before the first call.
 
 use std::{
     sync::{Arc, mpsc::channel},
@@ -10,26 +10,26 @@ use lapidary_vault::{PathPrefix, UnmatchedRule};
 
 use crate::{Executor, Grant};
 
-/// What rule files take away, of all vaults together.
+/// What rule files restrict, of all vaults together.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RuleFilesInForce {
-    /// Some paths are not there.
+    /// Some paths do not exist for callers.
     pub ignore: bool,
     /// Some files may not be changed.
     pub protect: bool,
     /// Vaults that are closed because their rules cannot be read.
     pub closed: Vec<String>,
-    /// Not all of them could be asked in time, or are there at all.
+    /// Not all of them could be read in time, or exist at all.
     pub unknown: bool,
 }
 
 impl Executor {
-    /// Looks at the rule files, which nobody waits for longer than this.
+    /// Reads the rule files, waiting no longer than this.
     pub fn rules_in_force(self: &Arc<Self>, grant: &Arc<Grant>, within: Duration) -> RuleFilesInForce {
         let (this, grant) = (Arc::clone(self), Arc::clone(grant));
         let (looked, wait) = channel();
         std::thread::spawn(move || {
-            // Whoever waited may have given up.
+            // The waiter may have given up.
             looked.send(this.look_at_rules(&grant)).unwrap_or_default();
         });
         wait.recv_timeout(within).unwrap_or_else(|_| RuleFilesInForce { unknown: true, ..RuleFilesInForce::default() })
@@ -53,14 +53,14 @@ impl Executor {
         all
     }
 
-    /// What to tell the owner of rules that are about nothing in their vault, in words. Looks through the vaults, so it is
-    /// for a thread of its own. Not for callers: the nearest name may be one that is closed to them.
+    /// Warnings for the owner about rules that match nothing in their vault. Scans the vaults, so it belongs on a
+    /// separate thread. Not for callers: the nearest name may be closed to them.
     pub fn rules_without_effect(&self) -> Vec<String> {
         let approval: Vec<PathPrefix> = self.setup.rules.0.iter().filter_map(|rule| rule.path.clone()).collect();
         let mut words = Vec::new();
         for served in self.setup.vaults.iter() {
             let vault = &served.vault;
-            // What cannot be read is said when somebody calls.
+            // Unreadable rules are reported when a call comes.
             let Ok(scope) = vault.scope(self.setup.clock.now()) else { continue };
             let Ok(found) = vault.rules_without_effect(&scope, &approval, &|| true) else { continue };
             words.extend(found.into_iter().map(|(UnmatchedRule { source, rule }, nearest)| {

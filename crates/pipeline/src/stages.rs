@@ -18,7 +18,7 @@ use crate::execution::{Execution, StageFlow};
 
 type Stage = fn(&mut Execution<'_>) -> Result<StageFlow, Reason>;
 
-/// What a call goes through until it ends. What came of it is then observed and recorded, however it ended.
+/// The stages of a call until it ends. The result is then observed and recorded, however it ended.
 pub(crate) const STAGES: [(&str, Stage); 9] = [
     ("find", find::run),
     ("authorize", authorize::run),
@@ -31,9 +31,9 @@ pub(crate) const STAGES: [(&str, Stage); 9] = [
     ("commit", commit::run),
 ];
 
-/// Where a call begins, and begins again with the tool that a relay names.
+/// Where a call starts, and starts over with the tool that a relay names.
 pub(crate) const FIND: usize = 0;
-/// Where it goes on when a plan has to be made again.
+/// Where it continues when it has to be planned again.
 pub(crate) const NARROW: usize = 4;
 
 #[cfg(test)]
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_stages_to_go_back_to_are_those() {
+    fn the_stages_to_return_to_are_the_right_ones() {
         assert_eq!((STAGES[FIND].0, STAGES[NARROW].0), ("find", "narrow"));
     }
 }

@@ -29,9 +29,9 @@ const VAULT: &str = "test";
 /// What differs from test to test.
 pub(crate) struct TestSetup {
     pub(crate) profile: ProfileRules,
-    /// Of callers who are known by name.
+    /// For callers that are known by name.
     pub(crate) grants: Vec<(String, Arc<Grant>)>,
-    /// Asked before those that allow everything.
+    /// Checked before those that allow everything.
     pub(crate) rules: Vec<ApprovalRule>,
     pub(crate) can_be_asked: bool,
     pub(crate) waits_for_approval: bool,
@@ -61,7 +61,7 @@ impl Default for TestSetup {
 
 impl TestSetup {
     pub(crate) fn serve(self, files: &[(&str, &str)]) -> TestServer {
-        // The state of a vault is kept under the name of its folder, which has to be there.
+        // The state of a vault is kept under the name of its folder, which has to exist.
         let (state, vault) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let file = |(path, text): &(&str, &str)| (VaultPath::parse(path).unwrap(), text.as_bytes().to_vec());
         let store = Arc::new(MemoryStore::new(files.iter().map(file)));
@@ -193,7 +193,7 @@ impl TestServer {
     }
 }
 
-/// A grant of these folders alone.
+/// A grant of only these folders.
 pub(crate) fn granted(folders: &[&str]) -> Grant {
     let prefixes: Vec<PathPrefix> = folders.iter().map(|folder| PathPrefix::parse(folder).unwrap()).collect();
     let policy = Policy { read: Some(prefixes.clone()), write: Some(prefixes), ..Policy::default() };
@@ -208,12 +208,12 @@ pub(crate) fn arguments(value: Value) -> Map<String, Value> {
     }
 }
 
-/// Notes the levels of all spans and events of this crate.
+/// Records the levels of all spans and events of this crate.
 #[derive(Clone, Default)]
 pub(crate) struct LevelLog(Arc<Mutex<Vec<Level>>>);
 
 impl LevelLog {
-    /// The most serious level at which something is logged meanwhile.
+    /// The most serious level that is logged meanwhile.
     pub(crate) fn most_serious(run: impl FnOnce()) -> Option<Level> {
         let log = Self::default();
         tracing::subscriber::with_default(log.clone(), run);

@@ -1,3 +1,5 @@
+//! The vaults of this server.
+
 use std::sync::Arc;
 
 use lapidary_tools::{Reason, clipped};
@@ -8,14 +10,14 @@ use lapidary_vault::{
 
 use crate::Grant;
 
-/// A vault, the log of what was done with it, and what waits for its owner.
+/// A vault, the log of its calls, and its pending approvals.
 pub struct ServedVault {
     pub vault: Arc<Vault>,
     pub log: LogFile,
     pub waiting: ApprovalQueue,
 }
 
-/// The vaults of this server, in the order in which they were named. There is always at least one.
+/// The vaults of this server, in configuration order. There is always at least one.
 pub struct ServedVaults {
     first: ServedVault,
     others: Vec<ServedVault>,
@@ -31,7 +33,7 @@ impl ServedVaults {
         std::iter::once(&self.first).chain(&self.others)
     }
 
-    /// Those that there are for whoever has this grant.
+    /// Those that a caller with this grant may use.
     pub fn granted(&self, grant: &Grant) -> impl Iterator<Item = &ServedVault> {
         self.iter().filter(|served| grant.shows(served.vault.name()))
     }
@@ -41,7 +43,7 @@ impl ServedVaults {
         self.granted(grant).map(|served| served.vault.name().to_owned()).collect()
     }
 
-    /// The one that is meant: by name, or the only one there is.
+    /// The one with this name, or the only one.
     pub fn pick(&self, grant: &Grant, name: Option<&str>) -> Result<&ServedVault, Reason> {
         let mut granted = self.granted(grant);
         match name {
@@ -55,7 +57,7 @@ impl ServedVaults {
         }
     }
 
-    /// By name, whoever asks.
+    /// By name, for any caller.
     pub(crate) fn called(&self, name: &str) -> Option<&ServedVault> {
         self.iter().find(|served| served.vault.name() == name)
     }

@@ -21,7 +21,7 @@ pub(crate) fn ascii_key(text: &str) -> Option<Vec<u8>> {
     plain(text).then(|| CollationTables::get().ascii.key(text.as_bytes()))
 }
 
-/// Whether every character has a weight of its own in the table of ASCII; control characters have none.
+/// Whether every character has its own weight in the table of ASCII; control characters have none.
 fn plain(text: &str) -> bool {
     text.bytes().all(|byte| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r'))
 }
@@ -45,7 +45,7 @@ impl CollationTables {
 
 /// The same order for ASCII alone, which is most of what is sorted, without the general algorithm.
 struct AsciiOrder {
-    /// Where a character stands among the others, the same for both cases of a letter.
+    /// The rank of a character, the same for both cases of a letter.
     weights: [u8; 128],
 }
 

@@ -3,7 +3,7 @@
 use crate::{Number, Object, Value};
 
 const DELIMITERS: [u8; 6] = [b',', b'\t', b'|', b';', 0x1e, 0x1f];
-/// So many records are looked at to find out what stands between cells.
+/// How many records are examined to find the delimiter.
 const PREVIEW: usize = 10;
 /// Under this name are the cells beyond the header.
 const EXTRA: &str = "__parsed_extra";
@@ -125,7 +125,7 @@ impl<'t> Records<'t> {
                 if after.as_bytes().get(blanks).is_none_or(|byte| ends(*byte)) {
                     return (inside[..quote].replace("\"\"", "\""), &after[blanks..]);
                 }
-                // A quote inside a quoted cell that nobody has doubled.
+                // An undoubled quote inside a quoted cell.
                 at = quote + 1;
             }
             return (inside.replace("\"\"", "\""), "");

@@ -1,5 +1,5 @@
 //! The Dataview Query Language, evaluated as the plugin 0.5.68 does, quirks included. Where the plugin is undefined or
-//! crashes, rows are in path order and a query ends with an error of its own.
+//! crashes, rows are in path order and a query ends with its own error.
 //!
 //! A query is read once ([`DqlQuery::parse`]) and runs over any vault. Rows are lazy: only what a query names is looked
 //! up. DataviewJS is another language and is refused by name.
@@ -27,6 +27,7 @@ mod tasks;
 #[cfg(test)]
 mod tests;
 mod text;
+mod tree;
 
 use crate::{QueryContext, QueryHalt, QuerySyntaxError, QueryVault};
 
@@ -35,6 +36,7 @@ use engine::QueryEngine;
 pub use answer::{CalendarEntry, DqlAnswer, DqlResult, DqlTask, ListEntry, TableRow, TaskGrouping};
 pub use inline::{DqlExpression, InlineCode, QueryBlock};
 pub use markdown::DqlWriter;
+pub use tree::{field_tree, query_tree};
 
 /// A query that was read.
 pub struct DqlQuery {

@@ -19,7 +19,7 @@ pub fn number_text(number: f64) -> String {
     let sign = if number < 0.0 { "-" } else { "" };
     let (digits, exponent) = shortest_digits(number.abs());
     let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
-    // The point stands behind this many digits.
+    // The point is after this many digits.
     let point = exponent + 1;
     let text = if !(-5..=21).contains(&point) {
         let (first, rest) = digits.split_at(1);
@@ -38,9 +38,15 @@ pub fn number_text(number: f64) -> String {
 
 /// The fewest digits that are read back as the same number, and the power of ten of the first.
 fn shortest_digits(number: f64) -> (String, i32) {
-    let written = format!("{number:e}");
+    let shortest = format!("{number:e}");
+    let count = shortest.bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count();
+    // Of several texts of this length JavaScript takes the nearest to the number, and of two the even one.
+    let nearest = format!("{number:.*e}", count.saturating_sub(1));
+    let written = if nearest.parse() == Ok(number) { nearest } else { shortest };
     let (digits, exponent) = written.split_once('e').unwrap_or((&written, "0"));
-    (digits.replace('.', ""), exponent.parse().unwrap_or_default())
+    let digits = digits.replace('.', "");
+    let significant = digits.trim_end_matches('0');
+    (if significant.is_empty() { digits.clone() } else { significant.to_owned() }, exponent.parse().unwrap_or_default())
 }
 
 /// What `number.toFixed(digits)` gives. Of two equally near numbers the one farther from zero is taken.
@@ -164,6 +170,7 @@ mod tests {
             (1.5e-7, "1.5e-7"),
             (123_456_789_012_345_680_000.0, "123456789012345680000"),
             (5e-324, "5e-324"),
+            (-133_907.857_142_857_13 * 1e9, "-133907857142857.12"),
             (f64::MAX, "1.7976931348623157e+308"),
             (f64::NAN, "NaN"),
             (f64::NEG_INFINITY, "-Infinity"),

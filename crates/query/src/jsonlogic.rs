@@ -21,11 +21,11 @@ pub(crate) use coerce::text_to_number;
 
 /// Deeper rules are refused; people nest a handful of levels.
 const MAX_DEPTH: usize = 64;
-/// And longer ones, in values of all kinds.
+/// Longer rules too, counted in values of all kinds.
 const MAX_VALUES: usize = 10_000;
 
 const REGEXP: &str = "regexp";
-/// All that a rule may use.
+/// All operators that a rule may use.
 pub const LOGIC_OPERATORS: [&str; 37] = [
     "==",
     "===",
@@ -86,19 +86,19 @@ pub enum LogicError {
 /// Why a rule was not finished.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LogicHalt {
-    #[error("the rule takes too many steps or makes too much of its data")]
+    #[error("the rule takes too many steps or produces too much data")]
     TooMuch,
-    #[error("a pattern needs too many attempts")]
+    #[error("a pattern needs too many steps")]
     Undecided,
-    /// A pattern that the rule itself has put together.
+    /// A pattern that the rule itself has built.
     #[error("{}: {problem}", quoted(.pattern))]
     Pattern { pattern: String, problem: PatternError },
 }
 
-/// A rule that has been looked through.
+/// A checked rule.
 pub struct Logic {
     rule: Value,
-    /// Those that stand in the rule as they are.
+    /// Patterns that are literals in the rule.
     patterns: BTreeMap<(LogicOperator, String), Replacer>,
     reads: RuleReads,
 }
@@ -124,22 +124,22 @@ impl Logic {
         Ok(Self { rule, patterns, reads })
     }
 
-    /// Whether the rule may look at a top-level field of the data.
+    /// Whether the rule may read a top-level field of the data.
     pub fn reads(&self, field: &str) -> bool {
         self.reads.has(field)
     }
 
-    /// Whether the rule may look at a part of a top-level field: `status` of `frontmatter`.
+    /// Whether the rule may read part of a top-level field: `status` of `frontmatter`.
     pub fn reads_part(&self, field: &str, part: &str) -> bool {
         self.reads.has_part(field, part)
     }
 
-    /// What the rule makes of the data.
+    /// The result of the rule for the data.
     pub fn apply(&self, data: &Value) -> Result<Value, LogicHalt> {
         evaluate::apply(self, data)
     }
 
-    /// What the rule makes of a note, of which it sees `path`, `content`, `frontmatter`, `tags`, `stat`, `links`,
+    /// The result of the rule for a note, of which it sees `path`, `content`, `frontmatter`, `tags`, `stat`, `links`,
     /// `unresolvedLinks` and `backlinks`.
     pub fn apply_to(&self, row: &dyn Row) -> Result<Value, LogicHalt> {
         self.apply(&rows::data(self, row))
@@ -153,7 +153,7 @@ struct LogicParser {
 }
 
 impl LogicParser {
-    /// `outer` as long as `var` means the data itself and not an element of some list.
+    /// `outer` while `var` refers to the data itself and not to an element of some list.
     fn look_through(&mut self, rule: &Value, depth: usize, outer: bool) -> Result<(), LogicError> {
         self.values += 1;
         if self.values > MAX_VALUES {
@@ -188,7 +188,7 @@ impl LogicParser {
             _ => {}
         }
         let scoped = matches!(operator, "filter" | "map" | "reduce" | "all" | "none" | "some");
-        // Where it is asked whether something is true, data would be true of every note.
+        // As a condition, data would be true for every note.
         let asked: &[Value] = match operator {
             "and" | "or" | "!" | "!!" | "if" | "?:" => arguments,
             "filter" | "all" | "none" | "some" => arguments.get(1..).unwrap_or_default(),
@@ -210,7 +210,7 @@ impl LogicParser {
     }
 }
 
-/// What should be a rule, and is an object, has one operator.
+/// An object in the place of a rule must have exactly one operator.
 fn expect_rule(rule: &Value) -> Result<(), LogicError> {
     match rule {
         Value::Object(entries) if entries.len() > 1 => Err(LogicError::NoRule { entries: entries.len() }),
@@ -218,7 +218,7 @@ fn expect_rule(rule: &Value) -> Result<(), LogicError> {
     }
 }
 
-/// One argument may stand without a list.
+/// A single argument may be given without a list.
 fn arguments(given: &Value) -> &[Value] {
     match given {
         Value::List(arguments) => arguments,
@@ -226,8 +226,8 @@ fn arguments(given: &Value) -> &[Value] {
     }
 }
 
-/// A glob is a whole text in which `*` stands for anything on one line, slashes too, `?` for one character, and `{a,b}` for
-/// either; nothing else is special in it.
+/// A glob matches a whole text: `*` matches anything on one line, including slashes, `?` one character, and `{a,b}`
+/// either; nothing else is special.
 fn compile(kind: LogicOperator, pattern: &str) -> Result<Replacer, PatternError> {
     let options = PatternOptions { kind: PatternKind::Regex, ..PatternOptions::default() };
     match kind {
@@ -244,7 +244,7 @@ fn glob_expression(pattern: &str) -> String {
         match c {
             '*' => expression += ".*",
             '?' => expression.push('.'),
-            // A brace that nobody closes is one.
+            // An unclosed brace is literal.
             '{' if pattern[at..].matches('}').count() > open => {
                 open += 1;
                 expression += "(?:";

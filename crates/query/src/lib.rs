@@ -23,13 +23,14 @@ mod words;
 
 pub use bases::{
     BaseAnswer, BaseColumn, BaseDate, BaseDuration, BaseFile, BaseFileHandle, BaseGroup, BaseLink, BaseList,
-    BaseObject, BaseProblem, BaseRegexp, BaseRow, BaseSummary, BaseValue, BaseViewName,
+    BaseObject, BaseProblem, BaseReference, BaseRegexp, BaseRow, BaseSummary, BaseText, BaseValue, BaseViewName,
+    base_texts,
 };
 pub use collation::collate;
 pub use csv::csv_rows;
 pub use dataview::{
     CalendarEntry, DqlAnswer, DqlExpression, DqlQuery, DqlResult, DqlTask, DqlWriter, InlineCode, ListEntry,
-    QueryBlock, TableRow, TaskGrouping,
+    QueryBlock, TableRow, TaskGrouping, field_tree, query_tree,
 };
 pub use js_number::{decimal_text, number_text, round_half_up, to_fixed};
 pub use jsonlogic::{LOGIC_OPERATORS, Logic, LogicError, LogicHalt, is_truthy};

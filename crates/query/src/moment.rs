@@ -133,7 +133,7 @@ fn ordinal(number: i64) -> String {
     format!("{number}{ending}")
 }
 
-/// Parts of a second; moment.js knows no smaller ones than thousandths.
+/// Parts of a second; moment.js has nothing smaller than milliseconds.
 fn fraction(moment: &Zoned, digits: usize) -> String {
     let thousandths = format!("{:03}000000", moment.millisecond());
     thousandths[..digits.min(thousandths.len())].to_owned()

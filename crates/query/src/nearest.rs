@@ -1,6 +1,6 @@
 //! The known name a person probably meant when they wrote one that does not exist.
 
-/// Longer names are not compared: nobody mistypes them, and the work for hostile input stays bounded.
+/// Longer names are not compared: they are rarely mistyped, and the work for hostile input stays bounded.
 const LONGEST: usize = 80;
 
 /// Shorter words would be contained in almost everything.
@@ -9,21 +9,22 @@ const SHORTEST_CONTAINED: usize = 3;
 /// How near a known name is. Earlier variants are nearer; the number orders within a variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum NameDistance {
-    /// The same but for case and separators.
+    /// The same except for case and separators.
     Spelling,
-    /// So many typing errors apart.
+    /// This many typos apart.
     Typos(usize),
-    /// One begins with the other; so many letters are left over.
+    /// One starts with the other; this many letters are left over.
     Prefix(usize),
-    /// One holds the other, from the beginning of a word on or as most of it.
+    /// One contains the other, from the start of a word on or as most of it.
     Contains(usize),
-    /// The known name holds all words of the other, in that order: `MCP_PORT` and `MCP_HTTP_PORT`.
+    /// The known name contains all words of the other, in that order: `MCP_PORT` and `MCP_HTTP_PORT`.
     Words(usize),
 }
 
 /// The known name that is nearest to `word`, if one is near enough to be worth suggesting.
 ///
-/// Case and `-`, `_`, `.` do not count. Of equally near names the alphabetically first is answered, whatever their order.
+/// Case and `-`, `_`, `.` are ignored. Of equally near names the alphabetically first is returned, regardless of their
+/// order.
 pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = ComparedName::new(word)?;
     known
@@ -33,7 +34,7 @@ pub fn nearest<'a>(word: &str, known: impl IntoIterator<Item = &'a str>) -> Opti
         .map(|(_, name)| name)
 }
 
-/// The known names that are nearest to `word`, the nearest first; only those that are a few typing errors away, or hold it.
+/// The known names nearest to `word`, nearest first; only those that are a few typos away, or contain it.
 pub fn nearest_several<'a>(word: &str, known: impl IntoIterator<Item = &'a str>, most: usize) -> Vec<&'a str> {
     let Some(word) = ComparedName::new(word) else { return Vec::new() };
     let mut found: Vec<(NameDistance, &str)> =
@@ -43,7 +44,7 @@ pub fn nearest_several<'a>(word: &str, known: impl IntoIterator<Item = &'a str>,
     found.into_iter().take(most).map(|(_, name)| name).collect()
 }
 
-/// A name as it is compared.
+/// A name in the form in which it is compared.
 struct ComparedName {
     letters: Vec<char>,
     words: Vec<String>,
@@ -61,8 +62,8 @@ impl ComparedName {
         (!letters.is_empty()).then_some(Self { letters, words })
     }
 
-    /// Whether it holds these letters in a way that somebody could have meant: `open` is in `open_in_ui`, `plan` in
-    /// `bauplan`, but `nope` is not in `obsidian_open`.
+    /// Whether it contains these letters in a plausible way: `open` is in `open_in_ui`, `plan` in `bauplan`, but `nope`
+    /// is not in `obsidian_open`.
     fn holds(&self, letters: &[char]) -> bool {
         let mut word_starts = vec![0];
         for word in &self.words {
@@ -80,7 +81,7 @@ fn nearness(word: &ComparedName, known: &ComparedName) -> Option<NameDistance> {
     if word.letters == known.letters {
         return Some(NameDistance::Spelling);
     }
-    // About one typing error in three letters; more would turn one short word into any other.
+    // About one typo in three letters; more would turn one short word into any other.
     let limit = (word.letters.len() / 3).min(4);
     if apart <= limit {
         let typos = typos(&word.letters, &known.letters);
@@ -154,7 +155,7 @@ mod tests {
     ];
 
     #[test]
-    fn what_was_probably_meant_is_found() {
+    fn the_probable_name_is_found() {
         for (word, known, meant) in [
             ("file.read", TOOLS, Some("file_read")),
             ("FILE-READ", TOOLS, Some("file_read")),
@@ -176,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_suggested_for_what_resembles_nothing() {
+    fn nothing_is_suggested_for_an_unrelated_word() {
         for word in ["", "  ", "._-", "x", "ab", "teleport", "qqqqqqqq", "bash", "nope", "teno"] {
             assert_eq!(nearest(word, TOOLS.iter().copied()), None, "{word:?}");
         }

@@ -1,8 +1,8 @@
-//! What a search looks for in the lines of a text.
+//! Patterns for a search in the lines of a text.
 //!
-//! A text is lines ended by a line feed; a carriage return before it and a byte order mark before the first line belong
-//! to none. Every match lies within one line, `^` and `$` (and `\A` and `\z`) are the ends of a line, and a final line
-//! feed does not begin another line. Texts are bytes: what is not UTF-8 is searched too.
+//! A text consists of lines ended by a line feed; a carriage return before it and a byte order mark before the first
+//! line are not part of any. Every match is within one line, `^` and `$` (and `\A` and `\z`) are the ends of a line,
+//! and a final line feed does not start another line. Texts are bytes: invalid UTF-8 is searched too.
 
 mod automaton;
 mod backtracker;
@@ -32,15 +32,15 @@ pub use line::{lines_after, lines_before};
 pub use lines::{LineCount, LineMatch, MatchingLines};
 pub use replace::{ExpressionFlags, ReplaceError, Replacement, Replacer};
 
-/// Longer patterns are refused before they are read, since the time of a search grows with them. A literal in its own
-/// case is no matter of time and may have any length.
+/// Longer patterns are refused before they are parsed, since the time of a search grows with them. A case-sensitive
+/// literal takes the same time at any length and is exempt.
 const MAX_AUTOMATON_TEXT: usize = 4 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatternKind {
-    /// The text stands for itself.
+    /// Literal text.
     Literal,
-    /// A regular expression in the spelling that most people know, which is that of ECMAScript (see [`Pattern`]).
+    /// A regular expression in the most common syntax, that of ECMAScript (see [`Pattern`]).
     Regex,
 }
 
@@ -55,7 +55,7 @@ pub enum LetterCase {
 pub struct PatternOptions {
     pub kind: PatternKind,
     pub case: LetterCase,
-    /// A match may have no letter, digit or underscore of any script directly before or behind it.
+    /// A match may have no letter, digit or underscore of any script directly before or after it.
     pub whole_word: bool,
     /// Pattern and texts are compared in Unicode's composed form, so that it does not matter how `é` was typed.
     pub nfc: bool,
@@ -73,8 +73,8 @@ pub enum PatternError {
     Empty,
     #[error("the pattern has {bytes} bytes, more than the limit of {limit}")]
     TooLong { bytes: usize, limit: usize },
-    /// `at` is a byte of the pattern, if the fault lies at one.
-    #[error("the pattern is not understood{}: {reason}", at.map(|at| format!(" at byte {at}")).unwrap_or_default())]
+    /// `at` is a byte of the pattern, if the error is at one.
+    #[error("the pattern is invalid{}: {reason}", at.map(|at| format!(" at byte {at}")).unwrap_or_default())]
     Refused { reason: String, at: Option<usize> },
     #[error("the pattern is too large, it would need more than {limit} bytes of memory")]
     TooLarge { limit: usize },
@@ -82,18 +82,19 @@ pub enum PatternError {
 
 /// A text for which a pattern with lookaround or backreferences could not be decided within its limits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the pattern needs too many attempts on this text")]
+#[error("the pattern needs too many steps on this text")]
 pub struct TooManyAttempts;
 
 /// A compiled pattern.
 ///
-/// Regular expressions are read as in ECMAScript with the `v` flag off and Unicode on: `\d` is `[0-9]`, `[` in a class
-/// and `{` that begins no repetition stand for themselves, `\uD83D\uDE00` is one character, `\cJ` a control character.
+/// Regular expressions are parsed as in ECMAScript with the `v` flag off and Unicode on: `\d` is `[0-9]`, `[` in a
+/// class and `{` that starts no repetition are literal, `\uD83D\uDE00` is one character, `\cJ` a control character.
 /// Those without lookaround and backreferences are searched in linear time. The others are searched with a limit on
-/// the attempts, and a line for which it does not suffice counts as undecided, never as one without a match.
+/// steps, and a line that exceeds it counts as undecided, never as one without a match.
 ///
-/// Different from ECMAScript: `\w`, `\b` and `\s` know all scripts; `[]a]` is a class of `]` and `a`; inline flags are
-/// `i`, `m` and `s`, where `m` is always on. POSIX classes such as `[[:alpha:]]`, atomic groups and `(?P<name>…)` are understood too.
+/// Different from ECMAScript: `\w`, `\b` and `\s` cover all scripts; `[]a]` is a class of `]` and `a`; inline flags are
+/// `i`, `m` and `s`, where `m` is always on. POSIX classes such as `[[:alpha:]]`, atomic groups and `(?P<name>…)` are
+/// supported too.
 pub struct Pattern {
     engine: PatternEngine,
     nfc: bool,
@@ -125,14 +126,14 @@ impl Pattern {
         Ok(Self { engine, nfc: options.nfc })
     }
 
-    /// Whether a regular expression is searched by trial and error: it has lookaround or backreferences, so that its
-    /// time is not bound by the length of the text.
+    /// Whether a regular expression is searched by backtracking: it has lookaround or backreferences, so its time is
+    /// not bounded by the length of the text.
     pub fn backtracks(text: &str) -> bool {
         text.len() <= MAX_AUTOMATON_TEXT && syntax::translate(text).is_ok_and(|regex| regex.backtracks)
     }
 
-    /// How many lines of the text match. Gives up as soon as `stop` says so, which is asked often enough to be seen
-    /// within milliseconds unless a single line has many megabytes.
+    /// How many lines of the text match. Stops as soon as `stop` says so, which is checked often enough to react within
+    /// milliseconds unless a single line has many megabytes.
     pub fn count_lines(&self, text: &[u8], stop: &dyn Fn() -> bool) -> LineCount {
         LineCount::of(self, text, stop)
     }
@@ -171,7 +172,7 @@ impl Pattern {
         for span in found.iter_mut() {
             *span = composed.original(span.clone());
         }
-        // A character and its marks, matched one by one, may stand in another order in the text.
+        // A character and its marks, matched separately, may be in another order in the text.
         found.dedup_by(|next, before| {
             let overlaps = next.start < before.end;
             if overlaps {

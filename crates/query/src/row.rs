@@ -1,8 +1,7 @@
-//! What a query can ask of one file of a vault.
+//! What can be queried about one file of a vault.
 //!
-//! A [`Row`] is lazy: every method works out its answer when it is called, so a query pays for what it looks at and for
-//! nothing else. Whoever makes rows makes them only of files that the caller may read, and answers about links, too, as if
-//! there were no others.
+//! A [`Row`] is lazy: every method computes its answer on demand, so a query pays only for what it reads. Rows exist
+//! only for files that the caller may read, and answers about links, too, are as if there were no others.
 
 mod inline_fields;
 mod of_note;
@@ -23,31 +22,31 @@ pub use of_note::{NoteField, note_fields, note_items};
 #[cfg(test)]
 pub(crate) use plain::PlainRow;
 
-/// Takes the name of a property and a way to its value, and says whether to go on.
+/// Takes the name of a property and access to its value, and says whether to continue.
 pub type PropertyVisitor<'v> = dyn FnMut(&str, &dyn Fn() -> Value) -> ControlFlow<()> + 'v;
 
 /// One file. Lines are counted from 1.
 pub trait Row {
-    /// From the vault's folder, with `/`.
+    /// Relative to the vault's folder, with `/`.
     fn path(&self) -> &str;
 
     fn bytes(&self) -> u64;
 
-    /// Nothing where the file system does not say.
+    /// `None` if the file system does not know.
     fn created(&self) -> Option<Timestamp>;
 
     fn modified(&self) -> Option<Timestamp>;
 
-    /// The text without byte order mark and with `\n` at the ends of lines; nothing if it cannot be read.
+    /// The text without byte order mark and with `\n` line endings; `None` if it cannot be read.
     fn content(&self) -> Option<Cow<'_, str>>;
 
     fn frontmatter(&self) -> FrontmatterState;
 
-    /// Goes through the frontmatter in document order until `visit` has seen enough. A value is worked out only if it is
-    /// asked for, and is what YAML says: what else a text may be is for a language to say (`dataview_property`).
+    /// Iterates over the frontmatter in document order until `visit` stops. A value is computed only on demand, and is
+    /// what YAML says: what else a text may be is up to a language (`dataview_property`).
     fn visit_properties(&self, visit: &mut PropertyVisitor<'_>);
 
-    /// Goes through every tag as it was written, without `#`, until `visit` has seen enough.
+    /// Iterates over every tag as written, without `#`, until `visit` stops.
     fn visit_tags<'r>(&'r self, visit: &mut dyn FnMut(RowTag<'r>) -> ControlFlow<()>);
 
     /// Other names, as Obsidian reads them.
@@ -63,13 +62,13 @@ pub trait Row {
     /// The file that a link in this file leads to.
     fn resolve(&self, target: &str) -> Option<&str>;
 
-    /// The files with a link to this one, itself included, in path order.
+    /// The files with a link to this one, including itself, in path order.
     fn backlinks(&self) -> Vec<&str>;
 
-    /// Every list item in document order, flat; tasks are among them.
+    /// Every list item in document order, flat; including tasks.
     fn items(&self) -> Vec<RowItem<'_>>;
 
-    /// Every inline field in document order, those of list items and tasks included.
+    /// Every inline field in document order, including those of list items and tasks.
     fn fields(&self) -> Vec<RowField<'_>>;
 
     /// Whether the owner has bookmarked the file in the app.
@@ -91,7 +90,7 @@ pub trait Row {
         self.path().rsplit_once('/').map_or("", |(folder, _)| folder)
     }
 
-    /// Without the point; empty if there is none.
+    /// Without the dot; empty if there is none.
     fn extension(&self) -> &str {
         self.name().rsplit_once('.').map_or("", |(_, extension)| extension)
     }
@@ -130,7 +129,7 @@ pub trait Row {
     }
 }
 
-/// Whether there are properties, and whether they can be read.
+/// Whether there are properties, and whether they are valid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FrontmatterState {
     Absent,
@@ -153,7 +152,7 @@ pub struct RowHeading<'r> {
     pub text: &'r str,
 }
 
-/// A part that carries a `^name`.
+/// A part that has a `^name`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowBlock<'r> {
     pub id: &'r str,
@@ -171,7 +170,7 @@ pub struct RowLink<'r> {
     /// `[text](target)` and not `[[target]]`.
     pub markdown: bool,
     pub line: usize,
-    /// The way to the property that it stands in: `related.0`.
+    /// The path of the property that contains it: `related.0`.
     pub property: Option<&'r str>,
 }
 
@@ -179,9 +178,9 @@ pub struct RowLink<'r> {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RowItem<'r> {
     pub line: usize,
-    /// Of its own content, without the lists in it.
+    /// Of the item itself, without the lists in it.
     pub line_count: usize,
-    /// How many items it stands in.
+    /// How many items enclose it.
     pub depth: usize,
     /// The item whose list it is in, as an index of [`Row::items`].
     pub parent: Option<usize>,
@@ -189,18 +188,18 @@ pub struct RowItem<'r> {
     pub marker: &'r str,
     /// The character in the box of a task.
     pub status: Option<char>,
-    /// What it says: its first line without marker and box, then the lines after it, each without the spaces around it.
+    /// Its text: the first line without marker and box, then the lines after it, each trimmed.
     pub text: Cow<'r, str>,
-    /// The first line of the list that it stands in; nothing inside a quote.
+    /// The first line of its list; `None` inside a quote.
     pub list_line: Option<usize>,
-    /// From the marker to the end of its own content, in bytes of [`Row::content`].
+    /// From the marker to the end of its content, in bytes of [`Row::content`].
     pub span: Range<usize>,
     /// The same as Obsidian counts it.
     pub start: TextPosition,
     pub end: TextPosition,
 }
 
-/// A place in a text, in UTF-16 units but for the line.
+/// A place in a text, in UTF-16 units except for the line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct TextPosition {
     pub line: usize,
@@ -211,24 +210,24 @@ pub struct TextPosition {
 }
 
 impl RowItem<'_> {
-    /// The heading that it stands under, of those of its note.
+    /// The heading above it, of those of its note.
     pub fn section<'h, 'r>(&self, headings: &'h [RowHeading<'r>]) -> Option<&'h RowHeading<'r>> {
         let above = headings.partition_point(|heading| heading.line <= self.line);
         above.checked_sub(1).and_then(|last| headings.get(last))
     }
 
-    /// The `^name` that it carries, of those of its note.
+    /// Its `^name`, of those of its note.
     pub fn block_id<'b>(&self, blocks: &[RowBlock<'b>]) -> Option<&'b str> {
         let lines = self.line..self.line + self.line_count;
         blocks.iter().find(|block| lines.contains(&block.line)).map(|block| block.id)
     }
 }
 
-/// A value that is written into the text: `key:: value`.
+/// A value in the text: `key:: value`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RowField<'r> {
     pub key: &'r str,
-    /// As it is written; `dataview_field` says what it is.
+    /// As written; `dataview_field` interprets it.
     pub value: &'r str,
     pub line: usize,
     /// The list item that it belongs to, as an index of [`Row::items`].

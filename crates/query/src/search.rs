@@ -1,8 +1,8 @@
 //! The language of the ranked search: words, `"phrases"`, `-not`, `OR`, `( )`, `/regex/`, `[property:value]` and the
-//! operators that Obsidian's own search knows.
+//! operators of Obsidian's own search.
 //!
-//! It is forgiving: every text is a query, and what is no operator is a word. Here is what a query says, how texts are cut
-//! into words, and the one evaluator, which an index and a scan give their own answers to.
+//! It is forgiving: every text is a query, and anything that is not an operator is a word. Here are the parsed query,
+//! the splitting of texts into words, and the one evaluator, which an index and a scan resolve differently.
 
 mod answers;
 mod evaluate;
@@ -35,15 +35,15 @@ pub struct SearchQuery {
     pub root: QueryNode,
     /// How many [`Words`] there are; their numbers are below it.
     pub words: usize,
-    /// What was written as a regular expression and is none, so that it was read as words.
+    /// Invalid regular expressions, which were read as words.
     pub no_expressions: Vec<String>,
-    /// There were more words than are looked for.
+    /// There were more words than are searched.
     pub cut: bool,
 }
 
 /// A part of a query, which is true of a note or not.
 pub enum QueryNode {
-    /// True if all are; of everything if there are none.
+    /// True if all are; of everything if empty.
     All(Vec<QueryNode>),
     Any(Vec<QueryNode>),
     Not(Box<QueryNode>),
@@ -61,39 +61,39 @@ pub enum QueryNode {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Words {
     pub number: usize,
-    /// As the text is cut, in order and never empty.
+    /// As the text is split, in order and never empty.
     pub terms: Vec<String>,
-    /// Quoted: no other forms, and no typing errors.
+    /// Quoted: no other forms, and no typo correction.
     pub exact: bool,
-    /// The last of them may be the beginning of a word.
+    /// The last of them may be a prefix of a word.
     pub open: bool,
     /// Only in the text of the note, not in its name or properties.
     pub content: bool,
-    /// The same word as it is written without umlauts, if it has some.
+    /// The same word as written without umlauts, if it has any.
     pub also: Option<String>,
 }
 
-/// Something in the text or the path that is no word.
+/// Something in the text or the path that is not a word.
 pub struct TextFilter {
     pub pattern: Box<Pattern>,
     /// Only in the text.
     pub content: bool,
 }
 
-/// What a path has to hold.
+/// What a path must contain.
 pub enum PathFilter {
     /// Folded.
     Path(String),
     /// Folded, in the name of the file.
     Name(String),
-    /// The ending begins so, folded.
+    /// The extension starts like this, folded.
     Extension(String),
     PathMatches(Box<Pattern>),
     NameMatches(Box<Pattern>),
 }
 
 impl PathFilter {
-    /// What cannot be decided is not claimed.
+    /// Undecided matches are not claimed.
     pub fn holds(&self, path: &str) -> bool {
         let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
         match self {
@@ -134,7 +134,7 @@ impl TaskState {
     }
 }
 
-/// More parts of words than this are not looked for: the first of them say enough.
+/// More terms than this are not searched: the first ones are enough.
 const MOST_PARTS: usize = 128;
 
 impl SearchQuery {
@@ -142,7 +142,7 @@ impl SearchQuery {
         parse::parse(text, 0)
     }
 
-    /// With other words for the same thing, any of which counts as much as those of the query.
+    /// With alternatives, each of which counts as much as the words of the query.
     pub fn with_alternatives(text: &str, alternatives: &[String]) -> Self {
         let mut query = Self::parse(text);
         let mut others = Vec::new();
@@ -177,15 +177,15 @@ impl SearchQuery {
         matches!(&self.root, QueryNode::All(nodes) if nodes.is_empty())
     }
 
-    /// All words that it asks for, those it excludes aside.
+    /// All words that it searches for, except excluded ones.
     pub fn wanted(&self) -> Vec<&Words> {
         let mut found = Vec::new();
         self.root.wanted(&mut found);
         found
     }
 
-    /// Makes of "all these words" "any of these words", and of a run in a script without spaces the pairs that it is made of;
-    /// everything else has to hold as before. `false` if that would change nothing.
+    /// Turns "all these words" into "any of these words", and a run in a script without spaces into its pairs;
+    /// everything else still has to hold. `false` if that would change nothing.
     pub fn relax(&mut self) -> bool {
         let QueryNode::All(nodes) = &mut self.root else { return false };
         let loose = |node: &QueryNode| matches!(node, QueryNode::Words(words) if !words.exact);
@@ -198,7 +198,7 @@ impl SearchQuery {
         true
     }
 
-    /// The same with every loose run cut into its terms, each once, and without function words if there are others.
+    /// The same with every loose run split into its terms, each once, and without function words if there are others.
     fn in_parts(&mut self, nodes: Vec<QueryNode>) -> Vec<QueryNode> {
         let (mut parts, mut seen) = (Vec::with_capacity(nodes.len()), HashSet::new());
         for node in nodes {
@@ -233,7 +233,7 @@ fn is_words(node: &QueryNode) -> bool {
     matches!(node, QueryNode::Words(_))
 }
 
-/// Whether a part of a query is there for its words, and not as a condition on the notes.
+/// Whether part of a query is there for its words, and not as a condition on the notes.
 fn asks_for_words(node: &QueryNode) -> bool {
     match node {
         QueryNode::Words(_) => true,
@@ -251,12 +251,12 @@ fn has_parts(node: &QueryNode) -> bool {
     matches!(node, QueryNode::Words(words) if !words.exact && words.terms.len() > 1)
 }
 
-/// The last character of a run is in the pair before it as well, and alone it is in every second note.
+/// The last character of a run is also in the pair before it, and alone it is in every second note.
 fn says_something(term: &str) -> bool {
     term.is_ascii() || term.chars().count() > 1
 }
 
-/// A note is about other words than these; only a query that has no others means them.
+/// These words say nothing about a note; only a query that has no others means them.
 fn leave_out_function_words(nodes: &mut Vec<QueryNode>) {
     let is_content = |node: &QueryNode| {
         let mut wanted = Vec::new();

@@ -1,13 +1,15 @@
+//! Search for words without an index or ranking.
+
 use std::ops::Range;
 
 use crate::{LetterCase, Pattern, PatternError, PatternKind, PatternOptions};
 
-/// Words that all have to occur in a note, in its name or its text, in any case and in any order.
+/// Words that must all occur in a note, in its name or its text, in any case and order.
 pub struct SimpleQuery {
     words: Vec<Pattern>,
 }
 
-/// Where the words of a query are, in order; where they touch, they are one.
+/// The positions of the words of a query, in order; adjacent ones are merged.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SimpleMatches {
     pub in_name: Vec<Range<usize>>,
@@ -28,7 +30,7 @@ impl SimpleQuery {
                 kind: PatternKind::Literal,
                 case: LetterCase::Insensitive,
                 whole_word: false,
-                // Letters with accents are stored in two ways. Plain letters are not.
+                // Accented letters have two encodings. Plain letters do not.
                 nfc: !word.is_ascii(),
             };
             Pattern::compile(word, &options)
@@ -36,7 +38,7 @@ impl SimpleQuery {
         Ok(Self { words: words.iter().map(compile).collect::<Result<_, _>>()? })
     }
 
-    /// Nothing if a word is missing, or if it was stopped.
+    /// `None` if a word is missing, or if it was stopped.
     pub fn find(&self, name: &str, text: &str, stop: &dyn Fn() -> bool) -> Option<SimpleMatches> {
         let mut found = SimpleMatches::default();
         for word in &self.words {
@@ -53,7 +55,7 @@ impl SimpleQuery {
     }
 }
 
-/// No word holds white space, so that none goes over the end of a line.
+/// No word contains white space, so none spans a line ending.
 fn spans(word: &Pattern, text: &str, stop: &dyn Fn() -> bool) -> Vec<Range<usize>> {
     let lines = word.lines(text.as_bytes(), stop);
     let in_line = |line: crate::LineMatch| {
@@ -78,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_word_has_to_be_there_somewhere() {
+    fn every_word_must_occur_somewhere() {
         for (query, name, text, found) in [
             ("stone", "Plan", "A stone\nSTONES", Some((vec![], vec!["stone", "STONE"]))),
             ("stone plan", "Plan", "A stone", Some((vec!["Plan"], vec!["stone"]))),

@@ -1,7 +1,7 @@
 //! How a query language reads a vault, and what bounds it while it does.
 //!
 //! A language asks a [`QueryVault`] for sets of rows by what the indexes know (tags, folders, links, extensions), combines
-//! them, and only then looks at rows. A [`QueryContext`] carries what is not in the vault: the note that the query stands in,
+//! them, and only then looks at rows. A [`QueryContext`] carries what is not in the vault: the note that contains the query,
 //! the clock, and the budgets.
 
 mod context;

@@ -1,8 +1,7 @@
-//! The one kind of value that every query language works on.
+//! The value type of all query languages.
 //!
-//! A [`Value`] says what something is, never how it compares, whether it counts as true or what it looks like as text:
-//! nearly every one of those answers differs between the languages, so each has a table of its own (`jsonlogic::coerce`,
-//! `search::property`).
+//! A [`Value`] says what something is, never how it compares, whether it is truthy or how it is written as text: most
+//! of these answers differ between the languages, so each has its own table (`jsonlogic::coerce`, `search::property`).
 
 mod date;
 mod duration;
@@ -22,7 +21,7 @@ pub use link::LinkValue;
 pub(crate) use literal::bases_date as bases_date_text;
 pub use recognise::{bases_property, dataview_field, dataview_property};
 
-/// What a property, a field or an expression comes to.
+/// The value of a property, a field or an expression.
 ///
 /// `==` means that both are written the same way. It is for tests and for finding duplicates; no language may use it as
 /// its own equality.
@@ -40,11 +39,11 @@ pub enum Value {
     Object(Object),
 }
 
-/// Named values in the order in which they were put in.
+/// Named values in insertion order.
 pub type Object = IndexMap<String, Value>;
 
-/// A number. The languages calculate with floats, as JavaScript does; whole numbers are kept apart so that one which is
-/// only passed on comes out digit for digit as it was written.
+/// A number. The languages calculate with floats, like JavaScript; whole numbers are kept apart so that one which is
+/// only passed on comes out digit for digit as written.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
     Integer(i64),

@@ -1,5 +1,7 @@
-/// The words of a text in lower case, in order: runs of letters and digits, split at case changes too, so that
-/// `file_read`, `fileRead` and `file.read` hold the same words.
+//! Splits names into words.
+
+/// The words of a text in lower case, in order: runs of letters and digits, also split at case changes, so that
+/// `file_read`, `fileRead` and `file.read` have the same words.
 pub fn words(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     let mut word = String::new();

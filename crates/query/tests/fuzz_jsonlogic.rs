@@ -1,4 +1,4 @@
-//! No rule crashes the evaluator or keeps it busy, whatever it is made of.
+//! No rule crashes the evaluator or keeps it busy.
 
 use bolero::check;
 use lapidary_query::{LOGIC_OPERATORS, Logic, Value, is_truthy};
@@ -64,7 +64,7 @@ fn every_rule_comes_to_an_end() {
         if let Ok(found) = logic.apply(&data) {
             assert_eq!(logic.apply(&data).as_ref(), Ok(&found), "the same again");
             is_truthy(&found);
-            // What a rule does not read may be left out.
+            // Fields that a rule does not read may be left out.
             let mut less = data.clone();
             if let Value::Object(less) = &mut less {
                 less.retain(|field, _| logic.reads(field));

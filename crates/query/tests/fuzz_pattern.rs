@@ -1,5 +1,5 @@
-//! Patterns of every kind on texts of every kind: nothing panics, and everything that is answered holds together. A
-//! short run as a test; `BOLERO_RANDOM_ITERATIONS` makes it longer, `cargo bolero test` gives it to a fuzzer.
+//! Patterns of every kind on texts of every kind: nothing panics, and all answers are consistent. A short run as a
+//! test; `BOLERO_RANDOM_ITERATIONS` makes it longer, `cargo bolero test` gives it to a fuzzer.
 
 use bolero::check;
 use lapidary_query::{LetterCase, Pattern, PatternKind, PatternOptions};
@@ -71,7 +71,7 @@ const PIECES: [&str; 62] = [
 ];
 
 fn pattern_text(bytes: &[u8]) -> String {
-    // Bytes beyond the pieces stand for themselves.
+    // Bytes beyond the pieces are used literally.
     let mut text = String::new();
     for byte in bytes.iter().take(24) {
         match PIECES.get(usize::from(*byte) % 80) {
@@ -82,7 +82,7 @@ fn pattern_text(bytes: &[u8]) -> String {
     text
 }
 
-/// Lines of the pieces of patterns, so that they often match, and of bytes that are no text.
+/// Lines of pieces of patterns, so that they often match, and of invalid UTF-8.
 fn searched_text(bytes: &[u8]) -> Vec<u8> {
     let pieces: [&[u8]; 12] = [
         b"a",

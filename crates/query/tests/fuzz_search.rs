@@ -1,9 +1,9 @@
-//! Every text is a query, and asking it of any text comes to an end.
+//! Every text is a query, and evaluating it on any text terminates.
 
 use bolero::check;
 use lapidary_query::{Lexicon, SearchQuery, TextUnit, Words, search_words};
 
-/// Accepts what was typed.
+/// Accepts only the typed words.
 struct Literally;
 
 impl Lexicon for Literally {
@@ -73,7 +73,7 @@ fn a_quoted_text_finds_itself() {
     });
 }
 
-/// A single character of a script without spaces stands for every pair that it begins.
+/// A single character of a script without spaces matches every pair that starts with it.
 struct Prefixed;
 
 impl Lexicon for Prefixed {

@@ -1,4 +1,4 @@
-//! Patterns find in any text what a search line by line finds that knows no shortcuts.
+//! In any text, patterns find the same as a simple search line by line.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ fn stop() -> bool {
     false
 }
 
-/// The lines of a text with their numbers, split as simply as can be.
+/// The lines of a text with their numbers, split as simply as possible.
 fn lines_of(text: &[u8]) -> Vec<(usize, Range<usize>)> {
     let mut start = if text.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     let mut lines = Vec::new();
@@ -36,7 +36,7 @@ fn expected(text: &[u8], find: impl Fn(&[u8]) -> Vec<Range<usize>>) -> Vec<LineM
 
 fn check(pattern: &Pattern, text: &[u8], expected: &[LineMatch]) -> Result<(), TestCaseError> {
     let count = pattern.count_lines(text, &stop);
-    // A pattern that needs too many attempts says so; what it would have found is another question.
+    // A pattern that needs too many steps says so; what it would have found is not tested.
     prop_assume!(count.undecided == 0);
     let lines: Vec<LineMatch> = pattern.lines(text, &stop).collect();
     prop_assert_eq!(&lines[..], expected);
@@ -44,7 +44,7 @@ fn check(pattern: &Pattern, text: &[u8], expected: &[LineMatch]) -> Result<(), T
     Ok(())
 }
 
-/// Texts of few different pieces, so that they often hold the pattern, and of every kind of line end.
+/// Texts of few different pieces, so that they often contain the pattern, and of every kind of line ending.
 fn text() -> impl Strategy<Value = Vec<u8>> {
     let piece = prop_oneof![
         6 => "[ab]{1,3}".prop_map(String::into_bytes),
@@ -68,7 +68,7 @@ fn word_at(text: &str) -> bool {
     text.chars().next().is_some_and(|c| c.is_alphanumeric() || c == '_' || c == '\u{301}')
 }
 
-/// All places of a literal in a line that do not overlap.
+/// All non-overlapping places of a literal in a line.
 fn literal_in(line: &[u8], sought: &str, options: &PatternOptions) -> Vec<Range<usize>> {
     let same = |part: &[u8]| match (options.case, str::from_utf8(part)) {
         (LetterCase::Insensitive, Ok(part)) => part.to_lowercase() == sought.to_lowercase(),
@@ -130,18 +130,18 @@ proptest! {
         insensitive: bool,
         mut whole_word: bool,
     ) {
-        // Next to bytes that are no text, words are a matter of the engine.
+        // Next to invalid UTF-8, words depend on the engine.
         whole_word &= str::from_utf8(&text).is_ok();
         let case = if insensitive { LetterCase::Insensitive } else { LetterCase::Sensitive };
         let options = PatternOptions { case, whole_word, ..PatternOptions::default() };
         let expected = expected(&text, |line| literal_in(line, sought, &options));
         check(&compile(sought, &options), &text, &expected)?;
-        // The same as a regular expression, which takes another way.
+        // The same as a regular expression, which takes another path.
         let options = PatternOptions { kind: PatternKind::Regex, ..options };
         let escaped = regex_syntax::escape(sought);
         check(&compile(&escaped, &options), &text, &expected)?;
         if str::from_utf8(&text).is_ok() {
-            // No text holds this character, so it changes nothing but the engine.
+            // No text has this character, so it changes nothing but the engine.
             check(&compile(&format!(r"(?!\0){escaped}"), &options), &text, &expected)?;
         }
     }
@@ -160,7 +160,7 @@ proptest! {
     #[test]
     fn both_engines_find_the_same_lines(text in text(), sought in regex(), whole_word: bool) {
         prop_assume!(!sought.is_empty());
-        // What stands for a byte that is no text differs between them.
+        // The replacement of an invalid byte differs between them.
         let text = String::from_utf8_lossy(&text).into_owned().into_bytes();
         let options = PatternOptions { kind: PatternKind::Regex, whole_word, ..PatternOptions::default() };
         let automaton = compile(&sought, &options);

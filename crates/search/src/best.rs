@@ -1,4 +1,4 @@
-//! The documents that are shown: those with the highest scores, in order.
+//! The documents to show: those with the highest scores, in order.
 
 use std::cmp::Ordering;
 
@@ -8,16 +8,16 @@ use super::{
     weigh::TermScores,
 };
 
-/// Documents that are scored at once, which keeps what is computed for them close at hand.
+/// How many documents are scored at once, which keeps their data in the cache.
 const BLOCK: usize = 512;
-/// The least number of candidates that are gathered before the worst of them are dropped.
+/// The least number of candidates that are collected before the worst of them are dropped.
 const GATHERED: usize = 256;
 
 /// A document that was found.
 #[derive(Clone, Copy)]
 pub(super) struct FoundDocument {
     pub(super) document: usize,
-    /// In thousandths, so that what looks the same is the same.
+    /// In thousandths, so that scores that look equal are equal.
     pub(super) score: u32,
 }
 
@@ -26,12 +26,12 @@ struct BestHits<'s> {
     search: &'s RankedSearch<'s>,
     wanted: usize,
     gathered: Vec<FoundDocument>,
-    /// What scores less is not among the best.
+    /// Lower scores are not among the best.
     least: u32,
 }
 
 impl RankedSearch<'_> {
-    /// The best from this number on, in order: by score, then the one that was changed last.
+    /// The best from this number on, in order: by score, then by the latest change.
     pub(super) fn best(&self, documents: &DocumentSet, offset: usize, limit: usize) -> Vec<FoundDocument> {
         let leaves: Vec<&TermScores> = self.query.wanted().into_iter().filter_map(|words| self.scores(words)).collect();
         let mut best = BestHits { search: self, wanted: offset.saturating_add(limit), gathered: Vec::new(), least: 0 };
@@ -57,7 +57,7 @@ impl RankedSearch<'_> {
         best.finish(offset)
     }
 
-    /// What each word gave to the score of a document, the most first, and how much of what was asked for it has.
+    /// What each word contributed to the score of a document, the most first, and how much of the query it has.
     pub(super) fn explained(&self, document: usize) -> (Vec<(String, f64)>, f64) {
         let (mut parts, mut held, mut all) = (Vec::new(), 0.0, 0.0);
         for words in self.query.wanted() {
@@ -84,8 +84,8 @@ impl RankedSearch<'_> {
     }
 }
 
-/// The scores of the documents from this one on, and the highest of them. Straight through all of them, also those that
-/// were not found: that is quicker than asking for each.
+/// The scores of the documents from this one on, and the highest of them. All of them in sequence, including those that
+/// do not match: that is faster than checking each.
 fn score(leaves: &[&TermScores], first: usize, scores: &mut [f32; BLOCK]) -> f32 {
     let mut held = [0.0; BLOCK];
     scores.fill(0.0);
@@ -98,10 +98,10 @@ fn score(leaves: &[&TermScores], first: usize, scores: &mut [f32; BLOCK]) -> f32
     }
     let all = leaves.iter().map(|leaf| leaf.rarity).sum::<f32>();
     let share = if all > 0.0 { 1000.0 / all } else { 0.0 };
-    // None is below zero, so that their bits are in the same order, and these are compared many at once.
+    // None is below zero, so their bits are in the same order, and these are compared many at once.
     let mut highest = 0;
     for (score, held) in scores.iter_mut().zip(&held) {
-        // Where not all words had to be there, more of what was asked for is better than much of one word.
+        // If not all words were required, more of the query is better than much of one word.
         *score *= held * share;
         highest = highest.max(score.to_bits());
     }

@@ -1,3 +1,5 @@
+//! Sets of documents as bits.
+
 use lapidary_query::Answers;
 
 /// A set of documents, by number.
@@ -74,7 +76,7 @@ impl Answers for DocumentSet {
         self.is_empty()
     }
 
-    /// That is seldom so, and no cheaper to find out than to go on.
+    /// That is rare, and as expensive to detect as to continue.
     fn is_all(&self, _within: &Self) -> bool {
         false
     }

@@ -1,9 +1,9 @@
-//! The documents with a term, in blocks, and how often it stands in them: how that is written, and how it is read.
+//! The documents with a term, in blocks, and how often it occurs in them: how that is written, and how it is read.
 //!
-//! Most words stand in the text only, so that is a byte for each document, all bytes of a block side by side: what they
-//! weigh is worked out straight through, without a look at each. What else there is comes after them.
+//! Most words occur only in the text, so there is a byte for each document, all bytes of a block adjacent: their
+//! weights are computed in sequence, without checking each. Everything else follows them.
 
-/// Where in a document a word stands. Each word counts for one of them only.
+/// Where in a document a word occurs. Each word counts for only one of them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum DocumentField {
     Name,
@@ -17,21 +17,21 @@ pub(super) enum DocumentField {
 
 pub(super) const FIELDS: usize = 7;
 
-/// How often a word stands in each field of a document.
+/// How often a word occurs in each field of a document.
 pub(super) type FieldCounts = [u32; FIELDS];
 
 /// Documents with the term in a block.
 pub(super) const HELD: usize = 128;
-/// If at least half of a run of documents has the term, the others are in the block too, with nothing to count.
+/// If at least half of a run of documents has the term, the others are in the block too, with a count of zero.
 pub(super) const LONGEST: usize = 2 * HELD;
 
-/// Some documents that follow each other. Those with no count anywhere do not hold the term.
+/// Some consecutive documents. Those with no count anywhere do not contain the term.
 #[derive(Clone)]
 pub(super) struct PostingBlock<'s> {
     first: u32,
     /// If they are not a run.
     listed: Option<[u32; HELD]>,
-    /// How often the term stands in the text of each, as far as a byte can say.
+    /// How often the term occurs in the text of each, as far as a byte can hold it.
     pub(super) bodies: &'s [u8],
     extras: &'s [u8],
 }
@@ -45,7 +45,7 @@ pub(super) enum BlockDocuments<'b> {
 impl<'s> PostingBlock<'s> {
     pub(super) const EMPTY: Self = Self { first: 0, listed: None, bodies: &[], extras: &[] };
 
-    /// Takes the next block from the bytes; `next` is the least number that a document can have.
+    /// Takes the next block from the bytes; `next` is the lowest number that a document can have.
     pub(super) fn take(bytes: &mut &'s [u8], next: &mut u32) -> Option<Self> {
         let head = varint(bytes)? as usize;
         let (length, is_run) = (head >> 1, head & 1 == 1);
@@ -83,7 +83,7 @@ impl<'s> PostingBlock<'s> {
         }
     }
 
-    /// All counts of those documents for which there is more to say than the byte does, by their place in the block.
+    /// All counts of the documents for which the byte is not enough, by their position in the block.
     pub(super) fn extras(&self) -> ExtraCounts<'s> {
         ExtraCounts { bodies: self.bodies, bytes: self.extras }
     }
@@ -120,7 +120,7 @@ impl Iterator for ExtraCounts<'_> {
     }
 }
 
-/// Writes documents as a block; `after` is the least number that the first can have.
+/// Writes documents as a block; `after` is the lowest number that the first can have.
 pub(super) fn put_block(bytes: &mut Vec<u8>, after: u32, documents: &[(u32, FieldCounts)]) {
     let (Some((first, _)), Some((last, _))) = (documents.first(), documents.last()) else { return };
     let span = (last - first) as usize + 1;

@@ -1,4 +1,4 @@
-//! Makes segments: of notes, and of other segments.
+//! Builds segments: from notes, and from other segments.
 
 use std::{cmp::Reverse, collections::BinaryHeap, collections::HashMap};
 
@@ -13,10 +13,10 @@ use super::{
 };
 use crate::{Digest, FileStamp, VaultPath};
 
-/// So far apart are things that no phrase goes across.
+/// The distance between parts that no phrase spans.
 pub(super) const GAP: u32 = 2;
 
-/// Takes in notes one by one.
+/// Adds notes one at a time.
 #[derive(Default)]
 pub(super) struct SegmentBuilder {
     numbers: HashMap<Box<str>, usize>,
@@ -29,7 +29,7 @@ pub(super) struct SegmentBuilder {
 #[derive(Default)]
 struct TermPostings {
     written: PostingsWriter,
-    /// The document that is being read, and what was found in it.
+    /// The document being read, and its terms so far.
     document: u32,
     counts: FieldCounts,
     position: u32,
@@ -46,7 +46,7 @@ impl TermPostings {
 }
 
 impl SegmentBuilder {
-    /// A note with this text, which is that of the file with this stamp.
+    /// A note with this text, from the file with this stamp.
     pub(super) fn add(&mut self, path: &VaultPath, stamp: FileStamp, read_at: i64, digest: &Digest<'_>, text: &str) {
         let mut document = IndexedDocument { stamp, read_at, ..IndexedDocument::default() };
         let mut position = 0;
@@ -128,8 +128,8 @@ impl SegmentBuilder {
     }
 }
 
-/// One segment of several, with only the documents that are wanted, in this order. Also answers which they were, as the
-/// number of a segment and of a document in it.
+/// One segment from several, with only the wanted documents, in this order. Also returns which they were, as the number
+/// of a segment and of a document in it.
 pub(super) fn merge(
     segments: &[&Segment],
     wanted: impl Fn(usize, usize) -> bool,
@@ -155,7 +155,7 @@ pub(super) fn merge(
     let mut written = PostingsWriter::default();
     while let Some(Reverse((word, _, _))) = heads.peek().copied() {
         written.clear();
-        // Of one word, the segments come in their order, and so do the new numbers.
+        // For one word, the segments come in order, and so do the new numbers.
         while let Some(Reverse((same, number, term))) =
             heads.peek().copied().filter(|Reverse((same, ..))| *same == word)
         {

@@ -1,3 +1,5 @@
+//! The ranked index on disk.
+
 use std::sync::atomic::Ordering;
 
 use rayon::prelude::*;
@@ -13,12 +15,12 @@ use crate::posix::CacheFile;
 
 /// Fewer notes are read sooner than a file is opened.
 const WORTH_KEEPING: usize = 200;
-/// Rows that were added one by one, until all are written anew.
+/// How many rows may be added one at a time before all are rewritten.
 const CROWDED: usize = 48;
 
-/// Segments from before, kept for the next start. A document in one is believed only for a file that has not changed
-/// since. All servers of a vault share it: whoever has learnt something adds it, and what two of them add twice does no
-/// harm. Who writes has the database's own lock, which goes with the process.
+/// Segments from before, kept for the next start. A document in one is used only for a file that has not changed since.
+/// All servers of a vault share it: each adds what it has indexed, and duplicates are harmless. A writer holds the
+/// database's own lock, which is released with the process.
 #[derive(Debug)]
 pub struct SegmentCache {
     file: CacheFile,
@@ -51,7 +53,7 @@ impl SegmentCache {
         index
     }
 
-    /// Writes down what is not yet. Answers another index of the same notes if that is better to go on with.
+    /// Writes new segments. Returns another index of the same notes if that is better to continue with.
     pub(super) fn save(&self, index: &WordIndex) -> Option<WordIndex> {
         let unsaved: Vec<&IndexPart> = index.parts.iter().filter(|part| !part.is_saved()).collect();
         let new: usize = unsaved.iter().map(|part| part.alive()).sum();

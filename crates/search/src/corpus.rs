@@ -1,7 +1,7 @@
 //! The documents that a caller may read.
 //!
-//! Nothing here is counted beforehand over all documents: how many there are, how long they are, and how many hold a word
-//! is counted for each search among the documents that the caller may see. So no score depends on one that it may not.
+//! Nothing here is precomputed over all documents: how many there are, how long they are, and how many contain a word
+//! is counted for each search among the documents that the caller may see. So no score depends on a hidden one.
 
 use std::sync::Arc;
 
@@ -19,18 +19,17 @@ pub(super) struct ReadableCorpus<'i> {
     pub(super) whole: bool,
 }
 
-/// What is counted among the documents that a caller may read. The same for as long as neither the notes nor the rules
-/// change.
+/// Counts over the documents that a caller may read. Valid as long as neither the notes nor the rules change.
 pub(super) struct ReadableCounts {
     /// The number of the first document of each part.
     bases: Vec<usize>,
-    /// Documents in all parts, those that are gone or hidden included.
+    /// Documents in all parts, including those that are gone or hidden.
     total: usize,
     visible: DocumentSet,
     pub(super) count: usize,
     pub(super) averages: [f32; 3],
-    /// What the length of each text does to the weight of words in it. Endless where the caller may not read, so that
-    /// nothing there weighs anything.
+    /// How the length of each text affects the weight of words in it. Infinite if the caller may not read it, so that
+    /// nothing there has any weight.
     pub(super) norms: Vec<f32>,
 }
 
@@ -67,7 +66,7 @@ impl<'i> ReadableCorpus<'i> {
         Self { index, readable, whole: true }
     }
 
-    /// Of documents that are only some of those that the caller may read.
+    /// For documents that are only some of those that the caller may read.
     pub(super) fn of_some(index: &'i WordIndex) -> Self {
         Self { whole: false, ..Self::new(index, Arc::new(ReadableCounts::new(index, &|_| true))) }
     }

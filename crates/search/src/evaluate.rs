@@ -1,4 +1,4 @@
-//! Which documents a query is true of.
+//! Which documents match a query.
 
 use std::{
     convert::Infallible,
@@ -25,7 +25,7 @@ pub(super) struct RankedSearch<'s> {
     scores: Vec<Option<TermScores>>,
     pub(super) files: &'s VisibleFiles,
     pub(super) go_on: GoOn<'s>,
-    /// An expression has given up on a note.
+    /// An expression gave up on a note.
     pub(super) undecided: AtomicBool,
 }
 
@@ -41,7 +41,7 @@ impl<'s> RankedSearch<'s> {
         search
     }
 
-    /// Asks for some of the words where all of them were asked for. `false` if that would change nothing.
+    /// Requires only some of the words instead of all. `false` if that would change nothing.
     pub(super) fn relax(&mut self) -> bool {
         let relaxed = self.query.relax();
         if relaxed {
@@ -50,7 +50,7 @@ impl<'s> RankedSearch<'s> {
         relaxed
     }
 
-    /// Finds out of all words that nobody has looked for yet where they stand.
+    /// Finds the documents of all words that have not been looked up yet.
     fn weigh(&mut self) {
         let mut words = Vec::new();
         put_words(&self.query.root, &mut words);
@@ -62,7 +62,7 @@ impl<'s> RankedSearch<'s> {
         found.into_iter().for_each(|(number, found)| self.scores[number] = Some(found));
     }
 
-    /// What the query asks for, to find it in the texts of notes.
+    /// What to highlight in the texts of notes.
     pub(super) fn starts(&self) -> QueryStarts<'_> {
         QueryStarts::new(&self.query.root, &|words| {
             self.scores(words).map(|scores| scores.variants.as_slice()).unwrap_or_default()
@@ -73,7 +73,7 @@ impl<'s> RankedSearch<'s> {
         self.scores.get(words.number)?.as_ref()
     }
 
-    /// All that fulfil the query.
+    /// All that match the query.
     pub(super) fn found(&self) -> Result<DocumentSet, IndexError> {
         match self.query.is_empty() {
             true => Ok(DocumentSet::none(self.corpus.total())),
@@ -95,7 +95,7 @@ impl<'s> RankedSearch<'s> {
             || self.with_text(state, |text| self.decides(&filter.pattern, text)).unwrap_or(false)
     }
 
-    /// Those of which one piece fulfils a part of the query.
+    /// Those with one piece that matches a part of the query.
     fn in_pieces(&self, piece: QueryPiece, node: &QueryNode, within: &DocumentSet) -> Result<DocumentSet, IndexError> {
         let possible = match evaluate(node, &AnswerBounds::exactly(within.clone()), &InSomePiece(self)) {
             Ok(bounds) => bounds.possible,
@@ -107,7 +107,7 @@ impl<'s> RankedSearch<'s> {
         self.keep(&possible, |state| self.in_one_piece(&self.row(state), state, piece, node))
     }
 
-    /// What cannot be decided is not claimed, but said.
+    /// An undecided match is not claimed, but reported.
     fn decides(&self, pattern: &Pattern, text: &str) -> bool {
         pattern.is_match(text).unwrap_or_else(|_| {
             self.undecided.store(true, Ordering::Relaxed);
@@ -176,13 +176,13 @@ impl LeafResolver for RankedSearch<'_> {
         }
     }
 
-    /// What takes a look at every document comes last, when few are left.
+    /// Parts that read every document come last, when few are left.
     fn is_costly(&self, node: &QueryNode) -> bool {
         node.any_leaf(&mut |leaf| !matches!(leaf, QueryLeaf::Words(_)))
     }
 }
 
-/// Documents of which a piece may fulfil a part of the query: it has the words that are asked for, wherever they stand.
+/// Documents with a piece that may match part of the query: they have the required words, anywhere.
 struct InSomePiece<'s>(&'s RankedSearch<'s>);
 
 impl LeafResolver for InSomePiece<'_> {
@@ -195,7 +195,7 @@ impl LeafResolver for InSomePiece<'_> {
         within: &AnswerBounds<DocumentSet>,
     ) -> Result<AnswerBounds<DocumentSet>, Infallible> {
         match leaf {
-            // That it has them does not say that a piece has, nor that no piece is without.
+            // That a document has them does not mean that a piece has, nor that no piece lacks them.
             QueryLeaf::Words(words) => {
                 let unknown = AnswerBounds::unknown(within);
                 Ok(AnswerBounds { possible: self.0.holding(words, &within.possible), ..unknown })
@@ -208,7 +208,7 @@ impl LeafResolver for InSomePiece<'_> {
     }
 }
 
-/// All words, those that are excluded too.
+/// All words, including excluded ones.
 pub(super) fn put_words<'n>(node: &'n QueryNode, words: &mut Vec<&'n Words>) {
     node.any_leaf(&mut |leaf| {
         match leaf {
@@ -225,11 +225,11 @@ pub(super) fn digest_of(state: &FileState) -> Digest<'_> {
 }
 
 pub(super) fn surely_matches(pattern: &Pattern, text: &str) -> bool {
-    // What cannot be decided is not claimed.
+    // Undecided matches are not claimed.
     pattern.is_match(text) == Ok(true)
 }
 
-/// A path as people say it. That it ends as all notes do says nothing.
+/// A path as people write it. The common extension of notes says nothing.
 pub(super) fn without_ending(path: &str) -> &str {
     path.rsplit_once('.').map_or(path, |(path, _)| path)
 }

@@ -1,3 +1,5 @@
+//! The ranked index of one snapshot, made of segments.
+
 use std::sync::{
     Arc,
     atomic::{AtomicBool, Ordering},
@@ -16,18 +18,18 @@ use crate::{Digest, IndexError, VisibleFiles};
 
 /// A document whose note has changed or is gone.
 pub(super) const GONE: FileId = FileId::MAX;
-/// Notes that one thread takes in; more make fewer pieces to join, fewer make the threads wait for each other.
+/// How many notes one thread adds; more make fewer pieces to join, fewer make the threads wait for each other.
 const PIECE: usize = 2048;
-/// Bytes of them, so that the numbers in a segment are never too small.
+/// The same in bytes, so that the numbers in a segment always suffice.
 const PIECE_BYTES: u64 = 256 << 20;
-/// A segment with more is not joined with others when a note has changed: that would take too long.
+/// A larger segment is not joined with others when a note has changed: that would take too long.
 const SMALL: usize = 1024;
-/// So many small segments are looked through one by one.
+/// This many small segments are searched separately.
 const MOST_SMALL: usize = 8;
-/// Larger segments are not made of others: while one is made or written down, there are several copies of it.
+/// Larger segments are not built from others: while one is built or written, there are several copies of it.
 const LARGEST: usize = if cfg!(test) { 16 << 10 } else { 4 << 20 };
 
-/// The words of all notes of one snapshot. Never changes; the next one shares what stayed the same.
+/// The words of all notes of one snapshot. Immutable; the next one shares its unchanged parts.
 #[derive(Clone, Default)]
 pub(crate) struct WordIndex {
     pub(super) parts: Vec<IndexPart>,
@@ -82,7 +84,7 @@ impl IndexPart {
 }
 
 impl WordIndex {
-    /// What segments from the cache say of the notes of a snapshot that are as they were; the first that knows one counts.
+    /// The cached segments for the unchanged notes of a snapshot; the first one that has a note counts.
     pub(super) fn recalled(segments: Vec<Segment>, snapshot: &Snapshot) -> Self {
         let mut index = Self::default();
         let mut known: Vec<(FileId, (Arc<FileState>, DocumentPlace))> = Vec::new();
@@ -114,7 +116,7 @@ impl WordIndex {
         index
     }
 
-    /// Of some notes alone.
+    /// Of only some notes.
     pub(super) fn of(states: &[Arc<FileState>], source: &TextSource<'_>, go_on: GoOn<'_>) -> Result<Self, IndexError> {
         let mut known: Vec<(FileId, Arc<FileState>)> =
             states.iter().map(|state| (state.id, Arc::clone(state))).collect();
@@ -124,20 +126,20 @@ impl WordIndex {
         Self::default().with(none.changes(&known, Arc::ptr_eq), known.clone(), source, go_on)
     }
 
-    /// Whether it is that of exactly this snapshot.
+    /// Whether it belongs to exactly this snapshot.
     pub(super) fn is_of(&self, snapshot: &Snapshot) -> bool {
         self.known.is_same(snapshot.files_by_id())
     }
 
-    /// How many of the notes that somebody may see have to be taken in first.
+    /// How many of the notes that a caller may see have to be added first.
     pub(super) fn missing(&self, files: &VisibleFiles) -> usize {
         let changes = self.known.changes(files.snapshot().files_by_id(), Arc::ptr_eq);
         let new = changes.iter().filter_map(|(_, state)| *state);
         new.filter(|state| state.path.is_searched() && files.shows(state.id)).count()
     }
 
-    /// The index of another snapshot, as far as somebody sees it; only the notes that differ are read. What it does not
-    /// see stays as it was. Nothing if that is all the same.
+    /// The index of another snapshot, as far as the caller sees it; only changed notes are read. Parts that it does not
+    /// see are unchanged. `None` if nothing differs.
     pub(super) fn advanced(&self, files: &VisibleFiles, go_on: GoOn<'_>) -> Result<Option<Self>, IndexError> {
         let now = files.snapshot().files_by_id();
         let changes = self.known.changes(now, Arc::ptr_eq);
@@ -150,7 +152,7 @@ impl WordIndex {
         self.with(shown, known, &files.source(), go_on).map(Some)
     }
 
-    /// With these changes, after which these are the files it knows.
+    /// With these changes, after which it covers these files.
     fn with(
         &self,
         changes: Vec<IndexChange<'_>>,
@@ -182,7 +184,7 @@ impl WordIndex {
         Ok(next)
     }
 
-    /// Says where the documents of the parts from this one on are.
+    /// Records where the documents of the parts from this one on are.
     fn locate(&mut self, first: usize) {
         let documents = |part: usize, files: &Arc<Vec<FileId>>| {
             let files = files.iter().copied().enumerate().filter(|(_, file)| *file != GONE);
@@ -201,7 +203,7 @@ impl WordIndex {
         }
     }
 
-    /// Makes larger parts of some. Each is made before the next, and what it was made of is given back.
+    /// Merges some parts into larger ones. Each is built before the next, and its sources are released.
     pub(super) fn join(&mut self, chosen: impl Fn(usize, &IndexPart) -> bool) {
         let parts = std::mem::take(&mut self.parts).into_iter().enumerate();
         let (joined, rest): (Vec<_>, Vec<_>) = parts.partition(|(number, part)| chosen(*number, part));
@@ -245,8 +247,8 @@ fn grouped(parts: impl Iterator<Item = IndexPart>) -> Vec<Vec<IndexPart>> {
     groups
 }
 
-/// One part of several, without what is gone; nothing if nothing is left. They stay as they are if one is too large, or if
-/// there is nothing to do.
+/// One part from several, without removed documents; `None` if nothing is left. They are unchanged if one is too large,
+/// or if there is nothing to do.
 fn merged(parts: Vec<IndexPart>) -> Vec<IndexPart> {
     if let [part] = &parts[..]
         && part.alive() == part.files.len()
@@ -264,7 +266,7 @@ fn merged(parts: Vec<IndexPart>) -> Vec<IndexPart> {
     }
 }
 
-/// Pieces of like size, so that all threads have something to do.
+/// Pieces of similar size, so that all threads have work.
 fn cut<'n, 's>(new: &'n [&'s Arc<FileState>]) -> Vec<&'n [&'s Arc<FileState>]> {
     let mut pieces = Vec::new();
     let (mut start, mut bytes) = (0, 0);
@@ -290,13 +292,13 @@ fn piece_of(states: &[&Arc<FileState>], source: &TextSource<'_>, go_on: GoOn<'_>
         }
         let read_at = source.read_at(state);
         buffer.clear();
-        // What may be of another state is good for an answer, and not to be kept.
+        // Content that may be of another state is good for an answer, but not kept.
         let read_at = if source.content(state, &mut buffer) { read_at } else { 0 };
         let stamp = state.stat.stamp;
         made.clear();
         let known = match state.digest() {
             Some(known) => &**known,
-            // It is no Markdown, and only the cards are.
+            // It is not Markdown; only its cards are.
             None if state.path.is_canvas() => &[],
             None => {
                 digest(&buffer, &mut made);

@@ -1,3 +1,5 @@
+//! Keeps the newest ranked index, and the counts for each scope.
+
 use std::{
     sync::{
         Arc,
@@ -14,9 +16,9 @@ use lapidary_index::{FileId, FileState, GoOn, Snapshot, SortedMap, VaultIndex};
 
 use crate::{FileEntry, IndexError, Scope, VisibleFiles, lock};
 
-/// Taking in more notes than this takes longer than somebody who asks should wait.
+/// Adding more notes than this takes longer than a caller should wait.
 const MANY: usize = 1_000;
-/// How many callers with scopes of their own are remembered.
+/// How many callers with their own scopes are remembered.
 const REMEMBERED: usize = 64;
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
@@ -25,25 +27,25 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 pub struct SearchKeeper {
     newest: Mutex<KeptIndex>,
     cache: Option<SegmentCache>,
-    /// Whether somebody is making one aside.
+    /// Whether one is being built in the background.
     building: AtomicBool,
 }
 
 #[derive(Default)]
 struct KeptIndex {
     index: Option<Arc<WordIndex>>,
-    /// What callers who asked lately may read of it, the latest first.
+    /// What recent callers may read of it, latest first.
     counted: Vec<ScopeCounts>,
 }
 
-/// What was counted in an index for a scope.
+/// The counts in an index for a scope.
 struct ScopeCounts {
     index: Arc<WordIndex>,
     scope: Arc<Scope>,
-    /// With these files it is up to date for this scope, whatever has changed of others.
+    /// With these files it is current for this scope, whatever has changed in others.
     files: SortedMap<FileId, Arc<FileState>>,
     readable: Arc<ReadableCounts>,
-    /// Those of the files that no index knows, once somebody has asked for them.
+    /// The files that no index contains, once requested.
     others: Option<Arc<[Arc<FileState>]>>,
 }
 
@@ -58,13 +60,13 @@ impl SearchKeeper {
         here || self.cache.as_ref().is_some_and(SegmentCache::is_there)
     }
 
-    /// Whether somebody who sees these files can have an index of them without a long wait. Those that it does not see do
-    /// not count, or it could tell them by the answer.
+    /// Whether a caller that sees these files can have an index of them without a long wait. Hidden files do not count,
+    /// or the answer would reveal them.
     pub fn is_near(&self, files: &VisibleFiles) -> bool {
         let Some(mut newest) = self.newest.try_lock() else {
             return files.iter().filter(FileEntry::is_searched).take(MANY + 1).count() <= MANY;
         };
-        // What is recalled may be of another snapshot; whoever searches brings it up to date.
+        // A cached index may be of another snapshot; a search updates it.
         let index = Arc::clone(newest.index.get_or_insert_with(|| Arc::new(self.recall(files.snapshot()))));
         newest.is_counted(&index, files) || index.missing(files) <= MANY
     }
@@ -73,8 +75,8 @@ impl SearchKeeper {
         self.cache.as_ref().map(|cache| cache.recall(snapshot)).unwrap_or_default()
     }
 
-    /// An index in which these files are exactly as somebody sees them, and what is counted in it among the notes that
-    /// it may read. That of changes that are only planned is not kept.
+    /// An index in which these files are exactly as a caller sees them, and its counts among the notes that the caller
+    /// may read. An index of planned changes is not kept.
     pub(super) fn index(
         &self,
         files: &VisibleFiles,
@@ -92,18 +94,18 @@ impl SearchKeeper {
             files.live().learnt();
         }
         let index = next.unwrap_or(index);
-        // An index of what is only planned is nobody else's, and must not take the place of what others have counted.
+        // An index of planned changes is private, and must not replace the counts of others.
         let readable = if files.is_planned() { count(&index, files) } else { newest.readable(&index, files) };
         Ok((index, readable))
     }
 
-    /// Makes one while others go on asking.
+    /// Builds one while calls continue.
     fn build(&self, files: &VisibleFiles, go_on: GoOn<'_>) -> Result<(), IndexError> {
         let before = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?.index.clone();
         let before = before.unwrap_or_else(|| Arc::new(self.recall(files.snapshot())));
         let Some(next) = before.advanced(files, go_on)? else { return Ok(()) };
         let mut newest = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?;
-        // Whoever asked meanwhile has taken in a few notes at most, and can do so again.
+        // Calls in the meantime added a few notes at most, and can do so again.
         if newest.index.as_ref().is_none_or(|newest| newest.alive() <= next.alive()) {
             tracing::debug!(notes = next.alive(), "the search index is made");
             newest.index = Some(Arc::new(next));
@@ -112,15 +114,15 @@ impl SearchKeeper {
         Ok(())
     }
 
-    /// Whether there is nothing to do for somebody who sees these files.
+    /// Whether there is nothing to do for a caller that sees these files.
     pub fn is_ready(&self, files: &VisibleFiles) -> bool {
         let Some(newest) = self.newest.try_lock() else { return false };
         newest.index.as_ref().is_some_and(|index| newest.is_counted(index, files))
     }
 
-    /// The files that somebody sees and no index knows: going through all others for them takes longer than a search.
+    /// The visible files that no index contains: collecting them takes longer than a search.
     pub(super) fn others(&self, files: &VisibleFiles) -> Arc<[Arc<FileState>]> {
-        // Not waited for: who takes in notes at this moment needs longer than it takes to look for them.
+        // Not waited for: a thread that is adding notes takes longer than collecting them.
         let mut newest = self.newest.try_lock();
         let mut known = newest.as_mut().and_then(|newest| newest.counted.iter_mut().find(|known| known.is_of(files)));
         if let Some(others) = known.as_ref().and_then(|known| known.others.clone()) {
@@ -138,30 +140,30 @@ impl SearchKeeper {
         lock(&self.newest, &|| true)?.index.clone()
     }
 
-    /// Whether an index is being made aside.
+    /// Whether an index is being built in the background.
     pub fn is_building(&self) -> bool {
         self.building.load(Ordering::Acquire)
     }
 
-    /// Waits for an index that is being made aside. For somebody who has nothing else to do.
+    /// Waits for an index that is being built in the background. For a caller with nothing else to do.
     pub fn settle(&self) {
         while self.is_building() {
             std::thread::sleep(LOOK_AGAIN);
         }
     }
 
-    /// Writes down what was learnt since the last time.
+    /// Saves new segments.
     pub fn save(&self) {
         let (Some(cache), Some(index)) = (&self.cache, self.newest()) else { return };
         let Some(better) = cache.save(&index) else { return };
         let Some(mut newest) = lock(&self.newest, &|| true) else { return };
-        // If a note was changed meanwhile, it is left for the next time.
+        // If a note changed meanwhile, it is left for the next time.
         if newest.index.as_ref().is_some_and(|newest| Arc::ptr_eq(newest, &index)) {
             newest.index = Some(Arc::new(better));
         }
     }
 
-    /// How many notes are known before any is read.
+    /// How many notes are indexed before any is read.
     #[cfg(test)]
     pub(super) fn recalled(&self, snapshot: &Snapshot) -> usize {
         self.recall(snapshot).alive()
@@ -173,7 +175,7 @@ impl SearchKeeper {
         self.newest().map_or(0, |index| index.alive())
     }
 
-    /// Forgets everything; it comes back with the next question.
+    /// Drops everything; it is rebuilt by the next call.
     pub fn rest(&self) {
         if let Some(mut newest) = lock(&self.newest, &|| false) {
             *newest = KeptIndex::default();
@@ -186,7 +188,7 @@ impl KeptIndex {
         self.counted.iter().any(|counted| Arc::ptr_eq(&counted.index, index) && counted.is_of(files))
     }
 
-    /// What is counted among the notes that somebody may read.
+    /// The counts among the notes that a caller may read.
     fn readable(&mut self, index: &Arc<WordIndex>, files: &VisibleFiles) -> Arc<ReadableCounts> {
         let known = &mut self.counted;
         known.retain(|known| Arc::ptr_eq(&known.index, index));
@@ -212,14 +214,14 @@ fn count(index: &WordIndex, files: &VisibleFiles) -> Arc<ReadableCounts> {
 }
 
 impl ScopeCounts {
-    /// Whether it is of exactly these files, as this scope shows them.
+    /// Whether it is for exactly these files, as this scope shows them.
     fn is_of(&self, files: &VisibleFiles) -> bool {
         Arc::ptr_eq(&self.scope, files.scope()) && self.files.is_same(files.snapshot().files_by_id())
     }
 }
 
-/// Makes the index while nobody waits for it, of what somebody may read: so it takes no longer for what is hidden. It may take
-/// minutes, so it has a thread of its own, one for each vault at most. Ends early with the vault.
+/// Builds the index in the background, of the notes that a caller may read: so hidden notes do not delay it. It may
+/// take minutes, so it has its own thread, at most one per vault. Ends early with the vault.
 pub fn build_aside(keeper: &Arc<SearchKeeper>, files: &VisibleFiles) {
     if keeper.building.swap(true, Ordering::AcqRel) {
         return;
@@ -232,18 +234,18 @@ pub fn build_aside(keeper: &Arc<SearchKeeper>, files: &VisibleFiles) {
             // The files belong to the vault too.
             building.0.build(&files, &|| Arc::strong_count(live) > 2)
         });
-        // If it could not be made, the next search tries again and says why.
+        // If this fails, the next search tries again and reports why.
         if let Err(error) = made {
             tracing::debug!(%error, "the search index could not be made");
         }
     });
     // Without it, every answer comes from a scan and says so.
     if let Err(error) = started {
-        tracing::warn!(%error, "nobody makes the search index");
+        tracing::warn!(%error, "the search index is not built");
     }
 }
 
-/// The files as they are now, with a digest of every note that somebody may read.
+/// The current files, with a digest of every note that a caller may read.
 pub(super) fn to_rank(live: &Arc<VaultIndex>, scope: &Arc<Scope>, go_on: GoOn<'_>) -> Result<VisibleFiles, IndexError> {
     if scope.shows_all_of_the_index() {
         return Ok(VisibleFiles::new(Arc::clone(live), Arc::clone(scope), live.notes(go_on)?));
@@ -253,7 +255,7 @@ pub(super) fn to_rank(live: &Arc<VaultIndex>, scope: &Arc<Scope>, go_on: GoOn<'_
     Ok(files)
 }
 
-/// However it ends, it is no longer being made.
+/// However it ends, it is no longer being built.
 struct BuildingMark(Arc<SearchKeeper>);
 
 impl Drop for BuildingMark {

@@ -1,11 +1,12 @@
-//! The ranked search: an inverted index of all notes, and what is found in it.
+//! The ranked search: an inverted index of all notes, and its results.
 //!
-//! The index is our own and lives in memory. An engine such as tantivy was measured too. Scores that do not betray hidden
-//! notes could be had there as well (`Bm25StatisticsProvider`); what could not is one index for all servers of a vault,
-//! since it has a single writer, and a changed note that is seen at once, since it takes a commit of tens of milliseconds.
-//! Here a [`Segment`](segment::Segment) never changes, an index is a few of them and belongs to exactly one snapshot, a
-//! changed note makes a new small one, and everything that scores depend on is counted for each search among the notes
-//! that the caller may read. That costs what going through the postings costs anyway.
+//! The index is our own and lives in memory. An engine such as tantivy was measured too. Scores that do not reveal
+//! hidden notes are possible there as well (`Bm25StatisticsProvider`); what is not is one index for all servers of a
+//! vault, since it has a single writer, and immediate visibility of a changed note, since it takes a commit of tens of
+//! milliseconds. Here a [`Segment`](segment::Segment) is immutable, an index is a few of them and belongs to exactly
+//! one snapshot, a changed note creates a small new one, and everything that scores depend on is counted for each
+//! search among the notes that the caller may read. That costs no more than reading the postings, which is necessary
+//! anyway.
 
 mod best;
 mod bits;
@@ -46,25 +47,25 @@ pub use cache::SegmentCache;
 pub use keeper::{SearchKeeper, build_aside};
 pub use scan::search_by_scan;
 
-/// Notes that are looked into before somebody asks whether there is room for more.
+/// How many notes are read before checking whether there is room for more.
 const AT_ONCE: usize = 8;
 
-/// Which of the notes that fit are wanted, and how much of each.
+/// Which of the matching notes are wanted, and how much of each.
 #[derive(Clone, Copy, Debug)]
 pub struct RankedPage {
     pub offset: usize,
     pub limit: usize,
     pub size: PassageSize,
-    /// Notes are looked into until those that were take more room than this.
+    /// Notes are read until they take more room than this.
     pub room: usize,
     pub takes: fn(&RankedNote) -> usize,
 }
 
-/// What is searched for: a query, and other words for the same thing.
+/// What to search for: a query, and alternatives.
 #[derive(Clone, Copy, Debug)]
 pub struct RankedQuery<'q> {
     pub text: &'q str,
-    /// Any of these words counts as much as those of the query.
+    /// Each of these words counts as much as those of the query.
     pub alternatives: &'q [String],
 }
 
@@ -80,35 +81,35 @@ impl RankedQuery<'_> {
     }
 }
 
-/// What a ranked search found.
+/// The result of a ranked search.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RankedNotes {
     /// Notes that fit.
     pub total: usize,
-    /// The page of them, the best first; those for which there is no more room left out.
+    /// Its page of them, best first; without those that do not fit.
     pub hits: Vec<RankedNote>,
     /// No note has all words, so these have some.
     pub some_words: bool,
-    /// Words that stand in no note, and what was looked for instead.
+    /// Words that are in no note, and their corrections.
     pub meant: Vec<(String, Vec<String>)>,
-    /// What was written as a regular expression and is none.
+    /// Invalid regular expressions.
     pub no_expressions: Vec<String>,
-    /// There were more words than are looked for.
+    /// There were more words than are searched.
     pub words_cut: bool,
-    /// Notes were left out because an expression needs too many attempts on them.
+    /// Notes were left out because an expression needs too many steps on them.
     pub undecided: bool,
     pub scanned: Option<ByScan>,
 }
 
-/// The answer was not taken from the index, because that is still being made.
+/// The answer did not come from the index, because that is still being built.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ByScan {
-    /// More notes hold the words than were ranked.
+    /// More notes contain the words than were ranked.
     pub cut: bool,
 }
 
 impl SearchKeeper {
-    /// The notes among these that a query fits, the best first.
+    /// The notes among these that match a query, best first.
     pub fn ranked<'q>(
         &self,
         files: &VisibleFiles,
@@ -121,7 +122,7 @@ impl SearchKeeper {
     }
 }
 
-/// The notes in a corpus, and after them the other files that were asked for.
+/// The notes in a corpus, and after them the other files that were requested.
 fn search(
     corpus: ReadableCorpus<'_>,
     keeper: &SearchKeeper,
@@ -152,7 +153,7 @@ fn search(
             break;
         }
     }
-    // After all notes of the page, or none: what comes next begins where this one ends.
+    // After all notes of the page, or none: the next page starts where this one ends.
     if hits.len() == best.len() {
         let rest = others.into_iter().skip(page.offset.saturating_sub(notes)).take(page.limit - best.len());
         hits.extend(rest.map(|state| search.by_path(&state, &starts)));

@@ -1,5 +1,5 @@
-//! How the words of a text are spread over its lines, blocks and sections, so that nobody has to cut it again to tell
-//! which words stand in one of them.
+//! How the words of a text are distributed over its lines, blocks and sections, so that it need not be split again to
+//! tell which words are in one of them.
 
 use std::{iter::Peekable, ops::Range, vec::IntoIter};
 
@@ -9,11 +9,11 @@ use super::{
     piece::block_starts,
 };
 
-/// A line begins a block or a section if one begins with it or since the line before that has words.
+/// A line starts a block or a section if one starts with it or since the previous line with words.
 const BEGINS_BLOCK: u32 = 1;
 const BEGINS_SECTION: u32 = 2;
 
-/// What words of a text are taken together.
+/// The unit within which words are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LineUnit {
     Line,
@@ -43,7 +43,7 @@ impl<'t> LineWriter<'t> {
         Self { text, seen: 0, line: 1, blocks, headings, heading: None, words: 0, begins: 0, written: Vec::new() }
     }
 
-    /// A word stands here. Whether that is in a heading.
+    /// A word is here. Returns whether that is in a heading.
     pub(super) fn word(&mut self, start: usize) -> bool {
         let between = self.text.as_bytes().get(self.seen..start).unwrap_or_default();
         self.seen = start;
@@ -82,11 +82,11 @@ impl<'t> LineWriter<'t> {
     }
 }
 
-/// The positions of the words in each line, block or section that has any.
+/// The positions of the words in each non-empty line, block or section.
 pub(super) struct UnitPositions<'s> {
     bytes: &'s [u8],
     unit: LineUnit,
-    /// Words among the properties that are still to come, after which the text begins.
+    /// Words among the properties that are still to come, after which the text starts.
     properties: u32,
     text_from: u32,
     position: u32,
@@ -99,7 +99,7 @@ impl<'s> UnitPositions<'s> {
         Self { bytes, unit, properties, text_from, position }
     }
 
-    /// The next line, and how it begins.
+    /// The next line, and how it starts.
     fn line(&mut self) -> Option<(u32, Range<u32>)> {
         let line = varint(&mut self.bytes)?;
         let words = line >> 2;

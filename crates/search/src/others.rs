@@ -1,4 +1,4 @@
-//! Files that are neither notes nor canvases. Nothing of them is searched but the path, and only if somebody asks for paths.
+//! Files that are neither notes nor canvases. Only their path is searched, and only if a query asks for paths.
 
 use std::{cmp::Reverse, convert::Infallible, sync::Arc};
 
@@ -9,7 +9,7 @@ use lapidary_index::{FileState, VisibleFiles};
 
 use crate::SearchKeeper;
 
-/// A path holds what was typed, and nothing that it may mean.
+/// A path contains only the typed words, without variants.
 struct TypedPath;
 
 impl Lexicon for TypedPath {
@@ -19,7 +19,7 @@ impl Lexicon for TypedPath {
     }
 }
 
-/// Those that fit, the one that was changed last first.
+/// Those that match, latest change first.
 pub(super) fn other_files(keeper: &SearchKeeper, files: &VisibleFiles, query: &SearchQuery) -> Vec<Arc<FileState>> {
     if !asks_for_paths(&query.root) {
         return Vec::new();
@@ -44,7 +44,7 @@ fn asks_for_paths(node: &QueryNode) -> bool {
     }
 }
 
-/// Answers for a file of which nothing is known but its path.
+/// Answers for a file of which only the path is known.
 struct ByPath<'p>(&'p str);
 
 impl LeafResolver for ByPath<'_> {

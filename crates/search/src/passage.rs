@@ -1,4 +1,4 @@
-//! What is shown of a note that was found: its best passage, and where that stands.
+//! What is shown of a note in the results: its best passage, and where that is.
 
 use std::{
     collections::{HashMap, HashSet, hash_map::Entry},
@@ -16,7 +16,7 @@ use crate::{Digest, VaultPath};
 /// How much of a note is wanted.
 #[derive(Clone, Copy, Debug)]
 pub struct PassageSize {
-    /// Characters on both sides of what was found.
+    /// Characters on either side of a match.
     pub context: usize,
     pub max_matches: usize,
 }
@@ -26,18 +26,18 @@ pub struct PassageSize {
 pub struct RankedNote {
     pub path: VaultPath,
     pub score: f64,
-    /// The words as the note has them, in lower case, each once.
+    /// The matching words of the note, in lower case, each once.
     pub words: Vec<String>,
-    /// In the order of the text; those of the passage first.
+    /// In text order; those of the passage first.
     pub matches: Vec<RankedMatch>,
     pub excerpt: String,
-    /// The section that the passage stands in: its heading with those above it.
+    /// The section of the passage: its heading with those above it.
     pub section: Option<Vec<String>>,
-    /// The line where the passage begins, from 1.
+    /// The line where the passage starts, from 1.
     pub line: Option<usize>,
-    /// What each word of the query gave to the score, the most first.
+    /// What each word of the query contributed to the score, the most first.
     pub parts: Vec<(String, f64)>,
-    /// How much of what was asked for it has, by weight: what the sum of the parts is multiplied by.
+    /// How much of the query it has, by weight: the factor for the sum of the parts.
     pub coverage: f64,
 }
 
@@ -50,7 +50,7 @@ pub struct RankedMatch {
 
 /// How many different words of a note are named.
 const MOST_WORDS: usize = 12;
-/// So many characters of an excerpt are given up for a whole word; scripts without spaces have none near.
+/// How many characters of an excerpt are given up to end at a whole word; scripts without spaces have none near.
 const LONGEST_CUT: usize = 20;
 
 impl RankedNote {
@@ -81,7 +81,7 @@ impl RankedSearch<'_> {
         let mut ranked = RankedNote::of(state, found.score);
         (ranked.parts, ranked.coverage) = self.explained(found.document);
         let digest = state.digest().and_then(|digest| Digest::read(digest)).unwrap_or_default();
-        // A place among its cards is no place in the file.
+        // A position among its cards is not a position in the file.
         let size = if state.path.is_canvas() { PassageSize { max_matches: 0, ..size } } else { size };
         // A note that is gone by now has nothing to show.
         self.with_text(state, |text| self.put_passage(&mut ranked, text, &digest, starts, size)).unwrap_or_default();
@@ -89,7 +89,7 @@ impl RankedSearch<'_> {
         Some(ranked)
     }
 
-    /// A file whose path is all that is searched of it.
+    /// A file of which only the path is searched.
     pub(super) fn by_path(&self, state: &FileState, starts: &QueryStarts<'_>) -> RankedNote {
         let mut ranked = RankedNote::of(state, 0);
         self.put_words_of_path(&mut ranked, starts);
@@ -131,7 +131,7 @@ impl RankedSearch<'_> {
             if seen.insert(word) {
                 put_word(&mut ranked.words, word);
             }
-            // What two words of the query have found is shown once.
+            // A match of two words of the query is shown once.
             if ranked.matches.len() < size.max_matches && last != Some(span) {
                 last = Some(span);
                 ranked.matches.push(RankedMatch { text: word.to_owned(), offset: units.before(text, span.start) });
@@ -145,7 +145,7 @@ impl RankedSearch<'_> {
     }
 }
 
-/// Counts UTF-16 units from where it was asked last, as a long text may have many matches.
+/// Counts UTF-16 units from the last position, as a long text may have many matches.
 #[derive(Default)]
 struct Utf16Counter {
     at: usize,
@@ -170,7 +170,7 @@ fn put_word(words: &mut Vec<String>, word: &str) {
     }
 }
 
-/// The matches that stand close together and hold most of what was asked for; of several such places the first.
+/// The matches that are close together and cover most of the query; of several such places the first.
 fn best(found: &[(usize, Range<usize>)], context: usize) -> Range<usize> {
     let (mut best, mut best_rank) = (0..0, (0, 0));
     let (mut end, mut held) = (0, HashMap::<usize, usize>::new());
@@ -193,7 +193,7 @@ fn best(found: &[(usize, Range<usize>)], context: usize) -> Range<usize> {
     best
 }
 
-/// Some characters more on both sides, cut at a space if there is one near.
+/// Some characters more on either side, cut at a space if there is one near.
 fn around(text: &str, span: Range<usize>, context: usize) -> Range<usize> {
     let start = text[..span.start].char_indices().rev().take(context).last().map_or(span.start, |(at, _)| at);
     let end = text[span.end..].char_indices().nth(context).map_or(text.len(), |(at, _)| span.end + at);
@@ -204,7 +204,7 @@ fn around(text: &str, span: Range<usize>, context: usize) -> Range<usize> {
     start..outer.filter(|_| end < text.len()).map_or(end, |(at, _)| span.end + at)
 }
 
-/// The section that a line stands in, as far as its path leads there: of two headings with one path the second cannot be
+/// The section of a line, as far as its path leads there: of two headings with the same path the second cannot be
 /// named, and then it is the section around it.
 fn section(digest: &Digest<'_>, line: usize) -> Option<Vec<String>> {
     let mut open: Vec<(RowHeading<'_>, bool)> = Vec::new();

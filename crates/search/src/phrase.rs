@@ -11,13 +11,13 @@ use super::{
     segment::Segment,
 };
 
-/// Documents that one thread looks through.
+/// How many documents one thread processes.
 const PIECE: usize = 1 << 14;
 
-/// A document, and the position in it where a phrase begins.
+/// A document, and the position where a phrase starts.
 pub(super) type PhraseStart = (u32, u32);
 
-/// A place in a phrase that one term has to stand at, so far behind the beginning.
+/// A place in a phrase that one term must have, at this distance from the start.
 #[derive(Clone)]
 struct PhraseSlot<'s> {
     behind: u32,
@@ -26,17 +26,17 @@ struct PhraseSlot<'s> {
     document: u32,
 }
 
-/// Terms that follow each other in a segment.
+/// Consecutive terms in a segment.
 pub(super) struct PhraseTerms<'s> {
     segment: &'s Segment,
     /// The rarest leads, so that there is little to compare.
     slots: Vec<PhraseSlot<'s>>,
-    /// The last place, if the beginning of a word stands there: how far behind it is, and all that begin so.
+    /// The last place, if it is a prefix: its distance, and all terms with that prefix.
     open: Option<(u32, Vec<usize>)>,
 }
 
 impl<'s> PhraseTerms<'s> {
-    /// `None` if not all of them are there.
+    /// `None` if not all of them occur.
     pub(super) fn new(segment: &'s Segment, words: &Words) -> Option<Self> {
         let (mut slots, mut open) = (Vec::with_capacity(words.terms.len()), None);
         for (behind, term) in (0..).zip(&words.terms) {
@@ -50,7 +50,7 @@ impl<'s> PhraseTerms<'s> {
         Some(Self { segment, slots, open })
     }
 
-    /// The documents in which they do, and where, in order.
+    /// The documents with the phrase, and where, in order.
     pub(super) fn all(&self) -> Vec<PhraseStart> {
         let count = self.segment.documents();
         let pieces: Vec<usize> = (0..count).step_by(PIECE).collect();
@@ -69,7 +69,7 @@ impl<'s> PhraseTerms<'s> {
         starts
     }
 
-    /// Those that go on as the last place says.
+    /// Those that continue with the last place.
     fn opened(&self, mut starts: Vec<PhraseStart>, documents: &Range<u32>) -> Vec<PhraseStart> {
         let Some((behind, terms)) = &self.open else { return starts };
         let mut held = DocumentSet::none(self.segment.documents());
@@ -104,7 +104,7 @@ fn together(mut slots: Vec<PhraseSlot<'_>>, documents: &Range<u32>, into: &mut V
         slot.document = slot.postings.seek(documents.start)?;
     }
     let mut wanted = documents.start;
-    // Positions as sets of bits: comparing lists of a few numbers each is a guess at every step.
+    // Positions as sets of bits: comparing short lists of numbers mispredicts a branch at every step.
     let (mut possible, mut left): (Vec<u64>, Vec<u64>) = (Vec::new(), Vec::new());
     'documents: loop {
         let document = lead.postings.seek(wanted)?;

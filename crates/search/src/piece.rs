@@ -30,8 +30,8 @@ impl RankedSearch<'_> {
     }
 }
 
-/// The lines, from 1, at which parts of a text begin that stand between empty lines; a heading is one too, and code is not
-/// cut. `headings` are the lines of headings.
+/// The lines, from 1, where the parts of a text between empty lines start; a heading is one too, and code is not split.
+/// `headings` are the lines of headings.
 pub(super) fn block_starts(text: &str, headings: &[usize]) -> Vec<usize> {
     let is_heading = |number: usize| headings.binary_search(&number).is_ok();
     let mut code: Option<&str> = None;
@@ -48,7 +48,7 @@ pub(super) fn block_starts(text: &str, headings: &[usize]) -> Vec<usize> {
     (1..).zip(text.lines()).filter(begins).map(|(number, _)| number).collect()
 }
 
-/// The parts of a text that begin at these lines.
+/// The parts of a text that start at these lines.
 fn cut_before<'t>(text: &'t str, starts: &[usize]) -> Vec<&'t str> {
     let mut parts = Vec::new();
     let (mut start, mut at) = (0, 0);
@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn blocks_are_what_stands_together() {
+    fn blocks_are_adjacent_lines() {
         let text = "a\nb\n \nc\n# H\nd\n```\ne\n\nf\n```\n\ng";
         let found = cut_before(text, &block_starts(text, &[5]));
         let found: Vec<&str> = found.into_iter().map(str::trim).filter(|block| !block.is_empty()).collect();

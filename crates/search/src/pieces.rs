@@ -1,4 +1,4 @@
-//! Words in one line, block or section, found by their positions. The texts are not looked into.
+//! Words in one line, block or section, found by their positions. The texts are not read.
 
 use std::{convert::Infallible, ops::Range};
 
@@ -14,21 +14,21 @@ use super::{
 };
 use crate::IndexError;
 
-/// Documents that one thread looks through: so few that what was found in them stays close at hand.
+/// How many documents one thread processes: few enough that their data stays in the cache.
 const AT_ONCE: usize = 2048;
 
-/// Where words of a query stand in some documents of a part.
+/// The positions of words of a query in some documents of a part.
 struct WordSpots {
-    /// The bit that says that they stand in a unit.
+    /// The bit that says that they are in a unit.
     bit: u64,
     length: u32,
     starts: Vec<PhraseStart>,
-    /// Those before belong to documents that were looked at.
+    /// Earlier ones belong to documents that were processed.
     seen: usize,
 }
 
 impl RankedSearch<'_> {
-    /// Those among some documents in which one unit fulfils a part of the query. `None` if positions cannot tell.
+    /// The documents with one unit that matches a part of the query. `None` if positions are not sufficient.
     pub(super) fn in_one_unit(
         &self,
         piece: QueryPiece,
@@ -68,7 +68,7 @@ impl RankedSearch<'_> {
         }))
     }
 
-    /// Those of some documents of a part, which are in order, that have such a unit.
+    /// Those of some documents of a part, in order, that have such a unit.
     fn with_unit(
         &self,
         part: &IndexPart,
@@ -102,7 +102,7 @@ impl RankedSearch<'_> {
             let found = PhraseTerms::new(segment, words).map(|phrase| phrase.among(&(*first as u32..*last as u32 + 1)));
             return spots(found.unwrap_or_default());
         };
-        // The same that [`Lexicon::accepts`](lapidary_query::Lexicon::accepts) takes for it.
+        // The same that [`Lexicon::accepts`](lapidary_query::Lexicon::accepts) accepts.
         let variants = self.scores(words).map(|scores| scores.variants.as_slice()).unwrap_or_default();
         let mut terms: Vec<usize> = variants.iter().chain([term]).filter_map(|term| segment.find(term)).collect();
         if words.open {
@@ -130,14 +130,14 @@ impl RankedSearch<'_> {
 }
 
 impl WordSpots {
-    /// Leaves out those in documents before this one.
+    /// Skips documents before this one.
     fn begin(&mut self, document: u32) {
         while self.starts.get(self.seen).is_some_and(|(found, _)| *found < document) {
             self.seen += 1;
         }
     }
 
-    /// The bit if one of them is in this unit, whose document and place come after all that were asked for before.
+    /// The bit if one of them is in this unit, whose document and position come after all previous ones.
     fn within(&mut self, document: u32, unit: &Range<u32>) -> u64 {
         while self.starts.get(self.seen).is_some_and(|spot| *spot < (document, unit.start)) {
             self.seen += 1;
@@ -147,7 +147,7 @@ impl WordSpots {
     }
 }
 
-/// Whether it asks for nothing but words.
+/// Whether it consists only of words.
 fn is_of_words(node: &QueryNode) -> bool {
     !node.any_leaf(&mut |leaf| match leaf {
         QueryLeaf::Words(words) => words.number >= u64::BITS as usize,
@@ -156,7 +156,7 @@ fn is_of_words(node: &QueryNode) -> bool {
     })
 }
 
-/// A unit of which nothing is known but which words it has, by their numbers. It is asked of words only.
+/// A unit of which only the words are known, by their numbers. Only words are evaluated for it.
 struct HeldWords(u64);
 
 impl LeafResolver for HeldWords {

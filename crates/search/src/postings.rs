@@ -1,16 +1,16 @@
-//! The documents with a term one by one, and the positions where it stands in them.
+//! The documents with a term one at a time, and its positions in them.
 //!
-//! Before every block there is a mark from which one can read on, so that who looks for few documents, or for a part of
+//! Before every block there is a mark from which reading can start, so that a search for few documents, or part of
 //! them, skips the others.
 
 use super::blocks::{
     DocumentField, ExtraCounts, FIELDS, FieldCounts, HELD, LONGEST, PostingBlock, put_block, put_varint, varint,
 };
 
-/// The least number that the next document can have, and where its block and its positions are.
+/// The lowest number that the next document can have, and where its block and its positions are.
 const MARK: usize = 3 * 4;
 
-/// What is written of one term.
+/// The written data of one term.
 #[derive(Default)]
 pub(super) struct PostingsWriter {
     blocks: Vec<u8>,
@@ -18,12 +18,12 @@ pub(super) struct PostingsWriter {
     marks: Vec<u8>,
     /// Documents that are in no block yet.
     gathered: Vec<(u32, FieldCounts)>,
-    /// The least number that the next block can begin with.
+    /// The lowest number that the next block can start with.
     after: u32,
 }
 
 impl PostingsWriter {
-    /// The next position in a document, as a step from the one before it.
+    /// The next position in a document, as a step from the one before.
     pub(super) fn position(&mut self, step: u32) {
         put_varint(&mut self.positions, step);
     }
@@ -33,7 +33,7 @@ impl PostingsWriter {
         self.positions.extend_from_slice(raw);
     }
 
-    /// The document whose positions have just been written. The numbers have to rise.
+    /// Ends a document after its positions were written. The numbers must increase.
     pub(super) fn document(&mut self, document: u32, counts: &FieldCounts) {
         self.gathered.push((document, *counts));
         if self.gathered.len() == HELD {
@@ -75,14 +75,14 @@ pub(super) struct Postings<'s> {
     all: [&'s [u8]; 2],
     blocks: &'s [u8],
     positions: &'s [u8],
-    /// The least number that the next block can begin with.
+    /// The lowest number that the next block can start with.
     next: u32,
     block: PostingBlock<'s>,
     extras: ExtraCounts<'s>,
-    /// How often the term stands in each document of the block, and which of them comes next.
+    /// How often the term occurs in each document of the block, and which of them comes next.
     sums: [u32; LONGEST],
     at: usize,
-    /// Positions that come before those of the document that was read last, and how many this one has.
+    /// Positions before those of the last document, and how many this one has.
     unread: u32,
     here: u32,
 }
@@ -106,12 +106,12 @@ impl<'s> Postings<'s> {
         }
     }
 
-    /// About how much there is to look through.
+    /// Roughly how much there is to read.
     pub(super) fn size(&self) -> usize {
         self.all[0].len()
     }
 
-    /// The next block, for somebody who does not ask for documents one by one.
+    /// The next block, for a caller that does not read documents one at a time.
     pub(super) fn block(&mut self) -> Option<PostingBlock<'s>> {
         PostingBlock::take(&mut self.blocks, &mut self.next)
     }
@@ -144,7 +144,7 @@ impl<'s> Postings<'s> {
         Some(())
     }
 
-    /// How often the term stands where in the document that came last.
+    /// How often the term occurs in each field of the last document.
     pub(super) fn counts(&mut self) -> FieldCounts {
         let at = self.at.wrapping_sub(1);
         while self.extras.peek().is_some_and(|found| found < at) {
@@ -160,7 +160,7 @@ impl<'s> Postings<'s> {
         counts
     }
 
-    /// The first document from this number on that was not read yet.
+    /// The first unread document from this number on.
     pub(super) fn seek(&mut self, document: u32) -> Option<u32> {
         if document >= self.next {
             self.skip(document);
@@ -173,7 +173,7 @@ impl<'s> Postings<'s> {
         }
     }
 
-    /// Goes on at the last mark before this document, if that is further on.
+    /// Continues at the last mark before this document, if that is further on.
     fn skip(&mut self, document: u32) {
         let number = |mark: &[u8], at: usize| {
             mark.get(at * 4..at * 4 + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes)
@@ -198,7 +198,7 @@ impl<'s> Postings<'s> {
         (self.unread, self.here) = (0, 0);
     }
 
-    /// Calls `each` with the positions in the document that came last; to be asked once for it, or not at all.
+    /// Calls `each` with the positions in the last document; may be called once for it, or not at all.
     #[inline]
     pub(super) fn positions(&mut self, mut each: impl FnMut(u32)) {
         if self.unread > 0 {
@@ -223,10 +223,10 @@ impl<'s> Postings<'s> {
         &all[..all.len() - self.positions.len()]
     }
 
-    /// Leaves out the positions of the documents before.
+    /// Skips the positions of the documents before.
     fn pass(&mut self) {
         let (mut left, mut bytes) = (std::mem::take(&mut self.unread), self.positions);
-        // Eight bytes at a time: a number ends with each that has no upper bit.
+        // Eight bytes at a time: a number ends with each byte without its upper bit.
         while left >= 8 {
             let Some((eight, rest)) = bytes.split_first_chunk::<8>() else { break };
             left -= (!u64::from_le_bytes(*eight) & 0x8080_8080_8080_8080).count_ones();
@@ -241,7 +241,7 @@ impl<'s> Postings<'s> {
     }
 }
 
-/// What is made at once is kept far below the end of these numbers.
+/// The data that is built at once stays far below the limit of these numbers.
 pub(super) fn end(bytes: &[u8]) -> u32 {
     u32::try_from(bytes.len()).unwrap_or(u32::MAX)
 }

@@ -1,5 +1,5 @@
-//! The search without an index: the notes that hold the words somehow are found by a scan, and the best looking of them are
-//! ranked as if they were the whole vault.
+//! The search without an index: notes that contain the words in some form are found by a scan, and the most promising
+//! of them are ranked as if they were the whole vault.
 
 mod decide;
 mod spelling;
@@ -18,13 +18,13 @@ use crate::{IndexError, VaultPath, VisibleFiles};
 use decide::{AtHand, may_fit, needs_digest, needs_words};
 use spelling::TermSpelling;
 
-/// So many notes are looked at closely; more would take as long as making the index.
+/// How many notes are examined closely; more would take as long as building the index.
 const MOST: usize = 150;
 
-/// And so many words are looked for in all notes, each of which takes a pass of its own.
+/// How many words are searched in all notes, each of which takes a separate pass.
 const MOST_SPELLINGS: usize = 24;
 
-/// A note that holds some of the words.
+/// A note that contains some of the words.
 struct ScanCandidate {
     words: usize,
     in_path: usize,
@@ -32,7 +32,7 @@ struct ScanCandidate {
     state: Arc<FileState>,
 }
 
-/// The notes that a query fits, found without an index.
+/// The notes that match a query, found without an index.
 pub fn search_by_scan<'q>(
     keeper: &SearchKeeper,
     files: &VisibleFiles,
@@ -61,7 +61,7 @@ pub fn search_by_scan<'q>(
     Ok(answer)
 }
 
-/// The notes that hold one of the words, if it takes any, and are not ruled out by anything else.
+/// The notes that contain one of the words, if the query has any, and are not excluded by anything else.
 fn candidates(files: &VisibleFiles, query: &SearchQuery, go_on: GoOn<'_>) -> Result<Vec<ScanCandidate>, IndexError> {
     if query.is_empty() {
         return Ok(Vec::new());
@@ -100,7 +100,7 @@ fn candidates(files: &VisibleFiles, query: &SearchQuery, go_on: GoOn<'_>) -> Res
     Ok(found)
 }
 
-/// Looks into the notes among these, as far as nobody has.
+/// Reads the notes among these that have not been read yet.
 fn digest(files: &VisibleFiles, states: &[Arc<FileState>], go_on: GoOn<'_>) -> Result<(), IndexError> {
     let unknown = states.iter().filter(|state| state.path.is_note() && state.digest().is_none());
     let unknown: Vec<Arc<FileState>> = unknown.cloned().collect();

@@ -1,5 +1,5 @@
-//! An inverted index of some documents in one piece of memory, which is also how it stands on disk: nothing is unpacked
-//! when it is read, so that it is ready as soon as its bytes are.
+//! An inverted index of some documents in one piece of memory, which is also its format on disk: nothing is unpacked
+//! when it is read, so it is ready as soon as its bytes are.
 
 use std::ops::Range;
 
@@ -8,20 +8,20 @@ use lapidary_index::SharedBytes;
 
 use crate::FileStamp;
 
-/// Changes whenever a segment of the same notes would come out different.
+/// Changes whenever a segment of the same notes would differ.
 pub(super) const FORMAT: u32 = 3;
 
-/// What is kept of a document beside its words.
+/// The data about a document other than its words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct IndexedDocument {
     pub(super) stamp: FileStamp,
-    /// 0 if what was read may have been another state of the file.
+    /// 0 if the content that was read may be of another state of the file.
     pub(super) read_at: i64,
     /// Words in the name, in headings, and in the text with its headings.
     pub(super) name: u32,
     pub(super) headings: u32,
     pub(super) body: u32,
-    /// Words from this position on stand in the text, below the properties.
+    /// Words from this position on are in the text, below the properties.
     pub(super) text_from: u32,
 }
 
@@ -29,7 +29,7 @@ const HEAD: usize = 6 * 8;
 const DOCUMENT: usize = 5 * 8 + 6 * 4;
 const TERM: usize = 4 * 4;
 
-/// Documents and the words in them. Positions count over all fields of a document, with gaps where no phrase may go across.
+/// Documents and their words. Positions count over all fields of a document, with gaps that no phrase spans.
 #[derive(Clone, Debug)]
 pub(super) struct Segment {
     bytes: SharedBytes,
@@ -44,7 +44,7 @@ pub(super) struct Segment {
     positions: Range<usize>,
 }
 
-/// Makes the bytes of a segment. Documents come first, then terms in order.
+/// Builds the bytes of a segment. Documents come first, then terms in order.
 #[derive(Default)]
 pub(super) struct SegmentWriter {
     documents: usize,
@@ -58,7 +58,7 @@ pub(super) struct SegmentWriter {
 }
 
 impl SegmentWriter {
-    /// With what says how its words are spread over lines.
+    /// With the distribution of its words over lines.
     pub(super) fn document(&mut self, path: &str, document: &IndexedDocument, lines: &[u8]) {
         self.paths.extend_from_slice(path.as_bytes());
         self.lines.extend_from_slice(lines);
@@ -93,14 +93,14 @@ impl SegmentWriter {
         counts.for_each(|count| bytes.extend_from_slice(&(count as u64).to_le_bytes()));
         bytes.extend_from_slice(&self.document_table);
         bytes.extend_from_slice(&self.term_table);
-        // Given back one by one, so that the whole is never there twice.
+        // Released one at a time, so that the whole never exists twice.
         parts.into_iter().for_each(|part| bytes.extend_from_slice(&part));
         Segment::open(SharedBytes::whole(bytes)?)
     }
 }
 
 impl Segment {
-    /// `None` if these bytes are no segment. That they are undamaged has to be known already.
+    /// `None` if these bytes are not a segment. They must be known to be undamaged.
     pub(super) fn open(bytes: SharedBytes) -> Option<Self> {
         let count = |at: usize| {
             let number = bytes.get(at * 8..at * 8 + 8)?.try_into().ok()?;
@@ -174,7 +174,7 @@ impl Segment {
         [self.number(at), self.number(at + 4), self.number(at + 8)]
     }
 
-    /// Words in the name of a document, and the position from which on they stand in its text.
+    /// Words in the name of a document, and the position from which on they are in its text.
     pub(super) fn bounds(&self, number: usize) -> (u32, u32) {
         let at = self.document_table.start + number * DOCUMENT + 40;
         (self.number(at), self.number(at + 12))
@@ -184,13 +184,13 @@ impl Segment {
         self.text(&self.paths, self.document_range(number, 56))
     }
 
-    /// How the words of a document are spread over lines, for [`UnitPositions`](super::lines::Units).
+    /// How the words of a document are distributed over lines, for [`UnitPositions`](super::lines::Units).
     pub(super) fn lines(&self, number: usize) -> &[u8] {
         let range = self.document_range(number, 60);
         self.bytes.get(self.lines.start + range.start..self.lines.start + range.end).unwrap_or_default()
     }
 
-    /// A part of something that all documents have one after another, and whose end stands here for each.
+    /// A part of data that all documents have one after another, and whose end is stored for each.
     fn document_range(&self, number: usize, at: usize) -> Range<usize> {
         let end = |number: usize| self.number(self.document_table.start + number * DOCUMENT + at) as usize;
         number.checked_sub(1).map_or(0, end)..end(number)
@@ -201,7 +201,7 @@ impl Segment {
         str::from_utf8(bytes).unwrap_or_default()
     }
 
-    /// Where a part of a term's data ends; column 0 is the word, 1 its postings, 2 its positions.
+    /// Where part of a term's data ends; column 0 is the word, 1 its postings, 2 its positions.
     fn term_end(&self, term: usize, column: usize) -> usize {
         self.number(self.term_table.start + term * TERM + column * 4) as usize
     }
@@ -219,12 +219,12 @@ impl Segment {
         (at < self.terms && self.term(at) == term).then_some(at)
     }
 
-    /// The terms that begin so.
+    /// The terms with this prefix.
     pub(super) fn beginning(&self, prefix: &str) -> impl Iterator<Item = usize> {
         (self.first_from(prefix)..self.terms).take_while(move |term| self.term(*term).starts_with(prefix))
     }
 
-    /// The terms that have all letters of a word but a few, and few others.
+    /// The terms that have all but a few letters of a word, and few others.
     pub(super) fn alike(&self, word: &str, most: usize) -> impl Iterator<Item = usize> {
         let wanted = letters(word);
         let table = self.bytes.get(self.term_table.clone()).unwrap_or_default();
@@ -255,7 +255,7 @@ impl Segment {
     }
 }
 
-/// Which letters a term has, roughly: enough to tell most of those that are no misspelling of a word without a look at
+/// Which letters a term has, roughly: enough to exclude most terms that are not misspellings of a word without reading
 /// them.
 fn letters(term: &str) -> u32 {
     term.chars().fold(0, |bits, letter| bits | 1 << (u32::from(letter) % 32))

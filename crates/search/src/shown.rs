@@ -1,8 +1,10 @@
+//! The searchable text of notes and canvases.
+
 use lapidary_note::{canvas_values, shown_text};
 
 use crate::VaultPath;
 
-/// The bytes of a note as callers see them, whatever they are; of a canvas, what stands on it, each card by itself.
+/// The bytes of a note as callers see them, for any bytes; for a canvas, its texts, each card separately.
 pub(super) fn with_shown<T>(path: &VaultPath, bytes: &[u8], look: impl FnOnce(&str) -> T) -> T {
     let text = shown_text(bytes);
     match path.is_canvas() {
@@ -11,7 +13,7 @@ pub(super) fn with_shown<T>(path: &VaultPath, bytes: &[u8], look: impl FnOnce(&s
     }
 }
 
-/// Nothing if it is no canvas in truth.
+/// `None` if it is not a valid canvas.
 fn on_canvas(text: &str) -> String {
     let values = canvas_values(text).unwrap_or_default();
     values.iter().map(|value| value.value.trim()).collect::<Vec<_>>().join("\n\n")

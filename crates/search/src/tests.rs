@@ -1,3 +1,5 @@
+//! Tests of the ranked search on real folders.
+
 #![expect(clippy::disallowed_methods, reason = "tests play other programs")]
 
 mod dense;
@@ -25,7 +27,7 @@ const PAGE: RankedPage = RankedPage {
     takes: |_| 0,
 };
 
-/// An index and what is searched in it, as a vault has them.
+/// An index and its contents, as a vault has them.
 struct Searched {
     live: Arc<VaultIndex>,
     search: SearchKeeper,
@@ -77,7 +79,7 @@ fn put(root: &Path, path: &str, text: &str) {
 }
 
 #[test]
-fn other_files_that_come_and_go_are_known_to_the_next_question() {
+fn changes_of_other_files_are_seen_by_the_next_search() {
     let vault = vault(&[("a.md", "slate"), ("Pictures/roof.png", "")]);
     let (live, scope) = (live(vault.path()), open());
     let found = |query: &str| {
@@ -95,7 +97,7 @@ fn other_files_that_come_and_go_are_known_to_the_next_question() {
 }
 
 #[test]
-fn names_and_headings_count_more_than_text_and_everything_is_looked_at() {
+fn names_and_headings_count_more_than_text_and_everything_is_searched() {
     let vault = vault(&[
         ("Slate.md", "Something about roofs."),
         ("body.md", "One slate among many other words that make this a longer text than the others are."),
@@ -104,7 +106,7 @@ fn names_and_headings_count_more_than_text_and_everything_is_looked_at() {
         ("Slate/folder.md", "Something."),
         ("tag.md", "Something #slate/blue"),
         ("property.md", "---\nmaterial: slate\n---\nSomething."),
-        ("other.md", "Nothing of that kind."),
+        ("other.md", "Nothing of the sort."),
     ]);
     let names = found(vault.path(), "slate");
     assert_eq!(names.len(), 7, "{names:?}");
@@ -197,8 +199,8 @@ fn every_operator_does_what_it_says() {
 }
 
 #[test]
-fn a_hit_shows_its_best_passage_and_the_section_it_stands_in() {
-    let far = "Other words stand here. ".repeat(20);
+fn a_hit_shows_its_best_passage_and_its_section() {
+    let far = "Other words are here. ".repeat(20);
     let text =
         format!("---\na: b\n---\n# Roof\n\nA slate. {far}\n\n## Büro 💎\n\nThe slate tiles of the shed.\n\n# End\n");
     let vault = vault(&[("n.md", &text)]);
@@ -217,7 +219,7 @@ fn a_hit_shows_its_best_passage_and_the_section_it_stands_in() {
 }
 
 #[test]
-fn a_section_that_is_named_holds_the_passage() {
+fn the_named_section_contains_the_passage() {
     let text = "# A\n## B\none\n## C\ntwo\n## B\nthree\n### D\nfour\n# \nfive\n# E\nsix\n";
     let vault = vault(&[("n.md", text)]);
     for (word, expected) in [
@@ -269,7 +271,7 @@ fn a_segment_is_what_it_was() {
 }
 
 #[test]
-fn nobody_waits_for_notes_that_are_hidden() {
+fn no_search_waits_for_hidden_notes() {
     let vault = vault(&[("a.md", "slate #x"), ("secret/b.md", "slate"), ("secret/c.md", "slate")]);
     let deny = vec![PathPrefix::parse("secret").unwrap()];
     let narrow = Arc::new(Scope::from(Policy { deny, ..Policy::default() }));
@@ -290,7 +292,7 @@ fn nobody_waits_for_notes_that_are_hidden() {
 }
 
 #[test]
-fn where_no_note_has_all_words_those_with_most_come_first() {
+fn if_no_note_has_all_words_those_with_most_come_first() {
     let vault = vault(&[("a.md", "slate roof"), ("b.md", "slate roof gutter"), ("c.md", "slate"), ("d.md", "moss")]);
     let answer = asked(&live(vault.path()), &open(), "how to fix slate roof gutter");
     let names: Vec<&str> = answer.hits.iter().map(|hit| hit.path.as_str()).collect();
@@ -301,17 +303,17 @@ fn where_no_note_has_all_words_those_with_most_come_first() {
 }
 
 #[test]
-fn a_word_that_stands_elsewhere_is_no_misspelling() {
+fn a_word_that_occurs_elsewhere_is_not_a_misspelling() {
     let vault = vault(&[("Gutter.md", "the guter leaks"), ("a.md", "rain 2026")]);
     let answer = asked(&live(vault.path()), &open(), "content:gutter");
     assert_eq!((answer.total, answer.meant), (0, vec![]));
     assert_eq!(asked(&live(vault.path()), &open(), "gutters").total, 1, "a form of it");
-    assert_eq!(asked(&live(vault.path()), &open(), "content:gutetr").total, 1, "nobody has this");
-    assert_eq!(asked(&live(vault.path()), &open(), "2027").total, 0, "another year is no misspelling");
+    assert_eq!(asked(&live(vault.path()), &open(), "content:gutetr").total, 1, "no note has this");
+    assert_eq!(asked(&live(vault.path()), &open(), "2027").total, 0, "another year is not a misspelling");
 }
 
 #[test]
-fn between_equals_the_one_that_was_changed_last_comes_first() {
+fn ties_go_to_the_latest_change() {
     let vault = vault(&[("a.md", "slate"), ("b.md", "slate"), ("c.md", "slate")]);
     for (name, ago) in [("a.md", 30), ("b.md", 10), ("c.md", 20)] {
         let file = fs::File::options().write(true).open(vault.path().join(name)).unwrap();
@@ -321,7 +323,7 @@ fn between_equals_the_one_that_was_changed_last_comes_first() {
 }
 
 #[test]
-fn what_was_learnt_is_known_at_the_next_start_for_the_notes_that_are_the_same() {
+fn the_index_of_unchanged_notes_is_kept_for_the_next_start() {
     let (vault, state) = (vault(&[]), tempfile::tempdir().unwrap());
     for number in 0..600 {
         put(vault.path(), &format!("{number}.md"), &format!("word{number} all"));
@@ -334,7 +336,7 @@ fn what_was_learnt_is_known_at_the_next_start_for_the_notes_that_are_the_same() 
         Searched { live: Arc::new(live), search }
     };
     let recalled = |live: &Searched| live.search.recalled(&live.notes(&|| true).unwrap());
-    // Files that have just been written are not believed to be the same.
+    // Files that have just been written are not trusted to be the same.
     let past = std::time::SystemTime::now() - std::time::Duration::from_secs(60);
     for number in 0..600 {
         let file = fs::File::options().write(true).open(vault.path().join(format!("{number}.md"))).unwrap();
@@ -356,7 +358,7 @@ fn what_was_learnt_is_known_at_the_next_start_for_the_notes_that_are_the_same() 
         assert_eq!(asked(&third, &open(), query), asked(&fresh, &open(), query), "{query}");
     }
     third.save();
-    // A damaged cache is as good as none.
+    // A damaged cache is treated as missing.
     let bytes = fs::read_dir(state.path()).unwrap().count();
     assert!(bytes > 0);
     let damaged = find(state.path(), "search.db");
@@ -394,7 +396,7 @@ const QUERIES: [&str; 14] = [
     "content:slate",
 ];
 
-/// Without word forms, which a scan does not know.
+/// Without word forms, which a scan does not have.
 const SCANNED: [&str; 16] = [
     "\"slate\"",
     "\"roof\" \"slate\"",

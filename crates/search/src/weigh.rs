@@ -1,4 +1,4 @@
-//! What words weigh in the documents that hold them.
+//! The weights of words in the documents that contain them.
 
 use lapidary_query::{FuzzyWord, Words, word_forms};
 
@@ -10,31 +10,31 @@ use super::{
     segment::Segment,
 };
 
-/// How much a word counts by where it stands beside the text, in the order of [`DocumentField`].
+/// How much a word counts outside the text, in the order of [`DocumentField`].
 const WEIGHTS: [f32; FIELDS - 1] = [5.0, 4.0, 1.5, 2.5, 0.8, 2.0];
-/// How soon more of the same word says nothing new.
+/// How soon more of the same word adds nothing.
 const SATURATION: f32 = 1.2;
 /// How much the length of a name, of the headings and of a text counts.
 const LENGTH: [f32; 3] = [0.5, 0.3, 0.75];
-/// What other forms of a word, words that begin with it, and words that were probably meant are worth beside itself.
+/// The relative weight of other forms of a word, words with it as a prefix, and probable corrections.
 const FORM: f32 = 0.75;
 const LONGER: f32 = 0.4;
 const MEANT: f32 = 0.6;
 
-/// In which documents words of a query stand, and how well.
+/// Which documents contain words of a query, and how well.
 pub(super) struct TermScores {
     pub(super) documents: DocumentSet,
-    /// For every document, 0 where it is not.
+    /// For every document, 0 if it does not match.
     pub(super) values: Vec<f32>,
-    /// Seldom words say more.
+    /// Rare words say more.
     pub(super) rarity: f32,
-    /// Terms besides the word itself that count as it.
+    /// Terms other than the word itself that count as it.
     pub(super) variants: Vec<String>,
-    /// No document holds the word, so others were looked for that it may be a misspelling of.
+    /// No document contains the word, so corrections were searched.
     pub(super) meant: bool,
 }
 
-/// What is being found out of some words.
+/// Words being looked up.
 struct TermScorer<'c> {
     corpus: &'c ReadableCorpus<'c>,
     words: &'c Words,
@@ -61,7 +61,7 @@ impl ReadableCorpus<'_> {
 }
 
 impl TermScorer<'_> {
-    /// Whether others were looked for, because no document holds the word.
+    /// Whether corrections were searched, because no document contains the word.
     fn put_word(&mut self, term: &str) -> bool {
         let mut found = self.put_term(term, 1.0);
         if !self.words.exact {
@@ -83,7 +83,7 @@ impl TermScorer<'_> {
         !found && !self.words.exact && is_nowhere() && self.put_meant(term)
     }
 
-    /// Whether a readable document holds it anywhere.
+    /// Whether a readable document contains it anywhere.
     fn is_held(&self, term: &str) -> bool {
         self.corpus.parts().any(|(part, base)| {
             let mut postings = part.segment.find(term).map(|term| part.segment.postings(term));
@@ -92,7 +92,7 @@ impl TermScorer<'_> {
         })
     }
 
-    /// The nearest words that a readable document holds. Whether there are any.
+    /// The nearest words that a readable document contains. Returns whether there are any.
     fn put_meant(&mut self, term: &str) -> bool {
         let Some(fuzzy) = FuzzyWord::new(term) else { return false };
         let mut near: Vec<(usize, String)> = Vec::new();
@@ -115,7 +115,7 @@ impl TermScorer<'_> {
         nearest.is_some()
     }
 
-    /// Whether any readable document holds it.
+    /// Whether any readable document contains it.
     fn put_term(&mut self, term: &str, weight: f32) -> bool {
         let mut found = false;
         for (part, base) in self.corpus.parts() {
@@ -178,9 +178,9 @@ impl TermScorer<'_> {
     }
 }
 
-/// Weighs what stands in the texts of a block of documents. Answers whether it is anything in any of them.
+/// Weighs the occurrences in the texts of a block of documents. Returns whether there are any.
 fn put_bodies(block: &PostingBlock<'_>, values: &mut [f32], norms: &[f32], weight: f32) -> Option<bool> {
-    // As bits, since the order in which floats are compared counts, so that no two of them are compared at once.
+    // As bits, since comparing floats in order prevents comparing several at once.
     let mut any = 0;
     let mut put = |value: &mut f32, norm: f32, body: u8| {
         let weighed = weight * saturated(u32::from(body), norm);
@@ -202,7 +202,7 @@ fn put_bodies(block: &PostingBlock<'_>, values: &mut [f32], norms: &[f32], weigh
     Some(any != 0)
 }
 
-/// What a word is worth in a document, by how often it stands where.
+/// The weight of a word in a document, by its counts.
 fn weighed(segment: &Segment, document: usize, counts: &FieldCounts, body_norm: f32, averages: &[f32; 3]) -> f32 {
     if body_norm.is_infinite() {
         return 0.0;
@@ -210,7 +210,7 @@ fn weighed(segment: &Segment, document: usize, counts: &FieldCounts, body_norm: 
     let [elsewhere @ .., body] = counts;
     let mut value = saturated(*body, body_norm);
     for (field, count) in elsewhere.iter().enumerate().filter(|(_, count)| **count > 0) {
-        // Lengths are far away in memory, and seldom needed.
+        // Lengths are far away in memory, and rarely needed.
         let norm = match field {
             field if field == DocumentField::Name as usize => norm(0, segment.lengths(document)[0] as f32, averages),
             field if field == DocumentField::Heading as usize => norm(1, segment.lengths(document)[1] as f32, averages),
@@ -221,7 +221,7 @@ fn weighed(segment: &Segment, document: usize, counts: &FieldCounts, body_norm: 
     value
 }
 
-/// What so many of a word are worth: twice as many are less than twice as good.
+/// The weight of this many occurrences: twice as many are less than twice as good.
 #[inline]
 fn saturated(count: u32, norm: f32) -> f32 {
     let count = count as f32;

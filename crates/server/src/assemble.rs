@@ -69,12 +69,12 @@ pub(crate) enum StartError {
     Random(String),
 }
 
-/// What an executor is made for.
+/// The purpose of an executor.
 #[derive(Clone, Copy)]
 pub(crate) struct ExecutorPurpose {
-    /// Making a profile takes a moment, so only those that somebody can have are made, unless all are wanted.
+    /// Building a profile takes a moment, so only those in use are built, unless all are wanted.
     pub(crate) every_profile: bool,
-    /// Whoever types a command asks once, and wants the best answer; a client would rather have one soon.
+    /// A command asks once, and wants the best answer; a client would rather have one soon.
     pub(crate) waits_for_index: bool,
 }
 
@@ -227,7 +227,7 @@ impl From<GrantError> for StartError {
     }
 }
 
-/// What begins with a dot is closed to everybody, so no playbook would ever be found there.
+/// Names that start with a dot are closed, so no playbook would ever be found there.
 fn skills_folder(written: &str) -> Result<VaultPath, StartError> {
     let folder = VaultPath::parse(written).map_err(|_| StartError::Skills)?;
     let hidden = folder.as_str().split('/').any(|name| name.starts_with('.'));

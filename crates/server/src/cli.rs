@@ -1,4 +1,4 @@
-//! The command line: what a person can type, and nothing about what it does.
+//! The command line: its syntax, and nothing about what it does.
 
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -12,7 +12,7 @@ use crate::config::host;
 #[cfg(test)]
 mod tests;
 
-/// What was asked for.
+/// The parsed command line.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Invocation {
     pub(crate) flags: CommonFlags,
@@ -33,7 +33,7 @@ pub(crate) enum Command {
 }
 
 impl Command {
-    /// Whether there is nothing to do without a vault.
+    /// Whether the command needs a vault.
     pub(crate) fn needs_vault(&self) -> bool {
         !matches!(self, Self::Token(_))
     }
@@ -43,13 +43,13 @@ impl Command {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Vaults and settings")]
 pub(crate) struct CommonFlags {
-    /// A vault folder to work on, with a name of its own if wanted; may be repeated
+    /// Vault folder to serve, optionally with a name; may be repeated
     #[arg(long = "vault", value_name = "[NAME=]PATH")]
     pub(crate) vaults: Vec<String>,
-    /// Work on a copy of the bundled demo vault
+    /// Serve a copy of the bundled demo vault
     #[arg(long)]
     pub(crate) demo: bool,
-    /// The configuration file to read instead of the one in the configuration folder
+    /// Configuration file to read instead of the default one
     #[arg(long, value_name = "FILE")]
     pub(crate) config: Option<String>,
     /// Change nothing
@@ -58,16 +58,16 @@ pub(crate) struct CommonFlags {
     /// Tools to list: names, groups, `default`, `obsidian`, `files` or `all`, separated by commas; may be repeated
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
-    /// Tools to leave out, written like those of --tools, over which this wins
+    /// Tools to exclude (same syntax as --tools, which it overrides)
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) exclude_tools: Vec<String>,
-    /// What callers may use: `reader`, `editor`, `curator` or a profile of the configuration file
+    /// What callers may use: `reader`, `editor`, `curator` or a profile from the configuration file
     #[arg(long, value_name = "NAME")]
     pub(crate) profile: Option<String>,
     /// List tools under their dotted names (`file.read`), which many clients refuse
     #[arg(long)]
     pub(crate) dotted_names: bool,
-    /// Only `serve` takes it, so it is declared there.
+    /// Only `serve` accepts it, so it is declared there.
     #[arg(skip)]
     pub(crate) http: Option<HttpAddress>,
     /// So is this.
@@ -97,10 +97,10 @@ pub(crate) struct Search {
     /// Words, "phrases", -not, OR, path:, tag:, [property:value] and so on, as in Obsidian
     #[arg(required = true)]
     pub(crate) query: Vec<String>,
-    /// Other words for the same thing, any of which counts; may be repeated
+    /// Alternative wordings, any of which may match; may be repeated
     #[arg(long = "or", value_name = "WORDS")]
     pub(crate) alternatives: Vec<String>,
-    /// Say how each note was ranked
+    /// Explain the ranking of each note
     #[arg(long)]
     pub(crate) explain: bool,
     /// How many notes to print
@@ -120,7 +120,7 @@ pub(crate) struct ListArguments {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Args)]
 pub(crate) struct Audit {
-    /// Go on printing calls as they happen
+    /// Keep printing calls as they happen
     #[arg(long)]
     pub(crate) follow: bool,
     /// How many of the latest calls to print
@@ -131,7 +131,7 @@ pub(crate) struct Audit {
     pub(crate) json: bool,
 }
 
-/// What was changed, and how it was before
+/// What was changed, and the state before
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct Checkpoints {
     #[command(subcommand)]
@@ -150,18 +150,18 @@ pub(crate) enum CheckpointWord {
         #[command(flatten)]
         shown: ShowArguments,
     },
-    /// Print a file as it was before a change, or what is different since
+    /// Print a file as it was before a change, or the difference since
     Show {
-        /// The checkpoint; its first characters are enough
+        /// The checkpoint; a unique prefix is enough
         id: String,
         /// The file
         path: Option<String>,
         #[command(flatten)]
         shown: ShowArguments,
     },
-    /// Print what is different now from before a change
+    /// Print what has changed since just before a change
     Diff {
-        /// The checkpoint; its first characters are enough
+        /// The checkpoint; a unique prefix is enough
         id: String,
         /// Only this file
         path: Option<String>,
@@ -170,11 +170,11 @@ pub(crate) enum CheckpointWord {
     },
     /// Undo a change
     Restore {
-        /// The checkpoint; its first characters are enough
+        /// The checkpoint; a unique prefix is enough
         id: String,
         /// Only this file
         path: Option<String>,
-        /// Print what would change and change nothing
+        /// Print what would change without changing anything
         #[arg(long)]
         dry_run: bool,
         #[command(flatten)]
@@ -196,9 +196,9 @@ pub(crate) struct ShowArguments {
 
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct ExportArguments {
-    /// A folder that is empty or not there yet
+    /// A folder that is empty or does not exist yet
     pub(crate) folder: std::path::PathBuf,
-    /// As a git repository with one commit for each checkpoint (needs git)
+    /// As a git repository with one commit per checkpoint (needs git)
     #[arg(long)]
     pub(crate) git: bool,
     /// Which vault, if several are served
@@ -226,7 +226,7 @@ impl CheckpointWord {
     }
 }
 
-/// Changes that wait for your consent
+/// Pending approvals
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct Approvals {
     #[command(subcommand)]
@@ -235,7 +235,7 @@ pub(crate) struct Approvals {
 
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum ApprovalWord {
-    /// Print what waits (the default)
+    /// Print pending approvals (the default)
     List {
         /// Print JSON instead of a table
         #[arg(long)]
@@ -245,21 +245,21 @@ pub(crate) enum ApprovalWord {
     },
     /// Print what would change
     Show {
-        /// Its name in the list; the first characters are enough
+        /// Its id in the list; a unique prefix is enough
         id: String,
         #[command(flatten)]
         flags: CommonFlags,
     },
-    /// Look at it once more and make the change
+    /// Review it once more and make the change
     Accept {
-        /// Its name in the list; the first characters are enough
+        /// Its id in the list; a unique prefix is enough
         id: String,
         #[command(flatten)]
         flags: CommonFlags,
     },
     /// Refuse it; nothing changes
     Reject {
-        /// Its name in the list; the first characters are enough
+        /// Its id in the list; a unique prefix is enough
         id: String,
         #[command(flatten)]
         flags: CommonFlags,
@@ -267,7 +267,7 @@ pub(crate) enum ApprovalWord {
 }
 
 impl Approvals {
-    /// The options behind the last word, where people write them.
+    /// The options after the last word, where people write them.
     fn flags(&mut self) -> CommonFlags {
         match &mut self.word {
             None => CommonFlags::default(),
@@ -281,15 +281,15 @@ impl Approvals {
     }
 }
 
-/// Tokens of clients that call over HTTP. Options as `--vault` mean something else here than elsewhere, so the general ones
-/// are not taken behind these words.
+/// Tokens of HTTP clients. Options such as `--vault` have a different meaning here, so the general ones are not accepted
+/// after these words.
 #[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
 pub(crate) enum TokenWord {
-    /// Make a token and print it; it is shown this once
+    /// Create a token and print it; it is shown only once
     Create(NewToken),
-    /// Print the tokens and what they are for
+    /// Print the tokens and their rights
     List {
-        /// Those that expired or were revoked too
+        /// Include expired and revoked tokens
         #[arg(long)]
         all: bool,
         /// Print JSON instead of a table
@@ -298,7 +298,7 @@ pub(crate) enum TokenWord {
         #[command(flatten)]
         file: ConfigFile,
     },
-    /// Take a token back; a running server refuses it from then on
+    /// Revoke a token; a running server refuses it from then on
     Revoke {
         /// The name of the token
         name: String,
@@ -309,7 +309,7 @@ pub(crate) enum TokenWord {
 
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 pub(crate) struct NewToken {
-    /// For whom it is, like `phone`; in the log
+    /// The client's name, like `phone`; used in the log
     pub(crate) name: String,
     /// What it may do: `reader`, `editor`, `curator` or a profile of the configuration file
     #[arg(long, value_name = "NAME")]
@@ -317,13 +317,13 @@ pub(crate) struct NewToken {
     /// Folders and notes it may see and change, separated by commas; may be repeated
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) paths: Vec<String>,
-    /// The name of a vault that there is for it; may be repeated
+    /// A vault that it may use; may be repeated
     #[arg(long = "vault", value_name = "NAME", value_delimiter = ',')]
     pub(crate) vaults: Vec<String>,
-    /// It changes nothing
+    /// It may not change anything
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// When it ends: 30d, 12h, 2w, 1y or `never`
+    /// When it expires: 30d, 12h, 2w, 1y or `never`
     #[arg(long, value_name = "TIME", default_value = "90d")]
     pub(crate) expires: lapidary_auth::TokenLifetime,
     #[command(flatten)]
@@ -332,7 +332,7 @@ pub(crate) struct NewToken {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 pub(crate) struct ConfigFile {
-    /// The configuration file to read instead of the one in the configuration folder
+    /// Configuration file to read instead of the default one
     #[arg(long, value_name = "FILE")]
     config: Option<String>,
 }
@@ -344,7 +344,7 @@ impl TokenWord {
     }
 }
 
-/// Where to listen; what is left out comes from the settings.
+/// Where to listen; omitted parts come from the settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct HttpAddress {
     pub(crate) host: Option<IpAddr>,
@@ -371,17 +371,17 @@ enum CommandWord {
     Call(FlagsWith<CallArguments>),
     /// Find the best notes for a query
     Search(FlagsWith<Search>),
-    /// Print the tools that are offered
+    /// Print the available tools
     Tools(FlagsWith<ListArguments>),
     /// Print the vaults that are served
     Vaults(FlagsWith<ListArguments>),
     /// Print the log of calls
     Audit(FlagsWith<Audit>),
-    /// Look at what was changed, and undo it
+    /// Show what was changed, and undo it
     Checkpoints(FlagsWith<Checkpoints>),
-    /// Answer what waits for your consent
+    /// Review pending approvals
     Approvals(FlagsWith<Approvals>),
-    /// Make, list and revoke the tokens of clients that call over HTTP
+    /// Create, list and revoke the tokens of HTTP clients
     #[command(subcommand)]
     Token(TokenWord),
 }
@@ -391,7 +391,7 @@ struct Listen {
     /// Serve over HTTP instead, at PORT, HOST or HOST:PORT if given
     #[arg(long, value_name = "ADDR", num_args = 0..=1)]
     http: Option<Option<HttpAddress>>,
-    /// Let everybody who reaches the port use the vaults, also from other computers
+    /// Let every client that reaches the port use the vaults, also from other computers
     #[arg(long)]
     insecure_no_auth: bool,
 }
@@ -405,7 +405,7 @@ struct FlagsWith<T: Args> {
     flags: CommonFlags,
 }
 
-/// Reads a command line, the program's name first. Wrong usage is an error that knows its message and exit code (2).
+/// Parses a command line, program name first. Wrong usage is an error with its message and exit code (2).
 pub(crate) fn parse<T>(line: impl IntoIterator<Item = T>) -> Result<Invocation, clap::Error>
 where
     T: Into<OsString> + Clone,
@@ -449,7 +449,7 @@ fn conflict(message: &str) -> clap::Error {
     CommandLine::command().error(ErrorKind::ArgumentConflict, message)
 }
 
-/// The one that is given; nothing if both are.
+/// The one that is given; `None` if both are.
 fn once<T>(outer: Option<T>, inner: Option<T>) -> Option<Option<T>> {
     match (outer, inner) {
         (Some(_), Some(_)) => None,
@@ -457,7 +457,7 @@ fn once<T>(outer: Option<T>, inner: Option<T>) -> Option<Option<T>> {
     }
 }
 
-/// The options before a subcommand and those after it, as one.
+/// The options before and after a subcommand, merged.
 fn join(mut outer: CommonFlags, inner: CommonFlags) -> Option<CommonFlags> {
     outer.vaults.extend(inner.vaults);
     outer.tools.extend(inner.tools);
@@ -523,7 +523,7 @@ impl FromStr for HttpAddress {
         if before.is_empty() {
             return Ok(Self { host: None, port });
         }
-        // Without brackets, the last part of an IPv6 address cannot be told from a port.
+        // Without brackets, the last part of an IPv6 address is ambiguous: it could be a port.
         if before.contains(':') && !before.starts_with('[') {
             return Err(HttpAddressError);
         }

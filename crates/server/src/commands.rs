@@ -1,4 +1,4 @@
-//! What each subcommand does.
+//! The implementations of the subcommands.
 
 mod approvals;
 mod audit;
@@ -22,6 +22,7 @@ use std::{
 
 use lapidary_auth::AuthStoreError;
 use lapidary_tools::quote::{visible, visible_json};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::{
     assemble::{AssembledServer, ExecutorPurpose, assemble},
@@ -31,15 +32,21 @@ use crate::{
     logging,
 };
 
-/// How long the end of the process may wait for the index to be kept. Without it only the next start is slower.
+/// How long the exit may wait for the index to be saved. Without it, only the next start is slower.
 const SAVING: Duration = Duration::from_secs(2);
 
 const FAILED: u8 = 1;
 const MISCONFIGURED: u8 = 2;
 
 pub(crate) fn run(invocation: &Invocation) -> ExitCode {
-    let config = match configure(invocation) {
-        Ok(config) => config,
+    let config = match configure(invocation, &ProcessEnvironment::look()) {
+        Ok(LoadedConfig { config, warnings }) => {
+            logging::start(&config.log);
+            for warning in &warnings {
+                tracing::warn!("{warning}");
+            }
+            config
+        }
         Err(problem) => {
             report::error(&problem);
             return ExitCode::from(MISCONFIGURED);
@@ -48,7 +55,7 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
     if let Command::Token(word) = &invocation.command {
         return ended(invocation, token::run(word, &config, &mut io::stdout().lock()));
     }
-    // What waits for an answer may have been asked under any of them.
+    // A pending request may have been made under any of them.
     let every_profile = matches!(invocation.command, Command::Approvals(_));
     let waits_for_index = !matches!(invocation.command, Command::Serve);
     let assembled = match assemble(&config, ExecutorPurpose { every_profile, waits_for_index }) {
@@ -65,7 +72,7 @@ fn ended(invocation: &Invocation, result: Result<CommandOutcome, CommandFailure>
     match result {
         Ok(CommandOutcome::Well) => ExitCode::SUCCESS,
         Ok(CommandOutcome::Refused) => ExitCode::from(FAILED),
-        // Whoever read our output has seen enough.
+        // The reader of our output has closed the pipe.
         Err(CommandFailure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
             match invocation.command {
@@ -77,10 +84,28 @@ fn ended(invocation: &Invocation, result: Result<CommandOutcome, CommandFailure>
     }
 }
 
-/// How a command ended that did its work.
+/// Serves one client on a pair of streams, in a process that has other things to do: no log is started, no signal is
+/// caught and the process does not end with it.
+pub(crate) fn serve_streams<R, W>(
+    invocation: &Invocation,
+    surroundings: &ProcessEnvironment,
+    input: R,
+    output: W,
+) -> Result<(), String>
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    let LoadedConfig { config, .. } = configure(invocation, surroundings)?;
+    let purpose = ExecutorPurpose { every_profile: false, waits_for_index: false };
+    let assembled = assemble(&config, purpose).map_err(|problem| problem.to_string())?;
+    serve::run_streams(&config, &assembled, input, output)
+}
+
+/// The outcome of a command that did its work.
 pub(crate) enum CommandOutcome {
     Well,
-    /// The tool said no; its answer is on stdout.
+    /// The tool refused; its answer is on stdout.
     Refused,
 }
 
@@ -101,7 +126,7 @@ pub(crate) enum CommandFailure {
 fn execute(command: &Command, config: &Config, assembled: &AssembledServer) -> Result<CommandOutcome, CommandFailure> {
     let mut out = io::stdout().lock();
     match command {
-        // The lock is given back: stdout belongs to the protocol now.
+        // The lock is released: stdout belongs to the protocol now.
         Command::Serve => {
             drop(out);
             serve::run(config, assembled)
@@ -117,8 +142,7 @@ fn execute(command: &Command, config: &Config, assembled: &AssembledServer) -> R
     }
 }
 
-fn configure(invocation: &Invocation) -> Result<Config, String> {
-    let surroundings = ProcessEnvironment::look();
+fn configure(invocation: &Invocation, surroundings: &ProcessEnvironment) -> Result<LoadedConfig, String> {
     let sources = ConfigSources {
         flags: &invocation.flags,
         environment: &surroundings.environment,
@@ -128,15 +152,11 @@ fn configure(invocation: &Invocation) -> Result<Config, String> {
         files: &RealDisk,
         needs_vault: invocation.command.needs_vault(),
     };
-    let LoadedConfig { config, warnings } = config::load(&sources).map_err(|error| error.to_string())?;
-    logging::start(&config.log);
-    for warning in &warnings {
-        tracing::warn!("{warning}");
-    }
-    Ok(config)
+    config::load(&sources).map_err(|error| error.to_string())
 }
 
-/// Text from notes and callers as a terminal may show it: codes that move the cursor or hide things are made visible.
+/// Text from notes and callers in a form that is safe for a terminal: codes that move the cursor or hide text are made
+/// visible.
 fn printable(text: &str) -> String {
     visible(text).into_owned()
 }
@@ -145,7 +165,7 @@ fn print_json(out: &mut dyn Write, value: &serde_json::Value) -> io::Result<()> 
     writeln!(out, "{}", json_for(&format!("{value:#}"), io::stdout().is_terminal()))
 }
 
-/// A program gets JSON as it is; at a terminal every character of it is seen, and the value is the same.
+/// A program gets the JSON unchanged; at a terminal all its characters are made visible, with the same value.
 fn json_for(json: &str, is_terminal: bool) -> Cow<'_, str> {
     if is_terminal { visible_json(json) } else { Cow::Borrowed(json) }
 }

@@ -1,6 +1,6 @@
 //! Configuration: from flags, variables and files to one typed [`Config`].
 //!
-//! Everything here is a pure function of [`ConfigSources`]; who reads the real environment and disk stands elsewhere.
+//! Everything here is a pure function of [`ConfigSources`]; the real environment and disk are read elsewhere.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -51,7 +51,7 @@ use setting::Setting;
 use settings::SETTINGS;
 use variables::EnvironmentVariables;
 
-/// Everything configuration is made from.
+/// All inputs of the configuration.
 pub(crate) struct ConfigSources<'a> {
     pub(crate) flags: &'a CommonFlags,
     pub(crate) environment: &'a BTreeMap<String, String>,
@@ -64,13 +64,13 @@ pub(crate) struct ConfigSources<'a> {
     pub(crate) needs_vault: bool,
 }
 
-/// The little that configuration needs of the disk.
+/// The few disk operations that configuration needs.
 pub(crate) trait ConfigFiles {
     fn read(&self, path: &Path) -> io::Result<String>;
     fn is_folder(&self, path: &Path) -> bool;
 }
 
-/// Decides where folders are and how paths are written. Systems that are neither macOS nor Windows follow XDG.
+/// Determines where folders are and how paths are written. Systems other than macOS and Windows follow XDG.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Platform {
     Linux,
@@ -93,11 +93,11 @@ impl Platform {
 #[derive(Debug)]
 pub(crate) struct LoadedConfig {
     pub(crate) config: Config,
-    /// For people; to be shown at start, in this order.
+    /// For people; shown at startup, in this order.
     pub(crate) warnings: Vec<String>,
 }
 
-/// Makes the configuration: defaults, then file, `.env`, environment and flags, where later wins.
+/// Builds the configuration: defaults, then file, `.env`, environment and flags; later ones win.
 pub(crate) fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
     let variables = EnvironmentVariables::gather(sources);
     let places = ConfigPlaces::new(sources, &variables);
@@ -113,7 +113,7 @@ pub(crate) fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigEr
     draft.finish(sources)
 }
 
-/// The flags that the settings know, for the test that the command line knows the same.
+/// The flags known to the settings, for the test that the command line has the same.
 #[cfg(test)]
 pub(crate) fn flag_names() -> impl Iterator<Item = &'static str> {
     SETTINGS.iter().filter_map(|setting| setting.flag.as_ref()).map(|flag| flag.name)

@@ -1,4 +1,4 @@
-//! The demo vault that is part of the binary.
+//! The demo vault bundled in the binary.
 
 use std::io;
 
@@ -8,7 +8,7 @@ const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/demo.rs"));
 
 pub(crate) const NAME: &str = "demo";
 
-/// A fresh copy that lives as long as the value.
+/// A fresh copy that is deleted with the value.
 pub(crate) fn unpack() -> io::Result<DemoFolder> {
     DemoFolder::unpack(NAME, FILES.iter().copied())
 }

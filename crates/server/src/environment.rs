@@ -1,4 +1,4 @@
-//! The one place that looks at the process's surroundings; everything else is handed what it found.
+//! The only place that reads the process environment; everything else gets it as an argument.
 
 #![expect(clippy::disallowed_methods, reason = "the one door to the environment")]
 
@@ -23,12 +23,15 @@ pub(crate) struct ProcessEnvironment {
 
 impl ProcessEnvironment {
     pub(crate) fn look() -> Self {
-        // A variable that is not UTF-8 cannot hold any of our settings.
+        // A variable that is not UTF-8 cannot contain any of our settings.
         let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
-        let environment: BTreeMap<String, String> = std::env::vars_os().filter_map(text).collect();
+        let working_folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
+        Self::new(std::env::vars_os().filter_map(text).collect(), working_folder)
+    }
+
+    pub(crate) fn new(environment: BTreeMap<String, String>, working_folder: PathBuf) -> Self {
         let set = |name: &str| environment.get(name).filter(|value| !is_unset(value)).map(PathBuf::from);
         let home = set(if cfg!(windows) { "USERPROFILE" } else { "HOME" });
-        let working_folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));
         Self { environment, working_folder, home }
     }
 }
@@ -37,18 +40,18 @@ pub(crate) fn arguments() -> impl Iterator<Item = OsString> {
     std::env::args_os()
 }
 
-/// How long a disk may take to answer before the start goes on without its answer. Clients give up on servers that do
-/// not start; a vault that is slow is better found out by the call that needs it.
+/// How long a disk may take to respond before startup continues without its answer. Clients give up on servers that do
+/// not start; a slow vault is better reported by the call that needs it.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The answer, or what is assumed if it does not come in time.
+/// The answer, or a default if it does not come in time.
 fn patiently<T: Send + 'static>(ask: impl FnOnce() -> T + Send + 'static, otherwise: T) -> T {
     let (sender, answer) = channel();
     std::thread::spawn(move || sender.send(ask()).unwrap_or_default());
     answer.recv_timeout(PATIENCE).unwrap_or(otherwise)
 }
 
-/// The real disk, as configuration needs it.
+/// The real disk, for the configuration.
 pub(crate) struct RealDisk;
 
 impl ConfigFiles for RealDisk {

@@ -1,5 +1,5 @@
-//! From the rights that are written down for a client to a grant that calls are judged by. Equal rights give the same grant:
-//! caches hang on that.
+//! From the configured rights of a client to the grant that its calls are judged by. Equal rights give the same grant:
+//! caches rely on that.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 
 use crate::config::Config;
 
-/// As many grants from scopes are kept. An issuer can write any number of scope lists, and each grant has a tool list of its own.
+/// How many grants from scopes are kept. An issuer can write any number of scope lists, and each grant has its own tool list.
 const SCOPED_GRANTS: usize = 100;
 
 #[derive(Debug, thiserror::Error)]
@@ -33,10 +33,10 @@ pub(crate) enum GrantError {
     NoVault(Vec<String>),
 }
 
-/// Makes each grant once.
+/// Builds each grant once.
 pub(crate) struct GrantMaker {
     own_profiles: BTreeMap<String, ProfileRules>,
-    /// That of callers without rights of their own.
+    /// For callers without their own rights.
     default_profile: String,
     selection: ToolSelection,
     /// Of the vaults that are served.
@@ -52,7 +52,7 @@ struct MadeGrants {
     scoped: VecDeque<TokenRights>,
 }
 
-/// What makes one profile differ from another: tools name the vaults in their schemas.
+/// What distinguishes profiles: tools name the vaults in their schemas.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct ProfileKey {
     name: String,
@@ -75,7 +75,7 @@ impl GrantMaker {
         &self.vaults
     }
 
-    /// What whoever has these rights may use. Vaults that are not served are left out.
+    /// What a client with these rights may use. Vaults that are not served are left out.
     pub(crate) fn grant(&self, rights: &TokenRights) -> Result<Arc<Grant>, GrantError> {
         let mut made = self.made.lock();
         if let Some(grant) = made.grants.get(rights) {
@@ -108,7 +108,7 @@ impl GrantMaker {
         Ok(grant)
     }
 
-    /// A profile with all vaults and everything it has.
+    /// A profile with all vaults and all its tools.
     pub(crate) fn whole_profile(&self, name: &str) -> Result<Arc<ProfileView>, GrantError> {
         let key = ProfileKey { name: name.to_owned(), vaults: self.vaults.clone(), read_only: false };
         self.profile(&mut self.made.lock(), key)
@@ -125,7 +125,7 @@ impl GrantMaker {
 
     fn new_profile(&self, key: &ProfileKey) -> Result<ProfileView, GrantError> {
         let own = self.own_profiles.get(&key.name).cloned();
-        // Of those that are always there the words are known, and every start would pay for the look.
+        // The words of built-in profiles are known to be valid, and every start would pay for the check.
         if let Some(rules) = &own {
             let words: Vec<String> = rules.allow.iter().chain(&rules.exclude).cloned().collect();
             let refused = |error| GrantError::Profile { name: key.name.clone(), error };
@@ -134,14 +134,14 @@ impl GrantMaker {
         let rules = own.or_else(|| ProfileRules::built_in(&key.name));
         let mut rules = rules.ok_or_else(|| GrantError::NoProfile(key.name.clone()))?;
         if key.read_only {
-            // What could never change anything is not offered.
+            // A tool that could never change anything is not offered.
             rules.most = Effect::Read;
         }
         Ok(ProfileView::new(&key.name, TOOL_SET, &rules, &self.selection, &key.vaults)?)
     }
 }
 
-/// What scopes leave of a profile.
+/// The part of a profile that scopes cover.
 fn within(profile: ProfileView, scopes: &ScopeSet) -> ProfileView {
     let covers = |spec: &ToolSpec| {
         let (own, whole) = levels(spec);
@@ -162,8 +162,8 @@ fn within(profile: ProfileView, scopes: &ScopeSet) -> ProfileView {
     profile.within(&covers, &shows)
 }
 
-/// How a tool is called in its own scope, where deleting is writing as in the original, and what it takes of a scope for
-/// the whole vault. What a batch or a relay leads to is judged by itself.
+/// The level of a tool in its own scope, where deleting is writing as in the original, and in a scope for the whole vault.
+/// The calls of a batch or a relay are judged separately.
 fn levels(spec: &ToolSpec) -> (ToolLevel, ToolLevel) {
     match (spec.kind, spec.effect) {
         (ToolKind::Read | ToolKind::Agent | ToolKind::Relay, _) => (ToolLevel::Read, ToolLevel::Read),
@@ -172,14 +172,14 @@ fn levels(spec: &ToolSpec) -> (ToolLevel, ToolLevel) {
     }
 }
 
-/// The folders of a client, if it has any of its own.
+/// The folders of a client, if it has its own.
 fn own_paths(rights: &TokenRights) -> Result<Option<Policy>, ScopeError> {
     let TokenRights { read_paths, write_paths, read_only, .. } = rights;
     if (read_paths, write_paths, *read_only) == (&None, &None, false) {
         return Ok(None);
     }
     let (read, write) = (prefixes(read_paths)?, prefixes(write_paths)?);
-    // A refusal to make a file would tell what is there, so nobody writes where they cannot read.
+    // Refusing to create a file would reveal whether it exists, so a caller cannot write where it cannot read.
     let write = write.or_else(|| read.clone());
     Ok(Some(Policy { read, write, read_only: *read_only, ..Policy::default() }))
 }

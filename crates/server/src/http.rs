@@ -2,6 +2,7 @@
 
 mod client_identity;
 mod known_clients;
+mod quoted_facts;
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -33,7 +34,7 @@ use crate::{
     stdio::told_to_stop,
 };
 
-/// How long calls that are under way may take to be answered once the server is told to stop.
+/// How long calls in progress may take to be answered once the server is told to stop.
 const LAST_ANSWERS: Duration = Duration::from_secs(2);
 
 pub(crate) async fn serve(
@@ -83,19 +84,20 @@ fn router(mcp: McpServer, settings: &HttpConfig, clients: KnownClients) -> Route
     let limit = from_fn_with_state((owners.clone(), sessions), limit_sessions);
     Router::new()
         .route_service(&settings.endpoint_path, service)
+        .route_layer(from_fn(quoted_facts::unquote))
         .route_layer(limit)
         .route_layer(from_fn(strict))
-        // Of what is not there, nobody is asked who they are: clients look for other ways to identify themselves.
+        // Unknown paths need no authentication: clients probe for other ways to identify themselves.
         .route_layer(from_fn_with_state((clients, owners), client_identity::identify))
         .route("/healthz", get(|| async { axum::Json(serde_json::json!({ "status": "ok" })) }))
 }
 
-/// Refuses what no client sends by itself and what programs on the way could read in two ways.
+/// Refuses requests that no client sends by itself and that intermediaries could read in two ways.
 async fn strict(request: Request, next: Next) -> Response {
     let headers = request.headers();
     let twice = [header::HOST, header::ORIGIN].iter().any(|name| headers.get_all(name).iter().nth(1).is_some());
     let host = headers.get(header::HOST).and_then(|host| host.to_str().ok());
-    // `GET http://host/path` has to name the host that the header names.
+    // `GET http://host/path` has to name the host in the header.
     let other_host = request.uri().authority().is_some_and(|authority| host != Some(authority.as_str()));
     if twice || other_host {
         return (StatusCode::BAD_REQUEST, "Bad Request: the request names several hosts or origins").into_response();
@@ -109,18 +111,18 @@ async fn strict(request: Request, next: Next) -> Response {
     next.run(request).await
 }
 
-/// Sessions that are open at a time: of one client that is known by its token, and of all together.
+/// The number of concurrently open sessions: of one client with a token, and of all together.
 const SESSIONS_OF_ONE: usize = 500;
 const SESSIONS: usize = 2_000;
 
-/// Refuses to open one session more than anybody needs. Each keeps memory and a task until it ends or times out.
+/// Refuses to open more sessions than a client needs. Each keeps memory and a task until it ends or times out.
 async fn limit_sessions(
     State((owners, sessions)): State<(SessionOwners, Arc<LocalSessionManager>)>,
     request: Request,
     next: Next,
 ) -> Response {
     let headers = request.headers();
-    // The protocol library refuses a method in the headers that is not the one in the body.
+    // The protocol library refuses a method in the headers that differs from the one in the body.
     let may_open = headers.get("mcp-method").is_none_or(|method| method == "initialize");
     if request.method() == Method::POST && !headers.contains_key(client_identity::SESSION) && may_open {
         let open = sessions.sessions.read().await;
@@ -174,7 +176,7 @@ async fn listen(settings: &HttpConfig) -> Result<TcpListener, String> {
     }
 }
 
-/// Tells a person where the server is and what to paste into a client.
+/// Prints where the server is and what to paste into a client.
 fn announce(address: SocketAddr, endpoint: &str) {
     let url = format!("http://{address}{endpoint}");
     tracing::info!("serving MCP at {url}");

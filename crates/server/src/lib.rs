@@ -1,4 +1,4 @@
-//! How the world reaches Lapidary: command line, configuration, stdio and HTTP. The only room with rmcp and axum.
+//! The interfaces of Lapidary: command line, configuration, stdio and HTTP. The only crate with rmcp and axum.
 
 mod assemble;
 mod cli;
@@ -13,7 +13,9 @@ mod logging;
 mod mcp;
 mod stdio;
 
-use std::process::ExitCode;
+use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, process::ExitCode};
+
+use tokio::io::{AsyncRead, AsyncWrite};
 
 pub use config::{env_example, reference as configuration_reference};
 
@@ -22,7 +24,30 @@ pub fn run() -> ExitCode {
     lapidary_tools::install_panic_hook();
     match cli::parse(environment::arguments()) {
         Ok(invocation) => commands::run(&invocation),
-        // Knows whether it is help (stdout, 0) or wrong usage (stderr, 2).
+        // It knows whether it is help (stdout, 0) or wrong usage (stderr, 2).
         Err(usage) => usage.exit(),
     }
+}
+
+/// Serves one client on a pair of byte streams, with the arguments and the environment of a process that is not there:
+/// for tests and for programs that hold the server in themselves. Returns when the input has ended.
+///
+/// # Errors
+///
+/// Wrong usage or configuration, in the words of the command line.
+pub fn serve_streams<R, W>(
+    arguments: impl IntoIterator<Item = OsString>,
+    environment: BTreeMap<String, String>,
+    working_folder: PathBuf,
+    input: R,
+    output: W,
+) -> Result<(), String>
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    let name = OsString::from("lapidary");
+    let invocation = cli::parse(std::iter::once(name).chain(arguments)).map_err(|usage| usage.to_string())?;
+    let surroundings = environment::ProcessEnvironment::new(environment, working_folder);
+    commands::serve_streams(&invocation, &surroundings, input, output)
 }

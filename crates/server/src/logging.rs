@@ -1,19 +1,17 @@
 //! Where events of `tracing` go: to standard error, since stdout belongs to the protocol, and to a file if there is a
 //! folder for it.
 //!
-//! Only our own crates are listened to. Dependencies log whole messages of the protocol, and those have note text in
-//! them. Our own events say what happened with names of tools, counts, ids and kinds of errors, at every level without
-//! text of notes, paths in the vault or tokens; `tests/it/logging.rs` runs everything with planted secrets.
+//! Only our own crates are logged. Dependencies log whole protocol messages, which contain note text. Our own events
+//! describe what happened with names of tools, counts, ids and kinds of errors, at every level without text of notes,
+//! paths in the vault or tokens; `tests/it/logging.rs` runs everything with planted secrets.
 
 mod line;
 mod sink;
 
-use std::{
-    sync::atomic::{AtomicU64, Ordering},
-    time::Instant,
-};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use lapidary_pipeline::Clock;
+use lapidary_vault::ElapsedTime;
 use tracing::{
     Event, Level, Metadata, Subscriber,
     level_filters::LevelFilter,
@@ -29,10 +27,10 @@ use crate::config::{LogLevel, LogSettings};
 use line::{EventFields, LogLine, SpanFields};
 use sink::LogSinks;
 
-/// All of our crates are called so.
+/// The common prefix of our crates.
 const OWN: &str = "lapidary";
 
-/// Events are logged from here on. Nothing is, before it is called, and if the level is `off`.
+/// Starts logging events. Before this call, and at level `off`, nothing is logged.
 pub(crate) fn start(settings: &LogSettings) {
     let level = match settings.level {
         LogLevel::Off => return,
@@ -45,7 +43,7 @@ pub(crate) fn start(settings: &LogSettings) {
     let layer = LogLayer { level, clock: Clock::system(), sinks: LogSinks::new(settings), calls: AtomicU64::new(0) };
     let subscriber = tracing_subscriber::registry().with(layer);
     if tracing::subscriber::set_global_default(subscriber).is_err() {
-        tracing::warn!("the log was started twice; the first one goes on");
+        tracing::warn!("the log was started twice; the first one continues");
     }
 }
 
@@ -53,12 +51,12 @@ struct LogLayer {
     level: Level,
     clock: Clock,
     sinks: LogSinks,
-    /// How many calls have been made, to tell the lines of one from those of others.
+    /// How many calls have been made, to distinguish the lines of one from those of others.
     calls: AtomicU64,
 }
 
 impl LogLayer {
-    /// Spans of calls are kept at every level, so that a warning can say in which call it arose.
+    /// Spans of calls are kept at every level, so that a warning can name its call.
     fn wants(&self, metadata: &Metadata<'_>) -> bool {
         let most = if metadata.is_span() { self.level.max(Level::INFO) } else { self.level };
         *metadata.level() <= most && metadata.target().starts_with(OWN)
@@ -69,10 +67,10 @@ impl LogLayer {
     }
 }
 
-/// What is kept of a span while it is open.
+/// The data of an open span.
 struct OpenSpan {
     fields: EventFields,
-    opened: Instant,
+    opened: ElapsedTime,
 }
 
 impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLayer {
@@ -95,7 +93,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLayer {
             if span.parent().is_none() {
                 fields.push("call", (self.calls.fetch_add(1, Ordering::Relaxed) + 1).into());
             }
-            span.extensions_mut().insert(OpenSpan { fields, opened: Instant::now() });
+            span.extensions_mut().insert(OpenSpan { fields, opened: ElapsedTime::start() });
         }
     }
 
@@ -115,7 +113,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLayer {
         self.write(*metadata.level(), metadata.target(), fields, spans.map(|span| fields_of(&span)).collect());
     }
 
-    /// How long a span took is said one level below its own: that of a call at `debug`, that of a stage at `trace`.
+    /// The duration of a span is logged one level below its own: that of a call at `debug`, that of a stage at `trace`.
     fn on_close(&self, id: Id, context: Context<'_, S>) {
         let Some(span) = context.span(&id) else { return };
         let level = if *span.metadata().level() <= Level::INFO { Level::DEBUG } else { Level::TRACE };
@@ -198,7 +196,7 @@ mod tests {
         let mut told = None;
         let plain = logged(Level::ERROR, LogFormat::Plain, || {
             let cause = "invalid utf-8 sequence of 1 bytes from index 7";
-            let reason = lapidary_tools::bug!("what was text is none after an edit: {cause}");
+            let reason = lapidary_tools::bug!("text is no longer text after an edit: {cause}");
             let rules = lapidary_tools::ProfileRules::curator();
             let all = lapidary_tools::Catalogue::new(
                 lapidary_tools::TOOL_SET,
@@ -217,13 +215,15 @@ mod tests {
         assert!(error["data"]["recovery"]["hint"].as_str().unwrap().contains(id), "{error}");
         assert!(!error.to_string().contains("utf-8") && !error.to_string().contains("logging.rs"), "{error}");
         assert_eq!(plain.len(), 1);
-        for part in [id, "crates/server/src/logging.rs:", "is none after an edit: invalid utf-8 sequence of 1 bytes"] {
+        for part in
+            [id, "crates/server/src/logging.rs:", "is no longer text after an edit: invalid utf-8 sequence of 1 bytes"]
+        {
             assert!(plain[0].contains(part), "{part}: {plain:?}");
         }
     }
 
     #[test]
-    fn other_crates_are_not_listened_to() {
+    fn other_crates_are_not_logged() {
         let lines =
             logged(Level::TRACE, LogFormat::Plain, || tracing::error!(target: "rmcp::service", "a whole message"));
         assert!(lines.is_empty(), "{lines:?}");

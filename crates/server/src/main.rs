@@ -1,3 +1,5 @@
+//! The `lapidary` binary.
+
 fn main() -> std::process::ExitCode {
     lapidary_server::run()
 }

@@ -38,19 +38,19 @@ use self::{
 };
 use crate::{http::KnownClient, instructions::instructions};
 
-/// How long clients may keep the list of tools: it only changes when the server is started anew.
+/// How long clients may cache the list of tools: it only changes when the server restarts.
 const LIST_TTL_MS: u64 = 300_000;
 
 /// One server for any number of connections; clones share everything.
 #[derive(Clone)]
 pub(crate) struct McpServer {
     shared: Arc<McpShared>,
-    /// What whoever opened this session may use. A request is judged by what comes with itself; this is for the few
+    /// What the opener of this session may use. A request is judged by its own credentials; this is for the few
     /// questions of the protocol library that come without one.
     session_grant: Arc<Grant>,
     /// Of this session alone.
     subscriptions: Subscriptions,
-    /// Closed when the session is gone, and with it what was begun for it.
+    /// Closed when the session is gone, with everything started for it.
     alive: Arc<watch::Sender<()>>,
 }
 
@@ -63,7 +63,7 @@ struct McpShared {
     followed: SubscriptionCount,
 }
 
-/// What is known about callers before they say anything.
+/// What is known about callers in advance.
 #[derive(Clone, Copy, PartialEq)]
 pub(crate) enum Connection {
     Stdio,
@@ -85,7 +85,7 @@ impl McpServer {
         }
     }
 
-    /// The same server for another session, opened by whoever sent the request that is being handled.
+    /// The same server for another session, opened by the sender of the current request.
     pub(crate) fn for_session(&self, client: Option<&KnownClient>) -> Self {
         Self {
             shared: Arc::clone(&self.shared),
@@ -100,13 +100,13 @@ impl McpServer {
         Arc::clone(&self.grant_of(identity(&context.extensions)).profile)
     }
 
-    /// An operation answered with something else than what it is for.
+    /// An operation returned the wrong kind of answer.
     fn unexpected(&self, context: &RequestContext<RoleServer>) -> ErrorData {
         let reason = lapidary_tools::bug!("an operation answered with the payload of another");
         prompts::error(&reason, &self.profile(context))
     }
 
-    /// What the server says of itself to this caller.
+    /// How the server describes itself to this caller.
     fn info_for(&self, context: &RequestContext<RoleServer>) -> ServerConfig {
         let info = self.get_info();
         match identity(&context.extensions) {
@@ -184,7 +184,7 @@ impl ServerHandler for McpServer {
             .request_state
             .map(|state| ConsentAnswer { state, verdict: asking::verdict_of(params.input_responses.as_ref()) });
         let mut reached = None;
-        // Only who can be asked is ever asked, and then calls again.
+        // Only clients that can ask are asked, and then call again.
         let again = invocation.principal.can_be_asked.then(|| Box::new(invocation.clone()));
         let mut outcome = self.execute(invocation, &context, &mut reached).await;
         if let (Outcome::Asked(Question { message, state }), Some(again)) = (&mut outcome, again) {
@@ -204,7 +204,7 @@ impl ServerHandler for McpServer {
             Some(rendered) => Some(rendered),
             None => calling::failed("a question was asked again after its answer", &self.profile(&context)).rendered(),
         };
-        Ok(rendered.map(|rendered| result(rendered, self.shared.connection)).unwrap_or_default().into())
+        Ok(rendered.map(result).unwrap_or_default().into())
     }
 
     async fn list_prompts(
@@ -239,7 +239,7 @@ impl ServerHandler for McpServer {
         }
     }
 
-    /// Clients with a handshake hear of a new list of prompts by themselves.
+    /// Clients with a handshake are notified of a new list of prompts automatically.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let grant = self.grant_of(identity(&context.extensions));
         let mut changed = self.shared.prompt_news.subscribe(&grant);
@@ -248,11 +248,11 @@ impl ServerHandler for McpServer {
             loop {
                 let is_new = tokio::select! {
                     news = changed.changed() => news.is_ok(),
-                    // Nobody ever sends anything there.
+                    // Nothing is ever sent there.
                     _ = alive.changed() => false,
                 };
                 if !is_new {
-                    tracing::debug!("nobody is told of new prompts any more: a session has ended");
+                    tracing::debug!("no more news of prompts is sent: a session has ended");
                     return;
                 }
                 if let Err(error) = context.peer.notify_prompt_list_changed().await {
@@ -342,14 +342,14 @@ impl ServerHandler for McpServer {
     }
 }
 
-/// Without what the client said, which may quote what it was sent.
+/// Without the client's text, which may quote what it was sent.
 fn service_error(error: &ServiceError) -> &'static str {
     match error {
         ServiceError::McpError(_) => "the client answered with an error",
         ServiceError::TransportSend(_) | ServiceError::TransportClosed => "the connection is closed",
         ServiceError::Cancelled { .. } => "the request was cancelled",
         ServiceError::Timeout { .. } => "the client did not answer in time",
-        _ => "the client's answer is not what was asked for",
+        _ => "the client's answer does not match the request",
     }
 }
 
@@ -357,16 +357,13 @@ fn not_offered(method: &str) -> ErrorData {
     ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"), None)
 }
 
-fn result(rendered: RenderedReply, connection: Connection) -> CallToolResult {
+fn result(rendered: RenderedReply) -> CallToolResult {
     let is_error = rendered.is_error;
     let (text, facts) = rendered.into_parts();
     let text = text.into_iter().map(ContentBlock::text).collect();
     let mut result = if is_error { CallToolResult::error(text) } else { CallToolResult::success(text) };
-    result.structured_content = Some(match connection {
-        // Our own transport puts it in as it is, so that it is not serialised again.
-        Connection::Stdio => Value::String(facts.into_json()),
-        Connection::Http => Value::Object(facts.to_map()),
-    });
+    // JSON already: both transports insert it unchanged, so that it is not serialised again.
+    result.structured_content = Some(Value::String(facts.into_json()));
     result
 }
 

@@ -1,4 +1,4 @@
-//! MCP on standard input and output. One JSON message a line, or `Content-Length` frames for clients that send those.
+//! MCP on standard input and output. One JSON message per line, or `Content-Length` frames for clients that send those.
 
 mod messages;
 
@@ -6,10 +6,11 @@ use std::{sync::Arc, time::Duration};
 
 use lapidary_pipeline::Executor;
 use rmcp::{ServiceExt, service::ServerInitializeError, transport::io::stdio_pipes};
+use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::mcp::{Connection, McpServer};
 
-/// How often a server looks whether the program that started it is still there.
+/// How often a server checks whether its parent process still exists.
 const PARENT_CHECK: Duration = Duration::from_secs(2);
 
 /// How long the session may take to end once its input has.
@@ -18,6 +19,27 @@ const FAREWELL: Duration = Duration::from_millis(200);
 /// Serves until standard input closes, the parent is gone, or the process is told to stop.
 pub(crate) async fn serve(executor: Arc<Executor>, dotted_names: bool) -> Result<(), String> {
     let (input, output) = stdio_pipes();
+    tokio::select! {
+        ended = serve_streams(executor, dotted_names, input, output) => ended,
+        () = parent_gone() => {
+            tracing::info!("the program that started this server is gone");
+            Ok(())
+        }
+        () = told_to_stop() => Ok(()),
+    }
+}
+
+/// Serves one client until its input ends.
+pub(crate) async fn serve_streams<R, W>(
+    executor: Arc<Executor>,
+    dotted_names: bool,
+    input: R,
+    output: W,
+) -> Result<(), String>
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
     let (transport, input_ended) = messages::transport(input, output);
     let serving = async {
         // The library copies the task of a request several times before it runs. Behind a pointer, it is small.
@@ -33,13 +55,8 @@ pub(crate) async fn serve(executor: Arc<Executor>, dotted_names: bool) -> Result
     };
     tokio::select! {
         ended = serving => ended,
-        // A call that waits for a person would keep the session open, but nobody can answer any more.
+        // A call that waits for the user would keep the session open, but no answer can come any more.
         () = async { input_ended.await.unwrap_or_default(); tokio::time::sleep(FAREWELL).await } => Ok(()),
-        () = parent_gone() => {
-            tracing::info!("the program that started this server is gone");
-            Ok(())
-        }
-        () = told_to_stop() => Ok(()),
     }
 }
 
@@ -75,8 +92,8 @@ pub(crate) async fn told_to_stop() {
     }
 }
 
-/// Orphans get another parent. Asked for now and then rather than requested as a signal, because that signal also
-/// comes when only the thread that started us ends.
+/// Orphans get another parent. Polled rather than requested as a signal, because that signal also comes when only the
+/// thread that started us ends.
 #[cfg(unix)]
 async fn parent_gone() {
     let parent = rustix::process::getppid();

@@ -1,3 +1,5 @@
+//! Change sets: the changes that a plan wants, as values.
+
 mod join;
 
 use std::{sync::Arc, time::Duration};
@@ -10,7 +12,7 @@ pub use join::rebased;
 
 use crate::{File, VaultPath};
 
-/// What a write tool wants done. Nothing has happened yet.
+/// The changes that a write tool wants. Nothing has happened yet.
 #[derive(Clone, Debug, Default)]
 pub struct ChangeSet {
     pub changes: Vec<Change>,
@@ -18,12 +20,12 @@ pub struct ChangeSet {
 
 #[derive(Clone, Debug)]
 pub enum Change {
-    /// New content for a file that is there.
+    /// New content for an existing file.
     Write { path: VaultPath, before: Arc<File>, guard: ContentGuard, content: FileContent },
-    /// A file where there is none; missing folders are made.
+    /// A new file; missing folders are created.
     Create { path: VaultPath, content: FileContent },
-    /// Another path for a file that is there, and new content if its own links have to change with it. Without `before`
-    /// whatever is there is moved.
+    /// Another path for an existing file, and new content if its own links have to change with it. Without `before` any
+    /// content is moved.
     Move {
         from: VaultPath,
         to: VaultPath,
@@ -31,15 +33,15 @@ pub enum Change {
         guard: ContentGuard,
         content: Option<FileContent>,
     },
-    /// Another path for a folder and all that is in it.
+    /// Another path for a folder and everything in it.
     MoveFolder { from: VaultPath, to: VaultPath },
-    /// Out of the vault, to where people look for what they deleted. Without `before` whatever is there goes.
+    /// Out of the vault, to where people look for deleted files. Without `before` any content is trashed.
     Trash { path: VaultPath, before: Option<Arc<File>>, guard: ContentGuard, trash: TrashKind },
-    /// A folder without files that the caller sees, to the vault's trash. What is hidden in it goes along.
+    /// A folder without files that the caller sees, to the vault's trash. Hidden files go with it.
     TrashFolder { path: VaultPath },
-    /// A folder where there is none.
+    /// A new folder.
     MakeFolder { path: VaultPath },
-    /// Gone, but for its checkpoint.
+    /// Deleted, except for its checkpoint.
     Delete { path: VaultPath, before: Arc<File>, guard: ContentGuard },
 }
 
@@ -48,11 +50,11 @@ pub enum Change {
 pub enum TrashKind {
     /// `.trash` in the vault.
     InVault,
-    /// That of the system; where there is none, the one in the vault.
+    /// The system's; if there is none, the one in the vault.
     System,
 }
 
-/// As Obsidian numbers what has the same name: `a.md`, `a 2.md`.
+/// Numbered as Obsidian numbers equal names: `a.md`, `a 2.md`.
 pub(crate) fn numbered(name: &str, number: usize) -> String {
     match (number, name.rsplit_once('.')) {
         (1, _) => name.to_owned(),
@@ -61,19 +63,19 @@ pub(crate) fn numbered(name: &str, number: usize) -> String {
     }
 }
 
-/// Who vouches for the content that a change replaces.
+/// The check on the content that a change replaces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ContentGuard {
-    /// The caller named it by hash: if it is gone, so is the reason for the change.
+    /// The caller gave its hash: if the content is gone, so is the reason for the change.
     Caller,
-    /// The plan read it a moment ago: if it moved on, the plan can be made again.
+    /// The plan read it a moment ago: if it has changed, the plan can be made again.
     Plan,
-    /// Nobody: all of it is replaced, whatever it is. What the caller has not seen of it would be lost.
+    /// None: all of it is replaced, regardless of its content. Anything the caller has not seen would be lost.
     Nobody,
 }
 
 impl Change {
-    /// The file that is there, or will be.
+    /// The file that exists or will exist.
     pub fn path(&self) -> &VaultPath {
         match self {
             Self::Write { path, .. }
@@ -100,7 +102,7 @@ impl Change {
         }
     }
 
-    /// The path at which something is that was not there before.
+    /// The path where something new appears.
     pub fn makes(&self) -> Option<&VaultPath> {
         match self {
             Self::Create { path, .. } | Self::MakeFolder { path } => Some(path),
@@ -108,12 +110,12 @@ impl Change {
         }
     }
 
-    /// Every path that is not afterwards what it was before.
+    /// Every path that differs afterwards.
     pub fn paths(&self) -> impl Iterator<Item = &VaultPath> {
         std::iter::once(self.path()).chain(self.to())
     }
 
-    /// What the file holds afterwards, as far as that is known; nothing if it is gone.
+    /// The content of the file afterwards, as far as known; `None` if it is gone.
     pub fn content(&self) -> Option<&FileContent> {
         match self {
             Self::Write { content, .. } | Self::Create { content, .. } | Self::Move { content: Some(content), .. } => {
@@ -128,12 +130,12 @@ impl Change {
         }
     }
 
-    /// The same as bytes, of which there are none where it is not known.
+    /// The same as bytes; empty if unknown.
     pub fn bytes(&self) -> &[u8] {
         self.content().map_or(&[], FileContent::bytes)
     }
 
-    /// The hash of those bytes; nothing if the file is gone.
+    /// The hash of those bytes; `None` if the file is gone.
     fn hash_after(&self) -> Option<ContentHash> {
         let hash = || self.content().map_or_else(|| ContentHash::of(&[]), FileContent::hash);
         (!self.takes_away()).then(hash)
@@ -174,7 +176,7 @@ impl ChangeSet {
         self.changes.is_empty()
     }
 
-    /// Identifies exactly this change of exactly this content; what a person agreed to is this and nothing else.
+    /// Identifies exactly this change of exactly this content; an approval covers this and nothing else.
     pub fn digest(&self) -> ContentHash {
         let mut description = String::new();
         for change in &self.changes {
@@ -187,7 +189,7 @@ impl ChangeSet {
                 Change::Trash { .. } => " to the trash",
                 Change::TrashFolder { .. } => " and all that is in it to the trash",
                 Change::MakeFolder { .. } => " as a folder",
-                Change::MoveFolder { .. } => " with all that is in it",
+                Change::MoveFolder { .. } => " with everything in it",
                 _ => "",
             };
             description += &format!("{before} {after} {}{to}{kind}\n", change.path());
@@ -216,16 +218,16 @@ pub struct ChangeDiff {
 /// Beyond this the diff gets coarser instead of slower: some texts take minutes to compare line by line.
 const DIFF_PATIENCE: Duration = Duration::from_millis(500);
 
-/// Behind so many bytes the rest is only counted: nobody reads it, and it would take as much memory as the files.
+/// Beyond this many bytes the rest is only counted: it would not be read, and takes as much memory as the files.
 const LONGEST_DIFF: usize = 4 << 20;
-/// Texts of more lines than that are not compared line by line, which takes many times their size.
+/// Longer texts are not compared line by line, which takes many times their size.
 const MOST_LINES: usize = 400_000;
 
-/// What stands in a diff for no file.
+/// What a diff shows for a missing file.
 const ABSENT: &str = "/dev/null";
 
 impl ChangeDiff {
-    /// Adds what is different between two versions of a file; nothing is no file.
+    /// Adds the difference between two versions of a file; `None` is a missing file.
     pub fn compare(&mut self, path: &VaultPath, old: Option<&[u8]>, new: Option<&[u8]>) {
         if old == new {
             return;
@@ -234,7 +236,7 @@ impl ChangeDiff {
         self.add_lines((name(old), old.unwrap_or_default()), (name(new), new.unwrap_or_default()));
     }
 
-    /// That a file has another path, before what is different in it.
+    /// Adds that a file has another path, before its differences.
     pub fn rename(&mut self, from: &VaultPath, to: &VaultPath) {
         self.text += &format!("rename from {from}\nrename to {to}\n");
     }
@@ -294,7 +296,7 @@ fn line_count(text: &[u8]) -> usize {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Receipt {
     pub changed: Vec<FileChange>,
-    /// What undoes it; `None` if nothing had to be done.
+    /// The checkpoint that undoes it; `None` if nothing had to be done.
     pub checkpoint: Option<String>,
 }
 
@@ -337,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_are_counted_by_what_happened_to_them_not_by_their_looks() {
+    fn changed_lines_are_counted_by_their_role_in_the_diff() {
         let diff = write("---\na: 1\n---\n-- sig\n", "++ new\n").diff();
         assert_eq!((diff.lines_added, diff.lines_removed), (1, 4), "{}", diff.text);
     }

@@ -1,4 +1,4 @@
-//! What is kept of changes: the records of which the history of a vault is made.
+//! The records that make up the history of a vault.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,7 +6,7 @@ use lapidary_note::ContentHash;
 
 use crate::VaultPath;
 
-/// Who asked for a change, and when.
+/// The caller that requested a change, and when.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeOrigin {
     pub tool: String,
@@ -14,16 +14,16 @@ pub struct ChangeOrigin {
     pub time: SystemTime,
 }
 
-/// What a checkpoint is of.
+/// What a checkpoint is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CheckpointKind {
-    /// A change of ours: how it was before.
+    /// A change of ours: the state before.
     Change = 0,
-    /// What another program wrote into a file that had just been replaced: the only copy of it.
+    /// What another program wrote to a file that had just been replaced: its only copy.
     LateSave = 1,
 }
 
-/// What is kept of one change.
+/// The record of one change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CheckpointRecord {
     pub number: i64,
@@ -40,38 +40,38 @@ pub struct CheckpointRecord {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EntryRecord {
     pub path: VaultPath,
-    /// Where the file went, if it is not simply gone.
+    /// Where the file went, if it was not deleted.
     pub moved_to: Option<VaultPath>,
-    /// `None` if there was no file, or none that was read.
+    /// `None` if there was no file, or it was not read.
     pub before: Option<ContentHash>,
-    /// `None` if there is no file any more.
+    /// `None` if the file no longer exists.
     pub after: Option<ContentHash>,
     pub bytes_before: u64,
     pub bytes_after: u64,
 }
 
 impl EntryRecord {
-    /// An empty folder that was made, or removed: it goes nowhere.
+    /// An empty folder that was created or removed.
     pub fn of_folder(path: &VaultPath) -> Self {
         let (path, moved_to) = (path.clone(), Some(path.clone()));
         Self { path, moved_to, before: None, after: None, bytes_before: 0, bytes_after: 0 }
     }
 
-    /// Whether it is about a file, or something in a folder, or a folder with it that came here.
+    /// Whether it concerns a file, something in a folder, or a folder around it that came here.
     pub fn touches(&self, path: &VaultPath) -> bool {
         self.path.is_within(path) || self.moved_to.as_ref().is_some_and(|to| path.is_within(to))
     }
 
-    /// Whether it is of an empty folder, which is there afterwards if it was not before.
+    /// Whether it is an empty folder, which exists afterwards if it did not before.
     pub fn is_of_folder(&self) -> bool {
         self.moved_to.as_ref() == Some(&self.path)
     }
 }
 
-/// Which checkpoints to look for.
+/// Which checkpoints to find.
 #[derive(Clone, Debug, Default)]
 pub struct PathFilter {
-    /// Only those that touched one of these files or something in one of these folders; all if there are none.
+    /// Only those that touched one of these files or something in one of these folders; all if empty.
     pub paths: Vec<VaultPath>,
     /// Only those before this one.
     pub before: Option<i64>,
@@ -81,7 +81,7 @@ pub struct PathFilter {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Retention {
     pub age: Duration,
-    /// As it is stored, which is about a third of the text.
+    /// As stored, which is about a third of the text.
     pub bytes: u64,
 }
 
@@ -91,7 +91,7 @@ impl Default for Retention {
     }
 }
 
-/// Why something could not be written down or looked up. The message is for logs; it may name places.
+/// Why something could not be stored or looked up. The message is for logs; it may name places.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum LedgerError {
     #[error("the state folder cannot be used ({0})")]

@@ -1,24 +1,26 @@
+//! Errors of a store.
+
 use lapidary_note::ContentHash;
 
-/// What a backend said. Never holds a path of the machine.
+/// An error of a backend. Never contains a path of the machine.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StoreError {
-    #[error("nothing is there")]
+    #[error("it does not exist")]
     Missing,
-    #[error("a folder is there")]
+    #[error("it is a folder")]
     IsFolder,
-    #[error("something that is no ordinary file is there")]
+    #[error("it is not a regular file")]
     NotAFile,
     #[error("it leads outside the vault")]
     Outside,
     /// A link leads to a place inside the vault that the caller may not use.
-    #[error("it leads to a place that is closed")]
+    #[error("it leads to a closed path")]
     Closed,
     #[error("it has {bytes} bytes, more than the limit of {limit}")]
     TooLarge { bytes: u64, limit: u64 },
-    #[error("something is already there")]
+    #[error("it already exists")]
     Exists,
-    #[error("it holds something else than expected")]
+    #[error("its content is not the expected one")]
     Changed { found: ContentHash },
     #[error("the system does not permit it")]
     NotPermitted,
@@ -28,17 +30,17 @@ pub enum StoreError {
     DiskFull,
     #[error("the system does not accept the name")]
     BadName,
-    /// This system does, and another to which the vault may be carried does not.
-    #[error("not every system accepts the name")]
+    /// This system accepts it, but another that the vault may be synced to does not.
+    #[error("some systems do not accept the name")]
     NotPortable,
     #[error("`.trash` is not a folder")]
     NoTrash,
-    #[error("the vault's folder is not there")]
+    #[error("the vault's folder does not exist")]
     VaultGone,
-    /// What is about to be replaced could not be written down first.
+    /// The content about to be replaced could not be saved first.
     #[error("no checkpoint could be taken")]
     NoCheckpoint,
-    /// The change was made, but the disk did not confirm that it will last.
+    /// The change was made, but the disk did not confirm that it is durable.
     #[error("the disk did not confirm the change")]
     Unsure,
     #[error("the disk reported an error ({kind})")]
@@ -46,14 +48,14 @@ pub enum StoreError {
 }
 
 impl From<std::io::Error> for StoreError {
-    /// Keeps what happened and drops the message, which may hold absolute paths.
+    /// Keeps the kind and drops the message, which may contain absolute paths.
     fn from(error: std::io::Error) -> Self {
         use std::io::ErrorKind;
         match error.kind() {
             ErrorKind::NotFound | ErrorKind::NotADirectory => Self::Missing,
             ErrorKind::IsADirectory => Self::IsFolder,
             ErrorKind::AlreadyExists => Self::Exists,
-            // The sandbox refuses with this kind too, but no system call stands behind its refusal.
+            // The sandbox refuses with this kind too, but without a system call behind it.
             ErrorKind::PermissionDenied if error.raw_os_error().is_none() => Self::Outside,
             ErrorKind::PermissionDenied => Self::NotPermitted,
             ErrorKind::ReadOnlyFilesystem => Self::ReadOnlyDisk,

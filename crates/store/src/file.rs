@@ -1,3 +1,5 @@
+//! A file with its content.
+
 use std::time::SystemTime;
 
 use lapidary_note::{ContentHash, FileContent};

@@ -1,9 +1,10 @@
-//! Where a vault is kept: paths that exist only parsed, scopes that say what may be read and changed, change sets, and the
+//! Where a vault is kept: paths that exist only parsed, scopes that decide what may be read and changed, change sets, and the
 //! [`Backend`] that carries them out. [`posix`] is a folder of this machine, [`MemoryStore`] a map.
 
 mod backend;
 mod change;
 mod checkpoint;
+mod elapsed;
 mod error;
 mod file;
 mod limits;
@@ -21,6 +22,7 @@ pub use backend::{
 };
 pub use change::{Change, ChangeDiff, ChangeSet, ContentGuard, FileChange, JoinError, Receipt, TrashKind, rebased};
 pub use checkpoint::{ChangeOrigin, CheckpointKind, CheckpointRecord, EntryRecord, LedgerError, PathFilter, Retention};
+pub use elapsed::ElapsedTime;
 pub use error::StoreError;
 pub use file::File;
 pub use limits::VaultLimits;

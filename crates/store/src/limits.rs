@@ -1,11 +1,13 @@
+//! Resource limits of a vault.
+
 use crate::Retention;
 
-/// What a vault may cost.
+/// The resource limits of a vault.
 #[derive(Clone, Debug)]
 pub struct VaultLimits {
     /// Larger files are not read.
     pub max_file_bytes: u64,
-    /// How much text is kept in memory; what is beyond is read from disk each time.
+    /// How much text is kept in memory; the rest is read from disk each time.
     pub max_text_bytes: u64,
     /// How long checkpoints are kept.
     pub retention: Retention,

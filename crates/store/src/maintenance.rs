@@ -1,9 +1,9 @@
-//! The work that nobody should wait for, of all vaults of this process: writing caches, giving memory back, building indexes,
-//! looking after files that other programs had open.
+//! Background work of all vaults in this process: writing caches, releasing memory, building indexes, cleaning up files
+//! that other programs had open.
 //!
-//! There is one scheduler, on one thread. Short tasks run there, one after the other, so none of them may take long. What
-//! takes long runs on a thread of its own that ends with it (`run_aside`), and whoever starts it sees to it that there is
-//! only one of its kind: then neither a large vault nor a disk that never answers keeps the scheduler from the others.
+//! There is one scheduler, on one thread. Short tasks run there, one after the other, so none may take long. Long work
+//! runs on a separate thread that ends with it (`run_aside`), and its starter ensures that there is only one of its
+//! kind: then neither a large vault nor a disk that never responds blocks the scheduler.
 //!
 //! A task belongs to its vault: it holds the vault weakly and ends with it. Without tasks the scheduler sleeps.
 
@@ -18,7 +18,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-/// Says when it wants to run again; never again if it says nothing.
+use crate::ElapsedTime;
+
+/// Returns when it wants to run again; `None` means never.
 type MaintenanceTask = Box<dyn FnMut() -> Option<Duration> + Send>;
 
 struct ScheduledTask {
@@ -26,20 +28,20 @@ struct ScheduledTask {
     task: MaintenanceTask,
 }
 
-/// What could not be scheduled because the system gave no thread.
+/// Scheduling failed because the system provided no thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no maintenance thread")]
 pub struct NotScheduled;
 
 static TASKS: OnceLock<Sender<ScheduledTask>> = OnceLock::new();
 
-/// Runs a task after a while, and again whenever it says so.
+/// Runs a task after a while, and again whenever it asks to.
 pub fn schedule(after: Duration, task: impl FnMut() -> Option<Duration> + Send + 'static) -> Result<(), NotScheduled> {
-    let scheduled = ScheduledTask { due: Instant::now() + after, task: Box::new(task) };
+    let scheduled = ScheduledTask { due: ElapsedTime::moment_after(after), task: Box::new(task) };
     TASKS.get_or_init(start).send(scheduled).map_err(|_| NotScheduled)
 }
 
-/// Runs something that may take long, on a short-lived thread of this name.
+/// Runs long work on a short-lived thread with this name.
 pub fn run_aside(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(), NotScheduled> {
     let run = move || {
         be_nice();
@@ -50,7 +52,7 @@ pub fn run_aside(name: &str, work: impl FnOnce() + Send + 'static) -> Result<(),
 
 fn start() -> Sender<ScheduledTask> {
     let (sender, tasks) = channel();
-    // If there is no thread, its end of the channel is gone, which whoever schedules something is told.
+    // Without a thread its end of the channel is closed, which scheduling reports as an error.
     drop(std::thread::Builder::new().name("maintenance".to_owned()).spawn(move || run(&tasks)));
     sender
 }
@@ -62,7 +64,7 @@ fn run(tasks: &Receiver<ScheduledTask>) {
     loop {
         let arrived = match due.peek() {
             None => tasks.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            Some(Reverse((at, _))) => tasks.recv_timeout(at.saturating_duration_since(Instant::now())),
+            Some(Reverse((at, _))) => tasks.recv_timeout(ElapsedTime::until(*at)),
         };
         match arrived {
             Ok(ScheduledTask { due: at, task }) => {
@@ -76,9 +78,9 @@ fn run(tasks: &Receiver<ScheduledTask>) {
             Err(RecvTimeoutError::Timeout) => {
                 let Some(Reverse((_, number))) = due.pop() else { continue };
                 let Some(task) = waiting[number].as_mut() else { continue };
-                // A task that panics has said so on stderr and is not run again; the others are none of its business.
+                // A panicking task has reported it on stderr and is not run again; the others continue.
                 match catch_unwind(AssertUnwindSafe(task)) {
-                    Ok(Some(again)) => due.push(Reverse((Instant::now() + again, number))),
+                    Ok(Some(again)) => due.push(Reverse((ElapsedTime::moment_after(again), number))),
                     Ok(None) | Err(_) => waiting[number] = None,
                 }
             }
@@ -87,11 +89,11 @@ fn run(tasks: &Receiver<ScheduledTask>) {
     }
 }
 
-/// Those who wait for an answer go first. Elsewhere than on Linux this would be said of the whole process.
+/// Threads that a caller waits for have priority. Outside Linux this would apply to the whole process.
 #[cfg(target_os = "linux")]
 fn be_nice() {
     const NICE: i32 = 10;
-    // Without it everything is the same, only less polite.
+    // Without it everything works the same, only less politely.
     rustix::process::setpriority_process(None, NICE).unwrap_or_default();
 }
 
@@ -117,13 +119,13 @@ mod tests {
             (left > 0).then_some(SOON)
         })
         .unwrap();
-        // Its end of the channel goes with the task.
+        // Its end of the channel is dropped with the task.
         let names: Vec<_> = heard.into_iter().collect();
         assert_eq!(names, vec![Some("maintenance".to_owned()); 3]);
     }
 
     #[test]
-    fn what_runs_aside_does_not_delay_what_is_scheduled() {
+    fn work_run_aside_does_not_delay_scheduled_tasks() {
         let (release, released) = mpsc::channel();
         let (said, heard) = mpsc::channel();
         run_aside("long-work", move || {

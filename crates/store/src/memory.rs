@@ -19,7 +19,7 @@ use crate::{
 #[derive(Default)]
 pub struct MemoryStore {
     contents: Mutex<MemoryState>,
-    /// Changes take turns, whoever came first goes first; readers never wait.
+    /// Changes take turns in order of arrival; readers never wait.
     writers: FairQueue,
 }
 
@@ -69,7 +69,7 @@ impl MemoryFile {
 }
 
 impl MemoryFiles {
-    /// Why there is no file to read at a path.
+    /// Why a path has no readable file.
     fn nothing(&self, path: &VaultPath) -> StoreError {
         if self.0.keys().any(|known| is_in(known, path)) { StoreError::IsFolder } else { StoreError::Missing }
     }
@@ -101,7 +101,7 @@ fn is_in(path: &VaultPath, folder: &VaultPath) -> bool {
     path.as_str().strip_prefix(folder.as_str()).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// The version of the vault that somebody was told of.
+/// The version of the vault that a cursor has seen.
 struct MemoryCursor(u64);
 
 impl Backend for MemoryStore {
@@ -216,7 +216,7 @@ struct MemoryTurn<'a> {
 }
 
 impl BackendTurn for MemoryTurn<'_> {
-    /// There are no links, so every change takes place where it says.
+    /// There are no links, so every change takes place at its own path.
     fn commit(
         &self,
         set: &ChangeSet,

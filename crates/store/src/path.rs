@@ -1,7 +1,9 @@
+//! Paths inside a vault, which exist only parsed.
+
 use std::{borrow::Borrow, fmt, sync::Arc};
 
-/// A path inside the vault: relative, `/`-separated, without `.` or `..`. The only way to get one is to parse it,
-/// so whoever holds one holds a path that cannot leave the vault by its spelling.
+/// A path inside the vault: relative, `/`-separated, without `.` or `..`. The only way to get one is to parse it, so
+/// every value is a path that cannot leave the vault by its spelling.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct VaultPath(Arc<str>);
 
@@ -11,7 +13,7 @@ pub enum PathError {
     Empty,
     #[error("the path leaves the vault")]
     Escapes,
-    #[error("the path holds a control character")]
+    #[error("the path has a control character")]
     ControlCharacter,
     #[error("the path or one of its names is too long")]
     TooLong,
@@ -19,16 +21,16 @@ pub enum PathError {
 
 impl VaultPath {
     const MAX_BYTES: usize = 4096;
-    /// What common file systems allow for one name.
+    /// The limit of common file systems for one name.
     const MAX_NAME_BYTES: usize = 255;
 
-    /// Accepts what people and models send: backslashes, a leading slash (the vault is the root), doubled slashes
-    /// and `./`. Anything that could mean a place outside is refused.
+    /// Accepts the forms that people and models send: backslashes, a leading slash (the vault is the root), doubled
+    /// slashes and `./`. Anything that could mean a place outside is refused.
     pub fn parse(given: &str) -> Result<Self, PathError> {
         if given.len() > Self::MAX_BYTES {
             return Err(PathError::TooLong);
         }
-        // Most are plain, and a call makes several.
+        // Most are plain, and a call parses several.
         let is_plain = given.bytes().all(|byte| byte.is_ascii_graphic() || byte == b' ');
         if !is_plain && given.chars().any(char::is_control) {
             return Err(PathError::ControlCharacter);
@@ -50,18 +52,18 @@ impl VaultPath {
         }
     }
 
-    /// The path that is spelt exactly so. A name of the disk that would be read as something else (`a\b`, `C:x`) has none.
+    /// The path with exactly this spelling. A name on disk that would be parsed differently (`a\b`, `C:x`) has none.
     pub fn spelt(path: &str) -> Option<Self> {
         Self::parse(path).ok().filter(|parsed| parsed.as_str() == path)
     }
 
-    /// The entry of exactly this name in a folder; `None` is the vault itself.
+    /// The entry of exactly this name in a folder; `None` is the vault root.
     pub(crate) fn spelt_in(folder: Option<&Self>, name: &str) -> Option<Self> {
         let Some(folder) = folder else { return Self::spelt(name) };
         let plain = |byte: u8| byte.is_ascii_graphic() && !matches!(byte, b'/' | b'\\') || byte == b' ';
         let path = format!("{folder}/{name}");
         let fits = name.len() <= Self::MAX_NAME_BYTES && path.len() <= Self::MAX_BYTES;
-        // Most names are plain, and a walk makes a path of every one of them.
+        // Most names are plain, and a walk builds a path for every one of them.
         if fits && name.bytes().all(plain) && !matches!(name, "" | "." | "..") {
             return Some(Self(path.into()));
         }
@@ -73,13 +75,13 @@ impl VaultPath {
         self.0.strip_prefix(&*folder.0).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    /// Only these have links, tags and the rest to Obsidian, in whatever case the ending is written.
+    /// Only these have links, tags and so on in Obsidian, whatever the case of the extension.
     pub fn is_note(&self) -> bool {
         let name = self.name();
         name.len() > 3 && name.is_char_boundary(name.len() - 3) && name[name.len() - 3..].eq_ignore_ascii_case(".md")
     }
 
-    /// Whether there is text in it that can be searched.
+    /// Whether it has searchable text.
     pub fn is_searched(&self) -> bool {
         self.is_note() || self.is_canvas()
     }
@@ -87,6 +89,11 @@ impl VaultPath {
     /// A board with cards, some of which show files or have text with links.
     pub fn is_canvas(&self) -> bool {
         self.name().to_ascii_lowercase().ends_with(".canvas")
+    }
+
+    /// A saved query with its views.
+    pub fn is_base(&self) -> bool {
+        self.name().to_ascii_lowercase().ends_with(".base")
     }
 
     pub fn as_str(&self) -> &str {
@@ -115,7 +122,7 @@ impl VaultPath {
         }
     }
 
-    /// Whether every system accepts its last name. Vaults travel: what Windows or Android refuse is lost on the way.
+    /// Whether every system accepts its file name. Vaults are synced: names that Windows or Android refuse get lost.
     pub(crate) fn has_portable_name(&self) -> bool {
         let name = self.name();
         let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
@@ -129,8 +136,8 @@ impl VaultPath {
             && !name.contains(['*', '"', '<', '>', ':', '|', '?'])
     }
 
-    /// Whether its last name has the form in which Windows shortens others (`NOTEBO~1.MD`), so that there it may be the
-    /// second name of another file.
+    /// Whether its file name has the form of Windows short names (`NOTEBO~1.MD`), which there may be the second name of
+    /// another file.
     fn has_short_name(&self) -> bool {
         let (stem, ending) = self.name().rsplit_once('.').unwrap_or((self.name(), ""));
         let is_number = |number: &str| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());
@@ -138,13 +145,13 @@ impl VaultPath {
         numbered && stem.chars().count() <= 8 && ending.chars().count() <= 3
     }
 
-    /// Obsidian neither shows nor indexes what has a dot in front, and settings and history live there.
+    /// Obsidian neither shows nor indexes names that start with a dot; settings and history are stored there.
     pub fn is_hidden(&self) -> bool {
         self.names().any(|name| name.starts_with('.'))
     }
 }
 
-/// `C:` and the like. On Windows also `C:x`, which would be taken from that drive; elsewhere it is a name.
+/// `C:` and the like. On Windows also `C:x`, which would refer to that drive; elsewhere it is a name.
 fn is_drive(name: &str) -> bool {
     let is_whole = cfg!(windows) || name.len() == 2;
     is_whole && matches!(name.as_bytes(), [letter, b':', ..] if letter.is_ascii_alphabetic())
@@ -175,7 +182,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_people_send_becomes_one_spelling() {
+    fn different_spellings_become_one_path() {
         for (given, expected) in [
             ("a.md", "a.md"),
             ("/a.md", "a.md"),
@@ -192,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_leave_the_vault_is_refused() {
+    fn paths_that_could_leave_the_vault_are_refused() {
         for (given, error) in [
             ("", PathError::Empty),
             ("/", PathError::Empty),
@@ -212,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn what_some_system_refuses_is_not_portable() {
+    fn names_that_some_system_refuses_are_not_portable() {
         for (name, portable) in [
             ("a.md", true),
             ("Größe – 石 (1) [x] #2.md", true),

@@ -1,14 +1,15 @@
+//! A fair queue whose waiters can give up.
+
 use std::{collections::VecDeque, time::Duration};
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
 
-/// How often somebody who waits is asked whether to go on waiting.
+/// How often a waiter checks whether to keep waiting.
 const STILL_WAITING: Duration = Duration::from_millis(5);
 
-/// Waits for a lock as long as it is told to. Not simply waited for: whoever holds it may wait for a disk that never
-/// answers.
+/// Waits for a lock while allowed. Not a plain wait: the holder may be waiting for a disk that never responds.
 pub fn lock<'m, T>(mutex: &'m Mutex<T>, go_on: &dyn Fn() -> bool) -> Option<MutexGuard<'m, T>> {
-    // One that is free is had without being asked.
+    // A free lock is taken without checking.
     let mut held = mutex.try_lock();
     while held.is_none() && go_on() {
         held = mutex.try_lock_for(STILL_WAITING);
@@ -16,7 +17,7 @@ pub fn lock<'m, T>(mutex: &'m Mutex<T>, go_on: &dyn Fn() -> bool) -> Option<Mute
     held
 }
 
-/// A line of those who wait: whoever came first goes first.
+/// A queue of waiters, first come, first served.
 #[derive(Debug, Default)]
 pub(crate) struct FairQueue {
     line: Mutex<WaitingLine>,
@@ -29,7 +30,7 @@ struct WaitingLine {
     waiting: VecDeque<u64>,
 }
 
-/// Somebody's place in the line; who is first stays so until this goes.
+/// A place in the queue; the first stays first until it is dropped.
 #[derive(Debug)]
 pub(crate) struct QueueTicket<'q> {
     queue: &'q FairQueue,
@@ -37,7 +38,7 @@ pub(crate) struct QueueTicket<'q> {
 }
 
 impl FairQueue {
-    /// Waits to be the first, as long as it is told to.
+    /// Waits to be first, while allowed.
     pub(crate) fn wait(&self, go_on: &dyn Fn() -> bool) -> Option<QueueTicket<'_>> {
         let mut line = self.line();
         let ticket = line.next;
@@ -46,7 +47,7 @@ impl FairQueue {
         let place = QueueTicket { queue: self, ticket };
         while line.waiting.front() != Some(&ticket) {
             if !go_on() {
-                // Whoever gives up the place has to look at the line.
+                // Leaving the queue has to wake the others.
                 drop(line);
                 return None;
             }
@@ -69,12 +70,13 @@ impl Drop for QueueTicket<'_> {
 
 #[cfg(test)]
 mod tests {
-    use std::{sync::Arc, thread, time::Instant};
+    use std::{sync::Arc, thread};
 
     use super::*;
+    use crate::ElapsedTime;
 
     #[test]
-    fn whoever_came_first_goes_first() {
+    fn waiters_are_served_in_order_of_arrival() {
         let queue = Arc::new(FairQueue::default());
         let first = queue.wait(&|| true).unwrap();
         let order = Arc::new(Mutex::new(Vec::new()));
@@ -90,19 +92,19 @@ mod tests {
                 thread::yield_now();
             }
         }
-        assert!(queue.wait(&|| false).is_none(), "nobody waits who is told not to");
+        assert!(queue.wait(&|| false).is_none(), "a waiter that may not wait gives up");
         drop(first);
         others.into_iter().for_each(|other| other.join().unwrap());
         assert_eq!(*order.lock(), [0, 1, 2, 3, 4]);
     }
 
     #[test]
-    fn whoever_gives_up_keeps_nobody_waiting() {
+    fn a_waiter_that_gives_up_blocks_no_other() {
         let queue = Arc::new(FairQueue::default());
         let first = queue.wait(&|| true).unwrap();
         let line = Arc::clone(&queue);
         let impatient = thread::spawn(move || {
-            let started = Instant::now();
+            let started = ElapsedTime::start();
             line.wait(&|| started.elapsed() < Duration::from_millis(20)).is_none()
         });
         assert!(impatient.join().unwrap());

@@ -1,8 +1,8 @@
-//! A vault in a folder of this machine, and everything else that touches its disk. Everything here takes a [`VaultPath`]
-//! or a place that the owner configured.
+//! A vault in a folder of this machine, and everything else that touches its disk. Everything here takes a
+//! [`VaultPath`] or a place that the owner configured.
 //!
-//! How a change gets onto the disk is in [`commit`]; what it writes down first in [`ledger`]; the steps it is made of in
-//! [`steps`]. None of these are known outside.
+//! How a change gets onto the disk is in [`commit`], its journal in [`ledger`], the file operations in [`steps`]. None
+//! of these are visible outside.
 
 #![expect(clippy::disallowed_methods, reason = "the one room with a door to the disk")]
 

@@ -1,5 +1,5 @@
 //! What may be read and changed of a vault, decided by the path alone: the answer is the same whether or not anything
-//! is there.
+//! exists there.
 
 mod alike;
 mod excluded;
@@ -30,15 +30,14 @@ pub use prefix::{PathPrefix, ScopeError};
 pub use rules::{RuleProblem, RulesError};
 pub use unmatched::UnmatchedRule;
 
-/// Which part of a vault a caller may read and which it may change: what is configured, and what the rule files in the
-/// vault say.
+/// Which part of a vault a caller may read and which it may change: the configuration, and the rule files in the vault.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
     policy: Arc<Policy>,
-    /// What a caller is granted of that, where it is not all.
+    /// What a caller is granted of that, if not all.
     grant: Option<Arc<Policy>>,
     rules: VaultRules,
-    /// What other vaults close that lie in folders of this one.
+    /// What other vaults inside folders of this one close.
     inner: Arc<[InnerScope]>,
 }
 
@@ -51,27 +50,27 @@ pub enum PathDenied {
     OutsideWritePaths {
         allowed: Vec<PathPrefix>,
     },
-    /// The rule itself stays untold.
+    /// The rule itself is not revealed.
     InDenyPaths,
     /// No `allow` pattern of the vault covers it.
     NotAllowed {
         allowed: Vec<String>,
     },
-    /// A `deny` pattern of the vault covers it. Which one stays untold.
+    /// A `deny` pattern of the vault covers it. Which one is not revealed.
     Forbidden,
-    /// `.obsidian`, `.git`, `.trash` and every other name with a dot in front.
+    /// `.obsidian`, `.git`, `.trash` and every other name that starts with a dot.
     Hidden,
     ReadOnly,
-    /// No part of the vault, for anybody. To a reader it is not there.
+    /// Not part of the vault. To a reader it does not exist.
     Ignored,
-    /// Nobody may change it, not even if a person agrees.
+    /// It may never be changed, not even with approval.
     Protected,
 }
 
-/// What the rule files of a vault do, without saying to what.
+/// What the rule files of a vault do, without naming paths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RulesInForce {
-    /// Some paths are no part of the vault.
+    /// Some paths are not part of the vault.
     pub ignore: bool,
     /// Some files may not be changed.
     pub protect: bool,
@@ -90,18 +89,18 @@ impl Scope {
         self.may_see(path, PathWanted::Anything)
     }
 
-    /// The same scope for a caller who is granted no more than this policy opens.
+    /// The same scope for a caller that is granted no more than this policy opens.
     pub fn narrowed(&self, grant: Arc<Policy>) -> Self {
         Self { grant: Some(grant), ..self.clone() }
     }
 
-    /// What is open has to be opened by each of them. The grant comes first, so that a caller outside its own folders is
-    /// told of those and learns nothing of the server's.
+    /// A path has to be opened by each of them. The grant comes first, so that a caller outside its own folders is told
+    /// of those and learns nothing of the server's.
     fn policies(&self) -> impl Iterator<Item = &Policy> {
         self.grant.as_deref().into_iter().chain([&*self.policy])
     }
 
-    /// Why something is closed, in the words of the caller's own grant: what the server opens to others stays untold.
+    /// Why something is closed, in terms of the caller's own grant: what the server opens to others is not revealed.
     fn in_own_words(&self, denied: PathDenied) -> PathDenied {
         let Some(grant) = &self.grant else { return denied };
         match denied {
@@ -117,19 +116,19 @@ impl Scope {
         }
     }
 
-    /// Whether nothing is closed but what no index holds: hidden files and the folders to skip.
+    /// Whether nothing is closed except what no index contains: hidden files and the folders to skip.
     pub fn shows_all_of_the_index(&self) -> bool {
         self.policies().all(|policy| policy.read.is_none() && !policy.closes_some())
             && self.rules.ignore_nothing()
             && self.inner.iter().all(InnerScope::shows_all)
     }
 
-    /// What the rule files of the vault take away, if anything.
+    /// What the rule files of the vault restrict, if anything.
     pub fn rules_in_force(&self) -> RulesInForce {
         RulesInForce { ignore: !self.rules.ignore_nothing(), protect: !self.rules.protect_nothing() }
     }
 
-    /// Whether what a folder holds may be listed. What is listed has to be asked about one by one.
+    /// Whether the contents of a folder may be listed. Each entry has to be checked separately.
     pub fn may_enter(&self, folder: &VaultPath) -> Result<(), PathDenied> {
         self.may_see(folder, PathWanted::Folder)
     }
@@ -142,9 +141,9 @@ impl Scope {
         if self.rules.protect(&folded) { Err(PathDenied::Protected) } else { Ok(()) }
     }
 
-    /// Whether a file that the caller may not know of could be where a folder is to be made. Then nothing is made below it,
-    /// be one there or not. Names without an ending are taken for folders: otherwise no folder could be made where only
-    /// `*.md` is open.
+    /// Whether a file that the caller may not know of could be where a folder is to be created. Then nothing is created
+    /// below it, whether or not it exists. Names without an extension are taken for folders: otherwise no folder could
+    /// be created where only `*.md` is open.
     pub fn may_hide_file(&self, folder: &VaultPath) -> bool {
         folder.name().contains('.') && self.may_read(folder).is_err()
     }

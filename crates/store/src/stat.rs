@@ -1,3 +1,5 @@
+//! File metadata, and the result of a walk.
+
 use std::{
     ops::Range,
     sync::{
@@ -9,13 +11,13 @@ use std::{
 
 use crate::VaultPath;
 
-/// What tells one state of a file from another without reading it.
+/// Distinguishes states of a file without reading it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileStamp {
     pub size: u64,
     /// In nanoseconds since 1970, as are the others.
     pub modified: i64,
-    /// Where a system keeps it: moves with every change, also one that sets the other time back.
+    /// If the system keeps it: changes with every modification, even if the other time is set back.
     pub changed: i64,
     pub inode: u64,
 }
@@ -26,7 +28,7 @@ pub struct FileStat {
     pub created: Option<i64>,
 }
 
-/// Clocks of file systems tick between every nanosecond and every two seconds.
+/// File system clocks tick between every nanosecond and every two seconds.
 const COARSEST_TICK: i64 = 2_000_000_000;
 
 impl FileStamp {
@@ -53,9 +55,9 @@ pub struct WalkedFolder {
     pub files: Vec<(VaultPath, FileStat)>,
     /// In path order.
     pub folders: Vec<VaultPath>,
-    /// What was read on the way, in buffers that many share.
+    /// Contents that were read on the way, in shared buffers.
     pub texts: Vec<(VaultPath, Arc<Vec<u8>>, Range<usize>)>,
-    /// It was called off, so this is not everything.
+    /// It was cancelled, so this is incomplete.
     pub stopped: bool,
 }
 
@@ -71,13 +73,13 @@ impl TextRoom {
         Self { max_file_bytes, left: AtomicU64::new(left) }
     }
 
-    /// Takes room for so many bytes, if there is enough.
+    /// Reserves this many bytes, if there is enough room.
     pub(crate) fn take(&self, bytes: u64) -> bool {
         self.left.try_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(bytes)).is_ok()
     }
 }
 
-/// Nanoseconds since 1970; times beyond the years 1677 and 2262 are taken for the nearest that fits.
+/// Nanoseconds since 1970; times before 1677 or after 2262 are clamped.
 pub(crate) fn nanoseconds(time: SystemTime) -> i64 {
     let clamped = |duration: Duration| i64::try_from(duration.as_nanos()).unwrap_or(i64::MAX);
     match time.duration_since(UNIX_EPOCH) {

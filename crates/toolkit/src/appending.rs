@@ -1,16 +1,16 @@
-//! Text at the end of a note. A block id counts only at the end of its block, so a line right behind it would take it away.
+//! Text at the end of a note. A block id counts only at the end of its block, so text right after it would break it.
 
 use lapidary_note::{Document, EditError, EditResult};
 use lapidary_operation::quote::quoted;
 
 pub struct AppendedText {
     pub document: Document,
-    /// What happened besides.
+    /// The side effect, if any.
     pub notice: Option<String>,
 }
 
-/// Adds text with `add`, behind a blank line where the last block would lose its id without one. What is not added in
-/// whole lines is added as it is.
+/// Appends text with `add`, after a blank line if the last block would otherwise lose its id. Text that is not added as
+/// whole lines is added unchanged.
 pub fn appended(
     document: &Document,
     content: &str,
@@ -23,7 +23,7 @@ pub fn appended(
     if whole_lines {
         let apart = add(&format!("\n{content}"))?.document;
         if lost_id(document, &apart).is_none() {
-            let notice = format!("A blank line was put before the text, so that {shown} stays the id of its block.");
+            let notice = format!("A blank line was added before the text so that {shown} remains the id of its block.");
             return Ok(AppendedText { document: apart, notice: Some(notice) });
         }
     }
@@ -33,7 +33,7 @@ pub fn appended(
     })
 }
 
-/// The id at the end of a text that names a block no more.
+/// The id at the end of a text that no longer names a block.
 fn lost_id(before: &Document, after: &Document) -> Option<String> {
     let note = before.note();
     let last = note.blocks.iter().find(|block| block.marker.end == before.shown().trim_end().len())?;

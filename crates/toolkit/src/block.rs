@@ -1,3 +1,5 @@
+//! Finding blocks by id.
+
 use lapidary_note::{Block, BlockKind, ContentHash, Document, Note, whole_lines};
 use lapidary_operation::{BlockCandidate, PartCandidates, Reason, bug, clipped};
 use lapidary_vault::VaultPath;
@@ -6,36 +8,36 @@ use serde::{Deserialize, Serialize};
 
 use crate::{heading::missing, place::LineColumns};
 
-/// Which block of a note is meant.
+/// Names a block of a note.
 #[derive(Deserialize, JsonSchema)]
 pub struct BlockInput {
     /// With or without the `^`.
     #[serde(rename = "blockId")]
     #[schemars(length(min = 1))]
     id: String,
-    /// A line of the one that is meant, if several have this id.
+    /// A line within the block, if several have this id.
     #[serde(default)]
     #[schemars(range(min = 1))]
     line: Option<usize>,
 }
 
-/// A block with the lines it takes.
+/// A block with its lines.
 pub struct FoundBlock<'n> {
     pub block: &'n Block,
-    /// Where its id stands.
+    /// The line of its id.
     pub line: usize,
     pub start_line: usize,
     pub end_line: usize,
 }
 
 impl FoundBlock<'_> {
-    /// Whole lines, its id included: what the hash of a block is taken over.
+    /// Whole lines, including its id: the range that a block's hash covers.
     pub fn span(&self, note: &Note<'_>) -> std::ops::Range<usize> {
         block_span(note, self.block)
     }
 }
 
-/// Blank lines around a block are no part of it.
+/// Blank lines around a block are not part of it.
 fn block_span(note: &Note<'_>, block: &Block) -> std::ops::Range<usize> {
     let own = note.text.get(block.span.clone()).unwrap_or_default();
     let start = block.span.start + own.len() - own.trim_start_matches('\n').len();
@@ -43,13 +45,13 @@ fn block_span(note: &Note<'_>, block: &Block) -> std::ops::Range<usize> {
     whole_lines(note.text, start.min(block.marker.start)..end)
 }
 
-/// The hash of the block with this id that begins at a place or behind it, which the next edit can expect.
+/// The hash of the first block with this id at or after a place, which the next edit can expect.
 pub fn hash_after_edit(document: &Document, id: &str, start: usize) -> Result<String, Reason> {
     let note = document.note();
     let mut named = note.blocks.iter().filter(|block| block.id.eq_ignore_ascii_case(id));
     let found = named.clone().find(|block| block.span.start >= start).or_else(|| named.next_back());
     let hash = found.and_then(|block| document.hash_of(block_span(&note, block)));
-    hash.map(|hash| hash.to_string()).ok_or_else(|| bug!("no block with the id is there after the edit"))
+    hash.map(|hash| hash.to_string()).ok_or_else(|| bug!("no block has the id after the edit"))
 }
 
 impl BlockInput {
@@ -100,7 +102,7 @@ impl BlockInput {
     }
 }
 
-/// The words of the file tools for what a block is.
+/// The file tools' names for kinds of blocks.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum StructuralType {

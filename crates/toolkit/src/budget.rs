@@ -1,18 +1,20 @@
-use std::time::{Duration, Instant};
+//! The budget of a call: files, bytes and time.
+
+use std::time::Duration;
 
 use lapidary_operation::{Cancel, Context};
-use lapidary_vault::ScanStop;
+use lapidary_vault::{ElapsedTime, ScanStop};
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// Where 0 is no limit and what is not given is the server's own.
+/// 0 means no limit; omitted values default to the server's own.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct BudgetInput {
-    /// Notes to look through.
+    /// Notes to scan.
     #[serde(default)]
     max_files_scanned: Option<u64>,
-    /// Bytes of text to look through.
+    /// Bytes of text to scan.
     #[serde(default)]
     max_bytes_read: Option<u64>,
     /// Time to take.
@@ -20,10 +22,10 @@ pub struct BudgetInput {
     deadline_ms: Option<u64>,
 }
 
-/// Where the arguments of a tool with a budget say how long a call may take.
+/// Where the arguments of a tool with a budget set the time limit of a call.
 pub const DEADLINE: &str = "/_budget/deadlineMs";
 
-/// How much may be asked for at once, where 0 is any number.
+/// How many operations may be sent at once; 0 means any number.
 #[derive(Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OperationsInput {
@@ -32,7 +34,7 @@ pub struct OperationsInput {
 }
 
 impl OperationsInput {
-    /// What a call says of itself goes before the server's own, in either direction.
+    /// The call's own value overrides the server's, in either direction.
     pub fn limit(&self, context: &Context<'_>) -> Option<u64> {
         Some(self.max_bulk_ops.unwrap_or(context.scan.max_operations)).filter(|limit| *limit != 0)
     }
@@ -42,7 +44,8 @@ impl OperationsInput {
 pub struct BudgetLimits {
     pub files: Option<usize>,
     pub bytes: Option<u64>,
-    until: Option<Instant>,
+    started: ElapsedTime,
+    allowed: Duration,
 }
 
 impl BudgetLimits {
@@ -51,26 +54,27 @@ impl BudgetLimits {
         let own = |given: fn(&BudgetInput) -> Option<u64>| budget.and_then(given);
         let files = unless_zero(own(|budget| budget.max_files_scanned).unwrap_or(context.scan.max_files));
         let asked = own(|budget| budget.deadline_ms).and_then(unless_zero).map(Duration::from_millis);
-        // What was found until then is worth more than a call that is cut off.
+        // Partial results are worth more than a call that is cut off.
         let left = context.cancel.left();
         Self {
             files: files.map(|files| usize::try_from(files).unwrap_or(usize::MAX)),
             bytes: unless_zero(own(|budget| budget.max_bytes_read).unwrap_or(context.scan.max_bytes)),
-            until: Instant::now().checked_add(asked.map_or(left, |asked| asked.min(left))),
+            started: ElapsedTime::start(),
+            allowed: asked.map_or(left, |asked| asked.min(left)),
         }
     }
 
-    /// Whether to stop, and why. However little is allowed, the first file is looked at: whoever goes on where a call
-    /// stopped must get on.
+    /// Whether to stop, and why. The first file is always scanned, however small the budget, so that a continued call
+    /// makes progress.
     pub fn stop_after(&self, files: usize, cancel: &Cancel) -> Option<ScanStop> {
         self.stop(cancel).filter(|stop| files > 0 || *stop == ScanStop::Cancelled)
     }
 
     pub fn stop(&self, cancel: &Cancel) -> Option<ScanStop> {
-        match self.until {
-            _ if cancel.check().is_err() => Some(ScanStop::Cancelled),
-            Some(until) if Instant::now() >= until => Some(ScanStop::Deadline),
-            _ => None,
+        match () {
+            () if cancel.check().is_err() => Some(ScanStop::Cancelled),
+            () if self.started.elapsed() >= self.allowed => Some(ScanStop::Deadline),
+            () => None,
         }
     }
 }

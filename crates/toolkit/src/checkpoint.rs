@@ -1,7 +1,9 @@
+//! Finding checkpoints and their files.
+
 use lapidary_operation::{Reason, clipped};
 use lapidary_vault::{Checkpoint, CheckpointError, VaultPath, View, store::EntryRecord};
 
-/// The checkpoint that a caller means.
+/// The checkpoint that a caller refers to.
 pub fn find(view: &View, given: &str) -> Result<Checkpoint, Reason> {
     view.checkpoint(given.trim()).map_err(|error| refusal(given, error))
 }
@@ -14,7 +16,7 @@ pub fn refusal(given: &str, error: CheckpointError) -> Reason {
     }
 }
 
-/// Its files, each once: one that was moved stands under its old path.
+/// Its files, each once: a moved one is listed under its old path.
 pub fn files(checkpoint: &Checkpoint) -> impl Iterator<Item = &EntryRecord> {
     let came_by_move = |entry: &EntryRecord| {
         let is_target = |other: &EntryRecord| other.moved_to.as_ref() == Some(&entry.path);
@@ -23,7 +25,7 @@ pub fn files(checkpoint: &Checkpoint) -> impl Iterator<Item = &EntryRecord> {
     checkpoint.entries.iter().filter(move |entry| !came_by_move(entry))
 }
 
-/// What a checkpoint knows of one file, which may be named by the path that the change gave it.
+/// What a checkpoint records about one file, which may be named by its path after the change.
 pub fn entry_of<'c>(checkpoint: &'c Checkpoint, path: &VaultPath) -> Result<&'c EntryRecord, Reason> {
     let entries = &checkpoint.entries;
     let there =
@@ -38,7 +40,7 @@ pub fn entry_of<'c>(checkpoint: &'c Checkpoint, path: &VaultPath) -> Result<&'c 
     })
 }
 
-/// What a file held before the change.
+/// The content of a file before the change.
 pub fn content(view: &View, checkpoint: &Checkpoint, entry: &EntryRecord) -> Result<Option<Vec<u8>>, Reason> {
     if entry.before.is_none() {
         return Ok(None);

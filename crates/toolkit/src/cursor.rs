@@ -1,8 +1,10 @@
+//! Cursors of paged lists.
+
 use lapidary_operation::{Reason, clipped};
 use serde::{Deserialize, Serialize};
 
-/// Where in a list a page begins, and how long it is. It goes to the client and back as base64url of JSON, as the note
-/// tools have always written it.
+/// Where in a list a page starts, and how long it is. It is sent to the client and back as base64url of JSON, the
+/// format that the note tools have always used.
 #[derive(Clone, Copy, Debug, Deserialize, PartialEq, Eq, Serialize)]
 pub struct PageCursor {
     pub offset: usize,
@@ -48,7 +50,7 @@ fn decoded(text: &str) -> Option<Vec<u8>> {
             bits |= u32::try_from(value).ok()? << (18 - 6 * at);
         }
         let [_, whole @ ..] = bits.to_be_bytes();
-        // One letter alone is less than a byte.
+        // A single letter is less than a byte.
         bytes.extend(whole.get(..group.len().checked_sub(1).filter(|length| *length > 0)?)?);
     }
     Some(bytes)
@@ -61,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn cursors_look_as_they_always_did() {
+    fn cursors_keep_their_format() {
         let cursor = PageCursor { offset: 50, limit: 50 };
         assert_eq!(cursor.written(), "eyJvZmZzZXQiOjUwLCJsaW1pdCI6NTB9");
         assert_eq!(PageCursor::parse(Some(&cursor.written())), Ok(cursor));

@@ -24,7 +24,7 @@ use crate::{
 const PATTERN: &str = "pattern";
 pub const EXPECTED_HASHES: &str = "expected_hashes";
 
-/// What is looked for, and what comes in its place.
+/// The pattern, and its replacement.
 pub struct TextExpression {
     replacer: Replacer,
     written: String,
@@ -43,7 +43,7 @@ pub struct ReplacedFile {
 }
 
 impl ReplacedFile {
-    /// Exactly this content is replaced: whoever saw the diff agreed to no other.
+    /// Exactly this content is replaced: the approved diff showed no other.
     pub fn change(&self) -> Change {
         Change::Write {
             path: self.path.clone(),
@@ -54,19 +54,19 @@ impl ReplacedFile {
     }
 }
 
-/// What was found.
+/// The matches.
 #[derive(Default)]
 pub struct ExpressionMatches {
     pub replaced: Vec<ReplacedFile>,
     pub left: Vec<(VaultPath, Reason)>,
-    /// How many files were looked through.
+    /// How many files were searched.
     pub scanned: usize,
-    /// The number of the first file that was not, if the search was cut short.
+    /// The number of the first file that was not searched, if the search was cut short.
     pub next: Option<usize>,
 }
 
 impl ExpressionMatches {
-    /// How many matches are replaced in all.
+    /// How many matches are replaced in total.
     pub fn count(&self) -> usize {
         self.replaced.iter().map(|replaced| replaced.count).sum()
     }
@@ -78,12 +78,12 @@ pub struct ExpressionFiles<'s> {
     pub offset: usize,
     pub expected: &'s BTreeMap<String, String>,
     pub budget: Option<&'s BudgetInput>,
-    /// So many, whatever the budget says.
+    /// This many, regardless of the budget.
     pub exactly: Option<usize>,
 }
 
 const TIME_IS_UP: &str = "the time was up before one file was searched";
-/// Longer lists help nobody.
+/// Longer lists are not useful.
 const MOST_LEFT: usize = 100;
 
 impl TextExpression {
@@ -102,11 +102,11 @@ impl TextExpression {
                 'i' => read.ignore_case = true,
                 'm' => read.multi_line = true,
                 's' => read.dot_all = true,
-                // Text is Unicode anyway.
+                // Text is always Unicode.
                 'u' => {}
                 _ => {
                     let problem = Prose::ours(format_args!(
-                        "has {}, and only `g`, `i`, `m`, `s` and `u` are known",
+                        "has {}; only `g`, `i`, `m`, `s` and `u` are allowed",
                         quoted(flag.encode_utf8(&mut [0; 4]))
                     ));
                     return Err(Reason::bad_argument(tool, "flags", problem));
@@ -124,7 +124,7 @@ impl TextExpression {
         })
     }
 
-    /// The file with every match replaced, and how many there were; nothing if there was none.
+    /// The file with every match replaced, and their number; `None` if there was none.
     fn replaced(
         &self,
         path: &VaultPath,
@@ -187,7 +187,7 @@ pub fn in_file(
     Ok(ExpressionMatches { replaced, scanned: 1, ..ExpressionMatches::default() })
 }
 
-/// The same in all files that a pattern names, in path order, as far as the budget goes.
+/// The same in all files that match a pattern, in path order, as far as the budget goes.
 pub fn in_files(
     tool: &str,
     context: &Context<'_>,
@@ -203,10 +203,7 @@ pub fn in_files(
         files.iter().map(|entry| entry.path()).filter(|path| glob.matches(path.as_str())).collect();
     let known: BTreeSet<&VaultPath> = paths.iter().copied().collect();
     if let Some(other) = expected.keys().find(|expected| !known.contains(expected)) {
-        let problem = Prose::ours(format_args!(
-            "names {}, which is not among the files that `glob` names",
-            quoted(other.as_str())
-        ));
+        let problem = Prose::ours(format_args!("names {}, which `glob` does not match", quoted(other.as_str())));
         return Err(Reason::bad_argument(tool, EXPECTED_HASHES, problem));
     }
     let (mut found, mut bytes, mut stopped) = (ExpressionMatches::default(), 0, None);
@@ -214,7 +211,7 @@ pub fn in_files(
         if sources.exactly.is_some_and(|most| found.scanned >= most) {
             break;
         }
-        // A proposal that was agreed to is carried out as it was shown.
+        // An approved proposal is carried out as it was shown.
         let in_any_case = sources.exactly.is_some() || found.scanned == 0;
         let seen = if in_any_case { 0 } else { found.scanned };
         let stop = || limits.stop_after(seen, context.cancel);
@@ -225,7 +222,7 @@ pub fn in_files(
             stopped = stopped.or(Some(ScanStop::Budget));
         }
         if stopped.is_none() {
-            // One that is gone since the vault was looked through has nothing to replace.
+            // A file that has disappeared since the scan has nothing to replace.
             if let Some(before) = reading::read_if_there(view, path)? {
                 hash::check(path, EXPECTED_HASHES, expected.get(path), Some(&before))?;
                 bytes += before.content.len() as u64;
@@ -238,7 +235,7 @@ pub fn in_files(
                         Err(_) if found.scanned > 0 && sources.exactly.is_none() => stopped = Some(ScanStop::Budget),
                         Err(reason) => return Err(reason),
                     },
-                    // What is binary has no text, and nobody meant it.
+                    // Binary files have no text and are skipped silently.
                     Err(SearchFailure::Refused(Reason::NotText { valid_up_to: None, .. })) => {}
                     Err(SearchFailure::Refused(reason)) if found.left.len() < MOST_LEFT => {
                         found.left.push((path.clone(), reason))
@@ -289,7 +286,7 @@ fn expectations(
     Ok(expected)
 }
 
-/// As the text is shown in which it is looked for.
+/// In the form in which the searched text is shown.
 fn plain(given: &str) -> String {
     given.replace("\r\n", "\n")
 }

@@ -1,3 +1,5 @@
+//! The common part of file tools that write.
+
 use std::{ops::Range, sync::Arc};
 
 use lapidary_note::{Document, EditError, FileContent, PropertyError};
@@ -16,7 +18,7 @@ use crate::{
     reading,
 };
 
-/// Which file of the vault is changed, and under which conditions: what all writers of the file tools take.
+/// The file to change, and under which conditions: common to all writing file tools.
 #[derive(Deserialize, JsonSchema)]
 pub struct FileInput {
     /// Path or name.
@@ -29,7 +31,7 @@ pub struct FileInput {
     pub dry_run: bool,
 }
 
-/// What all writers of the file tools answer.
+/// The answer common to all writing file tools.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FileWritten {
@@ -44,7 +46,7 @@ pub struct FileWritten {
 }
 
 impl FileWritten {
-    /// What became of the file, in a line, and the hash that the next change can expect.
+    /// The result for the file in one line, and the hash that the next change can expect.
     pub fn text(&self, done: &str) -> String {
         let Self { file, changed, content_hash, dry_run, .. } = self;
         let file = quoted(file);
@@ -55,20 +57,20 @@ impl FileWritten {
         }
     }
 
-    /// The same with the hash of the part that was changed.
+    /// The same with the hash of the changed part.
     pub fn text_of_part(&self, done: &str, part: FilePart, hash: &str) -> String {
         format!("{}, {} {}", self.text(done), part.name(), hash::digits(hash))
     }
 }
 
 impl FileMade {
-    /// `done` is the word for a file that was there.
+    /// `done` is the word for an existing file.
     pub fn text(&self, done: &str) -> String {
         self.written.text(if self.created { "created" } else { done })
     }
 }
 
-/// What those answer that can also make the file.
+/// The answer of tools that can also create the file.
 #[derive(Serialize, JsonSchema)]
 pub struct FileMade {
     #[serde(flatten)]
@@ -80,7 +82,7 @@ pub struct FileMade {
 
 pub const EXPECTED_CONTENT: &str = "expected_content_hash";
 
-/// A file that is there and is about to be changed.
+/// An existing file that is about to be changed.
 pub struct FileEdit {
     edit: PendingEdit,
     pub before: Arc<File>,
@@ -88,7 +90,7 @@ pub struct FileEdit {
     input: FileInput,
 }
 
-/// Where a file shall be made.
+/// Where a file is to be created.
 pub struct FileCreation {
     edit: PendingEdit,
     input: FileInput,
@@ -101,7 +103,7 @@ pub enum EditTarget {
 }
 
 impl EditTarget {
-    /// Like [`FileEdit::begin`], for tools that can also make the file.
+    /// Like [`FileEdit::begin`], for tools that can also create the file.
     pub fn begin(tool: &'static str, context: &Context<'_>, view: &View, input: FileInput) -> Result<Self, Reason> {
         let path = reading::parse_path(&input.file)?;
         let expected = hash::expected(tool, EXPECTED_CONTENT, input.expected_content_hash.as_deref())?;
@@ -127,21 +129,21 @@ impl FileCreation {
         planned(self.edit, &self.input, content, lines, output)
     }
 
-    /// That there is nothing to change.
+    /// The refusal if there is nothing to change.
     pub fn missing(&self, context: &Context<'_>, view: &View) -> Reason {
         naming::missing(context, view, &self.edit.path).unwrap_or_else(|reason| reason)
     }
 }
 
 impl FileEdit {
-    /// Finds the file, by whatever name it is called, and compares it with the one that the caller expects.
+    /// Finds the file by any of its names and compares it with the one that the caller expects.
     pub fn begin(tool: &'static str, context: &Context<'_>, view: &View, input: FileInput) -> Result<Self, Reason> {
-        // A file that is missing is said to be missing, whatever was expected of it.
+        // A missing file is reported as missing, regardless of the expected hash.
         let NamedFile { path, file, .. } = naming::find(context, view, &input.file)?;
         Self::of(tool, context, input, path, file)
     }
 
-    /// The same for a call that deletes the file: only its exact path will do.
+    /// The same for a call that deletes the file: only its exact path is accepted.
     pub fn begin_exactly(
         tool: &'static str,
         context: &Context<'_>,
@@ -170,18 +172,18 @@ impl FileEdit {
         &self.edit.path
     }
 
-    /// The file as text. What is parsed of it is shared by all who ask.
+    /// The file as text. Its parse is shared by all callers.
     pub fn document(&self) -> Result<Document, Reason> {
-        let document = self.edit.document()?.ok_or_else(|| bug!("an edit of a file that is not there"))?;
+        let document = self.edit.document()?.ok_or_else(|| bug!("an edit of a missing file"))?;
         Ok(document.clone())
     }
 
-    /// Whether the caller named the whole file by its hash.
+    /// Whether the caller gave the hash of the whole file.
     pub fn is_expected(&self) -> bool {
         self.edit.is_expected()
     }
 
-    /// Refuses to go on if a part of the file is not the one the caller saw.
+    /// Refuses to continue if a part of the file is not the one that the caller saw.
     pub fn expect_part(
         &self,
         document: &Document,
@@ -190,7 +192,7 @@ impl FileEdit {
         span: Option<Range<usize>>,
     ) -> Result<(), Reason> {
         let expected = hash::expected(self.tool, part.argument(), Some(given))?
-            .ok_or_else(|| bug!("a hash that was given was not read"))?;
+            .ok_or_else(|| bug!("a given hash was not parsed"))?;
         let found = span.and_then(|span| document.hash_of(span));
         if found.is_some_and(|found| expected.matches(&found)) {
             return Ok(());
@@ -199,7 +201,7 @@ impl FileEdit {
         Err(Reason::StalePart { path, part, expected, found, current })
     }
 
-    /// That an argument does not fit what is in the file.
+    /// The refusal for an argument that does not fit the content of the file.
     pub fn bad_argument(&self, at: &str, problem: impl Into<Prose>) -> Reason {
         Reason::InvalidArguments {
             tool: self.tool.to_owned(),
@@ -211,13 +213,13 @@ impl FileEdit {
         refusal(&self.edit.path, error)
     }
 
-    /// The new document as a plan; the same bytes are no change.
+    /// The new document as a plan; identical bytes are not a change.
     pub fn plan<O>(self, document: &Document, output: impl FnOnce(FileWritten) -> O) -> ToolPlan<O> {
         let lines = document.line_count();
         planned(self.edit, &self.input, document.content().clone(), lines, output)
     }
 
-    /// The same for a whole new content.
+    /// The same for an entirely new content.
     pub fn plan_content<O>(self, content: FileContent, output: impl FnOnce(FileWritten) -> O) -> ToolPlan<O> {
         let lines = total_lines(&content);
         planned(self.edit, &self.input, content, lines, output)
@@ -249,12 +251,12 @@ pub fn total_lines(content: &FileContent) -> usize {
     Document::open(content.clone()).map_or(0, |document| document.line_count())
 }
 
-/// That an edit would make more of a file than a file may have.
+/// The refusal for an edit that would exceed the size limit of a file.
 pub(crate) fn too_large(path: VaultPath, bytes: usize, limit: usize) -> Reason {
     Reason::ResultTooLarge { path, bytes: bytes as u64, limit: limit as u64 }
 }
 
-/// Why an edit of a note was not made, as the caller hears it.
+/// Why an edit of a note was refused, for the caller.
 pub fn refusal(path: &VaultPath, error: EditError) -> Reason {
     let path = path.clone();
     match error {

@@ -1,8 +1,10 @@
+//! Finding folders.
+
 use lapidary_operation::{Reason, clipped, quote::quoted_path};
 use lapidary_query::nearest;
 use lapidary_vault::{PathError, ReadError, VaultPath, View, VisibleFiles};
 
-/// What is at a path where a caller looks for a folder. What it may not see is not there.
+/// What is at a path where a caller expects a folder. Entries that it may not see are treated as missing.
 pub enum FolderTarget {
     /// `None` is the vault itself.
     There(Option<VaultPath>),
@@ -14,7 +16,7 @@ pub enum FolderTarget {
 }
 
 impl FolderTarget {
-    /// A path that is closed by its name is refused before anything is looked up.
+    /// A path that is closed by its name is refused before any lookup.
     pub fn find(view: &View, files: &VisibleFiles, given: &str) -> Result<Self, Reason> {
         let path = match VaultPath::parse(given) {
             Ok(path) => path,
@@ -42,7 +44,7 @@ impl FolderTarget {
         }
     }
 
-    /// For tools that find nothing where nothing is; what they say of it.
+    /// For tools that return an empty result for a missing folder, with a notice.
     pub fn or_nothing(self) -> Result<Option<VaultPath>, String> {
         match self {
             Self::There(folder) => Ok(folder),
@@ -55,7 +57,7 @@ impl FolderTarget {
     }
 }
 
-/// The folder that was probably meant by a path where none is: one that is written nearly so, or has its name elsewhere.
+/// The folder that a missing path probably means: one with a similar spelling, or with its name elsewhere.
 pub fn near(files: &VisibleFiles, path: &VaultPath) -> Option<VaultPath> {
     let folders = || files.folders_below(None);
     let as_path = nearest(path.as_str(), folders().map(VaultPath::as_str));
@@ -65,7 +67,7 @@ pub fn near(files: &VisibleFiles, path: &VaultPath) -> Option<VaultPath> {
     })
 }
 
-/// A path as it reads from a folder above it.
+/// A path relative to a folder above it.
 pub fn relative<'p>(path: &'p str, folder: Option<&VaultPath>) -> &'p str {
     let from = folder.map_or(0, |folder| folder.as_str().len() + 1);
     path.get(from..).unwrap_or_default()

@@ -11,7 +11,7 @@ use crate::{
     properties::{self, NoteProperties},
 };
 
-/// The precondition of all that change properties.
+/// The precondition of all tools that change properties.
 #[derive(Deserialize, JsonSchema)]
 pub struct FrontmatterInput {
     /// The `frontmatterHash` of the note. Required if it has properties, unless `expected_content_hash` is given.
@@ -39,14 +39,13 @@ impl FrontmatterOutput {
 }
 
 impl FrontmatterInput {
-    /// Refuses to go on if the properties are not those the caller saw, or if it did not say which it saw.
+    /// Refuses to continue if the properties are not those that the caller saw, or if it did not say which it saw.
     pub fn check(&self, editing: &FileEdit, document: &Document) -> Result<(), Reason> {
         let block = document.frontmatter().map(|block| block.span);
         match (&self.expected_frontmatter_hash, block) {
             (Some(given), block) => editing.expect_part(document, FilePart::Frontmatter, given, block),
             (None, Some(_)) if !editing.is_expected() => {
-                let problem =
-                    "is required where a note has properties: the `frontmatterHash` that `frontmatter_get` gives";
+                let problem = "is required if a note has properties: the `frontmatterHash` from `frontmatter_get`";
                 Err(editing.bad_argument(FilePart::Frontmatter.argument(), problem))
             }
             (None, _) => Ok(()),
@@ -57,11 +56,11 @@ impl FrontmatterInput {
 /// One change of the properties.
 pub enum PropertyStep {
     Set(PropertyPath, YamlValue),
-    /// A map or list that is empty without it goes with it.
+    /// A map or list that this leaves empty is removed with it.
     Delete(PropertyPath),
 }
 
-/// Makes the changes of properties one on top of the other. What is not there need not be deleted.
+/// Applies changes of properties one after the other. Deleting a missing one is not an error.
 pub fn plan(editing: FileEdit, steps: &[PropertyStep]) -> Result<ToolPlan<FrontmatterOutput>, Reason> {
     let mut document = editing.document()?;
     for step in steps {
@@ -84,8 +83,8 @@ pub fn plan(editing: FileEdit, steps: &[PropertyStep]) -> Result<ToolPlan<Frontm
     Ok(editing.plan(&document, |written| FrontmatterOutput { written, frontmatter_hash }))
 }
 
-/// What a caller sent, as a property can hold it.
+/// A caller's value, in a form that a property can hold.
 pub fn value(editing: &FileEdit, argument: &str, given: &Json) -> Result<YamlValue, Reason> {
-    let problem = "holds a number that YAML cannot hold exactly; send it as a string";
+    let problem = "has a number that YAML cannot represent exactly; send it as a string";
     properties::from_json(given).ok_or_else(|| editing.bad_argument(argument, problem))
 }

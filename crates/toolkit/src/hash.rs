@@ -1,3 +1,5 @@
+//! Checking expected hashes.
+
 use lapidary_note::ExpectedHash;
 use lapidary_operation::Reason;
 use lapidary_vault::{File, VaultPath};
@@ -8,7 +10,7 @@ pub fn expected(tool: &str, argument: &str, given: Option<&str>) -> Result<Optio
     given.map(ExpectedHash::parse).transpose().map_err(refused)
 }
 
-/// Refuses to go on if the file is not the one the caller saw.
+/// Refuses to continue if the file is not the one that the caller saw.
 pub fn check(
     path: &VaultPath,
     argument: &'static str,
@@ -23,12 +25,12 @@ pub fn check(
     Err(Reason::Stale { path: path.clone(), argument, expected: expected.clone(), current })
 }
 
-/// Enough of a written hash to be sent back as an expected one.
+/// A prefix of a hash long enough to be sent back as the expected one.
 pub fn short(hash: &str) -> &str {
     hash.get(.."sha256:".len() + ExpectedHash::MIN_DIGITS).unwrap_or(hash)
 }
 
-/// The same without the name of the algorithm, for texts: a caller may send it like this.
+/// The same without the name of the algorithm, for texts: a caller may send it in this form.
 pub fn digits(hash: &str) -> &str {
     let digits = hash.strip_prefix("sha256:").unwrap_or(hash);
     digits.get(..ExpectedHash::MIN_DIGITS).unwrap_or(digits)

@@ -1,3 +1,5 @@
+//! Finding headings, and showing them with their hashes.
+
 use std::collections::HashMap;
 
 use lapidary_note::{ContentHash, Document, Heading, Note};
@@ -9,7 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{hash, place::LineColumns, section::MOST_NAMES};
 
-/// What stands between the parts of a path of headings.
+/// The separator in a heading path.
 pub const DELIMITER: &str = "::";
 
 /// A heading as the file tools show it.
@@ -22,17 +24,17 @@ pub struct HeadingOutput {
     pub level: u8,
     pub line: usize,
     pub end_line: usize,
-    /// Of the heading and everything below it, subsections included.
+    /// Of the heading and everything below it, including subsections.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub section_hash: Option<String>,
     children_count: usize,
-    /// The others that have the same path, 20 at most.
+    /// The others with the same path, at most 20.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     duplicate_of: Vec<String>,
 }
 
 impl HeadingOutput {
-    /// Where it is, its level, its path and the hash of its section.
+    /// Its line, level, path and section hash.
     pub fn text(&self) -> String {
         let marks = "#".repeat(usize::from(self.level));
         let hash = self.section_hash.as_deref().map_or_else(String::new, |hash| format!(" {}", hash::digits(hash)));
@@ -40,7 +42,7 @@ impl HeadingOutput {
     }
 }
 
-/// The headings of a note, ready to be shown.
+/// The headings of a note, prepared for output.
 pub struct NoteOutline<'n> {
     note: &'n Note<'n>,
     places: LineColumns<'n>,
@@ -51,23 +53,23 @@ pub struct NoteOutline<'n> {
     delimiter: &'n str,
 }
 
-/// Whoever needs more of them asks for the heading by its text.
+/// Callers that need more search for the heading by its text.
 const MOST_DUPLICATES: usize = 20;
-/// Of headings among which one has to be chosen.
+/// How many headings are offered as candidates.
 const MOST_CANDIDATES: usize = 100;
 
 /// How much of a hash is shown.
 #[derive(Clone, Copy, PartialEq)]
 pub enum HashLength {
     Whole,
-    /// What is enough to be sent back.
+    /// Enough digits to be sent back.
     Short,
 }
 
 impl<'n> NoteOutline<'n> {
     pub fn of(note: &'n Note<'n>, delimiter: &'n str) -> Self {
         let mut children = vec![0; note.headings.len()];
-        // A path is known by the one above it, so that long headings are not repeated for all that stand below them.
+        // A path refers to the one above it, so that long headings are not repeated for everything below them.
         let mut known: HashMap<(Option<usize>, &str), usize> = HashMap::new();
         let (mut path_of, mut with_path) = (Vec::with_capacity(note.headings.len()), Vec::<Vec<usize>>::new());
         for (index, heading) in note.headings.iter().enumerate() {
@@ -85,7 +87,7 @@ impl<'n> NoteOutline<'n> {
         Self { note, places: LineColumns::of(note.text), children, path_of, with_path, delimiter }
     }
 
-    /// One of the headings of the note. Refused where the paths of all that are shown become too much for an answer.
+    /// One of the headings of the note. Refused if the shown paths grow too large for an answer.
     pub fn show(
         &self,
         budget: &MemoryBudget,
@@ -126,13 +128,13 @@ fn id(index: usize) -> String {
     format!("h-{}", index + 1)
 }
 
-/// Which heading of a note is meant.
+/// Names a heading of a note.
 #[derive(Deserialize, JsonSchema)]
 pub struct HeadingInput {
     /// Its text, or its path: `Project::Tasks`.
     #[schemars(length(min = 1))]
     heading: String,
-    /// What stands between the parts of the path.
+    /// The separator in the path.
     #[serde(default = "delimiter")]
     #[schemars(length(min = 1))]
     delimiter: String,
@@ -140,7 +142,7 @@ pub struct HeadingInput {
     #[serde(default)]
     #[schemars(range(min = 1))]
     occurrence: Option<usize>,
-    /// The line of the one that is meant.
+    /// The line of the heading.
     #[serde(default)]
     #[schemars(range(min = 1))]
     line: Option<usize>,
@@ -151,7 +153,7 @@ fn delimiter() -> String {
 }
 
 impl HeadingInput {
-    /// Every heading that could be meant, in order.
+    /// Every matching heading, in order.
     fn all<'n>(&self, note: &'n Note<'_>) -> Vec<&'n Heading> {
         let mut all = note.headings_named(&self.heading, &self.delimiter);
         if let Some(line) = self.line {
@@ -161,7 +163,7 @@ impl HeadingInput {
         all
     }
 
-    /// Those of them that `occurrence` chooses.
+    /// Those that `occurrence` selects.
     pub fn chosen<'n>(&self, note: &'n Note<'_>) -> Vec<&'n Heading> {
         let all = self.all(note);
         match self.occurrence {
@@ -170,7 +172,7 @@ impl HeadingInput {
         }
     }
 
-    /// What to tell a caller whose heading is not in the note.
+    /// The notice if the heading is not in the note.
     pub fn none_found(&self, note: &Note<'_>) -> String {
         const SHOWN: usize = 5;
         let paths: Vec<String> = note
@@ -197,7 +199,7 @@ impl HeadingInput {
         &self.delimiter
     }
 
-    /// The one heading that is meant: a whole path goes before the end of another.
+    /// The one matching heading: a full path wins over the end of another.
     pub fn find<'n>(
         &self,
         path: &VaultPath,
@@ -232,7 +234,7 @@ impl HeadingInput {
     }
 }
 
-/// That a note has no such part, and which it has.
+/// The refusal if a note has no such part, with the parts it has.
 pub fn missing(
     path: &VaultPath,
     section_type: &'static str,
@@ -247,7 +249,7 @@ pub fn missing(
     }
 }
 
-/// The hash of the section whose heading stands on a line, which the next edit can expect.
+/// The hash of the section whose heading is on a line, which the next edit can expect.
 pub fn hash_after_edit(document: &Document, line: usize) -> Result<String, Reason> {
     let note = document.note();
     let section = note.heading_at_line(line).map(|heading| heading.section.clone());

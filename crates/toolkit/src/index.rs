@@ -1,24 +1,26 @@
+//! Access to the index for tools.
+
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lapidary_operation::{Context, Reason, WalkCost};
 use lapidary_vault::{FileEntry, View, VisibleFiles, VisibleNotes};
 
-/// The files of the vault, as far as the caller may see them.
+/// The files of the vault that the caller may see.
 pub fn files<'v>(context: &Context<'_>, view: &'v View) -> Result<&'v VisibleFiles, Reason> {
     view.files(&|| context.cancel.check().is_ok()).map_err(|error| Reason::from_index(&error, context.cancel))
 }
 
-/// The same for a tool that is going to search them.
+/// The same for a tool that will search them.
 pub fn files_to_search<'v>(context: &Context<'_>, view: &'v View) -> Result<&'v VisibleFiles, Reason> {
     view.files_to_search(&|| context.cancel.check().is_ok()).map_err(|error| Reason::from_index(&error, context.cancel))
 }
 
-/// The same, with what stands in each note.
+/// The same, with the contents of each note.
 pub fn notes<'v>(context: &Context<'_>, view: &'v View) -> Result<&'v VisibleNotes, Reason> {
     view.notes(&|| context.cancel.check().is_ok()).map_err(|error| Reason::from_index(&error, context.cancel))
 }
 
-/// What `look` makes of the texts of all notes, in path order. What that cost is told to the log.
+/// Applies `look` to the texts of all notes, in path order. The cost goes to the log.
 pub fn map_texts<T: Send>(
     context: &Context<'_>,
     files: &VisibleFiles,

@@ -1,8 +1,9 @@
-//! What several tools need, under the name of the thing: how they find, read and edit files, notes and parts of notes, and
-//! the arguments and answers that they have in common. Only tools and the read operations beside them use it. What a tool
-//! is belongs in `lapidary-operation`; what one tool alone needs stays beside it in `lapidary-tools`.
+//! Code that several tools share: how they find, read and edit files, notes and parts of notes, and their common
+//! arguments and answers. Only tools and the other read operations use it. The definition of a tool belongs in
+//! `lapidary-operation`; code for a single tool stays with it in `lapidary-tools`.
 
 pub mod appending;
+pub mod base_edit;
 pub mod block;
 pub mod budget;
 pub mod checkpoint;

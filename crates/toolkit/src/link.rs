@@ -1,3 +1,5 @@
+//! Links of notes and canvases, as the file tools show them.
+
 use std::collections::BTreeMap;
 
 use lapidary_note::{CanvasKind, Link, LinkKind, LinkPlace, Note, canvas_values};
@@ -7,7 +9,7 @@ use serde::Serialize;
 
 use crate::place::LineColumns;
 
-/// The words of the file tools for what a link is.
+/// The file tools' names for kinds of links.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum LinkWord {
@@ -19,7 +21,7 @@ pub enum LinkWord {
 }
 
 impl LinkWord {
-    /// In words, behind a number.
+    /// In words, after a number.
     pub fn name(self) -> &'static str {
         match self {
             Self::Wiki => "wiki",
@@ -62,16 +64,16 @@ pub struct OutLink {
     pub block_id: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub alias: Option<String>,
-    /// Of a Markdown link, what is shown.
+    /// For a Markdown link: its text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// Of a Markdown link, its destination as written.
+    /// For a Markdown link: its destination as written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Of an embed, `width` or `widthxheight`.
+    /// For an embed: `width` or `widthxheight`.
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<String>,
-    /// The property it stands in.
+    /// The property that contains it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub property: Option<String>,
     pub line: usize,
@@ -89,7 +91,7 @@ pub fn out_links(note: &Note<'_>, source: &VaultPath, files: &VisibleFiles) -> V
         found.push(link);
     }
     for link in &note.links {
-        // Where a reference link leads is said elsewhere in the note.
+        // The destination of a reference link is elsewhere in the note.
         let written = note.definition_of(link).map(|definition| definition.followed_by(link));
         let mut out = out_link(note.text, written.as_ref().unwrap_or(link), source, files);
         (out.line, out.col) = (places.line(link.span.start), places.column(link.span.start));
@@ -98,14 +100,14 @@ pub fn out_links(note: &Note<'_>, source: &VaultPath, files: &VisibleFiles) -> V
     found
 }
 
-/// A link on a canvas, and the text that it stands in, if it is in one.
+/// A link on a canvas, and the text that contains it, if any.
 pub struct CanvasLink {
     pub link: OutLink,
     pub line: String,
 }
 
-/// The cards of a canvas that show files, and the links in its texts. One that cannot be read as a canvas has none. Lines and
-/// columns are those of the file.
+/// The cards of a canvas that show files, and the links in its texts. A file that is not a valid canvas has none. Lines
+/// and columns are those of the file.
 pub fn canvas_links(text: &str, source: &VaultPath, files: &VisibleFiles) -> Vec<CanvasLink> {
     let places = LineColumns::of(text);
     let mut found: Vec<CanvasLink> = Vec::new();
@@ -113,7 +115,7 @@ pub fn canvas_links(text: &str, source: &VaultPath, files: &VisibleFiles) -> Vec
         let (line, col) = (places.line(value.span.start), places.column(value.span.start));
         match value.kind {
             CanvasKind::Path => {
-                // A path from the root of the vault, and not a name that is looked for.
+                // A path from the vault root, not a name to resolve.
                 let path = VaultPath::parse(&value.value).ok().and_then(|path| files.find(&path));
                 let path = path.map(|entry| entry.path().to_string());
                 let link = OutLink { path, line, col, ..OutLink::to(LinkWord::Embed, value.value) };
@@ -156,7 +158,7 @@ impl OutLink {
     }
 }
 
-/// The heading or the block that a link means.
+/// The heading or block that a link points to.
 fn place(subpath: &str) -> (Option<String>, Option<String>) {
     match LinkPlace::of(subpath) {
         LinkPlace::Block(id) => (None, Some(id.to_owned())),

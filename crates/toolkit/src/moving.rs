@@ -1,4 +1,4 @@
-//! Files that get other paths, and the links that follow them.
+//! Files that move to other paths, and the links that follow them.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -6,10 +6,11 @@ use std::{
 };
 
 use lapidary_note::{
-    CanvasKind, Document, EditError, FileContent, Link, LinkForm, LinkKind, LinkRetarget, Note, PropertyPath,
-    canvas_values, with_canvas_values,
+    CanvasKind, Document, EditError, FileContent, Link, LinkForm, LinkKind, LinkRetarget, Note, PropertyEdit,
+    PropertyPath, YamlValue, canvas_values, edit_yaml, read_yaml, with_canvas_values,
 };
 use lapidary_operation::{Context, PathRefusal, Reason};
+use lapidary_query::{BaseReference, base_texts};
 use lapidary_vault::{
     Change, ContentGuard, File, VaultPath, View, VisibleFiles, VisibleNotes,
     links::{FileMoves, FileNames, LinkFormat, RewrittenLink, WrittenLink, folded_name},
@@ -24,13 +25,13 @@ use crate::{
     references::links_followed,
 };
 
-/// What became of the links to the files that moved.
+/// The result for links to the moved files.
 #[derive(Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct LinksOutput {
     /// Links that were rewritten.
     links_updated: usize,
-    /// Files they stand in.
+    /// Files that contain them.
     files_updated: usize,
     /// Links in files that may not be changed, or that could not be.
     #[serde(skip_serializing_if = "is_zero")]
@@ -41,27 +42,29 @@ pub struct LinksOutput {
 }
 
 impl LinksOutput {
-    /// How many links followed, behind what was moved; nothing where there were none.
+    /// How many links were updated, appended to what was moved; empty if there were none.
     pub fn text(&self) -> String {
         let Self { links_updated, files_updated, links_left, files_unread } = self;
         links_followed(*links_updated, *files_updated, *links_left, *files_unread)
     }
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
 fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
-/// Files on their way to other paths.
+/// Files that are moving to other paths.
 pub struct FileMoving<'v> {
     notes: &'v VisibleNotes,
     after: NamesAfter<'v>,
     format: LinkFormat,
+    /// The folder that moves as a whole, and where it goes.
+    folder: Option<(VaultPath, VaultPath)>,
     output: LinksOutput,
 }
 
-/// The names of the vault once everything has moved.
+/// The names in the vault once everything has moved.
 pub(crate) struct NamesAfter<'v> {
     notes: &'v VisibleNotes,
     moved: BTreeMap<VaultPath, VaultPath>,
@@ -101,7 +104,7 @@ impl LinkRewrite {
 }
 
 impl<'v> FileMoving<'v> {
-    /// `moved` are files by their old and their new path, as they are spelt on disk; `gone` are files that make room.
+    /// `moved` are files by their old and new path, spelt as on disk; `gone` are files that make room.
     pub fn new(
         context: &Context<'_>,
         view: &'v View,
@@ -114,7 +117,14 @@ impl<'v> FileMoving<'v> {
             by_name.entry(folded_name(to.name()).into_owned()).or_default().push(to.clone());
         }
         let after = NamesAfter { notes, moved, gone, by_name };
-        Ok(Self { notes, after, format: view.app_settings().new_links, output: LinksOutput::default() })
+        let format = view.app_settings().new_links;
+        Ok(Self { notes, after, format, folder: None, output: LinksOutput::default() })
+    }
+
+    /// The same where the files are all of a folder, whose name follows in bases too.
+    #[must_use]
+    pub fn with_folder(self, from: VaultPath, to: VaultPath) -> Self {
+        Self { folder: Some((from, to)), ..self }
     }
 
     /// All files whose links have to change, by their old path; those that may not be changed are only counted.
@@ -130,10 +140,10 @@ impl<'v> FileMoving<'v> {
                     continue;
                 }
             };
-            let found = if source.is_note() {
-                self.in_note(context, &source, &before)?
-            } else {
-                self.in_canvas(&source, &before)
+            let found = match () {
+                () if source.is_note() => self.in_note(context, &source, &before)?,
+                () if source.is_base() => self.in_base(&source, &before),
+                () => self.in_canvas(&source, &before),
             };
             let Some((count, content)) = found else { continue };
             match content {
@@ -150,8 +160,8 @@ impl<'v> FileMoving<'v> {
         Ok((rewrites, self.output))
     }
 
-    /// Every file that may have a link which leads elsewhere once the files have moved: those that name an old or a new
-    /// name, those that move, and canvases.
+    /// Every file with a link that may lead elsewhere after the move: files that mention an old or new name, files that
+    /// move, canvases and bases.
     fn sources(&self) -> BTreeSet<VaultPath> {
         let mut sources = BTreeSet::new();
         for (from, to) in &self.after.moved {
@@ -162,7 +172,8 @@ impl<'v> FileMoving<'v> {
                 sources.insert(from.clone());
             }
         }
-        sources.extend(self.notes.iter().map(|entry| entry.path()).filter(|path| path.is_canvas()).cloned());
+        let is_looked_through = |path: &&VaultPath| path.is_canvas() || path.is_base();
+        sources.extend(self.notes.iter().map(|entry| entry.path()).filter(is_looked_through).cloned());
         sources.retain(|path| !self.after.gone.contains(path));
         sources
     }
@@ -192,14 +203,14 @@ impl<'v> FileMoving<'v> {
         all.rewrite(WrittenLink { form, linkpath, alias }, source)
     }
 
-    /// Nothing if no link of the note has to change.
+    /// `None` if no link of the note has to change.
     fn in_note(
         &self,
         context: &Context<'_>,
         source: &VaultPath,
         before: &File,
     ) -> Result<Option<RelinkedFile>, Reason> {
-        // What is not text has no links.
+        // Files that are not text have no links.
         let Ok(shown) = reading::show(source, before) else { return Ok(None) };
         let note = shown.note();
         let found = self.found(&note, source);
@@ -243,7 +254,7 @@ impl<'v> FileMoving<'v> {
         found
     }
 
-    /// The same for a canvas. One that cannot be read as one is left alone.
+    /// The same for a canvas. Files that do not parse as one are not touched.
     fn in_canvas(&self, source: &VaultPath, before: &File) -> Option<RelinkedFile> {
         let canvas = Document::open(before.content.clone()).ok()?;
         let (mut values, mut count) = (Vec::new(), 0);
@@ -279,10 +290,51 @@ impl<'v> FileMoving<'v> {
     }
 }
 
-/// How many links of a file have to change, and the file with them changed, if it can be.
+impl FileMoving<'_> {
+    /// The same for a base: links, paths and folders in its filters and formulas. One that cannot be read is left alone.
+    fn in_base(&self, source: &VaultPath, before: &File) -> Option<RelinkedFile> {
+        let base = Document::open(before.content.clone()).ok()?;
+        let root = read_yaml(base.shown()).ok()?;
+        let (mut edited, mut count) = (Some(base.shown().to_owned()), 0);
+        for text in base_texts(&root) {
+            let Some((new, names)) = text.renamed(&mut |reference| self.renamed(reference, source)) else { continue };
+            count += names;
+            let path = PropertyPath::of(text.way);
+            edited = edited.zip(path).and_then(|(yaml, path)| {
+                edit_yaml(&yaml, &PropertyEdit::Set { path: &path, value: &YamlValue::Text(new) }).ok()
+            });
+        }
+        (count > 0).then(|| (count, edited.map(|edited| base.in_own_form(&edited))))
+    }
+
+    /// What a name in a base becomes; nothing if it stays.
+    fn renamed(&self, reference: BaseReference<'_>, source: &VaultPath) -> Option<String> {
+        let moved = |path: &str| self.after.moved.get(&VaultPath::parse(path).ok()?).map(VaultPath::to_string);
+        match reference {
+            BaseReference::Path(path) => moved(path),
+            BaseReference::Folder(folder) => {
+                let (from, to) = self.folder.as_ref()?;
+                let rest = folder.strip_prefix(from.as_str())?;
+                (rest.is_empty() || rest.starts_with('/')).then(|| format!("{to}{rest}"))
+            }
+            // A whole path stays one; any other name is written as links are.
+            BaseReference::Link(link) => moved(link)
+                .or_else(|| {
+                    moved(&format!("{link}.md")).filter(|_| link.contains('/')).map(|path| without_ending(&path))
+                })
+                .or_else(|| self.rewrite(LinkForm::Wiki, link, None, source).map(|rewritten| rewritten.linkpath)),
+        }
+    }
+}
+
+fn without_ending(path: &str) -> String {
+    path.strip_suffix(".md").unwrap_or(path).to_owned()
+}
+
+/// How many links of a file have to change, and the file with the changed links, if possible.
 type RelinkedFile = (usize, Option<FileContent>);
 
-/// A link or a definition, and what it has to say.
+/// A link or a definition, and its new text.
 struct MovedLink {
     link: Link,
     to: RewrittenLink,
@@ -296,8 +348,8 @@ fn retargeted(document: &Document, found: &[MovedLink]) -> Result<Document, Edit
     Ok(document.retarget_links(&links.collect::<Vec<_>>())?.document)
 }
 
-/// The files of a folder by their old and their new path, if the folder can move as a whole. That is decided by the paths
-/// alone: what the caller may not see in it moves along, and must neither come to light by that nor be noticed.
+/// The files of a folder by their old and new path, if the folder can move as a whole. The decision depends on paths
+/// alone: files that the caller may not see move along, and must not be revealed or affected by it.
 pub fn files_of_folder(
     view: &View,
     files: &VisibleFiles,
@@ -323,7 +375,7 @@ pub fn files_of_folder(
     Ok(moved)
 }
 
-/// What moves a folder, and changes links with it.
+/// The change that moves a folder, with its link edits.
 pub fn folder_changes(
     from: VaultPath,
     to: VaultPath,

@@ -1,4 +1,4 @@
-//! How the names of files are compared with what a caller wrote.
+//! How file names are compared with the caller's text.
 
 use std::borrow::Cow;
 
@@ -7,16 +7,16 @@ use lapidary_operation::{Reason, clipped, quote::Prose};
 use lapidary_query::{Pattern, PatternError, PatternKind, PatternOptions};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
-/// `é` can be one character or two, and which of them a disk keeps is not what a caller wants to know.
+/// `é` can be one character or two; callers should not have to care which one a disk uses.
 pub fn composed(name: &str) -> Cow<'_, str> {
     if is_nfc(name) { Cow::Borrowed(name) } else { Cow::Owned(name.nfc().collect()) }
 }
 
-/// Longer patterns are no help to anybody and cost too much to make.
+/// Longer patterns are not useful and cost too much to compile.
 const LONGEST: usize = 1000;
 
-/// A pattern for paths: `*` and `?` stay within a name, `**` goes through folders, `{a,b}` and `[a-z]` choose, and a
-/// leading `!` turns it round.
+/// A pattern for paths: `*` and `?` stay within a name, `**` spans folders, `{a,b}` and `[a-z]` are alternatives, and a
+/// leading `!` negates it.
 pub struct NameGlob {
     matcher: GlobMatcher,
     negated: bool,
@@ -47,11 +47,11 @@ impl NameGlob {
     }
 }
 
-/// A regular expression for names, found anywhere in them. Those with lookaround are tried only so often.
+/// A regular expression for names, matched anywhere in them. Those with lookaround have a limited number of steps.
 pub struct NameRegex {
     argument: &'static str,
     written: String,
-    /// `None` fits everything, as an empty expression does.
+    /// `None` matches everything, as an empty expression does.
     pattern: Option<Pattern>,
 }
 
@@ -66,7 +66,7 @@ impl NameRegex {
         }
     }
 
-    /// As the note tools have always taken it: short, and without a repetition of what ends in one where that costs time.
+    /// As the note tools have always accepted it: short, and without nested repetitions where they cost time.
     pub fn guarded(argument: &'static str, given: &str) -> Result<Self, Reason> {
         guard_regex(argument, given, 256)?;
         Self::parse(argument, given)
@@ -82,7 +82,7 @@ impl NameRegex {
     }
 }
 
-/// Why an expression cannot be used, as the caller hears it.
+/// Why an expression cannot be used, for the caller.
 pub fn pattern_refusal(argument: &'static str, given: &str, error: &PatternError) -> Reason {
     let (pattern, problem) = (clipped(given), Prose::ours(error));
     match error {
@@ -93,8 +93,8 @@ pub fn pattern_refusal(argument: &'static str, given: &str, error: &PatternError
     }
 }
 
-/// Refuses what the note tools have always refused: a long expression, and one that repeats what ends in a repetition.
-/// The latter only with lookaround or backreferences: without them the time does not grow.
+/// Refuses what the note tools have always refused: long expressions and nested repetitions. The latter only with
+/// lookaround or backreferences: without them matching is linear.
 pub fn guard_regex(argument: &'static str, given: &str, longest: usize) -> Result<(), Reason> {
     let nested = |three: &[u8]| matches!(three, [b'+' | b'*' | b'}', b')', b'*' | b'+' | b'{']);
     let problem = if given.chars().count() > longest {
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_globs_find() {
+    fn globs_match_paths() {
         for (pattern, found, not) in [
             ("*.md", &["a.md", "größe 石.md"][..], &["a/b.md", "a.txt", "a.MD"][..]),
             ("**/*.md", &["a.md", "a/b/c.md"], &["a.canvas"]),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_expressions_find() {
+    fn expressions_match_names() {
         for (pattern, name, found) in [
             (r"^\d{4}-\d\d", "2026-04-13.md", true),
             (r"^(?!Work).*\.md$", "Work.md", false),
@@ -167,10 +167,10 @@ mod tests {
     }
 
     #[test]
-    fn no_expression_runs_on() {
+    fn no_expression_runs_without_end() {
         let slow = NameRegex::parse("query", r"^(?:a|aa)+(?!c)c$").unwrap();
         assert_eq!(slow.matches(&format!("{}c", "a".repeat(200))).unwrap_err().kind(), ReasonKind::RegexUnsafe);
         let nested = NameRegex::parse("query", "(a+)+$").unwrap();
-        assert!(!nested.matches(&format!("{}b", "a".repeat(250))).unwrap(), "and what is linear just runs");
+        assert!(!nested.matches(&format!("{}b", "a".repeat(250))).unwrap(), "a linear expression just runs");
     }
 }

@@ -1,6 +1,6 @@
-//! Which file a caller means. People and models say the name of a note, an alias or a link as often as a path; whoever
-//! reads or edits a file that is there finds it here, if only one can be meant. Whoever makes, moves or deletes one gives
-//! its path.
+//! Which file a caller refers to. People and models give the name of a note, an alias or a link as often as a path;
+//! tools that read or edit an existing file resolve it here, if it is unambiguous. Tools that create, move or delete a
+//! file require its path.
 
 use std::sync::Arc;
 
@@ -14,24 +14,24 @@ use lapidary_vault::{
 
 use crate::{index, reading};
 
-/// A file that was asked for.
+/// A requested file.
 pub struct NamedFile {
     pub path: VaultPath,
     pub file: Arc<File>,
-    /// What was asked for, where it is not the path.
+    /// The requested name, if it is not the path.
     pub requested: Option<VaultPath>,
 }
 
 impl NamedFile {
-    /// What to tell a caller who asked for something else than the path.
+    /// The notice for a caller that did not use the path.
     pub fn notice(&self) -> Option<String> {
         let requested = self.requested.as_ref()?;
         Some(format!("{} was found as {}.", quoted_path(requested), quoted_path(&self.path)))
     }
 }
 
-/// The file that is meant: at this path, or the only one that this is a name of. A path that is there costs no more than
-/// its reading; all else asks the index.
+/// The file at this path, or the only one with this name. An existing path costs no more than its reading; everything
+/// else uses the index.
 pub fn find(context: &Context<'_>, view: &View, given: &str) -> Result<NamedFile, Reason> {
     let name = GivenName::parse(given)?;
     let refused = if name.is_link {
@@ -44,7 +44,7 @@ pub fn find(context: &Context<'_>, view: &View, given: &str) -> Result<NamedFile
     };
     match refused {
         Reason::NoteMissing { .. } | Reason::PathIsDirectory { .. } => {}
-        // A name is no path that could be closed.
+        // A name is not a path that could be closed.
         Reason::PathForbidden { .. } if name.is_bare() => {}
         _ => return Err(refused),
     }
@@ -63,7 +63,7 @@ pub fn find(context: &Context<'_>, view: &View, given: &str) -> Result<NamedFile
     }
 }
 
-/// What a caller wrote to name a file.
+/// The caller's text that names a file.
 struct GivenName {
     path: VaultPath,
     /// It came as `[[…]]`.
@@ -75,19 +75,19 @@ impl GivenName {
         let trimmed = given.trim();
         let inner = trimmed.trim_start_matches('!').strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
         let Some(inner) = inner else { return Ok(Self { path: reading::parse_path(given)?, is_link: false }) };
-        // An alias and a heading say nothing of the file. In a table, the pipe is escaped.
+        // Alias and heading do not identify the file. In a table, the pipe is escaped.
         let target = inner.split('|').next().unwrap_or_default();
         let target = target.strip_suffix('\\').unwrap_or(target);
         let target = target.split('#').next().unwrap_or_default();
         Ok(Self { path: reading::parse_path(target.trim())?, is_link: true })
     }
 
-    /// Whether it can be nothing but the name or an alias of a note.
+    /// Whether it can only be the name or an alias of a note.
     fn is_bare(&self) -> bool {
         is_bare_name(self.path.as_str())
     }
 
-    /// All files that can be meant, in path order.
+    /// All matching files, in path order.
     fn meant(&self, context: &Context<'_>, view: &View) -> Result<Vec<VaultPath>, Reason> {
         if !self.path.is_note()
             && let Ok(with_ending) = VaultPath::parse(&format!("{}.md", self.path))
@@ -112,13 +112,13 @@ impl GivenName {
     }
 }
 
-/// Whether a text names a note and is no path: a name without folder and ending, or a link.
+/// Whether a text names a note without being a path: a name without folder and extension, or a link.
 pub fn is_bare_name(given: &str) -> bool {
     given.trim_start_matches(['!', ' ']).starts_with("[[") || !given.contains(['/', '\\', '.'])
 }
 
-/// That nothing is at a path, and what was probably meant: files of that name elsewhere, then those with a name that is
-/// spelt nearly so.
+/// The refusal for a missing path, with the likely candidates: files of that name elsewhere, then those with a similar
+/// name.
 pub fn missing(context: &Context<'_>, view: &View, path: &VaultPath) -> Result<Reason, Reason> {
     let files = index::files(context, view)?;
     Ok(Reason::NoteMissing { path: path.clone(), suggestions: suggestions(files, path) })
@@ -141,7 +141,7 @@ pub(crate) fn suggestions(files: &VisibleFiles, path: &VaultPath) -> Vec<VaultPa
         let own = folded_name(&stem(entry.path().name())).into_owned();
         if own == wanted { same.push(entry.path()) } else { others.push((own, entry.path())) }
     }
-    // Files beside it first: the folder was right.
+    // Files in the same folder first: the folder was right.
     same.sort_by_key(|found| found.folder() != path.folder());
     let near = nearest_several(&wanted, others.iter().map(|(name, _)| name.as_str()), MOST_SUGGESTIONS);
     let near = near.into_iter().flat_map(|name| others.iter().filter(move |(own, _)| own == name));
@@ -154,14 +154,14 @@ pub(crate) fn suggestions(files: &VisibleFiles, path: &VaultPath) -> Vec<VaultPa
     found
 }
 
-/// Refuses a new path that differs from one that is there in nothing but case or the form of its letters, in its folders
-/// too: on other systems the two are one. `instead_of` is the file that gets this path, which is not in its way.
+/// Refuses a new path that differs from an existing one only in case or Unicode form, including its folders: on other
+/// systems the two are the same. `instead_of` is the file that gets this path and does not block it.
 pub fn check_new(view: &View, path: &VaultPath, instead_of: Option<&VaultPath>) -> Result<(), Reason> {
     let mut folder: Option<VaultPath> = None;
     for name in path.names() {
         let entries = match view.list(folder.as_ref()) {
             Ok(entries) => entries,
-            // What is not there has nothing in it, and what is wrong with the folder is said when the file is made.
+            // A missing folder is empty; a problem with the folder is reported when the file is created.
             Err(ReadError::Denied(_) | ReadError::Store(_)) => return Ok(()),
         };
         let below = |name: &str| match &folder {
@@ -188,13 +188,13 @@ pub fn check_new(view: &View, path: &VaultPath, instead_of: Option<&VaultPath>) 
     Ok(())
 }
 
-/// Whether a file of this name can be read by nobody but a program: what Obsidian shows has an ending.
+/// Whether only programs read a file of this name: files that Obsidian shows have an extension.
 pub fn lacks_ending(path: &VaultPath) -> bool {
     !path.name().trim_start_matches('.').contains('.')
 }
 
-/// The file at a path that has to be exact, for calls that delete or move it. Where nothing is, the answer names what a
-/// reader would have found.
+/// The file at an exact path, for calls that delete or move it. If it is missing, the answer names what a reader would
+/// have found.
 pub fn read_exact_path(context: &Context<'_>, view: &View, path: &VaultPath) -> Result<Arc<File>, Reason> {
     match view.read(path) {
         Err(ReadError::Store(StoreError::Missing)) => Err(missing(context, view, path)?),

@@ -1,13 +1,13 @@
-//! What a caller probably saw who asks for a text that is not there.
+//! Finds the text that a caller probably meant when its search text is missing.
 
 use lapidary_operation::{NearText, clipped};
 use unicode_normalization::UnicodeNormalization;
 
-/// Longer texts are not looked for once more.
+/// Longer texts are not searched again.
 const LONGEST: usize = 10_000;
 
-/// The place that reads like `find`, but for case, blanks, quotes or the form of its letters; else the place of its first
-/// line. Takes as long as a walk over the text.
+/// The place that matches `find` except for case, blanks, quotes or Unicode form; otherwise the place of its first
+/// line. Linear in the text.
 pub(crate) fn near_text(shown: &str, find: &str) -> Option<NearText> {
     if find.len() > LONGEST {
         return None;
@@ -29,10 +29,10 @@ pub(crate) fn near_text(shown: &str, find: &str) -> Option<NearText> {
     let (start, _) = Some(first).filter(|first| first.len() < find.trim().len()).and_then(place)?;
     let end = shown[start..].find('\n').map_or(shown.len(), |at| start + at);
     let text = clipped(&shown[start..end]);
-    Some(NearText { line: line_of(shown, start), text, differs: "the lines behind its first" })
+    Some(NearText { line: line_of(shown, start), text, differs: "the lines after its first" })
 }
 
-/// The lines on which a text stands, as many as help to choose.
+/// The lines that contain a text, as many as help to choose.
 pub(crate) fn lines_of(shown: &str, find: &str) -> Vec<usize> {
     const MOST: usize = 20;
     let (mut line, mut counted) = (1, 0);
@@ -50,13 +50,13 @@ fn line_of(shown: &str, at: usize) -> usize {
     shown[..at].matches('\n').count() + 1
 }
 
-/// What two texts differ in that read alike.
+/// How two similar texts differ.
 fn differs(find: &str, found: &str) -> &'static str {
     let same = |change: fn(&str) -> String| change(find) == change(found);
     if same(|text| text.to_lowercase()) {
         "case"
     } else if same(|text| text.nfd().collect()) {
-        "the form of its letters (Unicode)"
+        "its Unicode form"
     } else if same(|text| text.chars().map(plain_quote).collect()) {
         "its quotes or dashes"
     } else if same(|text| text.split_whitespace().collect::<Vec<_>>().join(" ")) {
@@ -75,10 +75,10 @@ fn plain_quote(c: char) -> char {
     }
 }
 
-/// A text as it reads: letters without case and in parts, runs of blanks as one, plain quotes.
+/// A text normalised for comparison: case folded and decomposed, runs of blanks as one, plain quotes.
 struct PlainText {
     letters: String,
-    /// For each byte of it, where what it comes from begins and ends in the text.
+    /// For each byte, the start and end of its source in the text.
     from: Vec<(u32, u32)>,
 }
 
@@ -118,17 +118,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_reads_alike_is_shown_with_its_line() {
+    fn similar_text_is_shown_with_its_line() {
         const NOTE: &str = "# Plan\n\nOrder the  Slates\u{a0}now.\nIt’s “fine” – cafe\u{301}\n\tone\n\ttwo\n";
         for (find, line, text, differs) in [
             ("order the  slates\u{a0}now", 3, "Order the  Slates\u{a0}now", "case"),
             ("Order the Slates now.", 3, "Order the  Slates\u{a0}now.", "its blanks"),
             ("It's \"fine\"", 4, "It’s “fine”", "its quotes or dashes"),
-            ("caf\u{e9}", 4, "cafe\u{301}", "the form of its letters (Unicode)"),
+            ("caf\u{e9}", 4, "cafe\u{301}", "its Unicode form"),
             ("IT'S fine", 0, "", ""),
             ("one\n    two", 5, "one\n\ttwo", "its blanks"),
             ("it's \"FINE\"", 4, "It’s “fine”", "more than one of case, blanks, quotes and Unicode form"),
-            ("order the slates now.\nand gold", 3, "Order the  Slates\u{a0}now.", "the lines behind its first"),
+            ("order the slates now.\nand gold", 3, "Order the  Slates\u{a0}now.", "the lines after its first"),
             ("Gold", 0, "", ""),
         ] {
             let near = near_text(NOTE, find);

@@ -1,3 +1,5 @@
+//! The common part of note tools that write.
+
 use lapidary_note::{Document, FileContent};
 use lapidary_operation::{
     Context, Reason, ToolPlan,
@@ -15,28 +17,28 @@ use crate::{
     target::{NoteTarget, TargetPlace},
 };
 
-/// The argument of the note tools that names what the caller expects to find.
+/// The note tools' argument for the expected hash.
 const EXPECTED: &str = "expectedHash";
 
-/// A note that is about to change, or to be made.
+/// A note that is about to be changed or created.
 pub struct NoteEdit {
     edit: PendingEdit,
-    /// What a note that is made begins with.
+    /// The initial text of a created note.
     template: Option<Document>,
     dry_run: bool,
 }
 
-/// Which notes a call makes where they are missing.
+/// Which missing notes a call creates.
 #[derive(Clone, Copy, PartialEq)]
 pub enum NotesMade {
     Nothing,
-    /// Those of a period, from the owner's template.
+    /// Periodic notes, from the owner's template.
     PeriodicNotes,
-    /// Any, at exactly the path that is named.
+    /// Any, at exactly the given path.
     AnyNote,
 }
 
-/// What became of a note.
+/// The result for a note.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NoteWritten {
@@ -47,7 +49,7 @@ pub struct NoteWritten {
     pub dry_run: bool,
 }
 
-/// What the tools answer that write text into a note or a section of it.
+/// The answer of tools that write text into a note or section.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct NoteTextWritten {
@@ -63,7 +65,7 @@ pub struct NoteTextWritten {
 }
 
 impl NoteEdit {
-    /// Reads what is there, which may be nothing if the call makes it, and compares it with what the caller expects.
+    /// Reads the note, which may be missing if the call creates it, and compares it with the caller's expectation.
     pub fn begin(
         tool: &str,
         context: &Context<'_>,
@@ -100,19 +102,19 @@ impl NoteEdit {
         self.edit.before()
     }
 
-    /// The note as text, if one is there, else what it begins with.
+    /// The note as text if it exists, otherwise its initial text.
     pub fn document_if_there(&self) -> Result<Option<Document>, Reason> {
         Ok(self.edit.document()?.or(self.template.as_ref()).cloned())
     }
 
-    /// The note as text, where there has to be one. What is parsed of it is shared by all who ask.
+    /// The note as text; it must exist. Its parse is shared by all callers.
     pub fn document(&self) -> Result<Document, Reason> {
         let missing = || Reason::NoteMissing { path: self.edit.path.clone(), suggestions: Vec::new() };
         self.document_if_there()?.ok_or_else(missing)
     }
 
-    /// A whole new text for the note, with the byte order mark and the line ends that it has. Text that is not UTF-8 can be
-    /// replaced, since nothing of it is kept; what is no text at all is left alone.
+    /// A new text for the whole note, with its byte order mark and line endings. A file that is not UTF-8 can be
+    /// replaced, since nothing of it is kept; a binary file is not touched.
     pub fn in_own_form(&self, content: String) -> Result<FileContent, Reason> {
         match self.edit.document() {
             Ok(Some(document)) => Ok(document.in_own_form(&content)),
@@ -121,7 +123,7 @@ impl NoteEdit {
         }
     }
 
-    /// What to tell a caller who made a note: others have its name.
+    /// The notice for a caller that created a note with a name that others have.
     pub fn others_of_its_name(&self, context: &Context<'_>, view: &View) -> Result<Option<String>, Reason> {
         if self.before().is_some() || self.template.is_some() {
             return Ok(None);
@@ -135,10 +137,10 @@ impl NoteEdit {
             .map(|other| quoted_path(other).to_string())
             .collect();
         let others = (!others.is_empty()).then(|| others.join(", "));
-        Ok(others.map(|others| format!("There was no note at this path; of this name there is {others}.")))
+        Ok(others.map(|others| format!("There was no note at this path, but there is {others}.")))
     }
 
-    /// The change to this content, which is none if it is there already, and the answer.
+    /// The change to this content, or none if it is already there, and the answer.
     pub fn plan<O>(self, content: FileContent, output: impl FnOnce(&VaultPath, NoteWritten) -> O) -> ToolPlan<O> {
         let dry_run = self.dry_run;
         let written = NoteWritten {
@@ -157,7 +159,7 @@ impl NoteEdit {
         self.plan_text(content, None)
     }
 
-    /// The same with the answer that is told of a text, in a section or not.
+    /// The same with the answer for a text, in a section or not.
     pub fn plan_text(self, content: FileContent, section_target: Option<String>) -> ToolPlan<NoteTextWritten> {
         let created = self.before().is_none();
         self.plan(content, |path, written| NoteTextWritten {
@@ -170,13 +172,13 @@ impl NoteEdit {
         })
     }
 
-    /// The answer of somebody who only looked.
+    /// The answer to a call that only read.
     pub fn unchanged<O>(self, output: O) -> ToolPlan<O> {
         ToolPlan { changes: ChangeSet::default(), output, dry_run: self.dry_run }
     }
 }
 
-/// Refuses a note that nobody would see, or that other systems would take for another.
+/// Refuses a note that Obsidian would not show, or that other systems would treat as another one.
 fn check_new(tool: &str, context: &Context<'_>, view: &View, path: &VaultPath) -> Result<(), Reason> {
     if naming::lacks_ending(path) {
         let known =
@@ -191,7 +193,7 @@ fn check_new(tool: &str, context: &Context<'_>, view: &View, path: &VaultPath) -
 }
 
 impl NoteTextWritten {
-    /// `done` and `would` are the words for a note that was there.
+    /// `done` and `would` are the words for an existing note.
     pub fn text(&self, done: &'static str, would: &'static str) -> String {
         let done = match self.created {
             true => self.written.done("Created", "Would create"),

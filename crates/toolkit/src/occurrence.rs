@@ -1,3 +1,5 @@
+//! Choosing among several occurrences of a text.
+
 use lapidary_note::{Document, Occurrence, ReplaceError};
 use lapidary_operation::{ArgumentProblem, Context, Reason};
 use lapidary_vault::VaultPath;
@@ -6,7 +8,7 @@ use serde::Deserialize;
 
 use crate::near_text::{lines_of, near_text};
 
-/// Which of several places with the same text is meant, as a caller says it.
+/// Which of several places with the same text a caller refers to.
 #[derive(Clone, Copy, Default, Deserialize)]
 #[serde(untagged)]
 pub enum OccurrenceChoice {
@@ -45,7 +47,7 @@ impl From<OccurrenceChoice> for Occurrence {
     }
 }
 
-/// Why a text was not replaced in a document, as the caller hears it.
+/// Why a text was not replaced in a document, for the caller.
 pub fn refusal(
     context: &Context<'_>,
     tool: &str,
@@ -63,7 +65,7 @@ pub fn refusal(
     match error {
         ReplaceError::EmptyFind => bad_argument("find", "must not be empty"),
         ReplaceError::MergedLineEnds => {
-            bad_argument("replace", "would join two line ends of different kinds into one; include them in `find`")
+            bad_argument("replace", "would merge two different line endings into one; include them in `find`")
         }
         ReplaceError::NotFound => {
             Reason::TextMissing { path, preview: find.chars().take(80).collect(), near: near_text(shown, find) }

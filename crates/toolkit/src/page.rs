@@ -1,4 +1,6 @@
-/// A part of a list, and where the next one begins.
+//! Pages of lists.
+
+/// Part of a list, and where the next one starts.
 pub struct ListPage<T> {
     pub items: Vec<T>,
     pub total: usize,

@@ -1,4 +1,4 @@
-//! A part of a note on its way to another place, and the links that follow it there.
+//! Moves a part of a note to another place, with the links that follow it.
 
 use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
@@ -21,7 +21,7 @@ use crate::{
     references::ReferencesOutput,
 };
 
-/// What is left where the part was.
+/// What remains in the old place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PartTrace {
     Nothing,
@@ -36,15 +36,15 @@ pub struct PartMove<'a> {
     pub part: MovedPart,
     /// The other note and its text, which is empty if it is new; `None` for a move within the note.
     pub target: Option<(&'a VaultPath, &'a Document)>,
-    /// Whether that note is made by this.
+    /// Whether this creates that note.
     pub is_new: bool,
     pub place: PartPlace,
     pub trace: PartTrace,
-    /// The source goes with its text, and links to it lead to the target.
+    /// The source is removed with its text, and links to it lead to the target.
     pub source_goes: bool,
 }
 
-/// What a move leads to.
+/// The result of a move.
 pub struct PartMoved {
     pub moved: MovedText,
     /// How many lines moved.
@@ -59,7 +59,7 @@ pub struct PartMoved {
 impl PartMove<'_> {
     /// Moves the part with all links to it and in it. A link that could not follow is a refusal.
     pub fn plan(&self, context: &Context<'_>, view: &View) -> Result<PartMoved, Reason> {
-        // First as it is, to see where everything comes to stand, then with the links rewritten.
+        // First unchanged, to find the final places, then with the links rewritten.
         let first = self.moved(self.document, self.target.map(|(_, document)| document), "")?;
         let (before, after) = (self.document.note(), first.source.note());
         let target_before = self.target.map(|(_, document)| document.note());
@@ -133,7 +133,7 @@ fn definitions_apart(note: &Note<'_>, part: &Range<usize>) -> Vec<String> {
     apart.into_iter().collect()
 }
 
-/// What a link has to say from now on.
+/// The new text of a link.
 #[derive(Default)]
 struct FollowedLink {
     path: Option<String>,
@@ -153,7 +153,7 @@ impl FollowedLinks {
         self.in_text.len() + self.definitions.len() + self.properties.len()
     }
 
-    /// The document with the places changed, then the paths: each edit reads where the links stand by then.
+    /// The document with the places changed, then the paths: each edit reads the positions at that time.
     fn rewritten(&self, context: &Context<'_>, path: &VaultPath, document: &Document) -> Result<Document, Reason> {
         let refused = |error: EditError| refusal(path, error);
         let note = document.note();
@@ -220,7 +220,7 @@ impl FollowingLinks<'_> {
         found.rewritten(context, path, document)
     }
 
-    /// The changes of all other files. What the caller may not change stays, and is counted.
+    /// The changes of all other files. Files that the caller may not change are kept, and counted.
     fn elsewhere(&mut self, context: &Context<'_>, view: &View) -> Result<Vec<Change>, Reason> {
         let canvases = self.notes.iter().map(|entry| entry.path()).filter(|path| path.is_canvas());
         let to_either = [self.step.source, self.step.holder()].into_iter().flat_map(|path| self.notes.mentioning(path));
@@ -238,7 +238,7 @@ impl FollowingLinks<'_> {
                     continue;
                 }
             };
-            // What is no text has no links.
+            // Files that are not text have no links.
             let Ok(shown) = reading::show(&source, &before) else { continue };
             let may_write = view.may_write(&source).is_ok();
             let (count, edited) = match &shown {
@@ -287,7 +287,7 @@ impl FollowingLinks<'_> {
         Ok(found)
     }
 
-    /// What a link has to say after the move, if it has to say something else.
+    /// The text of a link after the move, if it changes.
     fn followed(
         &self,
         text: &str,
@@ -372,7 +372,7 @@ impl FollowingLinks<'_> {
                         _ => {}
                     }
                 }
-                // Looked at with its card.
+                // Handled with its card.
                 CanvasKind::Subpath { .. } => {}
                 CanvasKind::Text => {
                     let card = Document::open(value.value.clone())
@@ -393,11 +393,11 @@ impl FollowingLinks<'_> {
         let edited =
             with_canvas_values(canvas.shown(), &changed).ok_or_else(|| bug!("the edited canvas cannot be read"))?;
         let edited = Document::open(canvas.in_own_form(&edited))
-            .map_err(|error| bug!("what was text is none after an edit: {error}"))?;
+            .map_err(|error| bug!("text is no longer text after an edit: {error}"))?;
         Ok((count, Some(edited)))
     }
 
-    /// What is left where the part was: a link to what can be named of it.
+    /// What remains in the old place: a link to the part, as far as it can be named.
     fn trace(&self) -> String {
         let embed = match self.step.trace {
             PartTrace::Nothing => return String::new(),
@@ -430,7 +430,7 @@ impl FollowingLinks<'_> {
     }
 }
 
-/// The part of its file that a card shows: what stands nearest to the path and in the same object.
+/// The part of its file that a card shows: the value nearest to the path in the same object.
 fn part_of<'v>(text: &str, values: &'v [CanvasValue], path: &CanvasValue) -> Option<&'v CanvasValue> {
     let of_card = |value: &&CanvasValue| {
         let between = value.span.end.min(path.span.end)..value.span.start.max(path.span.start);

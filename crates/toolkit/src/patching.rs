@@ -1,3 +1,5 @@
+//! Patching one part of a note.
+
 use lapidary_note::{
     EditError, PatchContent, PatchOperation, PatchResult, PropertyError, SectionPatch, SectionPatchError,
 };
@@ -22,7 +24,7 @@ pub enum ContentType {
     Json,
 }
 
-/// What shall become of a section.
+/// The change to a section.
 pub struct PatchRequest<'a> {
     pub tool: &'static str,
     pub section: &'a NoteSection,
@@ -78,7 +80,7 @@ fn patch_refusal(path: &VaultPath, section: &NoteSection, error: SectionPatchErr
     }
 }
 
-/// Why an edit of a note was not made, to the caller.
+/// Why an edit of a note was refused, for the caller.
 pub fn edit_refusal(path: &VaultPath, error: &EditError) -> Reason {
     use PropertyError::{Duplicate, NotAMap, Yaml};
     let path = path.clone();

@@ -1,4 +1,4 @@
-//! What every edit of a file begins and ends with, whatever family its tool is of.
+//! The start and end of every edit of a file, common to both families.
 
 use std::{cell::OnceCell, sync::Arc};
 
@@ -8,7 +8,7 @@ use lapidary_vault::{Change, ChangeSet, ContentGuard, File, VaultPath};
 
 use crate::{hash, reading};
 
-/// A file that is about to change: where it is, what is there, and who vouches for that.
+/// A file that is about to change: its path, its content, and the guard for it.
 pub(crate) struct PendingEdit {
     pub(crate) path: VaultPath,
     before: Option<Arc<File>>,
@@ -17,7 +17,7 @@ pub(crate) struct PendingEdit {
 }
 
 impl PendingEdit {
-    /// Compares what is there, which may be nothing, with what the caller expects under the name of an argument.
+    /// Compares the current content, if any, with the caller's expectation in the named argument.
     pub(crate) fn begin(
         context: &Context<'_>,
         path: VaultPath,
@@ -35,19 +35,19 @@ impl PendingEdit {
         self.before.as_deref()
     }
 
-    /// Whether the caller named the whole file by its hash.
+    /// Whether the caller gave the hash of the whole file.
     pub(crate) fn is_expected(&self) -> bool {
         self.guard == ContentGuard::Caller
     }
 
-    /// All of it is going to be replaced, so what the plan read of it vouches for nothing.
+    /// All of it will be replaced, so the content that the plan read guards nothing.
     pub(crate) fn replace_all(&mut self) {
         if self.guard == ContentGuard::Plan {
             self.guard = ContentGuard::Nobody;
         }
     }
 
-    /// The file as text; nothing if none is there. Opened once, so that what is parsed of it is shared.
+    /// The file as text; `None` if it is missing. Opened once, so that its parse is shared.
     pub(crate) fn document(&self) -> Result<Option<&Document>, Reason> {
         let Some(before) = &self.before else { return Ok(None) };
         if let Some(document) = self.document.get() {
@@ -57,12 +57,12 @@ impl PendingEdit {
         Ok(Some(self.document.get_or_init(|| document)))
     }
 
-    /// Whether the file holds something else already.
+    /// Whether the file has other content.
     pub(crate) fn is_changed_by(&self, content: &FileContent) -> bool {
         self.before.as_ref().is_none_or(|before| before.content != *content)
     }
 
-    /// The change to this content, which is none if it is there already.
+    /// The change to this content, or none if it is already there.
     pub(crate) fn changes(self, content: FileContent) -> ChangeSet {
         match self.before {
             Some(before) if before.content == content => ChangeSet::default(),

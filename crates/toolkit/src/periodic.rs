@@ -1,3 +1,5 @@
+//! Periodic notes and their templates.
+
 use jiff::{Zoned, civil::Date};
 use lapidary_operation::{Context, DiskFault, Reason};
 use lapidary_query::{Period, format_moment};
@@ -9,7 +11,7 @@ use crate::{
     template::{self, TemplateFields},
 };
 
-/// The note of a period, where the owner's own settings say it is.
+/// A periodic note, located by the owner's settings.
 pub struct PeriodicNote {
     pub path: VaultPath,
     pub is_there: bool,
@@ -19,7 +21,7 @@ pub struct PeriodicNote {
     notes: PeriodicNotes,
 }
 
-/// The note of the period that a day lies in, else of today's: the one that is there, else where it would be.
+/// The note of the period that contains a day, or today: the existing one, or where it would be.
 pub fn find(
     tool: &str,
     context: &Context<'_>,
@@ -39,13 +41,13 @@ pub fn find(
         |path, is_there, moment| PeriodicNote { path, is_there, period: name, date, moment, notes: notes.clone() };
     let mut first: Option<(VaultPath, Zoned)> = None;
     let mut looked_at: Vec<VaultPath> = Vec::new();
-    // A format may hold more than the period needs, such as the day on which the note was made.
+    // A format may contain more than the period needs, such as the day on which the note was created.
     for day in period.days(date.unwrap_or(now.date()), notes.week) {
         context.check()?;
         let moment = if date.is_none() && day == now.date() {
             now.clone()
         } else {
-            // Time ends in the year 9999, and no calendar goes on behind it.
+            // Time ends in the year 9999.
             let Ok(moment) = day.to_zoned(now.time_zone().clone()) else { continue };
             moment
         };
@@ -61,12 +63,12 @@ pub fn find(
     }
     match first {
         Some((path, moment)) => Ok(found(path, false, moment)),
-        None => Err(Reason::bad_argument(tool, "target.date", "must be a day of the years that calendars have")),
+        None => Err(Reason::bad_argument(tool, "target.date", "must be a day in the supported range of years")),
     }
 }
 
 impl PeriodicNote {
-    /// Its path, if the note is there.
+    /// Its path, if the note exists.
     pub fn required(self) -> Result<VaultPath, Reason> {
         if self.is_there {
             return Ok(self.path);
@@ -78,8 +80,7 @@ impl PeriodicNote {
         })
     }
 
-    /// What the note begins with: the owner's template, its places filled. Nothing if there is none that the caller may
-    /// read.
+    /// The initial text of the note: the owner's template, filled in. Empty if there is none that the caller may read.
     pub fn template(&self, context: &Context<'_>, view: &View) -> Result<String, Reason> {
         let Some(template) = &self.notes.template else { return Ok(String::new()) };
         let Some(text) = read_template(context, view, template)? else { return Ok(String::new()) };
@@ -110,7 +111,7 @@ fn read_template(context: &Context<'_>, view: &View, given: &str) -> Result<Opti
     let Ok(path) = VaultPath::parse(given) else { return Ok(None) };
     let with_ending = if path.is_note() { path.clone() } else { parse_path(&format!("{path}.md"))? };
     for path in [&with_ending, &path] {
-        // What the caller may not read is no template for it.
+        // A template that the caller may not read is not used.
         if view.shows(path)
             && let Ok(Some(file)) = read_if_there(view, path)
         {

@@ -1,3 +1,5 @@
+//! Lines and columns.
+
 use lapidary_note::LineTable;
 
 /// Finds lines and columns, both counted from 1 as editors show them.

@@ -1,3 +1,5 @@
+//! Properties as JSON, and JSON as properties.
+
 use lapidary_note::{Document, Frontmatter, FrontmatterError, PropertyError, PropertyPath, YamlValue};
 use lapidary_operation::{
     ArgumentProblem, Reason, clipped,
@@ -5,7 +7,7 @@ use lapidary_operation::{
 };
 use serde_json::{Map, Number, Value as Json};
 
-/// The properties of a note: the block, what it says, or why it cannot be read.
+/// The properties of a note: the block, their values, or why they cannot be read.
 pub struct NoteProperties {
     pub block: Option<Frontmatter>,
     pub entries: Result<Vec<(String, YamlValue)>, FrontmatterError>,
@@ -16,14 +18,14 @@ impl NoteProperties {
         Self { block: document.frontmatter(), entries: document.properties() }
     }
 
-    /// Of a text that is not quite the file.
+    /// From a text that is not exactly the file.
     pub(crate) fn of_text(text: &str) -> Self {
         let block = Frontmatter::find(text);
         let entries = block.as_ref().map_or(Ok(Vec::new()), |block| block.properties(text));
         Self { block, entries }
     }
 
-    /// What is readable of them; nothing if the YAML is broken, as in Obsidian.
+    /// Their readable values; none if the YAML is broken, as in Obsidian.
     pub fn readable(&self) -> &[(String, YamlValue)] {
         self.entries.as_deref().unwrap_or_default()
     }
@@ -41,7 +43,7 @@ impl NoteProperties {
     }
 }
 
-/// The way to a property, as callers write it in `keyPath`.
+/// The path of a property, as callers write it in `keyPath`.
 pub fn key_path(tool: &str, given: &str) -> Result<PropertyPath, Reason> {
     PropertyPath::parse(given).map_err(|error| Reason::InvalidArguments {
         tool: tool.to_owned(),
@@ -56,7 +58,7 @@ pub fn key_path(tool: &str, given: &str) -> Result<PropertyPath, Reason> {
     })
 }
 
-/// A value that a caller sent, as YAML has it; nothing for a number that it could not hold exactly.
+/// A caller's value as YAML; `None` for a number that it could not represent exactly.
 pub(crate) fn from_json(value: &Json) -> Option<YamlValue> {
     Some(match value {
         Json::Null => YamlValue::Null,
@@ -79,7 +81,7 @@ pub fn json(value: &YamlValue) -> Json {
         YamlValue::Null => Json::Null,
         YamlValue::Bool(value) => Json::Bool(*value),
         YamlValue::Integer(value) => Json::from(*value),
-        // JSON has no infinity; the words of YAML say what is meant.
+        // JSON has no infinity; YAML's words for it are used.
         YamlValue::Float(value) => {
             Number::from_f64(*value).map_or_else(|| Json::String(value.to_string()), Json::Number)
         }
@@ -91,7 +93,7 @@ pub fn json(value: &YamlValue) -> Json {
     }
 }
 
-/// JSON as a property can hold it.
+/// JSON in a form that a property can hold.
 pub fn value(json: &Json) -> YamlValue {
     match json {
         Json::Null => YamlValue::Null,

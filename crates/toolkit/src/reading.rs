@@ -1,3 +1,5 @@
+//! Reading files as text.
+
 use std::{ops::Range, sync::Arc};
 
 use lapidary_note::{ContentHash, Document, LineEnding, Note, shown_text};
@@ -10,7 +12,7 @@ pub fn parse_path(given: &str) -> Result<VaultPath, Reason> {
     VaultPath::parse(given).map_err(|problem| Reason::PathInvalid { given: clipped(given), problem })
 }
 
-/// Reads a file; a missing one is answered with the names that were probably meant.
+/// Reads a file; for a missing one the refusal suggests likely names.
 pub fn read(view: &View, path: &VaultPath) -> Result<Arc<File>, Reason> {
     #[cfg(debug_assertions)]
     crate::failpoint::on_reading(path)?;
@@ -20,7 +22,7 @@ pub fn read(view: &View, path: &VaultPath) -> Result<Arc<File>, Reason> {
     })
 }
 
-/// The same without a search for such names.
+/// The same without suggestions.
 pub fn read_exactly(view: &View, path: &VaultPath) -> Result<Arc<File>, Reason> {
     #[cfg(debug_assertions)]
     crate::failpoint::on_reading(path)?;
@@ -30,12 +32,12 @@ pub fn read_exactly(view: &View, path: &VaultPath) -> Result<Arc<File>, Reason> 
     })
 }
 
-/// That nothing is at a path, and what was probably meant.
+/// The refusal for a missing path, with suggestions.
 fn missing(view: &View, path: &VaultPath) -> Reason {
     Reason::NoteMissing { path: path.clone(), suggestions: suggestions(view, path) }
 }
 
-/// The file at a path, or nothing where nothing is.
+/// The file at a path, or `None` if it is missing.
 pub fn read_if_there(view: &View, path: &VaultPath) -> Result<Option<Arc<File>>, Reason> {
     match view.read(path) {
         Ok(file) => Ok(Some(file)),
@@ -47,9 +49,9 @@ pub fn read_if_there(view: &View, path: &VaultPath) -> Result<Option<Arc<File>>,
 /// A file whose links may have to change.
 pub enum LinkSource {
     File(Arc<File>),
-    /// Nothing is there any more, and so no links.
+    /// It no longer exists and so has no links.
     Gone,
-    /// It is too large, or the system does not let us. Whoever asks for something else must not fail by it.
+    /// It is too large, or access is denied. A caller that asked for something else must not fail because of it.
     Unread,
 }
 
@@ -69,7 +71,7 @@ fn refusal(path: &VaultPath, error: ReadError) -> Reason {
     }
 }
 
-/// Files of the same folder that a misspelt path may have meant: those that differ in case or in their extension.
+/// Files of the same folder that a misspelt path may mean: those that differ in case or extension.
 fn suggestions(view: &View, path: &VaultPath) -> Vec<VaultPath> {
     const MOST: usize = 5;
     let stem = |name: &str| name.rsplit_once('.').map_or(name, |(stem, _)| stem).to_lowercase();
@@ -84,11 +86,11 @@ fn suggestions(view: &View, path: &VaultPath) -> Vec<VaultPath> {
 /// A file's text as callers see it.
 pub enum ShownFile {
     Exact(Document),
-    /// The bytes are not all UTF-8, so the text is not quite the file.
+    /// Some bytes are not UTF-8, so the text is not exactly the file.
     Lossy(String),
 }
 
-/// Text to read. A file that is not quite UTF-8 is shown as well as it can be; a binary one is refused.
+/// Text to read. A file that is not valid UTF-8 is shown as well as possible; a binary one is refused.
 pub fn show(path: &VaultPath, file: &File) -> Result<ShownFile, Reason> {
     if file.bytes().contains(&0) {
         return Err(Reason::NotText { path: path.clone(), valid_up_to: None });
@@ -107,7 +109,7 @@ impl ShownFile {
         }
     }
 
-    /// The structure of the text. That of an exact one is parsed once, however often it is asked for.
+    /// The structure of the text. An exact one is parsed only once.
     pub fn note(&self) -> Note<'_> {
         match self {
             Self::Exact(document) => document.note(),
@@ -129,7 +131,7 @@ impl ShownFile {
         }
     }
 
-    /// Set where the file does not end its lines with `\n`.
+    /// Set if the lines of the file do not end with `\n`.
     pub fn eol(&self) -> Option<&'static str> {
         match self {
             Self::Exact(document) => eol_name(document.eol()),
@@ -145,7 +147,7 @@ impl ShownFile {
         matches!(self, Self::Lossy(_))
     }
 
-    /// The hash of a part of the text, which an edit of that part can expect; none where the text is not quite the file.
+    /// The hash of a part of the text, which an edit of that part can expect; none if the text is not exactly the file.
     pub fn hash_of(&self, part: Range<usize>) -> Option<ContentHash> {
         match self {
             Self::Exact(document) => document.hash_of(part),
@@ -154,7 +156,7 @@ impl ShownFile {
     }
 }
 
-/// Text to edit: every byte has to be understood.
+/// Text to edit: every byte must be valid.
 pub fn editable(path: &VaultPath, file: &File) -> Result<Document, Reason> {
     let not_text = |valid_up_to| Reason::NotText { path: path.clone(), valid_up_to };
     if file.bytes().contains(&0) {
@@ -163,7 +165,7 @@ pub fn editable(path: &VaultPath, file: &File) -> Result<Document, Reason> {
     Document::open(file.content.clone()).map_err(|error| not_text(Some(error.valid_up_to)))
 }
 
-/// What is unusual about the bytes of a file, behind its size.
+/// Unusual properties of a file's bytes, shown after its size.
 pub fn form(eol: Option<&str>, bom: bool) -> String {
     let eol = eol.map_or_else(String::new, |eol| format!(", {eol}"));
     format!("{eol}{}", if bom { ", bom" } else { "" })
@@ -179,4 +181,4 @@ fn eol_name(eol: LineEnding) -> Option<&'static str> {
 }
 
 pub const NOT_UTF8: &str =
-    "The file is not valid UTF-8: unreadable bytes are shown as \u{fffd}, and text edits of it are refused.";
+    "The file is not valid UTF-8: unreadable bytes are shown as \u{fffd}, and text edits are refused.";

@@ -1,4 +1,4 @@
-//! Links that follow a part of a note to its new name.
+//! Links that follow a renamed part of a note.
 
 use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
@@ -17,7 +17,7 @@ use crate::{
     reading::{self, LinkSource, ShownFile},
 };
 
-/// Whether links follow.
+/// Whether links are updated.
 #[derive(Deserialize, JsonSchema)]
 pub struct ReferencesInput {
     /// Rewrite the links to it.
@@ -29,13 +29,13 @@ fn yes() -> bool {
     true
 }
 
-/// What became of the links to a part of a note.
+/// The result for links to a part of a note.
 #[derive(Default, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ReferencesOutput {
     /// Links that were rewritten.
     pub(crate) references_updated: usize,
-    /// Other files they stand in.
+    /// Other files that contain them.
     pub(crate) files_updated: usize,
     /// Links in files that may not be changed.
     #[serde(skip_serializing_if = "is_zero")]
@@ -45,20 +45,20 @@ pub struct ReferencesOutput {
     pub(crate) files_unread: usize,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
 fn is_zero(number: &usize) -> bool {
     *number == 0
 }
 
 impl ReferencesOutput {
-    /// How many links followed, behind what was renamed; nothing where there were none.
+    /// How many links were updated, appended to what was renamed; empty if there were none.
     pub fn text(&self) -> String {
         let Self { references_updated, files_updated, references_left, files_unread } = self;
         links_followed(*references_updated, *files_updated, *references_left, *files_unread)
     }
 }
 
-/// What became of links, behind what they lead to.
+/// The result for links, appended to their target.
 pub(crate) fn links_followed(updated: usize, files: usize, left: usize, unread: usize) -> String {
     let mut text = String::new();
     if updated > 0 {
@@ -66,7 +66,7 @@ pub(crate) fn links_followed(updated: usize, files: usize, left: usize, unread: 
         text += &if files > 0 { format!(" in {files} other files") } else { String::new() };
     }
     if left > 0 {
-        text += &format!(", {left} links left as they are in files that may not be changed");
+        text += &format!(", {left} links not updated in files that may not be changed");
     }
     if unread > 0 {
         text += &format!(", {unread} files could not be read");
@@ -74,13 +74,13 @@ pub(crate) fn links_followed(updated: usize, files: usize, left: usize, unread: 
     text
 }
 
-/// Says what a link to a place in the note has to say from now on.
+/// Gives the new text of a link to a place in the note.
 pub(crate) type LinkFollower<'f> = &'f dyn Fn(&LinkPlace<'_>) -> LinkOutcome;
 
 /// The links of a vault to one of its notes.
 pub struct NoteReferences<'v> {
     notes: &'v VisibleNotes,
-    /// The note, by the name that it has on disk.
+    /// The note, by its name on disk.
     target: VaultPath,
     output: ReferencesOutput,
 }
@@ -106,7 +106,7 @@ impl<'v> NoteReferences<'v> {
         found.rewritten(context, &target, document)
     }
 
-    /// The changes of all other notes and of canvases. What the caller may not change stays, and is counted.
+    /// The changes of all other notes and canvases. Files that the caller may not change are kept, and counted.
     pub fn elsewhere(
         mut self,
         context: &Context<'_>,
@@ -126,7 +126,7 @@ impl<'v> NoteReferences<'v> {
                     continue;
                 }
             };
-            // What is no text has no links that anybody could follow.
+            // Files that are not text have no links to follow.
             let Ok(shown) = reading::show(source, &before) else { continue };
             let found = match source.is_canvas() {
                 true => self.in_canvas(shown.text(), source, follow),
@@ -151,7 +151,7 @@ impl<'v> NoteReferences<'v> {
         Ok((changes, self.output))
     }
 
-    /// Refuses a change after which a link could say nothing that leads where it leads now.
+    /// Refuses a change after which some link could no longer be expressed.
     fn check(&self, found: &ReferencingFile, source: &VaultPath) -> Result<(), Reason> {
         match found.lost.first() {
             Some(place) => {
@@ -197,7 +197,7 @@ impl<'v> NoteReferences<'v> {
         found
     }
 
-    /// The same for a canvas. One that cannot be read as one has none.
+    /// The same for a canvas. Files that do not parse as one have no links.
     fn in_canvas(&self, text: &str, source: &VaultPath, follow: LinkFollower<'_>) -> ReferencingFile {
         let mut found = ReferencingFile::default();
         for value in canvas_values(text).unwrap_or_default() {
@@ -231,20 +231,20 @@ impl<'v> NoteReferences<'v> {
 #[derive(Default)]
 struct ReferencingFile {
     in_text: Vec<LinkRelocation>,
-    /// With the way to the property.
+    /// With the path of the property.
     in_properties: Vec<(String, LinkRelocation)>,
-    /// Of a canvas, with where the value stands.
+    /// For a canvas, with the location of the value.
     in_cards: Vec<(Range<usize>, CardChange)>,
     /// Places that no link could name any more.
     lost: Vec<String>,
-    /// Of the new places together. Those beyond `MOST_BYTES` are not kept.
+    /// Total size of the new places. Those beyond `MOST_BYTES` are not kept.
     bytes: usize,
 }
 
-/// One long name for many links is more than a file may have.
+/// A long name for many links could exceed the size limit of a file.
 const MOST_BYTES: usize = 16 << 20;
 
-/// What has to change of a card.
+/// The changes to a card.
 enum CardChange {
     /// The place that a file card shows.
     Place(String),
@@ -270,7 +270,7 @@ impl ReferencingFile {
         if !self.in_cards.is_empty() {
             return self.with_cards(context, path, document);
         }
-        // The text first: it stands behind the properties, so its spans would move.
+        // The text first: it is after the properties, so its spans would move.
         let mut document = document.relocate_links(&self.in_text).map_err(refused)?.document;
         for (property, link) in &self.in_properties {
             // Each is an edit of all properties.
@@ -299,7 +299,7 @@ impl ReferencingFile {
     }
 }
 
-/// What is text, as a document.
+/// Opens text as a document.
 fn opened(text: impl Into<FileContent>) -> Result<Document, Reason> {
-    Document::open(text).map_err(|error| bug!("what was text is none after an edit: {error}"))
+    Document::open(text).map_err(|error| bug!("text is no longer text after an edit: {error}"))
 }

@@ -1,10 +1,10 @@
-//! Files that are deleted, as the vault wants it.
+//! Deletes files as the vault's settings say.
 
 use std::sync::Arc;
 
 use lapidary_vault::{Change, ContentGuard, DeletedFiles, File, TrashKind, VaultPath, View};
 
-/// What becomes of a file that a person would delete in Obsidian: the trash that its settings name, or the end.
+/// How a file is deleted, as in Obsidian: moved to the configured trash, or removed.
 pub fn to_trash(view: &View, path: VaultPath, before: Arc<File>, guard: ContentGuard) -> Change {
     match view.app_settings().deleted_files {
         DeletedFiles::SystemTrash => Change::Trash { path, before: Some(before), guard, trash: TrashKind::System },
@@ -13,7 +13,7 @@ pub fn to_trash(view: &View, path: VaultPath, before: Arc<File>, guard: ContentG
     }
 }
 
-/// The same for a file that nobody asked to delete, but that is in the way: it is always put where a person finds it.
+/// The same for a file that is only in the way: it is always put where a person can find it.
 pub fn out_of_the_way(view: &View, path: VaultPath, before: Arc<File>, guard: ContentGuard) -> Change {
     match to_trash(view, path, before, guard) {
         Change::Delete { path, before, guard } => {
@@ -23,7 +23,7 @@ pub fn out_of_the_way(view: &View, path: VaultPath, before: Arc<File>, guard: Co
     }
 }
 
-/// Whether nothing of the file stays where a person would look for it.
+/// Whether nothing of the file remains where a person would look for it.
 pub fn is_for_good(change: &Change) -> bool {
     matches!(change, Change::Delete { .. })
 }

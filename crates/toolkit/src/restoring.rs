@@ -1,4 +1,4 @@
-//! Undoing: files again as a checkpoint kept them.
+//! Undo: restores files from a checkpoint.
 
 use lapidary_note::{ContentHash, FileContent};
 use lapidary_operation::{Context, NameWanted, Reason, quote::quoted};
@@ -16,14 +16,14 @@ use crate::{
     removing::out_of_the_way,
 };
 
-/// What became of a file that was put back.
+/// The result for a restored file.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct RestoredFile {
     pub path: String,
     /// `restored`, `removed`, `moved back` or `unchanged`.
     pub outcome: &'static str,
-    /// Somebody has changed it since; that version is in the new checkpoint.
+    /// It has changed since; that version is in the new checkpoint.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub changed_since: bool,
 }
@@ -43,10 +43,10 @@ impl RestoredFile {
     }
 }
 
-/// Puts back what checkpoints kept, the newest first: each was made on top of those before it.
+/// Restores checkpoints, newest first: each was made on top of those before it.
 pub struct RestorePlan<'a> {
     view: &'a View,
-    /// The vault with what has been put back already.
+    /// The vault with everything restored so far.
     ahead: Option<View>,
     guard: ContentGuard,
     changes: ChangeSet,
@@ -54,7 +54,7 @@ pub struct RestorePlan<'a> {
 }
 
 impl<'a> RestorePlan<'a> {
-    /// What has to change to undo these checkpoints, or what they did to one file, and what becomes of each file.
+    /// The changes that undo these checkpoints, or what they did to one file, and the result for each file.
     pub fn of(
         context: &Context<'_>,
         view: &'a View,
@@ -73,7 +73,7 @@ impl<'a> RestorePlan<'a> {
         found: &Checkpoint,
         only: Option<&VaultPath>,
     ) -> Result<(), Reason> {
-        // The last first, as each was made on top of those before it.
+        // Last to first, as each was made on top of those before it.
         for (index, entry) in found.entries.iter().enumerate().rev() {
             context.check()?;
             if only.is_none_or(|only| entry.path == *only) {
@@ -90,13 +90,13 @@ impl<'a> RestorePlan<'a> {
         index: usize,
         entry: &EntryRecord,
     ) -> Result<(), Reason> {
-        // A file that came here by a move goes back with it. If it moved on from here, that is a step of its own.
+        // A file that arrived here by a move goes back with it. If it moved on from here, that is a separate step.
         let before_it = index.checked_sub(1).and_then(|before| found.entries.get(before));
         let came = before_it.is_some_and(|other| other.moved_to.as_ref() == Some(&entry.path) && !other.is_of_folder());
         if came && entry.before.is_none() && entry.moved_to.is_none() {
             return Ok(());
         }
-        // Of a folder there is no content, nor of a file that was moved unread.
+        // A folder has no content, nor has a file that was moved unread.
         match &entry.moved_to {
             None => self.file(found, entry),
             Some(_) if entry.is_of_folder() => self.empty_folder(context, entry),
@@ -104,7 +104,7 @@ impl<'a> RestorePlan<'a> {
                 self.folder(context, entry, to)
             }
             Some(to) => {
-                // What it was when it had arrived stands right behind it.
+                // Its state on arrival is the next entry.
                 let arrived = found.entries.get(index + 1).filter(|other| other.path == *to && other.before.is_none());
                 self.moved(found, entry, to, arrived.and_then(|other| other.after))
             }
@@ -133,7 +133,8 @@ impl<'a> RestorePlan<'a> {
         let since = |now: &ContentHash| is_change && entry.after != Some(*now);
         match (old, now) {
             (Some(old), Some(now)) if now.bytes() == old => self.tell(&path, "unchanged", false),
-            // The change took the file away, so what has its name now is somebody's new one. Who has seen it may say so.
+            // The change removed the file, so the file that has its name now is a new one. A caller that has seen it
+            // may confirm with its hash.
             (Some(_), Some(now)) if is_change && entry.after.is_none() && guard == ContentGuard::Plan => {
                 return Err(Reason::DestinationExists { path, current: now.hash(), wanted: NameWanted::Back });
             }
@@ -156,7 +157,8 @@ impl<'a> RestorePlan<'a> {
         Ok(())
     }
 
-    /// A file that was moved: back if it is still what it was then, else its old text anew and the new one to the trash.
+    /// A file that was moved: back if it is unchanged, otherwise its old text is restored and the new file goes to the
+    /// trash.
     fn moved(
         &mut self,
         found: &Checkpoint,
@@ -203,7 +205,7 @@ impl<'a> RestorePlan<'a> {
         Ok(())
     }
 
-    /// A folder that was made goes if it is still empty, and one that was removed comes back.
+    /// A created folder is removed if it is still empty, and a removed one comes back.
     fn empty_folder(&mut self, context: &Context<'_>, entry: &EntryRecord) -> Result<(), Reason> {
         let path = entry.path.clone();
         let files = index::files(context, self.now())?;
@@ -218,7 +220,7 @@ impl<'a> RestorePlan<'a> {
     }
 }
 
-/// Without where it went.
+/// Without its destination.
 fn alone(entry: &EntryRecord) -> EntryRecord {
     EntryRecord { moved_to: None, ..entry.clone() }
 }

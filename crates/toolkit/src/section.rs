@@ -1,3 +1,5 @@
+//! The argument that names a section.
+
 use lapidary_note::{Heading, HeadingMatch, Note, PatchTarget};
 use lapidary_operation::{Reason, clipped};
 use lapidary_vault::VaultPath;
@@ -16,7 +18,7 @@ pub struct NoteSection {
     occurrence: Option<usize>,
 }
 
-/// The same as a caller says it. A bare text is a heading, or a block if it begins with `^`.
+/// The same as given by a caller. A bare string is a heading, or a block if it starts with `^`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-short" = {
@@ -24,7 +26,7 @@ pub struct NoteSection {
     "description": "Heading (`Tasks`, `Plan::Tasks`) or `^block`.",
 }))]
 struct SectionInput {
-    /// Without it, a heading, or a block if `target` begins with `^`.
+    /// By default a heading, or a block if `target` starts with `^`.
     r#type: Option<SectionType>,
     /// Heading (`Tasks` or `Project::Tasks`), block id or property.
     #[schemars(length(min = 1))]
@@ -96,16 +98,16 @@ impl NoteSection {
         }
     }
 
-    /// The same under another name for what it names.
+    /// The same under another name for the target.
     pub fn named(&self, target: &str) -> SectionOutput {
         SectionOutput { r#type: self.r#type, target: target.to_owned() }
     }
 }
 
-/// Longer lists help nobody.
+/// Longer lists are not useful.
 pub const MOST_NAMES: usize = 20;
 
-/// Of the names of a note's parts, as much as a refusal lists.
+/// How many names of parts a refusal lists.
 pub fn names(all: &[String]) -> Vec<String> {
     all.iter().take(MOST_NAMES).map(|name| clipped(name)).collect()
 }

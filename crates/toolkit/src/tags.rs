@@ -1,3 +1,5 @@
+//! Counting and listing tags.
+
 use std::collections::{HashMap, HashSet};
 
 use lapidary_note::Note;
@@ -18,19 +20,19 @@ pub struct TagCounts {
 struct TagCount {
     name: String,
     notes: usize,
-    /// The note that was counted last, so that a note counts once however often a tag stands in it.
+    /// The note that was counted last, so that each note counts once however often it has a tag.
     last: usize,
 }
 
-/// Whether a note with `#a/b` counts for `#a` too, as in Obsidian's own list.
+/// Whether a note with `#a/b` also counts for `#a`, as in Obsidian's own list.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum NestedTags {
     CountForParents,
     CountAlone,
 }
 
-/// A tag that is nested deeper than anybody nests them counts for the uppermost of its parents, and a long one for none of
-/// the longer: each parent is another name, as long as what it is made of.
+/// A tag nested deeper than is realistic counts only for its topmost parents, and a long one not for its longer
+/// parents: each parent is another name, as long as its parts.
 const MOST_PARENTS: usize = 32;
 const LONGEST_PARENT: usize = 1000;
 
@@ -57,7 +59,7 @@ impl TagCounts {
         }
     }
 
-    /// The most used first, equals by name.
+    /// The most used first, ties by name.
     pub fn sorted(self) -> Vec<(String, usize)> {
         let mut counts: Vec<(String, TagCount)> = self.counts.into_iter().collect();
         counts.sort_unstable_by(|(a, counted_a), (b, counted_b)| {
@@ -77,7 +79,7 @@ pub fn of_vault(context: &Context<'_>, view: &View) -> Result<Vec<(String, usize
     Ok(counts.sorted())
 }
 
-// The tags of a note without `#`, by where they stand; each spelling once. No doc comment, because that would stand in
+// The tags of a note without `#`, by where they occur; each spelling once. Not a doc comment, because that would be in
 // the schema of a tool.
 #[derive(Serialize, JsonSchema)]
 pub struct TagsOfNote {
@@ -105,7 +107,7 @@ fn once(names: impl Iterator<Item = String>) -> Vec<String> {
     names.filter(|name| seen.insert(name.clone())).collect()
 }
 
-/// Tags as callers write them, without `#`; of those that differ only in case the first. Nothing if one is empty.
+/// Callers' tags without `#`; of those that differ only in case the first. `None` if one is empty.
 pub fn bare(given: &[String]) -> Option<Vec<&str>> {
     let mut seen = HashSet::new();
     let mut tags = Vec::new();
@@ -121,7 +123,7 @@ pub fn bare(given: &[String]) -> Option<Vec<&str>> {
     Some(tags)
 }
 
-/// Tags on a line of their own.
+/// Tags on their own line.
 pub fn line(title: &str, tags: &[String]) -> String {
     let shown: String = tags.iter().map(|tag| format!(" #{}", quoted(tag))).collect();
     format!("\n{title}:{}", if shown.is_empty() { " none" } else { &shown })
@@ -164,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_slashes_make_no_empty_tags() {
+    fn odd_slashes_do_not_create_empty_tags() {
         let counts = counted(&[&["/x", "a//b", "c/"]], NestedTags::CountForParents);
         assert_eq!(shown(&counts), [("/x", 1), ("a", 1), ("a/", 1), ("a//b", 1), ("c", 1), ("c/", 1)]);
     }

@@ -1,3 +1,5 @@
+//! The argument that names a note.
+
 use jiff::civil::Date;
 use lapidary_operation::{Context, Reason};
 use lapidary_query::Period;
@@ -13,11 +15,11 @@ use crate::{
 
 pub use crate::naming::NamedFile;
 
-/// TargetChoice note.
+/// The note that a call is about.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct NoteTarget {
-    /// Where it is left out, a period means a periodic note.
+    /// If omitted, a period means a periodic note.
     r#type: Option<TargetType>,
     path: Option<String>,
     period: Option<PeriodName>,
@@ -42,7 +44,7 @@ enum PeriodName {
     Yearly,
 }
 
-/// One flat object instead of three: it stands in the schema of every note tool, and it is half as long.
+/// One flat object instead of three: it is in the schema of every note tool, and half as long.
 impl JsonSchema for NoteTarget {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Target".into()
@@ -67,16 +69,16 @@ impl JsonSchema for NoteTarget {
     }
 }
 
-/// Where a note is that a call may make.
+/// The location of a note that a call may create.
 pub struct TargetPlace {
     pub path: VaultPath,
-    /// What it begins with where it has to be made: the owner's template for notes of a period.
+    /// Its initial text if it has to be created: the owner's template for periodic notes.
     pub template: Option<String>,
 }
 
 impl NoteTarget {
-    /// Where the note is that is to be written. What is named by its path need not be there; a note of a period is made
-    /// from the owner's template.
+    /// The location of the note to write. A note given by its path need not exist; a periodic note is created from the
+    /// owner's template.
     pub fn place(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<TargetPlace, Reason> {
         match self.which(tool, context, view)? {
             TargetChoice::Path(given) => {
@@ -94,7 +96,7 @@ impl NoteTarget {
         }
     }
 
-    /// Where exactly the note is, for a call that deletes it.
+    /// The exact location of the note, for a call that deletes it.
     pub fn locate(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<VaultPath, Reason> {
         match self.which(tool, context, view)? {
             TargetChoice::Path(given) => parse_path(given),
@@ -102,7 +104,7 @@ impl NoteTarget {
         }
     }
 
-    /// The note, under whatever name it was asked for.
+    /// The note, under any of its names.
     pub fn find(&self, tool: &str, context: &Context<'_>, view: &View) -> Result<NamedFile, Reason> {
         match self.which(tool, context, view)? {
             TargetChoice::Path(given) => naming::find(context, view, given),
@@ -133,13 +135,13 @@ impl NoteTarget {
 
     fn day(&self, tool: &str) -> Result<Option<Date>, Reason> {
         let Some(given) = &self.date else { return Ok(None) };
-        // The parser takes other forms too, in which a client may mean something else.
+        // The parser accepts other formats too, which a client may mean differently.
         let day = Some(given).filter(|given| given.len() == "YYYY-MM-DD".len()).and_then(|given| given.parse().ok());
         day.map(Some).ok_or_else(|| Reason::bad_argument(tool, "target.date", "must be a day, written YYYY-MM-DD"))
     }
 }
 
-/// The note that a caller names by itself, outside of a target.
+/// The note that a caller names directly, outside of a target.
 pub fn named(context: &Context<'_>, view: &View, given: &str) -> Result<NamedFile, Reason> {
     naming::find(context, view, given)
 }

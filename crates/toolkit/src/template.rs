@@ -1,15 +1,15 @@
-//! The text that a new note begins with, from a template of the vault.
+//! The initial text of a new note, from a template of the vault.
 
 use jiff::{SignedDuration, Span, Zoned};
 use lapidary_query::{WeekRule, format_moment};
 
-/// What the places of a template are filled with.
+/// The values for the placeholders of a template.
 pub struct TemplateFields<'p> {
-    /// The name of the note without its ending.
+    /// The name of the note without its extension.
     pub title: &'p str,
     /// The day of the note, at the time of the call.
     pub moment: &'p Zoned,
-    /// What `{{date}}` stands for; the app and the plugins differ.
+    /// The default format of `{{date}}`; the app and the plugins differ.
     pub date: &'p str,
     pub time_format: &'p str,
     pub date_format: &'p str,
@@ -17,15 +17,15 @@ pub struct TemplateFields<'p> {
 }
 
 /// Fills `{{title}}`, `{{date}}`, `{{time}}`, `{{date:FORMAT}}`, `{{date+1d:FORMAT}}`, `{{yesterday}}`, `{{tomorrow}}` and
-/// `{{monday:FORMAT}}`. What is none of these stays as it is.
+/// `{{monday:FORMAT}}`. Anything else is kept unchanged.
 pub fn filled(template: &str, places: &TemplateFields<'_>) -> String {
     let mut filled = String::with_capacity(template.len());
     let mut rest = template;
     while let Some(start) = rest.find("{{") {
         let (before, place) = rest.split_at(start);
         filled += before;
-        // The search ends at the first character that no place holds: one that went on to the end of the text would cost
-        // the square of its length.
+        // The search ends at the first character that a placeholder cannot contain: going on to the end of the text
+        // each time would make it quadratic.
         let inner = place[2..]
             .find(['\n', '{', '}'])
             .and_then(|end| Some((&place[2..2 + end], place[2 + end..].strip_prefix("}}")?)));
@@ -103,7 +103,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn places_are_filled_and_the_rest_stays() {
+    fn placeholders_are_filled_and_other_text_is_kept() {
         let moment: Zoned = "2026-11-17T09:05:07[UTC]".parse().unwrap();
         let places = TemplateFields {
             title: "2026-11-17",
@@ -127,7 +127,7 @@ mod tests {
         ] {
             assert_eq!(filled(template, &places), expected, "{template}");
         }
-        // A search to the end of the text for each of these would not come to an end here.
+        // A search to the end of the text for each of these would take forever here.
         let many = "{{".repeat(1_000_000);
         assert!(filled(&many, &places) == many);
     }

@@ -1,3 +1,5 @@
+//! Times in answers.
+
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use jiff::{Timestamp, Unit};
@@ -8,13 +10,13 @@ pub fn iso(time: SystemTime) -> String {
     rounded.map_or_else(|_| String::new(), |time| time.to_string())
 }
 
-/// Milliseconds since 1970, as Obsidian counts; 0 where the system does not say.
+/// Milliseconds since 1970, as Obsidian counts; 0 if the system does not know.
 pub fn milliseconds(time: Option<SystemTime>) -> u64 {
     let since = time.and_then(|time| time.duration_since(UNIX_EPOCH).ok()).unwrap_or_default();
     u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// `2026-11-15 20:15` in UTC, of milliseconds since 1970: what a list has room for.
+/// `2026-11-15 20:15` in UTC, from milliseconds since 1970: short enough for a list.
 pub fn minute(milliseconds: u64) -> String {
     let time = i64::try_from(milliseconds).ok().and_then(|time| Timestamp::from_millisecond(time).ok());
     time.map_or_else(String::new, |time| time.strftime("%Y-%m-%d %H:%M").to_string())

@@ -1,4 +1,4 @@
-//! A note as a whole, with what is known of it.
+//! A whole note, with its metadata.
 
 use lapidary_note::Note;
 use lapidary_vault::File;
@@ -8,7 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::{properties::NoteProperties, reading::ShownFile, tags, time::milliseconds};
 
-// All of a note. No doc comment, because that would stand in the schema of a tool and tell nobody anything.
+// A whole note. Not a doc comment, because that would be in the schema of a tool to no use.
 #[derive(Serialize, JsonSchema)]
 pub struct NoteContents {
     pub content: String,
@@ -17,7 +17,7 @@ pub struct NoteContents {
     pub stat: NoteStat,
 }
 
-/// Milliseconds since 1970, as Obsidian counts; 0 where the system does not say.
+/// Milliseconds since 1970, as Obsidian counts; 0 if the system does not know.
 #[derive(Serialize, JsonSchema)]
 pub struct NoteStat {
     pub ctime: u64,
@@ -26,7 +26,7 @@ pub struct NoteStat {
 }
 
 impl NoteContents {
-    /// What could not be read of it is added to the notices.
+    /// Unreadable parts are added to the notices.
     pub fn of(note: &Note<'_>, file: &File, shown: &ShownFile, notices: &mut Vec<String>) -> Self {
         Self {
             content: shown.text().to_owned(),
@@ -41,7 +41,7 @@ impl NoteContents {
     }
 }
 
-/// Broken properties do not keep a note from being read, but they are said.
+/// Broken properties do not prevent reading a note, but are reported.
 pub fn readable_properties(shown: &ShownFile, notices: &mut Vec<String>) -> NoteProperties {
     let properties = shown.properties();
     notices.extend(

@@ -1,5 +1,5 @@
-//! The reviewed definitions of the tools, built into the program: to read one is ten times as fast as to derive it from
-//! the types of a tool. `build.rs` takes them from the golden files; a test sees to it that they are what the types say.
+//! The reviewed definitions of the tools, built into the binary: reading one is ten times as fast as deriving it from
+//! the types of a tool. `build.rs` takes them from the golden files; a test checks that they match the types.
 
 include!(concat!(env!("OUT_DIR"), "/definitions.rs"));
 

@@ -1,8 +1,8 @@
 //! Every tool the server offers, one file each, the other read operations (resources, prompts, completion,
 //! subscriptions), and the list of tools. A tool is a pure function of a narrowed view: it reads, or it plans; it never
-//! writes. What a tool is belongs in `lapidary-operation`, what several of them need in `lapidary-toolkit`.
+//! writes. The definition of a tool belongs in `lapidary-operation`, shared code in `lapidary-toolkit`.
 //!
-//! The crates above see all of it through this one.
+//! The crates above use all of it through this one.
 
 mod definitions;
 mod operations;
@@ -21,8 +21,8 @@ pub use lapidary_operation::{
     ReadOperation, ReadPayload, Reason, ReasonKind, RelayedCall, RenderedReply, ReplyFacts, ResourceBody, ScanLimits,
     SelectionError, ShownProposal, StepAnswer, StepRefusal, ToolAnswer, ToolGroup, ToolKind, ToolNeeds, ToolSelection,
     ToolSpec, ToolStanding, VaultChoice, VaultState, VaultView, WalkCost, WireFamily, bug, catch_panic,
-    check_arguments, clip_diff, clipped, fence, install_panic_hook, quote, refusal_data, render_answer, render_change,
-    render_dry_run, render_refusal,
+    check_arguments, clip_diff, clipped, fence, install_panic_hook, json_text, quote, refusal_data, render_answer,
+    render_change, render_dry_run, render_refusal,
 };
 pub use lapidary_toolkit::naming::is_bare_name;
 pub use operations::{

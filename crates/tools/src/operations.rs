@@ -1,4 +1,4 @@
-//! What clients and the command line ask for besides tools, one file each.
+//! Operations other than tools for clients and the command line, one file each.
 
 mod check_subscriptions;
 mod complete_path;

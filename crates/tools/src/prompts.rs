@@ -15,31 +15,32 @@ use crate::resources::best;
 
 const FOLDER: &str = "Prompts";
 const TAG: &str = "mcp-tools-prompt";
-/// Deeper folders are nobody's prompts.
+/// Prompts in deeper folders are ignored.
 const DEEPEST: usize = 16;
 
 /// The prompts of a vault, then its playbooks, in path order, as far as the caller may see them.
 pub fn prompts(context: &Context<'_>, view: &View) -> Result<Vec<ListedPrompt>, Reason> {
     let (mut prompts, mut names) = (Vec::new(), BTreeSet::new());
     for (path, source) in all_notes(context, view)? {
-        // One that is gone again, or cannot be read, is no prompt.
+        // A note that has disappeared or cannot be read is not a prompt.
         let Ok(file) = reading::read(view, &path) else { continue };
         let Ok(shown) = reading::show(&path, &file) else { continue };
-        // `Prompts/Skills/x.md` and `Skills/x.md`, or `x.md` and `x/SKILL.md`: of two of one name the first is offered.
+        // `Prompts/Skills/x.md` and `Skills/x.md`, or `x.md` and `x/SKILL.md`: if two have the same name, the first is
+        // offered.
         let found = prompt_in(view.vault(), &path, shown.text(), source);
         prompts.extend(found.filter(|found| names.insert(found.name.clone())));
     }
     Ok(prompts)
 }
 
-/// What tells one state of the prompts from another without reading them.
+/// A fingerprint of the prompts that does not read them.
 pub(crate) fn prompts_mark(context: &Context<'_>, view: &View) -> Result<ContentHash, Reason> {
     let notes = all_notes(context, view)?;
     let marks: Vec<String> = notes.iter().map(|(path, _)| format!("{path} {:?}\n", view.stamp(path))).collect();
     Ok(ContentHash::of(marks.concat().as_bytes()))
 }
 
-/// The text of a prompt. Every argument that it names has to be there, and no other.
+/// The text of a prompt. All arguments that it names must be given, and no others.
 pub(crate) fn fill_prompt(
     context: &Context<'_>,
     view: &View,
@@ -55,7 +56,7 @@ pub(crate) fn fill_prompt(
     Ok(FilledPrompt { description: prompt.description, text: filled.trim_start().to_owned() })
 }
 
-/// What an argument of a prompt may be: notes, folders and tags are known, if that is what it is called.
+/// Possible values of a prompt argument: notes, folders and tags are known, if the argument is named after one of them.
 pub(crate) fn complete_prompt(
     context: &Context<'_>,
     view: &View,
@@ -89,7 +90,7 @@ pub(crate) fn complete_prompt(
 
 fn find(context: &Context<'_>, view: &View, name: &str) -> Result<ListedPrompt, Reason> {
     let mut all = prompts(context, view)?;
-    // Only what is listed can be had, so no name leads anywhere else.
+    // Only listed prompts are served, so no name leads anywhere else.
     match all.iter().position(|prompt| prompt.name == name) {
         Some(at) => Ok(all.swap_remove(at)),
         None => {
@@ -133,7 +134,7 @@ enum PromptSource {
 }
 
 fn all_notes(context: &Context<'_>, view: &View) -> Result<Vec<(VaultPath, PromptSource)>, Reason> {
-    let folder = VaultPath::parse(FOLDER).map_err(|error| bug!("`{FOLDER}` is no path: {error}"))?;
+    let folder = VaultPath::parse(FOLDER).map_err(|error| bug!("`{FOLDER}` is not a path: {error}"))?;
     let prompts = notes(context, view, folder)?.into_iter().map(|path| (path, PromptSource::Prompts));
     let skills = match context.skills {
         Some(folder) => notes(context, view, folder.clone())?,
@@ -164,7 +165,7 @@ fn notes(context: &Context<'_>, view: &View, folder: VaultPath) -> Result<Vec<Va
     Ok(notes)
 }
 
-/// The prompt that a note is, if it is one.
+/// The prompt in a note, if it is one.
 fn prompt_in(vault: &str, path: &VaultPath, text: &str, source: PromptSource) -> Option<ListedPrompt> {
     let note = Note::parse(text);
     let mut description = note.property(&["description"]).and_then(described);
@@ -183,18 +184,18 @@ fn prompt_in(vault: &str, path: &VaultPath, text: &str, source: PromptSource) ->
     let whole = path.as_str();
     let below = match source {
         PromptSource::Prompts => whole.strip_prefix(FOLDER)?.strip_prefix('/')?,
-        // The folder is part of the name, so that it is seldom that of a prompt.
+        // The folder is part of the name, so that it rarely collides with a prompt.
         PromptSource::Skills => whole,
     };
     let name = &below[..below.len() - ".md".len()];
-    // A playbook may have a folder of its own, with other files that it needs.
+    // A playbook may have its own folder, with other files that it needs.
     let name = name.strip_suffix("/SKILL").filter(|_| is_skill).unwrap_or(name);
     let title = name.rsplit('/').next().unwrap_or(name).to_owned();
     let (name, vault) = (format!("{vault}/{name}"), vault.to_owned());
     Some(ListedPrompt { name, vault, title, description, arguments, is_skill, path: path.clone() })
 }
 
-/// What a note begins with.
+/// The properties at the start of a note.
 fn first_line(text: &str) -> Option<String> {
     let line = text.lines().map(|line| line.trim_start_matches('#').trim()).find(|line| !line.is_empty())?;
     Some(line.chars().take(200).collect())

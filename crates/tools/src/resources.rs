@@ -1,5 +1,5 @@
-//! What clients read without a tool: files of the vault, its tags, and how the server is doing. People choose these, in
-//! the client, where tools are chosen by models.
+//! What clients read without a tool: files of the vault, its tags, and the server's status. People choose these in the
+//! client, whereas models choose tools.
 
 mod completing;
 mod media;
@@ -11,7 +11,7 @@ pub(crate) use completing::complete_path;
 pub(crate) use reading::{read_file, read_tags, status};
 pub use uri::{ResourceUri, VaultResource};
 
-/// A resource that is always there.
+/// A resource that always exists.
 pub struct FixedResource {
     pub uri: &'static str,
     pub name: &'static str,
@@ -44,7 +44,7 @@ pub struct FileTemplate;
 impl FileTemplate {
     pub const NAME: &str = "obsidian-vault-note";
     pub const TITLE: &str = "Note or attachment";
-    pub const DESCRIPTION: &str = "A note as JSON (content, frontmatter, tags, stat), any other file as it is.";
+    pub const DESCRIPTION: &str = "A note as JSON (content, frontmatter, tags, stat), any other file unchanged.";
     /// The variable for the path.
     pub const PATH: &str = "path";
     /// The variable for the vault, where there are several.
@@ -55,5 +55,5 @@ impl FileTemplate {
     }
 }
 
-/// The form of all that we write ourselves.
+/// The format of everything that the server generates.
 pub const JSON: &str = "application/json";

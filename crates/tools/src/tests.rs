@@ -1,4 +1,4 @@
-//! What must hold between the tools and what only knows their names or their number: reasons, hints, the catalogue.
+//! Consistency between the tools and the parts that only know their names or number: reasons, hints, the catalogue.
 
 mod catalogue;
 mod reasons;

@@ -63,6 +63,8 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &WriteEntry(edit::file_delete::FileDelete),
     &WriteEntry(edit::undo::Undo),
     &WriteEntry(edit::checkpoint_restore::CheckpointRestore),
+    &WriteEntry(edit::base_create::BaseCreate),
+    &WriteEntry(edit::base_update::BaseUpdate),
     &WriteEntry(edit::tag_rename::TagRename),
     &WriteEntry(edit::regex_replace::RegexReplace),
     &BatchedEntry(edit::bulk_apply::BulkApply),
@@ -72,7 +74,7 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &ReadEntry(skill::obsidian_open_in_ui::ObsidianOpenInUi),
 ];
 
-/// The same with their definitions, as a catalogue takes them.
+/// The same with their definitions, for the catalogue.
 pub const TOOL_SET: ToolSet = ToolSet { tools: TOOLS, definition };
 
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! What it costs that nothing is lost: one durable edit with its checkpoint, and a batch of a thousand files, each compared
+//! The cost of losing nothing: one durable edit with its checkpoint, and a batch of a thousand files, each compared
 //! with the bare system calls on the same disk in the same run. Results are kept in `benches/results/`.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark plays other programs and writes the disk for comparison")]
@@ -33,7 +33,7 @@ fn main() -> Result<(), Failure> {
     if !std::env::args().any(|argument| argument == "--bench") {
         return Ok(());
     }
-    // Beside what is built: on many systems temporary files are in memory, where syncing costs nothing.
+    // Next to the build output: on many systems temporary files are in memory, where syncing costs nothing.
     let around = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR"))?;
     let mut report = Report::new(&["what", "p50 ms", "p95 ms", ""]);
     edits(&mut report, around.path())?;
@@ -53,7 +53,7 @@ fn edits(report: &mut Report, around: &Path) -> Result<(), Failure> {
         "PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; CREATE TABLE old (number INTEGER PRIMARY KEY, text BLOB)",
     )?;
     let mut times: [Vec<Duration>; 3] = Default::default();
-    // In turns, as the disk has its moods.
+    // In turns, as the speed of a disk varies.
     for number in 1..=EDITS {
         let text = text(number);
         let bare = Instant::now();

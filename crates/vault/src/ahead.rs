@@ -1,4 +1,4 @@
-//! A vault as it will be once changes that are only planned have been made: what the next step of a batch plans on.
+//! A vault with planned changes applied: what the next step of a batch plans on.
 
 use std::{cell::RefCell, collections::BTreeMap, sync::Arc};
 
@@ -12,15 +12,15 @@ use crate::{
     store::{EntryKind, FolderEntry},
 };
 
-/// Changes that are taken for made.
+/// Changes that are treated as made.
 #[derive(Clone, Default)]
 pub(crate) struct PlannedOverlay {
-    /// By path, in the one spelling that both ways to store an accent have in common.
+    /// By path, in the spelling that both encodings of an accent share.
     files: BTreeMap<String, PlannedEntry>,
     /// Folders by their old and their new path, in the order in which they move.
     folders: Vec<(VaultPath, VaultPath)>,
     steps: Vec<Arc<ChangeSet>>,
-    /// Handed on to the next view of a batch, which is made from this one.
+    /// Passed on to the next view of a batch, which is built from this one.
     index: RefCell<Option<OverlayIndex>>,
 }
 
@@ -45,7 +45,7 @@ impl PlannedOverlay {
         self.steps.is_empty()
     }
 
-    /// The same with some more changes. `base` is what is known of the vault without any, if anybody has looked.
+    /// The same with some more changes. `base` is what is known of the vault without any, if it was scanned.
     pub(crate) fn with(&self, changes: &ChangeSet, base: Option<PlannedIndex>) -> Self {
         let mut next = self.clone();
         if let Some(base) = base {
@@ -56,7 +56,7 @@ impl PlannedOverlay {
         next
     }
 
-    /// What is at a path; `None` if that is what the disk has there.
+    /// What is at a path; `None` if it is unchanged on disk.
     pub(crate) fn at(&self, path: &VaultPath) -> Option<PlannedEntry> {
         if let Some(there) = self.files.get(&key(path)) {
             return Some(there.clone());
@@ -69,7 +69,7 @@ impl PlannedOverlay {
         }
     }
 
-    /// Where the disk has what will be at a path that no change names; `None` if its folder went away.
+    /// Where the disk has the entry that will be at a path that no change names; `None` if its folder was removed.
     pub(crate) fn on_disk(&self, path: &VaultPath) -> Option<VaultPath> {
         let mut place = path.clone();
         for (from, to) in self.folders.iter().rev() {
@@ -83,7 +83,7 @@ impl PlannedOverlay {
         Some(place)
     }
 
-    /// What a folder holds, where the disk has `listed` in it.
+    /// The contents of a folder, where the disk has `listed` in it.
     pub(crate) fn list(&self, folder: Option<&VaultPath>, listed: Vec<FolderEntry>) -> Vec<FolderEntry> {
         let mut entries: BTreeMap<VaultPath, EntryKind> = BTreeMap::new();
         for entry in listed {
@@ -135,7 +135,7 @@ impl PlannedOverlay {
                     self.files.insert(format!("{}/{}", to.as_str().nfc(), &path[below.len()..]), there);
                 }
             }
-            // Nobody looks for it before it is made.
+            // It is not searched for before it exists.
             Change::MakeFolder { .. } => {}
             Change::Trash { path, .. } | Change::TrashFolder { path } | Change::Delete { path, .. } => {
                 self.files.insert(key(path), PlannedEntry::Nothing);

@@ -1,14 +1,14 @@
-//! Obsidian's own settings of a vault, as far as they say how files are to be treated. Callers never see the file.
+//! Obsidian's own settings of a vault, as far as they affect files. Callers never see the file.
 
 use serde_json::Value;
 
 use crate::{VaultPath, View, links::LinkFormat};
 
 const APP: &str = ".obsidian/app.json";
-/// Larger settings are somebody's mistake.
+/// Larger settings are a mistake.
 const MAX_BYTES: u64 = 1 << 20;
 
-/// From `app.json`; what it does not say is as Obsidian has it by default.
+/// From `app.json`; missing values are Obsidian's defaults.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct AppSettings {
     /// `newLinkFormat`
@@ -17,7 +17,7 @@ pub struct AppSettings {
     pub deleted_files: DeletedFiles,
 }
 
-/// Where what a person deletes goes.
+/// Where deleted files go.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum DeletedFiles {
     #[default]
@@ -43,7 +43,7 @@ impl AppSettings {
 }
 
 impl View {
-    /// Settings that are missing or cannot be read are the default ones, as in Obsidian.
+    /// Missing or unreadable settings are the defaults, as in Obsidian.
     pub fn app_settings(&self) -> AppSettings {
         let Ok(path) = VaultPath::parse(APP) else { return AppSettings::default() };
         let read = self.backend.read(&path, MAX_BYTES, &|_| true);
@@ -56,7 +56,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_not_said_or_not_understood_is_the_default() {
+    fn missing_or_invalid_settings_are_the_defaults() {
         let relative = AppSettings { new_links: LinkFormat::Relative, ..AppSettings::default() };
         let trash = |deleted_files| AppSettings { deleted_files, ..AppSettings::default() };
         for (json, expected) in [

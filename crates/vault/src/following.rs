@@ -1,4 +1,4 @@
-//! Whether a file is still what a caller saw of it. Cheap enough to be asked every second.
+//! Whether a file has changed for a subscriber. Cheap enough to be checked every second.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use crate::{
     store::{FileStamp, StoreError},
 };
 
-/// What somebody who follows a file saw of it last.
+/// What a subscriber saw of a file last.
 #[derive(Clone, Debug)]
 pub struct LastSeen {
     path: VaultPath,
@@ -23,7 +23,7 @@ struct LastState {
     stamp: Option<FileStamp>,
     /// A later change must show in the stamp.
     settled: bool,
-    /// `None` where there was nothing to see.
+    /// `None` if there was nothing to see.
     content: Option<ContentHash>,
 }
 
@@ -38,7 +38,7 @@ impl LastSeen {
 }
 
 impl View {
-    /// Whether the caller may read a file at this path, if one is there. To a reader, what is ignored is only missing.
+    /// Whether the caller may read a file at this path, if it exists. To a reader, an ignored file is just missing.
     pub fn may_read(&self, path: &VaultPath) -> Result<(), PathDenied> {
         match self.scope.may_read(path) {
             Err(PathDenied::Ignored) => Ok(()),
@@ -46,12 +46,12 @@ impl View {
         }
     }
 
-    /// Looks again, and says whether the caller would now read something else. The file is only read when its stamp has
-    /// moved; what is decided then is the content, so that nobody hears of a file that is closed to them, not even
-    /// through a link.
+    /// Checks again, and returns whether the caller would now read something else. The file is only read when its stamp
+    /// has changed; then the content decides, so that a subscriber learns nothing of a closed file, not even through a
+    /// link.
     pub fn has_changed(&self, sight: &mut LastSeen) -> bool {
         let store = &self.backend;
-        // Where even that fails, reading says what is the matter.
+        // If even that fails, reading reports the reason.
         let stamp = store.stamp(&sight.path).unwrap_or_default();
         let same = |last: &LastState| last.settled && last.stamp == stamp && Arc::ptr_eq(&last.scope, &self.scope);
         if sight.last.as_ref().is_some_and(same) {
@@ -70,7 +70,7 @@ impl View {
     }
 }
 
-/// A disk that fails says nothing about the file.
+/// A failing disk says nothing about the file.
 fn is_passing(error: &ReadError) -> bool {
     matches!(error, ReadError::Store(StoreError::Disk { .. } | StoreError::NotPermitted | StoreError::VaultGone))
 }

@@ -1,4 +1,4 @@
-//! Old versions of files, as far as a caller may read those files.
+//! Old versions of files that a caller may read.
 
 use std::{collections::BTreeSet, time::SystemTime};
 
@@ -10,7 +10,7 @@ use crate::{
     store::{CheckpointKind, CheckpointRecord, EntryRecord, LedgerError, PathFilter},
 };
 
-/// What was kept of one change. Files that the caller may not read are not in it.
+/// The record of one change. Files that the caller may not read are omitted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Checkpoint {
     pub id: String,
@@ -35,27 +35,27 @@ pub struct CheckpointPage {
 pub enum CheckpointError {
     #[error("there is no such checkpoint")]
     Missing,
-    #[error("several checkpoints begin like that")]
+    #[error("several checkpoints start with it")]
     Ambiguous { ids: Vec<String> },
     #[error(transparent)]
     Ledger(#[from] LedgerError),
 }
 
-/// A program that had a file open saved into it after it had been replaced.
+/// A program that had a file open saved to it after it had been replaced.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LateSave {
     pub path: VaultPath,
     pub checkpoint: String,
 }
 
-/// Of a name, fewer characters are a guess: what is undone has to be meant.
+/// Shorter prefixes of an id are a guess: an undo has to be intended.
 const SHORTEST_NAME: usize = 4;
 
-/// So many are looked at at once.
+/// How many are read at a time.
 const BATCH: usize = 100;
 
 impl View {
-    /// The newest checkpoints, older than the one named `before`; of one path or of all.
+    /// The newest checkpoints, older than the one with the id `before`; of one path or of all.
     pub fn checkpoints(
         &self,
         path: Option<&VaultPath>,
@@ -76,8 +76,8 @@ impl View {
         Ok(CheckpointPage { checkpoints, more })
     }
 
-    /// Goes through the checkpoints that the caller may see, the newest first, as long as it is told to: all, or those of
-    /// a file or folder under every name that it had.
+    /// Iterates over the checkpoints that the caller may see, newest first, until told to stop: all, or those of a file
+    /// or folder under every name that it had.
     fn each_checkpoint(
         &self,
         history: &dyn History,
@@ -93,11 +93,11 @@ impl View {
             for record in batch {
                 filter.before = Some(record.number);
                 let Some(record) = narrowed(record, &self.scope) else { continue };
-                // The ledger has found some by files that the caller may not know of.
+                // The ledger matched some by files that the caller may not know of.
                 if path.is_some() && !filter.paths.iter().any(|path| touches(&record, path)) {
                     continue;
                 }
-                // Before it came here it had another name, which nothing newer is asked about.
+                // Before it came here it had another name, which newer checkpoints do not concern.
                 earlier = names_before(&record, &filter.paths);
                 filter.paths.append(&mut earlier.clone());
                 if !look(&record, &filter.paths)? {
@@ -113,12 +113,12 @@ impl View {
         }
     }
 
-    /// The checkpoint whose name begins like this.
+    /// The checkpoint whose id starts like this.
     pub fn checkpoint(&self, prefix: &str) -> Result<Checkpoint, CheckpointError> {
         Ok(one(self.visible(prefix)?)?.into())
     }
 
-    /// What a file held before a change; `None` if it was not kept, or is not any more.
+    /// The content of a file before a change; `None` if it was not kept, or no longer is.
     pub fn old_content(&self, entry: &EntryRecord) -> Result<Option<Vec<u8>>, LedgerError> {
         match entry.before {
             Some(hash) if self.scope.may_read(&entry.path).is_ok() => self.backend.history().content(&hash),
@@ -165,7 +165,7 @@ impl View {
 
 fn late_saves(history: &dyn History, scope: &Scope) -> Result<Vec<LateSave>, LedgerError> {
     let mut told = Vec::new();
-    // What this caller may not read is for another one.
+    // Late saves that this caller may not read are for another one.
     for record in history.untold()?.into_iter().filter_map(|record| narrowed(record, scope)) {
         if history.set_told(record.number)? {
             let entries = record.entries.into_iter();
@@ -178,7 +178,8 @@ fn late_saves(history: &dyn History, scope: &Scope) -> Result<Vec<LateSave>, Led
 /// The part of it that the caller may read; `None` if that is nothing.
 fn narrowed(record: CheckpointRecord, scope: &Scope) -> Option<CheckpointRecord> {
     let open = |path: &VaultPath| scope.may_read(path).is_ok();
-    // A file that came from a closed place was moved, not made: taken for new, its undoing would take the only copy away.
+    // A file that came from a closed place was moved, not created: if it counted as new, undoing it would remove the
+    // only copy.
     let came: BTreeSet<VaultPath> =
         record.entries.iter().filter(|entry| !open(&entry.path)).filter_map(|entry| entry.moved_to.clone()).collect();
     let is_arrival = |entry: &EntryRecord| entry.before.is_none() && came.contains(&entry.path);
@@ -188,15 +189,15 @@ fn narrowed(record: CheckpointRecord, scope: &Scope) -> Option<CheckpointRecord>
     (!entries.is_empty()).then_some(CheckpointRecord { entries, ..record })
 }
 
-/// Whether a change had to do with a file, or with something in a folder.
+/// Whether a change concerned a file, or something in a folder.
 fn touches(record: &CheckpointRecord, path: &VaultPath) -> bool {
     record.entries.iter().any(|entry| entry.touches(path))
 }
 
-/// More names nobody gives a file.
+/// A file is not renamed more often.
 const MAX_NAMES: usize = 32;
 
-/// What files of these names were called before a change that moved them.
+/// The names of these files before a change that moved them.
 fn names_before(record: &CheckpointRecord, names: &[VaultPath]) -> Vec<VaultPath> {
     let mut found: Vec<VaultPath> = Vec::new();
     for entry in record.entries.iter().filter(|entry| !entry.is_of_folder()) {

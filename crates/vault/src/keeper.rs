@@ -1,3 +1,5 @@
+//! Background work for the index of a vault.
+
 use std::{
     sync::{Arc, Weak},
     time::Duration,
@@ -8,13 +10,12 @@ use lapidary_search::SearchKeeper;
 use lapidary_store::maintenance::{NotScheduled, run_aside, schedule};
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
-/// After this long without a question, the texts leave memory.
+/// After this long without a call, the texts are released.
 const TEXTS_REST: Duration = Duration::from_secs(2 * 60);
-/// And after this long, everything: several servers often stand ready on one vault, and most of them do nothing.
+/// And after this long, everything: several servers are often idle on one vault.
 const ALL_RESTS: Duration = Duration::from_secs(20 * 60);
 
-/// Does for an index what nobody should wait for: writes down what was learnt, and gives memory back when nobody asks.
-/// Ends with the vault.
+/// Background work for an index: saves new data, and releases memory when it is idle. Ends with the vault.
 pub(crate) fn keep(live: &Arc<VaultIndex>, search: &Arc<SearchKeeper>) {
     live.kept.call_once(|| {
         if live.is_cached() {
@@ -27,10 +28,11 @@ fn look_later(weak_live: Weak<VaultIndex>, weak_search: Weak<SearchKeeper>) {
     let scheduled = schedule(LOOK_EVERY, move || {
         let (live, search) = (weak_live.upgrade()?, weak_search.upgrade()?);
         let idle = live.idle();
-        // While calls come in, the disk is theirs. An index that is being made aside is written down when it is done.
+        // While calls come in, the disk is theirs. An index that is being built in the background is saved when it is
+        // done.
         if live.is_unsaved() && idle >= LOOK_EVERY && !search.is_building() {
             let (weak_live, weak_search) = (weak_live.clone(), weak_search.clone());
-            // The disk may never answer. Nothing else is done for this vault until it does.
+            // The disk may never respond. Nothing else is done for this vault until it does.
             run_aside("cache-write", move || {
                 if let (Some(live), Some(search)) = (weak_live.upgrade(), weak_search.upgrade()) {
                     save(&live, &search);
@@ -49,13 +51,13 @@ fn look_later(weak_live: Weak<VaultIndex>, weak_search: Weak<SearchKeeper>) {
 
 /// Without it the next start is slower and memory stays in use; every answer is the same.
 fn warn(error: NotScheduled) {
-    tracing::warn!(%error, "nobody looks after the index");
+    tracing::warn!(%error, "the index is not maintained");
 }
 
-/// Gives memory back that nobody has needed for long.
+/// Releases memory that has not been needed for long.
 fn give_back(live: &VaultIndex, search: &SearchKeeper, idle: Duration) {
     if idle >= ALL_RESTS {
-        // What is being made aside would stay in memory after all else is gone.
+        // An index that is being built would stay in memory after everything else is gone.
         if !search.is_building() && live.drop_all() {
             search.rest();
         }
@@ -64,14 +66,14 @@ fn give_back(live: &VaultIndex, search: &SearchKeeper, idle: Duration) {
     }
 }
 
-/// Writes down what was learnt since the last time, for the next start.
+/// Saves new data for the next start.
 fn save(live: &VaultIndex, search: &SearchKeeper) {
     if live.save() {
         search.save();
     }
 }
 
-/// The same for somebody who has time to wait for an index that is being made aside.
+/// The same for a caller that can wait for an index that is being built.
 pub(crate) fn save_at_the_end(live: &VaultIndex, search: &SearchKeeper) {
     search.settle();
     save(live, search);

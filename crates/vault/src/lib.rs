@@ -1,6 +1,6 @@
-//! The vault: narrowed views to read, change sets to write. Knows nothing of who is calling or over what.
+//! The vault: narrowed views to read, change sets to write. Independent of callers and transports.
 //!
-//! This is the facade of `lapidary-store`, `lapidary-index` and `lapidary-search`; nobody else needs to know them.
+//! This is the facade of `lapidary-store`, `lapidary-index` and `lapidary-search`; crates above need only this one.
 
 mod ahead;
 mod app_settings;
@@ -22,9 +22,9 @@ pub use lapidary_index::{
 };
 pub use lapidary_search::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery};
 pub use lapidary_store::{
-    Change, ChangeDiff, ChangeSet, CommitError, ContentGuard, File, FileChange, FolderNames, GlobError, InnerVault,
-    JoinError, PathDenied, PathError, PathGlobs, PathPrefix, Policy, Receipt, RuleProblem, RulesError, Scope,
-    ScopeError, TrashKind, Turn, TurnError, UnmatchedRule, VaultLimits, VaultNews, VaultPath,
+    Change, ChangeDiff, ChangeSet, CommitError, ContentGuard, ElapsedTime, File, FileChange, FolderNames, GlobError,
+    InnerVault, JoinError, PathDenied, PathError, PathGlobs, PathPrefix, Policy, Receipt, RuleProblem, RulesError,
+    Scope, ScopeError, TrashKind, Turn, TurnError, UnmatchedRule, VaultLimits, VaultNews, VaultPath,
 };
 pub use settings::{PeriodicNotes, SettingsError};
 pub use vault::Vault;

@@ -8,7 +8,7 @@ use crate::{VaultPath, View};
 const APP: &str = ".obsidian/app.json";
 const BOOKMARKS: &str = ".obsidian/bookmarks.json";
 const DATAVIEW: &str = ".obsidian/plugins/dataview/data.json";
-/// Larger settings are somebody's mistake.
+/// Larger settings are a mistake.
 const MAX_BYTES: u64 = 4 << 20;
 
 impl View {

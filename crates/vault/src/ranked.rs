@@ -1,20 +1,19 @@
-use std::{
-    thread,
-    time::{Duration, Instant},
-};
+//! Ranked search over a view.
+
+use std::{thread, time::Duration};
 
 use lapidary_index::{GoOn, IndexError};
 use lapidary_search::{RankedNotes, RankedPage, RankedQuery, build_aside, search_by_scan};
 
-use crate::View;
+use crate::{ElapsedTime, View};
 
-/// Who is answered by a scan has waited so long for the index, which knows more.
+/// A search that is answered by a scan has waited this long for the index, which knows more.
 const PATIENCE: Duration = Duration::from_millis(300);
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 impl View {
-    /// The notes that a query fits, the best first. Who asks before there is an index gets an answer by a scan, unless the
-    /// index is made in a moment; that nothing fits is said by the index alone, since a scan forgives no typing error.
+    /// The notes that match a query, best first. A search before the index exists is answered by a scan, unless the
+    /// index is ready in a moment; only the index reports that nothing matches, since a scan corrects no typos.
     pub fn ranked<'q>(
         &self,
         query: impl Into<RankedQuery<'q>>,
@@ -40,14 +39,14 @@ impl View {
         self.search.ranked(files, query, page, go_on)
     }
 
-    /// Nothing if the index is there, or soon, or has to be waited for.
+    /// `None` if the index exists, or will soon, or has to be waited for.
     fn ranked_by_scan(
         &self,
         query: RankedQuery<'_>,
         page: RankedPage,
         go_on: GoOn<'_>,
     ) -> Result<Option<RankedNotes>, IndexError> {
-        let asked = Instant::now();
+        let asked = ElapsedTime::start();
         let known = self.search.is_known();
         let files = if known { self.files(go_on)? } else { self.files_to_search(go_on)? };
         if self.search.is_near(files) {

@@ -1,5 +1,5 @@
-//! What the owner has set in Obsidian, as far as tools need it. The files themselves are closed to every caller; what
-//! leaves here is where notes are, which the app shows to anybody who opens the vault.
+//! The owner's settings in Obsidian, as far as tools need them. The files themselves are closed to every caller; only
+//! the location of notes leaves here, which the app shows to every user of the vault.
 
 use lapidary_query::{Period, WeekRule};
 use serde_json::Value;
@@ -11,15 +11,15 @@ use lapidary_store::{Backend, StoreError, VaultPath};
 pub struct PeriodicNotes {
     /// Empty for the vault itself.
     pub folder: String,
-    /// In the letters of moment.js.
+    /// In the notation of moment.js.
     pub format: String,
     pub week: WeekRule,
-    /// What a new one begins with, as the owner names it.
+    /// Its template, as the owner names it.
     pub template: Option<String>,
-    /// What `{{date}}` and `{{time}}` mean in it.
+    /// The formats of `{{date}}` and `{{time}}` in it.
     pub date_format: String,
     pub time_format: String,
-    /// The plugins put the name of the note for `{{date}}`, the app the day.
+    /// The plugins insert the name of the note for `{{date}}`, the app the day.
     pub date_is_title: bool,
 }
 
@@ -27,7 +27,7 @@ pub struct PeriodicNotes {
 pub enum SettingsError {
     #[error("the settings in {file} cannot be read")]
     Unreadable { file: &'static str },
-    #[error("the vault's folder is not there")]
+    #[error("the vault's folder does not exist")]
     VaultGone,
 }
 
@@ -38,11 +38,11 @@ const PERIODIC_NOTES: &str = ".obsidian/plugins/periodic-notes/data.json";
 const TEMPLATES: &str = ".obsidian/templates.json";
 const CALENDAR: &str = ".obsidian/plugins/calendar/data.json";
 
-/// Larger than any settings that these plugins keep.
+/// Larger than any settings of these plugins.
 const MAX_SETTINGS_BYTES: u64 = 1_000_000;
 
-/// Where the notes of a period are; nothing if nobody keeps such notes. The plugin Periodic Notes goes before
-/// Obsidian's own daily notes and the weekly notes of the plugin Calendar.
+/// Where the notes of a period are; `None` if they are not enabled. The plugin Periodic Notes wins over Obsidian's own
+/// daily notes and the weekly notes of the plugin Calendar.
 pub(crate) fn periodic_notes(store: &dyn Backend, period: Period) -> Result<Option<PeriodicNotes>, SettingsError> {
     let plugins = read(store, COMMUNITY_PLUGINS)?;
     let on = |id: &str| plugins.as_ref().and_then(Value::as_array).is_some_and(|ids| ids.iter().any(|one| one == id));
@@ -50,7 +50,7 @@ pub(crate) fn periodic_notes(store: &dyn Backend, period: Period) -> Result<Opti
     let periodic = settings("periodic-notes", PERIODIC_NOTES)?;
     let calendar = settings("calendar", CALENDAR)?;
     let week = week_rule(periodic.as_ref()).or_else(|| week_rule(calendar.as_ref())).unwrap_or(WeekRule::ENGLISH);
-    // Only how a template is filled depends on it, so it need not be readable.
+    // It only affects how a template is filled, so it need not be readable.
     let templates = read(store, TEMPLATES).ok().flatten().unwrap_or_default();
     let set = |settings: &Value, name: &str| Some(text(settings, name).trim().to_owned()).filter(|set| !set.is_empty());
     let notes = |settings: &Value, [folder, format, template]: [&str; 3]| PeriodicNotes {
@@ -78,8 +78,8 @@ pub(crate) fn periodic_notes(store: &dyn Backend, period: Period) -> Result<Opti
     })
 }
 
-/// What Periodic Notes has set for a period, if that is on: under the name of the period, or since 1.0 in the set of
-/// calendars that is in use.
+/// The settings of Periodic Notes for a period, if enabled: under the name of the period, or since 1.0 in the active
+/// set of calendars.
 fn of_period(all: &Value, period: Period) -> Option<&Value> {
     let new_name = match period {
         Period::Daily => "day",
@@ -94,7 +94,7 @@ fn of_period(all: &Value, period: Period) -> Option<&Value> {
     (settings["enabled"] == true).then_some(settings)
 }
 
-/// How a plugin counts weeks, if it says so.
+/// How a plugin counts weeks, if configured.
 fn week_rule(settings: Option<&Value>) -> Option<WeekRule> {
     let settings = settings?;
     let set = |name: &str, unset: &str| Some(text(settings, name)).filter(|set| !set.is_empty() && *set != unset);
@@ -106,8 +106,7 @@ fn week_rule(settings: Option<&Value>) -> Option<WeekRule> {
     Some(start.map_or(rule, |day| rule.starting_on(day)))
 }
 
-/// Obsidian's own plugins are in a list of those that are on, or, now, each with whether it is. These notes are on until
-/// somebody switches them off.
+/// Obsidian's own plugins are in a list of enabled ones, or, now, each with a flag. These notes are enabled by default.
 fn daily_notes_are_on(store: &dyn Backend) -> Result<bool, SettingsError> {
     const ID: &str = "daily-notes";
     Ok(match read(store, CORE_PLUGINS)? {
@@ -129,7 +128,7 @@ fn read(store: &dyn Backend, file: &'static str) -> Result<Option<Value>, Settin
             let bytes = found.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&found.bytes);
             serde_json::from_slice(bytes).map(Some).map_err(|_| unreadable)
         }
-        // A file where a folder should be is no setting either.
+        // A file in place of a folder is not a setting either.
         Err(StoreError::Missing | StoreError::IsFolder | StoreError::NotAFile) => Ok(None),
         Err(StoreError::VaultGone) => Err(SettingsError::VaultGone),
         Err(_) => Err(unreadable),

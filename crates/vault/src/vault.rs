@@ -1,3 +1,5 @@
+//! A vault: views of it, and turns to change it.
+
 use std::{sync::Arc, time::SystemTime};
 
 use lapidary_index::{IndexCache, VaultIndex};
@@ -11,7 +13,7 @@ use lapidary_store::{
 
 use crate::{IndexError, LateSave, View, keeper};
 
-/// One vault: views of it for readers, and the one place where it changes.
+/// One vault: views for readers, and the only place where it changes.
 pub struct Vault {
     name: String,
     backend: Arc<dyn Backend>,
@@ -22,8 +24,8 @@ pub struct Vault {
 }
 
 impl Vault {
-    /// A vault in a folder that other servers may change as well; they agree on where to keep their state. Callers may
-    /// use what the policy opens.
+    /// A vault in a folder that other servers may change too; they agree on where to keep their state. Callers may use
+    /// what the policy opens.
     pub fn shared(
         name: String,
         store: Arc<FolderStore>,
@@ -40,7 +42,7 @@ impl Vault {
         Self::new(name, backend, Policy::default(), VaultLimits::default())
     }
 
-    /// A vault that is kept anywhere. Nothing that is learnt of it outlives the process.
+    /// A vault on any backend. Nothing learnt about it outlives the process.
     pub fn new(name: String, backend: Arc<dyn Backend>, policy: Policy, limits: VaultLimits) -> Self {
         Self::cached(name, backend, None, policy, limits)
     }
@@ -59,12 +61,12 @@ impl Vault {
         Self { name, backend, scope, live, search, waits_for_index: false }
     }
 
-    /// A ranked search waits for the index, however long that takes: for somebody who asks once.
+    /// A ranked search waits for the index, however long that takes: for one-time callers.
     pub fn waiting_for_index(self, waits_for_index: bool) -> Self {
         Self { waits_for_index, ..self }
     }
 
-    /// The same vault with others in its folders: what they close is closed by way of this one too.
+    /// The same vault with others in its folders: what they close is closed through this one too.
     #[must_use]
     pub fn around(self, inner: Vec<InnerVault>) -> Self {
         Self { scope: self.scope.around(inner), ..self }
@@ -74,13 +76,13 @@ impl Vault {
         &self.name
     }
 
-    /// Where a change of a path takes place, links in the vault followed, whether or not something is there; closed if
-    /// the caller may not know of that place.
+    /// Where a change of a path takes place, links in the vault followed, whether or not it exists; closed if the
+    /// caller may not know of that place.
     pub fn place_of_change(&self, path: &VaultPath, scope: &Scope) -> Result<VaultPath, StoreError> {
         self.backend.place_of_change(path, &|place| scope.may_read(place).is_ok())
     }
 
-    /// What the backend of this vault promises.
+    /// The capabilities of this vault's backend.
     pub fn capabilities(&self) -> Capabilities {
         self.backend.capabilities()
     }
@@ -89,13 +91,13 @@ impl Vault {
         self.scope.policy()
     }
 
-    /// What callers may read and change now, by the policy and by the rule files in the vault. As long as the rules
-    /// say the same, this is the same `Arc`.
+    /// What callers may read and change now, by the policy and the rule files in the vault. While the rules are the
+    /// same, this is the same `Arc`.
     pub fn scope(&self, now: SystemTime) -> Result<Arc<Scope>, RulesError> {
         self.scope.scope(&*self.backend, now, None)
     }
 
-    /// The same for a caller who is granted no more than this policy opens. The same `Arc` of a policy gives the same
+    /// The same for a caller that is granted no more than this policy opens. The same `Arc` of a policy gives the same
     /// `Arc` of a scope.
     pub fn scope_for(&self, now: SystemTime, grant: &Arc<Policy>) -> Result<Arc<Scope>, RulesError> {
         self.scope.scope(&*self.backend, now, Some(grant))
@@ -108,32 +110,36 @@ impl Vault {
         View::new(self.name.clone(), backend, scope, max_file_bytes, live, search, self.waits_for_index)
     }
 
-    /// Writes down what was learnt of the vault, so that the next start is quick. For the end of the process; while it
+    /// Saves what was learnt about the vault, so that the next start is fast. For the end of the process; while it
     /// runs, that happens by itself.
     pub fn save_index(&self) {
         keeper::save_at_the_end(&self.live, &self.search);
         self.backend.rest();
     }
 
-    /// Waits, as long as it is told to, until no other change of ours is under way. Whoever holds the turn can plan and
-    /// commit without another caller in between; it is never held while a person is asked.
+    /// Waits, while allowed, until no other change of ours is in progress. The holder of the turn can plan and commit
+    /// without another caller in between; it is never held while the user is asked.
     pub fn turn(&self, go_on: &dyn Fn() -> bool) -> Result<Turn<'_>, TurnError> {
         self.backend.turn(go_on).map(Turn::new)
     }
 
-    /// A caller who was to be told of late saves did not hear of them, so the next one is.
+    /// A caller that should have been told of late saves did not get the message, so the next one is told.
     pub fn tell_again(&self, late_saves: &[LateSave]) -> Result<(), LedgerError> {
         late_saves.iter().try_for_each(|late| self.backend.history().set_untold(&late.checkpoint))
     }
 
-    /// The owner's rules that are about nothing in the vault, each with the nearest name that there is. For the owner
-    /// alone: the name may be one that no caller may know of.
+    /// The owner's rules that match nothing in the vault, each with the closest existing name. Only for the owner: no
+    /// caller may know the name.
     pub fn rules_without_effect(
         &self,
         scope: &Scope,
         approval: &[PathPrefix],
         go_on: &(dyn Fn() -> bool + Sync),
     ) -> Result<Vec<(UnmatchedRule, Option<String>)>, IndexError> {
+        // In an empty vault every rule is unmatched; without any, the vault need not be scanned.
+        if approval.is_empty() && scope.unmatched(&[], &[]).is_empty() {
+            return Ok(Vec::new());
+        }
         let snapshot = self.live.files(go_on)?;
         let files: Vec<VaultPath> = snapshot.files().map(|file| file.path.clone()).collect();
         let folders: Vec<VaultPath> = snapshot.folders().cloned().collect();
@@ -151,12 +157,12 @@ impl Vault {
         Ok(unmatched.into_iter().map(with_nearest).map(|(nearest, rule)| (rule, nearest)).collect())
     }
 
-    /// How far the work on an index has come, in per cent, if there is any that takes a while.
+    /// The progress of work on an index, in per cent, if it takes a while.
     pub fn indexing(&self) -> Option<u8> {
         self.live.progress.share()
     }
 
-    /// What has happened since somebody last asked, for the owner's log.
+    /// The events since the last call, for the owner's log.
     pub fn take_news(&self) -> Vec<VaultNews> {
         self.backend.take_news()
     }

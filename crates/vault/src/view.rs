@@ -1,3 +1,5 @@
+//! What one call may see of a vault.
+
 use std::{
     cell::{OnceCell, RefCell},
     sync::Arc,
@@ -17,8 +19,8 @@ use crate::{
     store::{EntryKind, FileStamp, FolderEntry, StoreError},
 };
 
-/// What one call may see of a vault. A file that was read once stays as it was for the rest of the call, and what
-/// lies outside the scope is not there.
+/// What one call may see of a vault. A file that was read once stays the same for the rest of the call, and files
+/// outside the scope do not exist.
 pub struct View {
     vault: String,
     pub(crate) backend: Arc<dyn Backend>,
@@ -27,7 +29,7 @@ pub struct View {
     pub(crate) live: Arc<VaultIndex>,
     pub(crate) search: Arc<SearchKeeper>,
     pub(crate) waits_for_index: bool,
-    /// What is taken for made; nothing but in a batch.
+    /// Changes treated as made; only in a batch.
     ahead: PlannedOverlay,
     /// Files that were read. A view belongs to one call, which is one thread.
     seen: RefCell<SortedMap<VaultPath, Arc<File>>>,
@@ -66,7 +68,7 @@ impl View {
         }
     }
 
-    /// The same vault as it will be once these changes, which were planned on this view, have been made.
+    /// The same vault with these changes applied, which were planned on this view.
     pub fn with(&self, changes: &ChangeSet) -> Self {
         let notes = self.notes.get().filter(|_| self.ahead.is_empty());
         let base = notes.map(|notes| PlannedIndex::new(Arc::clone(notes.snapshot()), &self.live));
@@ -85,12 +87,12 @@ impl View {
         }
     }
 
-    /// The files of the disk that have been read through it, each with what it held.
+    /// The files on disk that were read through it, each with its content.
     pub fn files_read(&self) -> Vec<(VaultPath, Arc<File>)> {
         self.seen.borrow().iter().map(|(path, file)| (path.clone(), Arc::clone(file))).collect()
     }
 
-    /// Whether it is a view of changes that are not made yet.
+    /// Whether it is a view of planned changes.
     pub(crate) fn is_planned(&self) -> bool {
         !self.ahead.is_empty()
     }
@@ -100,18 +102,18 @@ impl View {
         &self.vault
     }
 
-    /// What the Obsidian app calls it, whatever its name is here.
+    /// Its name in the Obsidian app, regardless of its name here.
     pub fn vault_in_obsidian(&self) -> String {
         self.backend.folder_name().unwrap_or_else(|| self.vault.clone())
     }
 
-    /// Where the owner keeps the notes of a period, if anywhere. Whether a caller may see those is another question.
+    /// Where the owner keeps the notes of a period, if anywhere. Whether a caller may see those is a separate question.
     pub fn periodic_notes(&self, period: Period) -> Result<Option<PeriodicNotes>, SettingsError> {
         settings::periodic_notes(&*self.backend, period)
     }
 
-    /// Whether the caller may know of a folder at this path. The answer is the same whether or not one is there, but for
-    /// an ignored one, which is not.
+    /// Whether the caller may know of a folder at this path. The answer is the same whether or not it exists, except
+    /// for an ignored one, which does not.
     pub fn may_enter(&self, folder: &VaultPath) -> Result<(), ReadError> {
         self.scope.may_enter(folder).map_err(denied)
     }
@@ -121,13 +123,13 @@ impl View {
         self.scope.may_write(path)
     }
 
-    /// Whether the same is closed in both folders, whatever is in them.
+    /// Whether the same paths are closed in both folders, regardless of their contents.
     pub fn closes_alike(&self, one: &VaultPath, other: &VaultPath) -> bool {
         self.scope.closes_alike(one, other)
     }
 
-    /// The files of the vault as they were when the call first asked. Looking through a large vault takes a while, so it
-    /// can be called off.
+    /// The files of the vault at the time of the call's first request. Scanning a large vault takes a while, so it can
+    /// be cancelled.
     pub fn files(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&VisibleFiles, IndexError> {
         if let Some(files) = self.files.get() {
             return Ok(files);
@@ -140,7 +142,7 @@ impl View {
         Ok(self.files.get_or_init(|| VisibleFiles::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
     }
 
-    /// The same for somebody who is going to search them.
+    /// The same for a search.
     pub fn files_to_search(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&VisibleFiles, IndexError> {
         if let Some(files) = self.files.get() {
             return Ok(files);
@@ -153,14 +155,14 @@ impl View {
         Ok(self.files.get_or_init(|| VisibleFiles::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
     }
 
-    /// Looks into all notes while nobody waits for it, so that whoever asks next finds them known.
+    /// Reads all notes in the background, so that the next call finds them indexed.
     pub fn index_aside(&self) {
         if self.ahead.is_empty() && self.live.is_cached() {
             self.live.digest_aside();
         }
     }
 
-    /// The same, with what stands in each note.
+    /// The same, with the structure of each note.
     pub fn notes(&self, go_on: &(dyn Fn() -> bool + Sync)) -> Result<&VisibleNotes, IndexError> {
         if let Some(notes) = self.notes.get() {
             return Ok(notes);
@@ -197,8 +199,8 @@ impl View {
         Ok(file)
     }
 
-    /// Files in the same folder whose names differ from that of a path only in case or in their ending, as far as the
-    /// caller may see them. Without an index there are none.
+    /// Files in the same folder whose names differ from that of a path only in case or extension, as far as the caller
+    /// may see them. Empty without an index.
     pub fn similar(&self, path: &VaultPath) -> Vec<VaultPath> {
         let Ok(snapshot) = self.live.files(&|| true) else { return Vec::new() };
         let files = VisibleFiles::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot);
@@ -214,7 +216,7 @@ impl View {
         planned.into_iter().map(|entry| entry.path).collect()
     }
 
-    /// What a folder holds, in name order, as far as the caller may see it; `None` is the vault itself.
+    /// The contents of a folder, in name order, as far as the caller may see them; `None` is the vault root.
     pub fn list(&self, folder: Option<&VaultPath>) -> Result<Vec<FolderEntry>, ReadError> {
         if let Some(folder) = folder {
             self.scope.may_enter(folder).map_err(denied)?;
@@ -228,12 +230,12 @@ impl View {
         Ok(entries)
     }
 
-    /// Whether the disk has a folder there now, whatever is planned.
+    /// Whether the disk has a folder there now, regardless of planned changes.
     pub fn had_folder(&self, folder: &VaultPath) -> bool {
         self.scope.may_enter(folder).is_ok() && self.list_disk(Some(folder)).is_ok()
     }
 
-    /// Whether something new can be made at a path: not below a file, and under names that every system accepts.
+    /// Whether something new can be created at a path: not below a file, and under names that every system accepts.
     pub fn may_be_made(&self, path: &VaultPath) -> Result<(), StoreError> {
         let portable =
             |path: &VaultPath| if self.backend.may_have_name(path) { Ok(()) } else { Err(StoreError::NotPortable) };
@@ -246,7 +248,7 @@ impl View {
         for folder in std::iter::successors(path.folder(), VaultPath::folder) {
             match self.read(&folder) {
                 Ok(_) | Err(ReadError::Store(StoreError::TooLarge { .. })) => return Err(StoreError::NotAFile),
-                // It is made too.
+                // It is created too.
                 Err(ReadError::Store(StoreError::Missing)) => portable(&folder)?,
                 Err(_) => break,
             }
@@ -254,9 +256,9 @@ impl View {
         Ok(())
     }
 
-    /// What tells one state of a file from another without reading it.
+    /// Distinguishes states of a file without reading it.
     pub fn stamp(&self, path: &VaultPath) -> Option<FileStamp> {
-        // What cannot be looked at has no state.
+        // An inaccessible file has no state.
         let place = || self.backend.place_of_change(path, &|place| self.shows(place)).ok();
         // Through a link, the place has to be open too.
         self.shows(path).then(place).flatten().and_then(|place| self.backend.stamp(&place).ok().flatten())
@@ -264,7 +266,7 @@ impl View {
 
     fn list_disk(&self, folder: Option<&VaultPath>) -> Result<Vec<FolderEntry>, ReadError> {
         self.backend.list(folder, &|place| self.shows(place)).map_err(|error| match folder {
-            // It is no folder, and whether a file is there is not to be told.
+            // It is not a folder, and whether a file exists must not be revealed.
             Some(folder) if error == StoreError::NotAFile && !self.shows(folder) => {
                 ReadError::Store(StoreError::Missing)
             }
@@ -278,7 +280,7 @@ impl View {
         let listed = place.and_then(|place| self.list_disk(place.as_ref()));
         match listed {
             Ok(listed) => Ok(self.ahead.list(folder, listed)),
-            // Nothing is there yet, but there may be.
+            // It does not exist yet, but it may.
             Err(ReadError::Store(StoreError::Missing)) => {
                 Some(self.ahead.list(folder, Vec::new())).filter(|planned| !planned.is_empty()).ok_or_else(missing)
             }
@@ -286,13 +288,13 @@ impl View {
         }
     }
 
-    /// Whether the caller may read what is at a path, be it there or not.
+    /// Whether the caller may read what is at a path, whether or not it exists.
     pub fn shows(&self, path: &VaultPath) -> bool {
         self.scope.may_read(path).is_ok()
     }
 }
 
-/// What is ignored is not there; everything else is closed by its path.
+/// Ignored files do not exist; everything else is closed by its path.
 fn denied(denied: PathDenied) -> ReadError {
     if denied == PathDenied::Ignored { ReadError::Store(StoreError::Missing) } else { ReadError::Denied(denied) }
 }

@@ -1,3 +1,5 @@
+//! Tests of signed tokens: which are accepted, and why others are not.
+
 use proptest::prelude::*;
 use serde_json::json;
 
@@ -57,7 +59,7 @@ fn claims_are_those_of_the_original() {
 }
 
 #[test]
-fn what_is_missing_is_said_in_the_words_of_the_original() {
+fn missing_claims_are_reported_in_the_words_of_the_original() {
     for (claims, refusal) in [
         (without("cid"), TokenRefusal::NoClient),
         (with(&[("cid", json!(""))]), TokenRefusal::NoClient),
@@ -99,7 +101,7 @@ fn the_algorithm_is_that_of_the_key() {
         json!({ "alg": "HS256", "typ": "at+jwt" }),
         json!({ "alg": "HS256", "kid": "../../etc/passwd", "jku": "http://127.0.0.1/", "jwk": { "kty": "oct", "k": "AA" } }),
     ] {
-        assert!(verified(&header, &claims()).is_ok(), "what the header offers as a key is not looked at: {header}");
+        assert!(verified(&header, &claims()).is_ok(), "a key in the header is ignored: {header}");
     }
 }
 

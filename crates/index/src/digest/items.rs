@@ -1,4 +1,4 @@
-//! List items, and the fields that are written into the text.
+//! List items, and inline fields.
 
 use std::borrow::Cow;
 
@@ -8,16 +8,16 @@ use lapidary_query::{RowField, RowItem, TextPosition, note_fields, note_items};
 use super::TaskDigest;
 use crate::packed::{BytePacker, ByteUnpacker};
 
-/// The markers that take no text, by the lowest bits of the flags.
+/// The markers without text, in the lowest bits of the flags.
 const BULLETS: [&str; 3] = ["-", "*", "+"];
 const OTHER_MARKER: u8 = 3;
 const IS_TASK: u8 = 4;
 const HAS_PARENT: u8 = 8;
-/// It has another number of UTF-16 units than of bytes, or comes after something that has.
+/// Its number of UTF-16 units differs from its number of bytes, or something before it does.
 const IS_WIDE: u8 = 16;
-/// Its list begins with it.
+/// Its list starts with it.
 const BEGINS_LIST: u8 = 32;
-/// Of an outermost item: its list is no section of the note.
+/// For an outermost item: its list is not a section of the note.
 const IN_QUOTE: u8 = 64;
 
 pub(super) fn pack(note: &Note<'_>, lines: &LineTable, items: &mut BytePacker<'_>, fields: &mut BytePacker<'_>) {
@@ -78,7 +78,7 @@ pub(super) fn unpack_items<'a>(mut unpacker: ByteUnpacker<'a>) -> Vec<RowItem<'a
     items
 }
 
-/// Tasks alone, of which less is told.
+/// Only tasks, of which less is kept.
 pub(super) fn unpack_tasks<'a>(unpacker: ByteUnpacker<'a>) -> Vec<TaskDigest<'a>> {
     let task = |item: RowItem<'a>| {
         let Cow::Borrowed(text) = item.text else { return None };

@@ -1,3 +1,5 @@
+//! Packs the structure of a note into a digest.
+
 use std::{borrow::Cow, collections::HashSet};
 
 use lapidary_note::{LineTable, Link, LinkKind, Note, shown_text};
@@ -8,7 +10,7 @@ use crate::{names::mention_key, packed::BytePacker};
 
 /// Appends the digest of a note with these bytes.
 pub fn digest(bytes: &[u8], into: &mut Vec<u8>) {
-    // Obsidian shows a note that is not UTF-8 with replacement characters, and so its links and tags count.
+    // Obsidian shows a note that is not UTF-8 with replacement characters, so its links and tags count.
     pack(&Note::parse(&shown_text(bytes)), into);
 }
 
@@ -55,7 +57,7 @@ fn pack_links(note: &Note<'_>, lines: &LineTable, links: &mut BytePacker<'_>, ke
         pack(&found.value, &found.link, lines.line(found.span.start), Some(&found.key));
     }
     for link in &note.links {
-        // Where a reference link leads is said elsewhere in the note.
+        // The destination of a reference link is elsewhere in the note.
         let link = match note.definition_of(link) {
             Some(definition) => Cow::Owned(definition.followed_by(link)),
             None => Cow::Borrowed(link),
@@ -64,7 +66,7 @@ fn pack_links(note: &Note<'_>, lines: &LineTable, links: &mut BytePacker<'_>, ke
             pack(note.text, &link, lines.line(link.span.start), None);
         }
     }
-    // A definition mentions its file, whether a link uses it or not.
+    // A definition mentions its file, whether or not a link uses it.
     for definition in note.definitions.iter().filter(|definition| definition.internal) {
         mention(&composed(definition.as_link().target(note.text)));
     }

@@ -1,18 +1,20 @@
+//! The properties in a digest, packed and read as query values.
+
 use lapidary_note::{Note, YamlNode, YamlValue};
 use lapidary_query::{FrontmatterState, Number, Value};
 
 use crate::packed::{BytePacker, ByteUnpacker};
 
-/// What is nested deeper is left out. YAML allows more only by repeating parts of itself.
+/// Deeper values are left out. YAML allows more only by repeating parts of itself.
 const MAX_DEPTH: usize = 128;
 
-/// A value that nobody has read yet.
+/// An unread value.
 #[derive(Clone, Debug)]
 pub(crate) struct PackedValue<'a>(ByteUnpacker<'a>);
 
 impl PackedValue<'_> {
     pub(crate) fn read(&self) -> Value {
-        // Whole or nothing: the checksum of the cache has been looked at, so anything else is a fault of ours.
+        // Whole or nothing: the checksum of the cache was verified, so anything else is a bug of ours.
         unpack_value(&mut self.0.clone(), 0).unwrap_or_default()
     }
 }
@@ -31,7 +33,7 @@ pub(super) fn pack(note: &Note<'_>, packer: &mut BytePacker<'_>) {
     }
 }
 
-/// The one place where a value of YAML becomes one of the query languages: it is packed as the one and read as the other.
+/// The one place where a YAML value becomes a query value: it is packed as the one and read as the other.
 fn pack_value(value: &YamlValue, packer: &mut BytePacker<'_>, depth: usize) {
     match value {
         YamlValue::Null => packer.byte(0),

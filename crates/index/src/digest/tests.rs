@@ -1,3 +1,5 @@
+//! Tests of packing and reading digests.
+
 use lapidary_note::LinkKind;
 use lapidary_query::{Number, Value};
 
@@ -12,7 +14,7 @@ fn packed(note: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn everything_that_can_be_asked_for_comes_out_again() {
+fn everything_that_can_be_queried_survives_packing() {
     let bytes = packed(NOTE.as_bytes());
     let digest = Digest::read(&bytes).unwrap();
     let links: Vec<_> = digest
@@ -50,7 +52,7 @@ fn everything_that_can_be_asked_for_comes_out_again() {
 }
 
 #[test]
-fn tags_are_known_once_and_told_as_they_are_written() {
+fn tags_are_kept_once_and_returned_as_written() {
     let bytes = packed(NOTE.as_bytes());
     let tags = Digest::read(&bytes).unwrap().written_tags().collect::<Vec<_>>();
     let tags: Vec<_> = tags.iter().map(|tag| (tag.name, tag.in_properties, tag.repeated)).collect();
@@ -98,7 +100,7 @@ fn list_items_and_fields_keep_their_places() {
 }
 
 #[test]
-fn properties_that_repeat_themselves_have_a_bottom() {
+fn recursive_properties_are_cut_off() {
     let mut note = "---\nk0: &a0 [x]\n".to_owned();
     for level in 1..12 {
         note += &format!("k{level}: &a{level} {}*a{}{}\n", "[".repeat(50), level - 1, "]".repeat(50));
@@ -120,7 +122,7 @@ fn a_digest_is_what_it_was() {
 }
 
 #[test]
-fn no_bytes_are_too_odd() {
+fn no_bytes_cause_a_panic() {
     for note in [&b""[..], b"\xff\xfe[[a]]", b"---\n: : [\n---\n", b"\xef\xbb\xbf---\na: 1\n---\r\n[[x]]\r\n"] {
         let bytes = packed(note);
         let digest = Digest::read(&bytes).unwrap();

@@ -1,3 +1,5 @@
+//! How links must change when files move.
+
 use lapidary_note::LinkForm;
 
 use super::{
@@ -7,13 +9,13 @@ use super::{
 };
 use crate::VaultPath;
 
-/// Files that get other paths, all at once, seen from the links of the vault.
+/// Files that get other paths, all at once, as seen from the links of the vault.
 pub struct FileMoves<'a, Before, After> {
     pub before: &'a Before,
     pub after: &'a After,
     /// The new path of a file; its old one if it stays.
     pub moved_to: &'a dyn Fn(&VaultPath) -> VaultPath,
-    /// What a link that must change is written in, whatever it was written in before.
+    /// The format of a changed link, whatever its format was before.
     pub format: LinkFormat,
 }
 
@@ -23,25 +25,25 @@ pub struct WrittenLink<'l> {
     pub form: LinkForm,
     /// What `Link::target` returns.
     pub linkpath: &'l str,
-    /// The text to show, as it stands in the note.
+    /// The text to show, as written in the note.
     pub alias: Option<&'l str>,
 }
 
-/// What a link has to say from now on; it keeps its form, its subpath and everything else.
+/// The new text of a link; its form, subpath and everything else are kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RewrittenLink {
     /// Not encoded, see [`linkpath_for`].
     pub linkpath: String,
-    /// `None` if it stays as it is: only an alias that was the name of the file follows it.
+    /// `None` if unchanged: an alias is only updated if it was the name of the file.
     pub alias: Option<String>,
 }
 
 impl<Before: FileNames, After: FileNames> FileMoves<'_, Before, After> {
     /// How a link in `source`, by its old path, must change to lead to the same file as before. `None` if it still
-    /// does, as a link within its own note always does, if it led nowhere, or if its target is no more.
+    /// does, as a link within its own note always does, if it led nowhere, or if its target is gone.
     ///
-    /// Every link of the vault is concerned, not only those to and in the files that move: a file that gets a name
-    /// may take links from another that has it already.
+    /// Every link of the vault is affected, not only those to and in the moved files: a file that gets a new name may
+    /// take over links of another that already has it.
     pub fn rewrite(&self, link: WrittenLink<'_>, source: &VaultPath) -> Option<RewrittenLink> {
         let target = resolve(self.before, link.linkpath, source)?;
         let (new_target, new_source) = ((self.moved_to)(target), (self.moved_to)(source));
@@ -56,8 +58,8 @@ impl<Before: FileNames, After: FileNames> FileMoves<'_, Before, After> {
     }
 }
 
-/// The new name for an alias that is the old one, with or without its ending. Any difference, in case too, makes it
-/// somebody's own words.
+/// The new name for an alias that is the old one, with or without its extension. Any difference, even in case, means
+/// that it was chosen by the author.
 fn followed(alias: &str, old: &VaultPath, new: &VaultPath) -> Option<String> {
     let (alias, old, new) = (plain(alias), plain(old.name()), plain(new.name()));
     let followed = if alias == old {

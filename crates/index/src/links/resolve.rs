@@ -1,3 +1,5 @@
+//! Finds the file that a link leads to, as Obsidian does.
+
 use std::borrow::Cow;
 
 use super::{
@@ -6,10 +8,10 @@ use super::{
 };
 use crate::VaultPath;
 
-/// The file that a link in `source` leads to, as Obsidian's `getFirstLinkpathDest` finds it; `linkpath` is what
-/// `Link::target` returns. Case does not matter, aliases of notes take no part.
+/// The file that a link in `source` leads to, as found by Obsidian's `getFirstLinkpathDest`; `linkpath` is the result
+/// of `Link::target`. Case is ignored, aliases of notes do not count.
 ///
-/// The answer depends on the source by nothing but its folder, unless the path is empty.
+/// The answer depends only on the folder of the source, unless the path is empty.
 pub fn resolve<'n>(names: &'n impl FileNames, linkpath: &str, source: &'n VaultPath) -> Option<&'n VaultPath> {
     if linkpath.is_empty() {
         return Some(source);
@@ -19,7 +21,7 @@ pub fn resolve<'n>(names: &'n impl FileNames, linkpath: &str, source: &'n VaultP
 
 pub(super) struct ResolvedFile<'n> {
     pub(super) path: &'n VaultPath,
-    /// No other file could be meant.
+    /// No other file is possible.
     pub(super) only: bool,
 }
 
@@ -27,7 +29,7 @@ pub(super) fn find<'n>(names: &'n impl FileNames, linkpath: &str, source: &Vault
     let keys = keys(linkpath)?;
     let wanted = LinkQuery::parse(linkpath, source)?;
     let mut as_written = names.named(keys.as_written()).peekable();
-    // A file that has the very name, wherever it is, takes the link from all notes of that name.
+    // A file with the exact name, anywhere, takes the link from all notes of that name.
     match as_written.peek() {
         Some(_) => wanted.best(as_written, VaultPath::as_str, source),
         None => wanted.best(names.named(keys.as_note()), unended, source),
@@ -38,25 +40,25 @@ fn unended(path: &VaultPath) -> &str {
     without_note_ending(path.as_str()).unwrap_or(path.as_str())
 }
 
-/// What a link path asks for.
+/// What a link path looks for.
 struct LinkQuery<'l> {
-    /// From the root of the vault if `anchored`, else the end of a path.
+    /// From the vault root if `anchored`, otherwise the end of a path.
     path: Cow<'l, str>,
     anchored: bool,
 }
 
-/// How well a file answers; the least is the best.
+/// How well a file matches; the least is the best.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum LinkRank<'n> {
-    /// The very path wins, even over a file beside the source.
+    /// The exact path wins, even over a file next to the source.
     Exact { spelling: LinkSpelling, path: &'n VaultPath },
-    /// Files under the source's folder go before all others, then the shortest path wins.
+    /// Files under the source's folder come before all others, then the shortest path wins.
     Ending { outside: bool, length: usize, spelling: LinkSpelling, path: &'n VaultPath },
 }
 
-/// Where Obsidian's own choice is not known (paths of one length, paths that differ in nothing but case), the file
-/// that is spelled as the link goes before the others, then the first in path order: that leaves no file without a
-/// link that leads to it, and the answer does not depend on the order in which a disk lists its files.
+/// Where Obsidian's own choice is unknown (paths of the same length, paths that differ only in case), the file that is
+/// spelt like the link wins, then the first in path order: that leaves every file reachable by some link, and the
+/// answer does not depend on the order in which a disk lists its files.
 #[derive(PartialEq, Eq, PartialOrd, Ord)]
 enum LinkSpelling {
     AsWritten,
@@ -92,7 +94,7 @@ impl<'l> LinkQuery<'l> {
         let mut best: Option<LinkRank<'n>> = None;
         let mut only = true;
         for path in candidates {
-            // The last names are the same already.
+            // The last names are already equal.
             let Some(fit) = fit(folder_of(path.as_str()), &wanted_folder) else { continue };
             if self.anchored && fit != PathFit::Whole {
                 continue;
@@ -116,9 +118,9 @@ impl<'l> LinkQuery<'l> {
 }
 
 /// Whether a folder is the wanted one or ends in it. Only whole names count: whether Obsidian lets `eta/R` reach
-/// `beta/R.md` is not known, and nobody would want it.
+/// `beta/R.md` is unknown, and it would not be useful.
 fn fit(folder: &str, wanted: &str) -> Option<PathFit> {
-    // On a name that many files have this runs for each of them, so it makes no copy where it can do without.
+    // For a common name this runs for each file, so it avoids copies.
     let folder = if folder.is_ascii() { Cow::Borrowed(folder) } else { folded_name(folder) };
     let (front, end) = folder.as_bytes().split_at_checked(folder.len().checked_sub(wanted.len())?)?;
     match front {
@@ -152,7 +154,7 @@ fn is_in(path: &VaultPath, folder: &str) -> bool {
     folder.is_empty() || path.as_str().strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }
 
-/// As JavaScript counts the path that Obsidian knows.
+/// Counted like JavaScript counts Obsidian's path.
 fn length(path: &VaultPath) -> usize {
     match path.as_str().is_ascii() {
         true => path.as_str().len(),

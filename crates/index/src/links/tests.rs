@@ -1,3 +1,5 @@
+//! Tests of resolving, writing and moving links, over a vault of names.
+
 use std::collections::BTreeMap;
 
 use super::{FileNames, folded_name, resolve};

@@ -1,3 +1,5 @@
+//! Writes the link to a file in the format of the vault.
+
 use lapidary_note::LinkForm;
 
 use super::{
@@ -10,10 +12,10 @@ use crate::VaultPath;
 /// Obsidian's setting `newLinkFormat`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LinkFormat {
-    /// The name alone if no other file could be meant, else the whole path.
+    /// The name alone if it is unambiguous, otherwise the full path.
     #[default]
     Shortest,
-    /// The way from the folder of the note that holds the link.
+    /// The path relative to the folder of the note with the link.
     Relative,
     /// The whole path from the root of the vault.
     Absolute,
@@ -31,11 +33,11 @@ impl LinkFormat {
 }
 
 /// What Obsidian would write into a link in `source` to name `target`: without `.md` in a wikilink, with it in a
-/// Markdown link, not yet encoded (which is for whoever knows what stands around it, see `lapidary_note::Retarget`).
+/// Markdown link, not yet encoded (that depends on the surrounding text, see `lapidary_note::Retarget`).
 ///
 /// Obsidian's own links sometimes lead elsewhere: a bare relative name to a file in the root, a note's name to a file
-/// without an ending. Where they would, this one says more, the whole path at most. What no link can lead to (a name
-/// with a `#`, a file that `names` does not have) gets its whole path.
+/// without an extension. In such cases this one is more specific, up to the full path. A target that no link can reach
+/// (a name with a `#`, a file that `names` does not have) gets its full path.
 ///
 /// A link from a note to a place within itself (`[[#H]]`) needs no path, and no call.
 pub fn linkpath_for(
@@ -54,28 +56,28 @@ pub fn linkpath_for(
         return text.to_owned();
     }
     let relative = relative(target, source);
-    // In a bare relative path Obsidian sees the end of a path; with a dot in front it cannot be anything else.
+    // Obsidian takes a bare relative path for the end of a path; with a leading dot it is unambiguous.
     let dotted = if relative.starts_with("../") { relative.clone() } else { format!("./{relative}") };
     let rooted = format!("/{target}");
     let preferred: &[&str] = if format == LinkFormat::Relative { &[&relative, &dotted] } else { &[] };
-    // A blank in front of the path is lost unless a slash stands before it; two files may differ in nothing but the
-    // way their letters are stored on disk; and a folder with a `#` must not be named.
+    // A leading blank of the path is lost unless a slash precedes it; two files may differ only in the encoding of
+    // their letters on disk; and a folder with a `#` must not be named.
     let fallbacks = [&*whole, &rooted, name, &dotted];
     let mut texts = preferred.iter().copied().chain(fallbacks).flat_map(|path| spellings(path, form));
     let works = texts.find(|text| leads(names, text, target, source, form));
     works.or_else(|| spellings(&whole, form).next()).unwrap_or(&whole).to_owned()
 }
 
-/// The path as the form usually has it, then in full.
+/// The path in the usual format, then in full.
 fn spellings(path: &str, form: LinkForm) -> impl Iterator<Item = &str> {
     without_note_ending(path).filter(|_| form == LinkForm::Wiki).into_iter().chain([path])
 }
 
-/// Whether a link that says so is a link and leads to the target.
+/// Whether a link with this text is a link and leads to the target.
 fn leads(names: &impl FileNames, text: &str, target: &VaultPath, source: &VaultPath, form: LinkForm) -> bool {
     let is_relative = text.starts_with("./") || text.starts_with("../");
     let is_address = form == LinkForm::Markdown && text.contains(':') && !is_relative;
-    // Blanks around a path are not read.
+    // Surrounding blanks are ignored.
     let is_read = !text.contains('#') && text.trim() == text && !is_address;
     is_read && resolve(names, text, source) == Some(target)
 }

@@ -1,3 +1,5 @@
+//! Tests that the index is current at every call, on real folders.
+
 #![expect(clippy::disallowed_methods, reason = "the tests change vaults behind our back")]
 
 mod caches;
@@ -31,7 +33,7 @@ fn rebuilt(root: &Path) -> String {
 }
 
 #[test]
-fn what_another_program_wrote_a_moment_ago_is_seen_thousands_of_times() {
+fn a_change_of_another_program_is_seen_at_once_thousands_of_times() {
     let folder = scratch();
     fs::create_dir_all(folder.path().join("sub")).unwrap();
     fs::write(folder.path().join("target.md"), "").unwrap();
@@ -43,14 +45,14 @@ fn what_another_program_wrote_a_moment_ago_is_seen_thousands_of_times() {
     for round in 0..3000 {
         let path = folder.path().join(format!("sub/{}.md", round % 7));
         let linked = round % 2 == 0;
-        // Both texts are of one size, and most rounds fall into one tick of the clock.
+        // Both texts have the same size, and most rounds are within one tick of the clock.
         fs::write(&path, if linked { "[[target]]" } else { "[[notgat]]" }).unwrap();
         let snapshot = live.notes(&|| true).unwrap();
         let name = VaultPath::parse(&format!("sub/{}.md", round % 7)).unwrap();
         let mentions = snapshot.mentioning(&target).any(|state| state.path == name);
         assert_eq!(mentions, linked, "round {round}");
     }
-    // And without looking at every file each time.
+    // And without checking every file each time.
     assert_eq!(looked_at_everything.load(Ordering::Relaxed), 1);
 }
 
@@ -64,7 +66,7 @@ fn without_a_watch_a_change_within_one_tick_of_the_clock_is_seen() {
     let live = followed(backend);
     for round in 0..300 {
         let linked = round % 2 == 0;
-        // In place: neither size nor inode tell, and most rounds fall into one tick.
+        // In place: neither size nor inode differ, and most rounds are within one tick.
         fs::write(&path, if linked { "[[target]]" } else { "[[notgat]]" }).unwrap();
         let snapshot = live.notes(&|| true).unwrap();
         assert_eq!(snapshot.mentioning(&target).count(), usize::from(linked), "round {round}");
@@ -88,7 +90,7 @@ fn a_folder_that_is_replaced_is_opened_again() {
 }
 
 #[test]
-fn a_build_that_is_called_off_goes_on_where_it_stopped() {
+fn a_cancelled_build_continues_where_it_stopped() {
     use std::sync::atomic::AtomicUsize;
     let folder = scratch();
     for number in 0..1000 {
@@ -116,13 +118,13 @@ fn texts_and_everything_else_can_rest() {
     live.drop_texts();
     assert_eq!((live.texts().bytes(), live.texts().text(&states[0]).is_none()), (0, true));
     assert!(live.texts().get(&states[0]).is_some(), "when it was read is remembered, as it was written just now");
-    assert!(loaded.text(&states[0]).is_some(), "whoever searches keeps what it began with");
+    assert!(loaded.text(&states[0]).is_some(), "a search keeps its own snapshot");
     assert!(live.drop_all());
     assert_eq!(live.newest().len(), 0);
     assert!(!live.drop_all(), "nothing is left to forget");
     fs::write(folder.path().join("b.md"), "").unwrap();
     assert_eq!(live.notes(&|| true).unwrap().described(), rebuilt(folder.path()));
-    assert!(live.drop_all(), "somebody has asked again");
+    assert!(live.drop_all(), "it was used again");
 }
 
 #[test]

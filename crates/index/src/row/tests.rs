@@ -1,3 +1,5 @@
+//! Tests of rows, and that they reveal nothing about hidden files.
+
 #![expect(clippy::disallowed_methods, reason = "tests play other programs")]
 
 use std::{fmt::Write, fs, path::Path};
@@ -35,7 +37,7 @@ fn notes(live: &Arc<VaultIndex>, policy: Policy) -> VisibleNotes {
     VisibleNotes::new(VisibleFiles::new(Arc::clone(live), scope, live.notes(&|| true).unwrap()))
 }
 
-/// Everything that can be asked of all notes, but for the times of the files.
+/// Everything that can be queried about all notes, except the times of the files.
 fn described(notes: &VisibleNotes) -> String {
     let mut text = String::new();
     for row in NoteRows::new(notes, &|| true).iter() {
@@ -64,7 +66,7 @@ Basic Field:: 3 ^b1
 ";
 
 #[test]
-fn a_row_says_what_stands_in_a_note() {
+fn a_row_has_the_structure_of_its_note() {
     let folder =
         vault(&[("Plan.md", NOTE), ("Home.md", "[[Plan]] [[Home]]"), ("a/Other.md", "[[plan]]"), ("x.png", "")]);
     let live = live(folder.path());
@@ -108,7 +110,7 @@ fn a_row_says_what_stands_in_a_note() {
 }
 
 #[test]
-fn a_file_that_is_no_note_is_a_row_without_content_of_its_own() {
+fn a_file_that_is_not_a_note_is_a_row_without_content() {
     let folder = vault(&[("x.png", "\u{1}"), ("a.md", "![[x.png]]")]);
     let live = live(folder.path());
     let notes = notes(&live, Policy::default());
@@ -120,7 +122,7 @@ fn a_file_that_is_no_note_is_a_row_without_content_of_its_own() {
 }
 
 #[test]
-fn rows_know_nothing_of_what_is_hidden() {
+fn rows_reveal_nothing_about_hidden_files() {
     let open = [("a.md", "[[secret/b]] [[c]]"), ("c.md", "[[a]]")];
     let hidden = [("secret/b.md", "[[a]] [[c]]"), ("secret/c.md", "[[c]] [[a]]")];
     let (with, without) = (vault(&[open, hidden].concat()), vault(&open));
@@ -186,7 +188,7 @@ proptest! {
         for (path, text, asks) in &steps {
             match text {
                 Some(text) => put(folder.path(), PATHS[*path], text),
-                // It may not be there.
+                // It may not exist.
                 None => drop(fs::remove_file(folder.path().join(PATHS[*path]))),
             }
             if *asks {

@@ -1,10 +1,12 @@
+//! A matching line with its surroundings.
+
 use std::{fmt, ops::Range};
 
 use lapidary_query::{LineMatch, lines_after, lines_before};
 
 use super::SearchedText;
 
-/// A matching line, with the text that it was found in.
+/// A matching line, with its text.
 #[derive(Clone)]
 pub struct ScanHit {
     /// The index of the text.
@@ -20,22 +22,22 @@ impl ScanHit {
         Self { file, number, text, line }
     }
 
-    /// All of the text that it was found in, as it was read. Spans of its lines hold here too.
+    /// The whole text, as read. Spans of its lines apply here too.
     pub fn bytes(&self) -> &[u8] {
         self.text.original()
     }
 
-    /// The line without its end.
+    /// The line without its line ending.
     pub fn content(&self) -> &[u8] {
         &self.text.lines()[self.line.span.clone()]
     }
 
-    /// At most so many lines before it, in order.
+    /// At most this many lines before it, in order.
     pub fn before(&self, count: usize) -> Vec<&[u8]> {
         self.parts(lines_before(self.text.lines(), self.line.span.start, count))
     }
 
-    /// At most so many lines behind it.
+    /// At most this many lines after it.
     pub fn after(&self, count: usize) -> Vec<&[u8]> {
         self.parts(lines_after(self.text.lines(), self.line.span.end, count))
     }

@@ -1,9 +1,11 @@
+//! A text in the form that is searched.
+
 use crate::SharedBytes;
 
-/// A text as it is on disk, and as its lines are searched.
+/// A text as it is on disk, and in the form that is searched.
 ///
-/// A line may also end with a carriage return alone. For the search it ends with a line feed, byte for byte at the same
-/// place; hashes are taken of what is on disk.
+/// A line may also end with a lone carriage return. For the search it ends with a line feed, byte for byte at the same
+/// place; hashes use the bytes on disk.
 #[derive(Clone)]
 pub(crate) struct SearchedText {
     original: SharedBytes,

@@ -1,13 +1,16 @@
+//! Tests of scans: order, budgets, stops and continuation.
+
 use std::sync::{
     Mutex, PoisonError,
     atomic::{AtomicBool, AtomicU64},
 };
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use lapidary_query::{PatternKind, PatternOptions};
 use proptest::prelude::*;
 
 use super::*;
+use crate::ElapsedTime;
 
 const ALL: ScanWindow = ScanWindow { start: 0, skip: SeenLines::Matches(0), offset: 0, limit: usize::MAX };
 
@@ -27,7 +30,7 @@ fn unlimited() -> ScanBudget<'static> {
     ScanBudget { max_files: None, max_bytes: None, go_on: &|| None }
 }
 
-/// What a scan answers, in a form that can be compared.
+/// The result of a scan, in a comparable form.
 fn shown(scanned: &ScanResult) -> String {
     format!("{scanned:?}")
 }
@@ -53,7 +56,7 @@ fn hits_come_in_the_order_of_the_texts_with_their_neighbours() {
 }
 
 #[test]
-fn nothing_to_scan_is_no_stop() {
+fn an_empty_scan_is_not_a_stop() {
     for (len, window) in [(0, ALL), (3, ScanWindow { start: 9, ..ALL }), (3, ScanWindow { limit: 0, ..ALL })] {
         let texts = texts(&vec!["x"; len]);
         let scanned = scan(&texts[..], &literal("x"), window, &unlimited());
@@ -142,7 +145,7 @@ fn a_budget_of_bytes_is_kept_and_always_lets_one_text_through() {
 }
 
 #[test]
-fn every_stop_is_said_wherever_it_comes() {
+fn every_stop_is_reported_wherever_it_occurs() {
     let texts = texts(&vec!["x\n".repeat(3); 400]);
     for reason in [ScanStop::Deadline, ScanStop::Cancelled, ScanStop::Budget] {
         for after in [0, 1, 2, 5, 100, 399, 400, 500, 799, 800, 2000] {
@@ -154,7 +157,7 @@ fn every_stop_is_said_wherever_it_comes() {
             assert_eq!(scanned.next.is_some(), scanned.files_scanned < 400);
             assert_eq!(scanned.total, 3 * scanned.files_scanned);
             if reason != ScanStop::Cancelled {
-                assert_eq!(scanned.hits.len(), scanned.total, "the page of what was counted is there");
+                assert_eq!(scanned.hits.len(), scanned.total, "the page of the counted lines is complete");
             }
             if let Some(next) = scanned.next.map(|place| place.file) {
                 assert_eq!(next, scanned.files_scanned);
@@ -175,7 +178,7 @@ fn a_cancellation_is_seen_inside_of_one_huge_text() {
         let go_on = || {
             if questions.fetch_add(1, Ordering::Relaxed) == 5 {
                 cancelled.store(true, Ordering::Relaxed);
-                *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(Instant::now());
+                *seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(ElapsedTime::start());
             }
             cancelled.load(Ordering::Relaxed).then_some(ScanStop::Cancelled)
         };
@@ -300,7 +303,7 @@ proptest! {
 }
 
 #[test]
-fn who_goes_on_where_a_page_ends_sees_every_line_once() {
+fn continuing_where_a_page_ends_shows_every_line_once() {
     let texts = texts(&(0..40).map(|n| "x\n\n".repeat(n % 5)).collect::<Vec<_>>());
     let whole = found(&scan(&texts[..], &literal("x"), ALL, &unlimited()));
     for (limit, most) in [(1, 1), (3, 2), (7, 40), (2, 7), (100, 3)] {

@@ -1,9 +1,11 @@
+//! Whether a scan has to stop.
+
 use std::sync::OnceLock;
 
 use super::ScanStop;
 
-/// Asks whether to go on, and remembers the first no: all threads then stop for the same reason, and a stop is never
-/// forgotten.
+/// Checks whether to continue, and remembers the first stop: all threads then stop for the same reason, and a stop is
+/// never lost.
 pub(super) struct StopSignal<'b> {
     go_on: &'b (dyn Fn() -> Option<ScanStop> + Sync),
     stopped: OnceLock<ScanStop>,

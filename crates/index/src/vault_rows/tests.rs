@@ -1,3 +1,5 @@
+//! Tests of selections of rows.
+
 #![expect(clippy::disallowed_methods, reason = "tests play other programs")]
 
 use std::{fs, path::Path};
@@ -38,7 +40,7 @@ fn paths(vault: &dyn QueryVault, selection: &RowSelection<'_>) -> Vec<String> {
     vault.select(selection).iter().filter_map(|number| Some(vault.row(number)?.path().to_owned())).collect()
 }
 
-/// Every kind of selection, with what may be asked for.
+/// Every kind of selection, with everything that may be requested.
 fn selections(count: u32) -> Vec<RowSelection<'static>> {
     let links = (0..count).map(RowNumber).flat_map(|row| [RowSelection::LinksTo(row), RowSelection::LinkedFrom(row)]);
     let tags = ["a", "#A", "a/b", "b", "ü", ""].map(RowSelection::Tag);
@@ -95,7 +97,7 @@ proptest! {
         for (path, text, asks) in &steps {
             match text {
                 Some(text) => put(folder.path(), PATHS[*path], text),
-                // It may not be there.
+                // It may not exist.
                 None => drop(fs::remove_file(folder.path().join(PATHS[*path]))),
             }
             if *asks {
@@ -108,7 +110,7 @@ proptest! {
 }
 
 #[test]
-fn selections_know_nothing_of_what_is_hidden() {
+fn selections_reveal_nothing_about_hidden_files() {
     let open = [("a.md", "#a [[secret/b]] [[c]] [[gone]]"), ("c.md", "[[a]] #b"), ("sub/d.md", "[[b]]")];
     let hidden = [("secret/b.md", "[[a]] [[c]] #a #ü [[gone]]"), ("secret/x.png", ""), ("sub/hid/b.md", "#a")];
     let (with, without) = (vault(&[&open[..], &hidden].concat()), vault(&open));

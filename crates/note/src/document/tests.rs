@@ -1,3 +1,5 @@
+//! Tests of shown text, spans and hashes.
+
 use proptest::prelude::*;
 
 use crate::{ContentHash, Document, LineEnding, LineRange, NotUtf8, shown_text, text::plain_line_ends};
@@ -7,7 +9,7 @@ fn open(file: &str) -> Document {
 }
 
 #[test]
-fn what_is_shown_has_no_mark_and_plain_line_ends() {
+fn shown_text_has_no_mark_and_plain_line_endings() {
     for (file, shown, eol, bom) in [
         ("a\nb\n", "a\nb\n", LineEnding::Lf, false),
         ("a\r\nb\r\n", "a\nb\n", LineEnding::CrLf, false),
@@ -78,7 +80,7 @@ fn a_part_is_hashed_as_the_bytes_behind_it() {
 }
 
 #[test]
-fn what_is_not_text_is_shown_as_well_as_it_can_be() {
+fn invalid_utf8_is_shown_as_well_as_possible() {
     for (bytes, shown) in
         [(&b"\xef\xbb\xbfa\r\nb\rc\n"[..], "a\nb\nc\n"), (b"a\n", "a\n"), (b"\xef\xbb\xbfa\xff\r\n\r", "a\u{fffd}\n\n")]
     {

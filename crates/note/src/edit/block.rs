@@ -1,3 +1,5 @@
+//! Replaces the content of a named block.
+
 use std::ops::Range;
 
 use super::{EditError, EditResult, TextChange, lines::whole_lines, outline::keeps_headings};
@@ -14,11 +16,11 @@ mod table;
 use marker::BlockMarker;
 
 impl Document {
-    /// Gives a block another content.
+    /// Replaces the content of a block.
     ///
-    /// List marker, task box, indentation, quote prefix, heading marks, code fence, comment marks, the outer pipes of a row
-    /// and the id stay; the content may come with or without them. A box in the content wins over the old one. What would not be
-    /// read back as this one block among the same others is refused.
+    /// List marker, task box, indentation, quote prefix, heading marks, code fence, comment marks, the outer pipes of a
+    /// row and the id stay; the content may come with or without them. A box in the content wins over the old one.
+    /// Refused if the result would not be parsed as this one block among the same others.
     pub fn replace_block(&self, block: &Block, content: &str) -> Result<EditResult, EditError> {
         let shown = self.shown();
         let span = own_span(self, block)?;
@@ -39,12 +41,12 @@ impl Document {
         self.write_block(block, TextChange::new(span, new), &block.id)
     }
 
-    /// Makes the change if the block is found again, where it was, and all other blocks too.
+    /// Makes the change if the block is found again in its place, and all other blocks too.
     pub(super) fn write_block(&self, block: &Block, change: TextChange, id: &str) -> Result<EditResult, EditError> {
         self.write_block_if(block, change, id, |_, _| true)
     }
 
-    /// The same, if a comparison of the two texts allows it too.
+    /// The same, if a comparison of the two texts also allows it.
     fn write_block_if(
         &self,
         block: &Block,
@@ -61,16 +63,16 @@ impl Document {
     }
 }
 
-/// The block without blank lines around it.
+/// The block without surrounding blank lines.
 fn own_span(document: &Document, block: &Block) -> Result<Range<usize>, EditError> {
     let old = document.shown().get(block.span.clone()).ok_or_else(|| document.outside(block.span.clone()))?;
-    // The parser lets an item that is indented by a tab begin with the line end before it.
+    // For an item indented by a tab, the parser includes the preceding line ending.
     let lead = old.len() - old.trim_start_matches('\n').len();
     let start = block.span.start + lead;
     Ok(start..start + old[lead..].trim_end().len())
 }
 
-/// A callout is a quote with a title, which content may bring along or leave out.
+/// A callout is a quote with a title, which content may include or omit.
 fn alike(a: BlockKind, b: BlockKind) -> bool {
     let quote = |kind| matches!(kind, BlockKind::Quote | BlockKind::Callout);
     a == b || (quote(a) && quote(b))
@@ -100,7 +102,7 @@ fn heading(old: &str, content: &str, marker: &BlockMarker<'_>) -> Result<String,
     Ok(format!("{head}{words}{rest}"))
 }
 
-/// A footnote keeps its label; what follows its first line is indented to belong to it.
+/// A footnote keeps its label; further lines are indented to belong to it.
 fn footnote(old: &str, content: &str, marker: &BlockMarker<'_>) -> String {
     let mut new = old[..footnote_label(old)].to_owned();
     for (index, line) in content[footnote_label(content)..].split('\n').enumerate() {
@@ -114,16 +116,16 @@ fn footnote(old: &str, content: &str, marker: &BlockMarker<'_>) -> String {
     new + marker.tail + marker.rest
 }
 
-/// How long the label of a footnote is, with the blanks behind it.
+/// The length of a footnote's label, with the blanks after it.
 fn footnote_label(text: &str) -> usize {
     let end = text.strip_prefix("[^").and_then(|rest| rest.find("]:")).map_or(0, |at| at + 4);
     end + text[end..].len() - text[end..].trim_start_matches([' ', '\t']).len()
 }
 
-/// Whether a block is found again where it was, under `id`, and all other blocks and headings are as they were.
+/// Whether a block is found again in its place, under `id`, and all other blocks and headings are unchanged.
 fn keeps_block(before: &Note<'_>, after: &Note<'_>, block: &Block, changed: &Range<usize>, id: &str) -> bool {
     let (shown, edited) = (before.text, after.text);
-    // An item can hold a list in the middle of its own text; replacing around it would lose that list.
+    // An item can contain a list in the middle of its text; replacing around it would lose that list.
     let inside = |item: &ListItem| item.span.start > changed.start && item.span.start < changed.end;
     if block.kind == BlockKind::Item && before.items.iter().any(inside) {
         return false;
@@ -141,7 +143,7 @@ fn keeps_block(before: &Note<'_>, after: &Note<'_>, block: &Block, changed: &Ran
         .filter(|found| found.id.eq_ignore_ascii_case(id) && alike(found.kind, block.kind))
         .map(|block| whole_lines(edited, trimmed(edited, block.span.clone())));
     let old = trimmed(shown, block.span.clone());
-    // A marker that stands below its block is no part of it; one inside moves its end.
+    // A marker below its block is not part of it; one inside moves its end.
     let below = changed.start > old.end;
     let end = if below { old.end } else { (old.end + edited.len()).saturating_sub(shown.len()) };
     let expected = whole_lines(edited, old.start..end.max(old.start));

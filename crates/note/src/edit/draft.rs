@@ -1,4 +1,4 @@
-//! Changes on their way into a document: made to its text, looked at, and only then made to its bytes.
+//! Pending changes of a document: applied to its text, checked, and only then applied to its bytes.
 
 use std::{cell::OnceCell, ops::Range};
 
@@ -12,7 +12,7 @@ use crate::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TextChange {
     pub(crate) span: Range<usize>,
-    /// With plain line ends.
+    /// With plain line endings.
     pub(crate) text: String,
 }
 
@@ -24,11 +24,11 @@ impl TextChange {
     }
 }
 
-/// An edit that writes one text in many places makes no more of a file than this, or than twice of what it is.
+/// An edit that writes one text in many places may grow a file to this, or to twice its size.
 const LARGEST: usize = 16 << 20;
 
-/// The shown text of a document with changes made to it. Its structure is parsed if somebody asks for it, and kept if
-/// the changes are made.
+/// The shown text of a document with changes applied. Its structure is parsed on demand, and kept if the changes are
+/// made.
 pub(crate) struct DocumentDraft<'d> {
     before: &'d Document,
     changes: Vec<TextChange>,
@@ -66,14 +66,14 @@ fn plain(before: &Document, shown: String) -> Result<(String, ShownText), EditEr
     }
 }
 
-/// The file with each changed span replaced; every other byte is copied as it is.
+/// The file with each changed span replaced; every other byte is copied unchanged.
 fn spliced(before: &Document, changes: &[TextChange], shown: &str) -> Result<(String, ShownText), EditError> {
     let (old_raw, old_shown) = (before.raw(), before.shown());
     let added: usize = changes.iter().map(|change| change.text.len()).sum();
     let mut raw = String::with_capacity(old_raw.len() + added);
     let mut copied = 0;
     for change in changes {
-        // What both texts share stays untouched, so that a line end which nobody meant to change keeps its form.
+        // The common parts of both texts are untouched, so that an unrelated line ending keeps its form.
         let (prefix, suffix) = shared_ends(&old_shown[change.span.clone()], &change.text);
         let part = change.span.start + prefix..change.span.end - suffix;
         let written = before.with_line_ends_of(part.clone(), &change.text[prefix..change.text.len() - suffix]);
@@ -96,7 +96,7 @@ impl Document {
         self.draft(changes)?.finish()
     }
 
-    /// The document with every change made to its shown text, to look at before it is decided.
+    /// The document with every change applied to its shown text, to check before deciding.
     pub(crate) fn draft(&self, changes: Vec<TextChange>) -> Result<DocumentDraft<'_>, EditError> {
         match preview(self.shown(), &changes) {
             Some(shown) => Ok(DocumentDraft { before: self, changes, shown, structure: OnceCell::new() }),
@@ -104,7 +104,7 @@ impl Document {
         }
     }
 
-    /// Changes that write one text in many places, unless that makes too much of a small file.
+    /// Changes that write one text in many places, unless that grows a small file too much.
     pub(crate) fn gathered(
         &self,
         changes: impl Iterator<Item = Result<TextChange, EditError>>,
@@ -127,7 +127,7 @@ impl Document {
         EditResult { document: self.clone(), span: 0..0 }
     }
 
-    /// That a span is no part of the text.
+    /// The error for a span outside the text.
     pub(crate) fn outside(&self, span: Range<usize>) -> EditError {
         EditError::OutsideText { span, length: self.shown().len() }
     }
@@ -147,7 +147,7 @@ pub(crate) fn preview(shown: &str, changes: &[TextChange]) -> Option<String> {
     Some(edited)
 }
 
-/// Where the new text stands in the shown text of the new file, if the changes can be made.
+/// The span of the new text in the shown text of the new file, if the changes can be made.
 fn new_span(shown: &str, changes: &[TextChange]) -> Result<Range<usize>, EditError> {
     let mut span: Option<Range<usize>> = None;
     let (mut copied, mut length) = (0, 0);

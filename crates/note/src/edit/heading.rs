@@ -1,3 +1,5 @@
+//! Changes the text of a heading.
+
 use super::{EditError, EditResult, TextChange, outline::outline};
 use crate::{Document, Heading, blocks::is_block_id};
 
@@ -14,7 +16,7 @@ impl Document {
         let outside = || self.outside(heading.words.clone());
         let before = shown.get(..heading.words.start).ok_or_else(outside)?;
         let after = shown.get(heading.words.end..).ok_or_else(outside)?;
-        // What the heading is linked by belongs to it, not to its text.
+        // The block id of the heading belongs to it, not to its text.
         let id = heading.text.rsplit_once(" ^").filter(|(_, id)| is_block_id(id)).map(|(_, id)| format!(" ^{id}"));
         let named = new_text.rsplit_once('^').is_some_and(|(_, id)| is_block_id(id));
         let new_text: &str = &format!("{new_text}{}", id.filter(|_| !named).unwrap_or_default());
@@ -79,7 +81,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_would_be_no_such_heading_is_refused() {
+    fn text_that_would_not_be_such_a_heading_is_refused() {
         let lost = |text: &str| EditError::HeadingLost { text: text.to_owned() };
         for (before, new, error) in [
             ("# A\n", "B\n# C", EditError::SeveralLines),

@@ -1,9 +1,11 @@
+//! Edits of whole lines.
+
 use std::ops::Range;
 
 use super::{EditError, EditResult, TextChange, begins_line};
 use crate::{Document, text::plain_line_ends};
 
-/// Whole lines, counted from 1, both ends included. A last line beyond the text means the last one.
+/// Whole lines, counted from 1, both ends inclusive. A last line beyond the text means the last one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct LineRange {
     pub from: usize,
@@ -26,11 +28,11 @@ impl LineRange {
     }
 }
 
-/// The span widened to whole lines, the last line end included.
+/// The span widened to whole lines, including the last line ending.
 pub fn whole_lines(shown: &str, span: Range<usize>) -> Range<usize> {
     let before = shown.get(..span.start).unwrap_or(shown);
     let start = before.rfind('\n').map_or(0, |at| at + 1);
-    // A span that ends with a line end covers that line and not the next.
+    // A span that ends with a line ending covers that line and not the next.
     let from = if span.end > span.start { span.end - 1 } else { span.end };
     let end =
         shown.as_bytes().iter().skip(from).position(|byte| *byte == b'\n').map_or(shown.len(), |at| from + at + 1);
@@ -41,7 +43,7 @@ fn count(shown: &str) -> usize {
     shown.split_inclusive('\n').count()
 }
 
-/// Where line `line` begins; the line after a final line end begins at the end of the text.
+/// Where line `line` starts; the line after a final newline starts at the end of the text.
 fn line_start(shown: &str, line: usize) -> Option<usize> {
     match line {
         0 => None,
@@ -51,9 +53,9 @@ fn line_start(shown: &str, line: usize) -> Option<usize> {
 }
 
 impl Document {
-    /// Puts new lines in place of others. `""` deletes them, `"\n"` leaves one blank line.
+    /// Replaces lines. `""` deletes them, `"\n"` leaves one blank line.
     ///
-    /// The final line end of `content` is understood: the new lines end as the old ones did.
+    /// The final newline of `content` is implied: the new lines end as the old ones did.
     pub fn replace_lines(&self, lines: LineRange, content: &str) -> Result<EditResult, EditError> {
         let shown = self.shown();
         let span = lines.span(shown)?;
@@ -81,7 +83,7 @@ impl Document {
     }
 }
 
-/// Ends a text that is not empty with a line end.
+/// Ends a non-empty text with a newline.
 fn terminate(content: &mut String) {
     if !content.is_empty() && !content.ends_with('\n') {
         content.push('\n');
@@ -132,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_that_are_not_there_are_refused() {
+    fn lines_beyond_the_end_are_refused() {
         let document = Document::open("a\nb\n".to_owned()).unwrap();
         for (from, to) in [(0, 1), (3, 3), (2, 1), (usize::MAX, usize::MAX)] {
             assert!(matches!(

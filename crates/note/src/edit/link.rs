@@ -1,3 +1,5 @@
+//! Retargets links to other files.
+
 use std::{fmt::Write as _, ops::Range};
 
 use super::{
@@ -11,7 +13,7 @@ mod relocate;
 use kept::LinkGoal;
 pub use relocate::LinkRelocation;
 
-/// How a link writes what it leads to.
+/// How a link writes its target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum LinkForm {
     /// `[[path#subpath|alias]]`, embedded or not.
@@ -20,22 +22,22 @@ pub enum LinkForm {
     Markdown,
 }
 
-/// A link that shall lead to another file.
+/// A link and the file that it should lead to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkRetarget<'a> {
     pub form: LinkForm,
     /// Path and subpath; of a Markdown link with the `<>` around them.
     pub destination: Range<usize>,
-    /// What names the file, within `destination`.
+    /// The part that names the file, within `destination`.
     pub path: Range<usize>,
-    /// The new path as a file has it, not encoded.
+    /// The new path of the file, not encoded.
     pub target: &'a str,
-    /// Other words to show, and where those to show now stand.
+    /// Other words to show, and the span of the current ones.
     pub alias: Option<(Range<usize>, &'a str)>,
 }
 
 impl<'a> LinkRetarget<'a> {
-    /// Nothing for a link that names no file itself: an address, or a reference to a definition.
+    /// `None` for a link that names no file itself: an address, or a reference to a definition.
     pub fn link(link: &Link, target: &'a str) -> Option<Self> {
         let form = match link.kind {
             LinkKind::Wiki => LinkForm::Wiki,
@@ -59,13 +61,13 @@ impl<'a> LinkRetarget<'a> {
 }
 
 impl Document {
-    /// Lets links lead to other files. Alias, subpath, size, title and the kind of link stay; links are in order.
+    /// Retargets links to other files. Alias, subpath, size, title and the kind of link stay; links are in order.
     pub fn retarget_links(&self, links: &[LinkRetarget<'_>]) -> Result<EditResult, EditError> {
         let changes = in_order(self.gathered(changes(self.shown(), links))?);
         self.write_links(changes, links, |link| link.target.to_owned())
     }
 
-    /// Lets a link in a property lead to another file; its spans are those of the value at `path`, which is nothing but
+    /// Retargets a link in a property to another file; its spans are those of the value at `path`, which is nothing but
     /// this link.
     pub fn retarget_property_link(
         &self,
@@ -78,7 +80,7 @@ impl Document {
         })
     }
 
-    /// Makes the changes if the links are what they should be, and all others and the blocks around them as before.
+    /// Makes the changes if the links are as intended, and all others and the blocks around them are unchanged.
     fn write_links<A: LinkGoal>(
         &self,
         changes: Vec<TextChange>,
@@ -96,8 +98,8 @@ impl Document {
         }
     }
 
-    /// Makes a change in a property that is nothing but a link, if that link then is what it should be, and no other
-    /// link changed.
+    /// Makes a change in a property that is nothing but a link, if that link then is as intended, and no other link
+    /// changed.
     fn edit_property_link(
         &self,
         path: &PropertyPath,
@@ -142,13 +144,13 @@ fn change(text: &str, link: &LinkRetarget<'_>) -> Result<TextChange, EditError> 
     match link.form {
         LinkForm::Wiki if target.contains(['[', ']', '|', '#', '^', '\\']) => Err(bad()),
         LinkForm::Wiki => Ok(TextChange::new(link.path.clone(), target)),
-        // `%23` is not decoded, and what holds a colon is an address.
+        // `%23` is not decoded, and anything with a colon is an address.
         LinkForm::Markdown if target.contains(['#', ':']) => Err(bad()),
         LinkForm::Markdown => in_destination(text, &link.destination, &link.path, target).ok_or_else(outside),
     }
 }
 
-/// New text for a part of a Markdown destination, encoded as it must be there.
+/// New text for part of a Markdown destination, encoded as necessary.
 fn in_destination(text: &str, destination: &Range<usize>, part: &Range<usize>, new: &str) -> Option<TextChange> {
     let written = text.get(destination.clone())?;
     if destination.start > part.start || part.end > destination.end {
@@ -162,20 +164,20 @@ fn in_destination(text: &str, destination: &Range<usize>, part: &Range<usize>, n
     if is_balanced(&format!("{lead}{encoded_part}{rest}")) {
         return Some(TextChange::new(part.clone(), encoded_part));
     }
-    // A parenthesis without its partner would end the link.
+    // An unbalanced parenthesis would end the link.
     Some(TextChange::new(destination.clone(), format!("<{lead}{}{rest}>", encoded(new, LinkDelimiter::Brackets))))
 }
 
 #[derive(Clone, Copy, PartialEq)]
 enum LinkDelimiter {
-    /// `(…)`: no space may stand there.
+    /// `(…)`: no spaces allowed.
     Parentheses,
     /// `(<…>)`
     Brackets,
 }
 
-/// The path as Obsidian writes it: only what would end or change the link is encoded. Obsidian leaves `%` alone too,
-/// and its link to such a file is broken; ours is not.
+/// The path as Obsidian writes it: only characters that would end or change the link are encoded. Obsidian leaves `%`
+/// unencoded too, and its link to such a file is broken; ours is not.
 fn encoded(path: &str, within: LinkDelimiter) -> String {
     let mut written = String::with_capacity(path.len());
     for (at, c) in path.char_indices() {
@@ -183,12 +185,12 @@ fn encoded(path: &str, within: LinkDelimiter) -> String {
             ' ' => within == LinkDelimiter::Parentheses,
             '\\' | '|' => true,
             '<' | '>' => within == LinkDelimiter::Brackets || at == 0,
-            // Left alone it would be read as an escape, or make the whole path unreadable.
+            // Unencoded it would be read as an escape, or make the whole path unreadable.
             '%' => true,
             c => c.is_ascii_control(),
         };
         if escape {
-            // Writing into a `String` cannot fail.
+            // Writing to a `String` cannot fail.
             write!(written, "%{:02X}", u32::from(c)).unwrap_or_default();
         } else {
             written.push(c);

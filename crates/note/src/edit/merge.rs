@@ -1,14 +1,16 @@
+//! Merges values of properties.
+
 use crate::YamlValue;
 
-/// Where new text or values go beside what is there.
+/// Where new text or values go relative to the existing ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum InsertSide {
     Before,
     Behind,
 }
 
-/// A property's value with more in it: lists are joined, a list takes in a single value, maps take in entries, texts are
-/// put together. What stands behind wins where two maps have the same name. Nothing if the two do not go together.
+/// A property's value with more in it: lists are joined, a list takes a single value, maps take entries, texts are
+/// concatenated. The later value wins if two maps have the same key. `None` if the two cannot be merged.
 pub(super) fn merged(old: &YamlValue, new: &YamlValue, side: InsertSide) -> Option<YamlValue> {
     let (first, second) = match side {
         InsertSide::Before => (new, old),

@@ -1,4 +1,4 @@
-//! Headings and blocks that are made because something shall stand there.
+//! Creates headings and blocks that an edit needs and the note lacks.
 
 use super::{
     DocumentDraft, EditError, EditResult, TextChange, block_id,
@@ -8,10 +8,10 @@ use super::{
 use crate::{Document, Heading, HeadingMatch, Note, headings::HeadingName, text::plain_line_ends};
 
 impl Document {
-    /// Adds the headings of a path (`A::B`) that are not there yet, and text under the last of them.
+    /// Adds the missing headings of a path (`A::B`), and text under the last of them.
     ///
-    /// They go to the end of the section that the known begin of the path leads to, each one level deeper; without one to
-    /// the end of the note, on the level of its outermost headings, or on that of its own marks (`## A`).
+    /// They go to the end of the section that the existing start of the path leads to, each one level deeper; without
+    /// one to the end of the note, on the level of its outermost headings, or on that of the given marks (`## A`).
     pub fn append_heading(&self, path: &str, content: &str) -> Result<EditResult, EditError> {
         let shown = self.shown();
         let note = self.note();
@@ -56,13 +56,13 @@ impl Document {
         let after = draft.note();
         let mut expected: Vec<&str> = parent.map_or_else(Vec::new, |parent| note.heading_path(parent));
         expected.extend(missing);
-        // On a level of its own choice it may stand below another.
+        // With an explicit level it may end up below another.
         let is_there = |heading: &&Heading| {
             let path = after.heading_path(heading);
             if marked.is_some() { path.ends_with(&expected) } else { path == expected }
         };
         let created = after.headings.iter().filter(|heading| heading.section.start >= added.start).find(is_there);
-        // The name that was given must lead there from now on.
+        // The given name must lead there from now on.
         let is_found = created.is_some_and(|created| after.find_heading(path) == HeadingMatch::One(created));
         let holds = created.is_some_and(|created| created.section.end >= text_end);
         if !is_found || !holds {
@@ -78,8 +78,8 @@ impl Document {
         draft.finish()
     }
 
-    /// Adds a block with a name at the end of the note. The name ends the text if that makes one block of it, else it gets
-    /// a line of its own below.
+    /// Adds a named block at the end of the note. The name ends the text if that makes one block of it, otherwise it
+    /// gets a separate line below.
     pub fn append_block(&self, id: &str, content: &str) -> Result<EditResult, EditError> {
         let shown = self.shown();
         let note = self.note();
@@ -113,7 +113,7 @@ impl Document {
     }
 }
 
-/// The heading that the longest known begin of a path leads to, and how many of its names that are.
+/// The heading that the longest existing start of a path leads to, and how many of its names that covers.
 fn parent<'n>(note: &'n Note<'_>, names: &[&str]) -> Result<(Option<&'n Heading>, usize), EditError> {
     for known in (1..names.len()).rev() {
         let path = names[..known].join("::");
@@ -126,13 +126,13 @@ fn parent<'n>(note: &'n Note<'_>, names: &[&str]) -> Result<(Option<&'n Heading>
     Ok((None, 0))
 }
 
-/// What makes a blank line of the end of a text, unless nothing stands before it.
+/// What turns the end of a text into a blank line, unless the text is empty.
 fn separator(note: &Note<'_>, end: usize) -> &'static str {
     let before = &note.text[..end];
     let body = note.frontmatter.as_ref().map_or(0, |block| block.span.end);
     match before {
         "" | "\n" => "",
-        // Properties need no blank line behind them.
+        // Properties need no blank line after them.
         _ if body >= end => {
             if before.ends_with('\n') {
                 ""
@@ -146,7 +146,7 @@ fn separator(note: &Note<'_>, end: usize) -> &'static str {
     }
 }
 
-/// Ends the last line where the note does so, and leaves a blank line before what follows.
+/// Ends the last line if the note does so, and leaves a blank line before the following text.
 fn end_lines(new: &mut String, shown: &str, end: usize) {
     let follows = end < shown.len();
     if (follows || shown.is_empty() || shown.ends_with('\n')) && !new.ends_with('\n') {

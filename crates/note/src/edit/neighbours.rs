@@ -1,4 +1,4 @@
-//! What stands beside an edit stays what it was: each case once went wrong.
+//! Text next to an edit is preserved: each case once went wrong.
 
 use super::{
     variants::{check, refuse},

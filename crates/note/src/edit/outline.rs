@@ -1,10 +1,10 @@
-//! What an edit must leave standing: the headings and the named blocks around it.
+//! What an edit must preserve: the headings and named blocks around it.
 
 use std::ops::Range;
 
 use crate::{Block, BlockKind, CodeKind, Heading, Note, NoteStructure};
 
-/// A heading as far as an edit elsewhere must not change it.
+/// A heading, as far as an edit elsewhere must not change it.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct OutlineEntry<'n> {
     pub(super) level: u8,
@@ -22,20 +22,20 @@ pub(super) fn outline<'n>(note: &'n Note<'_>) -> Vec<OutlineEntry<'n>> {
     note.headings.iter().map(OutlineEntry::from).collect()
 }
 
-/// The headings that stand outside of a span, each with those above it.
+/// The headings outside a span, each with those above it.
 pub(super) fn outline_paths<'n>(note: &'n Note<'_>, except: &Range<usize>) -> Vec<(u8, Vec<&'n str>)> {
     let others = note.headings.iter().filter(|heading| !except.contains(&heading.section.start));
     others.map(|heading| (heading.level, note.heading_path(heading))).collect()
 }
 
-/// Whether the structure is the same that a change within a line, like that of a tag, leaves alone: which blocks are
-/// named, what they are, how headings are nested, how many items, tasks, code blocks and callouts there are.
+/// The part of the structure that a change within a line, such as a tag, does not affect: which blocks are named, what
+/// they are, how headings are nested, how many items, tasks, code blocks and callouts there are.
 pub(super) fn same_frame(before: &Note<'_>, after: &Note<'_>) -> bool {
     frame(before) == frame(after)
 }
 
 fn frame<'n>(note: &'n Note<'_>) -> impl PartialEq + use<'n> {
-    // A block that loses a line has been cut in two.
+    // A block that loses a line was cut in two.
     let lines = |block: &Block| note.text[block.span.clone()].matches('\n').count();
     let blocks: Vec<(&str, BlockKind, usize)> =
         note.blocks.iter().map(|block| (&*block.id, block.kind, lines(block))).collect();
@@ -44,8 +44,8 @@ fn frame<'n>(note: &'n Note<'_>) -> impl PartialEq + use<'n> {
     (blocks, levels, note.items.len(), note.tasks.len(), code, note.callouts.len())
 }
 
-/// Whether all headings and named blocks that stand before or behind the changed span are read in the new text too,
-/// and where they should.
+/// Whether all headings and named blocks before or after the changed span are parsed in the new text too, in the right
+/// place.
 pub(super) fn keeps_others(before: &Note<'_>, after: &Note<'_>, span: &Range<usize>) -> bool {
     keeps_headings(before, after, span) && keeps_blocks(before, after, span)
 }
@@ -54,8 +54,8 @@ fn extent(block: &Block) -> (usize, usize) {
     (block.span.start.min(block.marker.start), block.span.end.max(block.marker.end))
 }
 
-/// Whether a change of the span would cut a named block in two, or stand between it and its name: it leaves the block
-/// neither before nor behind.
+/// Whether a change of the span would cut a named block in two, or come between it and its name: the block would be
+/// neither before nor after it.
 pub(super) fn cuts_block(before: &Note<'_>, span: &Range<usize>) -> bool {
     before.blocks.iter().any(|block| {
         let (start, end) = extent(block);
@@ -63,7 +63,7 @@ pub(super) fn cuts_block(before: &Note<'_>, span: &Range<usize>) -> bool {
     })
 }
 
-/// Whether all named blocks before and behind the changed span are read as before.
+/// Whether all named blocks before and after the changed span are unchanged.
 pub(super) fn keeps_blocks(before: &Note<'_>, after: &Note<'_>, span: &Range<usize>) -> bool {
     if cuts_block(before, span) {
         return false;
@@ -74,7 +74,7 @@ pub(super) fn keeps_blocks(before: &Note<'_>, after: &Note<'_>, span: &Range<usi
         && named(before, |(start, _)| start >= following) == named(after, |(start, _)| start >= following_after)
 }
 
-/// The named blocks that stand where they are asked for.
+/// The named blocks in the requested place.
 fn named(note: &NoteStructure, stands: impl Fn((usize, usize)) -> bool) -> Vec<(&str, BlockKind)> {
     note.blocks.iter().filter(|block| stands(extent(block))).map(|block| (&*block.id, block.kind)).collect()
 }

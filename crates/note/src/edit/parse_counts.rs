@@ -1,4 +1,4 @@
-//! How often a note is parsed for an edit: once before it, once after it, and not at all where nothing depends on it.
+//! How often a note is parsed for an edit: once before, once after, and not at all if nothing depends on it.
 
 use super::{
     BlankLines, InsertSide, LinkRelocation, Occurrence, PatchContent, PatchOperation, PatchTarget, PropertyEdit,
@@ -12,7 +12,7 @@ fn open() -> Document {
     Document::open(NOTE.to_owned()).unwrap()
 }
 
-/// Makes an edit, then looks at the structure of what it left, as callers do to tell hashes and tags.
+/// Makes an edit, then reads the structure of the result, as callers do for hashes and tags.
 fn parses(edit: impl FnOnce(&Document) -> Document) -> usize {
     let document = open();
     let (edited, parses) = during(|| {
@@ -31,7 +31,7 @@ fn a_tag_edit_parses_once_before_and_once_after() {
             assert_eq!(parses(|document| document.edit_tag(&edit, places).unwrap()), 2, "{edit:?} {places:?}");
         }
         let in_properties = |document: &Document| document.edit_tag(&edit, TagPlaces::Properties).unwrap();
-        assert_eq!(parses(in_properties), 1, "only what is looked at afterwards");
+        assert_eq!(parses(in_properties), 1, "only the result is parsed");
     }
     assert_eq!(parses(|document| document.rename_tag_tree("b", "z").unwrap().document), 2);
 }
@@ -59,7 +59,7 @@ fn a_section_is_parsed_once_before_and_once_after() {
     assert_eq!(parses(replaced), 2);
     let renamed = |document: &Document| document.rename_heading(&document.note().headings[1], "D").unwrap().document;
     assert_eq!(parses(renamed), 2);
-    // One more for the block that the new text goes below, and no more of it than from the last heading on.
+    // One more for the block that the new text goes below, parsed only from the last heading on.
     let appended = |document: &Document| {
         document.append_to_section(&section(&document.note().headings[1]), "- new\n").unwrap().document
     };

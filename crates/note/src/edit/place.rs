@@ -1,7 +1,7 @@
-//! The block that stands at a place, named or not.
+//! The block at a place, named or not.
 //!
-//! The structure of a note holds only the blocks that have a name. What a marker would name is found by setting one
-//! and reading it back, which follows the reader in every detail.
+//! The structure of a note contains only named blocks. What a marker would name is found by adding one and parsing the
+//! result, which follows the parser in every detail.
 
 use std::ops::Range;
 
@@ -10,10 +10,10 @@ use crate::{
     span::{is_blank_line, line_end, line_start},
 };
 
-/// How many blocks without a blank line between them are tried; people do not write more.
+/// How many adjacent blocks without a blank line are tried; people do not write more.
 const MAX_TRIES: usize = 32;
 
-/// A block that need not have a name.
+/// A block that may have no name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct UnnamedBlock {
     pub(super) kind: BlockKind,
@@ -28,14 +28,14 @@ pub(super) fn last_block(text: &str) -> Option<UnnamedBlock> {
     Some(UnnamedBlock { kind, span })
 }
 
-/// The innermost list item or else the outermost block that a place stands in.
+/// The innermost list item or else the outermost block around a place.
 pub(super) fn block_at(note: &Note<'_>, at: usize) -> Option<UnnamedBlock> {
     let text = note.text;
     text.get(at..)?;
     if note.frontmatter.as_ref().is_some_and(|block| at < block.span.end) {
         return None;
     }
-    // Indentation belongs to what it indents.
+    // Indentation belongs to the text it indents.
     let line = &text[line_start(text, at)..line_end(text, at)];
     let at = at.max(line_start(text, at) + line.len() - line.trim_start_matches([' ', '\t']).len());
     if let Some(heading) = note.headings.iter().find(|heading| (heading.own.start..=heading.span.end).contains(&at)) {
@@ -43,7 +43,7 @@ pub(super) fn block_at(note: &Note<'_>, at: usize) -> Option<UnnamedBlock> {
     }
     let after = note.items.partition_point(|item| item.marker.start <= at);
     if let Some(item) = note.items[..after].iter().rfind(|item| at <= item.whole.end) {
-        // Text behind a list in an item is none of a marker's business.
+        // A marker does not cover text after a list in an item.
         let own = at <= item.span.end;
         return own.then(|| UnnamedBlock { kind: BlockKind::Item, span: item.span.clone() });
     }
@@ -60,7 +60,7 @@ fn outermost(note: &Note<'_>, at: usize) -> Option<UnnamedBlock> {
         end = chunk_end(text, end);
         match last_block(&text[..end]) {
             Some(block) => return around(text, block, at),
-            // Something is not closed yet, and a marker would be a part of it.
+            // Something is not closed yet, and would include a marker.
             None if end >= text.len() => return None,
             None => end += text[end..].len() - text[end..].trim_start_matches('\n').len(),
         }
@@ -76,7 +76,7 @@ fn around(text: &str, mut block: UnnamedBlock, at: usize) -> Option<UnnamedBlock
         }
         let start = line_start(text, block.span.start);
         if start <= at {
-            // A whole list is named by hand; its items have been looked at.
+            // A whole list is named manually; its items have been checked.
             return (block.kind != BlockKind::List).then_some(block);
         }
         block = last_block(&text[..start - 1])?;
@@ -84,7 +84,7 @@ fn around(text: &str, mut block: UnnamedBlock, at: usize) -> Option<UnnamedBlock
     None
 }
 
-/// Where what is known to enclose the place ends.
+/// Where the known enclosing part ends.
 fn enclosing_end(note: &Note<'_>, at: usize) -> usize {
     let code = note.code.iter().filter(|code| code.kind != CodeKind::Span).map(|code| &code.span);
     let math = note.math.iter().filter(|math| math.form == MarkForm::Block).map(|math| &math.span);
@@ -94,7 +94,7 @@ fn enclosing_end(note: &Note<'_>, at: usize) -> usize {
     code.chain(math).chain(comments).chain(footnotes).filter(encloses).map(|span| span.end).max().unwrap_or(at)
 }
 
-/// Where the lines end that follow without a blank one.
+/// The end of the following lines without a blank one.
 fn chunk_end(text: &str, from: usize) -> usize {
     let mut end = line_end(text, from);
     while end < text.len() && !is_blank_line(text, end + 1) {

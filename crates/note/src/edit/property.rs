@@ -1,3 +1,5 @@
+//! Edits of properties that keep the rest of the YAML as written.
+
 use std::ops::Range;
 
 use super::{EditError, EditResult, TextChange, lines::whole_lines, shared_ends};
@@ -16,14 +18,14 @@ pub use path::PropertyPath;
 use render::ScalarStyle;
 use target::addressed;
 
-/// Why properties were not edited.
+/// Why an edit of properties was refused.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PropertyError {
     #[error("line {line}: {problem}")]
     Yaml { line: usize, problem: String },
     #[error("the properties are not a list of `name: value`")]
     NotAMap,
-    #[error("the property {} stands there twice", quoted(.name))]
+    #[error("the property {} occurs twice", quoted(.name))]
     Duplicate { name: String },
     #[error("{} is written with an anchor that is used elsewhere, or with an alias", quoted(.path))]
     Anchored { path: String },
@@ -34,15 +36,15 @@ pub enum PropertyError {
     TooDeep { limit: usize },
     #[error("there is no property {}", quoted(.path))]
     Missing { path: String },
-    #[error("there already is a property {}", quoted(.path))]
+    #[error("there is already a property {}", quoted(.path))]
     Taken { path: String },
     #[error("{} leads into a value that is neither a map nor a list", quoted(.path))]
     NotAContainer { path: String },
     #[error("{} is not a list", quoted(.path))]
     NotAList { path: String },
-    #[error("{} is not in or right behind a list of {length} items", quoted(.path))]
+    #[error("{} is beyond the end of a list of {length} items", quoted(.path))]
     NoSuchItem { path: String, length: usize },
-    /// The written YAML would not say what was asked for, or would lose something else.
+    /// The written YAML would not have the intended value, or would lose something else.
     #[error("{} cannot be changed without touching something else", quoted(.path))]
     Unsafe { path: String },
 }
@@ -69,7 +71,7 @@ impl From<FrontmatterError> for PropertyError {
 /// One change of the properties.
 #[derive(Clone, Copy, Debug)]
 pub enum PropertyEdit<'a> {
-    /// Maps on the way are made where they are missing.
+    /// Missing maps on the way are created.
     Set {
         path: &'a PropertyPath,
         value: &'a YamlValue,
@@ -82,7 +84,7 @@ pub enum PropertyEdit<'a> {
         path: &'a PropertyPath,
         value: &'a YamlValue,
     },
-    /// Gives a value another path; within one map only the name changes and the place stays.
+    /// Moves a value to another path; within one map only the name changes and the position stays.
     Move {
         from: &'a PropertyPath,
         to: &'a PropertyPath,
@@ -100,7 +102,7 @@ impl PropertyEdit<'_> {
         }
     }
 
-    /// Whether it can be read back.
+    /// Whether it can be parsed back.
     fn is_flat_enough(&self) -> bool {
         let depth = match self {
             Self::Set { path, value } => path.depth() + value.depth(),
@@ -121,15 +123,15 @@ impl PropertyEdit<'_> {
 }
 
 impl Document {
-    /// Changes one property and leaves all others as they are written: comments, order, quotes, line ends.
+    /// Changes one property and leaves all others as written: comments, order, quotes, line endings.
     ///
-    /// A note without properties gets a block for the first, and loses it with the last. The new YAML is read again: if
-    /// it says anything but the old values with this one change, the edit is refused.
+    /// A note without properties gets a block for the first, and loses it with the last. The new YAML is parsed: if it
+    /// has anything other than the old values with this one change, the edit is refused.
     pub fn edit_property(&self, edit: &PropertyEdit<'_>) -> Result<EditResult, EditError> {
         self.edit_properties(std::slice::from_ref(edit))
     }
 
-    /// Makes several changes, each on what the one before left; all of them or none.
+    /// Makes several changes, each on the result of the one before; all or none.
     pub(crate) fn edit_properties(&self, edits: &[PropertyEdit<'_>]) -> Result<EditResult, EditError> {
         if !edits.iter().all(PropertyEdit::is_flat_enough) {
             return Err(PropertyError::TooDeep { limit: yaml::MAX_DEPTH }.into());
@@ -144,7 +146,7 @@ impl Document {
             (None, None) => return Ok(self.unchanged()),
             (None, Some(yaml)) => TextChange::new(0..0, format!("---\n{yaml}---\n")),
             (Some(block), Some(yaml)) => TextChange::new(block.yaml, yaml.clone()),
-            // Where the body itself looks like properties, an empty block keeps it a body.
+            // If the body itself looks like properties, an empty block keeps it a body.
             (Some(block), None) if Frontmatter::find(&shown[block.span.end..]).is_some() => {
                 TextChange::new(block.yaml, "\n")
             }
@@ -160,7 +162,21 @@ impl Document {
     }
 }
 
-/// The YAML after the edit; nothing if no property and no comment is left.
+/// The same edit of a YAML file that is not a note, such as a base: every byte that need not change stays. Lines in
+/// errors are counted as in a note, with the fence as the first.
+pub fn edit_yaml(yaml: &str, edit: &PropertyEdit<'_>) -> Result<String, PropertyError> {
+    if !edit.is_flat_enough() {
+        return Err(PropertyError::TooDeep { limit: yaml::MAX_DEPTH });
+    }
+    Ok(edited_yaml(yaml, edit)?.unwrap_or_default())
+}
+
+/// A map as YAML of its own, on lines that begin with this many spaces.
+pub fn block_yaml(entries: &[(String, YamlValue)], indent: usize) -> String {
+    render::block(entries, indent)
+}
+
+/// The YAML after the edit; `None` if no property and no comment is left.
 fn edited_yaml(old: &str, edit: &PropertyEdit<'_>) -> Result<Option<String>, PropertyError> {
     let document = yaml::document(old)?;
     let before = map(&document).ok_or(PropertyError::NotAMap)?;
@@ -170,7 +186,7 @@ fn edited_yaml(old: &str, edit: &PropertyEdit<'_>) -> Result<Option<String>, Pro
     let target = addressed(old, &document, edit)?;
     let unsafe_edit = || PropertyError::Unsafe { path: edit.path().to_string() };
     let nothing_left = matches!(&after, YamlValue::Map(entries) if entries.is_empty());
-    // What is moved is not gone, and neither is the comment on it.
+    // A moved value is not lost, and neither is its comment.
     let gone = if matches!(edit, PropertyEdit::Move { .. }) { 0..0 } else { target.span.clone() };
     let is_right = |new: &String| {
         yaml::document(new).is_ok_and(|read| {
@@ -194,8 +210,8 @@ fn edited_yaml(old: &str, edit: &PropertyEdit<'_>) -> Result<Option<String>, Pro
         (Some(new), _) if nothing_left && new.trim().is_empty() => Ok(None),
         (Some(new), _) => Ok(Some(new)),
         (None, PropertyEdit::Move { from, to }) => {
-            // Taken along as it is written it does not fit there. Written anew it may, if no comment is lost.
-            // A comment behind the value goes with its line, and would be lost as well.
+            // The value does not fit there as written. Rewritten it may, if no comment is lost. A comment after the
+            // value is on its line, and would be lost as well.
             let lines = whole_lines(old, target.span.clone());
             let has_comments = document.comments.iter().any(|comment| lines.contains(&comment.start));
             let value = from.find(&before).filter(|_| !has_comments).ok_or_else(unsafe_edit)?;
@@ -206,7 +222,7 @@ fn edited_yaml(old: &str, edit: &PropertyEdit<'_>) -> Result<Option<String>, Pro
     }
 }
 
-/// The YAML without a property that has its lines to itself. yaml-edit would take a blank line along.
+/// The YAML without a property that has its lines to itself. yaml-edit would remove a blank line with it.
 fn without_lines(old: &str, property: &Range<usize>) -> String {
     let lines = whole_lines(old, property.clone());
     format!("{}{}", &old[..lines.start], &old[lines.end..])
@@ -220,7 +236,7 @@ fn first_properties(properties: &YamlValue) -> String {
     entries.iter().map(line).collect()
 }
 
-/// The new YAML as it goes into the note: it ends its last line, and a name without a value has no space behind it.
+/// The new YAML as it goes into the note: its last line is ended, and a name without a value has no trailing space.
 fn tidy(old: &str, mut new: String) -> String {
     if !new.ends_with('\n') {
         new.push('\n');

@@ -1,20 +1,22 @@
+//! Edits of tags in properties.
+
 use super::{EditError, EditResult, PropertyEdit, PropertyError, PropertyPath, tag::checked};
 use crate::{Document, YamlValue};
 
-/// What happens to a tag of the properties.
+/// A change of a tag in the properties.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagEdit<'a> {
-    /// Adds it unless it is there.
+    /// Adds it unless it exists.
     Add { tag: &'a str },
-    /// Removes it; the property goes with its last tag.
+    /// Removes it; the property is removed with its last tag.
     Remove { tag: &'a str },
-    /// Renames it; if the new name is there already, the old one goes.
+    /// Renames it; if the new name exists already, the old one is removed.
     Rename { from: &'a str, to: &'a str },
 }
 
 impl Document {
     /// Changes the tags in the properties of a note. Names are given with or without `#` and compared without case, as
-    /// Obsidian does. A note that does not have the tag stays as it is.
+    /// in Obsidian. A note that does not have the tag is unchanged.
     pub fn edit_property_tag(&self, edit: &TagEdit<'_>) -> Result<EditResult, EditError> {
         let (name, value) = tags_property(self);
         let path = PropertyPath::name(&name);
@@ -45,9 +47,9 @@ impl TagStep {
     }
 }
 
-/// The property that Obsidian reads tags from, as it is spelled, and its value.
+/// The property that Obsidian reads tags from, in its spelling, and its value.
 fn tags_property(document: &Document) -> (String, YamlValue) {
-    // What is wrong with the YAML is said by the edit.
+    // The edit reports what is wrong with the YAML.
     let properties = document.properties().unwrap_or_default();
     let tags = properties.into_iter().find(|(name, _)| name.eq_ignore_ascii_case("tags"));
     tags.unwrap_or_else(|| ("tags".to_owned(), YamlValue::Null))
@@ -77,7 +79,7 @@ fn in_list(items: &[YamlValue], name: &str, edit: &TagEdit<'_>) -> Result<Vec<Ta
     };
     let has = |tag: &str| texts().any(|(_, text)| is(text, tag));
     let item = |at: usize| PropertyPath::of(vec![name.to_owned(), at.to_string()]);
-    // From the back, so that positions stay right.
+    // From the end, so that positions stay right.
     let found = |tag: &str| texts().filter(|(_, text)| is(text, tag)).collect::<Vec<_>>().into_iter().rev();
     Ok(match edit {
         TagEdit::Add { tag } if has(tag) => Vec::new(),
@@ -98,7 +100,7 @@ fn in_list(items: &[YamlValue], name: &str, edit: &TagEdit<'_>) -> Result<Vec<Ta
     })
 }
 
-/// A text holds one tag, or several between commas and spaces, as older notes have them.
+/// A text has one tag, or several separated by commas and spaces, as in older notes.
 fn in_text(written: &str, path: &PropertyPath, edit: &TagEdit<'_>) -> Result<Vec<TagStep>, EditError> {
     let separates = |c: char| c == ',' || c.is_whitespace();
     let words = || written.split(separates).filter(|word| !word.is_empty());
@@ -179,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tag_or_no_list_of_tags_is_refused() {
+    fn an_invalid_tag_or_list_of_tags_is_refused() {
         refuse("---\ntags: {a: 1}\n---\n", &PropertyError::NotAList { path: "tags".to_owned() }.into(), |document| {
             document.edit_property_tag(&ADD)
         });

@@ -1,15 +1,17 @@
+//! Replaces spans of the text.
+
 use std::ops::Range;
 
 use super::{EditError, EditResult, TextChange};
 use crate::Document;
 
 impl Document {
-    /// Puts `new` in place of a span.
+    /// Replaces a span with `new`.
     pub fn replace_range(&self, span: Range<usize>, new: &str) -> Result<EditResult, EditError> {
         self.apply(vec![TextChange::new(span, new)])
     }
 
-    /// Puts new texts in place of several spans, which are in order and do not overlap.
+    /// Replaces several spans, which are in order and do not overlap.
     pub fn replace_ranges(
         &self,
         changes: impl IntoIterator<Item = (Range<usize>, String)>,
@@ -44,14 +46,14 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_says_where_the_new_text_stands() {
+    fn the_result_has_the_span_of_the_new_text() {
         let document = Document::open("\u{feff}a\r\nb\r\n".to_owned()).unwrap();
         assert_eq!(document.replace_range(2..3, "x\ny").unwrap().span, 2..5);
     }
 
     #[test]
     #[expect(clippy::reversed_empty_ranges, reason = "a caller may send one")]
-    fn a_place_that_is_no_place_is_refused() {
+    fn an_invalid_span_is_refused() {
         let document = Document::open("aé石\n".to_owned()).unwrap();
         for span in [0..2, 2..3, 9..9, 0..99, 3..1, usize::MAX..usize::MAX] {
             assert!(matches!(document.replace_range(span, ""), Err(EditError::OutsideText { .. })));
@@ -59,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn two_line_ends_never_become_one_in_silence() {
+    fn two_line_endings_are_never_merged_silently() {
         let document = Document::open("a\rb\nc\n".to_owned()).unwrap();
         assert_eq!(document.replace_range(2..3, ""), Err(EditError::MergedLineEnds));
         let document = Document::open("abc".to_owned()).unwrap();

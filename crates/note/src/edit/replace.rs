@@ -1,10 +1,12 @@
+//! Replaces exact text.
+
 use super::TextChange;
 use crate::{Document, text::plain_line_ends};
 
 /// Which of several places with the same text is meant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Occurrence {
-    /// The text must stand there exactly once.
+    /// The text must occur exactly once.
     Unique,
     All,
     /// The n-th, counted from 1.
@@ -25,18 +27,18 @@ pub enum ReplaceError {
     NotFound,
     #[error("found {occurrences} times, expected once")]
     NotUnique { occurrences: usize },
-    /// A lone carriage return and a line feed would come to stand side by side and be read as one line end.
-    #[error("two line ends of different kinds would become one")]
+    /// A lone carriage return and a line feed would become adjacent and be read as one line ending.
+    #[error("two different line endings would be merged into one")]
     MergedLineEnds,
-    #[error("found {occurrences} times, so there is no number {wanted}")]
+    #[error("found {occurrences} times, so there is no occurrence {wanted}")]
     OutOfRange { occurrences: usize, wanted: usize },
     #[error("the text would have {bytes} bytes")]
     TooLarge { bytes: usize },
 }
 
 impl Document {
-    /// Replaces literal text; a `\n` in `find` stands for whatever ends a line in the file. A text of more than `most`
-    /// bytes is not made.
+    /// Replaces literal text; a `\n` in `find` matches any line ending of the file. Fails if the result would exceed
+    /// `most` bytes.
     pub fn replace_text(
         &self,
         find: &str,
@@ -101,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_chosen_is_refused_with_the_count() {
+    fn an_ambiguous_or_missing_occurrence_is_refused_with_the_count() {
         for (file, find, occurrence, expected) in [
             ("abc", "x", Occurrence::Unique, ReplaceError::NotFound),
             ("abc", "", Occurrence::All, ReplaceError::EmptyFind),
@@ -127,7 +129,7 @@ mod tests {
         ) {
             let file = format!("{before}MARK{after}");
             let edited = match run(&file, "MARK", &new, Occurrence::Unique) {
-                // A file that mixes line ends may not allow it; then nothing happens.
+                // A file with mixed line endings may not allow it; then nothing happens.
                 Err(ReplaceError::MergedLineEnds) => return Ok(()),
                 edited => edited.unwrap(),
             };

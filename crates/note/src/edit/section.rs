@@ -1,3 +1,5 @@
+//! Edits of the text under a heading.
+
 use std::ops::Range;
 
 use super::{
@@ -19,7 +21,7 @@ pub(super) use fit::TextEnding;
 use join::{ListEnd, is_rows};
 pub use transfer::{MovedPart, MovedText, PartPlace};
 
-/// How far a section reaches.
+/// The extent of a section.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SectionPart {
     /// To the next heading of any level.
@@ -28,21 +30,21 @@ pub enum SectionPart {
     Subtree,
 }
 
-/// What becomes of the blank lines at the edge of a section.
+/// How the blank lines at the edge of a section are treated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlankLines {
-    /// Replaced text takes its blank lines along; appended text goes right below the last line that is not blank.
+    /// Replaced text includes its blank lines; appended text goes right below the last non-blank line.
     AsSent,
-    /// The blank lines around replaced text stay. Items join the list at the edge, and rows the table; any other text is
-    /// appended below the last blank line, except at the end of the note, where blank lines are dropped first, and
+    /// The blank lines around replaced text stay. Items join the list at the edge, and rows the table; any other text
+    /// is appended below the last blank line, except at the end of the note, where blank lines are dropped first, and
     /// prepended below the first.
     Kept,
-    /// Blank lines between the new text and the old are dropped, so that one follows the other line by line; a blank line
-    /// before the next heading stays. Replaces as `Kept` does.
+    /// Blank lines between the new and old text are dropped, so that one directly follows the other; a blank line
+    /// before the next heading stays. Replaces like `Kept`.
     Trimmed,
 }
 
-/// A heading with what stands under it, and how an edit treats its edges.
+/// A heading with its section, and how an edit treats its edges.
 #[derive(Clone, Copy, Debug)]
 pub struct SectionEdit<'h> {
     pub heading: &'h Heading,
@@ -58,7 +60,7 @@ impl SectionEdit<'_> {
         }
     }
 
-    /// What stands under the heading. An id on a line of its own that names the heading belongs to it.
+    /// The text under the heading. An id on its own line that names the heading belongs to it.
     fn body(&self, document: &Document) -> Result<Range<usize>, EditError> {
         let Heading { span, body, .. } = self.heading;
         let shown = document.shown();
@@ -75,7 +77,7 @@ impl SectionEdit<'_> {
 }
 
 impl EditResult {
-    /// A heading in the new text that ends the section of `heading` instead of standing in it.
+    /// A heading in the new text that would end the section of `heading` instead of being part of it.
     pub fn heading_outside(&self, heading: &Heading) -> Option<String> {
         let note = self.document.note();
         let ends = |new: &&Heading| self.span.contains(&new.section.start) && new.level <= heading.level;
@@ -84,7 +86,8 @@ impl EditResult {
 }
 
 impl Document {
-    /// Puts new text under a heading. The heading stays, a setext heading with its underline; the text may come with it.
+    /// Replaces the text under a heading. The heading stays, a setext heading with its underline; the text may include
+    /// it.
     pub fn replace_body(&self, section: &SectionEdit<'_>, content: &str) -> Result<EditResult, EditError> {
         let content = &without_own_heading(content, section.heading);
         let shown = self.shown();
@@ -157,7 +160,7 @@ impl Document {
         self.write_section(&TextChange::new(span, content))
     }
 
-    /// Adds text below a heading and the blank line that stands under it.
+    /// Adds text below a heading and the blank line under it.
     pub fn prepend_to_section(&self, section: &SectionEdit<'_>, content: &str) -> Result<EditResult, EditError> {
         if content.is_empty() {
             return Ok(self.unchanged());
@@ -201,16 +204,16 @@ impl Document {
         self.write_section(&TextChange::new(span, content))
     }
 
-    /// Makes the change if the headings around it stay what they are. A setext heading below takes in the line above it,
-    /// so it gets a blank line where it needs one.
+    /// Makes the change if the headings around it are preserved. A setext heading below absorbs the line above it, so
+    /// it gets a blank line if necessary.
     fn write_section(&self, change: &TextChange) -> Result<EditResult, EditError> {
         let before = self.note();
-        // No blank line mends that.
+        // No blank line fixes that.
         if cuts_block(&before, &change.span) {
             return Err(EditError::HeadingsLost);
         }
-        // A blank line before or behind may be all that is missing to leave a neighbour as it is; two line ends where the
-        // text would have gone on behind an id.
+        // A blank line before or after may be all that is missing to preserve a neighbour; two newlines if the text
+        // would have continued after an id.
         for lead in ["", "\n", "\n\n"] {
             for trail in ["", "\n"] {
                 let spaced = TextChange::new(change.span.clone(), format!("{lead}{}{trail}", change.text));
@@ -224,7 +227,7 @@ impl Document {
     }
 }
 
-/// The text without the heading itself, which callers send along when they rewrite a section, and a blank line below.
+/// The text without the heading itself, which callers include when they rewrite a section, and a blank line below.
 fn without_own_heading(content: &str, heading: &Heading) -> String {
     let content = plain_line_ends(content);
     let (first, rest) = content.split_once('\n').unwrap_or((&content, ""));
@@ -237,7 +240,7 @@ fn without_own_heading(content: &str, heading: &Heading) -> String {
     }
 }
 
-/// New text in place of an old one, between the blank lines around that.
+/// New text in place of an old one, between the surrounding blank lines.
 fn between_blanks(old: &str, at: usize, content: &str) -> TextChange {
     let content = plain_line_ends(content);
     let text = old.trim_start_matches('\n');
@@ -249,8 +252,7 @@ fn between_blanks(old: &str, at: usize, content: &str) -> TextChange {
     TextChange::new(at + lead..at + old.len() - trail, new)
 }
 
-/// Lines right below the text of a section, with the blank lines behind it left as they are. At the end of the note those
-/// are dropped.
+/// Lines right below the text of a section, keeping the blank lines after it. At the end of the note those are dropped.
 fn lines_at(shown: &str, at: usize, body: &Range<usize>, lines: &str) -> TextChange {
     let lead = if begins_line(shown, at) { "" } else { "\n" };
     let text = lines.trim_end_matches('\n');
@@ -259,14 +261,14 @@ fn lines_at(shown: &str, at: usize, body: &Range<usize>, lines: &str) -> TextCha
     TextChange::new(at..end, format!("{lead}{text}{}", if ends { "\n" } else { "" }))
 }
 
-/// Whether the first line is one that stands below a heading.
+/// Whether the first line is one that belongs below a heading.
 fn begins_with_underline(text: &str) -> bool {
     let line = text.lines().next().unwrap_or_default().trim();
     let all = |mark: char| !line.is_empty() && line.chars().all(|letter| letter == mark);
     all('=') || all('-')
 }
 
-/// New text on its way into a note.
+/// New text before it is inserted into a note.
 struct SectionInsert {
     content: String,
     /// Whether a blank line must follow it.
@@ -274,7 +276,7 @@ struct SectionInsert {
 }
 
 impl SectionInsert {
-    /// Text that begins a line even where the line before is unfinished.
+    /// Text that starts a new line even after an unfinished one.
     fn below(before: &str, content: &str) -> Self {
         let mut content = plain_line_ends(content).into_owned();
         if !content.is_empty() && !begins_line(before, before.len()) {
@@ -283,18 +285,18 @@ impl SectionInsert {
         Self { content, separated: false }
     }
 
-    /// Text with a blank line above it where the block there would take it in.
+    /// Text with a blank line above it if the block there would absorb it.
     fn apart_from(mut self, before: &str, ending: TextEnding) -> Self {
         let text = self.content.strip_prefix('\n').filter(|_| !begins_line(before, before.len()));
         let text = text.unwrap_or(&self.content);
-        // A line of `===` would make a heading of the words above it.
+        // A line of `===` would turn the words above it into a heading.
         if ending.takes_in(text) || (ending.goes_on() && begins_with_underline(text)) {
             self.content.insert(0, '\n');
         }
         self
     }
 
-    /// Text that ends its line where more follows, or where the note did so before.
+    /// Text that ends its line if more follows, or if the note did so before.
     fn above(self, shown: &str, after: &str) -> String {
         let Self { mut content, separated } = self;
         let ends = !after.is_empty() || shown.ends_with('\n');

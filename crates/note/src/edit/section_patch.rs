@@ -1,4 +1,4 @@
-//! One part of a note, by its name, gets more text or another one.
+//! Changes one named part of a note.
 
 use super::{
     BlankLines, EditError, EditResult, PropertyEdit, PropertyPath, SectionEdit, SectionPart,
@@ -6,10 +6,10 @@ use super::{
 };
 use crate::{Block, Document, Heading, HeadingMatch, YamlValue, headings::HeadingName, quoted, text::plain_line_ends};
 
-/// What may stand around a line that is compared with another.
+/// White space that is ignored when lines are compared.
 const BLANKS: [char; 2] = [' ', '\t'];
 
-/// The part of a note that is meant.
+/// The addressed part of a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PatchTarget<'a> {
     /// `A::B`, or a run of it that ends in the heading.
@@ -27,7 +27,7 @@ pub enum PatchOperation {
     Add(InsertSide),
 }
 
-/// What is put there.
+/// The new content.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum PatchContent<'a> {
     Text(&'a str),
@@ -35,28 +35,28 @@ pub enum PatchContent<'a> {
     Value(&'a YamlValue),
 }
 
-/// What becomes of a part.
+/// The change to a part.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct SectionPatch<'a> {
     pub operation: PatchOperation,
     pub content: PatchContent<'a>,
-    /// Make the part if it is not there.
+    /// Create the part if it is missing.
     pub create: bool,
-    /// Add text that stands there already.
+    /// Add text even if it is already there.
     pub repeat: bool,
     /// Drop white space where the new text joins the old.
     pub trim: bool,
 }
 
-/// What a patch leads to.
+/// The result of a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchResult {
     pub document: Document,
-    /// The whole name of the part.
+    /// The full name of the part.
     pub target: String,
 }
 
-/// Of what a note has instead, a refusal lists so many.
+/// How many existing names a refusal lists.
 const LISTED: usize = 50;
 
 /// Why a part was not changed.
@@ -64,18 +64,18 @@ const LISTED: usize = 50;
 pub enum SectionPatchError {
     #[error("there is no such part")]
     Missing { available: Vec<String> },
-    #[error("several headings are meant")]
+    #[error("several headings match")]
     Ambiguous { candidates: Vec<String> },
-    #[error("the text stands there already")]
+    #[error("the text is already there")]
     Preexists,
-    /// The new text holds a heading that would end the section instead of standing in it.
-    #[error("the heading {} would not stand in the section", quoted(.heading))]
+    /// The new text has a heading that would end the section instead of being part of it.
+    #[error("the heading {} would not be part of the section", quoted(.heading))]
     Outside { heading: String },
-    #[error("only text can stand under a heading")]
+    #[error("a heading takes only text")]
     NotText,
     #[error("a block takes text, or the rows of a table: `[\"cell\", \"cell\"]` or a list of those")]
     NotRows,
-    #[error("a value of this kind cannot be added to the one that is there")]
+    #[error("a value of this kind cannot be added to the existing one")]
     NotMergeable,
     #[error(transparent)]
     Edit(#[from] EditError),
@@ -235,8 +235,7 @@ enum PropertyPut {
     Append(YamlValue),
 }
 
-/// How a value gets more in it. Items and entries that are added one by one leave those that are there as they are
-/// written.
+/// How a value gets more entries. Items and entries that are added one at a time leave the existing ones as written.
 fn added(name: &str, old: &YamlValue, given: &YamlValue, side: InsertSide) -> Option<Vec<(PropertyPath, PropertyPut)>> {
     let path = PropertyPath::name(name);
     let append = |value: &YamlValue| (path.clone(), PropertyPut::Append(value.clone()));
@@ -244,7 +243,7 @@ fn added(name: &str, old: &YamlValue, given: &YamlValue, side: InsertSide) -> Op
         (YamlValue::List(_), YamlValue::List(items), InsertSide::Behind) => Some(items.iter().map(append).collect()),
         (YamlValue::List(_), one, InsertSide::Behind) if *one != YamlValue::Null => Some(vec![append(one)]),
         (YamlValue::Map(there), YamlValue::Map(entries), _) if entries.iter().all(|(name, _)| !name.is_empty()) => {
-            // What stands behind wins.
+            // The later value wins.
             let wins = |entry: &str| side == InsertSide::Behind || !there.iter().any(|(known, _)| known == entry);
             let entries = entries.iter().filter(|(entry, _)| wins(entry));
             entries
@@ -259,8 +258,8 @@ fn added(name: &str, old: &YamlValue, given: &YamlValue, side: InsertSide) -> Op
 }
 
 impl SectionPatch<'_> {
-    /// Whether the text that is to be added stands there already as lines of its own, and that matters. In a block, text
-    /// goes on in a line, so that whole words count.
+    /// Whether the text to add is already there as separate lines, and that matters. In a block, text continues on a
+    /// line, so whole words are compared.
     fn preexists(&self, part: &str, in_lines: bool) -> bool {
         let (PatchOperation::Add(_), PatchContent::Text(content), false) = (self.operation, self.content, self.repeat)
         else {
@@ -274,7 +273,7 @@ impl SectionPatch<'_> {
                 return !upper.ends_with(char::is_alphanumeric) && !lower.starts_with(char::is_alphanumeric);
             }
             let lower = lower.trim_start_matches(BLANKS);
-            // The id of a block is none of its words.
+            // The id of a block is not one of its words.
             let id = |c: char| c.is_ascii_alphanumeric() || c == '-';
             let lower = lower.strip_prefix('^').map_or(lower, |rest| rest.trim_start_matches(id));
             let (upper, lower) = (upper.trim_end_matches(BLANKS), lower.trim_start_matches(BLANKS));

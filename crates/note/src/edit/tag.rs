@@ -1,3 +1,5 @@
+//! Edits of tags in the text.
+
 use std::{collections::HashSet, ops::Range};
 
 use super::{EditError, EditResult, TextChange, begins_line, outline::same_frame};
@@ -7,7 +9,7 @@ use crate::{
     tags::tag_length,
 };
 
-/// Changes of tags in the text, and what has to be read afterwards.
+/// Changes of tags in the text, and what must be parsed afterwards.
 pub(super) struct TagChanges {
     pub(super) changes: Vec<TextChange>,
     /// Without its `#`.
@@ -15,7 +17,7 @@ pub(super) struct TagChanges {
     expected: ExpectedTags,
 }
 
-/// What an edit does to the number of tags.
+/// How an edit changes the number of tags.
 #[derive(Clone, Copy)]
 enum ExpectedTags {
     Renamed,
@@ -24,24 +26,24 @@ enum ExpectedTags {
 }
 
 impl Document {
-    /// Gives tags in the text another name. Each span is one `#tag`; they are in order.
+    /// Renames tags in the text. Each span is one `#tag`; they are in order.
     pub fn rename_tags(&self, tags: &[Range<usize>], new_name: &str) -> Result<EditResult, EditError> {
         self.write_tags(TagChanges::renaming(self, tags, new_name)?)
     }
 
-    /// Takes tags out of the text, each with at most one space beside it. Each span is one `#tag`; they are in order.
+    /// Removes tags from the text, each with at most one adjacent space. Each span is one `#tag`; they are in order.
     pub fn remove_tags(&self, tags: &[Range<usize>]) -> Result<EditResult, EditError> {
         self.write_tags(TagChanges::removing(self, tags)?)
     }
 
-    /// Writes tags on a line of their own at the end of the note.
+    /// Writes tags on their own line at the end of the note.
     pub fn append_tags(&self, names: &[&str]) -> Result<EditResult, EditError> {
         let mut ways = TagChanges::appending(self, names)?.into_iter().map(|way| self.write_tags(way));
         let first = ways.next().unwrap_or_else(|| Ok(self.unchanged()));
         first.or_else(|refused| ways.find_map(Result::ok).ok_or(refused))
     }
 
-    /// Makes the changes if the tags in them are read as such, and the others as before.
+    /// Makes the changes if the tags in them are parsed as such, and the others are unchanged.
     fn write_tags(&self, tags: TagChanges) -> Result<EditResult, EditError> {
         if tags.changes.is_empty() {
             return Ok(self.unchanged());
@@ -66,7 +68,7 @@ impl TagChanges {
     pub(super) fn removing(document: &Document, tags: &[Range<usize>]) -> Result<Self, EditError> {
         let shown = document.shown();
         let mut changes: Vec<TextChange> = Vec::with_capacity(tags.len());
-        // From the back: whether a tag ends its line depends on what is left behind it.
+        // From the end: whether a tag ends its line depends on the text left after it.
         for tag in tags.iter().rev() {
             let next = changes.last().map(|change| change.span.clone()).filter(|next| next.start == tag.end);
             let after = next.as_ref().map_or(tag.end, |next| next.end);
@@ -83,8 +85,8 @@ impl TagChanges {
         Ok(Self { changes, tag: removed.to_owned(), expected: ExpectedTags::Fewer })
     }
 
-    /// Behind the tags that end the note, else right below its last line; with a blank line between, where that is no plain
-    /// text and the tags would become a part of it.
+    /// After the tags that end the note, otherwise right below its last line; with a blank line between, if that is not
+    /// plain text and would absorb the tags.
     pub(super) fn appending(document: &Document, names: &[&str]) -> Result<Vec<Self>, EditError> {
         let shown = document.shown();
         let tags: Vec<String> =
@@ -113,7 +115,7 @@ impl TagChanges {
         })
     }
 
-    /// Whether the tags are there as they should be in `after`, and all else is read as in `before`.
+    /// Whether the tags are as intended in `after`, and everything else is parsed as in `before`.
     pub(super) fn are_read(&self, before: &Note<'_>, after: &Note<'_>) -> bool {
         let (old, new) = (before.tags.len(), after.tags.len());
         let right = match self.expected {
@@ -131,21 +133,21 @@ impl TagChanges {
     }
 }
 
-/// The tag and the space that would be one too many without it.
+/// The tag and the space that would be redundant without it.
 fn with_one_space(before: &str, tag: Range<usize>, after: &str) -> Range<usize> {
     let alone_before = before.is_empty() || before.ends_with(char::is_whitespace);
     if alone_before && after.starts_with(' ') {
         return tag.start..tag.end + 1;
     }
     let line = before.rsplit('\n').next().unwrap_or_default();
-    // The space behind a list marker, a task box, a quote mark or heading marks belongs to them.
+    // The space after a list marker, a task box, a quote mark or heading marks belongs to them.
     let words = line.trim_start_matches(|c: char| c.is_whitespace() || c.is_ascii_digit() || "->*+.)#".contains(c));
     let is_prefix = words.is_empty() || (words.starts_with('[') && words.trim_end().chars().count() == 3);
     let ends_here = after.is_empty() || after.starts_with(['\n', '.', ',', ';', ':', '!', '?', ')']);
     if line.ends_with(' ') && !is_prefix && ends_here { tag.start - 1..tag.end } else { tag }
 }
 
-/// Whether a text ends in lines of words, which a line of tags can follow, and not in a list, a quote, a table or HTML.
+/// Whether a text ends in plain lines, which a line of tags can follow, and not in a list, a quote, a table or HTML.
 fn ends_plainly(shown: &str) -> bool {
     // A heading, an underline and the end of the properties leave nothing open either.
     let is_end = |line: &str| line.trim().is_empty() || line.starts_with('#') || line.chars().all(|c| "-=".contains(c));
@@ -156,7 +158,7 @@ fn ends_plainly(shown: &str) -> bool {
     })
 }
 
-/// A line that has nothing but the removed tags on it goes as a whole.
+/// A line that has only the removed tags is removed as a whole.
 fn take_emptied_lines(shown: &str, changes: &mut [TextChange]) {
     let mut index = 0;
     while index < changes.len() {
@@ -172,7 +174,7 @@ fn take_emptied_lines(shown: &str, changes: &mut [TextChange]) {
         }) && shown.get(kept..end).unwrap_or_default().trim().is_empty();
         if is_empty {
             let end = (end + 1).min(shown.len());
-            // At the end of a note, the blank line that set them apart goes too.
+            // At the end of a note, the blank line before them is removed too.
             let blank_line = end == shown.len() && shown[..start].ends_with("\n\n");
             changes[first].span.start = start - usize::from(blank_line);
             changes[last].span.end = end;

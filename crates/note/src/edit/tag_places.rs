@@ -1,3 +1,5 @@
+//! Changes a tag in the text, the properties, or both.
+
 use std::ops::Range;
 
 use super::{EditError, TagEdit, begins_line, tag::TagChanges};
@@ -7,14 +9,14 @@ use crate::Document;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TagPlaces {
     Properties,
-    /// What is added there stands at the end of the note.
+    /// Added tags go to the end of the note.
     Text,
     Both,
 }
 
 impl Document {
-    /// Changes a tag of a note wherever it is asked for. Names are compared without case, as Obsidian does; a note that
-    /// needs no change keeps its bytes.
+    /// Changes a tag of a note in the given places. Names are compared without case, as in Obsidian; a note that needs
+    /// no change keeps its bytes.
     pub fn edit_tag(&self, edit: &TagEdit<'_>, places: TagPlaces) -> Result<Self, EditError> {
         if places == TagPlaces::Properties {
             return Ok(self.edit_property_tag(edit)?.document);
@@ -41,13 +43,13 @@ impl Document {
         Ok(edited.document)
     }
 
-    /// The edit in the text and in the properties, decided by one parse of the outcome. Nothing where that does not
-    /// suffice, above all where the edit has to be refused.
+    /// The edit in the text and in the properties, decided by one parse of the result. `None` if that is not
+    /// sufficient, above all if the edit has to be refused.
     fn edit_tag_at_once(&self, edit: &TagEdit<'_>) -> Option<Self> {
         for tags in self.ways_to_edit_tag(edit).ok()? {
             let in_text = self.apply(tags.changes.clone()).ok()?.document;
             let edited = in_text.edit_property_tag(edit).ok()?.document;
-            // Of the same body the same tags are read, whatever stands in the properties.
+            // The same body has the same tags, regardless of the properties.
             if body(&in_text)? != body(&edited)? {
                 return None;
             }
@@ -75,7 +77,7 @@ impl Document {
     }
 }
 
-/// What stands behind the properties, unless it goes on in the line that ends them.
+/// The text after the properties, unless it continues on the line that ends them.
 fn body(document: &Document) -> Option<&str> {
     let start = document.frontmatter().map_or(0, |block| block.span.end);
     begins_line(document.shown(), start).then(|| &document.shown()[start..])
@@ -91,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_changes_where_it_is_asked_for() {
+    fn a_tag_changes_in_the_given_places() {
         use TagPlaces::{Both, Properties, Text};
         const NOTE: &str = "---\ntags: [a, b]\n---\n- #A x\n    - `#a` #b\n";
         let (add, remove) = (TagEdit::Add { tag: "new" }, TagEdit::Remove { tag: "#a" });

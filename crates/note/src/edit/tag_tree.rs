@@ -1,3 +1,5 @@
+//! Renames a tag with the tags nested in it.
+
 use std::collections::HashSet;
 
 use super::{
@@ -8,8 +10,8 @@ use super::{
 use crate::{Document, Note, Tag, YamlValue};
 
 impl Document {
-    /// Gives a tag and all tags nested in it another name, in the text and in the properties: with `a` to `b`, `#a/x`
-    /// becomes `#b/x`. Names are given with or without `#` and compared without case.
+    /// Renames a tag and all tags nested in it, in the text and in the properties: with `a` to `b`, `#a/x` becomes
+    /// `#b/x`. Names are given with or without `#` and compared without case.
     pub fn rename_tag_tree(&self, from: &str, to: &str) -> Result<ReplaceResult, EditError> {
         let tree = TagTree { from: tag_name(from), to: checked(to)? };
         let in_text = tree.in_text(self)?;
@@ -71,7 +73,7 @@ impl TagTree<'_> {
         let mut tags: Vec<String> = document.note().property_tags().into_iter().map(|tag| tag.name).collect();
         tags.retain(|tag| is_tag_within(tag, self.from));
         let count = tags.len();
-        // A new name may be that of another tag which is still to be renamed; that one has to go first.
+        // A new name may be that of another tag which is still to be renamed; that one goes first.
         tags.sort_by_key(|tag| tag.matches('/').count());
         if is_tag_within(self.to, self.from) {
             tags.reverse();
@@ -89,8 +91,8 @@ impl TagTree<'_> {
     }
 }
 
-/// Each costs a look at all properties. More than anybody writes by hand are renamed together, for which their list is
-/// written anew.
+/// Each costs a pass over all properties. More than a person writes by hand are renamed together, by rewriting their
+/// list.
 const FEW: usize = 200;
 
 impl TagTree<'_> {
@@ -107,7 +109,7 @@ impl TagTree<'_> {
             };
             let value = match value {
                 YamlValue::List(items) => {
-                    // One whose new name is there already goes.
+                    // A tag whose new name already exists is removed.
                     let folded = |text: &str| tag_name(text.trim()).to_lowercase();
                     let stays = |item: &YamlValue| match item {
                         YamlValue::Text(text) => (renamed(text) == *text).then(|| folded(text)),
@@ -151,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_tag_takes_those_nested_in_it_along() {
+    fn nested_tags_are_renamed_too() {
         for (before, from, to, after, count) in [
             ("#a #A/x #ab #b/a\n", "a", "z", "#z #z/x #ab #b/a\n", 2),
             ("#a/b #a/b/c #a\n", "#a/b", "x/y", "#x/y #x/y/c #a\n", 2),
@@ -180,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tag_is_refused() {
+    fn an_invalid_tag_is_refused() {
         for bad in ["", "#", "12", "a b", "a#b"] {
             assert_eq!(renamed("#a\n", "a", bad), Err(EditError::BadTag { tag: bad.to_owned() }));
         }

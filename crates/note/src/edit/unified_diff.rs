@@ -1,4 +1,4 @@
-//! A unified diff of one file: read strictly, applied exactly where it says.
+//! A unified diff of one file: parsed strictly, applied exactly where it says.
 
 use std::fmt;
 
@@ -7,7 +7,7 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-/// Changes of one file, as `diff -u` writes them. The names of files in it do not matter.
+/// Changes of one file, as `diff -u` writes them. File names in it are ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Patch {
     hunks: Vec<DiffHunk>,
@@ -15,7 +15,7 @@ pub struct Patch {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct DiffHunk {
-    /// The first old line, counted from 1. Without old lines, the line behind which the new ones go; 0 is the begin.
+    /// The first old line, counted from 1. Without old lines, the line after which the new ones go; 0 is the start.
     start: usize,
     lines: Vec<DiffLine>,
 }
@@ -45,7 +45,7 @@ impl DiffMark {
     }
 }
 
-/// What the header of a hunk says.
+/// The contents of a hunk header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HunkRange {
     pub old_start: usize,
@@ -61,22 +61,22 @@ impl fmt::Display for HunkRange {
     }
 }
 
-/// Why a text is no patch of one file. Hunks are counted from 0 and lines of the patch from 1.
+/// Why a text is not a patch of one file. Hunks are counted from 0 and lines of the patch from 1.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PatchError {
-    #[error("there is no hunk in it")]
+    #[error("it has no hunk")]
     NoHunk,
-    #[error("line {line} of the patch begins hunk {hunk} and is not `@@ -line,count +line,count @@`")]
+    #[error("line {line} of the patch starts hunk {hunk} and is not `@@ -line,count +line,count @@`")]
     Header { hunk: usize, line: usize },
-    #[error("line {line} of the patch, in hunk {hunk}, begins with neither a space nor `-` nor `+`")]
+    #[error("line {line} of the patch, in hunk {hunk}, starts with neither a space nor `-` nor `+`")]
     Line { hunk: usize, line: usize },
-    #[error("hunk {hunk} says `{stated}`, and its lines make `{actual}`")]
+    #[error("hunk {hunk} says `{stated}`, but its lines make `{actual}`")]
     Counts { hunk: usize, line: usize, stated: HunkRange, actual: HunkRange },
-    #[error("line {line} of the patch begins another file")]
+    #[error("line {line} of the patch starts another file")]
     SeveralFiles { line: usize },
-    #[error("hunk {hunk} says of a line that it has no line end, and more follows it")]
+    #[error("hunk {hunk} marks a line as having no newline, but more lines follow")]
     UnendedLine { hunk: usize },
-    #[error("hunk {hunk} begins before the one above it ends")]
+    #[error("hunk {hunk} starts before the previous one ends")]
     Order { hunk: usize },
 }
 
@@ -103,7 +103,7 @@ impl PatchError {
     }
 }
 
-/// Where a file is not what a patch was made for.
+/// Where a file does not match a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PatchMismatch {
     /// Counted from 0.
@@ -112,9 +112,9 @@ pub struct PatchMismatch {
     pub line: usize,
     pub removed: bool,
     pub expected: String,
-    /// Nothing behind the end of the file.
+    /// `None` beyond the end of the file.
     pub actual: Option<String>,
-    /// The one line at which all old lines of the hunk stand.
+    /// The only line where all old lines of the hunk match.
     pub found_at: Option<usize>,
 }
 

@@ -1,5 +1,5 @@
-//! One case in every form a file may have: LF, CRLF, lone CR and all of them mixed, with and without a byte order
-//! mark, with and without a final line end.
+//! One case in every form of file: LF, CRLF, lone CR and all of them mixed, with and without a byte order mark, with
+//! and without a final newline.
 
 use super::{EditError, EditResult};
 use crate::Document;
@@ -13,11 +13,11 @@ pub(crate) fn check(before: &str, after: &str, edit: impl Fn(&Document) -> Resul
         assert!(shown.get(edited.span.clone()).is_some(), "{file:?} {:?}", edited.span);
         let reopened = Document::open(new.clone()).unwrap();
         assert_eq!((reopened.shown(), reopened.eol()), (&*shown, edited.document.eol()), "{file:?}");
-        assert_eq!(reopened.note(), edited.document.note(), "what is kept of a parse is what would be parsed");
+        assert_eq!(reopened.note(), edited.document.note(), "the kept parse matches a new one");
         Ok((new, shown))
     };
     for eol in ["\n", "\r\n", "\r"] {
-        // A text without any line end cannot say which kind it wants.
+        // A text without any line ending has none to go by.
         if eol != "\n" && !before.contains('\n') {
             continue;
         }
@@ -26,7 +26,7 @@ pub(crate) fn check(before: &str, after: &str, edit: impl Fn(&Document) -> Resul
             let file = form(before);
             let (new, _) = run(&file).unwrap_or_else(|error: EditError| panic!("{file:?}: {error}"));
             assert_eq!(new, form(after), "{file:?}");
-            // Without its final line end a file stays without, or gets one if the edit is at the end.
+            // Without its final newline a file stays without, or gets one if the edit is at the end.
             let (Some(open), Some(open_after)) = (before.strip_suffix('\n'), after.strip_suffix('\n')) else {
                 continue;
             };

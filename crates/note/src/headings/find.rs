@@ -1,9 +1,11 @@
+//! Finds headings by name, path, line or link.
+
 use std::collections::HashMap;
 
 use super::{Heading, heading_key};
 use crate::Note;
 
-/// What a caller's name for a heading leads to.
+/// The headings that a caller's name leads to.
 #[derive(Debug, PartialEq, Eq)]
 pub enum HeadingMatch<'a> {
     None,
@@ -12,19 +14,19 @@ pub enum HeadingMatch<'a> {
     Several(Vec<&'a Heading>),
 }
 
-/// How much of a heading's path a name is.
+/// How much of a heading's path a name covers.
 #[derive(PartialEq)]
 enum NameMatch {
     Whole,
-    /// A run of it that ends in the heading.
+    /// A suffix of it that ends in the heading.
     End,
 }
 
 /// A name for a heading as people write it.
 pub(crate) struct HeadingName {
-    /// Each part of the path without the marks of a heading and blanks around it.
+    /// Each part of the path without heading marks and surrounding blanks.
     pub(crate) text: String,
-    /// What the marks of the last part say.
+    /// The level given by the marks of the last part.
     pub(crate) level: Option<u8>,
 }
 
@@ -56,7 +58,7 @@ impl Note<'_> {
         path
     }
 
-    /// Compares the end of a heading's path with a name. Of a long path only as much is looked at as the name is long.
+    /// Compares the end of a heading's path with a name. A long path is compared only up to the length of the name.
     fn name_match(&self, name: &str, heading: &Heading, delimiter: &str) -> Option<NameMatch> {
         let wanted = name.len() + delimiter.len();
         let mut parts: Vec<&[u8]> = Vec::new();
@@ -79,8 +81,8 @@ impl Note<'_> {
         }
     }
 
-    /// Finds a heading by its whole path (`A::B`), else by a run of its path that ends in it, which a bare heading
-    /// text is the shortest form of.
+    /// Finds a heading by its full path (`A::B`), otherwise by a suffix of its path, of which a bare heading text is
+    /// the shortest form.
     pub fn find_heading(&self, name: &str) -> HeadingMatch<'_> {
         let all = self.headings_named(name, "::");
         let whole = self.whole_paths(&all, name, "::");
@@ -99,8 +101,8 @@ impl Note<'_> {
         wanted.checked_sub(1).and_then(|index| several.get(index).copied()).map_or(found, HeadingMatch::One)
     }
 
-    /// The headings whose path, written with a delimiter between its parts, is a name or ends in it, in order. A name that
-    /// is written as the heading is, `## Tasks`, means the same without its marks, which choose among several.
+    /// The headings whose path, joined with a delimiter, is the name or ends in it, in order. A name that is written
+    /// like the heading, `## Tasks`, means the same without its marks, which choose among several.
     pub fn headings_named(&self, name: &str, delimiter: &str) -> Vec<&Heading> {
         let as_written = self.headings_ending_in(name, delimiter);
         if !as_written.is_empty() {
@@ -118,7 +120,7 @@ impl Note<'_> {
     }
 
     fn headings_ending_in(&self, name: &str, delimiter: &str) -> Vec<&Heading> {
-        // Its own words end the name, so that the rest depends on the heading above and their length alone.
+        // Its own words end the name, so the rest depends only on the heading above and their length.
         let mut known: HashMap<(Option<usize>, usize), bool> = HashMap::new();
         let mut is_named = |heading: &&Heading| {
             name.ends_with(&heading.text)
@@ -129,7 +131,7 @@ impl Note<'_> {
         self.headings.iter().filter(|heading| is_named(heading)).collect()
     }
 
-    /// Those of the headings that were found by a name whose whole path it is.
+    /// The headings found by a name that is their full path.
     pub fn whole_paths<'h>(&self, found: &[&'h Heading], name: &str, delimiter: &str) -> Vec<&'h Heading> {
         let read = HeadingName::read(name, delimiter).text;
         let mut known: HashMap<(Option<usize>, &str), bool> = HashMap::new();
@@ -142,7 +144,7 @@ impl Note<'_> {
         found.iter().copied().filter(|heading| is_whole(heading)).collect()
     }
 
-    /// The heading that stands on a line, counted from 1; an underline belongs to its heading.
+    /// The heading on a line, counted from 1; an underline belongs to its heading.
     pub fn heading_at_line(&self, line: usize) -> Option<&Heading> {
         let after = self.headings.partition_point(|heading| heading.line <= line);
         let heading = self.headings.get(after.checked_sub(1)?)?;
@@ -150,15 +152,14 @@ impl Note<'_> {
         (line < heading.line + lines).then_some(heading)
     }
 
-    /// The headings that the parts of a link's subpath lead over, as indexes, the one it leads to last. As Obsidian finds
-    /// it: each part is compared loosely (see [`heading_key`]) and must lie below the one before it. The first that
-    /// fits wins.
+    /// The headings that the parts of a link's subpath lead through, as indexes, its target last. As Obsidian finds it:
+    /// each part is compared loosely (see [`heading_key`]) and must be below the one before. The first match wins.
     pub(crate) fn headings_of_link(&self, parts: &[&str]) -> Option<Vec<usize>> {
         let keys: Vec<String> = parts.iter().map(|part| heading_key(part)).collect();
         let mut matched: Vec<usize> = Vec::new();
         for (index, heading) in self.headings.iter().enumerate() {
-            // Outside the section of a match its parts no longer lead here. Obsidian's own behaviour is not known;
-            // this is what the path says.
+            // Outside the section of a match its parts no longer lead here. Obsidian's own behaviour is not known; this
+            // follows the path literally.
             while matched.pop_if(|above| self.headings[*above].level >= heading.level).is_some() {}
             let wanted = keys.get(matched.len())?;
             if heading_key(&heading.text) == *wanted {

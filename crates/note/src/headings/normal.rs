@@ -1,19 +1,21 @@
+//! Headings in the forms in which Obsidian compares and links them.
+
 use crate::tags::is_space;
 
-/// A heading as Obsidian compares it with the heading of a link: punctuation is as good as a space, case and the
-/// number of spaces do not matter.
+/// A heading as Obsidian compares it with the heading of a link: punctuation counts as a space, case and the number of
+/// spaces are ignored.
 pub(crate) fn heading_key(text: &str) -> String {
     let spaced = |c: char| if is_punctuation(c) { ' ' } else { c };
     collapse(text.chars().map(spaced).flat_map(char::to_lowercase))
 }
 
-/// A heading as Obsidian writes it into a link: only what would break the link becomes a space.
+/// A heading as Obsidian writes it into a link: only characters that would break the link become a space.
 pub(crate) fn heading_for_link(text: &str) -> String {
     let unpaired = text.replace("%%", " ").replace("[[", " ").replace("]]", " ");
     collapse(unpaired.chars().map(|c| if matches!(c, ':' | '#' | '|' | '^' | '\\' | '\r' | '\n') { ' ' } else { c }))
 }
 
-/// All of ASCII's punctuation but `'`, `-` and `_`.
+/// All ASCII punctuation except `'`, `-` and `_`.
 fn is_punctuation(c: char) -> bool {
     c.is_ascii_punctuation() && !matches!(c, '\'' | '-' | '_')
 }

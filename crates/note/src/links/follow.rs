@@ -1,18 +1,18 @@
-//! What links to a part of a note have to say after the part got another name.
+//! The new text of links to a part of a note after that part was renamed.
 
 use std::ops::Range;
 
 use super::LinkPlace;
 use crate::{Note, headings::heading_for_link};
 
-/// What becomes of the place that a link names.
+/// The result for the place that a link names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LinkOutcome {
     /// It still leads there, or never did.
     Stays,
     /// Without the first `#`.
     Becomes(String),
-    /// Nothing that a link could say leads there any more.
+    /// No link text leads there any more.
     Lost,
 }
 
@@ -25,8 +25,8 @@ pub struct HeadingRename<'n> {
 }
 
 impl HeadingRename<'_> {
-    /// Every link to a heading of the note is concerned, not only those to the renamed one: it may take links from
-    /// another that has its new text already.
+    /// Every link to a heading of the note is affected, not only those to the renamed one: it may take over links of
+    /// another that already has its new text.
     pub fn follow(&self, place: &LinkPlace<'_>) -> LinkOutcome {
         let LinkPlace::Headings(parts) = place else { return LinkOutcome::Stays };
         let Some(over) = self.before.headings_of_link(parts) else { return LinkOutcome::Stays };
@@ -65,7 +65,7 @@ pub struct BlockRename<'n> {
 }
 
 impl BlockRename<'_> {
-    /// Of several blocks with one id, links lead to one.
+    /// Of several blocks with the same id, links lead to one.
     pub fn follow(&self, place: &LinkPlace<'_>) -> LinkOutcome {
         let LinkPlace::Block(id) = place else { return LinkOutcome::Stays };
         match (self.before.find_block(id), self.before.blocks.get(self.index)) {
@@ -198,13 +198,13 @@ mod tests {
             ("# A\n## B\n", "# C\n## B\n", 0, "#A#B", becomes("C#B")),
             ("# A\n## B\n", "# C\n## B\n", 0, "#B", LinkOutcome::Stays),
             ("# A\n# B: x | y\n", "# A\n# C: x | y\n", 1, "#B x y", becomes("C x y")),
-            // The second of two with one text has no links.
+            // The second of two with the same text has no links.
             ("# A\n# A\n", "# A\n# C\n", 1, "#A", LinkOutcome::Stays),
             ("# A\n# A\n", "# C\n# A\n", 0, "#A", becomes("C")),
             // The new text is that of a heading above.
             ("# X\n## N\n# Y\n## M\n", "# X\n## N\n# Y\n## N\n", 3, "#M", becomes("Y#N")),
             ("# N\n# M\n", "# N\n# N\n", 1, "#M", LinkOutcome::Lost),
-            // The new text takes the links of a heading below.
+            // The new text takes over the links of a heading below.
             ("# X\n## M\n# Y\n## N\n", "# X\n## N\n# Y\n## N\n", 1, "#N", becomes("Y#N")),
             ("# A\n", "# ??\n", 0, "#A", becomes("??")),
             ("# A\n", "#\n", 0, "#A", LinkOutcome::Lost),

@@ -1,8 +1,10 @@
+//! Labels of reference definitions.
+
 use super::LinkDefinition;
 use crate::tags::is_space;
 
-/// The labels of a note's definitions in their order, to find one without looking at all of them: a note may have as
-/// many as it has links.
+/// The labels of a note's definitions in order, to find one without checking all of them: a note may have as many as it
+/// has links.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ReferenceLabels(Vec<(String, usize)>);
 
@@ -22,7 +24,7 @@ impl ReferenceLabels {
     }
 }
 
-/// A label as references and definitions are compared by.
+/// A label in the form in which references and definitions are compared.
 pub(super) fn normal(written: &str) -> String {
     let mut plain = String::with_capacity(written.len());
     for word in written.split(is_space).filter(|word| !word.is_empty()) {

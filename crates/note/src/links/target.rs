@@ -1,8 +1,10 @@
+//! Decodes the target of a link.
+
 use std::borrow::Cow;
 
 use super::LinkKind;
 
-/// What a path means, see [`super::Link::target`].
+/// The target of a path, see [`super::Link::target`].
 pub(super) fn target(kind: LinkKind, path: &str) -> Cow<'_, str> {
     let decoded = match kind {
         LinkKind::Wiki | LinkKind::Url => Cow::Borrowed(path),
@@ -43,7 +45,7 @@ pub(super) fn decodes(destination: &str) -> bool {
     !destination.contains('%') || decode(destination).is_some()
 }
 
-/// JavaScript's `decodeURI`: escapes of `; / ? : @ & = + $ , #` stay, a broken one spoils the whole.
+/// JavaScript's `decodeURI`: escapes of `; / ? : @ & = + $ , #` are kept, a broken one spoils the whole.
 fn decode(path: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(path.len());
     let mut rest = path.as_bytes();
@@ -54,7 +56,7 @@ fn decode(path: &str) -> Option<String> {
             continue;
         }
         let digits = tail.get(..2).and_then(|digits| str::from_utf8(digits).ok())?;
-        // `from_str_radix` alone would take a sign.
+        // `from_str_radix` alone would accept a sign.
         let byte = u8::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))?;
         if b";/?:@&=+$,#".contains(&byte) {
             bytes.extend_from_slice(&rest[..3]);

@@ -1,3 +1,5 @@
+//! Tests of the parts of links.
+
 use crate::{Link, LinkKind, LinkPlace, Note};
 
 /// The parts of a link, short enough for a table.
@@ -93,7 +95,7 @@ fn links_are_taken_apart_as_obsidian_does() {
             vec!["wiki! E.jpg size=200x-", "md u.md alias=t", "wiki b", "wiki c"],
         ),
         ("> | a | b |\n> | - | - |\n> | [[c]] |\n> | d | e | [[f]] |\n", vec!["wiki c", "wiki f"]),
-        // The text of `1. ` begins in the fifth column.
+        // The text of `1. ` starts in the fifth column.
         ("1. x\n  \n\t   ![[a]]\n", vec!["wiki! a"]),
         ("1) x\n\n       a\n\t   [[b]] `[[no]]`\n\n\t\t[[no]]\n", vec!["wiki b"]),
         ("1. x\n\n        [[no]]\n\n       [c](d)\n", vec!["md d alias=c"]),
@@ -128,7 +130,7 @@ fn the_span_of_a_link_is_the_whole_construct() {
 }
 
 #[test]
-fn an_address_can_be_followed_as_it_is_told() {
+fn an_address_can_be_followed_as_reported() {
     for (text, address) in [
         ("[t](<https://x.y/a b>)", "https://x.y/a b"),
         ("[t](https://x.y 'z')", "https://x.y"),

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::{Link, LinkDefinition, LinkKind, is_internal, size, split_destination};
 use crate::span::{trim, trim_end};
 
-/// The wikilink whose `[[` stands at `open`, if there is one: it ends at the first `]]` of the same line, holds
-/// something, and no other `[[`.
+/// The wikilink whose `[[` is at `open`, if there is one: it ends at the first `]]` of the same line, is not empty, and
+/// contains no other `[[`.
 pub(crate) fn wiki(text: &str, open: usize, limit: usize, embed: bool) -> Option<Link> {
     let bytes = &text.as_bytes()[..limit];
     let from = open + 2;
@@ -19,14 +19,14 @@ pub(crate) fn wiki(text: &str, open: usize, limit: usize, embed: bool) -> Option
             _ => at += 1,
         }
     };
-    // A link to a footnote, `[[a#[^1]]]`, holds a bracket that must not end it.
+    // A link to a footnote, `[[a#[^1]]]`, contains a bracket that must not end it.
     let footnote = bytes.get(close + 2) == Some(&b']') && text[from..close].contains("#[^");
     let close = close + usize::from(footnote);
     let inner = trim(text, from..close);
     if inner.is_empty() {
         return None;
     }
-    // A pipe in front of everything does not separate.
+    // A leading pipe does not separate.
     let pipe = memchr::memchr(b'|', text[inner.clone()].as_bytes()).filter(|at| *at > 0).map(|at| inner.start + at);
     let destination = destination(text, inner.start..pipe.unwrap_or(inner.end), pipe.is_some());
     let mut alias = pipe.map(|pipe| trim(text, pipe + 1..inner.end));
@@ -65,7 +65,7 @@ fn without_backslash(text: &str, span: Range<usize>) -> Range<usize> {
     }
 }
 
-/// What stands between the `](` and the `)` of a Markdown link, or after the `:` of a definition.
+/// The text between the `](` and the `)` of a Markdown link, or after the `:` of a definition.
 #[derive(Debug)]
 pub(crate) struct InlineParts {
     /// With the `<>` around it.
@@ -76,7 +76,7 @@ pub(crate) struct InlineParts {
     pub(crate) internal: bool,
 }
 
-/// Takes apart what a Markdown parser has already accepted as a destination with an optional title.
+/// Splits a destination with an optional title that a Markdown parser has already accepted.
 pub(crate) fn inline_parts(text: &str, span: Range<usize>, image: bool) -> InlineParts {
     let span = trim(text, span);
     let written = &text[span.clone()];

@@ -1,6 +1,6 @@
-//! Brackets that are still open, to find the fields and inline footnotes they may turn out to be.
+//! Open brackets, to find the fields and inline footnotes that they may turn out to be.
 
-/// Round and square ones do not know of each other, as in Dataview.
+/// Round and square ones are independent, as in Dataview.
 #[derive(Default)]
 pub(super) struct BracketPairs {
     pub(super) square: BracketStack,
@@ -13,7 +13,7 @@ pub(super) struct BracketStack(Vec<OpenBracket>);
 #[derive(Clone, Copy)]
 pub(super) struct OpenBracket {
     pub(super) at: usize,
-    /// Where the line began that it stands on: a field is one line.
+    /// Where its line started: a field is one line.
     pub(super) line: usize,
     /// The first `::` in it.
     pub(super) separator: Option<usize>,
@@ -41,7 +41,7 @@ impl BracketPairs {
         self.round.0.clear();
     }
 
-    /// Gives a `::` to the innermost open bracket of its line; false if there is none.
+    /// Assigns a `::` to the innermost open bracket of its line; `false` if there is none.
     pub(super) fn separate(&mut self, at: usize, line: usize) -> bool {
         let (square, round) = (self.square.0.last_mut(), self.round.0.last_mut());
         let innermost = match (square, round) {

@@ -1,7 +1,7 @@
 //! The inline syntax of one paragraph, heading or table cell.
 //!
-//! Obsidian reads such text from left to right: whatever begins first wins. What a Markdown parser has already found
-//! in it (code, HTML, Markdown links) comes as tokens; all else is found here. Each byte is looked at a bounded
+//! Obsidian reads such text from left to right: whatever starts first wins. Parts that a Markdown parser has already
+//! found (code, HTML, Markdown links) come as tokens; everything else is found here. Each byte is examined a bounded
 //! number of times.
 
 use std::ops::Range;
@@ -44,17 +44,17 @@ pub(super) struct InlineRun<'a> {
     pub(super) span: Range<usize>,
     /// In order of their starts.
     pub(super) tokens: &'a [InlineToken],
-    /// Where text begins behind an emphasis mark, in order: a tag may begin there.
+    /// Where text starts after an emphasis mark, in order: a tag may start there.
     pub(super) marks: &'a [usize],
-    /// Where emphasized text ends, in order, and where it began: a tag in it ends there too, though `_` could be part of
-    /// one.
+    /// Where emphasized text ends, in order, and where it started: a tag in it ends there too, although `_` could be
+    /// part of one.
     pub(super) ends: &'a [(usize, usize)],
-    /// How many quotes it stands in: that many `>` may begin each further line.
+    /// How many quotes enclose it: that many `>` may start each further line.
     pub(super) quotes: usize,
 }
 
-/// Adds what stands in a leaf to the parts of a note. The brackets are only lent: most leaves have a few, and memory
-/// for them is asked for once.
+/// Adds the parts of a leaf to a note. The bracket stack is reused: most leaves have a few, and its memory is allocated
+/// once.
 pub(super) fn scan(text: &str, note: &mut NoteStructure, leaf: &InlineRun<'_>, brackets: &mut BracketPairs) {
     let start = leaf.span.start;
     brackets.clear();
@@ -78,7 +78,7 @@ pub(super) fn scan(text: &str, note: &mut NoteStructure, leaf: &InlineRun<'_>, b
     scan.all();
 }
 
-/// Closers that were looked for and not found, so that nobody looks again.
+/// Closers that were searched and not found, so that they are not searched again.
 #[derive(Default)]
 struct MissingClosers {
     comment: bool,
@@ -86,10 +86,10 @@ struct MissingClosers {
     display: bool,
 }
 
-/// A `==` that may begin a highlight.
+/// A `==` that may start a highlight.
 struct HighlightOpener {
     at: usize,
-    /// A tag right behind it, which is one only if the highlight is closed.
+    /// A tag right after it, which is one only if the highlight is closed.
     tag: Option<usize>,
 }
 
@@ -107,25 +107,25 @@ struct InlineScan<'a, 'n, 't> {
     leaf: &'a InlineRun<'a>,
     note: &'n mut NoteStructure,
     at: usize,
-    /// Where the next token begins, or what is being read ends, if that is known.
+    /// Where the next token starts, or the current part ends, if known.
     border: Option<usize>,
     /// The next token.
     token: usize,
-    /// Where the present run of text began: behind the last thing that was not text.
+    /// Where the current run of text started: after the last part that was not text.
     run: usize,
     /// Where the present line began.
     line: usize,
     /// The line already is a field.
     line_field: bool,
     link: Option<OpenLink>,
-    /// Where the `%%` stands that ends the comment being read.
+    /// The position of the `%%` that ends the current comment.
     comment: Option<usize>,
     highlight: Option<HighlightOpener>,
     brackets: &'a mut BracketPairs,
     none_left: MissingClosers,
 }
 
-/// Bytes that may begin or end something.
+/// Bytes that may start or end something.
 const STOPS: [bool; 256] = {
     let mut stops = [false; 256];
     let bytes = b"\\[]()!#$%=^:\n";
@@ -162,7 +162,7 @@ impl InlineScan<'_, '_, '_> {
         }
     }
 
-    /// Where something begins or ends that no byte by itself announces.
+    /// Where something starts or ends that no single byte announces.
     fn next_border(&mut self) -> usize {
         while self.leaf.tokens.get(self.token).is_some_and(|token| token.span.start < self.at) {
             self.token += 1;
@@ -189,7 +189,7 @@ impl InlineScan<'_, '_, '_> {
         if self.comment.take_if(|end| *end == self.at).is_some() {
             return self.jump(self.at + 2);
         }
-        // A wikilink may begin where a Markdown link does, and goes first.
+        // A wikilink may start where a Markdown link does, and wins.
         if STOPS[usize::from(self.bytes[self.at])] {
             self.stop()
         } else if !self.token() {
@@ -197,13 +197,13 @@ impl InlineScan<'_, '_, '_> {
         }
     }
 
-    /// Goes on behind something that was not text.
+    /// Continues after something that was not text.
     fn jump(&mut self, to: usize) {
         self.at = to;
         self.run = to;
     }
 
-    /// Goes on behind something in which lines may have ended.
+    /// Continues after something that may contain line endings.
     fn jump_lines(&mut self, to: usize) {
         if let Some(newline) = memchr::memrchr(b'\n', &self.bytes[self.at..to.min(self.bytes.len())]) {
             self.begin_line(self.at + newline + 1);
@@ -245,7 +245,7 @@ impl InlineScan<'_, '_, '_> {
         }
     }
 
-    /// Takes the token that begins here, if one does.
+    /// Takes the token that starts here, if any.
     fn token(&mut self) -> bool {
         let Some(token) = self.leaf.tokens.get(self.token).filter(|token| token.span.start == self.at) else {
             return false;
@@ -349,7 +349,7 @@ impl InlineScan<'_, '_, '_> {
         let before = self.text[self.leaf.span.start..at].chars().next_back();
         let begins = at == self.run || before.is_none_or(is_space) || self.leaf.marks.binary_search(&at).is_ok();
         if !begins {
-            // Nothing within the name can begin a tag either.
+            // Nothing within the name can start a tag either.
             self.at += 1 + length;
             return;
         }
@@ -361,7 +361,7 @@ impl InlineScan<'_, '_, '_> {
         self.jump(at + 1 + length);
     }
 
-    /// Takes back a tag that stood right behind a `==` that was never closed, and those that touch it.
+    /// Removes a tag that was right after a `==` that was never closed, and those that touch it.
     fn forget_tags(&mut self, first: usize) {
         let tags = &self.note.tags[first..];
         let touching = tags.windows(2).take_while(|pair| pair[0].span.end == pair[1].span.start).count();
@@ -391,7 +391,7 @@ impl InlineScan<'_, '_, '_> {
         found.map(|length| open + 3 + length)
     }
 
-    /// A single `$` opens before something and closes behind something, and not before a digit: `$5 and $6` is money.
+    /// A single `$` opens before a non-blank and closes after one, and not before a digit: `$5 and $6` is money.
     fn math_close(&mut self, open: usize) -> Option<usize> {
         if self.none_left.math || self.peek(1).is_none_or(|byte| byte.is_ascii_whitespace()) {
             return None;
@@ -460,13 +460,13 @@ impl InlineScan<'_, '_, '_> {
         }
     }
 
-    /// A `::` makes a field of the brackets around it, or of the line.
+    /// A `::` turns the brackets around it, or the line, into a field.
     fn separator(&mut self) {
         let at = self.at;
         if self.link.is_some() || self.brackets.separate(at, self.line) || self.line_field {
             return;
         }
-        // Only the first one of a line can follow a key, so a line is looked at once.
+        // Only the first one of a line can follow a key, so a line is checked once.
         self.line_field = true;
         if let Some(key) = line_key(self.text, self.line..at) {
             let end = line_end(self.text, at).min(self.bytes.len());

@@ -1,5 +1,5 @@
-//! Block comments and block formulas, which no Markdown parser knows. They may hold blank lines and anything that
-//! looks like structure, so the parser gets to see blanks instead.
+//! Block comments and block formulas, which no Markdown parser knows. They may contain blank lines and anything that
+//! looks like structure, so the parser sees blanks instead.
 
 use std::{borrow::Cow, iter, ops::Range};
 
@@ -15,9 +15,9 @@ pub(super) struct MaskedSpan {
     pub(super) span: Range<usize>,
     pub(super) content: Range<usize>,
     pub(super) kind: MaskedKind,
-    /// How many quotes it stands in.
+    /// How many quotes enclose it.
     pub(super) quotes: usize,
-    /// A list item begins on the same line.
+    /// A list item starts on the same line.
     in_item: bool,
 }
 
@@ -27,17 +27,17 @@ pub(super) enum MaskedKind {
     Math,
 }
 
-/// How often a note is parsed again because what was masked could have looked like the begin or end of a code block.
-/// Only a hostile note goes beyond it, and is then read a little less exactly.
+/// How often a note is parsed again because masked text could have looked like the start or end of a code block. Only a
+/// hostile note exceeds it, and is then parsed slightly less exactly.
 const MAX_PARSES: usize = 8;
 
-/// The body with every block comment and block formula as blanks of the same length, and where they stand.
+/// The body with every block comment and block formula as blanks of the same length, and where they are.
 pub(super) fn mask(body: &str) -> (Cow<'_, str>, Vec<MaskedSpan>) {
     let found = regions(body);
     (blank_out(body, &found), found)
 }
 
-/// The parts of a span that are not masked, of which it has at least one. It must not begin within a mask.
+/// The parts of a span that are not masked, of which it has at least one. It must not start within a mask.
 pub(super) fn visible_parts(masked: &[MaskedSpan], span: Range<usize>) -> impl Iterator<Item = Range<usize>> {
     let first = masked.partition_point(|region| region.span.start < span.start);
     let hidden = masked[first..].iter().take_while(move |region| region.span.start < span.end);
@@ -84,8 +84,7 @@ fn regions(body: &str) -> Vec<MaskedSpan> {
     found
 }
 
-/// Whether a place stands in a fenced block, as far as a look at the lines at the margin can tell. It saves a parse of
-/// most notes.
+/// Whether a place is in a fenced block, as far as the lines at the margin show. It saves a parse of most notes.
 #[derive(Default)]
 struct FenceScan {
     at: usize,
@@ -121,13 +120,13 @@ impl FenceScan {
             let at = self.at + length;
             let end = line_end(body, at);
             self.line(&bytes[line_start(body, at)..end], at - line_start(body, at));
-            // Only the first mark of a line can begin it.
+            // Only the first mark of a line can start it.
             self.at = end;
         }
         self.at = self.at.max(to);
     }
 
-    /// Looks at a line whose first mark is at `column`.
+    /// Examines a line whose first mark is at `column`.
     fn line(&mut self, line: &[u8], column: usize) {
         let mark = line[column];
         let run = line[column..].iter().take_while(|byte| **byte == mark).count();
@@ -149,19 +148,19 @@ impl FenceScan {
     }
 }
 
-/// A `%%` or `$$` that begins a line and stands alone on it.
+/// A `%%` or `$$` that is alone on its line.
 struct BlockOpener {
     at: usize,
     mark: u8,
     length: usize,
     quotes: usize,
-    /// Where the content of the list item begins that begins on the same line.
+    /// Where the content of the list item that starts on the same line starts.
     item: Option<usize>,
 }
 
-/// Where a `%%` or `$$` within a line was left open. One that begins a later line of the same paragraph closes it:
-/// Obsidian's two views differ here, and this is what the editor shows; the other reading would hide the rest of
-/// the note.
+/// Where a `%%` or `$$` within a line was left open. One at the start of a later line of the same paragraph closes it:
+/// Obsidian's two views differ here, and this is what the editor shows; the other reading would hide the rest of the
+/// note.
 #[derive(Default)]
 struct UnclosedMark {
     percent: Option<usize>,
@@ -173,7 +172,7 @@ impl UnclosedMark {
         if mark == b'%' { &mut self.percent } else { &mut self.dollar }
     }
 
-    /// Counts the pairs of marks of a line that begins with something else, from the first of them on.
+    /// Counts the pairs of marks of a line that starts with something else, from the first of them on.
     fn pass(&mut self, mark: u8, body: &str, at: usize) {
         let (start, end) = (line_start(body, at), line_end(body, at));
         if !is_prose(&body[start..end]) {
@@ -185,15 +184,15 @@ impl UnclosedMark {
         }
     }
 
-    /// Whether the mark at `at` ends what was left open: nothing but prose may stand between the two.
+    /// Whether the mark at `at` closes the open one: only prose may be between the two.
     fn closes(&mut self, body: &str, mark: u8, at: usize) -> bool {
         let Some(open) = self.of(mark).take() else { return false };
         body[open..line_start(body, at)].lines().skip(1).all(is_prose)
     }
 }
 
-/// A line that can only be running text of a paragraph, with nothing in it that hides a mark. Where this is in doubt, a
-/// mark at the begin of a line opens a block, as the rule says.
+/// A line that can only be running text of a paragraph, with nothing in it that hides a mark. In case of doubt, a mark
+/// at the start of a line opens a block, as the rule says.
 fn is_prose(line: &str) -> bool {
     let text = line.trim_start();
     let begins_block = text.is_empty()
@@ -210,12 +209,12 @@ fn next_opener(body: &str, mut at: usize, dangling: &mut UnclosedMark) -> Option
         let mark = bytes[at];
         let length = bytes[at..].iter().take_while(|byte| **byte == mark).count();
         if length == 1 {
-            // Prose, and as frequent as money and percentages are.
+            // Prose, and as common as money and percentages.
             at += 1;
             continue;
         }
         let end = line_end(body, at);
-        // Four and more percent signs are a row of them, and a second mark on the line makes it inline.
+        // Four or more percent signs are a row of them, and a second mark on the line makes it inline.
         if (2..=3).contains(&length)
             && memchr::memchr(mark, &bytes[at + length..end]).is_none()
             && let Some((quotes, item)) = prefix(&bytes[line_start(body, at)..at])
@@ -228,12 +227,12 @@ fn next_opener(body: &str, mut at: usize, dangling: &mut UnclosedMark) -> Option
                 dangling.pass(mark, body, at);
             }
         }
-        // What follows a first mark on this line does not begin the line.
+        // Anything after a first mark on this line does not start the line.
         at = end;
     }
 }
 
-/// The quotes and the list item that a line begins with, if nothing else stands there.
+/// The quotes and the list item that a line starts with, if nothing else is there.
 fn prefix(line: &[u8]) -> Option<(usize, Option<usize>)> {
     let (mut quotes, mut item, mut at) = (0, None, 0);
     while let Some(byte) = line.get(at) {
@@ -259,19 +258,20 @@ fn prefix(line: &[u8]) -> Option<(usize, Option<usize>)> {
     Some((quotes, item))
 }
 
-/// How wide the begin of a line is, with tabs to every fourth column.
+/// The width of the start of a line, with tabs to every fourth column.
 pub(super) fn columns(line: &[u8]) -> usize {
     line.iter().fold(0, |column, byte| if *byte == b'\t' { column / 4 * 4 + 4 } else { column + 1 })
 }
 
 impl BlockOpener {
-    /// Far from the margin it may stand in indented code.
+    /// Far from the margin it may be in indented code.
     fn may_be_code(&self, body: &str) -> bool {
         let prefix = &body[line_start(body, self.at)..self.at];
         prefix.len() >= 4 || prefix.contains('\t')
     }
 
-    /// To the next run of as many marks, else to the end of the quote or list item it stands in, else of the text.
+    /// To the next run of as many marks, otherwise to the end of the enclosing quote or list item, otherwise of the
+    /// text.
     fn region(&self, body: &str) -> MaskedSpan {
         let from = self.at + self.length;
         let mark = [self.mark; 3];
@@ -285,7 +285,7 @@ impl BlockOpener {
         MaskedSpan { span: self.at..end, content, kind, quotes: self.quotes, in_item: self.item.is_some() }
     }
 
-    /// Where the quote or the list item ends that begins on the same line, not looking further than `wanted`.
+    /// Where the quote or list item that starts on the same line ends, not looking further than `wanted`.
     fn limit(&self, body: &str, wanted: usize) -> usize {
         if self.quotes == 0 && self.item.is_none() {
             return body.len();
@@ -309,7 +309,7 @@ impl BlockOpener {
     }
 }
 
-/// The code and HTML blocks, in which nothing begins.
+/// The code and HTML blocks, in which nothing starts.
 fn closed_blocks(body: &str) -> Vec<Range<usize>> {
     if !["```", "~~~", "    ", "\t", "<"].iter().any(|mark| body.contains(mark)) {
         return Vec::new();
@@ -326,7 +326,7 @@ fn blank_out<'b>(body: &'b str, regions: &[MaskedSpan]) -> Cow<'b, str> {
     for region in regions {
         let mut start = region.span.start;
         for (number, line) in body[region.span.clone()].split_inclusive('\n').enumerate() {
-            // On the first line the quotes stand before the region.
+            // On the first line the quotes are before the region.
             let kept = if number == 0 { 0 } else { behind_quotes(line.as_bytes(), region.quotes) };
             let end = start + line.len();
             for byte in bytes[start + kept..end].iter_mut().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n')) {
@@ -335,11 +335,11 @@ fn blank_out<'b>(body: &'b str, regions: &[MaskedSpan]) -> Cow<'b, str> {
             start = end;
         }
         if region.in_item {
-            // An item with nothing but blanks on its line could be none.
+            // An item with only blanks on its line might not be one.
             let end = line_end(body, region.span.start).min(region.span.end);
             bytes[region.span.start..end].fill(b'.');
         }
-        // Text behind the closing marks begins a paragraph; blanks in front could make code of it.
+        // Text after the closing marks starts a paragraph; leading blanks could turn it into code.
         if region.content.end < region.span.end && !is_blank_line(body, region.span.end) {
             let line = line_start(body, region.content.end).max(region.span.start);
             let from = line + behind_quotes(&bytes[line..region.content.end], region.quotes);
@@ -350,7 +350,7 @@ fn blank_out<'b>(body: &'b str, regions: &[MaskedSpan]) -> Cow<'b, str> {
     String::from_utf8(bytes).map_or(Cow::Borrowed(body), Cow::Owned)
 }
 
-/// Where a line goes on behind the marks of its quotes, of which it may have fewer than there are quotes.
+/// Where a line continues after the marks of its quotes, of which it may have fewer than there are quotes.
 fn behind_quotes(line: &[u8], quotes: usize) -> usize {
     let (mut behind, mut found) = (0, 0);
     // Further right, a mark would be indented code.
@@ -405,7 +405,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_masked_reads_as_blanks_and_keeps_its_quotes() {
+    fn masked_text_becomes_blanks_and_keeps_its_quotes() {
         for (body, expected) in [
             ("a\n%%\n# é\n%%\nb", "a\n  \n    \n  \nb"),
             ("> %%\n> # h\n> %%\n", ">   \n>    \n>   \n"),

@@ -1,10 +1,10 @@
-//! Where Obsidian sees other blocks than the Markdown parser, the parser gets to see other characters.
+//! Where Obsidian sees different blocks than the Markdown parser, the parser is given different characters.
 
 use std::borrow::Cow;
 
 use crate::span::line_end;
 
-/// The body in which the parser finds the blocks that Obsidian finds. Every character stays in its place.
+/// The body in which the parser finds the same blocks as Obsidian. Every character stays in its place.
 pub(super) fn read_as_obsidian(body: Cow<'_, str>) -> Cow<'_, str> {
     let stops = stops(&body);
     if stops.is_empty() {
@@ -14,11 +14,11 @@ pub(super) fn read_as_obsidian(body: Cow<'_, str>) -> Cow<'_, str> {
     for at in stops {
         bytes[at] = b'.';
     }
-    // Only ASCII characters were replaced, and by others, so this is still text.
+    // Only ASCII characters were replaced, by ASCII, so this is still text.
     String::from_utf8(bytes).map_or(body, Cow::Owned)
 }
 
-/// Places of characters that must not begin a block.
+/// Places of characters that must not start a block.
 fn stops(body: &str) -> Vec<usize> {
     let mut stops = Vec::new();
     let (mut at, mut after_blank) = (0, true);
@@ -31,7 +31,7 @@ fn stops(body: &str) -> Vec<usize> {
             if words.starts_with(['=', '-']) && is_no_underline(line) {
                 stops.push(at + indent);
             } else if after_blank && is_whole_html(words) && body.get(end + 1..).is_some_and(is_underlined) {
-                // What is underlined is a heading before it is HTML.
+                // Underlined text is a heading before it is HTML.
                 stops.push(at + indent);
             }
         }
@@ -41,13 +41,13 @@ fn stops(body: &str) -> Vec<usize> {
     stops
 }
 
-/// An underline to the parser, and not to Obsidian: blanks stand around it. Three hyphens are a rule to both.
+/// An underline to the parser but not to Obsidian: it is surrounded by blanks. Three hyphens are a rule to both.
 fn is_no_underline(line: &str) -> bool {
     let marks = line.trim_matches([' ', '\t']);
     marks.len() < line.len() && (marks == "--" || marks.bytes().all(|byte| byte == b'='))
 }
 
-/// HTML that ends on its line. What stays open would hide what follows wherever the note is shown.
+/// HTML that ends on its line. An unclosed one would hide the following text wherever the note is shown.
 fn is_whole_html(line: &str) -> bool {
     line.starts_with('<') && line.contains(if line.starts_with("<!--") { "-->" } else { ">" })
 }

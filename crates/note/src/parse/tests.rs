@@ -1,3 +1,5 @@
+//! Tests of the structure of notes, as Obsidian sees it.
+
 use crate::{
     BlockKind, CalloutFold, CodeKind, FieldForm, FootnoteKind, HeadingMatch, LinkKind, MarkForm, Note, NoteStructure,
 };
@@ -116,7 +118,7 @@ fn the_heading_of_a_link_is_found_loosely_and_below_its_parents() {
 }
 
 #[test]
-fn an_id_names_the_block_that_obsidian_shows_for_it() {
+fn an_id_names_the_same_block_as_in_obsidian() {
     use BlockKind::{
         Callout, Code, Comment, Footnote, Heading, Html, Item, List, Math, Paragraph, Quote, Row, Rule, Table,
     };
@@ -177,7 +179,7 @@ fn an_id_names_the_block_that_obsidian_shows_for_it() {
         ("x ^A-1\n", vec![("A-1", Paragraph, "x ^A-1")]),
         ("1. x\n\n\t   y ^a\n2. z\n", vec![("a", Item, "1. x\n\n\t   y ^a")]),
         ("H\n ===\nx ^a\n", vec![("a", Paragraph, "H\n ===\nx ^a")]),
-        // Behind a link no blank is needed.
+        // After a link no blank is needed.
         ("![[a.png]]^a\n", vec![("a", Paragraph, "![[a.png]]^a")]),
         ("x [t](y.md)^a\n", vec![("a", Paragraph, "x [t](y.md)^a")]),
         ("x\n<https://x.y>^a\n", vec![("a", Paragraph, "x\n<https://x.y>^a")]),
@@ -211,7 +213,7 @@ fn of_several_blocks_with_one_id_the_item_wins_then_the_last() {
 }
 
 #[test]
-fn tags_stand_where_obsidian_sees_them() {
+fn tags_are_found_where_obsidian_finds_them() {
     for (text, expected) in [
         ("#a and #b/c\n", vec!["a", "b/c"]),
         ("text#a (#a) \"#a\" x,#a http://x/#a\n", vec![]),
@@ -243,7 +245,7 @@ fn tags_stand_where_obsidian_sees_them() {
 }
 
 #[test]
-fn tasks_take_any_status_and_know_their_place() {
+fn tasks_have_any_status_and_their_place() {
     let text = "- [ ] a\n  * [x] b 📅 2026-04-14\n    1. plain\n       1) [/] c ^id\n+ [é] d\n> - [-] e\n- [] no\n- [ab] no\n-[ ] no\n- [ ]\n- [x]no\n- [ ] \n";
     let note = Note::parse(text);
     let found: Vec<(char, &str, &str, usize)> = note
@@ -412,7 +414,7 @@ fn code_is_found_with_its_language() {
         ("- ```js\n  x\n  ```\n", vec![("  x\n", Some("js"), "```js\n  x\n  ```")]),
         ("> ```\n> x\n> ```\n", vec![("> x\n", None, "```\n> x\n> ```")]),
         ("```\nopen", vec![("open", None, "```\nopen")]),
-        // A comment at the margin ends what stands above it, and no block stands in it.
+        // A comment at the margin ends the text above it, and contains no block.
         ("1) ```\n%%\n    a%%\n\tb\n", vec![("", None, "```"), ("b", None, "b")]),
         ("    a\n%%\n    b\n%%\n    c\n", vec![("a", None, "a"), ("c", None, "c")]),
         ("> %%\n> ~~~a%%b\n", vec![]),
@@ -462,7 +464,7 @@ fn footnotes_are_references_definitions_and_inline() {
     }
 }
 
-/// A link and a tag count in whatever can hold inline text, however these nest.
+/// A link and a tag count in every block that can contain inline text, however nested.
 #[test]
 fn inline_syntax_counts_in_every_block_and_every_pair_of_them() {
     type Block = fn(&str) -> String;
@@ -506,7 +508,7 @@ fn prefixed(inner: &str, first: &str, others: &str) -> String {
     lines.join("\n")
 }
 
-/// What closes itself to inline syntax does so in every block.
+/// Constructs that exclude inline syntax do so in every block.
 #[test]
 fn nothing_counts_in_code_formulas_and_html() {
     for inner in [
@@ -574,7 +576,7 @@ fn a_mark_that_only_looks_open_does_not_swallow_the_rest() {
     }
 }
 
-/// A shown text has no `\r`, and one that comes another way ends no line.
+/// A shown text has no `\r`, and one from elsewhere ends no line.
 #[test]
 fn a_return_ends_no_line() {
     let note = Note::parse("# a\rb $x$\n\r- c\n%%\r\n#d\re\n%%\n");

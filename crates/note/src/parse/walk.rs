@@ -24,7 +24,7 @@ use crate::{
 mod code;
 mod names;
 
-/// Adds the structure of the body, which begins at `start`, to a note.
+/// Adds the structure of the body, which starts at `start`, to a note.
 pub(crate) fn walk(text: &str, note: &mut NoteStructure, start: usize) {
     let visible = without_returns(text);
     let (body, mut masked) = mask(&visible[start..]);
@@ -43,7 +43,7 @@ pub(crate) fn walk(text: &str, note: &mut NoteStructure, start: usize) {
             MaskedKind::Math => note.math.push(MathSpan { span, content, display: true, form: MarkForm::Block }),
             MaskedKind::Comment => {
                 note.comments.push(Comment { span, content: content.clone(), form: MarkForm::Block });
-                // Obsidian reads what is in a comment as one run of text, so links and tags count and nothing else.
+                // Obsidian reads a comment as one run of text, so only links and tags count.
                 let mut walk = BlockWalk::new(text, note, &[]);
                 walk.quotes = quotes;
                 walk.run(content);
@@ -52,8 +52,8 @@ pub(crate) fn walk(text: &str, note: &mut NoteStructure, start: usize) {
     }
 }
 
-/// The Markdown parser would end lines at a `\r`, so it gets to see another blank, and one that indents nothing. A shown
-/// text has none, but what YAML unescapes may.
+/// The Markdown parser would end lines at a `\r`, so it is given another blank, one that indents nothing. A shown text
+/// has none, but YAML escapes may produce one.
 fn without_returns(text: &str) -> Cow<'_, str> {
     if memchr::memchr(b'\r', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
@@ -61,7 +61,7 @@ fn without_returns(text: &str) -> Cow<'_, str> {
     Cow::Owned(text.replace('\r', "\u{b}"))
 }
 
-/// A block that holds other blocks and is still open.
+/// An open container block.
 enum OpenContainer {
     List,
     Item(usize),
@@ -70,7 +70,7 @@ enum OpenContainer {
     Table(Range<usize>),
 }
 
-/// What a leaf is, for the block id at its end.
+/// The kind of a leaf, for the block id at its end.
 #[derive(Clone, Copy, PartialEq)]
 enum LeafKind {
     Paragraph,
@@ -92,7 +92,7 @@ struct BlockWalk<'n, 'm, 't> {
     open_items: Vec<usize>,
     /// The callouts that are open, outermost first.
     open_callouts: Vec<usize>,
-    /// A run of whitespace that was measured last; what stands in many things ends many times at one place.
+    /// The last measured run of whitespace; nested parts often end at the same place.
     blank: Range<usize>,
     /// The leaf being read.
     leaf: Option<(LeafKind, Range<usize>)>,
@@ -106,11 +106,11 @@ struct BlockWalk<'n, 'm, 't> {
     inline_end: usize,
     /// Where the last table cell ended.
     cell_end: usize,
-    /// In a block of code or HTML, where what the parser calls text is none.
+    /// In a block of code or HTML, where the parser's text events are not text.
     closed: bool,
-    /// An item with the answer whether Obsidian indents it further than the parser does, for the last one that was asked.
+    /// Whether Obsidian indents an item further than the parser does, for the last item checked.
     wider: Option<(usize, Option<usize>)>,
-    /// The last finished block that stands in no other, with what blanks may follow it.
+    /// The last finished top-level block, with trailing blanks.
     previous: Option<(BlockKind, Range<usize>)>,
     /// Blocks that name an item, whose own content may not have ended yet.
     named_items: Vec<(usize, usize)>,
@@ -143,7 +143,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
         }
     }
 
-    /// Walks the events of a text that begins at `base` in the note.
+    /// Walks the events of a text that starts at `base` in the note.
     fn events(&mut self, body: &str, base: usize) {
         let events = Parser::new_ext(body, options()).into_offset_iter();
         self.definitions(&events, base);
@@ -152,7 +152,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
         let exact = self.masked.is_empty();
         for (event, range) in events {
             let range = range.start + base..range.end + base;
-            // What is masked has other characters in the text than the parser saw.
+            // Masked text has other characters than the parser saw.
             let range =
                 if exact { range } else { text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end) };
             self.step(&event, range);
@@ -160,9 +160,9 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
         self.end_tight();
     }
 
-    /// Reads a part of the text in which only inline syntax counts, though it may have lines that look like blocks.
+    /// Parses a part of the text in which only inline syntax counts, although it may have lines that look like blocks.
     fn run(&mut self, span: Range<usize>) {
-        // On a single line that begins with a stop, the parser can see no block.
+        // On a single line that starts with a stop, the parser can see no block.
         let line = format!(".{}", self.text[span.clone()].replace(['\n', '\r'], " "));
         for (event, range) in Parser::new_ext(&line, options()).into_offset_iter() {
             if !matches!(event, Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph)) {
@@ -210,7 +210,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
         self.inline_end = range.end;
     }
 
-    /// At the end of a heading the parser counts the blanks behind a code span to it.
+    /// At the end of a heading the parser includes the blanks after a code span.
     fn code_span(&mut self, range: Range<usize>) {
         let ticks = memchr::memrchr(b'`', self.text[range.clone()].as_bytes());
         let end = ticks.map_or(range.end, |last| range.start + last + 1);
@@ -219,7 +219,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
 
     fn token(&mut self, kind: TokenKind, span: Range<usize>) {
         self.inline(&span);
-        // A mask divides the text around it, so nothing reaches across.
+        // A mask divides the text around it, so nothing spans it.
         if visible_parts(self.masked, span.clone()).nth(1).is_none() {
             self.tokens.push(InlineToken { span, kind });
         }
@@ -273,11 +273,11 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
             Tag::TableCell => self.leaf = Some((LeafKind::Cell, range)),
             Tag::BlockQuote(_) => self.start_quote(range),
             Tag::List(_) => {
-                // A list in an item ends what the item says itself.
+                // A nested list ends the item's own text.
                 if let Some(OpenContainer::Item(item)) = self.containers.last()
                     && let Some(item) = self.note.items.get_mut(*item)
                 {
-                    // Only the first list counts; the whitespace in front of it is short.
+                    // Only the first list counts; the whitespace before it is short.
                     item.span = trim_end(self.text, item.span.start..item.span.end.min(range.start));
                 }
                 self.containers.push(OpenContainer::List);
@@ -327,7 +327,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
     fn start_footnote(&mut self, range: Range<usize>) {
         let text = self.text;
         let span = self.trimmed(range);
-        // As written: the parser's own label is another one where odd blanks stand in it.
+        // As written: the parser's own label differs if it contains unusual blanks.
         let from = (span.start + 2).min(span.end);
         let written = &text[from..span.end];
         let closes = |at: &usize| !written[..*at].ends_with('\\');
@@ -395,14 +395,14 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
         }
     }
 
-    /// Remembers a block that stands in no other, for a marker on a line of its own below it.
+    /// Remembers a top-level block, for a marker on its own line below it.
     fn finish_top(&mut self, kind: BlockKind, range: &Range<usize>) {
         if self.containers.is_empty() {
             self.previous = Some((kind, range.clone()));
         }
     }
 
-    /// The span without whitespace at its end, and without what is masked there: the parser saw blanks.
+    /// The span without trailing whitespace, and without masked text there: the parser saw blanks.
     fn trimmed(&mut self, span: Range<usize>) -> Range<usize> {
         let mut end = span.end;
         loop {
@@ -440,7 +440,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
                 self.name(BlockKind::Paragraph, span);
             }
             LeafKind::Tight => {
-                // The parser's text leaves out the backslash in front of it and blanks at the end of the line.
+                // The parser's text omits the preceding backslash and trailing blanks.
                 let start = span.start - usize::from(text.as_bytes()[..span.start].ends_with(b"\\"));
                 let span = start..line_end(text, span.end).min(self.end);
                 self.scan(span.clone());
@@ -471,7 +471,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
             self.note.headings.push(found);
             return;
         }
-        // An underline of more than one line of text makes no heading: it is a rule, or belongs to the paragraph.
+        // An underline of several lines of text does not make a heading: it is a rule, or belongs to the paragraph.
         let span = trim_end(text, span);
         let last = line_start(text, span.end);
         let rule = last > span.start && text[last..span.end].bytes().filter(|byte| *byte == b'-').count() >= 3;
@@ -483,7 +483,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
         }
     }
 
-    /// The end of a comment block on the same line is not part of the paragraph behind it.
+    /// The end of a comment block on the same line is not part of the paragraph after it.
     fn unmasked(&self, span: Range<usize>) -> Range<usize> {
         let before = self.masked.partition_point(|region| region.span.start <= span.start);
         let Some(region) = self.masked[..before].last().filter(|region| region.span.end > span.start) else {
@@ -502,7 +502,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
             span.start = task.checkbox.end.min(span.end);
         }
         let (tokens, marks, ends, quotes) = (&self.tokens, &self.marks, &self.ends, self.quotes);
-        // A mask can stand within a leaf only where a line looked like a list item and was none.
+        // A mask can be within a leaf only if a line looked like a list item and was not one.
         for span in visible_parts(self.masked, span) {
             scan(self.text, self.note, &InlineRun { span, tokens, marks, ends, quotes }, &mut self.brackets);
         }
@@ -517,7 +517,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
     }
 }
 
-/// What the Markdown parser takes for blank: other whitespace can be all that a block is made of.
+/// Whitespace to the Markdown parser: a block can consist of other whitespace alone.
 fn is_blank(c: char) -> bool {
     matches!(c, ' ' | '\t' | '\n' | '\r' | '\u{b}' | '\u{c}')
 }

@@ -1,3 +1,5 @@
+//! Fields of the Tasks plugin.
+
 use std::ops::Range;
 
 use crate::{
@@ -6,7 +8,7 @@ use crate::{
     tags::{is_space, tag_length},
 };
 
-/// What a task says about itself, in the notation of the Tasks plugin: `📅 2026-04-14` or `[due:: 2026-04-14]`.
+/// A field of a task, in the notation of the Tasks plugin: `📅 2026-04-14` or `[due:: 2026-04-14]`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TaskField {
     pub kind: TaskFieldKind,
@@ -30,11 +32,11 @@ pub enum TaskFieldKind {
     DependsOn,
 }
 
-/// Emoji may carry this, and mean the same without it.
+/// Emoji may be followed by this, and mean the same without it.
 const VARIATION: char = '\u{fe0f}';
 
-/// The fields at the end of a line. They are read backwards, and the first thing that is none ends them; tags may
-/// stand between them and a block id behind them.
+/// The fields at the end of a line. They are parsed backwards until something is not a field; tags may be between them
+/// and a block id after them.
 pub(super) fn task_fields(text: &str, line: Range<usize>) -> Vec<TaskField> {
     let mut found = Vec::new();
     let mut rest = match trailing_id(text, line.clone(), &[], &[]) {
@@ -166,7 +168,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn fields_are_read_from_the_end_until_something_is_none() {
+    fn fields_are_parsed_from_the_end_until_other_text() {
         use TaskFieldKind::{Created, DependsOn, Done, Due, Id, OnCompletion, Priority, Recurrence, Scheduled, Start};
         for (line, expected) in [
             ("x 📅 2026-04-14", vec![(Due, "2026-04-14")]),

@@ -1,11 +1,13 @@
+//! A YAML document with its anchors and comments.
+
 use std::ops::Range;
 
 use super::{NodeContent, YamlNode, YamlValue};
 
-/// A YAML text with what an edit must know before it trusts itself to one.
+/// A YAML text with everything an edit must know to be safe.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct YamlDocument {
-    /// Nothing if the text holds no value at all.
+    /// `None` if the text has no value at all.
     pub(crate) root: Option<YamlNode>,
     pub(crate) comments: Vec<Range<usize>>,
     /// The number of each anchor, and the node that it names.
@@ -24,19 +26,19 @@ impl YamlDocument {
         self.root.as_ref().map_or(YamlValue::Null, YamlNode::to_value)
     }
 
-    /// Whether an alias stands for this very node.
+    /// Whether an alias refers to this very node.
     pub(crate) fn is_used(&self, node: &YamlNode) -> bool {
         let names = |(_, named): &&(usize, Range<usize>)| *named == node.span;
         self.anchors.iter().filter(names).any(|(anchor, _)| self.aliases.iter().any(|(id, _)| id == anchor))
     }
 
-    /// Whether an alias outside of a node stands for that node or for something in it.
+    /// Whether an alias outside a node refers to that node or to something in it.
     pub(crate) fn is_used_elsewhere(&self, node: &YamlNode) -> bool {
         let defines = |id: usize| self.anchors.iter().any(|(anchor, named)| *anchor == id && holds(node, named));
         self.aliases.iter().any(|(id, alias)| !holds(node, alias) && defines(*id))
     }
 
-    /// Whether moving the node would tear an alias from its anchor.
+    /// Whether moving the node would separate an alias from its anchor.
     pub(crate) fn has_anchors(&self, node: &YamlNode) -> bool {
         self.anchors.iter().chain(&self.aliases).any(|(_, span)| holds(node, span))
     }

@@ -1,3 +1,5 @@
+//! Parses YAML in general, within limits.
+
 use std::{
     collections::{HashMap, HashSet},
     ops::Range,
@@ -12,7 +14,7 @@ use crate::visible;
 pub(crate) const MAX_DEPTH: usize = 64;
 /// This many nodes is far beyond any real note.
 const MAX_NODES: usize = 100_000;
-/// Aliases can multiply a small text into a huge value: what they stand for may weigh this much in all.
+/// Aliases can multiply a small text into a huge value: their targets may weigh this much in total.
 const MAX_REPEATED: usize = 1 << 20;
 
 pub(super) fn read(yaml: &str) -> Result<YamlDocument, YamlError> {
@@ -33,7 +35,7 @@ pub(super) fn read(yaml: &str) -> Result<YamlDocument, YamlError> {
             Some(_) => {}
         }
     };
-    // A second document in one block is not something a property editor could show.
+    // A property editor could not show a second document in one block.
     while let Some((event, _)) = reader.next()? {
         if event.is_node() {
             return Err(reader.problem("more than one YAML document"));
@@ -49,7 +51,7 @@ struct YamlReader<'a> {
     /// Where the last key, item or value ended.
     end: usize,
     anchors: HashMap<usize, YamlValue>,
-    /// What was met besides the values.
+    /// Everything found other than values.
     document: YamlDocument,
     nodes: usize,
     repeated: usize,
@@ -119,13 +121,13 @@ impl<'a> YamlReader<'a> {
         Ok(node)
     }
 
-    /// A scalar as written: the parser leaves out the header of a block scalar, and puts an absent value before the
-    /// `:` of its key.
+    /// A scalar as written: the parser omits the header of a block scalar, and puts an absent value before the `:` of
+    /// its key.
     fn scalar_span(&self, range: Range<usize>, style: ScalarStyle) -> Range<usize> {
         let before = &self.yaml[self.end.min(range.start)..range.start];
         match style {
             ScalarStyle::Literal | ScalarStyle::Folded => {
-                // An anchor or a tag in front of the header may hold its marks too.
+                // An anchor or a tag before the header may contain its marks too.
                 let mut words = before.split_inclusive([' ', '\t', '\n']);
                 let ahead: usize = words.by_ref().take_while(|word| !word.starts_with(['|', '>'])).map(str::len).sum();
                 let header = (self.end.min(range.start) + ahead).min(range.start);
@@ -142,7 +144,7 @@ impl<'a> YamlReader<'a> {
     }
 
     fn list(&mut self, style: StructureStyle, range: Range<usize>, depth: usize) -> Result<YamlNode, YamlError> {
-        // The parser may begin a block list behind its first dash.
+        // The parser may start a block list after its first dash.
         let start = match self.yaml.as_bytes().get(range.start) {
             Some(b'-') | None => range.start,
             _ if style == StructureStyle::Flow => range.start,
@@ -202,7 +204,7 @@ impl<'a> YamlReader<'a> {
         if style == StructureStyle::Flow { self.bytes(end).end } else { self.end }
     }
 
-    /// A tab is no indentation. The parser lets it pass before a block and between the brackets of a flow collection.
+    /// A tab is not indentation. The parser accepts it before a block and between the brackets of a flow collection.
     fn refuse_tabs(&self, span: &Range<usize>, style: StructureStyle, depth: usize) -> Result<(), YamlError> {
         let tab = match style {
             StructureStyle::Block => {
@@ -222,8 +224,8 @@ impl<'a> YamlReader<'a> {
         }
     }
 
-    /// The first line in a flow collection that has a tab for indentation; only comments and the last bracket need
-    /// none.
+    /// The first line in a flow collection that is indented with a tab; only comments and the last bracket need no
+    /// indentation.
     fn unindented_flow_line(&self, span: &Range<usize>) -> Option<usize> {
         let written = &self.yaml[span.clone()];
         memchr::memmem::find_iter(written.as_bytes(), "\n\t")

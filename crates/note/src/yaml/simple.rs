@@ -1,5 +1,5 @@
-//! The YAML that nearly all notes have: `key: value` with plain and quoted texts and lists of them. It is read many
-//! times faster than YAML in general, and gives the same; whatever is not plain in every way is left to the parser.
+//! The YAML that nearly all notes have: `key: value` with plain and quoted texts and lists of them. It is parsed many
+//! times faster than general YAML, with the same result; anything unusual is left to the parser.
 
 use std::ops::Range;
 
@@ -7,7 +7,7 @@ use granit_parser::ScalarStyle;
 
 use super::{NodeContent, Property, YamlNode, YamlValue, scalar};
 
-/// More are rare and may go the long way.
+/// More are rare and may take the slow path.
 const MAX_PROPERTIES: usize = 50;
 
 /// The document, if all of it is simple.
@@ -54,7 +54,7 @@ fn property(yaml: &str, line: Range<usize>, lines: &mut YamlLines<'_>) -> Option
         && key.len() < 200
         && key.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '-' | ' '))
         && !key.ends_with(' ');
-    // A key that reads as a bool or a number goes by another name.
+    // A key that parses as a bool or a number has another name.
     if !plain || !matches!(scalar(key.into(), ScalarStyle::Plain), YamlValue::Text(_)) {
         return None;
     }
@@ -65,7 +65,7 @@ fn property(yaml: &str, line: Range<usize>, lines: &mut YamlLines<'_>) -> Option
         let absent = YamlNode { span: behind..behind, content: NodeContent::Scalar(YamlValue::Null) };
         return Some((line.start..line.start + length, list.unwrap_or(absent)));
     }
-    // What follows the colon begins with a space, and does not go on in the next line.
+    // The text after the colon starts with a space, and does not continue on the next line.
     let goes_on = lines.peek().is_some_and(|next| yaml[next].starts_with([' ', '-']));
     if value.start == behind || goes_on {
         return None;
@@ -113,7 +113,7 @@ fn flow(yaml: &str, span: Range<usize>) -> Option<YamlNode> {
     Some(YamlNode { span, content: NodeContent::List(items) })
 }
 
-/// A plain or quoted text that stands on one line, holds none of the `special` characters and no escape.
+/// A plain or quoted text on one line, without `special` characters and escapes.
 fn text(yaml: &str, span: Range<usize>, special: &str) -> Option<YamlNode> {
     let written = &yaml[span.clone()];
     let quote = written.chars().next().filter(|c| matches!(c, '"' | '\''));
@@ -135,7 +135,7 @@ fn text(yaml: &str, span: Range<usize>, special: &str) -> Option<YamlNode> {
     Some(YamlNode { span, content: NodeContent::Scalar(value) })
 }
 
-/// What YAML takes in a text without a second look.
+/// Characters that YAML accepts in a text without further checks.
 fn is_printable(c: char) -> bool {
     matches!(c, ' '..='~')
         || (c >= '\u{a0}' && !matches!(c, '\u{feff}' | '\u{2028}' | '\u{2029}' | '\u{fffe}' | '\u{ffff}'))
@@ -157,7 +157,7 @@ mod tests {
     };
 
     #[test]
-    fn what_most_notes_have_is_simple() {
+    fn the_properties_of_most_notes_are_simple() {
         for yaml in [
             "a: b\n",
             "tags: [area/1, daily]\nstatus: open\ncreated: 2026-04-14\nup: \"[[Note 1]]\"\n",

@@ -1,10 +1,14 @@
+//! Hostile texts are parsed in linear time.
+
+#![expect(clippy::disallowed_methods, reason = "a parser that never ends fails here")]
+
 use std::time::{Duration, Instant};
 
 use lapidary_note::Note;
 
 use super::laws;
 
-/// Far above what any of these takes, far below what one that is not linear would take.
+/// Far above what any of these takes, far below what a non-linear one would take.
 const LIMIT: Duration = Duration::from_secs(10);
 
 const MANY: usize = 20_000;
@@ -18,7 +22,7 @@ fn within_limit(name: &str, text: &str) {
 }
 
 #[test]
-fn what_repeats_and_nests_without_end_is_read_in_time() {
+fn endless_repetition_and_nesting_is_parsed_in_time() {
     let pieces = [
         "[",
         "[[",

@@ -1,3 +1,5 @@
+//! The laws that every parsed note must obey.
+
 use std::ops::Range;
 
 use lapidary_note::{
@@ -21,7 +23,7 @@ struct Laws<'t> {
 }
 
 impl<'t> Laws<'t> {
-    /// The text of a span, which must stand in the text on character boundaries.
+    /// The text of a span, which must be on character boundaries.
     fn cut(&self, span: &Range<usize>) -> &'t str {
         self.text.get(span.clone()).unwrap_or_else(|| panic!("no span {span:?} in {:?}", self.text))
     }

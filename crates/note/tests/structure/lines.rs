@@ -1,3 +1,5 @@
+//! Line endings and byte order marks do not change the structure.
+
 use lapidary_note::Document;
 use proptest::prelude::*;
 
@@ -19,7 +21,7 @@ fn behind(file: &str) -> Vec<String> {
     spans.concat().into_iter().map(|span| file[text.file_span(span)].to_owned()).collect()
 }
 
-/// `PROPTEST_CASES` asks for more.
+/// `PROPTEST_CASES` increases it.
 fn config(cases: u32) -> ProptestConfig {
     let given = ProptestConfig::default();
     ProptestConfig { cases: given.cases.max(cases), failure_persistence: None, ..given }
@@ -30,7 +32,7 @@ proptest! {
 
     #[test]
     fn line_ends_and_a_byte_order_mark_change_nothing(choices in prop::collection::vec(any::<u8>(), 0..40)) {
-        // A mark within the text would be the one at its begin once another stands before it.
+        // A mark within the text would be at its start once another precedes it.
         let plain = nasty::text(&choices).replace('\u{feff}', "");
         let expected: Vec<String> = behind(&plain);
         let windows = plain.replace('\n', "\r\n");

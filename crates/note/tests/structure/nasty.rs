@@ -1,3 +1,5 @@
+//! Pieces of text that are difficult to parse.
+
 /// Pieces that mean something to the parser, in every form that could confuse it.
 pub(crate) const PIECES: &[&str] = &[
     "\n",

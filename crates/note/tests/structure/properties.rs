@@ -1,8 +1,10 @@
+//! Simple YAML is parsed like YAML in general.
+
 use proptest::prelude::*;
 
 use super::{laws, nasty};
 
-/// `PROPTEST_CASES` asks for more.
+/// `PROPTEST_CASES` increases it.
 fn config(cases: u32) -> ProptestConfig {
     let given = ProptestConfig::default();
     ProptestConfig { cases: given.cases.max(cases), failure_persistence: None, ..given }

@@ -1,3 +1,5 @@
+//! What becomes of arguments, and that a validator that is not ours agrees.
+
 use proptest::prelude::*;
 
 use super::*;
@@ -43,7 +45,7 @@ fn check(arguments: Value) -> Result<CheckedArguments, Vec<(String, String, Opti
 }
 
 #[test]
-fn what_fits_passes_untouched() {
+fn valid_arguments_pass_unchanged() {
     for arguments in [
         json!({ "target": { "type": "path", "path": "a.md" } }),
         json!({ "target": { "type": "active" }, "limit": 3, "tags": ["x"], "value": null, "occurrence": 2 }),
@@ -56,7 +58,7 @@ fn what_fits_passes_untouched() {
 }
 
 #[test]
-fn what_has_only_one_reading_is_repaired_and_said() {
+fn input_with_one_reading_is_repaired_and_reported() {
     let path = json!({ "type": "path", "path": "a.md" });
     for (given, meant) in [
         (json!({ "target": "a.md" }), json!({ "target": path })),
@@ -75,13 +77,13 @@ fn what_has_only_one_reading_is_repaired_and_said() {
 }
 
 #[test]
-fn null_leaves_an_optional_argument_out() {
+fn null_omits_an_optional_argument() {
     let checked = check(json!({ "target": { "type": "active" }, "limit": null, "dryRun": null })).unwrap();
     assert_eq!(Value::Object(checked.arguments), json!({ "target": { "type": "active" } }));
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_its_place() {
+fn invalid_arguments_are_refused_with_their_place() {
     let target = json!({ "type": "active" });
     for (given, at, problem, nearest) in [
         (json!({}), "target", "is required", None),
@@ -149,6 +151,50 @@ proptest! {
             let again = check_arguments("t", &schema(), checked.arguments.clone()).unwrap();
             prop_assert_eq!(again.arguments, checked.arguments);
             prop_assert!(again.repairs.is_empty());
+        }
+    }
+}
+
+/// Arguments that are often nearly right: `any_json` alone hardly ever makes an object that fits.
+fn likely_arguments() -> impl Strategy<Value = Map<String, Value>> {
+    let target = prop_oneof![
+        4 => Just(json!({ "type": "path", "path": "a.md" })),
+        2 => Just(json!({ "type": "active" })),
+        1 => Just(json!({ "type": "path", "path": "" })),
+        1 => Just(json!({ "type": "active", "path": "a.md" })),
+        1 => any_json(),
+    ];
+    let limit = prop_oneof![(0..12_i64).prop_map(Value::from), Just(json!(2.0)), Just(json!(2.5)), any_json()];
+    let tags = prop_oneof![prop::collection::vec("[a-z]{0,3}", 0..3).prop_map(Value::from), any_json()];
+    let word = |words: &'static [&'static str]| prop::sample::select(words).prop_map(Value::from);
+    let format = prop_oneof![word(&["content", "full", "Full"]), any_json()];
+    let occurrence = prop_oneof![word(&["unique", "all", "2"]), (0..3_i64).prop_map(Value::from), any_json()];
+    let optional = |name: &'static str, value: BoxedStrategy<Value>| {
+        prop::option::of(value).prop_map(move |value| value.map(|value| (name.to_owned(), value)))
+    };
+    let fields = (
+        optional("target", target.boxed()),
+        optional("limit", limit.boxed()),
+        optional("tags", tags.boxed()),
+        optional("format", format.boxed()),
+        optional("occurrence", occurrence.boxed()),
+        optional("dryRun", any::<bool>().prop_map(Value::from).boxed()),
+    );
+    fields.prop_map(|(a, b, c, d, e, f)| [a, b, c, d, e, f].into_iter().flatten().collect())
+}
+
+proptest! {
+    #[test]
+    fn a_json_schema_validator_accepts_the_same_arguments(given in likely_arguments()) {
+        let validator = jsonschema::validator_for(&Value::Object(schema())).unwrap();
+        let checked = check_arguments("t", &schema(), given.clone());
+        let unrepaired = matches!(&checked, Ok(checked) if checked.repairs.is_empty());
+        // Many clients send `null` for an optional argument that they leave out, which no schema has to know.
+        let whole = Value::Object(given.into_iter().filter(|(_, value)| !value.is_null()).collect());
+        prop_assert_eq!(unrepaired, validator.is_valid(&whole), "{} {:?}", whole, checked);
+        // What was repaired fits too.
+        if let Ok(checked) = checked {
+            prop_assert!(validator.is_valid(&Value::Object(checked.arguments)));
         }
     }
 }

@@ -1,5 +1,5 @@
-//! Hints that depend on more than the fields of a reason. Each names only tools and arguments that the caller has; where a
-//! step has several ways, they come in order of preference.
+//! Hints that depend on more than the fields of a reason. Each names only tools and arguments that the caller has;
+//! alternatives come in order of preference.
 
 use lapidary_note::{ContentHash, EditError, PatchError};
 use lapidary_query::nearest_several;
@@ -14,7 +14,7 @@ use crate::{
 /// Tools that replace an exact text.
 const REPLACE_TEXT: &[&str] = &["str_replace", "obsidian_replace_in_note"];
 
-/// The same, for reasons that note tools alone give.
+/// The same, for reasons that only note tools give.
 const REPLACE_IN_NOTE: &[&str] = &["obsidian_replace_in_note", "str_replace"];
 
 pub(super) fn arguments(tool: Quoted<'_>, problems: &[&ArgumentProblem]) -> String {
@@ -47,17 +47,17 @@ pub(super) fn forbidden(refused: &PathRefusal) -> String {
             format!("Allowed patterns: {}. Choose a path that one of them covers.", quoted_list(allowed))
         }
         PathRefusal::ByScope(PathDenied::Protected) => {
-            "It can be read, but nobody may change it here. Tell the person what you would have changed.".into()
+            "It can be read, but it cannot be changed here. Tell the user what you would have changed.".into()
         }
         PathRefusal::ByScope(PathDenied::ReadOnly) => {
-            "Only reading is possible. Tell the person what you would have changed.".into()
+            "Only reading is possible. Tell the user what you would have changed.".into()
         }
         PathRefusal::ByScope(
             PathDenied::InDenyPaths | PathDenied::Forbidden | PathDenied::Hidden | PathDenied::Ignored,
         )
         | PathRefusal::LeadsOutside
         | PathRefusal::LeadsToClosed => "Choose another path.".into(),
-        PathRefusal::PartlyClosed => "Nothing was changed. Move its files one by one.".into(),
+        PathRefusal::PartlyClosed => "Nothing was changed. Move its files one at a time.".into(),
     }
 }
 
@@ -73,9 +73,9 @@ pub(super) fn reply_too_large(offered: &OfferedTools<'_>) -> String {
     let list =
         if offered.takes("limit") { "A list takes a smaller `limit` or a folder" } else { "A list takes a folder" };
     let note = if offered.has("obsidian_get_note") {
-        "; of a note, `obsidian_get_note` with format `document-map` shows what is there and format `section` reads one part"
+        "; for a note, use `obsidian_get_note` with format `document-map` to see its parts and format `section` to read one"
     } else if offered.has("outline") && offered.has("file_read_range") {
-        "; of a note, `outline` shows what is there and `file_read_range` reads some of its lines"
+        "; for a note, use `outline` to see its headings and `file_read_range` to read a range of lines"
     } else {
         ""
     };
@@ -86,7 +86,7 @@ pub(super) fn make_note(path: Quoted<'_>, offered: &OfferedTools<'_>) -> String 
     let make = offered.first(&["obsidian_write_note", "file_create"]);
     make.map_or_else(
         || format!("It would be {path}."),
-        |make| format!("It would be {path}. To make it, call `{make}` with that path."),
+        |make| format!("It would be {path}. To create it, call `{make}` with that path."),
     )
 }
 
@@ -96,44 +96,44 @@ pub(super) fn nothing_to_open(suggestions: &[Quoted<'_>], offered: &OfferedTools
         suggestions => format!("Did you mean {}?", list(suggestions)),
     };
     let made =
-        if offered.takes("failIfMissing") { " With `failIfMissing: false` the link makes the note." } else { "" };
+        if offered.takes("failIfMissing") { " With `failIfMissing: false` the link creates the note." } else { "" };
     format!("{meant}{made}")
 }
 
 pub(super) fn content_preexists(offered: &OfferedTools<'_>) -> &'static str {
     match offered.has("obsidian_patch_note") {
         true => {
-            "Nothing needs to be done. To have it there twice, `obsidian_patch_note` takes `patchOptions: {\"applyIfContentPreexists\": true}`."
+            "It is already there. To add it again anyway, call `obsidian_patch_note` with `patchOptions: {\"applyIfContentPreexists\": true}`."
         }
-        false => "Nothing needs to be done.",
+        false => "It is already there.",
     }
 }
 
-/// A note is there, and the call could have replaced it.
+/// A note exists, and the call could have replaced it.
 pub(super) fn file_exists(current: &ContentHash, offered: &OfferedTools<'_>) -> String {
     let current = current.short();
     let part = offered
         .any(&["obsidian_patch_note", "obsidian_append_to_note", "obsidian_replace_in_note"])
         .or_else(|| offered.any(REPLACE_TEXT))
-        .map(|tools| format!("to change part of it use {tools}"));
+        .map(|tools| format!("to change part of it, use {tools}"));
     let whole = offered
         .has("obsidian_write_note")
-        .then(|| format!("to replace all of it repeat the call with `overwrite: true` and `expectedHash` {current}"));
+        .then(|| format!("to replace all of it, repeat the call with `overwrite: true` and `expectedHash` {current}"));
     either([part, whole], "Choose another path.")
 }
 
-/// The same where only another tool could replace it.
+/// The same where only a different tool could replace it.
 pub(super) fn destination_exists(current: &ContentHash, offered: &OfferedTools<'_>) -> String {
     let current = current.short();
     let part = offered.any(&["str_replace", "apply_edits"]).or_else(|| offered.any(&["obsidian_replace_in_note"]));
-    let part = part.map(|tools| format!("to change part of it use {tools}"));
+    let part = part.map(|tools| format!("to change part of it, use {tools}"));
     let whole = offered
         .has("file_replace")
-        .then(|| format!("to replace all of it use `file_replace` with `expected_content_hash` {current}"));
+        .then(|| format!("to replace all of it, use `file_replace` with `expected_content_hash` {current}"));
     either([part, whole], "Choose another path.")
 }
 
-/// Those ways that there are, as one sentence.
+/// The available alternatives, as one sentence.
 fn either<const N: usize>(ways: [Option<String>; N], otherwise: &str) -> String {
     let ways = ways.into_iter().flatten().collect::<Vec<_>>().join("; ");
     let mut letters = ways.chars();
@@ -161,11 +161,11 @@ pub(super) fn stale(argument: &str, current: &ContentHash, offered: &OfferedTool
     }
 }
 
-/// Without the hash of now: a caller that repeats with it would overwrite what it has not seen.
+/// Omits the current hash: a caller that repeated the call with it would overwrite content it has not seen.
 pub(super) fn overtaken(changed: &[Quoted<'_>], lost: &[Quoted<'_>]) -> String {
     let shown = match (changed, lost) {
         ([], []) => String::new(),
-        ([], lost) => format!(" It has lines that your text lacks: {}.", list(lost)),
+        ([], lost) => format!(" Your text lacks these lines of it: {}.", list(lost)),
         (changed, _) => format!(" Since then: {}.", list(changed)),
     };
     format!("Nothing was changed.{shown} Read the whole file again, then repeat with its hash.")
@@ -177,10 +177,10 @@ pub(super) fn nothing_to_expect(gone: &str, argument: &str, make: &str, offered:
 
 pub(super) fn version_missing(offered: &OfferedTools<'_>) -> String {
     let list = if offered.has("checkpoint_list") { "; `checkpoint_list` with `path` shows them" } else { "" };
-    format!("Only versions that a change here replaced are kept, and for a limited time{list}.")
+    format!("Only versions replaced by changes made here are kept, for a limited time{list}.")
 }
 
-/// The names that were probably meant, else the first; all that are told are in the data.
+/// The names that were probably meant, or else the first few; the data lists all of them.
 pub(super) fn available_sections(
     section_type: &str,
     target: Quoted<'_>,
@@ -217,7 +217,7 @@ pub(super) fn candidate_sections(candidates: &[Quoted<'_>], offered: &OfferedToo
     let repeated = if often.is_empty() {
         String::new()
     } else {
-        format!("{} stands there several times{}.", list(&often), among_repeated(offered))
+        format!("{} occurs several times{}.", list(&often), among_repeated(offered))
     };
     format!("{named}{repeated}").trim_end().to_owned()
 }
@@ -250,9 +250,9 @@ pub(super) fn empty_file(offered: &OfferedTools<'_>) -> String {
 
 pub(super) fn patch(error: &PatchError) -> String {
     match error {
-        PatchError::Counts { actual, .. } => format!("If its lines are right, its header must say `{actual}`."),
+        PatchError::Counts { actual, .. } => format!("If its lines are right, its header should be `{actual}`."),
         PatchError::SeveralFiles { .. } => "Send one patch for each file.".into(),
-        _ => "Send a unified diff: `@@ -line,count +line,count @@`, then lines that begin with a space, `-` or `+`."
+        _ => "Send a unified diff: `@@ -line,count +line,count @@`, then lines that start with a space, `-` or `+`."
             .into(),
     }
 }
@@ -262,17 +262,17 @@ pub(super) fn patch_mismatch(found_at: Option<usize>, offered: &OfferedTools<'_>
     match found_at {
         Some(line) => {
             let or_use = tool.map_or_else(String::new, |tool| format!(", or use `{tool}`"));
-            format!("The lines of this hunk stand at line {line}: begin it with `@@ -{line},… @@`{or_use}.")
+            format!("The lines of this hunk are at line {line}: start it with `@@ -{line},… @@`{or_use}.")
         }
         None => {
             let or_use =
                 tool.map_or_else(String::new, |tool| format!(", or use `{tool}`, which needs no line numbers"));
-            format!("Read the file again and make the patch anew{or_use}.")
+            format!("Read the file again and create a new patch{or_use}.")
         }
     }
 }
 
-/// A sentence, with another way to do the same at its end if the caller has one.
+/// A sentence, followed by an alternative if the caller has one.
 fn or(sentence: &str, way: &str, tools: &[&'static str], offered: &OfferedTools<'_>) -> String {
     offered.first(tools).map_or_else(
         || format!("{sentence}."),
@@ -286,9 +286,9 @@ pub(super) fn patch_rejected(offered: &OfferedTools<'_>) -> String {
 
 pub(super) fn would_break(offered: &OfferedTools<'_>) -> &'static str {
     if offered.takes("scope") {
-        "Nothing was changed. Narrow the replacement, or set `scope` to `body` so that properties are left alone."
+        "Nothing was changed. Narrow the replacement, or set `scope` to `body` so that it does not touch properties."
     } else {
-        "Nothing was changed. Narrow the replacement so that properties are left alone."
+        "Nothing was changed. Narrow the replacement so that it does not touch properties."
     }
 }
 
@@ -298,16 +298,16 @@ pub(super) fn invalid_properties(offered: &OfferedTools<'_>) -> String {
         Some(_) => " with format `content`",
         None => "",
     };
-    format!("Read the note{how} and repair the lines between the `---` marks first.")
+    format!("First read the note{how} and fix the lines between the `---` markers.")
 }
 
 pub(super) fn not_in_batch(offered: &OfferedTools<'_>) -> String {
     let such = offered.any(&["str_replace", "file_move"]);
     let such = such.map_or_else(String::new, |tools| format!(", such as {tools}"));
-    format!("A batch takes tools that change notes and files{such}; call this one by itself.")
+    format!("A batch can only run tools that change notes and files{such}; call this one on its own.")
 }
 
-/// Links that cannot be rewritten can stay as they are.
+/// Links that cannot be rewritten may stay as they are.
 pub(super) fn leave_links(otherwise: &str, offered: &OfferedTools<'_>) -> String {
     let arguments: Vec<String> = ["update_references", "update_links"]
         .into_iter()
@@ -316,18 +316,18 @@ pub(super) fn leave_links(otherwise: &str, offered: &OfferedTools<'_>) -> String
         .collect();
     let how = if arguments.is_empty() { String::new() } else { format!(" with {}", arguments.join(" or ")) };
     let tool = offered.first(REPLACE_TEXT).map_or_else(String::new, |tool| format!(" with `{tool}`"));
-    format!("{otherwise}, or leave the links alone{how} and change them one by one{tool}.")
+    format!("{otherwise}, or leave the links alone{how} and change them one at a time{tool}.")
 }
 
 pub(super) fn edit(error: &EditError, offered: &OfferedTools<'_>) -> String {
     match error {
         EditError::OutsideText { .. } | EditError::OutsideLines { .. } => "Read the file again and repeat the call.",
-        EditError::TooLarge { .. } => "Use a shorter text, or change fewer places.",
+        EditError::TooLarge { .. } => "Use shorter text, or change fewer places.",
         EditError::MergedLineEnds => "Include the line ends around the place in what is replaced.",
         EditError::SeveralLines => "Send one line.",
-        EditError::HeadingLost { .. } => "Choose a text that Markdown reads as the words of this heading.",
+        EditError::HeadingLost { .. } => "Choose text that Markdown parses as this heading.",
         EditError::HeadingTaken { .. } | EditError::BlockIdTaken { .. } => "Choose another name.",
-        EditError::AmbiguousHeading { .. } => "Use the whole path of the heading.",
+        EditError::AmbiguousHeading { .. } => "Use the full path of the heading.",
         EditError::TooDeep { .. } => "Choose a place higher up; headings have six levels.",
         EditError::HeadingsLost => {
             let close = "Close every code fence, comment and HTML block in the content";
@@ -336,7 +336,7 @@ pub(super) fn edit(error: &EditError, offered: &OfferedTools<'_>) -> String {
         EditError::IntoItself => "Choose a place outside of what is moved.",
         EditError::InProperties => "Choose lines below the properties.",
         EditError::NothingToMove => "Choose a part that holds text.",
-        EditError::Unclosed => "Close the code fence, comment or HTML block that stands before it first.",
+        EditError::Unclosed => "Close the code fence, comment or HTML block above it first.",
         EditError::BlockLost { .. } => {
             let send = "Send content of the same kind as the block (one paragraph, item, row, …)";
             return or(send, "or use {}", &["lines_replace", "str_replace", "obsidian_replace_in_note"], offered);
@@ -358,7 +358,7 @@ pub(super) fn edit(error: &EditError, offered: &OfferedTools<'_>) -> String {
             );
         }
         EditError::BadLinkTarget { .. } | EditError::LinkLost { .. } => {
-            return leave_links("Choose another text", offered);
+            return leave_links("Choose different text", offered);
         }
         EditError::Property(_) => {
             let read = offered.first(&["frontmatter_get", "obsidian_get_note"]);
@@ -372,32 +372,30 @@ pub(super) fn edit(error: &EditError, offered: &OfferedTools<'_>) -> String {
 
 pub(super) fn disk(problem: DiskFault) -> &'static str {
     match problem {
-        DiskFault::NotPermitted => "Nothing was changed. The owner has to give the server's user access to this file.",
-        DiskFault::ReadOnly => "Nothing was changed. The disk has to be made writable first.",
-        DiskFault::Full => "Nothing was changed. Space has to be made on the disk first.",
+        DiskFault::NotPermitted => "Nothing was changed. The owner must give the server's user access to this file.",
+        DiskFault::ReadOnly => "Nothing was changed. The disk must be made writable first.",
+        DiskFault::Full => "Nothing was changed. Space must be freed on the disk first.",
         DiskFault::NotPortable => {
             "Nothing was changed. Choose a name without `* \" < > : | ?`, without a dot or space at its end, and not one of \
-             CON, PRN, AUX, NUL, COM1 or LPT1: Windows and Android refuse those, and vaults are carried there."
+             CON, PRN, AUX, NUL, COM1 or LPT1: Windows and Android refuse those, and vaults are synced there."
         }
         DiskFault::BadName => "Choose a name without characters that file systems forbid.",
         DiskFault::NoTrash => {
-            "Nothing was changed. The owner has to move the file or link `.trash` in the vault's folder away, so that deleted files have \
+            "Nothing was changed. The owner must move the file or link `.trash` in the vault's folder away, so that deleted files have \
              a place to go."
         }
-        DiskFault::NoState => {
-            "Nothing was changed. The owner has to make LAPIDARY_STATE_DIR a folder that can be written."
-        }
+        DiskFault::NoState => "Nothing was changed. The owner must set LAPIDARY_STATE_DIR to a writable folder.",
         DiskFault::VaultGone => {
-            "Ask the person whether the drive is connected; the vault is opened again as soon as it is back."
+            "Ask the user whether the drive is connected; the vault is reopened as soon as it is available."
         }
         DiskFault::Failing => "Nothing was changed. Try again; if it happens again, the disk needs attention.",
     }
 }
 
-/// How much of a hint may be a list: a refusal is read again and again.
+/// How much of a hint may be a list: refusals are read many times.
 const LISTED_BYTES: usize = 180;
 
-/// The first of several names, and how many there are besides.
+/// The first few names, and how many more there are.
 pub(super) fn as_many_as_fit(names: impl Iterator<Item = String>, of: usize) -> String {
     let (mut shown, mut bytes) = (Vec::new(), 0);
     for name in names {

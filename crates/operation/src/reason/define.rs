@@ -1,7 +1,10 @@
-/// Makes [`Reason`](super::Reason), [`ReasonKind`](super::Kind) and everything that is derived from them out of one table. A
+//! The macro that turns the table of reasons into types.
+
+/// Generates [`Reason`](super::Reason), [`ReasonKind`](super::Kind) and everything derived from them from one table. A
 /// row that lacks a part does not compile. Within a row the fields of the reason are in scope: in `kind` and `data` by
-/// reference, in `message` and `hint` as [`InWords`](crate::quote::InWords) makes them, so that no name can pass for words
-/// of ours. In `hint` there is also what the caller is offered, under the name at the top of the table.
+/// reference, in `message` and `hint` as [`InWords`](crate::quote::InWords) renders them, so that no name can be
+/// mistaken for the server's own words. In `hint` the tools offered to the caller are also available, under the name
+/// given at the top of the table.
 macro_rules! reasons {
     (|$offered:ident| $(
         $(#[$about:meta])*
@@ -22,7 +25,7 @@ macro_rules! reasons {
             $( $(#[$about])* $reason $({ $( $(#[$note])* $field: $type ),+ })? $(($inner_type))?, )+
         }
 
-        /// A reason without its data: what a tool declares that it may refuse with.
+        /// A reason without its data: what a tool declares it may be refused with.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum ReasonKind {
             $( $( $kind, )* )+
@@ -47,7 +50,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// What a program needs to go on, as it stands in `data` or `details`.
+            /// What a program needs to go on, as sent in `data` or `details`.
             pub fn data(&self) -> Map<String, Value> {
                 let data = match self {
                     $( Self::$reason $({ $( $field ),+ })? $(($inner))? => $data, )+
@@ -61,7 +64,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// One or two sentences that name the next step, with what the caller has.
+            /// One or two sentences that name the next step, using tools that the caller has.
             pub fn hint(&self, $offered: &OfferedTools<'_>) -> String {
                 match self {
                     $( Self::$reason $({ $( $field ),+ })? $(($inner))? => {
@@ -72,7 +75,7 @@ macro_rules! reasons {
                 }
             }
 
-            /// The name of the row, for the test that there is a sample of each.
+            /// The name of the row, for the test that every row has a sample.
             #[doc(hidden)]
             pub fn row(&self) -> &'static str {
                 match self {

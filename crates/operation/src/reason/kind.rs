@@ -1,3 +1,5 @@
+//! Kinds of reasons and their wire codes.
+
 use super::ReasonKind;
 
 /// How a kind of reason appears on the wire.
@@ -5,7 +7,7 @@ use super::ReasonKind;
 pub struct WireCode {
     /// `data.reason` of the `obsidian_*` family. Stable like an API.
     pub id: &'static str,
-    /// The number beside it.
+    /// The number that goes with it.
     pub number: i32,
     /// `code` of the file tools.
     pub code: &'static str,
@@ -13,7 +15,7 @@ pub struct WireCode {
 }
 
 impl ReasonKind {
-    /// What any tool may answer, whatever it does; a tool declares only the others.
+    /// What any tool may answer; a tool declares only other reasons.
     pub const EVERYWHERE: &[Self] = &[
         Self::InvalidArguments,
         Self::ToolDisabled,
@@ -30,19 +32,19 @@ impl ReasonKind {
         Self::InternalError,
     ];
 
-    /// What any tool that is given a path may answer besides.
+    /// What any tool that takes a path may also answer.
     pub const WITH_A_PATH: &[Self] = &[Self::PathTraversal, Self::PathForbidden];
 
-    /// And if it is the path of a file.
+    /// The same, if the path is that of a file.
     pub const WITH_A_FILE: &[Self] = &[Self::PathIsDirectory, Self::NotAFile, Self::NotText, Self::FileTooLarge];
 
-    /// And if the file can be named as the open or a periodic note.
+    /// The same, if the file can be given as the open or a periodic note.
     pub const WITH_A_TARGET: &[Self] = &[Self::NoActiveFile, Self::PeriodicDisabled];
 
-    /// What any tool that works on a vault may answer besides.
+    /// What any tool that works on a vault may also answer.
     pub const IN_A_VAULT: &[Self] =
         &[Self::VaultUnknown, Self::VaultRequired, Self::VaultClosed, Self::VaultUnavailable, Self::DiskError];
 
-    /// What any tool that changes a vault may answer besides.
+    /// What any tool that changes a vault may also answer.
     pub const WHEN_WRITING: &[Self] = &[Self::ChangedMeanwhile, Self::KeepsChanging, Self::WriteUnfinished];
 }

@@ -1,6 +1,8 @@
+//! The tools that hints may name.
+
 use crate::{Catalogue, CatalogueEntry, WireFamily};
 
-/// What a caller can call. Hints name nothing else, or they would send a model after a tool that is switched off.
+/// The tools a caller can call. Hints name no others, so that a model is never sent to a tool that is switched off.
 #[derive(Clone, Copy)]
 pub struct OfferedTools<'a>(&'a Catalogue);
 
@@ -9,7 +11,7 @@ impl<'a> OfferedTools<'a> {
         Self(catalogue)
     }
 
-    /// Whether the text of an answer of this family is its JSON.
+    /// Whether this family sends its JSON as the text of an answer.
     pub(crate) fn in_json(&self, family: WireFamily) -> bool {
         self.0.in_json(family)
     }
@@ -28,7 +30,7 @@ impl<'a> OfferedTools<'a> {
         tools.iter().copied().find(|tool| self.has(tool))
     }
 
-    /// Those of these tools that the caller has, to choose from.
+    /// Those of these tools that the caller has, as alternatives.
     pub(crate) fn any(&self, tools: &[&str]) -> Option<String> {
         let named: Vec<String> = tools.iter().filter(|tool| self.has(tool)).map(|tool| format!("`{tool}`")).collect();
         (!named.is_empty()).then(|| named.join(" or "))

@@ -1,16 +1,18 @@
+//! Refuses to overwrite a file that changed since the caller read it.
+
 use lapidary_note::ExpectedHash;
 use lapidary_vault::{ChangeDiff, VaultPath, View};
 
 use super::{PartCandidates, Reason};
 
-/// As much of a change as shows what it is about; who has to know more reads the file.
+/// Enough of a change to show what it is about; the file has the rest.
 const SHOWN: usize = 300;
 
-/// Of one line.
+/// Limit for one line.
 const SHOWN_OF_LINE: usize = 100;
 
 impl Reason {
-    /// That a file is not the one which a hash names, said to a caller that would replace all of it.
+    /// A file does not match the given hash, reported to a caller that would replace all of it.
     pub fn with_what_changed(self, view: &View, proposed: &[u8]) -> Self {
         match self {
             Self::Stale { path, argument, expected, current: Some(_) } => {
@@ -20,7 +22,7 @@ impl Reason {
         }
     }
 
-    /// The same of a file that the caller once read. What it may not read now is not shown.
+    /// The same for a file that the caller read before. Content it may not read now is not shown.
     pub fn overtaken(
         view: &View,
         path: VaultPath,
@@ -32,7 +34,7 @@ impl Reason {
             Ok(file) => file,
             Err(_) => return Self::NoteMissing { path, suggestions: Vec::new() },
         };
-        // History that cannot be read shows nothing, which is no reason to overwrite.
+        // Unreadable history shows nothing; the refusal is given without it.
         let seen = view.version(&path, &expected).ok().flatten();
         let (changed, lost) = match &seen {
             Some((_, seen)) => (lines(&path, seen, now.bytes(), &['-', '+']), Vec::new()),
@@ -42,7 +44,7 @@ impl Reason {
         Self::Overtaken { path, argument, expected, current: now.hash(), changed, lost }
     }
 
-    /// Without what stands in the file, for a caller that may not read it.
+    /// Without the contents of the file, for a caller that may not read it.
     #[must_use]
     pub fn without_content(self) -> Self {
         match self {
@@ -70,7 +72,7 @@ impl Reason {
     }
 }
 
-/// The first lines of a diff that begin with one of these marks.
+/// The first lines of a diff that start with one of these markers.
 fn lines(path: &VaultPath, old: &[u8], new: &[u8], marks: &[char]) -> Vec<String> {
     let mut diff = ChangeDiff::default();
     diff.compare(path, Some(old), Some(new));

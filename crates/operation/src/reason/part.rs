@@ -1,10 +1,12 @@
+//! Parts of files in reasons: hashes, candidates, similar text.
+
 use lapidary_note::ContentHash;
 use serde_json::{Map, Value, json};
 
 use super::advice::as_many_as_fit;
 use crate::quote::quoted;
 
-/// A part of a file that has a hash of its own.
+/// A part of a file that has its own hash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilePart {
     Section,
@@ -23,7 +25,7 @@ impl FilePart {
         }
     }
 
-    /// The argument in which a caller says what it expects.
+    /// The argument that carries the hash a caller expects.
     pub fn argument(self) -> &'static str {
         match self {
             Self::Section => "expected_section_hash",
@@ -34,16 +36,16 @@ impl FilePart {
     }
 }
 
-/// A place that reads like a text that was not found.
+/// A place whose text is similar to the text that was not found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NearText {
     pub line: usize,
     pub text: String,
-    /// What it differs in.
+    /// How it differs.
     pub differs: &'static str,
 }
 
-/// What a name that leads to several parts of a note may mean, with what to send for each.
+/// The parts of a note that a name may refer to, with what to send for each.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PartCandidates {
     Headings(Vec<HeadingCandidate>),
@@ -56,7 +58,7 @@ pub struct HeadingCandidate {
     pub path: String,
     pub level: u8,
     pub line: usize,
-    /// Among those that were meant, counted from 1.
+    /// Its position among the candidates, counted from 1.
     pub occurrence: usize,
     pub hash: Option<ContentHash>,
 }
@@ -69,7 +71,7 @@ pub struct BlockCandidate {
     pub hash: Option<ContentHash>,
 }
 
-/// Of many, as many as help to choose.
+/// At most as many as help to choose.
 const SHOWN: usize = 20;
 
 impl PartCandidates {
@@ -109,7 +111,7 @@ impl PartCandidates {
         }
     }
 
-    /// What to send to mean each of them.
+    /// What to send for each of them.
     pub(super) fn choices(&self) -> String {
         match self {
             Self::Headings(headings) => {
@@ -127,7 +129,7 @@ impl PartCandidates {
     }
 }
 
-/// The hashes that a retry can expect, under the names that the file tools give them.
+/// The hashes that a retry can expect, named as in the file tools.
 pub(super) fn current(content: Option<ContentHash>, part: Option<(FilePart, ContentHash)>) -> Map<String, Value> {
     let content = content.map(|hash| ("current_content_hash".to_owned(), json!(hash.to_string())));
     let part = part.map(|(part, hash)| (format!("current_{}_hash", part.name()), json!(hash.to_string())));

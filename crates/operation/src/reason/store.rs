@@ -1,15 +1,17 @@
+//! Reasons for errors of the store.
+
 use lapidary_vault::{IndexError, PathDenied, VaultPath, store::StoreError};
 
 use super::{DiskFault, Interruption, PathRefusal, Reason};
 use crate::Cancel;
 
 impl Reason {
-    /// That a path may not be read.
+    /// The refusal for a path that may not be read.
     pub fn closed(path: VaultPath, denied: PathDenied) -> Self {
         Self::PathForbidden { path, writing: false, denied: PathRefusal::ByScope(denied) }
     }
 
-    /// What a disk's answer about one path means to the caller.
+    /// What a disk error for one path means to the caller.
     pub fn from_store(path: &VaultPath, error: &StoreError, writing: bool) -> Self {
         let path = path.clone();
         let disk = |path, problem| Self::Disk { path: Some(path), problem };
@@ -20,7 +22,7 @@ impl Reason {
             StoreError::Outside => Self::PathForbidden { path, writing, denied: PathRefusal::LeadsOutside },
             StoreError::Closed => Self::PathForbidden { path, writing, denied: PathRefusal::LeadsToClosed },
             StoreError::TooLarge { bytes, limit } => Self::FileTooLarge { path, bytes, limit },
-            // Both mean that another program was there in the meantime.
+            // Both mean that another program was faster.
             StoreError::Exists | StoreError::Changed { .. } => Self::KeepsChanging { path },
             StoreError::NotPermitted => disk(path, DiskFault::NotPermitted),
             StoreError::ReadOnlyDisk => disk(path, DiskFault::ReadOnly),
@@ -35,7 +37,7 @@ impl Reason {
         }
     }
 
-    /// Why the vault could not be looked through. It stops only because the call does.
+    /// Why the scan of the vault stopped. It stops only when the call does.
     pub fn from_index(error: &IndexError, cancel: &Cancel) -> Self {
         let problem = match error {
             IndexError::Stopped => {

@@ -1,11 +1,11 @@
 //! The table of reasons, one row each. A new reason is a row here and the place that makes it; its kind, wire codes and
 //! row in docs/errors.md follow. In a row:
 //!
-//! - `kinds` are those that it brings along: the id and number of the `obsidian_*` family, the code of the file tools, and
-//!   when it is answered. Reasons that are one to a caller share a kind, and then only one of them declares it.
+//! - `kinds` are the ones it declares: the id and number of the `obsidian_*` family, the code of the file tools, and
+//!   when it is returned. Reasons that look the same to a caller share a kind, which only one of them declares.
 //! - `message` says what is wrong, `data` is what a program needs to go on (nulls are left out), and `hint` names the
-//!   next step. Hints may name tools and arguments only after asking `offered` for them, unless the tool that was called is
-//!   the only one that gives this reason.
+//!   next step. Hints may name tools and arguments only after checking `offered`, unless the called tool is the only
+//!   one that gives this reason.
 
 use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch};
 use lapidary_vault::{JoinError, PathError, VaultPath};
@@ -33,13 +33,13 @@ reasons! { |offered|
         data: json!({ "problems": problems.iter().map(words::problem).collect::<Vec<_>>() }),
         hint: advice::arguments(tool, &problems),
     }
-    /// The same for the place in a list, with what was sent for it.
+    /// The same for a list cursor, with the cursor that was sent.
     CursorInvalid { cursor: String } => {
         kinds: [],
         kind: ReasonKind::InvalidArguments,
         message: "Invalid arguments: `cursor` must be the `nextCursor` of an earlier answer.",
         data: json!({ "cursor": cursor }),
-        hint: "Send `nextCursor` as it came, or leave it out for the first page.",
+        hint: "Send `nextCursor` unchanged, or leave it out for the first page.",
     }
     ToolUnknown { name: String, nearest: Option<String> } => {
         kinds: [ToolUnknown("tool_unknown", -32602, "INVALID_ARGS", "`call_tool` names a tool that does not exist.")],
@@ -54,24 +54,24 @@ reasons! { |offered|
         message: format!("{tool} is switched off{}.", words::why_off(off)),
         data: json!({ "tool": tool }),
         hint: match off {
-            OffReason::ReadOnly => "Only reading is possible. Tell the person what you would have changed.",
+            OffReason::ReadOnly => "Only reading is possible. Tell the user what you would have changed.",
             OffReason::Excluded | OffReason::NotChosen | OffReason::Profile | OffReason::Scope => "Use another tool, or ask the person to switch it on.",
         },
     }
-    /// In the words of the original: which scope is missing is not said.
+    /// In the words of the original: the missing scope is not named.
     InsufficientScope { tool: String } => {
         kinds: [InsufficientScope("insufficient_scope", -32005, "PERMISSION_DENIED", "The scopes of the caller's token do not cover the tool.")],
         kind: ReasonKind::InsufficientScope,
         message: "Insufficient permissions.",
         data: json!({ "tool": tool }),
-        hint: "Use another tool, or ask the person for a token with more scopes.",
+        hint: "Use another tool, or ask the user for a token with more scopes.",
     }
     TokenRevoked => {
-        kinds: [TokenRevoked("token_revoked", -32006, "PERMISSION_DENIED", "The caller's token was revoked or has expired while the call ran. Nothing was changed.")],
+        kinds: [TokenRevoked("token_revoked", -32006, "PERMISSION_DENIED", "The caller's token was revoked or expired during the call. Nothing was changed.")],
         kind: ReasonKind::TokenRevoked,
         message: "The token of this client was revoked or has expired, so nothing was changed.",
         data: json!({}),
-        hint: "Ask the person for a new token.",
+        hint: "Ask the user for a new token.",
     }
     VaultUnknown { given: String, names: Vec<String> } => {
         kinds: [VaultUnknown("vault_unknown", -32007, "INVALID_ARGS", "`vault` names a vault that is not served.")],
@@ -83,33 +83,33 @@ reasons! { |offered|
     VaultRequired { names: Vec<String> } => {
         kinds: [VaultRequired("vault_required", -32007, "INVALID_ARGS", "Several vaults are served and `vault` is missing.")],
         kind: ReasonKind::VaultRequired,
-        message: "Several vaults are served, so `vault` has to say which one.",
+        message: "Several vaults are served, so `vault` must name one.",
         data: json!({ "vaults": names }),
         hint: format!("Set `vault` to one of: {}.", list(&names)),
     }
     VaultClosed { file: &'static str } => {
-        kinds: [VaultClosed("vault_closed", -32005, "PERMISSION_DENIED", "A rule file of the vault cannot be read, so nobody knows what is open. The owner has to repair it.")],
+        kinds: [VaultClosed("vault_closed", -32005, "PERMISSION_DENIED", "A rule file of the vault cannot be read, so it is unknown which paths are open. The owner must fix it.")],
         kind: ReasonKind::VaultClosed,
         message: format!("The vault is closed: its rule file {file} cannot be read."),
         data: json!({ "ruleFile": file }),
-        hint: format!("Nothing was read or changed. The owner has to repair `{file}` in the vault's folder."),
+        hint: format!("Nothing was read or changed. The owner must fix `{file}` in the vault's folder."),
     }
     ResourceUnknown { uri: String } => {
-        kinds: [ResourceUnknown("resource_unknown", -32602, "NOT_FOUND", "The URI is none of this server's resources.")],
+        kinds: [ResourceUnknown("resource_unknown", -32602, "NOT_FOUND", "The URI is not a resource of this server.")],
         kind: ReasonKind::ResourceUnknown,
         message: format!("There is no resource {uri}."),
         data: json!({ "uri": uri }),
         hint: "Files are `obsidian://vault/` and the path, for example `obsidian://vault/Projects/Plan.md`.",
     }
     PathInvalid { given: String, problem: PathError } => {
-        kinds: [PathTraversal("path_traversal", -32007, "INVALID_ARGS", "The path is empty, leaves the vault, or is no path at all.")],
+        kinds: [PathTraversal("path_traversal", -32007, "INVALID_ARGS", "The path is empty, leaves the vault, or is not a path.")],
         kind: ReasonKind::PathTraversal,
         message: format!("{given} is not a path inside the vault: {problem}."),
         data: json!({ "path": given }),
         hint: "Give a path relative to the vault, for example `Projects/Plan.md`.",
     }
     PathForbidden { path: VaultPath, writing: bool, denied: PathRefusal } => {
-        kinds: [PathForbidden("path_forbidden", -32005, "PERMISSION_DENIED", "The path lies outside what this server may read or change. Decided by the path alone.")],
+        kinds: [PathForbidden("path_forbidden", -32005, "PERMISSION_DENIED", "This server may not read or change the path. Decided by the path alone.")],
         kind: ReasonKind::PathForbidden,
         message: format!("Path {path} is not {}: {}.", if *writing { "writable" } else { "readable" }, words::why_closed(denied)),
         data: {
@@ -135,18 +135,18 @@ reasons! { |offered|
         data: json!({ "path": path.as_str(), "matches": strings(matches) }),
         hint: format!("Send the path of one of: {}.", list(&matches)),
     }
-    /// A new path that other systems would take for one that is there.
+    /// A new path that other systems would treat as an existing one.
     NameTaken { path: VaultPath, existing: VaultPath, twin: VaultPath, is_folder: bool } => {
         kinds: [],
         kind: ReasonKind::FileExists,
-        message: format!("{path} was not made: {} {twin} differs from it only in case or Unicode form, and many systems take the two for one.", if *is_folder { "the folder" } else { "the file" }),
+        message: format!("{path} was not created: {} {twin} differs from it only in case or Unicode form, and many systems treat the two as the same.", if *is_folder { "the folder" } else { "the file" }),
         data: json!({ "path": path.as_str(), "existing": twin.as_str() }),
         hint: match is_folder {
             true => format!("Send {existing}, or choose another name."),
-            false => format!("If {twin} is meant, send that path; otherwise choose another name."),
+            false => format!("If you mean {twin}, send that path; otherwise choose another name."),
         },
     }
-    /// The same as a missing note, to somebody who could have it made by a click.
+    /// The same as a missing note, for a caller that could create it by opening a link.
     NothingToOpen { path: VaultPath, suggestions: Vec<VaultPath> } => {
         kinds: [],
         kind: ReasonKind::NoteMissing,
@@ -162,7 +162,7 @@ reasons! { |offered|
         hint: "Name a file inside it, for example a note ending in `.md`.",
     }
     PathIsFile { path: VaultPath } => {
-        kinds: [PathIsFile("path_is_file", -32007, "INVALID_ARGS", "A file is at the path, and a folder was asked for.")],
+        kinds: [PathIsFile("path_is_file", -32007, "INVALID_ARGS", "A file is at the path, but a folder was requested.")],
         kind: ReasonKind::PathIsFile,
         message: format!("{path} is a file, not a directory."),
         data: json!({ "path": path.as_str() }),
@@ -175,23 +175,23 @@ reasons! { |offered|
         data: json!({ "path": path.as_str(), "nearest": nearest.as_ref().map(VaultPath::as_str) }),
         hint: match nearest {
             Some(nearest) => format!("Did you mean {nearest}?"),
-            None => "List the folder above it to see what is there.".to_owned(),
+            None => "List its parent folder to see what exists.".to_owned(),
         },
     }
     NotAFile { path: VaultPath } => {
-        kinds: [NotAFile("not_a_file", -32007, "INVALID_ARGS", "A pipe, socket or device is at the path, or a file stands where a folder is needed.")],
+        kinds: [NotAFile("not_a_file", -32007, "INVALID_ARGS", "A pipe, socket or device is at the path, or a file is where a folder is needed.")],
         kind: ReasonKind::NotAFile,
         message: format!("{path} is not an ordinary file."),
         data: json!({ "path": path.as_str() }),
         hint: "Choose the path of an ordinary file in an ordinary folder.",
     }
     NotText { path: VaultPath, valid_up_to: Option<usize> } => {
-        kinds: [NotText("not_text", -32007, "PARSE_ERROR", "The file is binary, or an edit was asked of a file that is not UTF-8.")],
+        kinds: [NotText("not_text", -32007, "PARSE_ERROR", "The file is binary, or an edit was requested for a file that is not UTF-8.")],
         kind: ReasonKind::NotText,
         message: format!("{path} is not text{}.", valid_up_to.map_or(String::new(), |at| format!(": byte {at} is not UTF-8"))),
         data: json!({ "path": path.as_str(), "validUpTo": valid_up_to, "resource": of_file(path) }),
         hint: format!(
-            "Only text can be read or edited here; leave this file alone. The client can show it to the person as the resource `{}`.",
+            "Only text can be read or edited here; leave this file alone. The client can show it to the user as the resource `{}`.",
             of_path(path.raw())
         ),
     }
@@ -207,12 +207,12 @@ reasons! { |offered|
         kind: ReasonKind::FileTooLarge,
         message: format!("{path} would have {bytes} bytes or more; the limit is {limit}."),
         data: json!({ "path": path.as_str(), "submitted": bytes, "limit": limit }),
-        hint: "Nothing was changed. Write less, or put it into several files; the owner can raise LAPIDARY_MAX_FILE_BYTES.",
+        hint: "Nothing was changed. Write less, or split it into several files; the owner can raise LAPIDARY_MAX_FILE_BYTES.",
     }
     ChangeTooLarge { bytes: u64, limit: u64 } => {
         kinds: [],
         kind: ReasonKind::BudgetExceeded,
-        message: format!("The files of this change have {bytes} bytes and more, before and after; the limit is {limit}."),
+        message: format!("The files of this change have at least {bytes} bytes, before and after; the limit is {limit}."),
         data: json!({ "submitted": bytes, "limit": limit }),
         hint: "Nothing was changed. Change fewer files at once, or ask the owner to raise LAPIDARY_MAX_CHANGE_BYTES.",
     }
@@ -224,11 +224,11 @@ reasons! { |offered|
         hint: advice::reply_too_large(offered),
     }
     NoActiveFile => {
-        kinds: [NoActiveFile("no_active_file", -32001, "NOT_FOUND", "The note that is open in Obsidian was asked for, and the app cannot be asked.")],
+        kinds: [NoActiveFile("no_active_file", -32001, "NOT_FOUND", "The note open in Obsidian was requested, but the app cannot be reached.")],
         kind: ReasonKind::NoActiveFile,
-        message: "Which note is open is known to the Obsidian app alone, and this server is not connected to it.",
+        message: "Only the Obsidian app knows which note is open, and this server is not connected to it.",
         data: json!({}),
-        hint: "Ask the person which note is meant and name it by its path.",
+        hint: "Ask the user which note they mean and give its path.",
     }
     PeriodicNotFound { period: &'static str, date: Option<String>, path: VaultPath } => {
         kinds: [PeriodicNotFound("periodic_not_found", -32001, "NOT_FOUND", "There is no note for this day, week, month, quarter or year. `path` is where it would be.")],
@@ -238,11 +238,11 @@ reasons! { |offered|
         hint: advice::make_note(path, offered),
     }
     PeriodicDisabled { period: &'static str, unreadable: Option<&'static str> } => {
-        kinds: [PeriodicDisabled("periodic_disabled", -32007, "INVALID_ARGS", "Obsidian keeps no notes of this period in the vault, or its settings cannot be read.")],
+        kinds: [PeriodicDisabled("periodic_disabled", -32007, "INVALID_ARGS", "Notes of this period are not enabled in the vault, or its settings cannot be read.")],
         kind: ReasonKind::PeriodicDisabled,
         message: words::periodic_disabled(period, unreadable.copied()),
         data: json!({ "period": period }),
-        hint: "Name the note by its path. The owner can enable the core plugin Daily notes or the plugin Periodic Notes.",
+        hint: "Give the note's path. The owner can enable the core plugin Daily notes or the plugin Periodic Notes.",
     }
     FileExists { path: VaultPath, current: ContentHash } => {
         kinds: [FileExists("file_exists", -32002, "DESTINATION_EXISTS", "A file is already at the path, and the call does not replace one.")],
@@ -251,7 +251,7 @@ reasons! { |offered|
         data: json!({ "path": path.as_str() }),
         hint: advice::file_exists(current, offered),
     }
-    /// The same for a tool whose caller can only replace what is there with another tool.
+    /// The same for a tool whose caller needs another tool to replace the existing file.
     DestinationExists { path: VaultPath, current: ContentHash, wanted: NameWanted } => {
         kinds: [],
         kind: ReasonKind::FileExists,
@@ -260,11 +260,11 @@ reasons! { |offered|
         hint: match wanted {
             NameWanted::New => advice::destination_exists(current, offered),
             NameWanted::Moved => advice::on_conflict(offered).to_owned(),
-            NameWanted::Back => format!("Nothing was changed. Another file has this name now: move {path} away first."),
+            NameWanted::Back => format!("Nothing was changed. Another file has this name now; move {path} away first."),
         },
     }
     Stale { path: VaultPath, argument: &'static str, expected: ExpectedHash, current: Option<ContentHash> } => {
-        kinds: [StalePrecondition("stale_precondition", -32002, "STALE_PRECONDITION", "The file is not the one whose hash was given.")],
+        kinds: [StalePrecondition("stale_precondition", -32002, "STALE_PRECONDITION", "The file does not have the expected hash.")],
         kind: ReasonKind::StalePrecondition,
         message: format!("{argument} mismatch: {path} is not what was expected."),
         data: json!({
@@ -274,19 +274,19 @@ reasons! { |offered|
         }),
         hint: match current {
             Some(current) => advice::stale(argument, current, offered),
-            None => advice::nothing_to_expect("Nothing is there any more.", argument, "create it", offered),
+            None => advice::nothing_to_expect("It no longer exists.", argument, "create it", offered),
         },
     }
-    /// The same where all of the file was to be replaced: what another program wrote would be lost.
+    /// The same where the whole file was to be replaced: another program's changes would be lost.
     Overtaken {
         path: VaultPath,
-        /// By which the caller named what it replaces; nothing if it has read the file and named no hash.
+        /// The argument that named the expected hash; `None` if the caller has read the file and sent no hash.
         argument: Option<&'static str>,
         expected: ExpectedHash,
         current: ContentHash,
-        /// Lines that went and came since, where the version that the caller saw is kept.
+        /// Lines removed and added since, if the version that the caller read is kept.
         changed: Vec<String>,
-        /// Lines that would be lost, where it is not.
+        /// Lines that would be lost, if it is not.
         lost: Vec<String>,
     } => {
         kinds: [],
@@ -308,7 +308,7 @@ reasons! { |offered|
         path: VaultPath,
         part: FilePart,
         expected: ExpectedHash,
-        /// Of the part; nothing if there is none any more.
+        /// Of the part; `None` if it no longer exists.
         found: Option<ContentHash>,
         /// Of the whole file.
         current: ContentHash,
@@ -323,34 +323,34 @@ reasons! { |offered|
         }),
         hint: match found {
             Some(found) => advice::stale(part.argument(), found, offered),
-            None => advice::nothing_to_expect("There is none any more.", part.argument(), "make one", offered),
+            None => advice::nothing_to_expect("It no longer exists.", part.argument(), "create it", offered),
         },
     }
     CheckpointMissing { given: String } => {
-        kinds: [CheckpointMissing("checkpoint_missing", -32001, "NOT_FOUND", "There is no such checkpoint, or not of this file.")],
+        kinds: [CheckpointMissing("checkpoint_missing", -32001, "NOT_FOUND", "There is no such checkpoint, or not for this file.")],
         kind: ReasonKind::CheckpointMissing,
         message: format!("There is no checkpoint {given}."),
         data: json!({ "id": given }),
         hint: match offered.has("checkpoint_list") {
-            true => "`checkpoint_list` shows those that there are.",
-            false => "Send the name that the answer to the change had.",
+            true => "Call `checkpoint_list` to see the available checkpoints.",
+            false => "Send the id from the answer to the change.",
         },
     }
     CheckpointAmbiguous { given: String, ids: Vec<String> } => {
-        kinds: [CheckpointAmbiguous("checkpoint_ambiguous", -32002, "DUPLICATE_TARGET", "Several checkpoints begin with the characters that were given.")],
+        kinds: [CheckpointAmbiguous("checkpoint_ambiguous", -32002, "DUPLICATE_TARGET", "Several checkpoints start with the given characters.")],
         kind: ReasonKind::CheckpointAmbiguous,
-        message: format!("Several checkpoints begin with {given}."),
+        message: format!("Several checkpoints start with {given}."),
         data: json!({ "id": given, "matches": ids }),
-        hint: format!("Send more of its name: {}.", list(&ids)),
+        hint: format!("Send more of its id: {}.", list(&ids)),
     }
     NothingToUndo => {
-        kinds: [NothingToUndo("nothing_to_undo", -32001, "NOT_FOUND", "The caller has made no change that is not undone already.")],
+        kinds: [NothingToUndo("nothing_to_undo", -32001, "NOT_FOUND", "The caller has no changes left to undo.")],
         kind: ReasonKind::NothingToUndo,
-        message: "There is no change of yours to undo.",
+        message: "You have no changes to undo.",
         data: json!({}),
         hint: match offered.has("checkpoint_list") {
-            true => "`checkpoint_list` shows all changes, those of others too.",
-            false => "Nothing needs to be done.",
+            true => "`checkpoint_list` shows all changes, including those of other clients.",
+            false => "There is nothing to do.",
         },
     }
     ChangeOfOther { id: String } => {
@@ -359,18 +359,18 @@ reasons! { |offered|
         message: format!("The change {id} is not one of yours."),
         data: json!({ "id": id }),
         hint: match offered.has("checkpoint_restore") {
-            true => format!("Ask the person; `checkpoint_restore` with `id` {id} undoes it."),
-            false => "Ask the person whether it is to be undone.".to_owned(),
+            true => format!("Ask the user; `checkpoint_restore` with `id` {id} undoes it."),
+            false => "Ask the user whether to undo it.".to_owned(),
         },
     }
     ChangedSince { path: VaultPath, id: String } => {
-        kinds: [ChangedSince("changed_since", -32002, "STALE_PRECONDITION", "A file was changed again after the change that is to be undone.")],
+        kinds: [ChangedSince("changed_since", -32002, "STALE_PRECONDITION", "A file was changed again after the change to undo.")],
         kind: ReasonKind::ChangedSince,
-        message: format!("{path} was changed again after {id}, so undoing that would take back more."),
+        message: format!("{path} was changed again after {id}, so undoing {id} would also revert later changes."),
         data: json!({ "path": path.as_str(), "id": id }),
         hint: match (offered.has("checkpoint_diff"), offered.has("checkpoint_restore")) {
-            (true, true) => format!("`checkpoint_diff` with `id` {id} shows what would go; `checkpoint_restore` does it all the same."),
-            (_, true) => format!("`checkpoint_restore` with `id` {id} does it all the same."),
+            (true, true) => format!("`checkpoint_diff` with `id` {id} shows what would be lost; `checkpoint_restore` undoes it anyway."),
+            (_, true) => format!("`checkpoint_restore` with `id` {id} undoes it anyway."),
             _ => "Read the file and edit it instead.".to_owned(),
         },
     }
@@ -382,7 +382,7 @@ reasons! { |offered|
         hint: format!("It has {}.", list(&files)),
     }
     VersionMissing { path: VaultPath, wanted: String } => {
-        kinds: [VersionMissing("version_missing", -32001, "NOT_FOUND", "That version of the file was not kept, or there was none.")],
+        kinds: [VersionMissing("version_missing", -32001, "NOT_FOUND", "That version of the file was not kept, or never existed.")],
         kind: ReasonKind::VersionMissing,
         message: format!("This version of {path} was not kept: {wanted}."),
         data: json!({ "path": path.as_str(), "version": wanted }),
@@ -391,14 +391,14 @@ reasons! { |offered|
     KeepsChanging { path: VaultPath } => {
         kinds: [KeepsChanging("keeps_changing", -32002, "STALE_PRECONDITION", "Another program changed the file each time the change was planned.")],
         kind: ReasonKind::KeepsChanging,
-        message: format!("{path} is being changed by another program again and again."),
+        message: format!("Another program keeps changing {path}."),
         data: json!({ "path": path.as_str() }),
         hint: "Wait a moment and try again.",
     }
     SectionRequired => {
-        kinds: [SectionRequired("section_required", -32007, "INVALID_ARGS", "Format `section` was asked for without saying which.")],
+        kinds: [SectionRequired("section_required", -32007, "INVALID_ARGS", "Format `section` was requested without naming one.")],
         kind: ReasonKind::SectionRequired,
-        message: "Format `section` needs `section`: which heading, block or property.",
+        message: "Format `section` needs `section`: a heading, block or property.",
         data: json!({ "format": "section" }),
         hint: "Add `section: {\"type\": \"heading\", \"target\": \"…\"}`.",
     }
@@ -410,34 +410,34 @@ reasons! { |offered|
         hint: advice::available_sections(section_type, target, &available, offered),
     }
     Ambiguous { path: VaultPath, target: String, candidates: PartCandidates } => {
-        kinds: [TargetAmbiguous("target_ambiguous", -32002, "DUPLICATE_TARGET", "Several headings or blocks have the name that was given.")],
+        kinds: [TargetAmbiguous("target_ambiguous", -32002, "DUPLICATE_TARGET", "Several headings or blocks have the given name.")],
         kind: ReasonKind::TargetAmbiguous,
         message: format!("{target} is not unique in {path}: {} match.", candidates.len()),
         data: json!({ "path": path.as_str(), "occurrences": candidates.len(), "matches": candidates.json() }),
         hint: format!("Repeat with one of: {}.", candidates.choices()),
     }
     LineOutOfRange { path: VaultPath, argument: &'static str, line: usize, lines: usize } => {
-        kinds: [LineOutOfRange("line_out_of_range", -32007, "INVALID_ARGS", "The file has fewer lines than the one asked for.")],
+        kinds: [LineOutOfRange("line_out_of_range", -32007, "INVALID_ARGS", "The requested line is beyond the end of the file.")],
         kind: ReasonKind::LineOutOfRange,
         message: format!("{argument} {line} is out of range: {path} has {lines} lines."),
         data: json!({ "path": path.as_str(), "line": line, "totalLines": lines }),
         hint: match (*argument, *lines) {
             ("from", 0) => advice::empty_file(offered),
-            ("from", lines) => format!("Lines count from 1 to {lines}; read the file again if it should have more."),
-            (_, lines) => format!("Send a line from 1 to {}: the last of them adds at the end.", lines + 1),
+            ("from", lines) => format!("Lines are numbered 1 to {lines}; read the file again if you expect more."),
+            (_, lines) => format!("Send a line from 1 to {}; the last of these appends at the end.", lines + 1),
         },
     }
     PatchInvalid(error: PatchError) => {
-        kinds: [PatchInvalid("patch_invalid", -32007, "INVALID_ARGS", "The patch is no unified diff of one file, or its counts are not those of its lines.")],
+        kinds: [PatchInvalid("patch_invalid", -32007, "INVALID_ARGS", "The patch is not a unified diff of one file, or the counts in a hunk header do not match its lines.")],
         kind: ReasonKind::PatchInvalid,
         message: format!("Not a patch for one file: {error}."),
         data: json!({ "hunk": error.hunk(), "patchLine": error.line() }),
         hint: advice::patch(error),
     }
     PatchMismatch { path: VaultPath, mismatch: Box<PatchMismatch>, current: ContentHash } => {
-        kinds: [PatchMismatch("patch_mismatch", -32002, "STALE_PRECONDITION", "The file does not hold, at the line that the patch names, what the patch says is there.")],
+        kinds: [PatchMismatch("patch_mismatch", -32002, "STALE_PRECONDITION", "The lines of the patch do not match the file at the line that the patch names.")],
         kind: ReasonKind::PatchMismatch,
-        message: format!("{mismatch}: {path} is not what the patch was made for."),
+        message: format!("{mismatch}: the patch was made for another version of {path}."),
         data: json!({
             "path": path.as_str(),
             "hunk": mismatch.hunk,
@@ -449,21 +449,21 @@ reasons! { |offered|
         hint: advice::patch_mismatch(mismatch.found_at, offered),
     }
     EditRefused { path: VaultPath, error: EditError } => {
-        kinds: [EditRefused("edit_refused", -32007, "INVALID_ARGS", "The change cannot be made without changing something else, or would not be read back as what was asked for.")],
+        kinds: [EditRefused("edit_refused", -32007, "INVALID_ARGS", "The change cannot be made without changing something else, or the result would not be parsed as intended.")],
         kind: ReasonKind::EditRefused,
-        message: format!("{path} was left as it is: {error}."),
+        message: format!("{path} was not changed: {error}."),
         data: json!({ "path": path.as_str() }),
         hint: advice::edit(error, offered),
     }
-    /// A new name after which links could not follow.
+    /// A new name that links could not follow.
     LinkWouldBeLost { path: VaultPath, source: VaultPath, place: String } => {
         kinds: [],
         kind: ReasonKind::EditRefused,
-        message: format!("{path} was left as it is: with the new name, no link could lead where {place} in {source} does now; another part of the note has that name, or it has nothing that a link can say."),
+        message: format!("{path} was not changed: no link could replace {place} in {source}, because another part of the note has the new name, or a link cannot express it."),
         data: json!({ "path": path.as_str(), "source": source.as_str(), "link": place }),
         hint: advice::leave_links("Choose another name", offered),
     }
-    /// One of several steps of a call was refused, so none was made.
+    /// One of several steps of a call was refused, so none was carried out.
     InStep { list: &'static str, index: usize, reason: Box<Reason> } => {
         kinds: [],
         kind: reason.kind(),
@@ -473,7 +473,7 @@ reasons! { |offered|
             data.insert("index".to_owned(), json!(index));
             Value::Object(data)
         },
-        hint: format!("None of them was made. {}", reason.hint(offered)),
+        hint: format!("None of them was carried out. {}", reason.hint(offered)),
     }
     SectionTargetMissing { path: VaultPath, section_type: &'static str, target: String, available: Vec<String> } => {
         kinds: [SectionTargetMissing("section_target_missing", -32007, "NOT_FOUND", "The note has no such heading, block or property to change.")],
@@ -483,30 +483,30 @@ reasons! { |offered|
         hint: advice::available_sections(section_type, target, &available, offered),
     }
     AmbiguousSection { path: VaultPath, target: String, candidates: Vec<String> } => {
-        kinds: [AmbiguousSection("ambiguous_section", -32002, "DUPLICATE_TARGET", "Several headings are meant.")],
+        kinds: [AmbiguousSection("ambiguous_section", -32002, "DUPLICATE_TARGET", "Several headings match.")],
         kind: ReasonKind::AmbiguousSection,
-        message: format!("Several headings of {path} are meant by {target}."),
+        message: format!("{target} matches several headings of {path}."),
         data: json!({ "path": path.as_str(), "target": target, "candidates": candidates }),
         hint: advice::candidate_sections(&candidates, offered),
     }
     ContentPreexists { path: VaultPath, target: String } => {
-        kinds: [ContentPreexists("content_preexists", -32007, "INVALID_ARGS", "What is to be added stands there already, and `applyIfContentPreexists` is not set.")],
+        kinds: [ContentPreexists("content_preexists", -32007, "INVALID_ARGS", "The content to add is already there, and `applyIfContentPreexists` is not set.")],
         kind: ReasonKind::ContentPreexists,
-        message: format!("The content stands in {target} of {path} already."),
+        message: format!("{target} in {path} already contains this content."),
         data: json!({ "path": path.as_str(), "target": target }),
         hint: advice::content_preexists(offered),
     }
     HeadingOutsideSection { path: VaultPath, target: String, heading: String } => {
-        kinds: [HeadingOutsideSection("heading_outside_section", -32007, "INVALID_ARGS", "The content holds a heading that would end the section instead of standing in it.")],
+        kinds: [HeadingOutsideSection("heading_outside_section", -32007, "INVALID_ARGS", "The content has a heading that would end the section instead of being part of it.")],
         kind: ReasonKind::HeadingOutsideSection,
-        message: format!("The heading {heading} of the content would not stand in the section {target} of {path}."),
+        message: format!("The heading {heading} in the content would end the section {target} of {path}."),
         data: json!({ "path": path.as_str(), "target": target, "heading": heading }),
-        hint: "Give the headings in the content more `#` than the section has, or name the section above it.",
+        hint: "Use more `#` for the headings in the content than the section's own heading has, or target the parent section.",
     }
     PatchRejected { path: VaultPath, problem: Prose } => {
-        kinds: [PatchRejected("patch_rejected", -32007, "INVALID_ARGS", "The content does not fit the part, or something beside it would be read differently afterwards.")],
+        kinds: [PatchRejected("patch_rejected", -32007, "INVALID_ARGS", "The content does not fit the part, or the rest of the note would be parsed differently afterwards.")],
         kind: ReasonKind::PatchRejected,
-        message: format!("{path} cannot be changed like this: {problem}."),
+        message: format!("{path} cannot be changed this way: {problem}."),
         data: json!({ "path": path.as_str(), "problem": problem.to_string() }),
         hint: advice::patch_rejected(offered),
     }
@@ -515,10 +515,10 @@ reasons! { |offered|
         kind: ReasonKind::ValueRequired,
         message: format!("`set` needs a `value` for {key}."),
         data: json!({ "key": key }),
-        hint: "Add `value`; it may be any JSON, `null` too. To remove the property use `delete`.",
+        hint: "Add `value`; any JSON is allowed, including `null`. To remove the property, use `delete`.",
     }
     TagsRequired { operation: &'static str } => {
-        kinds: [TagsRequired("tags_required", -32007, "INVALID_ARGS", "Tags are added or removed, and none are named.")],
+        kinds: [TagsRequired("tags_required", -32007, "INVALID_ARGS", "Tags are to be added or removed, but none are given.")],
         kind: ReasonKind::TagsRequired,
         message: format!("`{operation}` needs `tags`."),
         data: json!({ "operation": operation }),
@@ -534,7 +534,7 @@ reasons! { |offered|
     FrontmatterWouldBreak { path: VaultPath, problem: Prose } => {
         kinds: [],
         kind: ReasonKind::FrontmatterInvalid,
-        message: format!("The properties of {path} would not be valid YAML any more: {problem}."),
+        message: format!("The properties of {path} would no longer be valid YAML: {problem}."),
         data: json!({ "path": path.as_str(), "problem": problem.to_string() }),
         hint: advice::would_break(offered),
     }
@@ -548,42 +548,42 @@ reasons! { |offered|
             "nearest": near.as_ref().map(|near| json!({ "line": near.line, "text": near.text })),
         }),
         hint: match near {
-            Some(near) => format!("Line {} differs in {}: {}. Send it exactly as it stands there.", near.line, near.differs, quoted(&near.text)),
-            None => "Read the file again and copy the text exactly, spaces and line breaks included.".to_owned(),
+            Some(near) => format!("Line {} differs in {}: {}. Send it exactly as it is in the file.", near.line, near.differs, quoted(&near.text)),
+            None => "Read the file again and copy the text exactly, including spaces and line breaks.".to_owned(),
         },
     }
     TextNotUnique { path: VaultPath, occurrences: usize, lines: Vec<usize> } => {
-        kinds: [TextNotUnique("text_not_unique", -32002, "DUPLICATE_TARGET", "The text to find stands there several times.")],
+        kinds: [TextNotUnique("text_not_unique", -32002, "DUPLICATE_TARGET", "The text to find occurs several times.")],
         kind: ReasonKind::TextNotUnique,
-        message: format!("The text to find stands {occurrences} times in {path}; it must be unique."),
+        message: format!("The text to find occurs {occurrences} times in {path}; it must be unique."),
         data: json!({ "path": path.as_str(), "occurrences": occurrences, "lines": lines }),
-        hint: format!("It stands on {}. Add more of the surrounding text to `find`, or set `occurrence` to `all` or a number from 1 to {occurrences}.", words::lines(&lines, *occurrences)),
+        hint: format!("It occurs on {}. Add more of the surrounding text to `find`, or set `occurrence` to `all` or a number from 1 to {occurrences}.", words::lines(&lines, *occurrences)),
     }
     OccurrenceOutOfRange { path: VaultPath, occurrences: usize, wanted: usize } => {
-        kinds: [OccurrenceOutOfRange("occurrence_out_of_range", -32007, "INVALID_ARGS", "There are fewer occurrences than the one asked for.")],
+        kinds: [OccurrenceOutOfRange("occurrence_out_of_range", -32007, "INVALID_ARGS", "There are fewer occurrences than the requested number.")],
         kind: ReasonKind::OccurrenceOutOfRange,
         message: format!("occurrence {wanted} is out of range: {occurrences} match in {path}."),
         data: json!({ "path": path.as_str(), "occurrences": occurrences, "wanted": wanted }),
         hint: format!("Set `occurrence` to a number from 1 to {occurrences}."),
     }
     RegexInvalid { argument: &'static str, pattern: String, problem: Prose } => {
-        kinds: [RegexInvalid("regex_invalid", -32007, "INVALID_ARGS", "The regular expression cannot be read.")],
+        kinds: [RegexInvalid("regex_invalid", -32007, "INVALID_ARGS", "The regular expression cannot be parsed.")],
         kind: ReasonKind::RegexInvalid,
         message: format!("Invalid {argument}: {problem}"),
         data: json!({ *argument: pattern }),
-        hint: "Correct the expression; write `\\.` for a dot and `\\(` for a parenthesis.",
+        hint: "Fix the expression; write `\\.` for a dot and `\\(` for a parenthesis.",
     }
     RegexUnsafe { argument: &'static str, pattern: String, problem: Prose } => {
-        kinds: [RegexUnsafe("regex_unsafe", -32007, "INVALID_ARGS", "The regular expression is too long, nests repetitions with lookaround or backreferences, or took too many attempts.")],
+        kinds: [RegexUnsafe("regex_unsafe", -32007, "INVALID_ARGS", "The regular expression is too long, nests repetitions with lookaround or backreferences, or took too many steps.")],
         kind: ReasonKind::RegexUnsafe,
         message: format!("Unsafe {argument}: {problem}"),
         data: json!({ *argument: pattern }),
-        hint: "Use a shorter expression, or one without lookaround, backreferences and a repetition of what ends in one.",
+        hint: "Use a shorter expression, or one without lookaround, backreferences and nested repetitions.",
     }
     PathPrefixInvalidMode { mode: &'static str } => {
-        kinds: [PathPrefixInvalidMode("path_prefix_invalid_mode", -32007, "INVALID_ARGS", "`pathPrefix` was given in another mode than `text`.")],
+        kinds: [PathPrefixInvalidMode("path_prefix_invalid_mode", -32007, "INVALID_ARGS", "`pathPrefix` was given in a mode other than `text`.")],
         kind: ReasonKind::PathPrefixInvalidMode,
-        message: format!("`pathPrefix` is only for mode `text`, not for `{mode}`."),
+        message: format!("`pathPrefix` works only in mode `text`, not in `{mode}`."),
         data: json!({ "mode": mode }),
         hint: "Leave out `pathPrefix`; in `logic` write {\"glob\": [\"Folder/*\", {\"var\": \"path\"}]}, in an `omnisearch` query `path:Folder`.",
     }
@@ -604,12 +604,12 @@ reasons! { |offered|
     LogicInvalid { problem: Prose } => {
         kinds: [LogicInvalid("logic_invalid", -32007, "INVALID_ARGS", "The logic has an unknown operator or a broken pattern, is too large, or takes too many steps.")],
         kind: ReasonKind::LogicInvalid,
-        message: format!("The logic cannot be used: {problem}."),
+        message: format!("Invalid logic: {problem}."),
         data: json!({ "problem": problem.to_string() }),
-        hint: "Correct the rule. `glob` and `regexp` take the pattern first: {\"glob\": [\"Projects/*\", {\"var\": \"path\"}]}.",
+        hint: "Fix the rule. `glob` and `regexp` take the pattern first: {\"glob\": [\"Projects/*\", {\"var\": \"path\"}]}.",
     }
     ContextLengthTooLarge { given: usize, limit: usize } => {
-        kinds: [ContextLengthTooLarge("context_length_too_large", -32007, "INVALID_ARGS", "More text around each match was asked for than is sent.")],
+        kinds: [ContextLengthTooLarge("context_length_too_large", -32007, "INVALID_ARGS", "More context around each match was requested than is allowed.")],
         kind: ReasonKind::ContextLengthTooLarge,
         message: format!("`contextLength` {given} is too large; the limit is {limit}."),
         data: json!({ "contextLength": given, "limit": limit }),
@@ -623,21 +623,21 @@ reasons! { |offered|
         hint: format!("Nothing was changed. Send at most {limit} operations at once, or set `_budget: {{\"maxBulkOps\": 0}}`."),
     }
     NotInBatch { tool: String } => {
-        kinds: [NotInBatch("not_in_batch", -32007, "INVALID_ARGS", "The operation names a tool that is not run in batches.")],
+        kinds: [NotInBatch("not_in_batch", -32007, "INVALID_ARGS", "The operation names a tool that cannot run in a batch.")],
         kind: ReasonKind::NotInBatch,
         message: format!("{tool} cannot be part of a batch."),
         data: json!({ "tool": tool }),
         hint: advice::not_in_batch(offered),
     }
     OtherVault { given: String, vault: String } => {
-        kinds: [VaultDiffers("vault_differs", -32007, "INVALID_ARGS", "An operation of a batch names another vault than the batch.")],
+        kinds: [VaultDiffers("vault_differs", -32007, "INVALID_ARGS", "An operation names a different vault than its batch.")],
         kind: ReasonKind::VaultDiffers,
         message: format!("A batch changes one vault, {vault}, and this operation names {given}."),
         data: json!({ "vault": given, "vaults": [vault] }),
-        hint: "Send the operations of each vault in a batch of their own.",
+        hint: "Send one batch per vault.",
     }
     NotJoined(error: JoinError) => {
-        kinds: [BatchConflict("batch_conflict", -32007, "INVALID_ARGS", "Two operations of a batch cannot be made in one change.")],
+        kinds: [BatchConflict("batch_conflict", -32007, "INVALID_ARGS", "Two operations of a batch cannot be combined into one change.")],
         kind: ReasonKind::BatchConflict,
         message: format!("This cannot be done in one batch: {error}."),
         data: match error {
@@ -648,23 +648,23 @@ reasons! { |offered|
         hint: match error {
             JoinError::TrashAfterEdit { .. } => "Leave out the edit, or delete the file in a later call.",
             JoinError::NewFolder { .. } | JoinError::FolderLeft { .. } => {
-                "Make the files where they shall be in the end, or move the folder in a later call."
+                "Create the files at their final paths, or move the folder in a later call."
             }
         },
     }
     ProposalExpired => {
-        kinds: [ProposalExpired("proposal_expired", -32002, "STALE_PRECONDITION", "The token is too old, was used, or is for other arguments.")],
+        kinds: [ProposalExpired("proposal_expired", -32002, "STALE_PRECONDITION", "The token has expired, was already used, or belongs to other arguments.")],
         kind: ReasonKind::ProposalExpired,
         message: "There is no open proposal with this token for these arguments.",
         data: json!({}),
-        hint: "Nothing was changed. Make the call without `proposal_token` for a new diff and token, and repeat it with exactly the same arguments.",
+        hint: "Nothing was changed. Make the call without `proposal_token` to get a new diff and token, then repeat it with exactly the same arguments.",
     }
     ProposalChanged => {
         kinds: [ProposalChanged("proposal_changed", -32002, "STALE_PRECONDITION", "A file changed since the proposal was made.")],
         kind: ReasonKind::ProposalChanged,
-        message: "What the proposal showed is not what would be changed now.",
+        message: "The proposal no longer shows what would change.",
         data: json!({}),
-        hint: "Nothing was changed: a file is not what it was. Make the call without `proposal_token` to see the new diff.",
+        hint: "Nothing was changed, because a file is different now. Make the call without `proposal_token` to see the new diff.",
     }
     PromptUnknown { name: String, nearest: Option<String> } => {
         kinds: [PromptUnknown("prompt_unknown", -32602, "INVALID_ARGS", "There is no such prompt.")],
@@ -676,75 +676,75 @@ reasons! { |offered|
             None => "Prompts are notes in `Prompts/` with the tag `mcp-tools-prompt` in their properties; list them again.".to_owned(),
         },
     }
-    /// `path` is the file the question was about, or the first of them.
+    /// `path` is the file that the question was about, or the first of them.
     Declined { path: Option<VaultPath> } => {
-        kinds: [Cancelled("cancelled", -32600, "PERMISSION_DENIED", "A person was asked and said no.")],
+        kinds: [Cancelled("cancelled", -32600, "PERMISSION_DENIED", "The user was asked and declined.")],
         kind: ReasonKind::Cancelled,
-        message: "The person who was asked said no.",
+        message: "The user declined this change.",
         data: json!({ "path": path.as_ref().map(VaultPath::as_str) }),
-        hint: "Nothing was changed. Ask the person what to do instead.",
+        hint: "Nothing was changed. Ask the user what to do instead.",
     }
     NobodyToAsk => {
-        kinds: [ApprovalUnavailable("approval_unavailable", -32005, "PERMISSION_DENIED", "The change needs consent and the client cannot ask anybody.")],
+        kinds: [ApprovalUnavailable("approval_unavailable", -32005, "PERMISSION_DENIED", "The change needs approval, and the client has no way to ask the user.")],
         kind: ReasonKind::ApprovalUnavailable,
-        message: "This needs a person's consent, and there is nobody to ask.",
+        message: "This needs the user's approval, and the client has no way to ask.",
         data: json!({}),
-        hint: "Nothing was done. The owner can allow it in the approval settings, or use a client that can ask.",
+        hint: "Nothing was done. The owner can allow it in the approval settings, or use a client that can ask the user.",
     }
     ApprovalPending {
         id: String,
-        /// By which a caller is known again that nothing else tells from others.
+        /// Identifies the caller again where nothing else does.
         handle: Option<String>,
     } => {
-        kinds: [ApprovalPending("approval_pending", -32005, "PERMISSION_DENIED", "The change needs consent; it waits for a person, who answers with `lapidary approvals`.")],
+        kinds: [ApprovalPending("approval_pending", -32005, "PERMISSION_DENIED", "The change needs approval and is waiting for the owner to decide with `lapidary approvals`.")],
         kind: ReasonKind::ApprovalPending,
-        message: format!("A person has to agree to this first. It waits for them as {id}."),
+        message: format!("The owner has to approve this first. It is pending as {id}."),
         data: json!({ "approval": id, "handle": handle }),
-        hint: format!("Nothing was changed. Ask the person to look at it with `lapidary approvals show {}` and to accept or reject it at a terminal; then make the same call again{} to hear what came of it.", id.raw(), handle.map_or(String::new(), |handle| format!(" with `approval` {handle} added to its arguments"))),
+        hint: format!("Nothing was changed. Ask the user to review it with `lapidary approvals show {}` and to accept or reject it at a terminal; then make the same call again{} to get the result.", id.raw(), handle.map_or(String::new(), |handle| format!(" with `approval` {handle} added to its arguments"))),
     }
     TooMany { what: &'static str, limit: usize } => {
-        kinds: [TooMany("too_many", -32005, "BUDGET_EXCEEDED", "The caller has as many questions, sessions or subscriptions open as it may, or all callers together have.")],
+        kinds: [TooMany("too_many", -32005, "BUDGET_EXCEEDED", "The caller, or all callers together, reached the limit of open questions, sessions or subscriptions.")],
         kind: ReasonKind::TooMany,
         message: format!("No more than {limit} {what} may be open at a time."),
         data: json!({ "limit": limit }),
-        hint: "Nothing was done. Try again when some of them have been answered or ended.",
+        hint: "Nothing was done. Try again when some of them have been answered or closed.",
     }
     ConsentExpired => {
-        kinds: [ApprovalExpired("approval_expired", -32005, "PERMISSION_DENIED", "The consent came too late, was used before, or was given for something else.")],
+        kinds: [ApprovalExpired("approval_expired", -32005, "PERMISSION_DENIED", "The approval came too late, was already used, or was given for something else.")],
         kind: ReasonKind::ApprovalExpired,
-        message: "The question about this change is no longer open.",
+        message: "The approval request for this change is no longer open.",
         data: json!({}),
-        hint: "Nothing was changed. Make the call again so that the person is asked again.",
+        hint: "Nothing was changed. Make the call again to ask the user again.",
     }
     ChangedMeanwhile => {
-        kinds: [ChangedMeanwhile("changed_meanwhile", -32002, "STALE_PRECONDITION", "The note changed while a person was asked.")],
+        kinds: [ChangedMeanwhile("changed_meanwhile", -32002, "STALE_PRECONDITION", "The note changed while the user was being asked.")],
         kind: ReasonKind::ChangedMeanwhile,
-        message: "What was asked about is not what would be changed now.",
+        message: "The change is no longer the one that the user was asked about.",
         data: json!({}),
         hint: "Nothing was changed. Read the note again and repeat the call.",
     }
     DeniedByRule => {
-        kinds: [DeniedByRule("denied_by_rule", -32005, "PERMISSION_DENIED", "The owner's approval rules say no.")],
+        kinds: [DeniedByRule("denied_by_rule", -32005, "PERMISSION_DENIED", "The owner's approval rules forbid it.")],
         kind: ReasonKind::DeniedByRule,
         message: "The owner's rules do not allow this.",
         data: json!({}),
-        hint: "Nothing was done. Tell the person what you wanted to do.",
+        hint: "Nothing was done. Tell the user what you wanted to do.",
     }
     Repeated { times: usize, last: String, similar: bool } => {
-        kinds: [RepeatedCall("repeated_call", -32003, "INVALID_ARGS", "The same call has been answered with the same result again and again, or nearly the same was searched.")],
+        kinds: [RepeatedCall("repeated_call", -32003, "INVALID_ARGS", "The same call has returned the same result several times, or nearly the same search was repeated.")],
         kind: ReasonKind::RepeatedCall,
         message: words::repeated(*times, last.raw(), *similar),
         data: json!({ "times": times, "lastAnswered": last, "similar": similar }),
         hint: match similar {
             true => "Use what the earlier searches found, or search elsewhere: another folder, mode or page, or other words.".to_owned(),
-            false => format!("Use the answer of {}, or do something different.", last.raw()),
+            false => format!("Use the answer from {}, or do something different.", last.raw()),
         },
     }
     Interrupted(interruption: Interruption) => {
         kinds: [
-            Interrupted("interrupted", -32600, "INTERNAL", "The client took the call back."),
+            Interrupted("interrupted", -32600, "INTERNAL", "The client cancelled the call."),
             DeadlineExceeded("deadline_exceeded", -32004, "DEADLINE_EXCEEDED", "The call took longer than MCP_DEADLINE_MS."),
-            WriteUnfinished("write_unfinished", -32004, "IO_ERROR", "The disk did not confirm a change that was under way."),
+            WriteUnfinished("write_unfinished", -32004, "IO_ERROR", "The disk did not confirm a change in progress."),
         ],
         kind: match interruption {
             Interruption::TakenBack => ReasonKind::Interrupted,
@@ -761,8 +761,8 @@ reasons! { |offered|
     Disk { path: Option<VaultPath>, problem: DiskFault } => {
         kinds: [
             DiskError("disk_error", -32000, "IO_ERROR", "The disk is full or read-only, access is not permitted, or the system reported an error."),
-            VaultUnavailable("vault_unavailable", -32000, "IO_ERROR", "The vault's folder is not there."),
-            NameInvalid("name_invalid", -32007, "INVALID_ARGS", "A new name is one that some systems refuse, such as `a:b.md` or `CON.md`."),
+            VaultUnavailable("vault_unavailable", -32000, "IO_ERROR", "The vault's folder does not exist."),
+            NameInvalid("name_invalid", -32007, "INVALID_ARGS", "The new name is refused by some systems, such as `a:b.md` or `CON.md`."),
         ],
         kind: match problem {
             DiskFault::VaultGone => ReasonKind::VaultUnavailable,
@@ -776,10 +776,10 @@ reasons! { |offered|
     Internal(bug: Bug) => {
         kinds: [InternalError("internal_error", -32603, "INTERNAL", "A bug in the server. Nothing was changed.")],
         kind: ReasonKind::InternalError,
-        message: format!("Something went wrong inside the server: internal error, id {}.", bug.id()),
+        message: format!("The server failed: internal error, id {}.", bug.id()),
         data: json!({ "id": bug.id() }),
         hint: format!(
-            "Nothing was changed. Try again; if it happens again, report it with the line of the server's log that has the id {}.",
+            "Nothing was changed. Try again; if it happens again, report it with the line in the server's log that has the id {}.",
             bug.id()
         ),
     }

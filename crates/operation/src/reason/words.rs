@@ -21,9 +21,9 @@ pub(super) fn why_off(off: &OffReason) -> &'static str {
     match off {
         OffReason::ReadOnly => ": the server is in read-only mode",
         OffReason::Excluded => " by the owner",
-        OffReason::NotChosen => ": it is not among the tools the owner chose",
-        OffReason::Profile => ": the profile of this client does not have it",
-        OffReason::Scope => ": the token of this client does not cover it",
+        OffReason::NotChosen => ": it is not among the tools that the owner chose",
+        OffReason::Profile => ": it is not in this client's profile",
+        OffReason::Scope => ": it is not covered by this client's token",
     }
 }
 
@@ -32,17 +32,15 @@ pub(super) fn why_closed(refused: &PathRefusal) -> &'static str {
         PathRefusal::ByScope(PathDenied::OutsideReadPaths { .. }) => "outside OBSIDIAN_READ_PATHS",
         PathRefusal::ByScope(PathDenied::OutsideWritePaths { .. }) => "outside OBSIDIAN_WRITE_PATHS",
         PathRefusal::ByScope(PathDenied::InDenyPaths) => "closed by OBSIDIAN_DENY_PATHS",
-        PathRefusal::ByScope(PathDenied::NotAllowed { .. }) => "outside what `allow` opens of this vault",
-        PathRefusal::ByScope(PathDenied::Forbidden) => "closed by `deny` of this vault",
-        PathRefusal::ByScope(PathDenied::Hidden) => "names that begin with a dot are closed",
-        PathRefusal::ByScope(PathDenied::Ignored) => "it is ignored, so it is no part of the vault",
+        PathRefusal::ByScope(PathDenied::NotAllowed { .. }) => "not covered by `allow` for this vault",
+        PathRefusal::ByScope(PathDenied::Forbidden) => "closed by `deny` for this vault",
+        PathRefusal::ByScope(PathDenied::Hidden) => "names that start with a dot are closed",
+        PathRefusal::ByScope(PathDenied::Ignored) => "it is ignored, so it is not part of the vault",
         PathRefusal::ByScope(PathDenied::Protected) => "it is protected by a rule file of the vault",
         PathRefusal::ByScope(PathDenied::ReadOnly) => "server is in read-only mode (OBSIDIAN_READ_ONLY=true)",
         PathRefusal::LeadsOutside => "it is a link that leaves the vault",
         PathRefusal::LeadsToClosed => "it is a link to a part of the vault that may not be changed",
-        PathRefusal::PartlyClosed => {
-            "rules of this server are about paths below it, so it stays where it is as a whole"
-        }
+        PathRefusal::PartlyClosed => "the server's rules cover paths below it, so it cannot be moved as a whole",
     }
 }
 
@@ -64,16 +62,16 @@ pub(super) fn section_data(section_type: &str, target: &str, path: &VaultPath, a
 
 pub(super) fn periodic_disabled(period: &str, unreadable: Option<&str>) -> String {
     match unreadable {
-        Some(file) => format!("Where {period} notes are cannot be told: {file} cannot be read."),
+        Some(file) => format!("Cannot locate {period} notes: {file} cannot be read."),
         None => format!("This vault has no {period} notes: they are not enabled in Obsidian."),
     }
 }
 
 pub(super) fn repeated(times: usize, last: &str, similar: bool) -> String {
     if similar {
-        format!("{times} searches for nearly the same words have just been answered, the last at {last}.")
+        format!("{times} searches for nearly the same words were just answered, the last at {last}.")
     } else {
-        format!("The same call has just been answered {times} times with the same result, the last at {last}.")
+        format!("The same call was just answered {times} times with the same result, the last at {last}.")
     }
 }
 
@@ -93,10 +91,10 @@ pub(super) fn disk(problem: &DiskFault, path: Option<Quoted<'_>>) -> String {
         DiskFault::ReadOnly => "the disk is read-only",
         DiskFault::Full => "the disk is full",
         DiskFault::BadName => "the system does not accept this name",
-        DiskFault::NotPortable => "not every system accepts this name",
+        DiskFault::NotPortable => "some systems do not accept this name",
         DiskFault::NoTrash => "`.trash` in the vault is not a folder",
         DiskFault::NoState => "the server's state folder cannot be written",
-        DiskFault::VaultGone => "the vault's folder is not there",
+        DiskFault::VaultGone => "the vault's folder does not exist",
         DiskFault::Failing => "the disk reported an error",
     };
     path.map_or_else(|| format!("Not done: {what}."), |path| format!("{path}: {what}."))
@@ -114,7 +112,7 @@ pub(super) fn problem(problem: &ArgumentProblem) -> Value {
     Value::Object(shown)
 }
 
-/// The sub-reason, and the folders that would be open.
+/// The sub-reason, and the folders that are open.
 pub(super) fn forbidden(refused: &PathRefusal) -> (&'static str, Vec<String>) {
     let listed = |allowed: &[PathPrefix]| allowed.iter().map(ToString::to_string).collect();
     match refused {
@@ -133,11 +131,11 @@ pub(super) fn forbidden(refused: &PathRefusal) -> (&'static str, Vec<String>) {
     }
 }
 
-/// The lines of places, of which there may be more.
+/// The lines of several places, possibly shortened.
 pub(super) fn lines(lines: &[&usize], places: usize) -> String {
     let mut numbers: Vec<String> = lines.iter().map(ToString::to_string).collect();
     numbers.dedup();
-    let more = if places > lines.len() { " and further on" } else { "" };
+    let more = if places > lines.len() { " and more" } else { "" };
     match &numbers[..] {
         [one] => format!("line {one}{more}"),
         _ => format!("lines {}{more}", numbers.join(", ")),

@@ -1,4 +1,4 @@
-//! Whatever a batch does, its checkpoint undoes.
+//! The checkpoint of a batch undoes all of it.
 
 use std::collections::BTreeMap;
 
@@ -28,7 +28,7 @@ fn operations() -> impl Strategy<Value = Vec<Value>> {
     prop::collection::vec(operation, 1..8)
 }
 
-/// All that a person sees; what went to the trash may stay there.
+/// Everything that a person sees; trashed files may stay in the trash.
 fn files(store: &MemoryStore) -> BTreeMap<String, Vec<u8>> {
     let places = FILES
         .iter()
@@ -42,7 +42,7 @@ fn files(store: &MemoryStore) -> BTreeMap<String, Vec<u8>> {
 proptest! {
     #[test]
     fn a_batch_is_undone_as_a_whole(operations in operations()) {
-        // In memory a folder is there only as long as something is in it.
+        // In memory a folder exists only while something is in it.
         let start = ["a.md", "b.md", "f/a.md", "f/d.md", "f/keep.txt", "g/e.md", "g/keep.txt"];
         let texts = start.map(|path| (path, format!("start of [[{path}]] #tag\n")));
         let notes: Vec<(&str, &str)> = texts.iter().map(|(path, text)| (*path, text.as_str())).collect();

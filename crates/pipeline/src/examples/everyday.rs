@@ -1,4 +1,4 @@
-//! What people and models do every day is right the first time, or answered with what to do instead.
+//! Everyday calls of people and models work the first time, or the answer says what to do instead.
 
 use lapidary_tools::{Effect, OfferedTools, Reason, ReasonKind};
 use lapidary_vault::VaultPath;
@@ -17,7 +17,7 @@ const NOTES: &[(&str, &str)] = &[
     ("cafe\u{301}.md", "# Café\n"),
 ];
 
-/// Calls that read or edit a file that is there, with the argument that names it left open.
+/// Calls that read or edit an existing file, with the argument that names it left open.
 fn on_a_note(name: &str) -> Vec<(&'static str, Value)> {
     let target = json!({ "type": "path", "path": name });
     vec![
@@ -42,7 +42,7 @@ fn on_a_note(name: &str) -> Vec<(&'static str, Value)> {
 }
 
 #[test]
-fn a_note_is_found_by_whatever_it_is_called() {
+fn a_note_is_found_by_any_of_its_names() {
     let server = TestServer::new(NOTES);
     for (name, path) in [
         ("Projekte/Website.md", "Projekte/Website.md"),
@@ -87,7 +87,7 @@ fn a_name_of_several_notes_is_answered_with_all_of_them() {
 }
 
 #[test]
-fn names_lead_only_to_what_the_caller_may_read() {
+fn names_lead_only_to_files_that_the_caller_may_read() {
     let server = TestServer::new(NOTES);
     let reader = server.principal_with(granted(&["A"]));
     let answer = |tool: &str, arguments: Value| {
@@ -102,7 +102,7 @@ fn names_lead_only_to_what_the_caller_may_read() {
 }
 
 #[test]
-fn what_nearly_has_the_name_is_suggested() {
+fn similar_names_are_suggested() {
     let server = TestServer::new(NOTES);
     for (given, suggested) in [
         ("Projekte/Websit.md", "Projekte/Website.md"),
@@ -132,7 +132,7 @@ fn a_call_that_makes_a_note_never_lands_in_another() {
     let target = json!({ "type": "path", "path": "Website.md" });
     let made = server.done("obsidian_append_to_note", json!({ "target": target, "content": "x\n" }));
     assert_eq!((&made["path"], &made["created"]), (&json!("Website.md"), &json!(true)));
-    assert_eq!(made["notice"], "There was no note at this path; of this name there is `Projekte/Website.md`.");
+    assert_eq!(made["notice"], "There was no note at this path, but there is `Projekte/Website.md`.");
     assert!(!server.text("Projekte/Website.md").contains('x'));
     for (tool, arguments) in [
         ("obsidian_write_note", json!({ "target": "Homepage", "content": "x" })),
@@ -166,7 +166,7 @@ fn no_name_is_made_that_differs_from_another_only_in_case() {
             assert_eq!(existing.as_str(), instead, "{tool}");
         }
     }
-    // To change nothing but the case of a name is another matter.
+    // Changing only the case of a name is another matter.
     server.done("file_move", json!({ "from": "Projects/README.md", "to": "Projects/readme.md" }));
     server.done("file_move", json!({ "from": "b.md", "to": "B.md" }));
     server.done("file_move", json!({ "from": "Projects", "to": "projects" }));
@@ -187,7 +187,7 @@ fn a_name_that_not_every_system_takes_is_refused_as_a_name() {
 }
 
 #[test]
-fn text_that_is_not_found_is_answered_with_what_reads_like_it() {
+fn missing_text_is_answered_with_the_most_similar_text() {
     let server = TestServer::new(&[("a.md", "# Plan\nIt’s  Fine\nx\nx\n")]);
     let refused = |find: &str| server.refused("str_replace", json!({ "file": "a.md", "find": find, "replace": "y" }));
     let Reason::TextMissing { near: Some(near), .. } = refused("it's fine") else { panic!() };
@@ -238,7 +238,7 @@ fn the_note_of_a_day_is_made_from_its_template() {
 }
 
 #[test]
-fn a_question_about_a_deletion_says_how_much_goes() {
+fn a_question_about_a_deletion_says_how_much_is_deleted() {
     let text = "line of text\n".repeat(50);
     let files = [("A.md", &*text)];
     let server = TestSetup { can_be_asked: true, ..TestSetup::default() }.serve(&files);
@@ -283,13 +283,13 @@ fn an_empty_text_for_an_optional_argument_is_none() {
     assert_eq!(server.done("obsidian_list_notes", empty)["entries"], all["entries"]);
     let edit = json!({ "file": "A/Plan.md", "find": "# Plan", "replace": "" });
     server.done("str_replace", edit);
-    assert_eq!(server.text("A/Plan.md"), "\n", "what has to be given may be empty");
+    assert_eq!(server.text("A/Plan.md"), "\n", "a required argument may be empty");
     let edit = json!({ "file": "B/plan.md", "find": "#", "replace": "##", "expected_content_hash": "" });
     assert_eq!(server.refused("str_replace", edit).kind(), ReasonKind::InvalidArguments);
 }
 
 #[test]
-fn no_text_is_made_that_nobody_could_edit() {
+fn no_text_is_written_that_could_not_be_edited() {
     let server = TestServer::new(NOTES);
     for (tool, arguments) in [
         ("file_create", json!({ "file": "n.md", "content": "a\0b" })),
@@ -301,7 +301,7 @@ fn no_text_is_made_that_nobody_could_edit() {
 }
 
 #[test]
-fn a_property_is_one_in_whatever_case() {
+fn a_property_is_the_same_in_any_case() {
     let server = TestServer::new(&[("a.md", "---\nTags: [a]\ndotted.key: 1\n---\n")]);
     let set = json!({ "operation": "set", "target": "a.md", "key": "tags", "value": ["b"] });
     assert_eq!(server.done("obsidian_manage_frontmatter", set)["result"]["key"], "Tags");
@@ -313,13 +313,13 @@ fn a_property_is_one_in_whatever_case() {
     assert_eq!(server.text("a.md"), "---\nTags: [b]\ndotted.key: 2\n---\n");
 }
 
-/// What a caller is told to do after a refusal.
+/// The advice to a caller after a refusal.
 fn advice(server: &TestServer, tool: &str, arguments: Value) -> String {
     server.refused(tool, arguments).hint(&OfferedTools::of(&server.executor.grant().profile.catalogue))
 }
 
 #[test]
-fn a_scope_is_told_in_the_spelling_of_the_owner() {
+fn a_scope_is_shown_in_the_owners_spelling() {
     let server = TestServer::new(NOTES);
     let caller = server.principal_with(granted(&["Projekte/"]));
     let refused = server.call_as(&caller, "file_create", json!({ "file": "new.md", "content": "" }));
@@ -334,12 +334,12 @@ fn a_refusal_of_a_note_tool_leads_to_note_tools() {
     let server = TestServer::new(&[("a.md", "# A\n## B\none\n# A\n## B\ntwo\n")]);
     let told = advice(&server, "obsidian_write_note", json!({ "target": "a.md", "content": "x" }));
     let edit =
-        "To change part of it use `obsidian_patch_note` or `obsidian_append_to_note` or `obsidian_replace_in_note`;";
+        "To change part of it, use `obsidian_patch_note` or `obsidian_append_to_note` or `obsidian_replace_in_note`;";
     assert!(told.starts_with(edit), "{told}");
     let section = json!({ "type": "heading", "target": "A::B" });
     let patch = json!({ "target": "a.md", "section": section, "operation": "append", "content": "x" });
     let told = advice(&server, "obsidian_patch_note", patch.clone());
-    assert!(told.contains("`A::B` stands there several times: say which in the section"), "{told}");
+    assert!(told.contains("`A::B` occurs several times: say which in the section"), "{told}");
     // As it says.
     let mut second = patch;
     second["section"] = json!({ "target": "A::B", "occurrence": 2 });
@@ -352,7 +352,7 @@ fn a_refusal_of_a_note_tool_leads_to_note_tools() {
 }
 
 #[test]
-fn a_refusal_says_what_it_is_about() {
+fn a_refusal_names_its_subject() {
     let cursor = json!({ "mode": "text", "query": "x", "cursor": "zzz" });
     let refused = TestServer::new(NOTES).refused("obsidian_search_notes", cursor);
     assert_eq!((refused.kind(), &refused.data()["cursor"]), (ReasonKind::InvalidArguments, &json!("zzz")));
@@ -371,7 +371,7 @@ fn a_refusal_says_what_it_is_about() {
 }
 
 #[test]
-fn a_batch_with_what_is_not_allowed_is_not_to_be_corrected() {
+fn a_batch_with_a_forbidden_operation_says_to_leave_it_out() {
     let rule = ApprovalRule {
         tool: Some("file_delete".to_owned()),
         ..ApprovalRule::effect(Effect::Write, RuleDecision::Deny)
@@ -383,7 +383,7 @@ fn a_batch_with_what_is_not_allowed_is_not_to_be_corrected() {
     for (ops, next) in [
         (json!([denied]), "operation 0. Leave it out and send"),
         (json!([missed]), "operation 0. Correct it and send"),
-        (json!([missed, denied]), "operation 0, 1. Correct it or, where it is not allowed, leave it out, and send"),
+        (json!([missed, denied]), "operation 0, 1. Fix it or, if it is not allowed, leave it out, and send"),
     ] {
         let done = server.done("bulk_apply", json!({ "ops": ops }));
         assert!(done["hint"].as_str().unwrap().contains(next), "{done:#}");
@@ -408,7 +408,7 @@ fn a_heading_that_would_take_links_from_another_is_refused_with_the_cause() {
     let mut rename = json!({ "file": "a.md", "heading": "B", "newText": "A", "expected_section_hash": hash });
     let refused = server.refused("heading_rename", rename.clone());
     assert_eq!((&refused.data()["path"], &refused.data()["source"]), (&json!("a.md"), &json!("l.md")));
-    assert!(refused.to_string().contains("another part of the note has that name"), "{refused}");
+    assert!(refused.to_string().contains("another part of the note has the new name"), "{refused}");
     let told = advice(&server, "heading_rename", rename.clone());
     assert!(told.contains("`update_references: false`"), "{told}");
     rename["update_references"] = json!(false);
@@ -417,7 +417,7 @@ fn a_heading_that_would_take_links_from_another_is_refused_with_the_cause() {
 }
 
 #[test]
-fn a_heading_that_is_not_there_is_answered_with_few_that_are() {
+fn a_missing_heading_is_answered_with_a_few_existing_ones() {
     let text: String = (0..100).map(|number| format!("# Heading {number}\n")).collect();
     let server = TestServer::new(&[("a.md", &*text), ("b.md", "# Tasks\n# Log\n")]);
     let section = |file: &str, target: &str| json!({ "format": "section", "target": file, "section": { "type": "heading", "target": target } });
@@ -428,7 +428,7 @@ fn a_heading_that_is_not_there_is_answered_with_few_that_are() {
 }
 
 #[test]
-fn a_folder_that_is_not_there_is_answered_with_the_nearest() {
+fn a_missing_folder_is_answered_with_the_nearest() {
     let server = TestServer::new(&[("Work/Projekte/a.md", "x\n"), ("Archive/b.md", "x\n")]);
     for (given, meant) in [("Archiv", "Archive"), ("Projekte", "Work/Projekte"), ("Home/Projekte", "Work/Projekte")] {
         let Reason::DirectoryMissing { nearest, .. } = server.refused("obsidian_list_notes", json!({ "path": given }))

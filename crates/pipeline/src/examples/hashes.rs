@@ -1,5 +1,5 @@
-//! New bytes are hashed once, from the edit to the receipt, and old ones once; a backend on disk also hashes what it finds
-//! in their place.
+//! New bytes are hashed once, from the edit to the receipt, and old ones once; a backend on disk also hashes the
+//! content it finds in their place.
 
 use lapidary_note::{ContentHash, hashed_during};
 use serde_json::{Value, json};

@@ -1,3 +1,5 @@
+//! Stage 4: rules about reading, and answers to earlier questions.
+
 use lapidary_tools::{
     CatalogueEntry, Effect, Reason,
     fence::fenced,
@@ -13,13 +15,13 @@ use crate::{
     execution::{CallConclusion, Execution, FoundOperation, StageFlow},
 };
 
-/// What can be decided before anything is read: has a person answered the question that this very call led to, and do
-/// the owner's rules let it look?
+/// What can be decided before anything is read: has the request that this very call led to been answered, and do the
+/// owner's rules let it read?
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let FoundOperation::Tool(entry) = execution.found()? else { return Ok(StageFlow::Next) };
     let decision = match entry.spec.effect {
         Effect::Read => execution.setup().rules.on_reading(&entry.spec).max(execution.at_least),
-        // Judged on what they change.
+        // Judged on its changes.
         Effect::Write | Effect::Destroy => RuleDecision::Allow,
     };
     let denied = entry.spec.kind.writes() && execution.setup().rules.deny_all(&entry.spec);
@@ -43,11 +45,11 @@ fn take_approval_result(execution: &Execution<'_>) -> Option<ApprovalResult> {
         return None;
     }
     let waiting = &execution.concerned_vault().waiting;
-    // Where nothing can be kept, nobody has answered anything.
+    // If nothing can be stored, there are no answers.
     approvals::take_result(waiting, &approvals::question_id(execution)?, setup.clock.now()).unwrap_or_default()
 }
 
-/// Where the owner wants to be asked before something is shown.
+/// If the owner requires approval before something is shown.
 pub(super) fn ask_to_read(execution: &mut Execution<'_>, entry: &CatalogueEntry) -> Result<StageFlow, Reason> {
     let (tool, vault) = (entry.spec.name(), execution.concerned_vault().vault.name());
     let arguments = Value::Object(execution.given.clone()).to_string();
@@ -92,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_denied_is_not_read() {
+    fn a_denied_call_reads_nothing() {
         let rules = vec![ApprovalRule::effect(Effect::Read, RuleDecision::Deny)];
         let server = TestSetup { rules, ..TestSetup::default() }.serve(&[("a.md", "x\n")]);
         assert_eq!(server.refused("file_read", json!({ "file": "a.md" })).kind(), ReasonKind::DeniedByRule);

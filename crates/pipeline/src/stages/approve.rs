@@ -1,3 +1,5 @@
+//! Stage 8: asks the user, if the rules say so.
+
 use lapidary_note::ContentHash;
 use lapidary_tools::{
     CatalogueEntry, Reason, bug, clip_diff,
@@ -13,12 +15,12 @@ use crate::{
     places::LinkedPlaces,
 };
 
-/// Of a diff, as much as a person will look at in a client's form.
+/// How much of a diff a client's form shows.
 const SHOWN_DIFF: usize = 6_000;
-/// And at a terminal.
+/// And a terminal.
 const WHOLE_DIFF: usize = 200_000;
 
-/// Where the rules want it, a person is shown the very change that would be made.
+/// If the rules require it, the user is shown the very change that would be made.
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     if execution.decision != RuleDecision::Ask {
         return Ok(StageFlow::Next);
@@ -33,7 +35,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     Ok(question.map_or(StageFlow::Next, |question| StageFlow::End(CallConclusion::Ask(question))))
 }
 
-/// `None` if a person has agreed to exactly this change, otherwise the question.
+/// `None` if exactly this change was approved, otherwise the question.
 pub(super) fn ask(
     execution: &mut Execution<'_>,
     entry: &CatalogueEntry,
@@ -56,7 +58,7 @@ pub(super) fn ask(
     match &execution.invocation.answer {
         Some(ConsentAnswer { state, verdict: Verdict::Agreed }) => {
             tokens.verify_and_consume(state, &subject, now)?;
-            // A plan that is made again must lead to the same change.
+            // A repeated plan must lead to the same change.
             execution.approved = Some(digest);
             Ok(None)
         }
@@ -74,13 +76,13 @@ pub(super) fn ask(
         }
         None if !setup.waits_for_approval => Err(Reason::NobodyToAsk),
         None => Err(approvals::wait(execution, &shown(WHOLE_DIFF), digest, now).unwrap_or_else(|error| {
-            tracing::warn!("a question cannot be written down for `lapidary approvals`: {error}");
+            tracing::warn!("an approval request cannot be stored for `lapidary approvals`: {error}");
             Reason::NobodyToAsk
         })),
     }
 }
 
-/// A refusal that names the file which the caller named.
+/// A refusal that names the file given by the caller.
 pub(super) fn of_file(execution: &Execution<'_>, reason: Reason) -> Reason {
     match reason {
         Reason::Declined { path: None } => {
@@ -124,7 +126,7 @@ fn question(
     )
 }
 
-/// What a change that does nothing but delete is about to delete, and how much that is.
+/// What a pure deletion is about to delete, and how much that is.
 fn deletion(served: &ServedVault, changes: &ChangeSet, places: &LinkedPlaces) -> Option<String> {
     let mut for_good = false;
     let mut files = Vec::with_capacity(changes.changes.len());
@@ -181,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_yes_makes_the_change_that_was_shown_once() {
+    fn an_approval_makes_the_change_that_was_shown_once() {
         let server = server(true, false);
         let Outcome::Asked(question) = server.call("str_replace", edit()) else { panic!("no question") };
         assert!(question.message.contains("+two"), "{}", question.message);
@@ -191,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn a_no_or_no_answer_changes_nothing_and_a_later_yes_comes_too_late() {
+    fn a_refusal_or_no_answer_changes_nothing_and_a_later_approval_comes_too_late() {
         for (verdict, kind) in
             [(Verdict::Declined, ReasonKind::Cancelled), (Verdict::Unanswered, ReasonKind::ApprovalExpired)]
         {
@@ -208,7 +210,7 @@ mod tests {
     }
 
     #[test]
-    fn where_nobody_can_be_asked_it_is_refused_or_waits() {
+    fn without_a_way_to_ask_a_change_is_refused_or_waits() {
         assert_eq!(server(false, false).refused("str_replace", edit()), Reason::NobodyToAsk);
         let server = server(false, true);
         let Reason::ApprovalPending { id, .. } = server.refused("str_replace", edit()) else { panic!("does not wait") };
@@ -219,6 +221,6 @@ mod tests {
         assert_eq!(server.text("a.md"), "two\n");
         assert_eq!(server.log()[1]["via"], "approvals");
         let told = server.done("str_replace", edit());
-        assert!(told["notice"].as_str().unwrap().contains("A person agreed"), "{told:#}");
+        assert!(told["notice"].as_str().unwrap().contains("The owner approved it"), "{told:#}");
     }
 }

@@ -1,3 +1,5 @@
+//! Stage 2: whether the principal may use the operation.
+
 use lapidary_tools::{OffReason, ReadOperation, Reason, ToolGroup};
 
 use crate::{
@@ -17,7 +19,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     Ok(StageFlow::Next)
 }
 
-/// What is no tool needs the right to look all the same: that of the tools that show the same.
+/// Other operations need the same permission to read: that of the tools that show the same.
 fn read_operation(execution: &Execution<'_>, operation: &dyn ReadOperation) -> Result<(), Reason> {
     let profile = execution.profile();
     let off = || Reason::ToolOff { tool: operation.declaration().name.to_owned(), off: OffReason::Profile };
@@ -25,13 +27,13 @@ fn read_operation(execution: &Execution<'_>, operation: &dyn ReadOperation) -> R
         return Err(off());
     }
     let Some(group) = operation.group()? else { return Ok(()) };
-    // The text of notes is more than what there is.
+    // The text of notes is more than their existence.
     if group == ToolGroup::Read && !profile.has(ToolGroup::Read) {
         return Err(off());
     }
     match execution.setup().rules.on_looking(group) {
         RuleDecision::Allow => Ok(()),
-        // Nobody can be asked here.
+        // The user cannot be asked here.
         RuleDecision::Ask => Err(Reason::NobodyToAsk),
         RuleDecision::Deny => Err(Reason::DeniedByRule),
     }
@@ -53,7 +55,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tool_needs_the_group_that_shows_the_same() {
+    fn other_operations_need_the_group_that_shows_the_same() {
         let only = |allow: &str| ProfileRules { allow: vec![allow.into()], exclude: Vec::new(), most: Effect::Read };
         let note = || ReadResource { uri: "obsidian://vault/a.md".into() };
         for (allow, file, prompts) in [("read", true, true), ("vault", false, true), ("agent", false, false)] {
@@ -64,7 +66,7 @@ mod tests {
     }
 
     #[test]
-    fn rules_about_reading_hold_for_resources() {
+    fn rules_about_reading_apply_to_resources() {
         for (decision, kind) in
             [(RuleDecision::Deny, ReasonKind::DeniedByRule), (RuleDecision::Ask, ReasonKind::ApprovalUnavailable)]
         {

@@ -1,3 +1,5 @@
+//! Stage 3: which vault, and the arguments against the schema.
+
 use lapidary_tools::{
     ArgumentProblem, CatalogueEntry, CheckedArguments, PathRefusal, PathRole, Reason, VaultChoice, check_arguments,
     clipped, is_bare_name, quote::quoted,
@@ -10,10 +12,10 @@ use crate::{
     execution::{Execution, FoundOperation, StageFlow},
 };
 
-/// The argument that names the vault. It is the executor's own: tools know nothing of other vaults.
+/// The argument that names the vault. It belongs to the executor: tools know nothing of other vaults.
 pub(crate) const VAULT: &str = "vault";
 
-/// Which vault is meant, and are the arguments what the schema says? What has one reading is repaired and said.
+/// Which vault, and do the arguments match the schema? Arguments with one reading are repaired and reported.
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     match execution.found()? {
         FoundOperation::Tool(entry) => tool_arguments(execution, entry)?,
@@ -60,7 +62,7 @@ fn pick_vault<'a>(
     entry: &CatalogueEntry,
     arguments: &mut Map<String, Value>,
 ) -> Result<&'a ServedVault, Reason> {
-    // Picked before the arguments are checked, so this one spelling is put right here.
+    // Picked before the arguments are checked, so this one spelling is corrected here.
     let spelt = arguments.keys().find(|key| key.eq_ignore_ascii_case(VAULT)).cloned();
     if let Some(spelt) = spelt.filter(|spelt| spelt != VAULT && !arguments.contains_key(VAULT)) {
         let name = arguments.remove(&spelt).unwrap_or_default();
@@ -79,7 +81,7 @@ fn pick_vault<'a>(
     execution.setup().vaults.pick(&execution.principal().grant, name.as_deref())
 }
 
-/// The arguments of one step of a batch, all of which are about one vault.
+/// The arguments of one step of a batch, which concerns one vault.
 pub(crate) fn step_arguments(
     entry: &CatalogueEntry,
     vault: &str,
@@ -93,7 +95,7 @@ pub(crate) fn step_arguments(
             return Err(Reason::OtherVault { given: clipped(&given), vault: vault.to_owned() });
         }
     }
-    // With several vaults the schema asks for one.
+    // With several vaults the schema requires one.
     if entry.spec.takes(VAULT) {
         arguments.insert(VAULT.to_owned(), json!(vault));
     }
@@ -107,25 +109,25 @@ pub(crate) fn bad_argument(entry: &CatalogueEntry, at: &str, problem: &'static s
     Reason::InvalidArguments { tool: entry.spec.name().to_owned(), problems: vec![problem] }
 }
 
-/// The files that the arguments name, as far as they can be made out.
+/// The files that the arguments name, as far as known.
 fn files(entry: &CatalogueEntry, arguments: &Map<String, Value>) -> Vec<String> {
     let named = |pointer: &str| argument_at(arguments, pointer)?.as_str().map(|path| path.chars().take(4096).collect());
     entry.spec.declaration.paths.iter().filter_map(|path| named(path.pointer)).collect()
 }
 
-/// Whether the principal may change the files that the arguments name, by those names alone: before anything is read, so
-/// that the answer is the same whatever is there. What is ignored is not there for anybody, and the tool says so.
+/// Whether the principal may change the files that the arguments name, by those names alone: before anything is read,
+/// so that the answer does not depend on the disk. Ignored files do not exist, and the tool says so.
 pub(crate) fn write_scope(entry: &CatalogueEntry, arguments: &Map<String, Value>, scope: &Scope) -> Result<(), Reason> {
     if entry.spec.only_looks(arguments) {
         return Ok(());
     }
     let written = entry.spec.declaration.paths.iter().filter(|path| path.role == PathRole::Write);
     for given in written.filter_map(|path| argument_at(arguments, path.pointer)?.as_str()) {
-        // A name is no path: where it leads is judged when it is known.
+        // A name is not a path: its target is judged when it is known.
         if is_bare_name(given) {
             continue;
         }
-        // What is no path is for the tool to refuse.
+        // The tool refuses invalid paths.
         let Ok(path) = VaultPath::parse(given) else { continue };
         match scope.may_write(&path) {
             Ok(()) | Err(PathDenied::Ignored) => {}
@@ -137,7 +139,7 @@ pub(crate) fn write_scope(entry: &CatalogueEntry, arguments: &Map<String, Value>
     Ok(())
 }
 
-/// What the arguments have at a JSON pointer of a declaration, none of which escapes anything or leads into an array.
+/// The value of the arguments at a JSON pointer of a declaration; these need no escapes and lead into no array.
 pub(crate) fn argument_at<'v>(arguments: &'v Map<String, Value>, pointer: &str) -> Option<&'v Value> {
     let mut keys = pointer.split('/').skip(1);
     let argument = arguments.get(keys.next()?)?;
@@ -152,7 +154,7 @@ mod tests {
     use crate::testing::TestServer;
 
     #[test]
-    fn what_has_one_reading_is_repaired_and_said() {
+    fn arguments_with_one_reading_are_repaired_and_reported() {
         let server = TestServer::new(&[("a.md", "x\n")]);
         let done = server.done("file_read", json!({ "File": "a.md", "VAULT": "test" }));
         assert_eq!(done["notice"], "Arguments repaired: `VAULT` was read as `vault`; `File` was read as `file`.");

@@ -1,3 +1,5 @@
+//! Stage 9: takes the turn and commits.
+
 use std::sync::atomic::Ordering;
 
 use lapidary_tools::{
@@ -16,10 +18,10 @@ use crate::{
     places::LinkedPlaces,
 };
 
-/// How often a plan is made because another program changed the file meanwhile.
+/// How often a change is planned again because another program changed the file meanwhile.
 const PLANS: usize = 16;
 
-/// Takes the turn, and has the vault make the change as a whole or not at all.
+/// Takes the turn, and commits the change completely or not at all.
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let Some(plan) = execution.plan.take() else { return Err(bug!("a change is made before it is planned")) };
     let ChangePlan { change: PlannedChange { changes, draft, .. }, places, token, redeemed, .. } = plan;
@@ -31,7 +33,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     execution.attempts += 1;
     let turn = take_turn(execution)?;
     if let Some(verified) = redeemed {
-        // The token counts now, and never again.
+        // The token is consumed now.
         let consumed = execution.executor.tokens.consume(&verified, execution.setup().clock.now());
         consumed.map_err(|_| Reason::ProposalExpired).inspect_err(|_| execution.cancel.end_change())?;
     }
@@ -47,12 +49,12 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
         }
         Err(error) if execution.attempts < PLANS && moved_on(&error) => {
             execution.cancel.end_change();
-            // The first plan is made freely. If another caller was faster, the next ones are made in turn.
+            // The first plan is made without the turn. If another caller was faster, the next ones are made in turn.
             execution.turn = Some(turn);
             Ok(StageFlow::Replan)
         }
         Err(error) => {
-            // It may well be on disk, so the log must tell of it.
+            // It may be on disk, so the log must mention it.
             if error.error == StoreError::Unsure {
                 execution.receipt = Receipt::of(&changes);
             }
@@ -65,7 +67,7 @@ fn told(execution: &Execution<'_>, answer: lapidary_tools::ToolAnswer) -> Render
     render_change(answer, execution.receipt.checkpoint.as_deref(), &execution.notices())
 }
 
-/// The right to change the vault, and the point of no return: waiting can be called off, the change cannot.
+/// The right to change the vault, and the point of no return: waiting can be cancelled, the change cannot.
 fn take_turn<'a>(execution: &mut Execution<'a>) -> Result<Turn<'a>, Reason> {
     let (served, cancel) = (execution.concerned_vault(), execution.cancel);
     let turn = match execution.turn.take() {
@@ -74,7 +76,7 @@ fn take_turn<'a>(execution: &mut Execution<'a>) -> Result<Turn<'a>, Reason> {
             TurnError::VaultGone => Reason::Disk { path: None, problem: DiskFault::VaultGone },
             TurnError::NoState => Reason::Disk { path: None, problem: DiskFault::NoState },
             TurnError::Unfinished => Reason::Disk { path: None, problem: DiskFault::Failing },
-            // The wait ended because the time or the patience of the caller did.
+            // The wait ended because the deadline passed or the caller cancelled.
             TurnError::GivenUp => cancel
                 .check()
                 .err()
@@ -107,7 +109,7 @@ fn commit(
     turn.commit_judged(changes, scope, &origin, &|path, place| places.of_path(path) == place)
 }
 
-/// Another program was faster, and nobody insisted on what was there before.
+/// Another program was faster, and the caller did not insist on the previous content.
 fn moved_on(error: &CommitError) -> bool {
     error.guard != ContentGuard::Caller
         && matches!(error.error, StoreError::Changed { .. } | StoreError::Exists | StoreError::Missing)
@@ -119,7 +121,7 @@ fn refusal(spec: &ToolSpec, CommitError { path, error, guard, before }: CommitEr
         _ => None,
     };
     match (guard, before, error, spec.expected_hash) {
-        // The hash held when the plan was made and no longer does.
+        // The hash matched when the plan was made and no longer does.
         (ContentGuard::Caller, Some(before), StoreError::Changed { .. } | StoreError::Missing, Some(argument)) => {
             Reason::Stale { path, argument, expected: before.into(), current }
         }
@@ -136,7 +138,7 @@ mod tests {
     use crate::{CallerStanding, testing::TestServer};
 
     #[test]
-    fn the_answer_tells_what_the_commit_learnt() {
+    fn the_answer_has_the_results_of_the_commit() {
         let server = TestServer::new(&[("f/a.md", "one\n")]);
         let done = server.done("file_delete", json!({ "file": "f/a.md" }));
         assert_eq!((&done["trashed"], &done["trashedTo"]), (&json!(true), &json!(".trash")));
@@ -156,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn what_changes_nothing_is_answered_without_a_checkpoint() {
+    fn a_call_that_changes_nothing_has_no_checkpoint() {
         let server = TestServer::new(&[("a.md", "one\n")]);
         let done = server.done(
             "file_replace",
@@ -168,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn a_hash_that_does_not_hold_is_refused_in_the_words_of_the_tool() {
+    fn a_stale_hash_is_refused_in_the_words_of_the_tool() {
         let server = TestServer::new(&[("a.md", "one\n")]);
         let edit = json!({
             "file": "a.md", "find": "one", "replace": "two", "expected_content_hash": "sha256:000000000000",

@@ -1,3 +1,5 @@
+//! Stage 1: finds the operation.
+
 use lapidary_tools::{CatalogueEntry, NoSuchTool, ProfileView, Reason, clipped};
 
 use crate::{
@@ -22,7 +24,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     Ok(StageFlow::Next)
 }
 
-/// A tool that is named in the arguments of another: if there is none, that is the model's mistake.
+/// A tool that is named in the arguments of another: if it does not exist, that is the model's mistake.
 pub(crate) fn named_tool<'p>(profile: &'p ProfileView, name: &str) -> Result<&'p CatalogueEntry, Reason> {
     profile.catalogue.find(name).map_err(|missing| unknown(name, missing.nearest))
 }
@@ -39,7 +41,7 @@ mod tests {
     use crate::{Outcome, testing::TestServer};
 
     #[test]
-    fn a_name_that_is_none_is_the_clients_mistake_and_the_models_if_it_is_an_argument() {
+    fn an_unknown_tool_is_the_clients_mistake_and_the_models_if_it_is_an_argument() {
         let server = TestServer::new(&[]);
         let outcome = server.call("file_raed", json!({}));
         assert!(matches!(outcome, Outcome::UnknownTool { nearest: Some("file_read") }));

@@ -1,3 +1,5 @@
+//! Stage 7: scope and approval rules, on the actual changes.
+
 use lapidary_tools::{CommitReport, MemoryBudget, PathRefusal, Reason, ToolGroup, ToolSpec, bug, render_dry_run};
 use lapidary_vault::{ChangeSet, ContentGuard, Receipt, Scope, Vault};
 
@@ -9,7 +11,7 @@ use crate::{
     places::LinkedPlaces,
 };
 
-/// May this change happen? Judged on what would really change, never on what a call says of itself. A dry run ends here.
+/// May this change happen? Judged on the actual change, never on the call's own claims. A dry run ends here.
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let Some(mut plan) = execution.plan.take() else { return Err(bug!("a change is judged before it is planned")) };
     let scope = execution.scope.as_deref().ok_or_else(|| bug!("a change is judged before its vault is open"))?;
@@ -17,7 +19,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let vault = &execution.concerned_vault().vault;
     let (decision, places) = judge(changes, &plan.specs, scope, vault, execution.setup(), execution.principal())?;
     execution.decision = if changes.is_empty() { decision } else { decision.max(execution.at_least) };
-    // A person who agreed to this very change has seen what it replaces.
+    // The approver of this very change has seen what it replaces.
     if execution.approved.is_none() {
         check_overwrites(execution, changes).map_err(|reason| as_shown(execution, &plan.specs, reason))?;
     }
@@ -37,7 +39,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     if plan.change.dry_run {
         return show(execution, plan);
     }
-    // Whatever the rules say in this process: a person agreed to that change and to no other.
+    // Regardless of the rules in this process: exactly that change was approved.
     if execution.approved.is_some_and(|approved| approved != places.digest(changes)) {
         return Err(Reason::ChangedMeanwhile);
     }
@@ -49,7 +51,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     Ok(StageFlow::Next)
 }
 
-/// Refuses to replace what nobody vouches for and the caller saw otherwise: another program wrote what would be lost.
+/// Refuses to replace unguarded content that the caller saw differently: another program's text would be lost.
 fn check_overwrites(execution: &Execution<'_>, changes: &ChangeSet) -> Result<(), Reason> {
     let (served, history) = (execution.concerned_vault(), &execution.executor.history);
     for change in changes.changes.iter().filter(|change| change.guard() == ContentGuard::Nobody) {
@@ -71,8 +73,7 @@ pub(crate) fn as_shown(execution: &Execution<'_>, tools: &[&ToolSpec], reason: R
     }
 }
 
-/// What changes nothing, and what is only proposed, shows what stands in notes: that is reading, whatever tool it is
-/// asked of.
+/// A call that changes nothing, or only proposes, shows text of notes: that is reading, whichever tool it uses.
 fn on_showing(execution: &Execution<'_>, tools: &[&ToolSpec]) -> RuleDecision {
     if !execution.profile().has(ToolGroup::Read) {
         return RuleDecision::Deny;
@@ -81,7 +82,7 @@ fn on_showing(execution: &Execution<'_>, tools: &[&ToolSpec]) -> RuleDecision {
     tools.iter().map(|tool| rules.on_showing(tool)).max().unwrap_or(RuleDecision::Allow)
 }
 
-/// What would have been answered, and what would have changed.
+/// The answer that would have been given, and the change that would have been made.
 fn show(execution: &mut Execution<'_>, ChangePlan { change, token, .. }: ChangePlan<'_>) -> Result<StageFlow, Reason> {
     execution.dry_run = true;
     execution.receipt = Receipt::of(&change.changes);
@@ -94,10 +95,10 @@ fn show(execution: &mut Execution<'_>, ChangePlan { change, token, .. }: ChangeP
     Ok(StageFlow::answer(render_dry_run(answer, diff.as_deref(), &execution.notices())))
 }
 
-/// Every file of the change lies in the principal's scope, by its path and by the place where a link leads, and can be
-/// read again afterwards, or the reason why not; then what the rules say of both.
+/// Every file of the change is in the principal's scope, by its path and by the target of a link, and can be read
+/// afterwards, or the reason why not; then the decision of the rules for both.
 ///
-/// `tools` are all that had a part in the change; the strictest word on any of them holds.
+/// `tools` are all tools involved; the strictest decision on any of them wins.
 pub(crate) fn judge(
     changes: &ChangeSet,
     tools: &[&ToolSpec],
@@ -129,7 +130,7 @@ pub(crate) fn judge(
     }
     let decision =
         tools.iter().map(|tool| setup.rules.decide(tool, changes, &places)).max().unwrap_or(RuleDecision::Ask);
-    // Where the owner wants no question before a deletion, a general rule about deletions is none either.
+    // If the owner wants no question before a deletion, a general rule about deletions does not ask either.
     let unasked = |tool: &&ToolSpec| tool.asks_first && !setup.asks_before_deleting;
     let by_effect = |tool: &&ToolSpec| setup.rules.decide_by_effect(tool, changes, &places);
     if decision == RuleDecision::Ask && tools.iter().all(|tool| unasked(tool) && by_effect(tool)) {
@@ -161,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_rules_or_the_profile_deny_is_not_done() {
+    fn changes_denied_by_rules_or_profile_are_not_made() {
         let edit = json!({ "file": "a.md", "find": "one", "replace": "two" });
         let rules = vec![ApprovalRule::effect(Effect::Write, RuleDecision::Deny)];
         let denied = TestSetup { rules, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
@@ -191,14 +192,14 @@ mod tests {
             let Reason::Overtaken { changed, lost, .. } = &reason else { panic!("{reason:?}") };
             assert_eq!((changed.iter().map(String::as_str).collect::<Vec<_>>(), lost.len()), (shown, 0));
             assert_eq!(server.text("a.md"), "two\n");
-            // Whoever never read it overwrites it.
+            // A caller that never read it overwrites it.
             let third = Principal { id: "third".to_owned(), ..server.principal() };
             assert!(!server.call_as(&third, "obsidian_write_note", write("four\n")).rendered().unwrap().is_error);
         }
     }
 
     #[test]
-    fn what_may_not_be_read_is_not_shown_by_a_tool_that_writes() {
+    fn unreadable_text_is_not_shown_by_a_tool_that_writes() {
         let files = &[("a.md", "---\nk: v\n---\none\n")];
         let edit = json!({ "file": "a.md", "find": "one", "replace": "two", "dry_run": true });
         let proposal = json!({ "file": "a.md", "pattern": ".+", "replacement": "x" });

@@ -1,3 +1,5 @@
+//! Stage 5: a view of the vault, narrowed to the principal.
+
 use std::sync::Arc;
 
 use lapidary_tools::{CatalogueEntry, OpenedVaults, Reason, VaultChoice, VaultState, VaultView};
@@ -22,7 +24,7 @@ fn tool_view(execution: &mut Execution<'_>, entry: &CatalogueEntry) -> Result<()
     let scope = execution.executor.scope(served, &execution.principal().grant)?;
     check::write_scope(entry, &execution.arguments, &scope)?;
     let view = execution.executor.view_under(served, Arc::clone(&scope));
-    // The first caller who may read the file hears of a save that came too late.
+    // The first caller that may read the file is told of a late save.
     match view.late_saves() {
         Ok(late_saves) => execution.late_saves.extend(late_saves),
         Err(error) => tracing::warn!("checkpoints cannot be looked up: {error}"),
@@ -32,7 +34,7 @@ fn tool_view(execution: &mut Execution<'_>, entry: &CatalogueEntry) -> Result<()
     Ok(())
 }
 
-/// What is looked at every second and leaves no line in the log leaves no warning either.
+/// Checks that run every second and are not logged cause no warning either.
 fn open(execution: &mut Execution<'_>) -> Result<OpenedVaults, Reason> {
     let (executor, grant, warns) = (execution.executor, &execution.principal().grant, execution.is_recorded());
     let scope = |served: &ServedVault| {
@@ -50,7 +52,7 @@ fn open(execution: &mut Execution<'_>) -> Result<OpenedVaults, Reason> {
                     && warns
                 {
                     let reason = reason.kind().wire_code().id;
-                    tracing::warn!(reason, "the vault `{name}` cannot be looked at");
+                    tracing::warn!(reason, "the vault `{name}` cannot be used");
                 }
                 VaultView { name, view }
             });
@@ -89,9 +91,9 @@ mod tests {
         server.done("file_read", json!({ "file": "Home/b.md" }));
     }
 
-    /// What the answer would tell besides: whether the note, the section, the text or the key is there.
+    /// What the answer would otherwise reveal: whether the note, the section, the text or the key exists.
     #[test]
-    fn the_write_scope_is_judged_by_the_path_before_anything_else_is_said() {
+    fn the_write_scope_is_judged_by_the_path_before_anything_is_revealed() {
         let server = TestSetup::default().serve(&[("README.md", "# One\nx\n")]);
         let policy = Policy { write: Some(vec![PathPrefix::parse("Work").unwrap()]), ..Policy::default() };
         let writer = server.principal_with(Grant { paths: Some(Arc::new(policy)), ..granted(&[]) });
@@ -130,7 +132,7 @@ mod tests {
                 assert!(refused.contains("path_forbidden"), "{tool} in a batch: {refused}");
             }
         }
-        // Whoever only looks is let look.
+        // A call that only reads may read.
         for (tool, arguments) in [
             ("obsidian_manage_tags", json!({ "target": there, "operation": "list" })),
             ("obsidian_manage_frontmatter", json!({ "target": there, "operation": "get", "key": "nokey" })),
@@ -145,7 +147,7 @@ mod tests {
         let served = server.executor.vaults().first();
         let scope = |grant: &Grant| server.executor.scope(served, grant).unwrap();
         let (work, home) = (granted(&["Work"]), granted(&["Home"]));
-        assert!(Arc::ptr_eq(&scope(&work), &scope(&work)), "others keep what they worked out for it");
+        assert!(Arc::ptr_eq(&scope(&work), &scope(&work)), "caches rely on the same scope");
         assert!(Arc::ptr_eq(&scope(&work), &scope(&work.clone())));
         assert!(!Arc::ptr_eq(&scope(&work), &scope(&home)));
         assert!(!Arc::ptr_eq(&scope(&work), &scope(server.executor.grant())));

@@ -1,3 +1,5 @@
+//! Stage 10: limits and repetition, judged on the result.
+
 use lapidary_tools::{ReadPayload, Reason, RenderedReply};
 
 use crate::{
@@ -6,8 +8,8 @@ use crate::{
     execution::{CallConclusion, Execution},
 };
 
-/// What came of the call, once it is known: is the answer too large, or the same again and again? Judged on the outcome,
-/// so that a file which another program changed is never taken for a repetition.
+/// Checks the result: is the answer too large, or the same too often? Judged on the outcome, so that a file which
+/// another program changed is never taken for a repetition.
 pub(crate) fn run(execution: &mut Execution<'_>, ended: Result<CallConclusion, Reason>) -> Outcome {
     let outcome = match ended {
         Ok(CallConclusion::UnknownTool { nearest }) => Outcome::UnknownTool { nearest },
@@ -16,7 +18,7 @@ pub(crate) fn run(execution: &mut Execution<'_>, ended: Result<CallConclusion, R
             None => {
                 let vault = execution.concerned_vault().vault.name();
                 execution.executor.history.saw(&execution.principal().id, vault, &execution.read, execution.time);
-                // What is no tool, some of which nobody asked for, says nothing of how a caller gets on.
+                // Other operations, some of which the client did not request, say nothing about its progress.
                 if let ReadPayload::Tool(_) = payload {
                     execution.executor.history.succeeded(&execution.principal().id);
                 }
@@ -33,18 +35,18 @@ pub(crate) fn run(execution: &mut Execution<'_>, ended: Result<CallConclusion, R
             count_failure(execution, refusal)
         }
     };
-    // Only an answer tells of late saves; with a refusal or a question nobody has heard of them.
+    // Only an answer reports late saves; with a refusal or a question they remain unreported.
     if !matches!(outcome, Outcome::Answered(_)) || execution.cancel.check().is_err() {
         announce_late_saves_again(execution);
     }
     outcome
 }
 
-/// An answer that is too large to send, or that was given too often already.
+/// An answer that is too large to send, or that was already given too often.
 fn over_limit(execution: &Execution<'_>, payload: &ReadPayload) -> Option<Reason> {
     let limit = execution.setup().limits.max_reply_bytes;
     let bytes = payload.limited_bytes() as u64;
-    // What has been changed has to be said.
+    // A change has to be reported.
     if bytes > limit && !execution.has_changed() {
         return Some(Reason::ReplyTooLarge { bytes, limit });
     }
@@ -58,7 +60,7 @@ fn over_limit(execution: &Execution<'_>, payload: &ReadPayload) -> Option<Reason
     }
 }
 
-/// A refusal counts too, unless trying again is just what it asks for.
+/// A refusal counts too, unless it asks the caller to try again.
 fn repeated_refusal(execution: &Execution<'_>, outcome: &Outcome) -> Option<Reason> {
     let Outcome::Refused(Refusal { reason, rendered: Some(rendered) }) = outcome else { return None };
     let is_passing = matches!(
@@ -84,7 +86,7 @@ fn check_repetition(execution: &Execution<'_>, rendered: &RenderedReply) -> Opti
     Some(Reason::Repeated { times: repeated.times, last: iso(repeated.last), similar: repeated.similar })
 }
 
-/// After many refusals in a row, the last one says so.
+/// After many consecutive refusals, the last one says so.
 fn count_failure(execution: &Execution<'_>, mut outcome: Outcome) -> Outcome {
     let (setup, principal) = (execution.setup(), execution.principal());
     let limits = &setup.limits.repetition;
@@ -94,7 +96,7 @@ fn count_failure(execution: &Execution<'_>, mut outcome: Outcome) -> Outcome {
     {
         let failures = execution.executor.history.failed(&principal.id, execution.time);
         if limits.max_failures > 0 && failures >= limits.max_failures {
-            let notice = format!("{failures} calls in a row have failed. Stop trying, and ask the person what to do.");
+            let notice = format!("{failures} calls in a row have failed. Stop trying, and ask the user what to do.");
             refusal.rendered.iter_mut().for_each(|rendered| rendered.add_notice(&notice));
         }
     }
@@ -128,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn the_same_answer_to_the_same_call_is_refused_in_the_end_and_a_change_begins_anew() {
+    fn a_repeated_answer_is_refused_in_the_end_and_a_change_resets_the_count() {
         let server = TestSetup { notices_repetition: true, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
         let read = json!({ "file": "a.md" });
         for _ in 0..3 {
@@ -140,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn many_failures_in_a_row_are_said() {
+    fn many_consecutive_failures_are_reported() {
         let server = TestSetup { notices_repetition: true, ..TestSetup::default() }.serve(&[]);
         let fail = |number: usize| {
             let outcome = server.call("file_read", json!({ "file": format!("{number}.md") }));
@@ -148,6 +150,6 @@ mod tests {
         };
         assert_eq!((0..3).map(fail).collect::<Vec<_>>(), [false, false, false]);
         assert!(server.read(CheckSubscriptions { subscriptions: Vec::new() }).is_ok());
-        assert!(fail(3), "what the server looks at by itself is no success of the caller");
+        assert!(fail(3), "the server's own checks are not a success of the caller");
     }
 }

@@ -1,3 +1,5 @@
+//! Stage 6: runs the operation, which answers or plans a change.
+
 use std::cell::{Cell, LazyCell};
 
 use jiff::Zoned;
@@ -21,7 +23,7 @@ use crate::{
     repetition::FilesRead,
 };
 
-/// The operation itself, as a pure function: an answer, or what it would change.
+/// The operation itself, as a pure function: an answer, or the change it would make.
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     match execution.found()? {
         FoundOperation::Tool(entry) => plan_tool(execution, entry),
@@ -75,8 +77,8 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Re
     Ok(StageFlow::Next)
 }
 
-/// What an answer of so many bytes may have shown. A search reads many files and shows little of them, which is not
-/// worth their hashes.
+/// What an answer of this many bytes may have shown. A search reads many files and shows little of them, which is not
+/// worth hashing them.
 fn files_read(view: Option<&View>, answer: usize) -> FilesRead {
     let files = view.map(View::files_read).unwrap_or_default();
     let whole = files.iter().map(|(_, file)| file.content.len()).sum::<usize>() <= answer;
@@ -86,7 +88,7 @@ fn files_read(view: Option<&View>, answer: usize) -> FilesRead {
     FilesRead { hashes: files.into_iter().map(|(path, file)| (path, file.hash())).collect(), whole }
 }
 
-/// Starts again with the tool that was named, under its own rules. The log tells of that one.
+/// Starts over with the named tool, under its own rules. The log records that one.
 fn relay(execution: &mut Execution<'_>, outer: &CatalogueEntry, call: RelayedCall) -> Result<StageFlow, Reason> {
     let RelayedCall { tool, arguments } = call;
     let inner = super::find::named_tool(execution.profile(), &tool)?;
@@ -106,7 +108,7 @@ fn relay(execution: &mut Execution<'_>, outer: &CatalogueEntry, call: RelayedCal
     Ok(StageFlow::Restart)
 }
 
-/// Gives out a token for what the plan proposes, or looks at the one that it came with.
+/// Issues a token for what the plan proposes, or checks the one that it came with.
 fn with_proposal<'a>(
     execution: &Execution<'a>,
     entry: &'a CatalogueEntry,
@@ -122,7 +124,7 @@ fn with_proposal<'a>(
             let subject = QuestionSubject::of(&execution.principal().id, proposal);
             plan.token = Some(tokens.issue(&subject, now, PROPOSAL_OPEN)?);
         }
-        // The token is good for another process, and what it stands for has been agreed to since.
+        // The token was issued by another process, and its change has been approved since.
         Some(ProposalStep::Redeem { .. }) if execution.approved.is_some() => {}
         Some(ProposalStep::Redeem { token, proposal }) => {
             let subject = QuestionSubject::of(&execution.principal().id, proposal);
@@ -137,7 +139,7 @@ fn with_proposal<'a>(
     Ok(plan)
 }
 
-/// Tells the time of this moment, whenever it is asked.
+/// Gives the current time on demand.
 fn wall_clock(execution: &Execution<'_>) -> impl Fn() -> Zoned + use<> {
     let now = execution.setup().clock.now();
     move || on_the_wall(now)
@@ -171,7 +173,7 @@ fn context<'c>(
 fn log_lines(execution: &Execution<'_>, most: usize) -> Result<Vec<String>, Reason> {
     match execution.concerned_vault().log.tail(most) {
         Ok((mut lines, _)) => {
-            // What others did without naming a file, who has folders of their own need not know.
+            // A caller with its own folders need not know of calls of others that name no file.
             if execution.principal().grant.paths.is_some() {
                 lines.retain(|line| is_about(line, execution.name()));
             }
@@ -184,14 +186,14 @@ fn log_lines(execution: &Execution<'_>, most: usize) -> Result<Vec<String>, Reas
     }
 }
 
-/// Whether a line of the log names a file, by which it is narrowed, or is about calls of this principal.
+/// Whether a line of the log names a file, by which it is filtered, or belongs to this principal.
 fn is_about(line: &str, name: &str) -> bool {
     let line: Value = serde_json::from_str(line).unwrap_or_default();
     let client = line["client_id"].as_str().and_then(|client| client.strip_prefix(name));
     line.get("file").is_some() || client.is_some_and(|session| session.is_empty() || session.starts_with(':'))
 }
 
-/// The playbooks of all vaults as far as the principal may see them.
+/// The playbooks of all vaults that the principal may see.
 fn playbooks(execution: &Execution<'_>, names: &[String]) -> Vec<ListedPrompt> {
     let (setup, profile, grant) = (execution.setup(), execution.profile(), &execution.principal().grant);
     let may_look = profile.has(ToolGroup::Read) || profile.has(ToolGroup::Vault);
@@ -205,7 +207,7 @@ fn playbooks(execution: &Execution<'_>, names: &[String]) -> Vec<ListedPrompt> {
     let mut playbooks = Vec::new();
     for served in setup.vaults.granted(grant) {
         let found = execution.executor.view(served, grant).and_then(|view| prompts(&context, &view));
-        // A vault that cannot be looked at has none, and the others have theirs.
+        // A vault that cannot be read has none; the others are still listed.
         playbooks.extend(found.into_iter().flatten().filter(|prompt| prompt.is_skill));
     }
     playbooks
@@ -244,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_tool_needs_is_handed_to_it() {
+    fn a_tool_gets_its_inputs() {
         let server = TestServer::new(&[("a.md", "x\n")]);
         server.done("file_read", json!({ "file": "a.md" }));
         let log = server.done("operation_log", json!({}));

@@ -1,8 +1,10 @@
+//! Stage 11: writes the log line.
+
 use lapidary_vault::VaultNews;
 
 use crate::{Outcome, execution::Execution};
 
-/// One line in the log of the vault, for refusals too, and what happened to the vault without a call.
+/// One line in the log of the vault, for refusals too, and events in the vault without a call.
 pub(crate) fn run(execution: &Execution<'_>, outcome: &Outcome) {
     if !execution.is_recorded() {
         return;
@@ -15,19 +17,19 @@ pub(crate) fn run(execution: &Execution<'_>, outcome: &Outcome) {
     }
 }
 
-/// What happened without a call, for the owner. Paths are in the log of calls alone.
+/// Events without a call, for the owner. Only the log of calls has paths.
 fn in_words(news: &VaultNews) -> String {
     match news {
         VaultNews::Completed { checkpoint } => {
             format!("a server was killed right after a change; it was complete (checkpoint {checkpoint})")
         }
         VaultNews::Undone { left } if left.is_empty() => {
-            "a change that was not finished has been taken back; all files are as before".to_owned()
+            "an unfinished change was rolled back; all files are as before".to_owned()
         }
         VaultNews::Undone { left } => {
             let files = left.len();
             format!(
-                "an unfinished change has been taken back, but for {files} files changed since; `lapidary audit` names them"
+                "an unfinished change was rolled back, except for {files} files changed since; `lapidary audit` names them"
             )
         }
         VaultNews::LateSave { checkpoint, .. } => {
@@ -81,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_server_looks_at_by_itself_leaves_none() {
+    fn the_servers_own_checks_leave_no_line() {
         let server = TestServer::new(&[("a.md", "one\n")]);
         assert!(server.read(WatchPrompts { seen: PromptsSeen::default() }).is_ok());
         assert!(server.read(CheckSubscriptions { subscriptions: Vec::new() }).is_ok());

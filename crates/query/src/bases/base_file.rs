@@ -16,7 +16,7 @@ use crate::{Object, QuerySyntaxError, Value, nearest};
 /// Filters in filters. The reader of YAML bounds it too.
 const MAX_FILTER_DEPTH: usize = 32;
 
-/// A base that has been read. Expressions that cannot be read are no reason to refuse it: the app shows the rest.
+/// A base that has been read. Invalid expressions do not make it fail: the app shows the rest.
 #[derive(Debug)]
 pub struct BaseFile {
     pub(super) names: FormulaNames,

@@ -4,11 +4,10 @@ use super::{
     base_value::BaseValue,
     evaluation::Evaluation,
     fault::BaseFault,
-    file_methods::is_in_folder,
     formula::{AccessStep, BinaryOperator, FormulaNode, RootName},
     known_name::{FileField, KnownFunction},
 };
-use crate::{DroppedRows, QueryHalt, RowSelection};
+use crate::{DroppedRows, QueryHalt, RowNumber, RowSelection};
 
 #[derive(Debug)]
 pub(super) enum BaseFilter {
@@ -95,10 +94,10 @@ impl BaseFilter {
     }
 
     /// What the indexes can answer of it: every row that passes is in one selection of each group.
-    pub(super) fn selections<'f>(&'f self, found: &mut Vec<IndexedFilter<'f>>) {
+    pub(super) fn selections<'f>(&'f self, this: Option<RowNumber>, found: &mut Vec<IndexedFilter<'f>>) {
         match self {
-            Self::Expression(FilterExpression { node: Some(node), text }) => spine(node, text, found),
-            Self::All(filters) => filters.iter().for_each(|filter| filter.selections(found)),
+            Self::Expression(FilterExpression { node: Some(node), text }) => spine(node, text, this, found),
+            Self::All(filters) => filters.iter().for_each(|filter| filter.selections(this, found)),
             _ => {}
         }
     }
@@ -120,22 +119,28 @@ pub(super) struct IndexedFilter<'f> {
 }
 
 /// The parts of an expression that all must be true.
-fn spine<'f>(node: &'f FormulaNode, text: &'f str, found: &mut Vec<IndexedFilter<'f>>) {
+fn spine<'f>(node: &'f FormulaNode, text: &'f str, this: Option<RowNumber>, found: &mut Vec<IndexedFilter<'f>>) {
     match node {
-        FormulaNode::All(nodes) => nodes.iter().for_each(|node| spine(node, text, found)),
+        FormulaNode::All(nodes) => nodes.iter().for_each(|node| spine(node, text, this, found)),
         FormulaNode::Access { base, steps } => {
             let (FormulaNode::Root(RootName::File), [AccessStep::Method(call)]) = (&**base, &steps[..]) else { return };
             let literal = |node: &'f FormulaNode| match node {
                 FormulaNode::Literal(BaseValue::Text(text)) if !text.is_empty() => Some(&**text),
                 _ => None,
             };
+            // Where a text leads depends on the row; `this` is the same file for all.
+            if let (Some(KnownFunction::HasLink), [argument], Some(this)) = (call.function, &call.arguments[..], this)
+                && is_this(argument)
+            {
+                found.push(IndexedFilter { text, any: vec![RowSelection::LinksTo(this)] });
+                return;
+            }
             let literals: Option<Vec<&str>> = call.arguments.iter().map(literal).collect();
             let Some(literals) = literals.filter(|literals| !literals.is_empty()) else { return };
             let any = match call.function {
                 Some(KnownFunction::HasTag) => literals.into_iter().map(RowSelection::Tag).collect(),
                 Some(KnownFunction::InFolder) if literals.len() == 1 => {
                     let folder = literals[0].trim_matches('/');
-                    debug_assert!(is_in_folder("a/b", ""), "every file is in the top folder");
                     vec![RowSelection::Folder(folder)]
                 }
                 _ => return,
@@ -157,5 +162,17 @@ fn spine<'f>(node: &'f FormulaNode, text: &'f str, found: &mut Vec<IndexedFilter
             found.push(IndexedFilter { text, any: vec![selection] });
         }
         _ => {}
+    }
+}
+
+/// `this` or `this.file`
+fn is_this(node: &FormulaNode) -> bool {
+    match node {
+        FormulaNode::Root(RootName::This) => true,
+        FormulaNode::Access { base, steps } => {
+            let is_file = |name: &str| name.eq_ignore_ascii_case("file");
+            matches!((&**base, &steps[..]), (FormulaNode::Root(RootName::This), [AccessStep::Field(name)]) if is_file(name))
+        }
+        _ => false,
     }
 }

@@ -162,9 +162,10 @@ impl<'r> ViewRun<'r> {
             rows: rows.len(),
             index: vault.served_by(&RowSelection::Files),
         });
+        let this = self.scope.this.as_ref().and_then(|this| this.number);
         let mut indexed = Vec::new();
         for filter in [&self.base.filters, &self.view.filters].into_iter().flatten() {
-            filter.selections(&mut indexed);
+            filter.selections(this, &mut indexed);
         }
         for IndexedFilter { text, any } in indexed {
             let served: Option<Vec<&str>> = any.iter().map(|selection| vault.served_by(selection)).collect();

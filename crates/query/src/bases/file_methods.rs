@@ -122,7 +122,7 @@ impl<'e> Evaluation<'e> {
 }
 
 /// Whether a file is in a folder or below it. Every file is in the folder without a name.
-pub(super) fn is_in_folder(path: &str, folder: &str) -> bool {
+fn is_in_folder(path: &str, folder: &str) -> bool {
     let folder = folder.trim_matches('/');
     folder.is_empty() || path.strip_prefix(folder).is_some_and(|rest| rest.starts_with('/'))
 }

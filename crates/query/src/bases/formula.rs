@@ -90,7 +90,7 @@ pub(super) enum BinaryOperator {
     Remainder,
 }
 
-/// The properties and formulas that the expressions of a base name, each with a place of its own, so that a row answers
+/// The properties and formulas that the expressions of a base name, each with its own place, so that a row answers
 /// for each once.
 #[derive(Debug, Default)]
 pub(super) struct FormulaNames {

@@ -429,7 +429,7 @@ fn unicode_escape(text: &str) -> Option<(char, usize)> {
     match (char::from_u32(u32::from(first)), pair) {
         (Some(c), _) => Some((c, 6)),
         (None, Some(c)) => Some((c, 12)),
-        // Half of a pair is no character; JavaScript would keep it, and shows it like this.
+        // Half of a pair is not a character; JavaScript would keep it, and shows it like this.
         (None, None) => Some((char::REPLACEMENT_CHARACTER, 6)),
     }
 }

@@ -156,7 +156,7 @@ impl<'v> Cell<'v> {
         match self {
             Self::Null => false,
             Self::Boolean(value) => *value,
-            // Something that is no number is not zero.
+            // A non-number is not zero.
             Self::Number(number) => *number != 0.0,
             Self::Text(text) => !text.is_empty(),
             Self::Date(date) => date.milliseconds() != 0.0,

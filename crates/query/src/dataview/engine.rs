@@ -21,7 +21,7 @@ use super::{
 const STEPS_AT_ONCE: u32 = 64;
 /// Deeper calls of lambdas are refused. Only a lambda that is handed to itself gets so far.
 const MAX_CALLS: usize = 48;
-/// So many patterns are kept compiled.
+/// This many compiled patterns are kept.
 const MOST_PATTERNS: usize = 256;
 
 /// Why an expression has no value.

@@ -61,12 +61,12 @@ pub(super) fn item_outlinks(page: &PageData<'_>, item: &PageItem) -> Vec<LinkVal
 }
 
 impl PageData<'_> {
-    /// The heading that an item stands under, or the file.
+    /// The heading above an item, or the file.
     pub(super) fn section_link(&self, item: &PageItem) -> LinkValue {
         LinkValue { subpath: self.heading_above(item.line), ..file_link(self.path()) }
     }
 
-    /// The block that an item is, or where it stands.
+    /// The block of an item, or its place.
     pub(super) fn item_link(&self, item: &PageItem) -> LinkValue {
         match self.block_id(item) {
             Some(id) => LinkValue { subpath: Some(format!("^{id}")), ..file_link(self.path()) },

@@ -54,7 +54,7 @@ impl<'s> DqlWriter<'s> {
         format_luxon(date, if midnight { &self.settings.date_format } else { &self.settings.date_time_format })
     }
 
-    /// The value of an inline query, as it stands in the text of a note: dates are those of the reader.
+    /// The value of an inline query, as written in the text of a note: dates are those of the reader.
     pub fn inline_text(&self, value: &Value) -> String {
         match value {
             Value::Date(date) => match LuxonDate::of(date, &self.zone) {

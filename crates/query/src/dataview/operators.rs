@@ -4,6 +4,8 @@ use std::{cmp::Ordering, rc::Rc};
 
 use indexmap::IndexMap;
 
+use crate::{DurationUnit, DurationValue};
+
 use super::{
     cell::Cell,
     compare::{CellOrder, object_entries},
@@ -35,9 +37,7 @@ pub(super) fn operate<'v>(
         FieldOperator::Multiply => multiply(engine, left, right),
         FieldOperator::Divide => match (left, right) {
             (Cell::Number(left), Cell::Number(right)) => Ok(Cell::Number(left / right)),
-            (Cell::Duration(left), Cell::Number(right)) => {
-                Ok(Cell::duration(left.map(|amount| amount / right).normalised()))
-            }
+            (Cell::Duration(left), Cell::Number(right)) => scaled(left, |amount| amount / right),
             (Cell::Null, Cell::Null) => Ok(Cell::Null),
             _ => refused(operator, left, right),
         },
@@ -104,11 +104,20 @@ fn multiply<'v>(engine: &QueryEngine<'v>, left: &Cell<'v>, right: &Cell<'v>) -> 
             repeated(engine, text, *times)
         }
         (Cell::Duration(duration), Cell::Number(number)) | (Cell::Number(number), Cell::Duration(duration)) => {
-            Ok(Cell::duration(duration.map(|amount| amount * number).normalised()))
+            scaled(duration, |amount| amount * number)
         }
         (Cell::Null, Cell::Null) => Ok(Cell::Null),
         _ => refused(FieldOperator::Multiply, left, right),
     }
+}
+
+/// Every amount of a length of time changed. Luxon refuses what is no number.
+fn scaled<'v>(duration: &DurationValue, change: impl Fn(f64) -> f64) -> FieldResult<'v> {
+    let scaled = duration.map(|amount| if amount == 0.0 { 0.0 } else { change(amount) });
+    if DurationUnit::ALL.into_iter().any(|unit| scaled.part(unit).is_nan()) {
+        return FieldError::row("Invalid unit value NaN");
+    }
+    Ok(Cell::duration(scaled.normalised()))
 }
 
 fn repeated<'v>(engine: &QueryEngine<'v>, text: &str, times: f64) -> FieldResult<'v> {

@@ -398,12 +398,14 @@ fn item_value<'v>(engine: &QueryEngine<'v>, page: &Rc<PageData<'v>>, at: usize, 
     if ITEM_KEYS.contains(&name) {
         return Some(item_part(page, at, item, name));
     }
-    match name {
-        "parent" => {
-            return item.parent.and_then(|parent| page.items().get(parent)).map(|parent| number(parent.line - 1));
-        }
-        "blockId" => return page.block_id(item).map(Cell::text),
-        _ => {}
+    // A field of such a name answers only where there is nothing else to say.
+    let known = match name {
+        "parent" => item.parent.and_then(|parent| page.items().get(parent)).map(|parent| number(parent.line - 1)),
+        "blockId" => page.block_id(item).map(Cell::text),
+        _ => None,
+    };
+    if known.is_some() {
+        return known;
     }
     if item.status.is_some() {
         if TASK_KEYS.contains(&name) {

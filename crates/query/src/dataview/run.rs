@@ -25,7 +25,7 @@ use super::{
     text::cell_value,
 };
 
-/// After so many rows the listener hears of it.
+/// After this many rows the listener is told.
 const ROWS_BETWEEN_REPORTS: usize = 1024;
 
 /// A row on its way through the clauses.

@@ -100,8 +100,8 @@ impl<'v> SourceReader<'_, 'v> {
         let folder = self.engine.context.origin.and_then(|origin| origin.rsplit_once('/')).map(|(folder, _)| folder);
         let beside = folder.filter(|_| absolute.is_none()).map(|folder| format!("{folder}/{path}"));
         let places = beside.into_iter().chain([absolute.unwrap_or(path).to_owned()]);
-        let found = places.into_iter().find_map(|place| vault.text(&place));
-        let Some(text) = found else {
+        let found = places.into_iter().find_map(|place| Some((vault.text(&place)?, place)));
+        let Some((text, place)) = found else {
             return Err(QueryHalt::Failed(format!("Failed to load data from path '{path}'.")));
         };
         self.engine.context.hold(text.len())?;
@@ -113,11 +113,14 @@ impl<'v> SourceReader<'_, 'v> {
                 for (name, value) in row {
                     let value = plain_cell(self.engine, &dataview_property(&value));
                     entries.insert(name.as_str().into(), value.clone());
-                    entries.entry(canonical_name(&name).into()).or_insert(value);
+                    let canonical = canonical_name(&name);
+                    if !canonical.is_empty() {
+                        entries.entry(canonical.into()).or_insert(value);
+                    }
                 }
                 let Cell::Object(object) = Cell::object(entries) else { unreachable!("an object was made") };
                 let data = Rc::new(RecordData::new(RecordBase::Object(object)));
-                QueryRow { id: Cell::text(format!("{path}#{at}")), data }
+                QueryRow { id: Cell::text(format!("{place}#{at}")), data }
             })
             .collect();
         self.steps.push(QueryStep { name: format!("FROM csv(\"{path}\")"), rows: tables.len(), index: None });

@@ -2,7 +2,7 @@
 
 use indexmap::IndexMap;
 
-use crate::{LuxonDate, Object, Value, format_luxon, js_number::number_text};
+use crate::{DurationUnit, LuxonDate, Object, Value, format_luxon, js_number::number_text};
 
 use super::{
     cell::{Cell, ExternalLink, number_value},
@@ -28,7 +28,14 @@ fn write_text<'v>(engine: &QueryEngine<'v>, cell: &Cell<'v>, nested: bool, out: 
         Cell::Number(number) => *out += &number_text(*number),
         Cell::Text(text) => *out += text,
         Cell::Date(date) => *out += &date_text(engine, date),
-        Cell::Duration(duration) => *out += &duration.normalised().human_text(),
+        Cell::Duration(duration) => {
+            let normalised = duration.normalised();
+            // Luxon refuses to write what is no number.
+            if DurationUnit::ALL.into_iter().any(|unit| normalised.part(unit).is_nan()) {
+                return FieldError::row("Invalid unit value NaN");
+            }
+            *out += &normalised.human_text();
+        }
         Cell::Link(link) => *out += &link_text(link),
         Cell::Function(_) => *out += "<function>",
         Cell::Widget(link) => *out += &widget_text(link),

@@ -4,7 +4,7 @@ use std::{borrow::Cow, cmp::Ordering};
 
 use crate::{Number, Value};
 
-/// As JsonLogic has it: an empty list is nothing.
+/// As in JsonLogic: an empty list is false.
 pub fn is_truthy(value: &Value) -> bool {
     match value {
         Value::Null => false,
@@ -16,7 +16,7 @@ pub fn is_truthy(value: &Value) -> bool {
     }
 }
 
-/// A number as JSON has it: whole ones without a point, and nothing where there is none.
+/// A number as in JSON: whole ones without a point, and null if there is none.
 pub(super) fn number(value: f64) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     #[expect(clippy::cast_possible_truncation, reason = "checked to be a whole number that fits")]
@@ -52,7 +52,7 @@ pub(crate) fn text_to_number(text: &str) -> f64 {
         "" => 0.0,
         "Infinity" | "+Infinity" => f64::INFINITY,
         "-Infinity" => f64::NEG_INFINITY,
-        // Rust knows more words for numbers than JavaScript does.
+        // Rust accepts more words for numbers than JavaScript does.
         _ if text.bytes().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(&byte)) => {
             text.parse().unwrap_or(f64::NAN)
         }
@@ -60,7 +60,7 @@ pub(crate) fn text_to_number(text: &str) -> f64 {
     }
 }
 
-/// `parseFloat(value)`: as much of its text as is a number.
+/// `parseFloat(value)`: the numeric prefix of its text.
 pub(super) fn parse_float(value: &Value) -> f64 {
     if let Value::Number(number) = value {
         return number.as_f64();
@@ -86,7 +86,7 @@ pub(super) fn parse_float(value: &Value) -> f64 {
     text[..end].parse().unwrap_or(f64::NAN)
 }
 
-/// `String(value)`. JsonLogic has no dates, durations and links: they are the texts that say the same.
+/// `String(value)`. JsonLogic has no dates, durations and links: they are texts here.
 pub(super) fn to_text(value: &Value) -> Cow<'_, str> {
     match value {
         Value::Null => Cow::Borrowed("null"),
@@ -124,7 +124,7 @@ pub(super) fn joined(items: &[Value], separator: &str) -> String {
     text
 }
 
-/// `a === b`. Lists and objects are equal to themselves only.
+/// `a === b`. Lists and objects are only equal to themselves.
 pub(super) fn strictly_equal(a: &Value, b: &Value) -> bool {
     match (a, b) {
         (Value::Number(a), Value::Number(b)) => a.as_f64() == b.as_f64(),
@@ -153,7 +153,7 @@ pub(super) fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     to_number(a).partial_cmp(&to_number(b))
 }
 
-/// Whether JavaScript compares it as a text with another such value.
+/// Whether JavaScript compares it as text with another such value.
 fn is_textual(value: &Value) -> bool {
     !matches!(value, Value::Null | Value::Boolean(_) | Value::Number(_))
 }

@@ -1,3 +1,5 @@
+//! Evaluates rules within a budget.
+
 use std::{borrow::Cow, cmp::Ordering};
 
 use super::{
@@ -7,7 +9,7 @@ use super::{
 };
 use crate::{Object, ReplaceError, Value};
 
-/// What one rule may do with one note: operations, and values or bytes that it makes.
+/// The budget of one rule for one note: operations, and values or bytes that it creates.
 const MAX_STEPS: usize = 1_000_000;
 /// A pattern that is not in the rule has to be compiled, which takes as long as a thousand simple steps.
 const COMPILING: usize = 1_000;
@@ -30,7 +32,7 @@ impl<'l> LogicEvaluation<'l> {
         if self.steps > MAX_STEPS { Err(LogicHalt::TooMuch) } else { Ok(()) }
     }
 
-    /// A value that outlives what it was taken from.
+    /// A value that outlives its source.
     fn kept(&mut self, value: Cow<'_, Value>) -> Result<Value, LogicHalt> {
         if let Cow::Borrowed(value) = &value {
             self.spend(weight(value))?;
@@ -65,7 +67,7 @@ impl<'l> LogicEvaluation<'l> {
         }
     }
 
-    /// Those that do not look at all of their arguments, or not with this data.
+    /// Operators that do not evaluate all of their arguments, or not with this data.
     fn operation<'v>(&mut self, operator: &str, given: &'v [Value], data: &'v Value) -> LogicResult<'v>
     where
         'l: 'v,
@@ -135,7 +137,7 @@ impl<'l> LogicEvaluation<'l> {
             }
         }
         Ok(Cow::Owned(match operator {
-            // All of nothing is false.
+            // `all` of an empty list is false.
             "all" => Value::Boolean(!items.is_empty()),
             "none" => Value::Boolean(true),
             "some" => Value::Boolean(false),
@@ -162,7 +164,7 @@ impl<'l> LogicEvaluation<'l> {
         Ok(Cow::Owned(accumulator))
     }
 
-    /// The value of a rule over data that is gone afterwards.
+    /// The value of a rule over temporary data.
     fn apply_within(&mut self, rule: &Value, data: &Value) -> Result<Value, LogicHalt> {
         let mut inner = LogicEvaluation { logic: self.logic, steps: self.steps };
         let value = inner.apply(rule, data)?;
@@ -225,13 +227,13 @@ impl<'l> LogicEvaluation<'l> {
                 let wanted = vec![Cow::Borrowed(b)];
                 let missing = self.missing(&wanted, data);
                 let (all, gone) = (b.items().len(), missing.items().len());
-                #[expect(clippy::cast_precision_loss, reason = "nobody asks for so many keys")]
+                #[expect(clippy::cast_precision_loss, reason = "no caller requests that many keys")]
                 let enough = (all - gone.min(all)) as f64 >= to_number(a);
                 if enough { Value::List(Vec::new()) } else { missing }
             }
             "glob" => Value::Boolean(self.matches(LogicOperator::Glob, a, b)?),
             REGEXP => Value::Boolean(self.matches(LogicOperator::Regexp, a, b)?),
-            // All others have been refused when the rule was read.
+            // All others were refused when the rule was parsed.
             _ => Value::Null,
         };
         self.made(result)
@@ -259,7 +261,7 @@ impl<'l> LogicEvaluation<'l> {
         found
     }
 
-    /// The names of those that are not in the data, or are empty there.
+    /// The names that are missing in the data, or empty there.
     fn missing(&self, values: &[Cow<'_, Value>], data: &Value) -> Value {
         let names: Vec<Value> = match values.first().map(|first| &**first) {
             Some(Value::List(names)) => names.clone(),
@@ -325,7 +327,7 @@ fn inside<'v>(value: &'v Value, step: &str) -> Option<&'v Value> {
 
 fn extreme(values: &[Cow<'_, Value>], choose: fn(f64, f64) -> f64) -> f64 {
     let numbers = values.iter().map(|value| to_number(value));
-    // What is no number makes none of the whole.
+    // A non-number makes the whole not a number.
     numbers.reduce(|a, b| if a.is_nan() || b.is_nan() { f64::NAN } else { choose(a, b) }).unwrap_or(f64::NAN)
 }
 
@@ -348,7 +350,7 @@ fn merge(values: &[Cow<'_, Value>]) -> Value {
     Value::List(merged)
 }
 
-/// A part of a text in characters. A negative start counts from its end, a negative length leaves out so many there.
+/// Part of a text in characters. A negative start counts from its end, a negative length leaves out that many there.
 fn substr(text: &str, start: Option<f64>, length: Option<f64>) -> String {
     let characters: Vec<char> = text.chars().collect();
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cut to the length of the text")]
@@ -366,7 +368,7 @@ fn substr(text: &str, start: Option<f64>, length: Option<f64>) -> String {
     rest[..kept.min(rest.len())].iter().collect()
 }
 
-/// How much work a value was to make: one for every value in it, and some for long texts.
+/// The cost of a value: one for every value in it, and some for long texts.
 fn weight(value: &Value) -> usize {
     const LETTERS_PER_STEP: usize = 16;
     match value {

@@ -1,15 +1,17 @@
+//! Which data a rule may read.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::Value;
 
-/// Which parts of the data a rule looks at, as far as the rule itself says.
+/// Which parts of the data a rule reads, as far as the rule itself shows.
 #[derive(Debug, Default)]
 pub(super) struct RuleReads {
     everything: bool,
     fields: BTreeMap<String, FieldParts>,
 }
 
-/// What a rule looks at within a field.
+/// What a rule reads within a field.
 #[derive(Debug)]
 enum FieldParts {
     Whole,
@@ -29,7 +31,7 @@ impl RuleReads {
             })
     }
 
-    /// Whatever a name is made of may be any name.
+    /// A computed name may be any name.
     pub(super) fn add(&mut self, names: &[Value]) {
         if names.is_empty() {
             self.everything = true;

@@ -1,9 +1,9 @@
-//! What a note looks like to a rule.
+//! A note as seen by a rule.
 
 use super::Logic;
 use crate::{Number, Object, Row, RowLink, Value};
 
-/// As much of a row as the rule looks at.
+/// As much of a row as the rule reads.
 pub(super) fn data(logic: &Logic, row: &dyn Row) -> Value {
     let mut data = Object::new();
     let mut put = |name: &str, value: &dyn Fn() -> Value| {
@@ -37,7 +37,7 @@ fn resolved_links(row: &dyn Row) -> Value {
     distinct(links.iter().filter(|link| !link.target.is_empty()).filter_map(|link| row.resolve(link.target)))
 }
 
-/// The targets of the links that lead nowhere, each once, in order.
+/// The targets of unresolved links, each once, in order.
 fn unresolved_links(row: &dyn Row) -> Value {
     let links = row.links();
     let nowhere = |link: &&RowLink<'_>| !link.target.is_empty() && row.resolve(link.target).is_none();
@@ -49,7 +49,7 @@ fn distinct<'r>(texts: impl Iterator<Item = &'r str>) -> Value {
     texts.filter(|text| seen.insert(*text)).map(Value::from).collect()
 }
 
-/// JSON has no infinity; the words of YAML say what is meant.
+/// JSON has no infinity; YAML's words for it are used.
 fn plain(value: Value) -> Value {
     match value {
         Value::Number(Number::Float(number)) if !number.is_finite() => Value::Text(number.to_string()),

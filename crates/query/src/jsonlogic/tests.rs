@@ -1,3 +1,5 @@
+//! Tests of rules, with the public JsonLogic cases.
+
 use serde_json::{Value as Json, json};
 
 use super::*;
@@ -18,7 +20,7 @@ fn the_public_cases_pass() {
     }
 }
 
-/// Each was asked of json-logic-js 2.0.5.
+/// Checked against json-logic-js 2.0.5.
 #[test]
 fn values_are_seen_as_in_javascript() {
     for (rule, expected) in [
@@ -83,7 +85,7 @@ fn patterns_come_first() {
 }
 
 #[test]
-fn what_is_no_rule_is_said_before_it_is_tried() {
+fn an_invalid_rule_is_refused_before_it_runs() {
     for (rule, part) in [
         (json!({ "equals": [1, 1] }), "no operator `equals`"),
         (json!({ "tags": "x", "status": "y" }), "an object with 2 entries is none"),
@@ -100,7 +102,7 @@ fn what_is_no_rule_is_said_before_it_is_tried() {
 }
 
 #[test]
-fn no_rule_runs_on_or_grows_without_end() {
+fn no_rule_runs_or_grows_without_end() {
     let doubling =
         json!({ "reduce": [vec![1; 100], { "cat": [{ "var": "accumulator" }, { "var": "accumulator" }] }, "x"] });
     let nesting = json!({ "reduce": [vec![1; 100], [{ "var": "accumulator" }, { "var": "accumulator" }], []] });
@@ -131,7 +133,7 @@ fn a_rule_says_what_it_reads() {
 }
 
 #[test]
-fn a_rule_sees_of_a_note_what_it_asks_for() {
+fn a_rule_sees_the_requested_parts_of_a_note() {
     let row = PlainRow {
         path: "a/Plan.md".to_owned(),
         text: "slate".to_owned(),
@@ -164,7 +166,7 @@ fn a_rule_sees_of_a_note_what_it_asks_for() {
 }
 
 #[test]
-fn words_stand_for_what_json_cannot_say() {
+fn words_represent_values_that_json_cannot_express() {
     let mut row = PlainRow::default();
     row.properties.insert("far".to_owned(), Value::Number(crate::Number::Float(f64::NEG_INFINITY)));
     let logic = Logic::parse(&json!({ "var": "frontmatter.far" })).unwrap();

@@ -23,7 +23,7 @@ pub(super) const MONTHS: [&str; 12] = [
 /// Of a week that begins on Monday.
 pub(super) const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
-/// A part of a format: the same character several times, or text that stands for itself.
+/// A part of a format: the same character several times, or literal text.
 pub(super) struct FormatPiece {
     pub(super) literal: bool,
     pub(super) text: String,
@@ -55,7 +55,7 @@ pub(super) fn format_pieces(format: &str) -> Vec<FormatPiece> {
     pieces
 }
 
-/// Writes a date in a format of Luxon: `yyyy-MM-dd`, `cccc 'the' d`. What is no token stays.
+/// Writes a date in a format of Luxon: `yyyy-MM-dd`, `cccc 'the' d`. Anything else is kept.
 pub fn format_luxon(date: &LuxonDate, format: &str) -> String {
     if !date.is_valid() {
         return "Invalid DateTime".to_owned();
@@ -124,7 +124,7 @@ fn token_text(date: &LuxonDate, token: &str) -> Option<Cow<'static, str>> {
         "qq" => number(date.quarter(), 2),
         "X" => Some(number_text((date.milliseconds() / 1000.0).floor()).into()),
         "x" => Some(number_text(date.milliseconds()).into()),
-        _ => Some(format_luxon(date, macro_format(token)?).into()),
+        _ => Some(format_luxon(date, &macro_in_zone(macro_format(token)?, date.zone())).into()),
     }
 }
 
@@ -153,6 +153,18 @@ pub(super) fn macro_format(token: &str) -> Option<&'static str> {
         "FFFF" => "EEEE, MMMM d, y 'at' h:mm:ss a ZZZZZ",
         _ => return None,
     })
+}
+
+/// Offsets go other ways through JavaScript than zones: whole hours have the name of a zone, and for all others the white
+/// space before AM and PM is a narrow one.
+fn macro_in_zone<'f>(format: &'f str, zone: &super::LuxonZone) -> Cow<'f, str> {
+    let super::LuxonZone::Fixed { minutes } = *zone else { return Cow::Borrowed(format) };
+    if minutes != 0 && minutes % 60 == 0 && (-12 * 60..=14 * 60).contains(&minutes) {
+        let (long, short) = (wide_minutes(minutes), narrow_minutes(minutes));
+        let format = format.replace("ZZZZZ", &format!("'GMT{long}'"));
+        return Cow::Owned(format.replace("ZZZZ", &format!("'GMT{short}'")));
+    }
+    Cow::Owned(format.replace(" a", "\u{202f}a"))
 }
 
 fn padded(number: i64, width: usize) -> String {

@@ -8,7 +8,7 @@ use super::{
     is_leap_year, weeks_in_year,
 };
 
-/// Why a text is no date in a format.
+/// Why a text is not a date in a format.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum LuxonParseError {
     /// The text does not have the form, or there is no such date.
@@ -216,6 +216,25 @@ fn offset_minutes(text: &str) -> i32 {
 
 impl ReadParts {
     fn date(mut self, now: &LuxonDate, local: &LuxonZone) -> Result<LuxonDate, LuxonParseError> {
+        let fields = [
+            self.year,
+            self.month,
+            self.day,
+            self.ordinal,
+            self.quarter,
+            self.hour,
+            self.twelve,
+            self.minute,
+            self.second,
+            self.millisecond,
+            self.week_year,
+            self.week,
+            self.weekday,
+        ];
+        // A format without any of them says nothing of a date.
+        if fields.iter().all(Option::is_none) && self.zone.is_none() && self.offset.is_none() {
+            return Err(LuxonParseError::Unfit);
+        }
         if self.afternoon.is_some() && self.hour.is_some() {
             return Err(LuxonParseError::Conflict("Can't include meridiem when specifying 24-hour format"));
         }

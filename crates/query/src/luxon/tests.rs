@@ -1,3 +1,5 @@
+//! Tests of Luxon formats.
+
 use jiff::tz::TimeZone;
 
 use super::*;
@@ -39,7 +41,23 @@ fn formats_mean_what_they_mean_to_luxon() {
     assert_eq!(format_luxon(&early, "yyyy yy y G GG yyyyyy"), "-0005 -05 -5 BC Before Christ -000005");
     assert_eq!(format_luxon(&date(12345, 1, 1, &LuxonZone::UTC), "yyyy yy y D"), "12345 45 12345 1/1/12345");
     let fixed = LuxonDate::on_wall(wall, LuxonZone::Fixed { minutes: 330 }, 0);
-    assert_eq!(format_luxon(&fixed, "ZZZZ|ZZZZZ|z|Z|tttt"), "UTC+5:30|UTC+5:30|UTC+5:30|+5:30|3:04:09 PM UTC+5:30");
+    assert_eq!(
+        format_luxon(&fixed, "ZZZZ|ZZZZZ|z|Z|tttt"),
+        "UTC+5:30|UTC+5:30|UTC+5:30|+5:30|3:04:09\u{202f}PM UTC+5:30"
+    );
+}
+
+#[test]
+fn offsets_are_named_as_luxon_names_them() {
+    let wall = WallClock { hour: 15, ..WallClock::midnight(2022, 7, 5) };
+    for (minutes, written) in [
+        (0, "3:00\u{202f}PM|3:00:00\u{202f}PM UTC|UTC"),
+        (300, "3:00 PM|3:00:00 PM GMT+05:00|UTC+5"),
+        (-210, "3:00\u{202f}PM|3:00:00\u{202f}PM UTC-3:30|UTC-3:30"),
+    ] {
+        let date = LuxonDate::on_wall(wall, LuxonZone::Fixed { minutes }, 0);
+        assert_eq!(format_luxon(&date, "t|tttt|ZZZZ"), written);
+    }
 }
 
 #[test]
@@ -116,7 +134,9 @@ fn texts_are_read_by_a_format() {
         let date = parse_luxon(text, format, &now, &local);
         assert_eq!(date.map(|date| date.iso_text()), Ok(read.to_owned()), "{text} {format}");
     }
-    for (text, format) in [("abc", "yyyy"), ("2020-13-01", "yyyy-MM-dd"), ("2021-02-29", "yyyy-MM-dd"), ("x", "'y'")] {
+    for (text, format) in
+        [("abc", "yyyy"), ("2020-13-01", "yyyy-MM-dd"), ("2021-02-29", "yyyy-MM-dd"), ("x", "'y'"), ("y", "'y'")]
+    {
         assert_eq!(parse_luxon(text, format, &now, &local).err(), Some(LuxonParseError::Unfit), "{text}");
     }
     assert!(matches!(parse_luxon("10 AM", "HH a", &now, &local), Err(LuxonParseError::Conflict(_))));

@@ -9,7 +9,7 @@ use jiff::{Timestamp, tz::TimeZone};
 pub enum LuxonZone {
     /// Of the person who asks.
     Local(TimeZone),
-    /// So many minutes ahead of UTC.
+    /// Minutes ahead of UTC.
     Fixed {
         minutes: i32,
     },

@@ -1,8 +1,10 @@
+//! Days, weeks, months, quarters and years.
+
 use jiff::{ToSpan, civil::Date};
 
 use super::WeekRule;
 
-/// A span of time that has a note of its own.
+/// A span of time that has its own note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Period {
     Daily,
@@ -25,7 +27,7 @@ impl Period {
         }
     }
 
-    /// How its notes are named where nobody says otherwise.
+    /// The default name format of its notes.
     pub fn default_format(self) -> &'static str {
         match self {
             Self::Daily => "YYYY-MM-DD",
@@ -36,7 +38,7 @@ impl Period {
         }
     }
 
-    /// All days of the span that a day lies in: that day, and then the others from the first on.
+    /// All days of the span that contains a day: that day, and then the others from the first on.
     pub fn days(self, day: Date, week: WeekRule) -> impl Iterator<Item = Date> {
         let quarter_month = (day.month() - 1) / 3 * 3 + 1;
         let in_month = |month: i8| Date::new(day.year(), month, 1).unwrap_or(day);

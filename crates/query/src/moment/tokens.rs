@@ -1,3 +1,5 @@
+//! Splits formats of moment.js into tokens.
+
 use std::borrow::Cow;
 
 /// A part of a format.
@@ -7,7 +9,7 @@ pub(super) enum FormatPiece<'f> {
     Token(&'f str),
 }
 
-/// The first that fits counts, as in the expression by which moment.js takes a format apart.
+/// The first match counts, as in the expression with which moment.js splits a format.
 const TOKENS: [&str; 84] = [
     "Hmmss",
     "hmmss",
@@ -95,7 +97,7 @@ const TOKENS: [&str; 84] = [
     "L",
 ];
 
-/// Formats that stand for others, in the English of the United States, which is Obsidian's own default.
+/// Formats that abbreviate others, in US English, which is Obsidian's own default.
 const LONG: [(&str, &str); 10] = [
     ("LTS", "h:mm:ss A"),
     ("LT", "h:mm A"),
@@ -109,7 +111,7 @@ const LONG: [(&str, &str); 10] = [
     ("l", "M/D/YYYY"),
 ];
 
-/// The format with the long formats in it written out.
+/// The format with its long formats expanded.
 pub(super) fn expanded(format: &str) -> Cow<'_, str> {
     if !format.contains(['L', 'l']) {
         return Cow::Borrowed(format);
@@ -138,14 +140,14 @@ fn long(rest: &str) -> Option<(&'static str, &'static str)> {
     LONG.into_iter().find(|(token, _)| rest.starts_with(token))
 }
 
-/// How long the text in brackets is that begins here: up to the last `]` before another `[`.
+/// The length of the text in brackets that starts here: up to the last `]` before another `[`.
 fn bracket(rest: &str) -> Option<usize> {
     let inside = rest.strip_prefix('[')?;
     let until = inside.find('[').unwrap_or(inside.len());
     inside[..until].rfind(']').map(|end| end + 2)
 }
 
-/// Takes a format apart. A letter that is no token stands for itself.
+/// Splits a format. A letter that is not a token is literal.
 pub(super) fn pieces(format: &str) -> Vec<FormatPiece<'_>> {
     let mut pieces = Vec::new();
     let mut rest = format;
@@ -173,7 +175,7 @@ fn token(rest: &str) -> Option<usize> {
     TOKENS.into_iter().find(|token| rest.starts_with(token)).map(str::len)
 }
 
-/// `w|` and the long formats are taken as one piece and mean nothing.
+/// `w|` and the long formats are one piece without meaning.
 fn is_known(piece: &str) -> bool {
     TOKENS.contains(&piece) && !piece.ends_with('|') && !piece.starts_with('L')
 }

@@ -1,9 +1,11 @@
+//! Rules for counting weeks.
+
 use jiff::civil::Date;
 
-/// How weeks are counted, in the words of moment.js.
+/// How weeks are counted, in the terms of moment.js.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WeekRule {
-    /// The day on which a week begins; 0 is Sunday.
+    /// The day on which a week starts; 0 is Sunday.
     first_day: i64,
     /// The first week is the one with the day `7 + first_day - this` of January.
     first_week: i64,
@@ -12,12 +14,12 @@ pub struct WeekRule {
 const WEEKDAYS: [&str; 7] = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
 impl WeekRule {
-    /// Weeks begin on Sunday, and the first holds the first of January.
+    /// Weeks start on Sunday, and the first contains 1 January.
     pub const ENGLISH: Self = Self { first_day: 0, first_week: 6 };
-    /// Weeks begin on Monday, and the first holds the fourth of January.
+    /// Weeks start on Monday, and the first contains 4 January.
     pub const ISO: Self = Self { first_day: 1, first_week: 4 };
 
-    /// The rule of a locale of moment.js; of one that is not known, that of English.
+    /// The rule of a moment.js locale; for an unknown one, that of English.
     pub fn of_locale(locale: &str) -> Self {
         const ISO: &str = " af ar-ma ar-tn bm br ca cs cy da de-at de-ch de el en-gb en-ie en-nz en-sg es-do es et fi fil fo fr-ch fr fy ga gd gl hu is it-ch it km ku-kmr lb lt lv mi mt my nb nl-be nl nn oc-lnc pl pt ru sd se sk sq ss sv tet tl-ph tlh tzl uk ur vi yo zh-cn ";
         const MONDAY_SEVENTH: &str =
@@ -36,7 +38,7 @@ impl WeekRule {
         Self { first_day, first_week }
     }
 
-    /// The same with weeks that begin on another day, by its English name. What is none changes nothing.
+    /// The same with weeks that start on another day, by its English name. An unknown name changes nothing.
     #[must_use]
     pub fn starting_on(self, weekday: &str) -> Self {
         let day = WEEKDAYS.iter().zip(0..).find(|(name, _)| name.eq_ignore_ascii_case(weekday));
@@ -57,7 +59,8 @@ impl WeekRule {
         }
     }
 
-    /// How many days lie between a date and the weekday of this English name in the same week; nothing if it is none.
+    /// The number of days between a date and the weekday of this English name in the same week; `None` if it is
+    /// unknown.
     pub fn days_to(self, weekday: &str, date: Date) -> Option<i64> {
         let (_, day) = WEEKDAYS.iter().zip(0_i64..).find(|(name, _)| name.eq_ignore_ascii_case(weekday))?;
         Some((day - self.first_day).rem_euclid(7) - self.weekday(date))
@@ -68,7 +71,7 @@ impl WeekRule {
         (i64::from(date.weekday().to_sunday_zero_offset()) - self.first_day).rem_euclid(7)
     }
 
-    /// How many days of January lie before the first week; negative if it begins in December.
+    /// How many days of January are before the first week; negative if it starts in December.
     fn offset(self, year: i32) -> i64 {
         let within_first = 7 + self.first_day - self.first_week;
         let weekday = (weekday_of_new_year(year) + within_first - 1).rem_euclid(7);

@@ -1,3 +1,5 @@
+//! Patterns without lookaround, searched in linear time.
+
 use std::ops::Range;
 
 use regex_automata::{
@@ -19,7 +21,7 @@ use super::{
 /// Larger automata are refused; `\w{200}` is still allowed.
 pub(super) const MAX_AUTOMATON_BYTES: usize = 10 * 1024 * 1024;
 
-/// What a search may remember of the automaton in each thread; with less, long patterns fall back to a slow search.
+/// How much a search may cache of the automaton per thread; with less, long patterns fall back to a slow search.
 pub(super) const MAX_MEMORY_BYTES: usize = 8 * 1024 * 1024;
 
 /// Deeper nesting is refused.
@@ -28,8 +30,8 @@ const MAX_NESTING: u32 = 100;
 /// A pattern without lookaround and backreferences: searched in linear time, over many lines at once.
 pub(super) struct Automaton {
     regex: Regex,
-    /// Whether each match is checked to be a whole word. Only for literals, of which no shorter or longer match exists
-    /// at the same place; the automaton of a regular expression knows it itself.
+    /// Whether each match is checked to be a whole word. Only for literals, which have no shorter or longer match at
+    /// the same place; the automaton of a regular expression includes the check.
     checks_word: bool,
     may_be_empty: bool,
     sees_cr: bool,
@@ -60,7 +62,7 @@ impl Automaton {
             .hybrid_cache_capacity(MAX_MEMORY_BYTES);
         let regex = build(config, &hir)?;
         let may_be_empty = hir.properties().minimum_len().is_none_or(|least| least == 0);
-        // An empty match could also lie behind the carriage return, where the line has ended already.
+        // An empty match could also be after the carriage return, where the line has already ended.
         let sees_cr = may_be_empty || sees_cr(&hir);
         let sees_words = hir.properties().look_set().contains_word();
         Ok(Self { regex, checks_word, may_be_empty, sees_cr, sees_words })
@@ -72,8 +74,8 @@ impl Automaton {
 
     /// Whether many lines of this text can be searched at once with the same result as one by one.
     pub(super) fn leaps(&self, text: &[u8]) -> bool {
-        // To see whether a word begins it reads the character before, and a line that begins with half of a character
-        // would let it read into the line before.
+        // To check for a word start it reads the character before, and a line that starts with half a character would
+        // let it read into the line before.
         !self.sees_words || str::from_utf8(text).is_ok()
     }
 
@@ -90,10 +92,10 @@ impl Automaton {
         None
     }
 
-    /// A place in the next line with a match.
+    /// A place in the next matching line.
     pub(super) fn leap(&self, text: &[u8], part: Range<usize>) -> Option<usize> {
         if !self.checks_word && !self.may_be_empty {
-            // Where a match begins does not matter here, and to know it costs a second search backwards.
+            // The start of a match does not matter here, and finding it costs a second search backwards.
             return self.regex.search_half(&Input::new(text).span(part).earliest(true)).map(|end| end.offset());
         }
         let mut at = part.start;
@@ -124,7 +126,7 @@ pub(super) fn build(config: Config, hir: &Hir) -> Result<Regex, PatternError> {
     })
 }
 
-/// A regular expression, between the ends of words where only whole ones are wanted.
+/// A regular expression, between word boundaries if only whole words are wanted.
 pub(super) fn parse_regex(
     regex: &TranslatedPattern,
     options: &PatternOptions,
@@ -162,9 +164,9 @@ fn refusal(error: &Error) -> PatternError {
     PatternError::Refused { reason, at }
 }
 
-/// The same pattern, unable to match a line feed, with lines for texts and without groups, which nobody asks for.
+/// The same pattern, unable to match a line feed, with lines for texts and without groups, which are not used.
 ///
-/// A search over many lines then finds what a search line by line would, and a match never takes longer to find than
+/// A search over many lines then finds the same as a search line by line, and finding a match never takes longer than
 /// its line is long.
 fn within_line(hir: Hir) -> Hir {
     match hir.into_kind() {
@@ -202,7 +204,7 @@ fn sees_cr(hir: &Hir) -> bool {
         HirKind::Class(Class::Bytes(class)) => {
             class.ranges().iter().any(|range| (range.start()..=range.end()).contains(&b'\r'))
         }
-        // To a word, a carriage return is as good as the end of the line.
+        // For a word, a carriage return is the same as the end of the line.
         HirKind::Look(look) => *look == Look::EndLF,
         HirKind::Repetition(repetition) => sees_cr(&repetition.sub),
         HirKind::Capture(capture) => sees_cr(&capture.sub),

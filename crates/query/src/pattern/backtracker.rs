@@ -1,3 +1,5 @@
+//! Patterns with lookaround or backreferences, searched within a limit.
+
 use std::{borrow::Cow, ops::Range};
 
 use fancy_regex::{CompileError, Error, Regex, RegexBuilder, RegexInput};
@@ -9,8 +11,8 @@ use super::{
     syntax::TranslatedPattern,
 };
 
-/// Up to this length a line is searched in one go. Each attempt may look at all of the line, so the product with the
-/// limit on attempts bounds the time that nothing can interrupt: a fraction of a second in the worst case.
+/// Up to this length a line is searched in one go. Each step may read the whole line, so the product with the limit on
+/// steps bounds the time without interruption: a fraction of a second in the worst case.
 const SHORT_LINE: usize = 1024;
 const SHORT_LINE_ATTEMPTS: usize = 200_000;
 
@@ -19,23 +21,23 @@ const SHORT_LINE_ATTEMPTS: usize = 200_000;
 const LONGEST_LINE: usize = 32 * 1024;
 const ATTEMPTS_AT_ONE_PLACE: usize = 5_000;
 
-/// So many places are tried before the caller is asked whether to stop.
+/// This many places are tried before `stop` is checked.
 const PLACES_BETWEEN_QUESTIONS: usize = 64;
 
 /// Longer programs are refused.
 const MAX_INSTRUCTIONS: usize = 50_000;
 
-/// Where each group of a match stands, the whole match first; `None` for a group that took no part.
+/// The span of each group of a match, the whole match first; `None` for a group that took no part.
 pub(super) type GroupSpans = Vec<Option<Range<usize>>>;
 
-/// Stands for a byte that is no UTF-8: one byte long, and no letter.
+/// Replaces a byte that is not UTF-8: one byte long, and not a letter.
 const UNREADABLE: char = '\u{1a}';
 
-/// A pattern with lookaround or backreferences: searched by trial and error, line by line, up to a limit.
+/// A pattern with lookaround or backreferences: searched by backtracking, line by line, up to a limit.
 pub(super) struct Backtracker {
     short: Regex,
     long: Regex,
-    /// Matches wherever the pattern does, and in more places. It finds most lines without a match much faster.
+    /// Matches wherever the pattern does, and in more places. It excludes most lines without a match much faster.
     loose: Option<Automaton>,
 }
 
@@ -57,7 +59,7 @@ impl Backtracker {
                 .map_err(|error| refusal(error, |at| regex.given_place(at.saturating_sub(skipped))))
         };
         let (short, long) = (build(SHORT_LINE_ATTEMPTS)?, build(ATTEMPTS_AT_ONE_PLACE)?);
-        // It only saves time, so that it does not matter why there is none.
+        // It only saves time, so it does not matter why there is none.
         Ok(Self { short, long, loose: Automaton::loose(&regex.loose, options).ok() })
     }
 
@@ -77,7 +79,7 @@ impl Backtracker {
         }
     }
 
-    /// The first match at or behind a place.
+    /// The first match at or after a place.
     pub(super) fn find(
         &self,
         line: &str,
@@ -126,7 +128,7 @@ impl Backtracker {
 }
 
 fn find(regex: &Regex, input: RegexInput<'_, str>) -> Result<Option<Range<usize>>, SearchHalt> {
-    // While it searches it can only fail by its limits.
+    // During a search it can only fail by its limits.
     regex.find_input(input).map(|found| found.map(|found| found.range())).map_err(|_| SearchHalt::Undecided)
 }
 

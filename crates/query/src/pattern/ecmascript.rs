@@ -1,6 +1,6 @@
 //! Regular expressions exactly as ECMAScript reads them without the `u` flag, rewritten into the spelling that the
 //! engines share: `\w` and `\b` know ASCII alone, `\s` is JavaScript's white space, `[]` matches nothing, and what is
-//! no escape stands for itself. Faults have the words of V8, which people know from the app.
+//! not an escape is literal. Faults have the words of V8, which people know from the app.
 
 use std::fmt::Write as _;
 
@@ -320,7 +320,7 @@ impl EcmaRewriter {
                     self.at += 1;
                     u32::from(letter) % 32
                 }
-                // The backslash stands for itself, and the letter after it is read anew.
+                // The backslash is literal, and the letter after it is read again.
                 _ => {
                     self.at -= 1;
                     u32::from('\\')

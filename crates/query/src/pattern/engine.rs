@@ -1,3 +1,5 @@
+//! The engine that searches a pattern.
+
 use std::ops::Range;
 
 use super::{automaton::Automaton, backtracker::Backtracker, literal::LiteralText};
@@ -7,7 +9,7 @@ use super::{automaton::Automaton, backtracker::Backtracker, literal::LiteralText
 pub(super) enum SearchHalt {
     /// The caller said so.
     Stopped,
-    /// The line needs more attempts than are allowed.
+    /// The line needs more steps than allowed.
     Undecided,
 }
 
@@ -19,22 +21,22 @@ pub(super) enum PatternEngine {
 }
 
 impl PatternEngine {
-    /// Whether it can find lines worth a look by searching many at once.
+    /// Whether it can find candidate lines by searching many at once.
     pub(super) fn leaps(&self, text: &[u8]) -> bool {
         match self {
             Self::Literal(_) => true,
             Self::Automaton(automaton) => automaton.leaps(text),
-            // It reads bytes that are no text differently from the automaton that leaps for it.
+            // It reads invalid UTF-8 differently from the automaton that skips for it.
             Self::Backtracker(backtracker) => backtracker.loose().is_some() && str::from_utf8(text).is_ok(),
         }
     }
 
-    /// Whether every line that a leap finds matches.
+    /// Whether every line that a skip finds matches.
     pub(super) fn leaps_exactly(&self) -> bool {
         !matches!(self, Self::Backtracker(_))
     }
 
-    /// Whether a carriage return at the end of a line could change where a leap leads.
+    /// Whether a carriage return at the end of a line could change where a skip leads.
     pub(super) fn sees_cr(&self) -> bool {
         match self {
             Self::Literal(literal) => literal.sees_cr(),
@@ -43,7 +45,7 @@ impl PatternEngine {
         }
     }
 
-    /// A place in the next line that matches, or may match. The part begins with a line and ends with one.
+    /// A place in the next line that matches, or may match. The part starts and ends with a line.
     pub(super) fn leap(&self, text: &[u8], part: Range<usize>) -> Option<usize> {
         match self {
             Self::Literal(literal) => literal.find(text, part).map(|span| span.start),

@@ -1,4 +1,4 @@
-//! Where lines begin and end.
+//! Where lines start and end.
 
 use std::ops::Range;
 
@@ -6,17 +6,17 @@ use memchr::{memchr, memrchr};
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// Where the first line begins.
+/// Where the first line starts.
 pub(super) fn body_start(text: &[u8]) -> usize {
     if text.starts_with(BOM) { BOM.len() } else { 0 }
 }
 
-/// Where the line that holds `at` begins, looking back no further than to `floor`, where a line begins.
+/// Where the line that contains `at` starts, looking back no further than `floor`, which is a line start.
 pub(super) fn line_start(text: &[u8], floor: usize, at: usize) -> usize {
     memrchr(b'\n', &text[floor..at]).map_or(floor, |newline| floor + newline + 1)
 }
 
-/// Where the line feed of the line that holds `at` stands, or where the text ends.
+/// The position of the line feed of the line that contains `at`, or the end of the text.
 pub(super) fn line_feed(text: &[u8], at: usize) -> usize {
     memchr(b'\n', &text[at..]).map_or(text.len(), |newline| at + newline)
 }
@@ -27,7 +27,7 @@ pub(super) fn content(text: &[u8], start: usize, feed: usize) -> Range<usize> {
     start..feed - usize::from(cr)
 }
 
-/// At most `count` lines before the one that begins at `start`, in order.
+/// At most `count` lines before the one that starts at `start`, in order.
 pub fn lines_before(text: &[u8], start: usize, count: usize) -> Vec<Range<usize>> {
     let body = body_start(text);
     let mut start = start.min(text.len());
@@ -41,7 +41,7 @@ pub fn lines_before(text: &[u8], start: usize, count: usize) -> Vec<Range<usize>
     lines
 }
 
-/// At most `count` lines behind the one that holds `at`.
+/// At most `count` lines after the one that contains `at`.
 pub fn lines_after(text: &[u8], at: usize, count: usize) -> Vec<Range<usize>> {
     let mut feed = line_feed(text, at.min(text.len()));
     let mut lines = Vec::new();

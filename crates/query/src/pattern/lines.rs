@@ -1,27 +1,29 @@
+//! The matching lines of a text.
+
 use std::ops::Range;
 
 use super::{Pattern, engine::SearchHalt, line};
 
-/// The caller is asked whether to stop after so many bytes, which take well under a millisecond.
+/// `stop` is checked after this many bytes, which take well under a millisecond.
 const BYTES_BETWEEN_QUESTIONS: usize = 128 * 1024;
 
-/// After so many lines that could not be decided, the rest of a text would only cost the same again.
+/// After this many undecided lines, the rest of a text would only cost the same again.
 const MAX_UNDECIDED: usize = 16;
 
-/// So many matches of a line are shown; further ones of a long line would cost time and help nobody.
+/// This many matches of a line are shown; more in a long line would cost time without use.
 const MAX_SPANS: usize = 256;
 
-/// In longer lines only the first match is located: each further one may cost a pass over all of the line.
+/// In longer lines only the first match is located: each further one may cost a pass over the whole line.
 const LONG_LINE: usize = 64 * 1024;
 
 /// How many lines of a text match.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LineCount {
     pub lines: usize,
-    /// Lines for which the pattern gave up. If there are any, `lines` may be too small: they and, after a few of them,
-    /// the rest of the text were not searched.
+    /// Lines that the pattern could not decide. If there are any, `lines` may be too small: they and, after a few of
+    /// them, the rest of the text were not searched.
     pub undecided: usize,
-    /// The caller stopped the count; `lines` is what was found until then.
+    /// The caller stopped the count; `lines` is the number found until then.
     pub stopped: bool,
 }
 
@@ -30,7 +32,7 @@ pub struct LineCount {
 pub struct LineMatch {
     /// From 1.
     pub number: usize,
-    /// The bytes of the text without the line end.
+    /// The bytes of the text without the line ending.
     pub span: Range<usize>,
     /// The matches, as byte columns of the line, in order and without overlap; at least one.
     pub matches: Vec<Range<usize>>,
@@ -46,7 +48,7 @@ impl LineCount {
     }
 }
 
-/// The lines of a text that match. When it is exhausted it knows whether it saw all of the text.
+/// The matching lines of a text. When exhausted it knows whether it saw all of the text.
 pub struct MatchingLines<'t> {
     walk: LineWalk<'t>,
     /// Up to where line feeds were counted, and how many.
@@ -59,7 +61,7 @@ impl<'t> MatchingLines<'t> {
         Self { walk: LineWalk::new(pattern, text, stop), counted: 0, feeds: 0 }
     }
 
-    /// Lines so far for which the pattern gave up.
+    /// Undecided lines so far.
     pub fn undecided(&self) -> usize {
         self.walk.undecided
     }
@@ -95,7 +97,7 @@ impl Iterator for MatchingLines<'_> {
     }
 }
 
-/// Goes from one matching line to the next, by leaps where the pattern and the text allow it.
+/// Goes from one matching line to the next, by skips if the pattern and the text allow it.
 pub(super) struct LineWalk<'t> {
     pattern: &'t Pattern,
     /// The text without its byte order mark.
@@ -104,9 +106,9 @@ pub(super) struct LineWalk<'t> {
     skipped: usize,
     stop: &'t dyn Fn() -> bool,
     leaps: bool,
-    /// Where the next line begins.
+    /// Where the next line starts.
     at: usize,
-    /// Up to where the caller need not be asked again; a line ends here.
+    /// Up to where `stop` need not be checked again; a line ends here.
     asked: Option<usize>,
     pub(super) undecided: usize,
     stopped: bool,
@@ -126,7 +128,7 @@ impl<'t> LineWalk<'t> {
         None
     }
 
-    /// The end of a part that may be searched before the caller is asked again.
+    /// The end of a part that may be searched before `stop` is checked again.
     fn part_end(&mut self) -> Option<usize> {
         match self.asked {
             Some(end) if self.at <= end => Some(end),
@@ -146,7 +148,7 @@ impl<'t> LineWalk<'t> {
 
     fn leap(&mut self, part_end: usize) -> Option<Range<usize>> {
         let hit = self.pattern.engine.leap(self.body, self.at..part_end);
-        // Behind a final line feed there is no line, though an empty match may be found there.
+        // After a final line feed there is no line, although an empty match may be found there.
         let Some(hit) = hit.filter(|hit| *hit < self.body.len() || !self.body.ends_with(b"\n")) else {
             self.at = part_end + 1;
             return None;
@@ -155,7 +157,7 @@ impl<'t> LineWalk<'t> {
         Some(self.take_line(start, line::line_feed(self.body, hit)))
     }
 
-    /// The next line that is worth a look.
+    /// The next candidate line.
     fn candidate(&mut self, part_end: usize) -> Option<Range<usize>> {
         if self.leaps {
             self.leap(part_end)
@@ -169,7 +171,7 @@ impl<'t> LineWalk<'t> {
         if exact && self.leaps {
             return Ok(true);
         }
-        // Attempts may take long, so that every line of them is worth a question.
+        // Steps may take long, so `stop` is checked for every line.
         if !exact && (self.stop)() {
             return Err(SearchHalt::Stopped);
         }

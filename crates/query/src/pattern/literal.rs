@@ -1,10 +1,12 @@
+//! Literal patterns.
+
 use std::ops::Range;
 
 use memchr::memmem::Finder;
 
 use super::word::is_whole_word;
 
-/// A text that is looked for byte by byte. It holds no line feed, so a match never leaves its line.
+/// A text that is searched byte by byte. It contains no line feed, so a match never leaves its line.
 pub(super) struct LiteralText {
     finder: Finder<'static>,
     whole_word: bool,

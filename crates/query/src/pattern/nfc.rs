@@ -1,4 +1,4 @@
-//! Lines in Unicode's composed form (NFC), and the way back to their bytes.
+//! Lines in Unicode's composed form (NFC), and the mapping back to their bytes.
 
 use std::ops::Range;
 
@@ -6,16 +6,15 @@ use unicode_normalization::{IsNormalized, UnicodeNormalization, char::canonical_
 
 use super::line;
 
-/// The first byte of U+0300, the first character that composition can touch.
+/// The first byte of U+0300, the first character that composition can affect.
 const FIRST_TOUCHED: u8 = 0xcc;
 
-/// Whether a text stays as it is when it is composed. A line feed takes part in no composition, so lines are looked at
-/// on their own, and only those with characters that may have to be composed.
+/// Whether composing would leave a text unchanged. A line feed takes part in no composition, so lines are checked
+/// separately, and only those with characters that may have to be composed.
 pub(super) fn is_nfc(text: &[u8]) -> bool {
     let mut start = 0;
     while let Some(at) = next_touched(text, start) {
-        // Characters before the first that can be touched are in order with everything, so short runs are enough for
-        // a quick yes.
+        // Characters before the first affected one are always in order, so short runs are enough for a quick yes.
         let run = text[at..].iter().position(u8::is_ascii).map_or(text.len(), |length| at + length);
         if is_composed(&text[at..run], |part| is_nfc_quick(part.chars()) == IsNormalized::Yes) {
             start = run;
@@ -37,16 +36,16 @@ fn is_composed(text: &[u8], is_composed: impl Fn(&str) -> bool) -> bool {
 
 fn next_touched(text: &[u8], start: usize) -> Option<usize> {
     const CHUNK: usize = 256;
-    // Looks at whole chunks without a branch for each byte, which is several times as fast.
+    // Processes whole chunks without a branch per byte, which is several times as fast.
     let clean = |chunk: &&[u8]| chunk.iter().fold(0, |most: u8, byte| most.max(*byte)) < FIRST_TOUCHED;
     let skipped = start + text[start..].chunks(CHUNK).take_while(clean).map(<[u8]>::len).sum::<usize>();
     text[skipped..].iter().position(|byte| *byte >= FIRST_TOUCHED).map(|at| skipped + at)
 }
 
-/// A line in composed form. Bytes that are no UTF-8 stay as they are.
+/// A line in composed form. Invalid UTF-8 is kept.
 pub(super) struct ComposedLine {
     line: Vec<u8>,
-    /// Parts that are composed on their own, in order: where they begin in the composed and in the original line.
+    /// Parts that are composed separately, in order: where they start in the composed and in the original line.
     parts: Vec<OffsetPair>,
     original_len: usize,
 }
@@ -83,14 +82,14 @@ impl ComposedLine {
         &self.line
     }
 
-    /// The part of the original line that a span of the composed one stands for; whole characters with their marks.
+    /// The part of the original line that a span of the composed one corresponds to; whole characters with their marks.
     pub(super) fn original(&self, composed: Range<usize>) -> Range<usize> {
         let first = self.parts.partition_point(|part| part.composed <= composed.start);
         let behind = self.parts.partition_point(|part| part.composed < composed.end);
         let start = if composed.start == self.line.len() { None } else { first.checked_sub(1) };
         let place = |index: usize| self.parts.get(index).map_or(self.original_len, |part| part.original);
         let start = start.map_or(self.original_len, place);
-        // An empty match lies before its character.
+        // An empty match is before its character.
         start..if composed.is_empty() { start } else { place(behind).max(start) }
     }
 
@@ -99,7 +98,7 @@ impl ComposedLine {
     }
 }
 
-/// Splits a text before each character that never composes with what stands before it.
+/// Splits a text before each character that never composes with the one before it.
 fn parts(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
@@ -141,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_composed_is_known_without_composing_it() {
+    fn composed_text_is_recognised_without_composing_it() {
         for (text, composed) in [
             ("", true),
             ("plain", true),

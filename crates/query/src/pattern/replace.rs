@@ -1,5 +1,5 @@
-//! Finding and replacing over a whole text, as ECMAScript does it: `^` and `$` are the ends of the text, and a
-//! replacement may name what was found.
+//! Finding and replacing over a whole text, as in ECMAScript: `^` and `$` are the ends of the text, and a replacement
+//! may refer to the match.
 
 mod expand;
 #[cfg(test)]
@@ -22,29 +22,29 @@ use super::{
     syntax,
 };
 
-/// Longer texts are not searched by trial and error, which may need the square of their length.
+/// Longer texts are not searched by backtracking, which may need the square of their length.
 const LONGEST_TRIED: usize = 1024 * 1024;
 
-/// Nobody means to replace more in one note.
+/// More replacements in one note are never intended.
 const MOST_MATCHES: usize = 1_000_000;
 
-/// What the letters behind an ECMAScript expression say of it.
+/// The flags of an ECMAScript expression.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ExpressionFlags {
     /// `i`
     pub ignore_case: bool,
     /// `m`: `^` and `$` are also the ends of lines.
     pub multi_line: bool,
-    /// `s`: `.` is also a line end.
+    /// `s`: `.` also matches a line ending.
     pub dot_all: bool,
 }
 
-/// A pattern that is going to be replaced.
+/// A pattern for replacing.
 pub struct Replacer {
     engine: ReplaceEngine,
     /// Groups that have a name, with their numbers.
     names: Vec<(String, usize)>,
-    /// Whether `$` in the new text means something.
+    /// Whether `$` in the new text is special.
     expands: bool,
 }
 
@@ -65,7 +65,7 @@ pub struct Replacement {
 pub enum ReplaceError {
     #[error("the search was stopped")]
     Stopped,
-    #[error("the pattern needs too many attempts on this text")]
+    #[error("the pattern needs too many steps on this text")]
     Undecided,
     #[error("the text is too long for an expression with lookaround or backreferences")]
     TooLong,
@@ -74,8 +74,8 @@ pub enum ReplaceError {
 }
 
 impl Replacer {
-    /// `loose_space` lets white space in a literal find any other; an expression says itself what it means. Options for
-    /// composed letters do not apply: what is replaced must be what stands there.
+    /// `loose_space` lets white space in a literal match any white space; an expression is unaffected. The composition
+    /// option does not apply: a replacement must match the exact text.
     pub fn compile(search: &str, options: &PatternOptions, loose_space: bool) -> Result<Self, PatternError> {
         if search.is_empty() {
             return Err(PatternError::Empty);
@@ -145,8 +145,8 @@ impl Replacer {
         Ok(Self { engine, names, expands: options.kind == PatternKind::Regex })
     }
 
-    /// What becomes of the text, in order: of every match, or only of the first. `stop` is asked between attempts. The new
-    /// texts have at most `most` bytes together.
+    /// The replacements, in order: of every match, or only of the first. `stop` is checked between steps. The new texts
+    /// have at most `most` bytes in total.
     pub fn replacements(
         &self,
         text: &str,
@@ -170,7 +170,7 @@ impl Replacer {
             };
             let new = new.ok_or(ReplaceError::TooMuch)?;
             left -= new.len();
-            // Behind an empty match the next character is passed over, or it would be found for ever.
+            // After an empty match the next character is skipped, or it would be found forever.
             at = span.end + if span.is_empty() { text[span.end..].chars().next().map_or(1, char::len_utf8) } else { 0 };
             found.push(Replacement { span, text: new });
             if !all {
@@ -191,7 +191,7 @@ impl Replacer {
         }
     }
 
-    /// Where the next match and its groups stand, the whole match first; `None` for a group that took no part.
+    /// The spans of the next match and its groups, the whole match first; `None` for a group that took no part.
     pub fn find(&self, text: &str, from: usize, stop: &dyn Fn() -> bool) -> Result<Option<GroupSpans>, ReplaceError> {
         match &self.engine {
             ReplaceEngine::Automaton(regex) => {

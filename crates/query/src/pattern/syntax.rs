@@ -1,8 +1,8 @@
-//! Regular expressions as people write them, in the spelling that both engines read alike.
+//! Regular expressions as people write them, in a syntax that both engines parse alike.
 
 use super::PatternError;
 
-/// A regular expression in the spelling of the engines.
+/// A regular expression in the syntax of the engines.
 pub(super) struct TranslatedPattern {
     pub(super) text: String,
     /// It has lookaround, backreferences or atomic groups.
@@ -10,18 +10,18 @@ pub(super) struct TranslatedPattern {
     /// The same without these, so that it matches wherever the pattern does and in more places.
     pub(super) loose: String,
     refers_back: bool,
-    /// Where each piece begins, here and as it was given.
+    /// Where each piece starts, here and in the original.
     places: Vec<(usize, usize)>,
 }
 
 impl TranslatedPattern {
-    /// The byte of the given pattern that stands behind one of the translated pattern.
+    /// The byte of the original pattern for one of the translated pattern.
     pub(super) fn given_place(&self, at: usize) -> usize {
         let piece = self.places.partition_point(|(here, _)| *here <= at).checked_sub(1);
         piece.map_or(0, |piece| self.places[piece].1)
     }
 
-    /// The same with these letters, which both engines know, for all of it.
+    /// The same with these flags, which both engines support, for all of it.
     pub(super) fn with_flags(mut self, letters: &str) -> Self {
         if !letters.is_empty() {
             let front = format!("(?{letters})");
@@ -33,23 +33,23 @@ impl TranslatedPattern {
     }
 }
 
-/// Translates a pattern. Faults that the engines find themselves are left to them; what they would read differently
-/// from each other, or in a way that nobody means, is translated or refused.
+/// Translates a pattern. Errors that the engines find themselves are left to them; constructs that they would parse
+/// differently, or in an unintended way, are translated or refused.
 pub(super) fn translate(given: &str) -> Result<TranslatedPattern, PatternError> {
     let translated = translate_with(given, true)?;
     if translated.refers_back || !translated.backtracks {
         return Ok(translated);
     }
-    // Groups to which nothing refers only cost time: to know where they are, the engine searches much slower.
+    // Unreferenced groups only cost time: to locate them, the engine searches much slower.
     translate_with(given, false)
 }
 
-/// The same for somebody who asks where the groups are.
+/// The same, for callers that need the groups.
 pub(super) fn translate_with_groups(given: &str) -> Result<TranslatedPattern, PatternError> {
     translate_with(given, true)
 }
 
-/// A text that stands for itself. With `loose_space`, every run of white space in it finds any other.
+/// A literal text. With `loose_space`, every run of white space in it matches any other.
 pub(super) fn literal(text: &str, loose_space: bool) -> Result<TranslatedPattern, PatternError> {
     let mut written = String::new();
     let mut rest = text;
@@ -105,7 +105,7 @@ fn translate_reading(given: &str, keeps_groups: bool, ascii_words: bool) -> Resu
             _ => translator.write_char(c),
         }
     }
-    // A fault at the very end has a place too.
+    // An error at the very end has a position too.
     translator.begin_piece();
     translator.check_ahead()?;
     Ok(translator.out)
@@ -119,15 +119,15 @@ struct PatternTranslator<'g> {
     out: TranslatedPattern,
     /// The groups that are open.
     groups: Vec<OpenGroup>,
-    /// The groups that can be referred to.
+    /// The groups that can be referenced.
     captures: Vec<CaptureGroup<'g>>,
-    /// References to groups that had not ended, and where they stand.
+    /// References to groups that had not ended, and their positions.
     ahead: Vec<(Reference<'g>, usize)>,
 }
 
 struct OpenGroup {
     looks_around: bool,
-    /// Its index, if it can be referred to.
+    /// Its index, if it can be referenced.
     capture: Option<usize>,
 }
 
@@ -196,12 +196,12 @@ impl<'g> PatternTranslator<'g> {
         self.write_char(c);
     }
 
-    /// A refusal of the piece that began last.
+    /// A refusal of the current piece.
     fn refuse(&self, reason: impl Into<String>) -> PatternError {
         PatternError::Refused { reason: reason.into(), at: self.out.places.last().map(|(_, given)| *given) }
     }
 
-    /// A brace that begins no repetition stands for itself, as in `{{title}}`.
+    /// A brace that starts no repetition is literal, as in `{{title}}`.
     fn brace(&mut self) {
         if !begins_repetition(self.rest()) {
             self.write(r"\");
@@ -304,7 +304,7 @@ impl<'g> PatternTranslator<'g> {
         Ok(())
     }
 
-    /// What a group has found again, and nothing if it has found nothing yet.
+    /// The text of a group again, and nothing if it has matched nothing yet.
     fn refer_back(&mut self, reference: Reference<'g>) {
         // A look behind is matched from its end.
         if !self.capture(reference).is_some_and(|capture| capture.ended) && !self.looks_around() {
@@ -328,7 +328,7 @@ impl<'g> PatternTranslator<'g> {
         }
     }
 
-    /// Every group that was referred to before its end must exist.
+    /// Every group that was referenced before its end must exist.
     fn check_ahead(&self) -> Result<(), PatternError> {
         match self.ahead.iter().find(|(reference, _)| self.capture(*reference).is_none()) {
             Some((Reference::Number(group) | Reference::Name(group), at)) => {
@@ -353,7 +353,7 @@ impl<'g> PatternTranslator<'g> {
                 self.write_both(INSIDE, "(?:)");
             }
             'b' | 'B' | 'A' | 'z' if !in_class => self.write_escape(c),
-            // Line ends are searched as they are shown, and a carriage return before a line feed is not.
+            // Line endings are searched as shown, and a carriage return before a line feed is not shown.
             'r' if !in_class && self.rest().starts_with(r"\n") => self.write(r"\r?"),
             'w' | 'W' | 's' | 'S' | 'n' | 'r' | 't' | 'f' | 'v' => self.write_escape(c),
             'p' | 'P' => self.property(c)?,
@@ -418,12 +418,12 @@ impl<'g> PatternTranslator<'g> {
 }
 
 fn hex(digits: &str) -> Option<u32> {
-    // The standard library would take a sign too.
+    // The standard library would accept a sign too.
     if digits.starts_with('+') { None } else { u32::from_str_radix(digits, 16).ok() }
 }
 
-/// Whether a class can have ended before this, so that `[]` and `[^]` are nothing and anything, as in ECMAScript. In
-/// `[]a]` and `[^]|]` the bracket is one of the characters, as everywhere else: nobody means the other reading.
+/// Whether a class can have ended before this, so that `[]` matches nothing and `[^]` anything, as in ECMAScript. In
+/// `[]a]` and `[^]|]` the bracket is one of the characters, as everywhere else: the other reading is never intended.
 fn is_behind_class(rest: &str) -> bool {
     let mut escaped = false;
     let closes = |c: char| {

@@ -1,3 +1,5 @@
+//! Tests of patterns and their limits.
+
 #![expect(clippy::single_range_in_vec_init, reason = "lists of ranges are meant")]
 
 use std::{
@@ -151,7 +153,7 @@ fn empty_matches_neither_split_characters_nor_touch_others() {
 }
 
 #[test]
-fn what_is_no_text_is_searched_too() {
+fn invalid_utf8_is_searched_too() {
     let text = b"caf\xe9 x\n\xff\xfe\n\xe2\x82\nx\xf0\n";
     for (flags, sought, lines) in [
         ("", "x", &[1, 4][..]),
@@ -263,7 +265,7 @@ fn regular_expressions_are_read_as_people_write_them() {
 }
 
 #[test]
-fn what_is_not_understood_is_refused_with_its_place() {
+fn an_invalid_pattern_is_refused_with_its_place() {
     for (sought, place) in [
         ("a(b", Some(1)),
         ("ab)", Some(2)),
@@ -304,7 +306,7 @@ fn what_is_not_understood_is_refused_with_its_place() {
 }
 
 #[test]
-fn what_is_empty_or_too_large_is_refused() {
+fn an_empty_or_too_large_pattern_is_refused() {
     for flags in ["", "i", "/", "n"] {
         assert_eq!(Pattern::compile("", &options(flags)).err(), Some(PatternError::Empty));
     }
@@ -327,6 +329,7 @@ fn what_is_empty_or_too_large_is_refused() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "what cannot end is told from what is slow")]
 fn nasty_patterns_end_and_never_say_no_match_when_they_gave_up() {
     let many = "a".repeat(40);
     let long = "a".repeat(2_000);

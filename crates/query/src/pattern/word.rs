@@ -1,14 +1,16 @@
+//! Word boundaries.
+
 use std::ops::Range;
 
-/// Whether no letter, digit or underscore stands directly before or behind a part. Next to bytes that are no UTF-8
-/// nothing is a whole word, since nobody knows what they stand for.
+/// Whether a part has no letter, digit or underscore directly before or after it. Next to invalid UTF-8 nothing is a
+/// whole word, since its meaning is unknown.
 pub(super) fn is_whole_word(text: &[u8], part: Range<usize>) -> bool {
     let before = part.start == 0 || last_char(&text[..part.start]).is_some_and(|c| !is_word(c));
     before && (part.end == text.len() || first_char(&text[part.end..]).is_some_and(|c| !is_word(c)))
 }
 
 fn is_word(c: char) -> bool {
-    // The tables are compiled in, so there is no error; without them only ASCII would be known.
+    // The tables are compiled in, so there is no error; without them only ASCII would be covered.
     regex_syntax::try_is_word_character(c).unwrap_or(c.is_ascii_alphanumeric() || c == '_')
 }
 

@@ -1,13 +1,12 @@
-//! Inline fields as Dataview finds them: in the raw text of a line, whatever Markdown makes of it.
+//! Inline fields as Dataview finds them: in the raw text of a line, regardless of Markdown.
 
 use std::ops::Range;
 
 use unicode_normalization::char::is_combining_mark;
 
-/// Lines of more UTF-16 units are not looked at.
+/// Lines with more UTF-16 units are not searched.
 const LONGEST_LINE: usize = 32_768;
-/// Brackets without an end that are tried in one line. Without a limit a line of nothing else would take time by its
-/// square.
+/// How many unclosed brackets are tried in one line. Without a limit a line of nothing else would take quadratic time.
 const MOST_UNCLOSED: usize = 64;
 
 /// A field in some text.
@@ -27,7 +26,7 @@ pub fn line_fields(line: &str) -> Vec<FoundField<'_>> {
     if wrapped.is_empty() { whole_line_field(line).into_iter().collect() } else { found(line, wrapped) }
 }
 
-/// The fields of a list item, whose lines are joined by spaces, without marker and box. Dates behind certain emoji count
+/// The fields of a list item, whose lines are joined by spaces, without marker and box. Dates after certain emoji count
 /// too; a task has no field that is a whole line.
 pub fn item_fields(text: &str, is_task: bool) -> Vec<FoundField<'_>> {
     if is_too_long(text) {
@@ -95,13 +94,13 @@ fn bracketed(line: &str, open: u8, close: u8) -> Vec<WrappedField> {
     fields
 }
 
-/// Where the `::` behind a key is, unless a bracket comes first.
+/// The position of the `::` after a key, unless a bracket comes first.
 fn key_end(bytes: &[u8], from: usize) -> Option<usize> {
     let stop = |at: &usize| matches!(bytes[*at], b'[' | b']' | b'(' | b')') || bytes[*at..].starts_with(b"::");
     (from..bytes.len()).find(stop).filter(|at| bytes[*at] == b':')
 }
 
-/// Where the bracket that closes a value is.
+/// The position of the bracket that closes a value.
 fn value_end(bytes: &[u8], from: usize, open: u8, close: u8) -> Option<usize> {
     let (mut depth, mut at) = (0_usize, from);
     while let Some(byte) = bytes.get(at) {
@@ -117,7 +116,7 @@ fn value_end(bytes: &[u8], from: usize, open: u8, close: u8) -> Option<usize> {
     None
 }
 
-/// `Key:: value`, where marks may stand around the key.
+/// `Key:: value`, possibly with marks around the key.
 fn whole_line_field(line: &str) -> Option<FoundField<'_>> {
     let (before, value) = line.split_once("::")?;
     let before = before.trim();
@@ -137,7 +136,7 @@ fn is_in_key(c: char) -> bool {
     is_letter(c) || c.is_ascii_digit() || c.is_whitespace() || matches!(c, '_' | '/' | '-') || is_small_emoji(c)
 }
 
-/// Those that take one UTF-16 unit. Dataview's pattern sees others as two halves, which it does not know.
+/// Those of one UTF-16 unit. Dataview's pattern sees others as two halves, which it does not accept.
 fn is_small_emoji(c: char) -> bool {
     matches!(c, '\u{203c}' | '\u{2049}' | '\u{2122}' | '\u{2139}' | '\u{2194}'..='\u{21aa}' | '\u{231a}'..='\u{23ff}'
         | '\u{24c2}' | '\u{25aa}'..='\u{27bf}' | '\u{2934}' | '\u{2935}' | '\u{2b05}'..='\u{2b55}' | '\u{3030}'
@@ -177,9 +176,9 @@ mod tests {
         fields.iter().map(|field| format!("{}={}", field.key, field.value)).collect::<Vec<_>>().join("; ")
     }
 
-    /// Each was given to Dataview 0.5.68.
+    /// Checked against Dataview 0.5.68.
     #[test]
-    fn lines_have_the_fields_that_dataview_finds() {
+    fn lines_have_the_same_fields_as_in_dataview() {
         for (line, expected) in [
             ("**Bold Key**:: v", "Bold Key=v"),
             ("~~K~~:: v", "K=v"),

@@ -21,7 +21,7 @@ pub fn note_items<'n>(note: &Note<'n>, lines: &LineTable) -> Vec<RowItem<'n>> {
     let mut items: Vec<RowItem<'n>> = Vec::with_capacity(note.items.len());
     let mut last_root: Option<(usize, char, Option<usize>)> = None;
     for item in &note.items {
-        // Where a tab stands before the marker, an item begins before it.
+        // If a tab precedes the marker, the item starts before it.
         let span = item.marker.start..item.span.end.max(item.marker.end);
         let list_line = match item.parent {
             Some(parent) => items.get(parent).and_then(|parent| parent.list_line),
@@ -52,12 +52,12 @@ pub fn note_items<'n>(note: &Note<'n>, lines: &LineTable) -> Vec<RowItem<'n>> {
     items
 }
 
-/// The last character of the marker, by which one list is told from the next.
+/// The last character of the marker, which distinguishes adjacent lists.
 fn bullet(text: &str, item: &ListItem) -> char {
     text[item.marker.clone()].chars().next_back().unwrap_or_default()
 }
 
-/// The line at which the list of an outermost item begins, where the one before it ends here with this bullet.
+/// The line where the list of an outermost item starts, if the one before it ends here with this bullet.
 fn list_line(
     text: &str,
     lines: &LineTable,
@@ -65,7 +65,7 @@ fn list_line(
     before: Option<(usize, char, Option<usize>)>,
 ) -> Option<usize> {
     let start = item.marker.start;
-    // Obsidian knows sections only at the top: a list in a quote is none.
+    // Obsidian has sections only at the top level: a list in a quote is not one.
     if !text[lines.line_start(start)..start].trim().is_empty() {
         return None;
     }
@@ -101,7 +101,7 @@ fn fields_of_items(note: &Note<'_>, items: &[RowItem<'_>]) -> Vec<NoteField> {
     let mut fields = Vec::new();
     for (number, item) in items.iter().enumerate() {
         let written = &note.text[item.span.clone()];
-        // Fields are seldom, and most items are not worth a copy.
+        // Fields are rare, and most items are not worth a copy.
         if !written.contains("::") && written.is_ascii() {
             continue;
         }
@@ -112,7 +112,7 @@ fn fields_of_items(note: &Note<'_>, items: &[RowItem<'_>]) -> Vec<NoteField> {
     fields
 }
 
-/// Those of all lines outside lists, code and frontmatter included, as Dataview looks at them.
+/// Those of all lines outside lists, including code and frontmatter, as Dataview does.
 fn fields_of_lines(note: &Note<'_>) -> Vec<NoteField> {
     if !note.text.contains("::") {
         return Vec::new();
@@ -131,11 +131,11 @@ fn fields_of_lines(note: &Note<'_>) -> Vec<NoteField> {
     fields
 }
 
-/// Where places are in UTF-16 units, as Obsidian counts.
+/// Maps places to UTF-16 units, as Obsidian counts.
 struct Utf16Places<'t> {
     text: &'t str,
     lines: &'t LineTable,
-    /// Where each line begins; nothing if every character is one unit and one byte.
+    /// Where each line starts; empty if every character is one unit and one byte.
     line_starts: Option<Vec<usize>>,
 }
 
@@ -154,7 +154,7 @@ impl<'t> Utf16Places<'t> {
 
     fn position(&self, at: usize) -> TextPosition {
         let at = at.min(self.text.len());
-        // A place at a line end is still on that line.
+        // A place at a line ending is still on that line.
         let (line, line_start) = (self.lines.line(at), self.lines.line_start(at));
         match &self.line_starts {
             None => TextPosition { line, column: at - line_start, offset: at },
@@ -198,7 +198,7 @@ mod tests {
     }
 
     #[test]
-    fn places_are_counted_as_obsidian_counts() {
+    fn places_are_counted_like_obsidian() {
         let text = "é😀\n- [x] ü\n  z\n";
         let item = &items(text)[0];
         assert_eq!((&*item.text, item.line, item.line_count), ("ü\nz", 2, 2));
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn an_item_stands_under_a_heading_and_may_have_a_name() {
+    fn an_item_has_its_heading_and_its_name() {
         let text = "- a\n# One\n- b ^id\n";
         let note = Note::parse(text);
         let items = note_items(&note, &LineTable::of(text));

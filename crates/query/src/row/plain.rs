@@ -11,7 +11,7 @@ use super::{
 };
 use crate::{Number, Object, Value};
 
-/// A row that is simply there, for tests.
+/// An in-memory row, for tests.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlainRow {
     pub(crate) path: String,
@@ -34,7 +34,7 @@ pub(crate) struct PlainRow {
     pub(crate) is_excluded: bool,
 }
 
-/// A link with texts of its own.
+/// A link with its own texts.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PlainLink {
     pub(crate) target: String,
@@ -52,7 +52,7 @@ impl PlainRow {
         Self { properties, ..Self::default() }
     }
 
-    /// What stands in a note. Its links lead nowhere yet.
+    /// The structure of a note. Its links lead nowhere yet.
     pub(crate) fn parsed(path: &str, text: &str) -> Self {
         let note = Note::parse(text);
         let lines = LineTable::of(text);

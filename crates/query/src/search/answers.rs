@@ -1,20 +1,20 @@
-//! What a query can be asked for: of one thing whether it fits, of many things which of them do, and of either what can be
-//! said so far.
+//! The forms of an answer: for one thing whether it matches, for many things which of them do, and for either what is
+//! known so far.
 
-/// Things out of some: those that a query, or a part of it, is true of.
+/// A subset: those that a query, or part of it, is true of.
 pub trait Answers: Clone {
     /// None out of the same things.
     fn none(&self) -> Self;
 
     fn or(self, other: &Self) -> Self;
 
-    /// Those of these for which `part`, asked of them, does not come out.
+    /// Those of these that `part`, evaluated for them, does not match.
     fn except<E>(&self, part: impl FnOnce(&Self) -> Result<Self, E>) -> Result<Self, E>;
 
-    /// Whether there are none, so that nothing more has to be asked of them.
+    /// Whether it is empty, so that nothing more has to be evaluated.
     fn is_none(&self) -> bool;
 
-    /// Whether these are all out of `within`, so that no alternative can add to them.
+    /// Whether these are all of `within`, so that no alternative can add to them.
     fn is_all(&self, within: &Self) -> bool;
 }
 
@@ -41,11 +41,11 @@ impl Answers for bool {
     }
 }
 
-/// What can be said before everything is known: those that a query is surely true of, and those that it may be true of.
+/// What is known before everything is: those that a query surely matches, and those that it may match.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AnswerBounds<A> {
     pub certain: A,
-    /// The certain ones are among them.
+    /// Includes the certain ones.
     pub possible: A,
 }
 
@@ -55,7 +55,7 @@ impl<A: Answers> AnswerBounds<A> {
         Self { certain: answers.clone(), possible: answers }
     }
 
-    /// Where nothing is known but that it is among these.
+    /// Nothing is known except that it is among these.
     pub fn unknown(within: &Self) -> Self {
         Self { certain: within.certain.none(), possible: within.possible.clone() }
     }
@@ -77,7 +77,7 @@ impl<A: Answers> Answers for AnswerBounds<A> {
         Self { certain: self.certain.or(&other.certain), possible: self.possible.or(&other.possible) }
     }
 
-    /// What is surely true of a thing rules it out, whether or not the thing itself is certain.
+    /// A sure match of the excluded part rules it out, whether or not the thing itself is certain.
     fn except<E>(&self, part: impl FnOnce(&Self) -> Result<Self, E>) -> Result<Self, E> {
         let found = part(&Self::exactly(self.possible.clone()))?;
         Ok(Self {

@@ -1,9 +1,9 @@
-//! The one evaluator of the search language. It knows `and`, `or` and `not`; what a word, a tag or a path means is for a
-//! [`LeafResolver`] to say, and what an answer is for [`Answers`].
+//! The one evaluator of the search language. It knows `and`, `or` and `not`; a [`LeafResolver`] says what a word, a tag
+//! or a path matches, and [`Answers`] what an answer is.
 
 use super::{Answers, PathFilter, PropertyFilter, QueryNode, QueryPiece, TextFilter, Words};
 
-/// A part of a query that has no parts which the evaluator knows.
+/// A leaf of a query to the evaluator.
 #[derive(Clone, Copy)]
 pub enum QueryLeaf<'q> {
     Words(&'q Words),
@@ -12,26 +12,26 @@ pub enum QueryLeaf<'q> {
     /// Folded, without `#`.
     Tag(&'q str),
     Property(&'q PropertyFilter),
-    /// All of it in one piece of the note. A resolver that already looks at one piece evaluates the part as it is.
+    /// All of it in one piece of the note. A resolver that already works on one piece evaluates the part directly.
     Within(QueryPiece, &'q QueryNode),
 }
 
-/// Says what the parts of a query are true of.
+/// Says what the leaves of a query match.
 pub trait LeafResolver {
     type Answers: Answers;
     /// Why it was not decided.
     type Error;
 
-    /// Those of `within` that a part is true of.
+    /// Those of `within` that a leaf matches.
     fn leaf(&self, leaf: QueryLeaf<'_>, within: &Self::Answers) -> Result<Self::Answers, Self::Error>;
 
-    /// Whether a part takes so long that it should be asked last, of those that are left.
+    /// Whether a leaf takes so long that it should be evaluated last, for those that are left.
     fn is_costly(&self, _node: &QueryNode) -> bool {
         false
     }
 }
 
-/// Those of `within` that a query is true of. It goes no deeper than the query, which the parser limits.
+/// Those of `within` that a query matches. The recursion is as deep as the query, which the parser limits.
 pub fn evaluate<R: LeafResolver>(node: &QueryNode, within: &R::Answers, resolver: &R) -> Result<R::Answers, R::Error> {
     match node {
         QueryNode::All(nodes) => {
@@ -67,7 +67,7 @@ pub fn evaluate<R: LeafResolver>(node: &QueryNode, within: &R::Answers, resolver
 }
 
 impl QueryNode {
-    /// Whether a leaf passes a test; what is to be within a piece is a leaf as a whole. Stops at the first one.
+    /// Whether a leaf passes a test; a part within a piece is one leaf. Stops at the first one.
     pub fn any_leaf<'n>(&'n self, test: &mut dyn FnMut(QueryLeaf<'n>) -> bool) -> bool {
         match self {
             Self::All(nodes) | Self::Any(nodes) => nodes.iter().any(|node| node.any_leaf(test)),
@@ -176,7 +176,7 @@ mod tests {
         }
     }
 
-    /// Knows nothing of words.
+    /// Cannot resolve words.
     struct WithoutWords<'r>(&'r PlainRow);
 
     impl LeafResolver for WithoutWords<'_> {
@@ -191,7 +191,7 @@ mod tests {
         }
     }
 
-    /// What can be said without words, worked out from the bottom up.
+    /// The result without words, computed bottom-up.
     fn known(node: &QueryNode, row: &PlainRow) -> Option<bool> {
         match node {
             QueryNode::All(nodes) => {

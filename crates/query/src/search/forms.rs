@@ -1,15 +1,15 @@
-//! Other forms of a word, by the endings that are most common in English and German. They are looked up, so one that does
-//! not exist does no harm.
+//! Other forms of a word, by the most common endings of English and German. They are looked up, so one that does not
+//! exist is harmless.
 
-/// A shorter word has no ending to take off.
+/// A shorter word has no ending to remove.
 const SHORTEST: usize = 3;
-/// Endings of one letter or of German words belong to any short word.
+/// Short words commonly end in a single letter or a German ending.
 const SHORTEST_STEM: usize = 4;
 
 const ENGLISH: &[&str] = &["s", "es", "ed", "d", "ing"];
 const GERMAN: &[&str] = &["e", "n", "en", "er", "ern", "em"];
 
-/// Words that mean the same thing in another form, in order and without the word itself.
+/// Other forms of the same word, in order and without the word itself.
 pub fn word_forms(word: &str) -> Vec<String> {
     if word.len() < SHORTEST || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return Vec::new();

@@ -1,8 +1,9 @@
-//! Words that say nothing of what a note is about. They are left out where any word counts, or every note would be found.
+//! Words that say nothing about the subject of a note. They are ignored where any word counts, or every note would
+//! match.
 
 use std::{collections::HashSet, sync::LazyLock};
 
-/// Folded. What is a function word in one language and a thing in another (`war`, `hat`, `due`, `pour`) is not among them.
+/// Folded. A function word in one language that is a noun in another (`war`, `hat`, `due`, `pour`) is not included.
 const LATIN: &str = "
     a about am an and any are as at be been being but by can could did do does doing for from had has have having he her here
     hers him his how i if in into is it its me my nor not of on onto or our ours shall she should so some than that the their theirs
@@ -26,7 +27,7 @@ const LATIN: &str = "
     voor waar waarom wat we wel welke wie wij worden zich zij zijn zo
 ";
 
-/// Pairs of characters in Japanese and Chinese, as texts are cut.
+/// Pairs of characters in Japanese and Chinese, as texts are split.
 const DENSE: &str = "
     です でし ます まし ませ した して しま する すれ され させ せる れる られ ない なか なく なら なる なっ なり いる いた いて いま ある あり
     あっ こと もの ため から まで など って てい てる とい いう った どう どの どこ どん この その あの これ それ あれ ここ そこ なに なん
@@ -39,7 +40,7 @@ const DENSE: &str = "
 static FUNCTION_WORDS: LazyLock<HashSet<&'static str>> =
     LazyLock::new(|| LATIN.split_whitespace().chain(DENSE.split_whitespace()).collect());
 
-/// Whether a term, as texts are cut, is one of them.
+/// Whether a term, as texts are split, is one of them.
 pub(super) fn is_function_word(term: &str) -> bool {
     FUNCTION_WORDS.contains(term)
 }

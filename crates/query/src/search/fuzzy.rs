@@ -1,6 +1,8 @@
+//! Typo-tolerant comparison of words.
+
 use crate::nearest::typos;
 
-/// A word in which somebody may have mistyped a letter or two.
+/// A word that may have a typo or two.
 pub struct FuzzyWord {
     letters: Vec<char>,
     bytes: usize,
@@ -9,7 +11,7 @@ pub struct FuzzyWord {
 }
 
 impl FuzzyWord {
-    /// Nothing for a word so short that any other would be near it, and for a number: another one is another thing.
+    /// `None` for a word so short that any other would be near it, and for a number: another number is another thing.
     pub fn new(word: &str) -> Option<Self> {
         let letters: Vec<char> = word.chars().collect();
         let limit = match letters.len() {
@@ -21,14 +23,14 @@ impl FuzzyWord {
         Some(Self { bytes: word.len(), signature: signature(word), letters, limit })
     }
 
-    /// How many typing errors are few enough. Each changes at most two of the letters that a word has.
+    /// How many typos are tolerated. Each changes at most two of the letters that a word has.
     pub fn limit(&self) -> usize {
         self.limit
     }
 
-    /// How many typing errors lie between, if few enough.
+    /// The number of typos between them, if few enough.
     pub fn distance(&self, term: &str) -> Option<usize> {
-        // One error changes at most two of the letters that a word has, and no letter has more than four bytes.
+        // One typo changes at most two of the letters that a word has, and no letter has more than four bytes.
         let near = (self.signature ^ signature(term)).count_ones() as usize <= 2 * self.limit
             && self.bytes.abs_diff(term.len()) <= 4 * self.limit;
         if !near {
@@ -66,7 +68,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_left_out_early_is_far_away(a in "[a-eé石]{4,10}", b in "[a-eé石]{2,10}") {
+        fn words_excluded_early_are_far_away(a in "[a-eé石]{4,10}", b in "[a-eé石]{2,10}") {
             let fuzzy = FuzzyWord::new(&a).unwrap();
             let exact = typos(&a.chars().collect::<Vec<_>>(), &b.chars().collect::<Vec<_>>());
             prop_assert_eq!(fuzzy.distance(&b), Some(exact).filter(|exact| *exact <= fuzzy.limit));

@@ -1,3 +1,5 @@
+//! Parses queries of the ranked search.
+
 use super::{
     PathFilter, PropertyFilter, QueryNode, QueryPiece, SearchQuery, TaskState, TextFilter, Words, folded,
     leave_out_function_words, search_tokens,
@@ -5,21 +7,21 @@ use super::{
 };
 use crate::PatternKind;
 
-/// Groups deeper than this are read as if they were not grouped.
+/// Deeper groups are read as if they were not grouped.
 const DEEPEST: usize = 32;
-/// Nobody types more words; what comes after is not looked for, so that a pasted page costs no more than a long question.
+/// Further words are not searched, so that a pasted page costs no more than a long query.
 const MOST_WORDS: usize = 64;
-/// The beginning of a word says something from here on.
+/// A prefix is meaningful from this length on.
 const SHORTEST_BEGINNING: usize = 2;
 
-/// The numbers of its words begin with `first`.
+/// The numbers of its words start with `first`.
 pub(super) fn parse(text: &str, first: usize) -> SearchQuery {
     let mut parser =
         QueryParser { text, at: 0, depth: 0, words: first, last_loose: None, no_expressions: Vec::new(), cut: false };
     let mut nodes = Vec::new();
     while parser.at < text.len() {
         nodes.push(parser.alternatives(OperatorSetting::default()));
-        // A bracket that closes nothing.
+        // An unmatched closing bracket.
         parser.at += 1;
     }
     let QueryParser { words, no_expressions, cut, .. } = parser;
@@ -34,7 +36,7 @@ pub(super) fn parse(text: &str, first: usize) -> SearchQuery {
     query
 }
 
-/// One of these, or all of them; those that say nothing left out.
+/// One of these, or all of them; empty ones are left out.
 fn flat(nodes: Vec<QueryNode>) -> QueryNode {
     let mut parts: Vec<QueryNode> = nodes.into_iter().filter(|node| !is_nothing(node)).collect();
     match parts.len() {
@@ -51,7 +53,7 @@ fn is_nothing(node: &QueryNode) -> bool {
     matches!(node, QueryNode::All(nodes) | QueryNode::Any(nodes) if nodes.is_empty())
 }
 
-/// Lets the word with this number be the beginning of one.
+/// Lets the word with this number be a prefix.
 fn open(node: &mut QueryNode, number: usize) {
     match node {
         QueryNode::All(nodes) | QueryNode::Any(nodes) => nodes.iter_mut().for_each(|node| open(node, number)),
@@ -61,12 +63,12 @@ fn open(node: &mut QueryNode, number: usize) {
     }
 }
 
-/// What the operators around a word make of it.
+/// How the operators around a word affect it.
 #[derive(Clone, Copy)]
 struct OperatorSetting {
     place: WordPlace,
     match_case: bool,
-    /// Words that are excluded are meant as they are.
+    /// Excluded words are matched exactly.
     excluded: bool,
 }
 
@@ -91,7 +93,7 @@ struct QueryParser<'t> {
     at: usize,
     depth: usize,
     words: usize,
-    /// The last word that was not quoted, if nothing came after it.
+    /// The last unquoted word, if nothing came after it.
     last_loose: Option<usize>,
     no_expressions: Vec<String>,
     cut: bool,
@@ -153,7 +155,7 @@ impl<'t> QueryParser<'t> {
 
     fn item(&mut self, setting: OperatorSetting) -> QueryNode {
         let rest = self.rest();
-        // Several dashes exclude as one does.
+        // Several dashes exclude like one.
         let after = rest.trim_start_matches('-');
         if after.len() < rest.len() && after.starts_with(|c: char| !c.is_whitespace() && c != ')') {
             self.at += rest.len() - after.len();
@@ -171,7 +173,7 @@ impl<'t> QueryParser<'t> {
                 self.leaf(&phrase, true, setting)
             }
             Some('/') => self.expression(setting).unwrap_or_else(|| self.word(setting)),
-            // Two of them are a link that somebody has pasted.
+            // Two of them are a pasted link.
             Some('[') if !self.rest().starts_with("[[") => self.property().unwrap_or_else(|| self.word(setting)),
             _ => self.operator(setting).unwrap_or_else(|| self.word(setting)),
         }
@@ -268,7 +270,7 @@ impl<'t> QueryParser<'t> {
             "task-done" => piece(QueryPiece::Task(TaskState::Done)),
             _ => return None,
         };
-        // An operator with nothing behind it is a word.
+        // An operator with nothing after it is a word.
         if !operand.starts_with(|c: char| !c.is_whitespace() && c != ')') {
             return None;
         }
@@ -282,7 +284,7 @@ impl<'t> QueryParser<'t> {
             self.word(setting)
         };
         match piece {
-            // Every task is found by nothing in particular.
+            // An empty condition matches every task.
             Some(piece @ QueryPiece::Task(_)) => Some(QueryNode::Within(piece, Box::new(node))),
             Some(_) if is_nothing(&node) => Some(node),
             Some(piece) => Some(QueryNode::Within(piece, Box::new(node))),
@@ -293,7 +295,7 @@ impl<'t> QueryParser<'t> {
     fn word(&mut self, setting: OperatorSetting) -> QueryNode {
         let ends = |c: char| c.is_whitespace() || matches!(c, '(' | ')' | '"');
         let rest = self.rest();
-        // The first character belongs to it in any case, or nobody would get on.
+        // The first character always belongs to it, or parsing would not advance.
         let first = rest.chars().next().map_or(0, char::len_utf8);
         let end = rest[first..].find(ends).map_or(rest.len(), |end| first + end);
         self.at += end;
@@ -324,7 +326,7 @@ impl<'t> QueryParser<'t> {
             None => (text, false),
         };
         let Some(mut words) = self.words(text, setting) else {
-            // A dash between two words is not asked for.
+            // A dash between two words is not searched.
             if !quoted && trimmed.is_ascii() {
                 return nothing;
             }
@@ -339,7 +341,7 @@ impl<'t> QueryParser<'t> {
         words.open |= starred;
         let long = words.terms.last().is_some_and(|term| term.chars().count() >= SHORTEST_BEGINNING);
         self.last_loose = Some(words.number).filter(|_| !words.exact && long);
-        // A word stands alone, but not in a script that writes none alone.
+        // A single word matches alone, except in a script that writes no words alone.
         let whole = !starred && text.is_ascii();
         match literal(text.trim(), whole, setting).filter(|_| setting.match_case) {
             Some(cased) => QueryNode::All(vec![QueryNode::Words(words), cased]),
@@ -347,7 +349,7 @@ impl<'t> QueryParser<'t> {
         }
     }
 
-    /// Nothing if there is no letter or digit in it.
+    /// `None` if it has no letter or digit.
     fn words(&self, text: &str, setting: OperatorSetting) -> Option<Words> {
         let (mut terms, mut tail, mut single) = (Vec::new(), false, false);
         search_tokens(text, |token| {
@@ -358,7 +360,7 @@ impl<'t> QueryParser<'t> {
         if tail {
             terms.pop();
         }
-        // Of a script without spaces, a single character begins every pair in which it is the first.
+        // In a script without spaces, a single character is the prefix of every pair that starts with it.
         let open = single && !tail;
         let content = setting.place == WordPlace::Content;
         let also = without_umlauts(text).filter(|_| terms.len() == 1);
@@ -366,7 +368,7 @@ impl<'t> QueryParser<'t> {
     }
 }
 
-/// What is searched for letter by letter.
+/// Text that is searched letter by letter.
 fn literal(text: &str, whole: bool, setting: OperatorSetting) -> Option<QueryNode> {
     let pattern = Box::new(compiled(text, PatternKind::Literal, setting.match_case, whole)?);
     Some(QueryNode::Text(TextFilter { pattern, content: setting.place == WordPlace::Content }))

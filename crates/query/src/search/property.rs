@@ -1,3 +1,5 @@
+//! Conditions on properties.
+
 use std::{borrow::Cow, cmp::Ordering, ops::ControlFlow};
 
 use super::folded;
@@ -24,7 +26,7 @@ enum PropertyTest {
 }
 
 impl PropertyFilter {
-    /// Of what stands between the brackets; nothing if no property is named.
+    /// From the text between the brackets; `None` if no property is named.
     pub(super) fn parse(inside: &str) -> Option<Self> {
         let mut quoted = false;
         let colon = inside.char_indices().find(|(_, c)| {
@@ -40,7 +42,7 @@ impl PropertyFilter {
         (!key.is_empty()).then_some(Self { key, test })
     }
 
-    /// Of a note. A list is each of its items, and nothing at all if it is empty; so is an object.
+    /// For a note. A list is each of its items, and missing if it is empty; so is an object.
     pub fn holds(&self, row: &dyn Row) -> bool {
         let mut holds = false;
         row.visit_properties(&mut |key, value| {
@@ -136,7 +138,7 @@ fn text(value: &Value) -> Cow<'_, str> {
     }
 }
 
-/// As numbers if both are, else as text, which is right for dates as they are usually written.
+/// As numbers if both are, otherwise as text, which is right for dates as usually written.
 fn compare(value: &Value, other: &str) -> Option<Ordering> {
     match (value, other.parse::<f64>()) {
         (Value::Null | Value::Boolean(_) | Value::List(_) | Value::Object(_), _) => None,

@@ -1,6 +1,8 @@
+//! Tests of parsed queries.
+
 use super::*;
 
-/// A query in a form that shows how it was understood.
+/// A query in a form that shows how it was parsed.
 fn shown(node: &QueryNode) -> String {
     let list = |nodes: &[QueryNode], between: &str| nodes.iter().map(shown).collect::<Vec<_>>().join(between);
     match node {
@@ -114,7 +116,7 @@ fn depth_and_length_have_an_end() {
 }
 
 #[test]
-fn what_is_no_expression_is_said() {
+fn an_invalid_expression_is_reported() {
     let said = |text: &str| SearchQuery::parse(text).no_expressions;
     assert_eq!(said("/a(b/ /c/ path:/[/"), ["a(b", "["]);
     assert!(said("/usr/bin /").is_empty());
@@ -140,7 +142,7 @@ fn a_run_without_spaces_becomes_its_pairs_without_those_that_say_nothing() {
     assert_eq!(relaxed("Rustの石 tag:x").as_deref(), Some("(#x & (rust | の石))"));
     assert_eq!(relaxed("です").as_deref(), None);
     assert_eq!(relaxed("foo-bar").as_deref(), Some("((foo | bar*))"));
-    assert_eq!(relaxed("\"石庭を作る\""), None, "what is quoted is meant as it is");
+    assert_eq!(relaxed("\"石庭を作る\""), None, "a quoted text is matched exactly");
     let mut pasted = SearchQuery::parse(&('一'..'丁').chain('\u{4e10}'..'\u{5000}').collect::<String>());
     assert!(pasted.relax() && pasted.cut && pasted.wanted().len() == 128);
 }

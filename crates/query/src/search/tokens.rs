@@ -1,5 +1,5 @@
-//! A text as the words that are searched for: in lower case, without accents, and where a script writes no spaces, every
-//! two neighbouring characters.
+//! A text as searchable words: in lower case, without accents, and in scripts without spaces every pair of adjacent
+//! characters.
 
 use std::ops::Range;
 
@@ -8,9 +8,9 @@ use unicode_normalization::{
     char::{compose, decompose_canonical},
 };
 
-/// What is longer is no word that anybody types; its beginning is enough to find it.
+/// Longer words are never typed; their start is enough to find them.
 const LONGEST: usize = 64;
-/// How far the wide letters and digits are from the usual ones.
+/// The offset of the wide letters and digits from the usual ones.
 const WIDER: u32 = 0xfee0;
 
 /// A word of a text.
@@ -20,19 +20,19 @@ pub struct Token<'t> {
     /// In bytes of the text.
     pub start: usize,
     pub end: usize,
-    /// The last character of a run without spaces, which is in the pair before it as well. It is there so that every
-    /// character begins a term.
+    /// The last character of a run without spaces, which is also in the pair before it. It exists so that every
+    /// character starts a term.
     pub tail: bool,
 }
 
-/// A word and where it stands, to keep.
+/// An owned word with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeptWord {
     pub term: String,
     pub span: Range<usize>,
 }
 
-/// All words of a text, to keep.
+/// All words of a text, owned.
 pub fn search_words(text: &str) -> Vec<KeptWord> {
     let mut words = Vec::new();
     search_tokens(text, |token| words.push(KeptWord { term: token.term.to_owned(), span: token.start..token.end }));
@@ -61,24 +61,24 @@ pub fn search_tokens(text: &str, mut each: impl FnMut(Token<'_>)) {
     run.finish(&mut each);
 }
 
-/// A text as it is compared: in lower case and without accents, and everything else as it is.
+/// A text in the form in which it is compared: in lower case and without accents, otherwise unchanged.
 pub fn folded(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
     let mut folded = String::with_capacity(text.len());
-    // Composed first: what is no accent, as in kana and Hangul, is the same however it was stored.
+    // Composed first: marks that are not accents, as in kana and Hangul, are the same in any encoding.
     text.nfc().filter(|c| !is_accent(*c)).for_each(|c| fold(c, &mut folded));
     folded
 }
 
-/// What was read of a word, or of a run of characters that are all of one kind.
+/// The current word, or run of characters of one kind.
 #[derive(Default)]
 struct CharacterRun {
     term: String,
     start: usize,
     end: usize,
-    /// Characters of a script without spaces, and where they stand.
+    /// Characters of a script without spaces, and their positions.
     dense: Vec<(char, usize, usize)>,
 }
 
@@ -104,7 +104,7 @@ impl CharacterRun {
         }
     }
 
-    /// A letter of a word stands here.
+    /// A letter of a word is here.
     fn word(&mut self, at: usize, end: usize, each: &mut impl FnMut(Token<'_>)) {
         if !self.dense.is_empty() {
             self.finish(each);
@@ -165,7 +165,7 @@ fn fold(c: char, into: &mut String) {
     }
 }
 
-/// Marks that people leave out when they search. Those of the Indian scripts are vowels and stay.
+/// Marks that people omit when they search. Those of the Indian scripts are vowels and stay.
 fn is_accent(c: char) -> bool {
     matches!(c, '\u{300}'..='\u{36f}' | '\u{591}'..='\u{5c7}' | '\u{64b}'..='\u{652}' | '\u{670}'
         | '\u{1ab0}'..='\u{1aff}' | '\u{1dc0}'..='\u{1dff}' | '\u{20d0}'..='\u{20ff}' | '\u{fe20}'..='\u{fe2f}')
@@ -175,17 +175,17 @@ fn is_mark_in_word(c: char) -> bool {
     unicode_normalization::char::is_combining_mark(c) && !is_accent(c)
 }
 
-/// What is stored apart from the character that it belongs to, if letters are decomposed as on a Mac.
+/// Characters stored separately from their base, if letters are decomposed as on a Mac.
 fn joins(c: char) -> bool {
     is_voicing(c) || matches!(c, '\u{1161}'..='\u{1175}' | '\u{11a8}'..='\u{11c2}')
 }
 
-/// The two marks of kana, which make another sound and not an accent.
+/// The two marks of kana, which change the sound and are not accents.
 fn is_voicing(c: char) -> bool {
     matches!(c, '\u{3099}' | '\u{309a}')
 }
 
-/// Whether a script does without spaces, or, as Korean, joins to words what people search for in parts.
+/// Whether a script has no spaces, or, like Korean, joins into words what people search for in parts.
 fn is_dense(c: char) -> bool {
     matches!(c, '\u{e01}'..='\u{e4e}' | '\u{e81}'..='\u{ecd}' | '\u{1000}'..='\u{109f}' | '\u{1100}'..='\u{11ff}' | '\u{1780}'..='\u{17d3}'
         | '\u{3005}'..='\u{3007}' | '\u{3041}'..='\u{3096}' | '\u{309d}'..='\u{309f}' | '\u{30a1}'..='\u{30fa}'
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_what_people_type_for_them() {
+    fn words_are_split_as_people_type_them() {
         for (text, expected) in [
             ("A stone, CUT.", &["a", "stone", "cut"][..]),
             ("Größe Straße Ærø", &["grosse", "strasse", "aero"]),

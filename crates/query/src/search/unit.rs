@@ -1,3 +1,5 @@
+//! Evaluates a query on one piece of text.
+
 use std::{
     collections::HashMap,
     convert::Infallible,
@@ -7,21 +9,21 @@ use std::{
 use super::{LeafResolver, QueryLeaf, QueryNode, TextFilter, Words, evaluate, folded, holds, search_tokens};
 use crate::{LineMatch, Row};
 
-/// Which terms stand for a word of a query: itself, other forms, what somebody probably meant.
+/// Which terms match a word of a query: itself, other forms, probable corrections.
 pub trait Lexicon {
-    /// Whether this term may stand for the word with this number in `words`.
+    /// Whether this term may match the word with this number in `words`.
     fn accepts(&self, words: &Words, at: usize, term: &str) -> bool;
 }
 
-/// A piece of text that is looked at by itself.
+/// A piece of text that is evaluated separately.
 pub struct TextUnit<'t> {
     text: &'t str,
-    /// All its words one after another, which is much quicker than each by itself.
+    /// All its words in sequence, which is much faster than each separately.
     terms: String,
     words: Vec<TermPosition>,
 }
 
-/// Where a word is among the terms, and in the text.
+/// The position of a word among the terms, and in the text.
 struct TermPosition {
     term: Range<usize>,
     span: Range<usize>,
@@ -38,7 +40,7 @@ impl<'t> TextUnit<'t> {
         Self { text, terms, words }
     }
 
-    /// Where words of a query stand, in order, in bytes of the text.
+    /// The positions of words of a query, in order, in bytes of the text.
     pub fn find(&self, words: &Words, lexicon: &dyn Lexicon) -> Vec<Range<usize>> {
         let accepts = |(at, word): (usize, &TermPosition)| lexicon.accepts(words, at, &self.terms[word.term.clone()]);
         let fits = |run: &[TermPosition]| run.iter().enumerate().all(accepts);
@@ -46,8 +48,8 @@ impl<'t> TextUnit<'t> {
         self.words.windows(words.terms.len().max(1)).filter(|run| fits(run)).filter_map(span).collect()
     }
 
-    /// Everything in the text that a query asks for, with the number of the words it was found by; what is excluded is not
-    /// looked for, and what is no word comes with a number beyond theirs.
+    /// Everything in the text that a query searches for, with the number of the words it was found by; excluded parts
+    /// are not searched, and matches that are not words have a number beyond theirs.
     pub fn matches(&self, starts: &QueryStarts<'_>, lexicon: &dyn Lexicon) -> Vec<(usize, Range<usize>)> {
         let mut found = Vec::new();
         for (at, place) in self.words.iter().enumerate() {
@@ -73,13 +75,13 @@ impl<'t> TextUnit<'t> {
         found
     }
 
-    /// Whether a query is true of this piece alone; what is asked of paths and properties, of the note that it is of.
-    /// Without one in view, nothing is claimed of it.
+    /// Whether a query is true of this piece alone; conditions on paths and properties, of its note. Without a note,
+    /// these are not claimed.
     pub fn fulfils(&self, node: &QueryNode, lexicon: &dyn Lexicon, note: Option<&dyn Row>) -> bool {
         holds(node, &UnitResolver { unit: self, lexicon, note })
     }
 
-    /// Whether a tag or one below it stands in this piece.
+    /// Whether this piece has a tag or one below it.
     fn has_tag(&self, wanted: &str) -> bool {
         let named = |(at, _): (usize, &str)| {
             let begins = !self.text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '#');
@@ -90,17 +92,17 @@ impl<'t> TextUnit<'t> {
     }
 }
 
-/// What a query asks for, by the terms that it can begin with: a text is looked through once, however long the query is.
+/// The words of a query, by the terms that they can start with: a text is scanned once, however long the query is.
 #[derive(Default)]
 pub struct QueryStarts<'q> {
     by_term: HashMap<&'q str, Vec<&'q Words>>,
-    /// Words that may be the beginning of one.
+    /// Words that may be a prefix.
     beginnings: Vec<&'q Words>,
     filters: Vec<&'q TextFilter>,
 }
 
 impl<'q> QueryStarts<'q> {
-    /// `variants` are the terms that stand for a word besides itself.
+    /// `variants` are the other terms that match a word.
     pub fn new(node: &'q QueryNode, variants: &dyn Fn(&'q Words) -> &'q [String]) -> Self {
         let mut starts = Self::default();
         starts.put(node, variants);
@@ -126,7 +128,7 @@ impl<'q> QueryStarts<'q> {
         }
     }
 
-    /// The words whose first term this one can stand for.
+    /// The words whose first term this one can match.
     fn at<'s>(&'s self, term: &str) -> impl Iterator<Item = &'q Words> + use<'s, 'q> {
         let exact = self.by_term.get(term).map(Vec::as_slice).unwrap_or_default();
         let is_new = |words: &&&'q Words| !exact.iter().any(|known| known.number == words.number);
@@ -151,7 +153,7 @@ impl LeafResolver for UnitResolver<'_> {
         Ok(*within
             && match leaf {
                 QueryLeaf::Words(words) => !self.unit.find(words, self.lexicon).is_empty(),
-                // What cannot be decided is not claimed.
+                // Undecided matches are not claimed.
                 QueryLeaf::Text(filter) => filter.pattern.is_match(self.unit.text) == Ok(true),
                 QueryLeaf::Tag(wanted) => self.unit.has_tag(wanted),
                 QueryLeaf::Path(filter) => self.note.is_some_and(|note| filter.holds(note.path())),

@@ -1,4 +1,4 @@
-//! What a query runs in: the note it stands in, the clock, and how much it may do.
+//! The environment of a query: the note that contains it, the clock, and its limits.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -6,7 +6,7 @@ use jiff::{Timestamp, tz::TimeZone};
 
 use super::{DataviewSettings, QueryHalt};
 
-/// After so many steps it is asked whether the caller still waits.
+/// After this many steps it checks whether the caller still waits.
 const STEPS_BETWEEN_LOOKS: u64 = 1024;
 
 /// How much a query may do. A step is about one operator or function call on one row.
@@ -27,7 +27,7 @@ impl Default for QueryLimits {
 
 /// Everything a query depends on that is not in the vault. The same vault and context give the same answer.
 pub struct QueryContext<'q> {
-    /// The path of the note that the query stands in, for `this` and for links; need not be readable.
+    /// The path of the note that contains the query, for `this` and for links; need not be readable.
     pub origin: Option<&'q str>,
     pub now: Timestamp,
     /// Of the person who asks.

@@ -1,3 +1,5 @@
+//! Dates with their precision and time zone.
+
 use std::{fmt, sync::Arc};
 
 use jiff::{
@@ -6,9 +8,9 @@ use jiff::{
     tz::{Offset, TimeZone},
 };
 
-/// A date as it was written: a wall clock, whether a time of day was given, and where the clock hangs.
+/// A date as written: a wall clock, whether a time of day was given, and the time zone.
 ///
-/// The time zone of the person who asks is not known here; [`DateValue::timestamp`] is told it.
+/// The user's time zone is not known here; [`DateValue::timestamp`] takes it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DateValue {
     pub civil: DateTime,
@@ -18,7 +20,7 @@ pub struct DateValue {
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum DateZone {
-    /// Nothing was said, so it is the time zone of the person who asks.
+    /// Not given, so it is the user's time zone.
     Local,
     Offset(Offset),
     /// `Europe/Berlin`
@@ -26,13 +28,13 @@ pub enum DateZone {
 }
 
 impl DateValue {
-    /// A moment on the clocks of a time zone.
+    /// A moment in a time zone.
     pub fn at(timestamp: Timestamp, local: &TimeZone) -> Self {
         Self { civil: local.to_datetime(timestamp), has_time: true, zone: DateZone::Local }
     }
 
-    /// The moment that is meant. A wall clock that was skipped or repeated there is read as RFC 5545 says; nothing if it is
-    /// out of range or the zone is unknown.
+    /// The moment. A wall clock time that was skipped or repeated there is read as in RFC 5545; `None` if it is out of
+    /// range or the zone is unknown.
     pub fn timestamp(&self, local: &TimeZone) -> Option<Timestamp> {
         let zone = match &self.zone {
             DateZone::Local => local.clone(),
@@ -43,7 +45,7 @@ impl DateValue {
     }
 }
 
-/// As ISO 8601 has it: `2026-06-10`, `2026-06-10T12:34:56`, `2026-06-10T12:34:56+02:00`.
+/// As in ISO 8601: `2026-06-10`, `2026-06-10T12:34:56`, `2026-06-10T12:34:56+02:00`.
 impl fmt::Display for DateValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if !self.has_time {

@@ -4,7 +4,7 @@ use std::fmt;
 
 use crate::js_number::decimal_text;
 
-/// A length of time in the units in which it was written.
+/// A duration in the units in which it was written.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct DurationValue {
     pub years: f64,
@@ -227,7 +227,7 @@ impl DurationValue {
     }
 }
 
-/// As ISO 8601 has it: `P1Y2M`, `PT36H`, `PT0S`. Milliseconds are part of the seconds.
+/// As in ISO 8601: `P1Y2M`, `PT36H`, `PT0S`. Milliseconds are part of the seconds.
 impl fmt::Display for DurationValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let written = |parts: &[(f64, char)]| {

@@ -1,3 +1,5 @@
+//! Values from and to JSON.
+
 use serde_json::{Map, Number as JsonNumber, Value as Json, json};
 
 use super::{DurationValue, LinkValue, Number, Value};
@@ -66,7 +68,7 @@ fn link_json(link: &LinkValue) -> Json {
 }
 
 impl From<&Json> for Value {
-    /// A whole number that has no place in 64 bits with a sign becomes a float.
+    /// A whole number that does not fit a signed 64-bit integer becomes a float.
     fn from(json: &Json) -> Self {
         match json {
             Json::Null => Self::Null,
@@ -84,7 +86,7 @@ impl From<&Json> for Value {
 }
 
 impl From<&Value> for Json {
-    /// JSON has no infinity, and no dates, durations and links: these come as the text that says the same.
+    /// JSON has no infinity, dates, durations or links: these become text.
     fn from(value: &Value) -> Self {
         match value {
             Value::Null => Self::Null,

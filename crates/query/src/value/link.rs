@@ -1,6 +1,8 @@
+//! Links as values.
+
 use std::fmt;
 
-/// A link as it was written; where it leads is for a row to say (`Row::resolve`).
+/// A link as written; a row resolves it (`Row::resolve`).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct LinkValue {
     pub path: String,
@@ -11,7 +13,7 @@ pub struct LinkValue {
 }
 
 impl LinkValue {
-    /// What stands between the brackets of a wikilink. The first bar that is not escaped begins the display text.
+    /// The text between the brackets of a wikilink. The first unescaped bar starts the display text.
     pub fn parse(inner: &str, embed: bool) -> Self {
         let mut escaped = false;
         let bar = inner.char_indices().find_map(|(at, c)| {

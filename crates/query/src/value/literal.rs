@@ -1,5 +1,5 @@
-//! How dates, durations and links are written. Each function reads the beginning of a text and answers with the value and
-//! the rest.
+//! How dates, durations and links are written. Each function parses the start of a text and returns the value and the
+//! rest.
 
 use jiff::{
     Span,
@@ -9,15 +9,14 @@ use jiff::{
 
 use super::{DateValue, DateZone, DurationValue, LinkValue};
 
-/// So many digits, no more and no less, at the beginning.
+/// Exactly this many digits, at the start.
 fn digits(text: &str, count: usize) -> Option<(i64, &str)> {
     let (digits, rest) = text.split_at_checked(count)?;
     (digits.bytes().all(|byte| byte.is_ascii_digit()) && !digits.is_empty()).then_some(())?;
     Some((digits.parse().ok()?, rest))
 }
 
-/// Dataview's `YYYY-MM[-DD[THH[:mm[:ss[.SSS][zone]]]]]`. A day or hour that there is not is counted on from the last that
-/// there is.
+/// Dataview's `YYYY-MM[-DD[THH[:mm[:ss[.SSS][zone]]]]]`. A day or hour that does not exist overflows into the next.
 pub(crate) fn dataview_date(text: &str) -> Option<(DateValue, &str)> {
     let (year, rest) = digits(text, 4)?;
     let (month, mut rest) = digits(rest.strip_prefix('-')?, 2)?;
@@ -105,7 +104,7 @@ fn bases_zone(text: &str) -> Option<DateZone> {
     Some(DateZone::Offset(offset))
 }
 
-/// The digits behind a point, as billionths.
+/// The digits after a point, as billionths.
 fn fraction(text: &str) -> Option<(i32, &str)> {
     let end = text.bytes().take_while(u8::is_ascii_digit).count();
     let (digits, rest) = text.split_at_checked(end).filter(|(digits, _)| !digits.is_empty())?;
@@ -127,8 +126,8 @@ pub(crate) fn number(text: &str) -> Option<(f64, &str)> {
     Some((text[..end].parse().ok()?, &text[end..]))
 }
 
-/// Dataview's `1 year, 2 days`: numbers with units, and nothing, spaces or a comma between them. The same unit twice adds
-/// up.
+/// Dataview's `1 year, 2 days`: numbers with units, and nothing, spaces or a comma between them. The same unit twice
+/// adds up.
 pub(crate) fn dataview_duration(text: &str) -> Option<(DurationValue, &str)> {
     let mut duration = DurationValue::default();
     let mut rest = duration_part(text, &mut duration)?;
@@ -171,7 +170,7 @@ pub(super) fn link(text: &str) -> Option<(LinkValue, &str)> {
     Some((LinkValue::parse(&inside[..end], embed), rest))
 }
 
-/// Whether a character may stand in a tag as Dataview reads tags.
+/// Whether a character may be part of a tag in Dataview.
 pub(crate) fn is_in_tag(c: char) -> bool {
     let punctuation = matches!(c, '\u{2000}'..='\u{206f}' | '\u{2e00}'..='\u{2e7f}');
     !c.is_whitespace() && !punctuation && !"'!\"#$%&()*+,.:;<=>?@^{|}~[]\\`".contains(c)

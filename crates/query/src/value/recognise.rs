@@ -1,16 +1,16 @@
-//! What kind of value a written text is. Frontmatter and inline fields keep their texts; each language sees more in them.
+//! The kind of value of a written text. Frontmatter and inline fields keep their texts; each language interprets them.
 
 use super::{Number, Value, literal};
 
-/// Values deeper than this stay as they are. YAML is not nested so deep.
+/// Deeper values are not interpreted. YAML is not nested that deep.
 const MAX_DEPTH: usize = 64;
 
-/// A frontmatter value as Dataview sees it: texts that are dates, durations or links as a whole are these.
+/// A frontmatter value as Dataview sees it: texts that are entirely a date, duration or link become one.
 pub fn dataview_property(value: &Value) -> Value {
     recognised(value, &dataview_text, 0)
 }
 
-/// A frontmatter value as Bases sees it: texts that are wikilinks or dates as a whole are these.
+/// A frontmatter value as Bases sees it: texts that are entirely a wikilink or date become one.
 pub fn bases_property(value: &Value) -> Value {
     recognised(value, &bases_text, 0)
 }
@@ -58,7 +58,8 @@ pub fn dataview_field(text: &str) -> Value {
     let mut rest = rest.trim_start();
     while let Some(next) = rest.strip_prefix(',').map(str::trim_start) {
         if next.is_empty() {
-            return Value::List(items);
+            // A comma at the end belongs to a list of one; behind more than one it makes all of it a text.
+            return if items.len() == 1 { Value::List(items) } else { Value::from(text) };
         }
         let Some((item, after)) = atom(next) else { break };
         items.push(item);
@@ -70,7 +71,7 @@ pub fn dataview_field(text: &str) -> Value {
     Value::from(text)
 }
 
-/// The first that fits the beginning of the text is taken, also if another would fit more of it.
+/// The first that matches the start of the text is taken, even if another would match more of it.
 fn atom(text: &str) -> Option<(Value, &str)> {
     let date = || literal::dataview_date(text).map(|(date, rest)| (Value::Date(date), rest));
     let duration = || literal::dataview_duration(text).map(|(duration, rest)| (Value::Duration(duration), rest));
@@ -91,7 +92,7 @@ fn atom(text: &str) -> Option<(Value, &str)> {
         .or_else(link)
         .or_else(|| boolean(text))
         .or_else(number)
-        // It is the word that was written, not nothing.
+        // It is the written word, not null.
         .or_else(|| text.strip_prefix("null").map(|rest| (Value::from("null"), rest)))
 }
 

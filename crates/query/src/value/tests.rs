@@ -1,3 +1,5 @@
+//! Tests of values and how they are recognised.
+
 use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
@@ -18,9 +20,9 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Each was given to Dataview 0.5.68.
+/// Checked against Dataview 0.5.68.
 #[test]
-fn inline_values_are_what_dataview_takes_them_for() {
+fn inline_values_have_the_same_type_as_in_dataview() {
     for (text, expected) in [
         ("", "null"),
         ("6", "number 6"),
@@ -48,6 +50,7 @@ fn inline_values_are_what_dataview_takes_them_for() {
         ("![[a.png|x]]", "link ![[a.png|x]]"),
         ("#a, #b", "[text #a, text #b]"),
         ("1,", "[number 1]"),
+        ("1,2,", "text 1,2,"),
         ("true", "bool true"),
         ("TRUE", "text TRUE"),
         ("today", "text today"),
@@ -59,7 +62,7 @@ fn inline_values_are_what_dataview_takes_them_for() {
 }
 
 #[test]
-fn the_same_property_is_another_value_in_another_language() {
+fn the_same_property_has_different_values_in_different_languages() {
     for (text, dataview, bases) in [
         ("6", "text 6", "text 6"),
         ("7 hours", "duration PT7H", "text 7 hours"),

@@ -1,4 +1,4 @@
-//! What can be said of a note before its words are known: whether its path, its tags and its properties fit a query.
+//! What is known about a note before its words are: whether its path, tags and properties match a query.
 
 use std::convert::Infallible;
 
@@ -7,14 +7,14 @@ use lapidary_query::{AnswerBounds, LeafResolver, QueryLeaf, QueryNode, QueryPiec
 
 use super::super::evaluate::{digest_of, surely_matches, without_ending};
 
-/// What is at hand of a note.
+/// What is known about a note.
 #[derive(Clone, Copy)]
 pub(super) enum AtHand<'t> {
     Text(&'t str),
     Digest,
 }
 
-/// Whether a note may fit, as far as that can be said.
+/// Whether a note may match, as far as known.
 pub(super) fn may_fit(node: &QueryNode, row: &FileRow<'_>, state: &FileState, at_hand: AtHand<'_>) -> bool {
     match evaluate(node, &AnswerBounds::exactly(true), &BeforeWords { row, state, at_hand }) {
         Ok(bounds) => bounds.possible,
@@ -22,7 +22,7 @@ pub(super) fn may_fit(node: &QueryNode, row: &FileRow<'_>, state: &FileState, at
     }
 }
 
-/// Answers for a note whose words nobody has looked at.
+/// Answers for a note whose words have not been read.
 struct BeforeWords<'n> {
     row: &'n FileRow<'n>,
     state: &'n FileState,
@@ -30,7 +30,7 @@ struct BeforeWords<'n> {
 }
 
 impl BeforeWords<'_> {
-    /// Nothing if that cannot be said.
+    /// `None` if undecided.
     fn fits(&self, leaf: QueryLeaf<'_>) -> Option<bool> {
         match (leaf, self.at_hand) {
             (QueryLeaf::Path(filter), _) => Some(filter.holds(self.row.path())),
@@ -68,7 +68,7 @@ impl LeafResolver for BeforeWords<'_> {
     }
 }
 
-/// Whether no note fits that holds none of the words.
+/// Whether no note matches that contains none of the words.
 pub(super) fn needs_words(node: &QueryNode) -> bool {
     match node {
         QueryNode::All(nodes) => nodes.iter().any(needs_words),
@@ -81,7 +81,7 @@ pub(super) fn needs_words(node: &QueryNode) -> bool {
     }
 }
 
-/// Whether a digest says more.
+/// Whether a digest would help.
 pub(super) fn needs_digest(node: &QueryNode) -> bool {
     node.any_leaf(&mut |leaf| {
         matches!(leaf, QueryLeaf::Tag(_) | QueryLeaf::Property(_) | QueryLeaf::Within(QueryPiece::Task(_), _))

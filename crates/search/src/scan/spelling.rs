@@ -1,10 +1,12 @@
+//! The spellings of a term in raw text.
+
 use std::{collections::BTreeMap, sync::LazyLock};
 
 use lapidary_query::{LetterCase, Pattern, PatternKind, PatternOptions, folded};
 
 use lapidary_index::GoOn;
 
-/// How a term of a query may stand in a text that nobody has cut into words yet.
+/// How a term of a query may be spelt in a text that has not been split into words yet.
 pub(super) struct TermSpelling {
     plain: Pattern,
     /// With accents; not for texts that have none.
@@ -12,7 +14,7 @@ pub(super) struct TermSpelling {
 }
 
 impl TermSpelling {
-    /// What cannot be searched for by itself is left to the closer look.
+    /// Terms that cannot be searched directly are left to the close examination.
     pub(super) fn of(term: &str) -> Option<Self> {
         let plain = compiled(term, PatternKind::Literal)?;
         Some(Self { plain, accented: compiled(&with_accents(term), PatternKind::Regex) })
@@ -70,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn accents_are_found_and_not_needed() {
+    fn accents_are_matched_and_optional() {
         let lines = |term: &str, text: &str| TermSpelling::of(term).unwrap().count_lines(text.as_bytes(), &|| true);
         for text in ["Café", "CAFE\u{301}", "cafe", "ein Café"] {
             assert_eq!(lines("cafe", text), 1, "{text}");

@@ -1,4 +1,4 @@
-//! What is skipped, read in bulk or told by positions comes out as if it had been looked at one by one.
+//! Results that are skipped, read in bulk or derived from positions are the same as one at a time.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use crate::{
     postings::{Postings, PostingsWriter},
 };
 
-/// Documents of a term with how often it stands where: runs, gaps, and counts that no byte can hold.
+/// Documents of a term with its counts: runs, gaps, and counts that do not fit a byte.
 fn documents() -> impl Strategy<Value = Vec<(u32, FieldCounts)>> {
     let gap = prop_oneof![12 => Just(0_u32), 3 => 1_u32..4, 1 => 100_u32..1000];
     let body = prop_oneof![1 => Just(0_u32), 12 => 1_u32..6, 1 => 250_u32..260];
@@ -28,7 +28,7 @@ fn documents() -> impl Strategy<Value = Vec<(u32, FieldCounts)>> {
     })
 }
 
-/// Some positions for so many of a term.
+/// Some positions for this many occurrences of a term.
 fn positions(document: u32, counts: &FieldCounts) -> Vec<u32> {
     let mut position = document % 300;
     let step = |at: u32| {
@@ -77,7 +77,7 @@ proptest! {
         for (at, (document, counts)) in documents.iter().enumerate() {
             prop_assert_eq!(postings.next(), Some(*document));
             prop_assert_eq!(&postings.counts(), counts);
-            // Not asked for all of them.
+            // Not requested for all of them.
             if at % 3 != 1 {
                 prop_assert_eq!(read_positions(&mut postings), positions(*document, counts));
             }
@@ -116,7 +116,7 @@ proptest! {
                 "slate roof", "slate -roof", "\"slate roof\"", "\"roof slate moss\"", "moss OR \"to roof\"", "sla gard",
                 "lapidray", "検索 cafe", "content:slate roof", "(roof OR moss) -slate -garden",
             ] {
-                // Whatever has a word in it fits the expression, for which one has to look.
+                // Every note with a word matches the expression, which has to be read.
                 let by_text = asked(&live, &open(), &format!("{piece}:({inside} /./)"));
                 let by_positions = asked(&live, &open(), &format!("{piece}:({inside})"));
                 let shown = |found: &RankedNotes| -> Vec<(String, f64)> {
@@ -137,7 +137,7 @@ fn notes(count: u32) -> Vec<(String, String)> {
     };
     let mut note = |at: u32| {
         let folder = if below(3) == 0 { "secret" } else { "open" };
-        // One word stands in nearly all notes, one in half of them, and one in few.
+        // One word is in nearly all notes, one in half of them, and one in few.
         let mut text = if below(40) > 0 { "slate ".repeat(1 + below(9) as usize) } else { String::new() };
         text += if below(2) > 0 { "roof " } else { "" };
         text += if below(90) == 0 { "# moss\n" } else { "" };
@@ -155,7 +155,7 @@ fn in_many_notes_hidden_ones_change_nothing_and_pages_are_parts_of_the_whole() {
     for (number, (path, text)) in (0..).zip(notes(900)) {
         for root in [&all, &some].iter().filter(|root| root.path() == all.path() || path.starts_with("open")) {
             put(root.path(), &path, &text);
-            // Of those with one score, some are as old, and some are newer and come later.
+            // Of those with the same score, some are as old, and some are newer and come later.
             let file = fs::File::options().write(true).open(root.path().join(&path)).unwrap();
             file.set_modified(past + std::time::Duration::from_secs(number * 7 % 5)).unwrap();
         }
@@ -179,7 +179,7 @@ fn in_many_notes_hidden_ones_change_nothing_and_pages_are_parts_of_the_whole() {
 }
 
 #[test]
-fn notes_for_which_there_is_no_room_are_counted_and_not_looked_into() {
+fn notes_that_do_not_fit_are_counted_and_not_read() {
     let vault = vault(&[]);
     (0..50).for_each(|number| put(vault.path(), &format!("{number:02}.md"), "slate roof"));
     let live = live(vault.path());
@@ -188,7 +188,7 @@ fn notes_for_which_there_is_no_room_are_counted_and_not_looked_into() {
     let page = RankedPage { room: 20, takes: |found| found.excerpt.len(), ..PAGE };
     let some = live.search.ranked(&notes, "slate", page, &|| true).unwrap();
     assert_eq!(some.total, 50);
-    // Three do not fit any more, so that somebody who shows two knows it.
+    // Three no longer fit, so a caller that shows two knows it.
     assert!((3..50).contains(&some.hits.len()), "{}", some.hits.len());
     assert!(all.hits.starts_with(&some.hits));
 }

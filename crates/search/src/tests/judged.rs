@@ -1,10 +1,11 @@
-//! How well notes are found in scripts without spaces, by judged queries, beside plain BM25 over the same pairs of characters.
+//! How well notes are found in scripts without spaces, by judged queries, compared with plain BM25 over the same pairs
+//! of characters.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::*;
 
-/// The first page that anybody looks at.
+/// The first page of results.
 const SHOWN: usize = 10;
 
 struct Judged {

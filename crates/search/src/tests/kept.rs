@@ -1,3 +1,5 @@
+//! Tests of what is kept between searches.
+
 use std::{sync::mpsc, time::Duration};
 
 use lapidary_index::PlannedIndex;
@@ -13,7 +15,7 @@ fn counted(live: &Searched, scope: &Arc<Scope>) -> Arc<ReadableCounts> {
 }
 
 #[test]
-fn what_was_counted_for_a_scope_is_kept_for_many_and_longest_for_those_who_ask_often() {
+fn counts_are_kept_for_many_scopes_and_longest_for_frequent_ones() {
     let vault = vault(&[("a.md", "slate")]);
     let live = live(vault.path());
     let scopes: Vec<Arc<Scope>> = (0..100).map(|_| open()).collect();
@@ -28,13 +30,13 @@ fn what_was_counted_for_a_scope_is_kept_for_many_and_longest_for_those_who_ask_o
         })
         .collect();
     let is_kept = |at: usize| Arc::ptr_eq(&counts[at], &counted(&live, &others[at]));
-    // One place of the 64 is that of the busy one. From the newest, so that none is pushed out by looking.
+    // One of the 64 places belongs to the busy one. From the newest, so that none is evicted by the check.
     let kept: Vec<usize> = (0..others.len()).rev().take_while(|&at| is_kept(at)).collect();
     assert_eq!(kept.len(), 63);
 }
 
 #[test]
-fn a_search_in_what_is_only_planned_leaves_what_others_have_counted() {
+fn a_search_in_planned_changes_keeps_the_counts_of_others() {
     let vault = vault(&[("a.md", "slate")]);
     let (live, scope) = (live(vault.path()), open());
     let before = counted(&live, &scope);
@@ -50,13 +52,13 @@ fn a_search_in_what_is_only_planned_leaves_what_others_have_counted() {
 }
 
 #[test]
-fn an_index_is_made_aside_while_maintenance_hangs() {
+fn an_index_is_built_in_the_background_while_maintenance_hangs() {
     let vault = vault(&[("a.md", "slate")]);
     let Searched { live, search } = live(vault.path());
     let search = Arc::new(search);
     let (release, released) = mpsc::channel::<()>();
     let (say, said) = mpsc::channel();
-    // As on a disk that does not answer, but not for ever: this test must be able to fail.
+    // As on a disk that does not respond, but not forever: this test must be able to fail.
     schedule(Duration::ZERO, move || {
         say.send(released.recv_timeout(Duration::from_secs(30)).is_ok()).unwrap();
         None

@@ -1,4 +1,4 @@
-//! The evaluator over all documents at once says what it says over each note by itself.
+//! The evaluator gives the same for all documents at once as for each note separately.
 
 use std::convert::Infallible;
 
@@ -17,7 +17,7 @@ impl Lexicon for Typed {
     }
 }
 
-/// Looks at one note and knows no index.
+/// Evaluates one note without an index.
 struct OneNote<'r> {
     row: &'r FileRow<'r>,
     text: &'r str,

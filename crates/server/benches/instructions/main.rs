@@ -121,7 +121,7 @@ fn run(command: &mut Command) -> Result<(), Failure> {
     if command.status()?.success() { Ok(()) } else { Err(format!("{command:?} failed").into()) }
 }
 
-/// All instructions of a server from its start to its end, for a vault and a state folder of its own.
+/// All instructions of a server from its start to its end, for a separate vault and state folder.
 fn instructions(
     program: &Path,
     around: &Path,

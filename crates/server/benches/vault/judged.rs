@@ -1,5 +1,5 @@
-//! How good the ranked search is: queries with the notes that a person would want, over the demo vault and over a vault that
-//! is made here, and how a plain search for the same words does.
+//! The quality of the ranked search: queries with the notes that a person would want, over the demo vault and a
+//! generated vault, compared with a plain search for the same words.
 
 use std::{collections::BTreeMap, fs, path::Path};
 
@@ -16,7 +16,7 @@ pub(crate) struct Judged {
     pub(crate) wants: BTreeMap<String, u32>,
 }
 
-/// The first page that anybody looks at.
+/// The first page of results.
 const PAGE: usize = 10;
 
 #[derive(Default)]

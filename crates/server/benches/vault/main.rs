@@ -1,5 +1,6 @@
-//! What a large vault costs: building its index, starting with one that was kept, asking it, searching it, and how much
-//! memory all of that takes; and how good the ranked search is. Compared with `rg` on the same tree in the same run. Results are kept in `benches/results/`.
+//! The cost of a large vault: building its index, starting with a saved one, querying it, searching it, and the memory
+//! for all of that; and the quality of the ranked search. Compared with `rg` on the same tree in the same run. Results
+//! are kept in `benches/results/`.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark plays other programs and reads the disk for comparison")]
 
@@ -27,7 +28,7 @@ use client::Server;
 use report::{Failure, Report, Times, quantiles};
 use serde_json::{Value, json};
 
-/// A text that stands in a few notes of a hundred.
+/// A text that is in a few notes of a hundred.
 const QUERY: &str = "garnet letter";
 const NOTE: &str = "Area 000/Note 0.md";
 
@@ -40,7 +41,7 @@ fn main() -> Result<(), Failure> {
     let mut report = Report::new(&["what", "", "aim"]);
     judged::measure(&mut report, around.path())?;
     questions::measure(&mut report, around.path())?;
-    // `cargo bench --bench vault -- --quick` leaves out what takes minutes.
+    // `cargo bench --bench vault -- --quick` leaves out the parts that take minutes.
     if std::env::args().any(|argument| argument == "--quick") {
         return Ok(());
     }
@@ -48,7 +49,7 @@ fn main() -> Result<(), Failure> {
         let root = around.path().join(notes.to_string());
         eprintln!("writing {notes} notes …");
         generate::vault(&root, notes, 1)?;
-        // Files that have just been written are not believed to be the same at the next start.
+        // Files that have just been written are not trusted to be the same at the next start.
         std::thread::sleep(Duration::from_secs(3));
         measure(&mut report, &root, around.path(), notes)?;
     }
@@ -75,7 +76,7 @@ fn measure(report: &mut Report, root: &Path, around: &Path, notes: usize) -> Res
     say("`metadata_read` (an outline) over stdio", both(times), "p50 1 ms");
     let times = edits(&mut first, root, &backlinks)?;
     say("`links_get` right after another program saved a note", both(times), "5 ms to index it again");
-    // Ends by itself, so that it keeps what it learnt.
+    // Ends by itself, so that it saves its index.
     first.finish()?;
 
     let times = quantiles(7, || timed(|| asked(root, around, "links_get", &backlinks)).map(|(_, took)| took))?;

@@ -1,4 +1,4 @@
-//! What long questions cost: nine words each, over a vault of long notes with a vocabulary like that of a language.
+//! The cost of long queries: nine words each, over a vault of long notes with a natural vocabulary.
 
 use std::{fs, io, path::Path, time::Duration};
 
@@ -20,7 +20,7 @@ const WORDS: usize = 1_400;
 const QUESTIONS: usize = 200;
 const FUNCTION_WORDS: [&str; 6] = ["how", "what", "the", "is", "of", "in"];
 
-/// The word of a rank, made of syllables: the first are common, the last stand in a few notes.
+/// The word of a rank, made of syllables: the first are common, the last are in a few notes.
 fn word(mut rank: usize) -> String {
     const SYLLABLES: [&str; 20] = [
         "ba", "co", "di", "fe", "gu", "ha", "ki", "lo", "ma", "ne", "po", "qua", "ri", "so", "ta", "vu", "we", "xi",
@@ -35,7 +35,7 @@ fn word(mut rank: usize) -> String {
     word
 }
 
-/// A rank as Zipf's law has them, about.
+/// A rank roughly following Zipf's law.
 fn rank(random: &mut Random) -> usize {
     let uniform = (random.below(1 << 24) as f64 + 1.0) / f64::from(1 << 24);
     ((VOCABULARY as f64).powf(uniform) as usize).min(VOCABULARY - 1)

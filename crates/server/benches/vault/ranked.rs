@@ -54,14 +54,14 @@ pub(crate) fn measure(
     let mut number = 0;
     let times = quantiles(100, || {
         number += 1;
-        fs::write(root.join("Area 000/Note 2.md"), format!("# Edited\nzirconia{number}x stands here\n"))?;
+        fs::write(root.join("Area 000/Note 2.md"), format!("# Edited\nzirconia{number}x is here\n"))?;
         let edited = query(&format!("\"zirconia{number}x\""));
         let (found, took) = timed(|| first.request("tools/call", &json!({ "name": TOOL, "arguments": edited })))?;
         let total = &found["result"]["structuredContent"]["result"]["totalCount"];
         if *total == 1 { Ok(took) } else { Err(format!("the edit was not found: {found}").into()) }
     })?;
     say("ranked, right after another program saved a note", both(times), "20 ms");
-    // Ends by itself, so that it keeps what it learnt.
+    // Ends by itself, so that it saves its index.
     first.finish()?;
     let text = size(root)?;
     let kept = fs::read_dir(own.join("state"))?.filter_map(Result::ok).map(|entry| kept(&entry.path())).sum::<u64>();

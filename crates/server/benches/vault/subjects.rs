@@ -1,11 +1,11 @@
-//! A vault about known subjects, so that it is known which notes are wanted for a query: of each subject one note that is
-//! about it, two that have a section on it, and some that only mention it, among many that are about nothing in particular.
+//! A vault about known subjects, so that it is known which notes are wanted for a query: for each subject one note
+//! about it, two that have a section on it, and some that only mention it, among many about nothing in particular.
 
 use std::{collections::BTreeMap, fs, io, path::Path};
 
 use super::{generate::Random, judged::Judged};
 
-/// What a subject is called, another form of it, how people mistype it, and what is said of it.
+/// The name of a subject, another form of it, a typo, and what is said about it.
 struct Subject {
     name: &'static str,
     form: &'static str,
@@ -44,7 +44,7 @@ const SUBJECTS: [Subject; 24] = [
     subject("한국어", "한국어", "한국어", ["문법", "단어", "발음", "사전"]),
 ];
 
-/// Words that say nothing, and some that hold the name of a subject by chance.
+/// Words that say nothing, and some that contain the name of a subject by chance.
 const FILLING: [&str; 30] = [
     "morning",
     "table",
@@ -86,7 +86,7 @@ fn sentence(random: &mut Random, among: &[&str], count: usize) -> String {
     format!("{}.", words.join(" "))
 }
 
-/// Writes it, and says what is wanted for which query.
+/// Writes it, and returns what is wanted for which query.
 pub(crate) fn vault(root: &Path) -> io::Result<Vec<Judged>> {
     let mut random = Random::new(7);
     let mut set = Vec::new();

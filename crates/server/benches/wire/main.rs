@@ -1,4 +1,4 @@
-//! How long a client waits, against what the system itself takes, in one run. Results are kept in `benches/results/`.
+//! How long a client waits, compared with the system itself, in one run. Results are kept in `benches/results/`.
 
 #![expect(clippy::disallowed_methods, reason = "a benchmark plays the client and reads the disk for comparison")]
 
@@ -74,7 +74,7 @@ fn calls(note: &str) -> [(&'static str, Value); 3] {
     ]
 }
 
-/// What a model sees of the default list, and what is sent in all.
+/// What a model sees of the default list, and what is sent in total.
 fn lists(vault: &Path, state: &Path) -> Result<Vec<Size>, Failure> {
     let mut server = Server::start(vault, state)?;
     let list = server.request("tools/list", &json!({}))?;
@@ -97,7 +97,7 @@ fn lists(vault: &Path, state: &Path) -> Result<Vec<Size>, Failure> {
     ])
 }
 
-/// What a model gets for usual questions: the text, or the structure if its client prefers that.
+/// What a model gets for common calls: the text, or the structure if its client prefers that.
 fn answers(vault: &Path, state: &Path, note: &str, notes: &str) -> Result<Vec<Size>, Failure> {
     let target = json!({ "type": "path", "path": note });
     let mut server = Server::start(vault, state)?;

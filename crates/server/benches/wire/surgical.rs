@@ -1,5 +1,5 @@
-//! What ten edits of a long note cost in bytes, sent and received: one by one where they are, or by reading the note and
-//! writing it anew each time.
+//! The cost of ten edits of a long note in bytes, sent and received: one at a time in place, or by reading and
+//! rewriting the note each time.
 
 use std::{fs, path::Path};
 

@@ -1,3 +1,5 @@
+//! Tests of the command line syntax.
+
 use super::*;
 
 use std::collections::BTreeSet;
@@ -11,7 +13,7 @@ fn flags(words: &str) -> CommonFlags {
 }
 
 #[test]
-fn serve_is_what_happens_when_nothing_is_said() {
+fn serve_is_the_default_command() {
     for words in ["", "serve", "--vault a", "serve --vault a", "--http", "--vault a serve"] {
         assert_eq!(line(words).unwrap().command, Command::Serve, "{words}");
     }
@@ -63,7 +65,7 @@ fn http_takes_an_address_in_every_usual_form() {
         ("serve --http [::1]", address("::1", None)),
         ("serve --http localhost:0", address("127.0.0.1", Some(0))),
         ("serve --http ${user_config.port}", address("", None)),
-        // Understood here, refused by the configuration, which knows why.
+        // Parsed here, refused by the configuration, which knows why.
         ("serve --http 0.0.0.0:80", address("0.0.0.0", Some(80))),
         ("--http --vault a", address("", None)),
     ] {
@@ -136,7 +138,7 @@ fn wrong_usage_ends_with_code_two_and_says_what_is_wrong() {
 }
 
 #[test]
-fn help_and_version_are_no_failures() {
+fn help_and_version_are_not_failures() {
     for words in ["--help", "--version", "serve --help", "call --help"] {
         assert_eq!(line(words).unwrap_err().exit_code(), 0, "{words}");
     }

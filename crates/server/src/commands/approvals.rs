@@ -1,3 +1,5 @@
+//! `lapidary approvals`: lists, shows and answers pending approvals.
+
 use std::io::{IsTerminal, Write, stderr, stdin};
 
 use lapidary_pipeline::{ApprovalOutcome, Executor, PendingChange};
@@ -10,7 +12,7 @@ use crate::{
     cli::{ApprovalWord, Approvals},
 };
 
-/// What waits for a person, and their answer.
+/// Pending approvals, and the owner's answers to them.
 pub(super) fn run(
     command: &Approvals,
     assembled: &AssembledServer,
@@ -46,7 +48,7 @@ fn list(executor: &Executor, as_json: bool, out: &mut dyn Write) -> Result<Comma
         return Ok(CommandOutcome::Well);
     }
     if pending.is_empty() {
-        writeln!(out, "Nothing waits for you.")?;
+        writeln!(out, "No pending approvals.")?;
         return Ok(CommandOutcome::Well);
     }
     let row = |pending: &PendingChange| {
@@ -55,7 +57,7 @@ fn list(executor: &Executor, as_json: bool, out: &mut dyn Write) -> Result<Comma
         [pending.id.clone(), pending.asked_at(), one_line(&pending.caller).into_owned(), one_line(said).into_owned()]
     };
     table::print(out, &pending.iter().map(row).collect::<Vec<_>>())?;
-    writeln!(out, "\nLook at one with `lapidary approvals show ID`, then `accept ID` or `reject ID`.")?;
+    writeln!(out, "\nShow one with `lapidary approvals show ID`, then `accept ID` or `reject ID`.")?;
     Ok(CommandOutcome::Well)
 }
 
@@ -66,34 +68,38 @@ fn one_as_json(pending: &PendingChange) -> Value {
     })
 }
 
-/// The one whose name begins like this.
+/// The pending approval whose id starts like this.
 fn find(executor: &Executor, id: &str) -> Result<Option<PendingChange>, CommandFailure> {
     let mut found: Vec<PendingChange> =
         executor.pending()?.into_iter().filter(|pending| pending.id.starts_with(id)).collect();
     match found.len() {
         1 => Ok(found.pop()),
         0 => {
-            report::error(&format!("nothing waits under {}; `lapidary approvals` lists what does", quoted(id)));
+            report::error(&format!("there is no pending approval {}; `lapidary approvals` lists them", quoted(id)));
             Ok(None)
         }
         _ => {
-            report::error(&format!("several begin with {}; write more of it", quoted(id)));
+            report::error(&format!("several start with {}; give more characters", quoted(id)));
             Ok(None)
         }
     }
 }
 
-/// Programs can start programs, so a yes has to be typed.
+/// Programs can start programs, so consent has to be typed.
 fn accept(executor: &Executor, pending: &PendingChange, out: &mut dyn Write) -> Result<CommandOutcome, CommandFailure> {
     if !(stdin().is_terminal() && stderr().is_terminal()) {
-        report::error("a change is accepted by a person at a terminal; run this command there");
+        report::error("a change can only be accepted at a terminal; run this command there");
         return Ok(CommandOutcome::Refused);
     }
     eprint!("{}\nApply this change? [y/N] ", printable(&pending.question));
     let mut line = String::new();
     stdin().read_line(&mut line).map_err(|error| CommandFailure::Input(error.to_string()))?;
     if !matches!(line.trim(), "y" | "Y" | "yes") {
-        writeln!(out, "Nothing was changed; it still waits. `lapidary approvals reject {}` refuses it.", pending.id)?;
+        writeln!(
+            out,
+            "Nothing was changed; it is still pending. `lapidary approvals reject {}` refuses it.",
+            pending.id
+        )?;
         return Ok(CommandOutcome::Refused);
     }
     told(executor.decide(pending, true)?, out)
@@ -106,26 +112,26 @@ fn told(decided: ApprovalOutcome, out: &mut dyn Write) -> Result<CommandOutcome,
             Ok(if rendered.is_error { CommandOutcome::Refused } else { CommandOutcome::Well })
         }
         ApprovalOutcome::MayRead => {
-            writeln!(out, "Agreed. The client reads it when it makes the call again.")?;
+            writeln!(out, "Accepted. The client gets the result when it makes the call again.")?;
             Ok(CommandOutcome::Well)
         }
         ApprovalOutcome::NoSuchProfile(name) => {
             report::error(&format!(
-                "it was asked under the profile {}, which is not configured here; use the configuration of the server",
+                "it was requested under the profile {}, which is not configured here; use the server's configuration",
                 quoted(&name)
             ));
             Ok(CommandOutcome::Refused)
         }
         ApprovalOutcome::NoSuchPrincipal(name) => {
             report::error(&format!(
-                "it was asked by {}, and there is no such principal here; use the configuration of the server, or reject it",
+                "it was requested by {}, which is not configured here; use the server's configuration, or reject it",
                 quoted(&name)
             ));
             Ok(CommandOutcome::Refused)
         }
         ApprovalOutcome::ProfileChanged { principal, profile } => {
             report::error(&format!(
-                "it was asked by {} under the profile {}, and here it has another; use the configuration of the server, or reject it",
+                "it was requested by {} under the profile {}, but its profile differs here; use the server's configuration, or reject it",
                 quoted(&principal),
                 quoted(&profile)
             ));
@@ -136,7 +142,7 @@ fn told(decided: ApprovalOutcome, out: &mut dyn Write) -> Result<CommandOutcome,
             Ok(CommandOutcome::Well)
         }
         ApprovalOutcome::Gone => {
-            report::error("somebody has answered it already, or it has waited too long");
+            report::error("it has already been answered, or it has expired");
             Ok(CommandOutcome::Refused)
         }
     }

@@ -1,3 +1,5 @@
+//! `lapidary audit`: prints the log of calls.
+
 use std::{
     io::{IsTerminal, Write, stdout},
     thread,
@@ -10,10 +12,10 @@ use serde_json::Value;
 use super::{CommandFailure, CommandOutcome, json_for};
 use crate::{assemble::AssembledServer, cli::Audit};
 
-/// How often a followed log is looked at.
+/// How often a followed log is polled.
 const LOOK: Duration = Duration::from_millis(200);
 
-/// The log of each vault: the latest calls, and with `--follow` what comes.
+/// The log of each vault: the latest calls, and with `--follow` new ones.
 pub(super) fn run(
     audit: Audit,
     assembled: &AssembledServer,
@@ -26,7 +28,8 @@ pub(super) fn run(
         lines.extend(latest);
         tails.push(tail);
     }
-    // Every line begins with its time. The sort is stable: what one vault wrote in one millisecond stays in order.
+    // Every line starts with its time. The sort is stable: lines that a vault wrote in the same millisecond stay in
+    // order.
     lines.sort_by(|a, b| a.split(',').next().cmp(&b.split(',').next()));
     let surplus = lines.len().saturating_sub(audit.limit);
     print(out, &lines[surplus..], audit.json)?;
@@ -53,10 +56,10 @@ fn print(out: &mut dyn Write, lines: &[String], json: bool) -> Result<(), Comman
     Ok(())
 }
 
-/// One call in one line for people; a line that is not ours is shown as it is.
+/// One call per line for people; a foreign line is shown unchanged.
 fn readable(line: &str) -> String {
     let Ok(call) = serde_json::from_str::<Value>(line) else { return one_line(line).into_owned() };
-    // What a caller sent must not look like a line of the log.
+    // Text from a caller must not look like a line of the log.
     let text = |key: &str| one_line(call.get(key).and_then(Value::as_str).unwrap_or_default()).into_owned();
     if call.get("event").is_some() {
         let left = call.get("left").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str);

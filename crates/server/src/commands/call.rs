@@ -1,3 +1,5 @@
+//! `lapidary call`: makes one call.
+
 use std::{
     io::{self, IsTerminal, Read, Write},
     sync::Arc,
@@ -38,16 +40,16 @@ pub(super) fn run(
     Ok(if rendered.is_error { CommandOutcome::Refused } else { CommandOutcome::Well })
 }
 
-/// The question goes to stderr and the answer comes from stdin, so both have to be a person's.
+/// The question goes to stderr and the answer comes from stdin, so both must be a terminal.
 pub(super) fn can_be_asked() -> bool {
     io::stdin().is_terminal() && io::stderr().is_terminal()
 }
 
-/// The principal of the command line: a person. Whoever repeats themselves there has a reason.
+/// The principal of the command line: a person, who may repeat a call on purpose.
 pub(super) fn owner(executor: &Executor, can_be_asked: bool) -> Principal {
     let name = || Principal::COMMAND_LINE.to_owned();
     let grant = Arc::clone(executor.grant());
-    // Whoever can start this command can read its state: all of them are the owner.
+    // Every user who can start this command can read its state, so all of them count as the owner.
     let caller = Caller::of(Principal::COMMAND_LINE);
     let standing = CallerStanding::default();
     Principal { id: name(), name: name(), grant, can_be_asked, caller, is_single_client: false, standing }

@@ -1,3 +1,5 @@
+//! `lapidary checkpoints`: lists, shows, restores and exports old versions.
+
 use std::{
     collections::BTreeSet,
     io::{self, BufWriter, Write},
@@ -23,7 +25,7 @@ use crate::{
     cli::{CheckpointWord, Checkpoints, ExportArguments},
 };
 
-/// What was changed and how it was before, for people.
+/// What was changed and the state before, for people.
 pub(super) fn run(
     command: &Checkpoints,
     assembled: &AssembledServer,
@@ -48,7 +50,7 @@ pub(super) fn run(
     call(tool, arguments, word.json(), assembled, out)
 }
 
-/// Through the same executor as a client's calls, so what is closed to them is closed here.
+/// Uses the same executor as a client's calls, so paths closed to clients are closed here too.
 fn call(
     tool: &str,
     arguments: Value,
@@ -110,12 +112,12 @@ fn failed(error: &CheckpointError) -> CommandFailure {
     CommandFailure::Serving(error.to_string())
 }
 
-/// What a file held before the change.
+/// The content of a file before the change.
 fn content(view: &View, entry: &EntryRecord) -> Result<Option<Vec<u8>>, CommandFailure> {
     view.old_content(entry).map_err(|error| failed(&CheckpointError::Ledger(error)))
 }
 
-/// A folder for each checkpoint, named so that they sort by time.
+/// One folder per checkpoint, named so that they sort by time.
 fn as_files(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> Result<(), CommandFailure> {
     for checkpoint in checkpoints {
         let seconds = checkpoint.time.duration_since(UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -129,12 +131,12 @@ fn as_files(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> R
     Ok(())
 }
 
-/// One commit for each checkpoint, with the files as they were before the change, and one for how they are now.
+/// One commit per checkpoint with the files as they were before the change, and one for the current state.
 fn as_git(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> Result<(), CommandFailure> {
     let git = |arguments: &[&str]| {
         let mut command = Command::new("git");
         command.current_dir(folder.path()).args(arguments).stdout(Stdio::null());
-        // Set where git itself runs us, for a repository that is somebody's.
+        // Set if git itself runs us, for a repository of the user's.
         for name in ["GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_OBJECT_DIRECTORY", "GIT_COMMON_DIR"] {
             command.env_remove(name);
         }
@@ -143,35 +145,35 @@ fn as_git(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> Res
     let unable = |what: &str| CommandFailure::Serving(format!("git could not {what}; is it installed?"));
     let done = git(&["init", "--quiet", "--initial-branch=checkpoints"]).status().map_err(|_| unable("run"))?;
     if !done.success() {
-        return Err(unable("make a repository"));
+        return Err(unable("create a repository"));
     }
     let mut import =
         git(&["fast-import", "--quiet", "--force"]).stdin(Stdio::piped()).spawn().map_err(|_| unable("run"))?;
     let written = import.stdin.take().map_or(Ok(()), |stdin| write_commits(view, checkpoints, BufWriter::new(stdin)));
     let taken = import.wait().map_err(|_| unable("run"))?.success();
     match written {
-        // A pipe that breaks is git that has given up.
-        Ok(()) | Err(CommandFailure::Output(_)) if !taken => return Err(unable("take the checkpoints in")),
+        // A broken pipe means that git has given up.
+        Ok(()) | Err(CommandFailure::Output(_)) if !taken => return Err(unable("import the checkpoints")),
         written => written?,
     }
     let shown = git(&["reset", "--quiet", "--hard", "checkpoints"]).status().map_err(|_| unable("run"))?;
     if shown.success() { Ok(()) } else { Err(unable("show the last commit")) }
 }
 
-/// Written as it is read: all old contents together may be larger than memory.
+/// Streamed while reading: all old contents together may exceed memory.
 fn write_commits(view: &View, checkpoints: &[Checkpoint], mut stream: impl Write) -> Result<(), CommandFailure> {
     let mut paths = BTreeSet::new();
     for checkpoint in checkpoints {
         let message = format!("Before {} ({})", checkpoint.tool, checkpoint.id);
         begin_commit(&mut stream, checkpoint.time, &message)?;
-        // Of a folder, or a file that was moved unread, nothing was kept, and what was in it was there.
+        // Nothing is kept for a folder or a file that was moved unread; its content has not changed.
         for entry in checkpoint.entries.iter().filter(|entry| entry.before.is_some() || entry.moved_to.is_none()) {
             paths.insert(&entry.path);
             write_file(&mut stream, &entry.path, content(view, entry)?.as_deref())?;
         }
     }
     let newest = checkpoints.last().map_or(UNIX_EPOCH, |checkpoint| checkpoint.time);
-    begin_commit(&mut stream, newest, "As it is now")?;
+    begin_commit(&mut stream, newest, "Current state")?;
     for path in paths {
         let now = view.read(path).ok();
         write_file(&mut stream, path, now.as_deref().map(File::bytes))?;
@@ -188,7 +190,7 @@ fn begin_commit(stream: &mut impl Write, time: SystemTime, message: &str) -> io:
     )
 }
 
-/// `None` is a file that was not there, or whose content was not kept.
+/// `None` is a file that did not exist, or whose content was not kept.
 fn write_file(stream: &mut impl Write, path: &VaultPath, content: Option<&[u8]>) -> io::Result<()> {
     let quoted = format!("\"{}\"", path.as_str().replace('\\', "\\\\").replace('"', "\\\""));
     match content {

@@ -1,3 +1,5 @@
+//! A progress bar for long work.
+
 use std::{
     io::{IsTerminal, Write, stderr},
     sync::mpsc::{RecvTimeoutError, channel},
@@ -7,12 +9,12 @@ use std::{
 
 use lapidary_pipeline::Executor;
 
-/// What is over sooner needs no bar.
+/// Shorter waits need no progress bar.
 const PATIENCE: Duration = Duration::from_millis(300);
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 const WIDTH: usize = 30;
 
-/// Does something that may have to wait for the index, and draws a bar meanwhile if a person is looking.
+/// Runs something that may have to wait for the index, and draws a progress bar meanwhile if stderr is a terminal.
 pub(super) fn shown<T>(executor: &Executor, work: impl FnOnce() -> T) -> T {
     if !stderr().is_terminal() {
         return work();
@@ -44,7 +46,7 @@ fn bar(percent: u8) -> String {
     format!("indexing the vault [{}{}] {percent:>3} %", "#".repeat(full), " ".repeat(WIDTH - full))
 }
 
-/// Over what was drawn before. A terminal that takes nothing has nobody in front of it.
+/// Overwrites the previous bar. A terminal that accepts no output has no reader.
 fn draw(line: &str) {
     let mut terminal = stderr().lock();
     let drawn = write!(terminal, "\r\x1b[K{line}").and_then(|()| terminal.flush());

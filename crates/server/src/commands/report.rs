@@ -1,4 +1,4 @@
-//! What a command tells the person who typed it. It is no log: it may quote notes, and it is said at every level.
+//! Messages to the user of a command. This is not the log: it may quote notes, and no log level silences it.
 
 use lapidary_tools::quote::visible;
 

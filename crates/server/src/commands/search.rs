@@ -1,3 +1,5 @@
+//! `lapidary search`: prints ranked notes.
+
 use std::io::Write;
 
 use lapidary_pipeline::Invocation;
@@ -76,7 +78,7 @@ fn ask(search: &Search, cursor: &Value, assembled: &AssembledServer) -> Result<V
     };
     if rendered.is_error {
         let said = rendered.text().join("\n");
-        // People are told that it is an error already.
+        // The caller prints "error:" already.
         return Err(said.strip_prefix("Error: ").unwrap_or(&said).to_owned());
     }
     Ok(Value::Object(rendered.facts()))

@@ -4,6 +4,10 @@ use std::{sync::Arc, time::Duration};
 
 use lapidary_auth::SharedSecretVerifier;
 use lapidary_pipeline::{Clock, Executor};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    runtime::Runtime,
+};
 
 use super::{CommandFailure, CommandOutcome, SAVING, report};
 use crate::{
@@ -14,14 +18,17 @@ use crate::{
     stdio,
 };
 
-/// How long a change that is being written may take to finish when the server ends.
+/// How long a change in progress may take to finish when the server ends.
 const LAST_CHANGES: Duration = Duration::from_secs(5);
 
 pub(super) fn run(config: &Config, assembled: &AssembledServer) -> Result<CommandOutcome, CommandFailure> {
     let names: Vec<String> =
         assembled.vaults.iter().map(|vault| format!("{} ({})", vault.name, vault.path.display())).collect();
-    let policy = policy_without_folders(&assembled.executor, assembled.executor.grant());
-    tracing::info!("{} · {policy}", names.join(", "));
+    // Describing the policy reads the rule files, so it is done only if it is logged.
+    if tracing::enabled!(tracing::Level::INFO) {
+        let policy = policy_without_folders(&assembled.executor, assembled.executor.grant());
+        tracing::info!("{} · {policy}", names.join(", "));
+    }
     warn_of_rules_without_effect(&assembled.executor);
     // One connection needs one thread; HTTP gets one per core.
     let mut builder = match config.transport {
@@ -36,22 +43,41 @@ pub(super) fn run(config: &Config, assembled: &AssembledServer) -> Result<Comman
             runtime.block_on(http::serve(executor, dotted, &config.http, known_clients(config, assembled)?))
         }
     };
-    assembled.executor.stop_changes(LAST_CHANGES);
-    assembled.executor.save_indexes(SAVING);
-    // Not waited for: a thread that reads a terminal or a dead disk never ends.
-    runtime.shutdown_background();
+    finish(&assembled.executor, LAST_CHANGES, runtime);
     ended.map(|()| CommandOutcome::Well).map_err(CommandFailure::Serving)
 }
 
-/// How clients are asked who they are. An address that others can reach is not served without asking, unless the owner has
-/// said so in plain words.
+/// Serves one client on a pair of streams instead of standard input and output.
+pub(super) fn run_streams<R, W>(config: &Config, assembled: &AssembledServer, input: R, output: W) -> Result<(), String>
+where
+    R: AsyncRead + Unpin + Send + 'static,
+    W: AsyncWrite + Unpin + Send + 'static,
+{
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
+    let executor = Arc::clone(&assembled.executor);
+    let ended = runtime.block_on(stdio::serve_streams(executor, config.tools.dotted_names, input, output));
+    finish(&assembled.executor, LAST_CHANGES, runtime);
+    ended
+}
+
+/// Lets the last change be written and keeps the indexes.
+fn finish(executor: &Arc<Executor>, patience: Duration, runtime: Runtime) {
+    executor.stop_changes(patience);
+    executor.save_indexes(SAVING);
+    // Not joined: a thread that reads a terminal or a dead disk never ends.
+    runtime.shutdown_background();
+}
+
+/// How clients are authenticated. An address that others can reach is not served without authentication, unless the owner
+/// explicitly allows it.
 fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownClients, CommandFailure> {
     let AuthSettings { mode, secret, issuer, audience, ignores_scopes, insecure } = &config.http.auth;
     let has_configured = !assembled.configured.is_empty();
     let mode = match mode {
         Some(AuthMode::None) if has_configured => AuthMode::Bearer,
         Some(mode) => *mode,
-        // Revoked ones count too: whoever takes the last one back does not want to open the door.
+        // Revoked ones count too: revoking the last token must not open the server.
         None if has_configured || !assembled.auth.tokens()?.is_empty() => AuthMode::Bearer,
         None => AuthMode::None,
     };
@@ -68,7 +94,7 @@ fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownCl
                 verifier.map_err(|error| CommandFailure::Misconfigured(format!("MCP_AUTH_SECRET_KEY: {error}")))?;
             ClientCheck::SharedSecret { verifier: Arc::new(verifier), checks_scopes: !ignores_scopes }
         }
-        // Refused when the configuration was read.
+        // Refused when the configuration was loaded.
         (AuthMode::Jwt, None) => {
             return Err(CommandFailure::Misconfigured("MCP_AUTH_SECRET_KEY is not set".to_owned()));
         }
@@ -82,19 +108,19 @@ fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownCl
     if !host.is_loopback() {
         if matches!(check, ClientCheck::Open) && !insecure {
             return Err(CommandFailure::Misconfigured(format!(
-                "{host} can be reached from other computers, and nobody would be asked who they are. Make a token with \
-                 `lapidary token create NAME`, or listen at 127.0.0.1. If everybody who reaches the port may read and change \
+                "{host} can be reached from other computers, and clients would not be authenticated. Create a token with \
+                 `lapidary token create NAME`, or listen on 127.0.0.1. If every client that reaches the port may read and change \
                  the vaults, say --insecure-no-auth."
             )));
         }
         tracing::warn!(
-            "{host} can be reached from other computers and there is no TLS: tokens and notes travel in clear unless a proxy encrypts them"
+            "{host} can be reached from other computers and there is no TLS: tokens and notes are sent in clear text unless a proxy encrypts them"
         );
     }
     Ok(KnownClients { check, grants: Arc::clone(&assembled.grants), clock: Clock::system() })
 }
 
-/// Nobody waits for it: a large vault takes a while to look through.
+/// Runs in the background: scanning a large vault takes a while.
 fn warn_of_rules_without_effect(executor: &Arc<Executor>) {
     let executor = Arc::clone(executor);
     std::thread::spawn(move || {

@@ -1,9 +1,11 @@
+//! Tables for a terminal.
+
 use std::io::{self, Write};
 
 use unicode_width::UnicodeWidthStr;
 
-/// Columns as wide as they need to be on a terminal, where letters of some scripts take two places and accents none; the
-/// last one as wide as it likes.
+/// Columns as wide as their content on a terminal, where some scripts take two cells per letter and accents none; the
+/// last one is unlimited.
 pub(super) fn print<const N: usize>(out: &mut dyn Write, rows: &[[String; N]]) -> io::Result<()> {
     let width = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or_default();
     let widths: Vec<usize> = (0..N).map(width).collect();
@@ -23,7 +25,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_begin_below_each_other_in_every_script() {
+    fn columns_align_in_every_script() {
         let row = |name: &str| [name.to_owned(), "x".to_owned()];
         let mut out = Vec::new();
         print(&mut out, &[row("plan"), row("日記"), row("cafe\u{301}"), row("")]).unwrap();

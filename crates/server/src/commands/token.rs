@@ -61,14 +61,14 @@ pub(super) fn run(word: &TokenWord, config: &Config, out: &mut dyn Write) -> Res
                 return Ok(CommandOutcome::Well);
             }
             let configured = config.tokens.iter().any(|token| token.name == *name);
-            let hint = if configured { "; it is in the configuration: take it out there" } else { "" };
+            let hint = if configured { "; it is in the configuration: remove it there" } else { "" };
             report::error(&format!("there is no token called '{name}'{hint}"));
             Ok(CommandOutcome::Refused)
         }
     }
 }
 
-/// The rights as they are kept, if they are written in a way that means something.
+/// The rights as stored, if they are valid.
 fn checked(new: &NewToken, config: &Config) -> Result<(String, TokenRights), String> {
     let name = plain_name(&new.name)?;
     if config.tokens.iter().any(|token| token.name == name) {

@@ -1,3 +1,5 @@
+//! `lapidary tools`: prints the tools and their status.
+
 use std::io::Write;
 
 use lapidary_tools::{CatalogueEntry, OffReason, ToolStanding};
@@ -6,7 +8,7 @@ use serde_json::{Value, json};
 use super::{CommandFailure, CommandOutcome, print_json, table};
 use crate::{assemble::AssembledServer, cli::ListArguments};
 
-/// Everything that is declared: listed, deferred, or off with the reason and how to switch it on.
+/// All declared tools: listed, deferred, or off with the reason and how to enable them.
 pub(super) fn run(
     listing: ListArguments,
     assembled: &AssembledServer,
@@ -55,7 +57,7 @@ fn standing(standing: ToolStanding) -> (&'static str, &'static str) {
         ToolStanding::Off(OffReason::ReadOnly) => {
             ("off", "read-only; start without --read-only and OBSIDIAN_READ_ONLY")
         }
-        ToolStanding::Off(OffReason::Excluded) => ("off", "excluded; take it out of --exclude-tools"),
+        ToolStanding::Off(OffReason::Excluded) => ("off", "excluded; remove it from --exclude-tools"),
         ToolStanding::Off(OffReason::Profile) => ("off", "not in the profile; choose another with --profile"),
         ToolStanding::Off(OffReason::Scope) => ("off", "not covered by the scopes of the token"),
         ToolStanding::Off(OffReason::NotChosen) => ("off", "not chosen; add it to --tools, or add `default`"),

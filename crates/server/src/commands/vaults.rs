@@ -1,3 +1,5 @@
+//! `lapidary vaults`: prints the configured vaults.
+
 use std::io::Write;
 
 use lapidary_tools::quote::one_line;

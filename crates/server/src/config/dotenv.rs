@@ -1,10 +1,10 @@
 //! The `.env` format: `NAME=VALUE` lines, `export`, quotes and comments.
 
-/// What a `.env` file says. Later lines win over earlier ones.
+/// The contents of a `.env` file. Later lines win over earlier ones.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct DotEnv {
     pub(super) lines: Vec<DotenvLine>,
-    /// The numbers of the lines that could not be understood.
+    /// The numbers of the lines that could not be parsed.
     pub(super) broken: Vec<usize>,
 }
 
@@ -45,7 +45,7 @@ fn assignment(line: &str) -> Option<(&str, &str)> {
     Some((name, value(rest.trim())?))
 }
 
-/// Nothing is escaped, not even in double quotes: values are paths and words, and `"C:\notes\"` means what it says.
+/// There are no escapes, not even in double quotes: values are paths and words, and `"C:\notes\"` means what it says.
 fn value(text: &str) -> Option<&str> {
     for quote in ['"', '\''] {
         if let Some(rest) = text.strip_prefix(quote) {
@@ -54,7 +54,7 @@ fn value(text: &str) -> Option<&str> {
             return (after.is_empty() || after.starts_with('#')).then_some(value);
         }
     }
-    // `a#b` is a value; only a blank before it makes a comment.
+    // `a#b` is a value; a comment needs a blank before it.
     let comment = text
         .char_indices()
         .find(|&(at, letter)| letter == '#' && text[..at].chars().next_back().is_none_or(char::is_whitespace));

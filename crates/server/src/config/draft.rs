@@ -1,4 +1,4 @@
-//! A configuration in the making: values from all layers, and the checks that need them together.
+//! A configuration under construction: values from all layers, and the checks that need several of them.
 
 use std::path::Path;
 
@@ -17,12 +17,12 @@ pub(crate) struct ConfigDraft<'a> {
     pub(super) config: Config,
     pub(super) places: &'a ConfigPlaces<'a>,
     pub(super) asked: Option<RequestedVaults>,
-    /// The vaults for which some source has rules, whether or not it is the one that is asked.
+    /// The vaults that any source has rules for, whether or not that source is used.
     pub(super) ruled: Vec<(AskedVault, ValueOrigin)>,
     pub(super) demo: bool,
     /// Never part of a message.
     pub(super) api_key: Option<String>,
-    /// The authentication somebody wants, and where they said so.
+    /// The requested authentication, and where it was requested.
     pub(super) auth: Option<(&'static str, ValueOrigin)>,
     pub(super) profile_place: Option<ValueOrigin>,
     pub(super) tokens_place: Option<ValueOrigin>,
@@ -54,7 +54,7 @@ impl<'a> ConfigDraft<'a> {
         if sources.needs_vault {
             self.config.vaults = vaults::choose(&mut self, sources.files)?;
         }
-        // What is deleted from a copy that goes away itself is nobody's loss.
+        // Deletions in a temporary copy lose nothing.
         self.config.trash_home = self.places.trash_home().filter(|_| self.config.vaults != VaultsConfig::Demo);
         self.keep_state_out_of_vaults()?;
         if self.config.access.read_only && self.config.access.write_paths.is_some() {
@@ -63,9 +63,9 @@ impl<'a> ConfigDraft<'a> {
         Ok(LoadedConfig { config: self.config, warnings: self.warnings.iter().map(ConfigWarning::to_string).collect() })
     }
 
-    // Whatever the transport: who asks for a lock must not believe that there is one.
+    // On any transport: an owner who asks for authentication must not believe that it is on.
     fn refuse_open_doors(&self) -> Result<(), ConfigError> {
-        // Over stdio nobody but the program that started us can call, whatever is said about HTTP.
+        // Over stdio only the program that started us can call, regardless of the HTTP settings.
         if self.config.transport == Transport::Stdio {
             return Ok(());
         }

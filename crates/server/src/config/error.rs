@@ -1,4 +1,4 @@
-//! Why Lapidary cannot start with what it was given.
+//! Why Lapidary cannot start with this configuration.
 
 use std::io;
 use std::path::PathBuf;
@@ -23,7 +23,7 @@ pub(crate) enum ConfigError {
     Toml { file: PathBuf, source: Box<toml::de::Error> },
     #[error("the configuration file {} is not valid JSON: {source}", file.display())]
     Json { file: PathBuf, source: serde_json::Error },
-    #[error("the configuration file {} must hold an object, like {{\"vaults\": {{\"name\": \"/path\"}}}}", file.display())]
+    #[error("the configuration file {} must be an object, like {{\"vaults\": {{\"name\": \"/path\"}}}}", file.display())]
     NotAnObject { file: PathBuf },
     #[error(
         "{place}: {mode} asks for authentication, which this version does not have, and it will not serve without; \
@@ -61,7 +61,7 @@ pub(crate) enum ConfigError {
     #[error("`follow` of the vault '{vault}': {refused}")]
     Follow { vault: String, refused: Box<ConfigRefusal> },
     #[error(
-        "links into {} cannot be followed, because {} would be reached through it; name a folder beside it",
+        "links into {} cannot be followed, because {} would be reachable through it; choose another folder",
         folder.display(), other.display()
     )]
     FollowsTooMuch { folder: PathBuf, other: PathBuf },
@@ -92,7 +92,7 @@ fn lines(vaults: &[PathBuf]) -> String {
     vaults.iter().map(|path| format!("\n  --vault \"{}\"", path.display())).collect()
 }
 
-/// Warnings that may be the very reason; with an error they would not be shown otherwise.
+/// Warnings that may be the actual cause; with an error they would otherwise not be shown.
 fn also(noticed: &[ConfigWarning]) -> String {
     noticed.iter().map(|warning| format!("\n  note: {warning}")).collect()
 }

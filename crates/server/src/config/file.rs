@@ -1,4 +1,4 @@
-//! The configuration file: where it is, and what it says about settings.
+//! The configuration file: where it is, and its settings.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,11 +14,11 @@ use super::settings::SETTINGS;
 use super::variables::EnvironmentVariables;
 use super::{CommonFlags, ConfigFiles};
 
-/// The variable and the flag that name the file. They are no settings: a file cannot say where it is.
+/// The variable and the flag that name the file. They are not settings: a file cannot say where it is.
 pub(super) const VARIABLE: &str = "LAPIDARY_CONFIG";
 pub(super) const FLAG: &str = "--config";
 
-/// What the configuration files say, the weaker first.
+/// The contents of the configuration files, weakest first.
 pub(super) fn given(
     flags: &CommonFlags,
     variables: &EnvironmentVariables,
@@ -33,7 +33,7 @@ pub(super) fn given(
     if let Some(path) = places.old_vault_list()
         && let Some(text) = read_if_present(&path, files)?
     {
-        // It belongs to another program, which may keep more in it.
+        // It belongs to another program, which may store more in it.
         let vaults = pairs(&path, &text)?.into_iter().filter(|(name, _)| name == "vaults").collect();
         given.extend(settings_in(&path, vaults)?);
     }
@@ -49,7 +49,7 @@ pub(super) fn is_absent(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
 }
 
-/// The file somebody asked for.
+/// The requested file.
 fn named(
     flags: &CommonFlags,
     variables: &EnvironmentVariables,
@@ -69,7 +69,7 @@ fn read_if_present(path: &Path, files: &dyn ConfigFiles) -> Result<Option<String
     }
 }
 
-/// The top level of a file, which is JSON if it is called so or looks so, and TOML otherwise.
+/// The top level of a file: JSON if its name or content looks like it, otherwise TOML.
 fn pairs(file: &Path, text: &str) -> Result<Vec<(String, RawValue)>, ConfigError> {
     let text = text.trim_start_matches('\u{feff}');
     let named_json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
@@ -102,7 +102,7 @@ fn from_toml(value: &DeValue<'_>) -> RawValue {
     match value {
         DeValue::String(text) => RawValue::Text(text.clone().into_owned()),
         DeValue::Integer(number) => {
-            // Only TOML writes 0x10; the settings know decimal numbers.
+            // Only TOML has 0x10; the settings accept decimal numbers.
             let decimal = i128::from_str_radix(number.as_str(), number.radix());
             RawValue::Text(decimal.map_or_else(|_| number.to_string(), |number| number.to_string()))
         }
@@ -114,7 +114,7 @@ fn from_toml(value: &DeValue<'_>) -> RawValue {
     }
 }
 
-/// The pairs as they stand in the file: the order in which a person lists vaults is theirs.
+/// The pairs in file order: the order in which the owner lists vaults is kept.
 fn from_table(table: &DeTable<'_>) -> Vec<(String, RawValue)> {
     let mut pairs: Vec<_> = table.iter().collect();
     pairs.sort_by_key(|(name, _)| name.span().start);
@@ -155,7 +155,7 @@ fn found(file: &Path, key: String, raw: RawValue) -> Result<GivenValue, ConfigEr
     }
 }
 
-/// The key that was probably meant; somebody may have written the variable's name.
+/// The key that was probably meant; the name of the variable may have been used instead.
 fn meant(key: &str) -> Option<&'static str> {
     let by_variable = SETTINGS.iter().find(|setting| setting.variable.is_some_and(|name| name == key));
     match by_variable.and_then(|setting| setting.key) {

@@ -1,12 +1,12 @@
-//! The folders outside the vaults into which links may lead.
+//! The folders outside the vaults that links may lead to.
 
 use super::draft::ConfigDraft;
 use super::error::ConfigError;
 use super::warning::ConfigWarning;
 use super::{ChosenVault, ConfigFiles};
 
-/// Completes what each vault follows by what all follow, and refuses folders through which a link would reach what is
-/// closed.
+/// Adds the folders that all vaults follow to those of each, and refuses folders through which a link would reach
+/// closed paths.
 pub(super) fn complete(
     vaults: &mut [ChosenVault],
     draft: &mut ConfigDraft<'_>,

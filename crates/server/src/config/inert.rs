@@ -1,16 +1,16 @@
-//! Variables that people have set for the servers that this one replaces, or for clients, and that do nothing here.
+//! Variables that are set for the servers that this one replaces, or for clients, and that have no effect here.
 
-/// Variables without effect, for one reason.
+/// Variables without effect, grouped by reason.
 #[derive(Debug)]
 pub(super) struct InertVariables {
     pub(super) names: &'static [&'static str],
     /// Completes "… is set, but".
     pub(super) reason: &'static str,
-    /// Not for names that other programs use too: whoever set them may not have meant us.
+    /// Not for names that other programs use too: they may not be meant for us.
     pub(super) warns: bool,
 }
 
-/// Of the contracts, but this version does not act on them.
+/// Part of the contracts, but without effect in this version.
 pub(super) const WITHOUT_EFFECT: &[InertVariables] = &[
     InertVariables {
         names: &["OBSIDIAN_BASE_URL", "OBSIDIAN_VERIFY_SSL", "OBSIDIAN_REQUEST_TIMEOUT_MS"],
@@ -30,12 +30,12 @@ pub(super) const WITHOUT_EFFECT: &[InertVariables] = &[
     InertVariables { names: &["MCP_HTTP_PORT_RETRY_DELAY_MS"], reason: "the next port is tried at once", warns: true },
     InertVariables {
         names: &["MCP_PUBLIC_URL"],
-        reason: "this version has no page that would show it, and serves this computer only",
+        reason: "this version has no page to show it, and serves only this computer",
         warns: true,
     },
     InertVariables {
         names: &["MCP_HEARTBEAT_INTERVAL_MS", "MCP_HEARTBEAT_MISS_THRESHOLD"],
-        reason: "this version sends no heartbeats of its own",
+        reason: "this version sends no heartbeats",
         warns: true,
     },
     InertVariables {
@@ -45,7 +45,7 @@ pub(super) const WITHOUT_EFFECT: &[InertVariables] = &[
     },
     InertVariables {
         names: &["MCP_RESPONSE_VERBOSITY"],
-        reason: "each tool has its own arguments for how much it answers",
+        reason: "each tool has its own arguments to limit its answer",
         warns: true,
     },
     InertVariables {
@@ -57,22 +57,22 @@ pub(super) const WITHOUT_EFFECT: &[InertVariables] = &[
             "OAUTH_JWKS_COOLDOWN_MS",
             "OAUTH_JWKS_TIMEOUT_MS",
         ],
-        reason: "this version knows no OAuth; clients over HTTP are told apart by tokens (lapidary token create) or by MCP_AUTH_MODE=jwt",
+        reason: "this version does not support OAuth; HTTP clients are identified by tokens (lapidary token create) or by MCP_AUTH_MODE=jwt",
         warns: true,
     },
     InertVariables {
         names: &["DEV_MCP_AUTH_BYPASS", "DEV_MCP_CLIENT_ID", "DEV_MCP_SCOPES"],
-        reason: "no check can be bypassed; on this computer MCP_AUTH_MODE=none asks nobody",
+        reason: "no check can be bypassed; on this computer MCP_AUTH_MODE=none needs no token",
         warns: true,
     },
     InertVariables {
         names: &["LOG_LLM_INTERACTIONS", "MCP_LOG_RATE_LIMIT_THRESHOLD", "MCP_LOG_RATE_LIMIT_WINDOW_MS"],
-        reason: "no text of calls is logged, and every event is; each call is a line of the log in LAPIDARY_STATE_DIR",
+        reason: "the text of calls is never logged, and every event is; each call is a line of the log in LAPIDARY_STATE_DIR",
         warns: true,
     },
     InertVariables {
         names: &["MCP_SERVER_NAME", "MCP_SERVER_VERSION", "MCP_SERVER_DESCRIPTION", "MCP_SERVER_HOMEPAGE"],
-        reason: "the server says its own name and version",
+        reason: "the server reports its own name and version",
         warns: true,
     },
     InertVariables { names: &["OTEL_ENABLED"], reason: "this version sends no telemetry", warns: true },
@@ -101,7 +101,7 @@ pub(super) const WITHOUT_EFFECT: &[InertVariables] = &[
     },
 ];
 
-/// Of older versions, with what to use instead.
+/// From older versions, with their replacements.
 pub(super) const OLD: &[InertVariables] = &[
     InertVariables {
         names: &["OBSIDIAN_PROTOCOL", "OBSIDIAN_HOST", "OBSIDIAN_PORT", "VERIFY_SSL"],

@@ -18,19 +18,19 @@ pub(crate) struct Config {
     pub(crate) access: PathAccess,
     pub(crate) tools: ToolsConfig,
     pub(crate) approval: ApprovalConfig,
-    /// Whether a person who can be asked is asked before a note goes to the trash.
+    /// Whether the user is asked before a note goes to the trash, if possible.
     pub(crate) ask_before_deleting: bool,
     pub(crate) repetition: RepetitionLimits,
-    /// That of callers without a token of their own.
+    /// For callers without their own token.
     pub(crate) profile: String,
     /// The owner's own profiles.
     pub(crate) profiles: BTreeMap<String, ProfileRules>,
     pub(crate) tokens: Vec<TokenConfig>,
-    /// The folder of a vault in which every note is a playbook.
+    /// The folder of a vault where every note is a playbook.
     pub(crate) skills: Option<String>,
     /// An absolute path outside every vault.
     pub(crate) state_dir: PathBuf,
-    /// Where the trash of the system is, if it has one that we know.
+    /// The system's trash, if it is supported.
     pub(crate) trash_home: Option<PathBuf>,
     pub(crate) limits: LimitsConfig,
     pub(crate) log: LogSettings,
@@ -40,25 +40,25 @@ pub(crate) struct Config {
 pub(crate) enum VaultsConfig {
     /// A copy of the bundled vault.
     Demo,
-    /// At least one; no two of one name or one path.
+    /// At least one; names and paths are unique.
     Chosen(Vec<ChosenVault>),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ChosenVault {
     pub(crate) name: String,
-    /// Absolute, and a folder when the configuration was made.
+    /// Absolute, and a folder when the configuration was loaded.
     pub(crate) path: PathBuf,
     pub(crate) access: VaultAccess,
 }
 
-/// What is open of one vault; the patterns as they were written.
+/// The open parts of one vault; patterns as written.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct VaultAccess {
     /// `None` is everything.
     pub(crate) allow: Option<Vec<String>>,
     pub(crate) deny: Vec<String>,
-    /// Folders into which its links may lead; absolute, and none around or inside a vault.
+    /// Folders that its links may lead to; absolute, and none around or inside a vault.
     pub(crate) follow: Vec<PathBuf>,
 }
 
@@ -73,11 +73,11 @@ pub(crate) struct HttpConfig {
     pub(crate) host: IpAddr,
     /// 0 lets the system choose.
     pub(crate) port: u16,
-    /// How many following ports to try when it is taken.
+    /// How many following ports to try if it is taken.
     pub(crate) max_port_retries: u16,
-    /// Begins with `/`, ends without.
+    /// Starts with `/`, without a trailing one.
     pub(crate) endpoint_path: String,
-    /// `None` is no limit.
+    /// `None` means no limit.
     pub(crate) max_body_bytes: Option<usize>,
     pub(crate) allowed_origins: AllowedOrigins,
     pub(crate) session_mode: SessionMode,
@@ -95,7 +95,7 @@ pub(crate) struct AuthSettings {
     pub(crate) issuer: Option<String>,
     pub(crate) audience: Option<String>,
     pub(crate) ignores_scopes: bool,
-    /// The owner has said that anybody who can reach the port may use the vaults.
+    /// The owner allows every client that can reach the port to use the vaults.
     pub(crate) insecure: bool,
 }
 
@@ -120,22 +120,22 @@ pub(crate) enum SessionMode {
     Stateful,
 }
 
-/// Paths are prefixes in lower case with `/`; `None` restricts nothing.
+/// Paths are lower-case prefixes with `/`; `None` means no restriction.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct PathAccess {
     pub(crate) read_only: bool,
     pub(crate) read_paths: Option<Vec<String>>,
     pub(crate) write_paths: Option<Vec<String>>,
     pub(crate) deny_paths: Option<Vec<String>>,
-    /// Whether what Obsidian excludes is ignored.
+    /// Whether Obsidian's excluded files are ignored.
     pub(crate) hide_excluded: bool,
-    /// Names of folders that are no part of any vault.
+    /// Names of folders that are never part of a vault.
     pub(crate) skip_folders: Vec<String>,
-    /// Folders into which links of every vault may lead.
+    /// Folders that links of every vault may lead to.
     pub(crate) follow_links: Vec<PathBuf>,
 }
 
-/// Names as they were written; whether they exist is for the registry to say.
+/// Names as written; the registry checks whether they exist.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ToolsConfig {
     /// `None` is the default list.
@@ -148,13 +148,13 @@ pub(crate) struct ToolsConfig {
 pub(crate) struct ApprovalConfig {
     pub(crate) write: RuleDecision,
     pub(crate) destroy: RuleDecision,
-    /// Asked in this order, before the two above.
+    /// Checked in this order, before the two above.
     pub(crate) rules: Vec<RuleConfig>,
-    /// Whether a change waits for a person who cannot be asked through the client.
+    /// Whether a change waits for approval if the client cannot ask the user.
     pub(crate) pending: bool,
 }
 
-/// A part that is not given fits everything.
+/// An omitted part matches everything.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct RuleConfig {
     pub(crate) decision: RuleDecision,
@@ -164,14 +164,14 @@ pub(crate) struct RuleConfig {
     pub(crate) path: Option<String>,
 }
 
-/// How a client over HTTP is known.
+/// How an HTTP client is identified.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TokenConfig {
-    /// Stands in the log.
+    /// Used in the log.
     pub(crate) name: String,
-    /// `None` is that of everybody.
+    /// `None` means the default profile.
     pub(crate) profile: Option<String>,
-    /// The vaults that there are for it; `None` is all.
+    /// The vaults it may use; `None` means all.
     pub(crate) vaults: Option<Vec<String>>,
     /// As in [`PathAccess`], within what that opens.
     pub(crate) read_paths: Option<Vec<String>>,
@@ -184,12 +184,12 @@ pub(crate) struct TokenConfig {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct LimitsConfig {
     pub(crate) max_file_bytes: u64,
-    /// Of all files of one change, before and after.
+    /// For all files of one change, before and after.
     pub(crate) max_change_bytes: u64,
     pub(crate) max_reply_bytes: usize,
     /// How long a call may take.
     pub(crate) deadline: Duration,
-    /// How long a person may take to answer.
+    /// How long the user may take to answer.
     pub(crate) ask_timeout: Duration,
     /// The size at which the audit log is rotated.
     pub(crate) audit_max_bytes: u64,
@@ -197,11 +197,11 @@ pub(crate) struct LimitsConfig {
     /// How long checkpoints are kept.
     pub(crate) checkpoint_age: Duration,
     pub(crate) checkpoint_bytes: u64,
-    /// 0 is no limit.
+    /// 0 means no limit.
     pub(crate) max_files_scanned: u64,
-    /// 0 is no limit.
+    /// 0 means no limit.
     pub(crate) max_bytes_read: u64,
-    /// Of one batch; 0 is no limit.
+    /// Of one batch; 0 means no limit.
     pub(crate) max_bulk_ops: u64,
 }
 
@@ -219,9 +219,9 @@ pub(crate) enum LogLevel {
 pub(crate) struct LogSettings {
     pub(crate) level: LogLevel,
     pub(crate) format: LogFormat,
-    /// Where a file is written besides.
+    /// A file to write to as well.
     pub(crate) folder: Option<PathBuf>,
-    /// At which the file is rotated.
+    /// The size at which the file is rotated.
     pub(crate) max_bytes: u64,
 }
 
@@ -229,12 +229,12 @@ pub(crate) struct LogSettings {
 pub(crate) enum LogFormat {
     /// For people.
     Plain,
-    /// One JSON object a line.
+    /// One JSON object per line.
     Json,
 }
 
 impl Config {
-    /// The configuration of somebody who set nothing, before a vault is chosen.
+    /// The default configuration, before a vault is chosen.
     pub(super) fn unset() -> Self {
         Self {
             vaults: VaultsConfig::Chosen(Vec::new()),

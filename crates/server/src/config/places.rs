@@ -1,4 +1,4 @@
-//! Where folders are on each platform, and how a written path becomes a whole one.
+//! Where folders are on each platform, and how a written path becomes absolute.
 
 use std::path::{Component, Path, PathBuf};
 
@@ -18,7 +18,7 @@ impl<'a> ConfigPlaces<'a> {
         Self { platform: sources.platform, working: sources.working_folder, home: sources.home, variables }
     }
 
-    /// The whole path for a written one: `~/` is the home folder, a relative path begins at the working folder.
+    /// The absolute path for a written one: `~/` is the home folder, a relative path starts at the working folder.
     pub(super) fn whole(&self, written: &str) -> Result<PathBuf, ConfigRefusal> {
         if let Some(rest) = written.strip_prefix('~') {
             let below = rest.trim_start_matches(|letter| self.is_separator(letter));
@@ -39,7 +39,7 @@ impl<'a> ConfigPlaces<'a> {
         })
     }
 
-    /// Where an older server, which this one replaces, kept its list of vaults; on every platform.
+    /// Where an older server, which this one replaces, stored its list of vaults; on every platform.
     pub(super) fn old_vault_list(&self) -> Option<PathBuf> {
         Some(self.home?.join(".config/obsidian-native-mcp/vaults.json"))
     }
@@ -56,7 +56,7 @@ impl<'a> ConfigPlaces<'a> {
         })
     }
 
-    /// Where the desktops of Linux share a trash. Other systems have one that only their own programs fill.
+    /// Where Linux desktops share a trash. On other systems only their own programs fill it.
     pub(super) fn trash_home(&self) -> Option<PathBuf> {
         match self.platform {
             Platform::Linux => self.folder("XDG_DATA_HOME").or_else(|| Some(self.home?.join(".local/share"))),
@@ -78,7 +78,7 @@ impl<'a> ConfigPlaces<'a> {
         folders.into_iter().flatten().collect()
     }
 
-    /// The last name of a path, as Obsidian names a vault.
+    /// The last component of a path, as Obsidian names a vault.
     pub(super) fn basename(&self, path: &Path) -> String {
         let mut names: Vec<String> = Vec::new();
         for part in path.to_string_lossy().split(|letter| self.is_separator(letter)) {
@@ -95,7 +95,7 @@ impl<'a> ConfigPlaces<'a> {
         letter == '/' || (letter == '\\' && self.platform == Platform::Windows)
     }
 
-    // By the platform of the sources and not of this build, so that every platform can be tested on each.
+    // By the platform of the sources, not of this build, so that every platform can be tested anywhere.
     fn is_absolute(&self, written: &str) -> bool {
         match (self.platform, written.as_bytes()) {
             (Platform::Windows, [drive, b':', b'/' | b'\\', ..]) => drive.is_ascii_alphabetic(),
@@ -104,7 +104,7 @@ impl<'a> ConfigPlaces<'a> {
         }
     }
 
-    /// A folder named by a variable; a relative one is ignored, as the XDG specification asks.
+    /// A folder named by a variable; a relative one is ignored, as the XDG specification requires.
     fn folder(&self, variable: &str) -> Option<PathBuf> {
         let written = self.variables.real(variable)?;
         self.is_absolute(written).then(|| PathBuf::from(written))
@@ -123,7 +123,7 @@ impl<'a> ConfigPlaces<'a> {
     }
 }
 
-/// The path without `.` and doubled or final separators. `..` stays: only the disk knows what is behind a symlink.
+/// The path without `.` and doubled or trailing separators. `..` is kept: only the disk knows what a symlink leads to.
 fn tidy(path: &Path) -> PathBuf {
     path.components().filter(|part| *part != Component::CurDir).collect()
 }

@@ -1,10 +1,9 @@
-//! Lists of vault paths that open or close what is below them.
+//! Lists of vault paths that open or close everything below them.
 
 use super::raw::RawValue;
 use super::refused::ConfigRefusal;
 
-/// The prefixes in the spelling of the owner: `/` between names, nothing at the ends, each once in whatever case, in their
-/// order.
+/// The prefixes in the owner's spelling: `/` between names, none at the ends, duplicates in any case removed, in order.
 pub(super) fn prefixes(raw: &RawValue) -> Result<Vec<String>, ConfigRefusal> {
     let mut prefixes: Vec<String> = Vec::new();
     for entry in raw.entries(',')? {
@@ -14,7 +13,7 @@ pub(super) fn prefixes(raw: &RawValue) -> Result<Vec<String>, ConfigRefusal> {
         }
     }
     match (prefixes.is_empty(), raw) {
-        // Nothing allowed and everything allowed are too different to guess between.
+        // Nothing allowed and everything allowed are too different to guess.
         (true, RawValue::List(_)) => Err(ConfigRefusal::EmptyPathList),
         (true, _) => Err(ConfigRefusal::OnlySeparators),
         (false, _) => Ok(prefixes),
@@ -27,7 +26,7 @@ fn prefix(entry: &str) -> Result<String, ConfigRefusal> {
         return Err(ConfigRefusal::AbsolutePath { value: value() });
     }
     if entry.contains('*') {
-        // It would match nothing, and so a denied folder would stay open.
+        // It would match nothing, leaving a denied folder open.
         return Err(ConfigRefusal::Wildcard { value: value() });
     }
     let mut names = Vec::new();

@@ -1,4 +1,4 @@
-//! Who may use what: own profiles, and the tokens by which clients over HTTP are known.
+//! Who may use what: custom profiles, and the tokens that identify HTTP clients.
 
 use lapidary_note::ContentHash;
 use lapidary_query::nearest;
@@ -51,7 +51,7 @@ pub(super) fn tokens(raw: &RawValue) -> Result<Vec<TokenConfig>, ConfigRefusal> 
         RawValue::Table(tokens) => tokens.iter().map(|(name, raw)| from_table(name, raw)).collect::<Result<_, _>>()?,
         written => written.entries(';')?.into_iter().map(from_text).collect::<Result<_, _>>()?,
     };
-    // Without a token nobody needs one, and whoever writes this believes that they do.
+    // An empty table would serve every client without a token, and its author expects the opposite.
     if tokens.is_empty() {
         return Err(ConfigRefusal::NotToken);
     }
@@ -59,7 +59,7 @@ pub(super) fn tokens(raw: &RawValue) -> Result<Vec<TokenConfig>, ConfigRefusal> 
         if let Some(other) = tokens[..at].iter().find(|other| other.digest == token.digest) {
             return Err(ConfigRefusal::SameToken { name: token.name.clone(), other: other.name.clone() });
         }
-        // Sessions and questions belong to a name.
+        // Sessions and approval requests belong to a name.
         if tokens[..at].iter().any(|other| other.name == token.name) {
             return Err(ConfigRefusal::SameTokenName { name: token.name.clone() });
         }
@@ -86,7 +86,7 @@ fn from_table(name: &str, raw: &RawValue) -> Result<TokenConfig, ConfigRefusal> 
 }
 
 fn from_text(entry: &str) -> Result<TokenConfig, ConfigRefusal> {
-    // What is written is a secret, so no message repeats it.
+    // The value is a secret, so no message repeats it.
     let (name, rest) = entry.split_once(':').ok_or(ConfigRefusal::NotToken)?;
     let (profile, token) = rest.split_once(':').ok_or(ConfigRefusal::NotToken)?;
     let profile = Some(profile.trim().to_owned()).filter(|profile| !profile.is_empty());
@@ -94,7 +94,7 @@ fn from_text(entry: &str) -> Result<TokenConfig, ConfigRefusal> {
     Ok(TokenConfig { name, profile, vaults: None, read_paths: None, write_paths: None, read_only: false, digest })
 }
 
-/// Of the token itself, or the hash that somebody wrote instead of it.
+/// Of the token itself, or the hash that was given instead.
 fn token_digest(name: &str, token: &str) -> Result<ContentHash, ConfigRefusal> {
     let refused = || ConfigRefusal::WeakToken { name: name.to_owned(), shortest: SHORTEST };
     if token.starts_with("sha256:") {
@@ -104,7 +104,7 @@ fn token_digest(name: &str, token: &str) -> Result<ContentHash, ConfigRefusal> {
     if weak { Err(refused()) } else { Ok(ContentHash::of(token.as_bytes())) }
 }
 
-/// Names stand in the log.
+/// Names appear in the log.
 fn plain(name: &str) -> Result<String, ConfigRefusal> {
     let fits = |letter: char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | '.');
     if !name.is_empty() && name.chars().count() <= 40 && name.chars().all(fits) {
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_may_have_folders_and_vaults_of_its_own() {
+    fn a_token_may_have_its_own_folders_and_vaults() {
         let own = |pairs: &[(&str, RawValue)]| {
             let token = [&[("token", text("a-long-enough-secret"))], pairs].concat();
             tokens(&table_of(&[("phone", table_of(&token))]))
@@ -189,7 +189,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_token_is_refused_without_repeating_it() {
+    fn an_invalid_token_is_refused_without_repeating_it() {
         for written in
             ["secret-that-is-long", "phone:reader:short", "ph one:reader:a-long-enough-secret", "a:b:sha256:12"]
         {
@@ -211,6 +211,8 @@ mod tests {
         assert_eq!((rules.allow, rules.most), (vec!["read".to_owned(), "str_replace".to_owned()], Effect::Write));
         assert!(own(&[]).unwrap_err().to_string().contains("allow"));
         assert!(own(&[("alow", text("read"))]).unwrap_err().to_string().contains("did you mean `allow`"));
-        assert!(profiles(&table_of(&[("reader", table_of(&[]))])).unwrap_err().to_string().contains("always there"));
+        assert!(
+            profiles(&table_of(&[("reader", table_of(&[]))])).unwrap_err().to_string().contains("built-in profile")
+        );
     }
 }

@@ -1,4 +1,4 @@
-//! A value before anybody knows what it means, and where it was found.
+//! A value before its meaning is known, and where it was found.
 
 use std::fmt;
 use std::path::PathBuf;
@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use super::refused::ConfigRefusal;
 use super::setting::Setting;
 
-/// A value as it was written. Files can hold all three shapes; numbers and booleans are text here, because variables
-/// can write them no other way.
+/// A value as written. Files can contain all three shapes; numbers and booleans are text here, because variables have
+/// no other form.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum RawValue {
     Text(String),
@@ -15,7 +15,7 @@ pub(crate) enum RawValue {
     Table(Vec<(String, RawValue)>),
 }
 
-/// A value for a setting, and who gave it.
+/// A value for a setting, and its source.
 #[derive(Debug, Clone)]
 pub(crate) struct GivenValue {
     pub(super) setting: &'static Setting,
@@ -23,7 +23,7 @@ pub(crate) struct GivenValue {
     pub(super) place: ValueOrigin,
 }
 
-/// Where a value was written, so that a person can go there.
+/// Where a value was written, so that a person can find it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum ValueOrigin {
     Flag(&'static str),
@@ -32,7 +32,7 @@ pub(crate) enum ValueOrigin {
     File { file: PathBuf, key: String },
 }
 
-/// Whether a text means that nothing was set: clients pass blanks and unfilled `${…}` templates for empty fields.
+/// Whether a text counts as unset: clients pass blanks and unfilled `${…}` templates for empty fields.
 pub(crate) fn is_unset(text: &str) -> bool {
     let text = text.trim();
     let template = text.strip_prefix("${").and_then(|rest| rest.strip_suffix('}'));
@@ -44,7 +44,7 @@ impl RawValue {
         matches!(self, Self::Text(text) if is_unset(text))
     }
 
-    /// The text, without blanks around it.
+    /// The text, trimmed.
     pub(super) fn text(&self) -> Result<&str, ConfigRefusal> {
         match self {
             Self::Text(text) => Ok(text.trim()),
@@ -52,7 +52,7 @@ impl RawValue {
         }
     }
 
-    /// The entries of a list, or of a text with separators; blank and unset ones are left out.
+    /// The entries of a list, or of a text with separators; blank and unset ones are skipped.
     pub(super) fn entries(&self, separator: char) -> Result<Vec<&str>, ConfigRefusal> {
         let entries = match self {
             Self::Text(text) => text.split(separator).map(str::trim).collect(),

@@ -1,4 +1,4 @@
-//! The documents about configuration, made from the table of settings.
+//! The documents about configuration, generated from the table of settings.
 
 use super::file;
 use super::inert::{InertVariables, OLD, WITHOUT_EFFECT};
@@ -40,24 +40,24 @@ Lapidary needs no configuration beyond a vault. Everything that can be set is se
 
 A setting that is empty, or an unfilled template like `${user_config.vault}`, is not set. Switches take `true`, `1`, \
 `yes`, `on`, `y`, `enabled` and `false`, `0`, `no`, `off`, `n`, `disabled`, in any case. Lists are separated by commas; \
-in the file they may be arrays. A relative path begins at the working folder, `~/` at the home folder.
+in the file they may be arrays. A relative path starts at the working folder, `~/` at the home folder.
 
-A wrong value, an unknown key in the file and a vault that does not exist end the start with exit code 2 and a message \
-that names the place. An unknown variable that begins with `OBSIDIAN_`, `MCP_` or `LAPIDARY_` is named in a warning.
+With a wrong value, an unknown key in the file or a vault that does not exist, Lapidary exits with code 2 and a message \
+that names the place. An unknown variable that starts with `OBSIDIAN_`, `MCP_` or `LAPIDARY_` is named in a warning.
 
 ## The configuration file
 
 ";
 
 const FILES: &str = "
-| platform | `lapidary.toml` is looked for in |
+| platform | `lapidary.toml` is searched in |
 |---|---|
 | Linux | `$XDG_CONFIG_HOME/lapidary`, or `~/.config/lapidary` |
 | macOS | `~/Library/Application Support/lapidary` |
 | Windows | `%APPDATA%\\lapidary` |
 
-A file that is named must exist; it may also be JSON with the same keys, like `{\"vaults\": {\"notes\": \"/path\"}}`. \
-Where none is named, the vaults of `~/.config/obsidian-native-mcp/vaults.json` are read too, and `lapidary.toml` wins \
+A file given explicitly must exist; it may also be JSON with the same keys, like `{\"vaults\": {\"notes\": \"/path\"}}`. \
+If none is given, the vaults of `~/.config/obsidian-native-mcp/vaults.json` are read too, and `lapidary.toml` wins \
 over them.
 
 ";
@@ -65,23 +65,23 @@ over them.
 const VAULTS: &str = "\
 ## How vaults are chosen
 
-The first of these that gives any:
+The first source that gives any vaults is used:
 
 1. `--vault`,
 2. `OBSIDIAN_VAULT_PATHS`, in the environment or in `.env`,
 3. the configuration file,
 4. `OBSIDIAN_API_KEY`: the vault of Obsidian's own list whose Local REST API plugin has this key,
-5. Obsidian's own list (`obsidian.json`; also of Flatpak and Snap), if it holds exactly one vault that exists.
+5. Obsidian's own list (`obsidian.json`; also of Flatpak and Snap), if it has exactly one vault that exists.
 
-Only vaults that you choose are served: with several found and none chosen, the start ends with the list and the lines \
-to add. `--demo` wins over all of these. Of two vaults with one name, the second is called `name-2`.
+Only vaults that you choose are served: if several are found and none is chosen, Lapidary exits with the list and the lines \
+to add. `--demo` wins over all of these. If two vaults have the same name, the second is called `name-2`.
 ";
 
 /// `docs/configuration.md`.
 pub fn reference() -> String {
     let mut text = HEAD.to_owned();
     let (flag, variable) = (file::FLAG, file::VARIABLE);
-    text += &format!("`{flag} FILE` or `{variable}` names it; otherwise it is found by platform.\n");
+    text += &format!("`{flag} FILE` or `{variable}` names it; the default depends on the platform.\n");
     text.push_str(FILES);
     text += &format!("```toml\n{EXAMPLE}```\n\n{VAULTS}");
     for section in ReferenceSection::ALL {
@@ -92,7 +92,7 @@ pub fn reference() -> String {
         }
     }
     text.push_str(
-        "\n## Variables without effect\n\nThey are known from the servers that Lapidary replaces, or from clients.\n\n",
+        "\n## Variables without effect\n\nThese are known from the servers that Lapidary replaces, or from clients.\n\n",
     );
     inert_table(&mut text, WITHOUT_EFFECT);
     text.push_str("\n## Variables of older versions\n\n");
@@ -105,7 +105,7 @@ pub fn env_example() -> String {
     let mut text = "# Settings of Lapidary. Copy this file to .env in the working folder and remove the # of what you \
                     set.\n# docs/configuration.md says more.\n"
         .to_owned();
-    text += &format!("\n# The configuration file, if it is not in its usual place.\n#{}=\n", file::VARIABLE);
+    text += &format!("\n# The configuration file, if it is not in the default place.\n#{}=\n", file::VARIABLE);
     for section in ReferenceSection::ALL {
         text += &format!("\n# --- {} ---\n", section.title());
         for setting in settings_of(section) {

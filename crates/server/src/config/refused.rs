@@ -1,4 +1,4 @@
-//! Why a value cannot be taken.
+//! Why a value is refused.
 
 use super::error::ConfigError;
 use super::raw::ValueOrigin;
@@ -14,18 +14,20 @@ pub(crate) enum ConfigRefusal {
     NotOneOf { value: String, allowed: Vec<&'static str> },
     #[error("expected {expected}, found {found}")]
     Shape { expected: &'static str, found: &'static str },
-    // The words of the next three are those of the server this one replaces.
+    // The wording of the next three is that of the server this one replaces.
     #[error("contained separators but no valid paths after trimming")]
     OnlySeparators,
     #[error("must be vault-relative; got absolute path '{value}'")]
     AbsolutePath { value: String },
     #[error("must not contain '..' traversal; got '{value}'")]
     Traversal { value: String },
-    #[error("must be names of folders or notes without '*', since everything below a folder is meant; got '{value}'")]
+    #[error(
+        "must be names of folders or notes without '*', since a folder includes everything below it; got '{value}'"
+    )]
     Wildcard { value: String },
     #[error("must name a folder or a note in the vault; got '{value}'")]
     WholeVault { value: String },
-    #[error("is an empty list; leave it out to allow every path, or name the paths")]
+    #[error("is an empty list; leave it out to allow every path, or list the paths")]
     EmptyPathList,
     #[error("'{value}' is not an address of this computer; write 127.0.0.1, ::1 or localhost")]
     NotHost { value: String },
@@ -38,22 +40,22 @@ pub(crate) enum ConfigRefusal {
     NotEndpoint { value: String, reserved: &'static [&'static str] },
     #[error("'{value}' is not an approval; write effect=decision, like write=ask,destroy=deny")]
     NotApproval { value: String },
-    #[error("'{value}' is not a rule; write a decision and what it is for, like: ask tool=file_move path=Work")]
+    #[error("'{value}' is not a rule; write a decision and what it applies to, like: ask tool=file_move path=Work")]
     NotRule { value: String },
     #[error("a rule about reading cannot have a path; close paths with access.deny_paths")]
     PathOfReading,
-    #[error("'{name}' is always there and cannot be described anew; give your profile another name")]
+    #[error("'{name}' is a built-in profile and cannot be redefined; give your profile another name")]
     BuiltInProfile { name: String },
     #[error("profile '{name}' allows nothing; write `allow`, a list of tools and groups")]
     EmptyProfile { name: String },
     #[error("there is no profile '{name}'; there are: {}", known.join(", "))]
     NoProfile { name: String, known: Vec<String> },
-    // What stands where the profile belongs may be the token.
-    #[error("the token '{name}' names a profile that there is not; there are: {}", known.join(", "))]
+    // The text in place of the profile may be the token.
+    #[error("the token '{name}' names an unknown profile; there are: {}", known.join(", "))]
     NoProfileOfToken { name: String, known: Vec<String> },
     #[error("'{name}' and '{other}' have the same token; give each client its own")]
     SameToken { name: String, other: String },
-    #[error("there are two tokens of the name '{name}'; give each client a name of its own")]
+    #[error("two tokens have the name '{name}'; give each client its own name")]
     SameTokenName { name: String },
     #[error("is not a token; write NAME:PROFILE:TOKEN, several separated by ';'")]
     NotToken,
@@ -84,7 +86,7 @@ pub(crate) enum ConfigRefusal {
     NotOfAVault { vault: String, key: String, nearest: Option<&'static str> },
     #[error("'{value}' is not the name of a folder; write names without '/', '\\' and '*'")]
     NotFolderName { value: String },
-    #[error("'{value}' is below the home folder, and there is none (HOME is not set); write the whole path")]
+    #[error("'{value}' is below the home folder, and there is none (HOME is not set); write the full path")]
     NoHome { value: String },
 }
 

@@ -1,4 +1,4 @@
-//! Obsidian's own list of vaults, and the keys that its Local REST API plugin keeps in them.
+//! Obsidian's own list of vaults, and the keys that its Local REST API plugin stores in them.
 
 use std::path::{Path, PathBuf};
 
@@ -11,10 +11,10 @@ use super::warning::ConfigWarning;
 
 const PLUGIN_SETTINGS: &str = ".obsidian/plugins/obsidian-local-rest-api/data.json";
 
-/// The vaults that Obsidian knows and that exist, sorted by path.
+/// The vaults that Obsidian lists and that exist, sorted by path.
 pub(super) struct ObsidianVaults {
     pub(super) vaults: Vec<PathBuf>,
-    /// The lists that were looked for.
+    /// The lists that were searched.
     pub(super) looked_at: Vec<PathBuf>,
 }
 
@@ -26,7 +26,7 @@ impl ObsidianVaults {
             .iter()
             .filter_map(|list| json(list, files, warnings))
             .flat_map(|list| paths(&list))
-            // Entries stay in the list after a vault was moved or deleted.
+            // Entries stay in the list after a vault is moved or deleted.
             .filter(|path| files.is_folder(path))
             .collect();
         vaults.sort();
@@ -55,12 +55,12 @@ fn paths(list: &Value) -> Vec<PathBuf> {
     vaults.into_iter().flat_map(|vaults| vaults.values()).filter_map(path).collect()
 }
 
-/// A file of another program: absent is usual, broken is worth a warning, neither stops us.
+/// A file of another program: a missing one is normal, a broken one is worth a warning, neither is fatal.
 fn json(file: &Path, files: &dyn ConfigFiles, warnings: &mut Vec<ConfigWarning>) -> Option<Value> {
     let problem = match files.read(file) {
         Ok(text) => match serde_json::from_str(text.trim_start_matches('\u{feff}')) {
             Ok(value) => return Some(value),
-            // Where, not what: the text holds keys.
+            // The position, not the text: the text has keys.
             Err(error) => format!("not JSON at line {}, column {}", error.line(), error.column()),
         },
         Err(error) if is_absent(&error) => return None,

@@ -1,4 +1,4 @@
-//! The owner's rules of approval, one by one.
+//! The owner's individual approval rules.
 
 use lapidary_query::nearest;
 use lapidary_tools::{Effect, ToolGroup};
@@ -70,7 +70,7 @@ fn from_pairs(pairs: &[(&str, &str)]) -> Result<RuleConfig, ConfigRefusal> {
         let written: Vec<String> = pairs.iter().map(|(key, value)| format!("{key}={value}")).collect();
         return Err(ConfigRefusal::NotRule { value: written.join(" ") });
     };
-    // What is searched or listed is not named in a call, so such a rule would promise more than it can keep.
+    // A call that searches or lists does not name its files, so such a rule would promise more than it can enforce.
     if path.is_some() && effect == Some(Effect::Read) {
         return Err(ConfigRefusal::PathOfReading);
     }
@@ -117,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rule_is_refused() {
+    fn an_invalid_rule_is_refused() {
         for (written, says) in [
             ("sometimes tool=x", "allow, ask, deny"),
             ("ask file_move", "ask tool="),

@@ -1,11 +1,11 @@
-//! What there is to say about one setting.
+//! The declaration of one setting.
 
 use super::CommonFlags;
 use super::draft::ConfigDraft;
 use super::raw::{GivenValue, RawValue};
 use super::refused::ConfigRefusal;
 
-/// One thing that can be set: every layer and the reference go through it.
+/// One setting: every layer and the reference use it.
 #[derive(Debug)]
 pub(crate) struct Setting {
     pub(super) section: ReferenceSection,
@@ -22,17 +22,17 @@ pub(crate) struct Setting {
 #[derive(Debug)]
 pub(super) struct SettingFlag {
     pub(super) name: &'static str,
-    /// What follows the name, as the usage writes it.
+    /// The placeholder after the name in usage texts.
     pub(super) value: &'static str,
     pub(super) given: fn(&CommonFlags) -> Option<RawValue>,
 }
 
-/// A default as it is shown.
+/// A default as shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum ShownDefault {
-    /// Could be written as the value.
+    /// A literal value.
     Value(&'static str),
-    /// Says what happens when nothing is set.
+    /// Describes what happens if nothing is set.
     Words(&'static str),
 }
 

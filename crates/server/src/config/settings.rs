@@ -1,4 +1,4 @@
-//! The table of settings. Every layer and the reference are made from it; a setting is added here and in `model`.
+//! The table of settings. Every layer and the reference are generated from it; a setting is added here and in `model`.
 
 use std::time::Duration;
 
@@ -19,7 +19,7 @@ use super::warning::ConfigWarning;
 const SECOND: u64 = 1000;
 const DAY: u64 = 24 * 60 * 60 * SECOND;
 
-/// No call goes without a deadline, so this is what "no limit" gets.
+/// Every call has a deadline, so this is the value for "no limit".
 const LONGEST_DEADLINE: u64 = 600 * SECOND;
 
 const LOG_LEVELS: &[(&str, LogLevel)] = &[
@@ -48,9 +48,9 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("OBSIDIAN_VAULT_PATHS"),
         flag: Some(SettingFlag { name: "--vault", value: "[NAME=]PATH", given: |flags| list(&flags.vaults) }),
         default: ShownDefault::Words("the only vault that Obsidian knows"),
-        doc: "The vault folders to work on. In the file a table `[vaults]` of `name = \"path\"`, or a table \
-              `[vaults.name]` with `path`, with `allow` and `deny`, lists of patterns for what of this vault is open, and with \
-              `follow`, folders into which its links may lead; in the variable paths separated by `;`. A vault without a name is called like its folder.",
+        doc: "The vault folders to serve. In the file, a table `[vaults]` of `name = \"path\"`, or a table \
+              `[vaults.name]` with `path`, `allow` and `deny` (lists of patterns that open or close parts of this vault) and \
+              `follow` (folders that its links may lead to); in the variable, paths separated by `;`. An unnamed vault takes its folder's name.",
         apply: |draft, given| {
             let vaults = asked(&given.raw)?;
             let ruled = vaults.iter().filter(|vault| has_rules(&vault.access)).cloned();
@@ -67,7 +67,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: None,
         flag: Some(SettingFlag { name: "--demo", value: "", given: |flags| switch(flags.demo) }),
         default: ShownDefault::Value("false"),
-        doc: "Work on a copy of the bundled demo vault and on nothing else.",
+        doc: "Serve only a copy of the bundled demo vault.",
         apply: |draft, given| toggle(&given.raw).map(|demo| draft.demo = demo),
     },
     Setting {
@@ -76,7 +76,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("OBSIDIAN_API_KEY"),
         flag: None,
         default: ShownDefault::Words("none"),
-        doc: "The key of the Local REST API plugin. Where no vault is given, it chooses the vault of Obsidian's own list \
+        doc: "The key of the Local REST API plugin. If no vault is given, it selects the vault in Obsidian's own list \
               whose plugin has it; it is never logged.",
         apply: |draft, given| given.raw.text().map(|key| draft.api_key = Some(key.to_owned())),
     },
@@ -95,8 +95,8 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("OBSIDIAN_READ_PATHS"),
         flag: None,
         default: ShownDefault::Words("everything"),
-        doc: "The folders and notes that may be read, with all that is below them; case does not count. What may be \
-              written may be read too.",
+        doc: "The folders and notes that may be read, including everything below them; case is ignored. What may be \
+              written may also be read.",
         apply: |draft, given| prefixes(&given.raw).map(|paths| draft.config.access.read_paths = Some(paths)),
     },
     Setting {
@@ -105,7 +105,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("OBSIDIAN_WRITE_PATHS"),
         flag: None,
         default: ShownDefault::Words("everything"),
-        doc: "The folders and notes that may be written, with all that is below them.",
+        doc: "The folders and notes that may be written, including everything below them.",
         apply: |draft, given| prefixes(&given.raw).map(|paths| draft.config.access.write_paths = Some(paths)),
     },
     Setting {
@@ -123,8 +123,8 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_EXCLUDED_FILES"),
         flag: None,
         default: ShownDefault::Value("show"),
-        doc: "Whether what a vault's Obsidian setting \"Excluded files\" names is there: `show`, or `hide`, which treats \
-              it like an ignored file.",
+        doc: "How files in Obsidian's \"Excluded files\" setting are treated: `show`, or `hide`, which treats \
+              them like ignored files.",
         apply: |draft, given| {
             let words = [("show", false), ("hide", true)];
             word(&given.raw, &words).map(|hide| draft.config.access.hide_excluded = hide)
@@ -136,7 +136,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_SKIP_FOLDERS"),
         flag: None,
         default: ShownDefault::Value("node_modules"),
-        doc: "Names of folders that are no part of a vault, wherever they are; an empty list in the file is none.",
+        doc: "Names of folders to skip at any depth; an empty list in the file means none.",
         apply: |draft, given| folder_names(&given.raw).map(|names| draft.config.access.skip_folders = names),
     },
     Setting {
@@ -145,7 +145,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_FOLLOW_LINKS"),
         flag: None,
         default: ShownDefault::Words("none"),
-        doc: "Folders outside the vaults into which links in a vault may lead, separated by `;`. All other links that \
+        doc: "Folders outside the vaults that links in a vault may lead to, separated by `;`. All other links that \
               leave a vault are refused.",
         apply: |draft, given| {
             let folders = given.raw.entries(';')?.into_iter().map(|folder| draft.places.whole(folder));
@@ -174,7 +174,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_EXCLUDE_TOOLS"),
         flag: Some(SettingFlag { name: "--exclude-tools", value: "LIST", given: |flags| list(&flags.exclude_tools) }),
         default: ShownDefault::Words("none"),
-        doc: "The tools to leave out, written the same way. Wins over the list.",
+        doc: "The tools to exclude, with the same syntax. Overrides the list.",
         apply: |draft, given| {
             let names = names(&given.raw)?;
             if !names.is_empty() {
@@ -193,8 +193,8 @@ pub(crate) static SETTINGS: &[Setting] = &[
             given: |flags| flags.profile.clone().map(RawValue::Text),
         }),
         default: ShownDefault::Value("curator"),
-        doc: "What callers may use of the tools that are on: `reader` looks and changes nothing, `editor` changes notes in \
-              ways that can be undone, `curator` has everything; or a profile of your own.",
+        doc: "Which of the enabled tools callers may use: `reader` only reads, `editor` changes notes in \
+              ways that can be undone, `curator` has everything; or a custom profile.",
         apply: |draft, given| {
             draft.config.profile = given.raw.text()?.to_owned();
             draft.profile_place = Some(given.place.clone());
@@ -207,9 +207,9 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: None,
         flag: None,
         default: ShownDefault::Words("none"),
-        doc: "Profiles of your own, in the file only: a table `[profiles.name]` with `allow` and `exclude`, lists of \
-              tools and groups as for the list of tools, and `effect`, the most that may happen to files (`read`, `write` or \
-              `destroy`). A profile only takes away from what is on.",
+        doc: "Custom profiles, in the file only: a table `[profiles.name]` with `allow` and `exclude`, lists of \
+              tools and groups as in the list of tools, and `effect`, the strongest effect allowed on files (`read`, `write` or \
+              `destroy`). A profile only removes tools.",
         apply: |draft, given| profiles(&given.raw).map(|own| draft.config.profiles = own.into_iter().collect()),
     },
     Setting {
@@ -218,11 +218,11 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_SKILLS_FOLDER"),
         flag: None,
         default: ShownDefault::Words("none"),
-        doc: "A folder of the vaults, like `Skills`, in which every note is a playbook: clients offer it as a prompt, and \
+        doc: "A folder of the vaults, like `Skills`, whose notes are all playbooks: clients offer it as a prompt, and \
               `find_tool` finds it.",
         apply: |draft, given| {
             let folder = prefixes(&given.raw)?;
-            // One folder; prefixes are checked for what cannot be one.
+            // One folder; `prefixes` refuses values that cannot be one.
             given
                 .raw
                 .text()
@@ -244,8 +244,8 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_APPROVAL"),
         flag: None,
         default: ShownDefault::Value("write=allow,destroy=ask"),
-        doc: "For each effect, `write` and `destroy`, whether a call is `allow`ed, the person is `ask`ed, or it is \
-              `deny`ed. In the file a table `[approval]`; an effect that is not named stays as it was.",
+        doc: "For each effect, `write` and `destroy`, whether a call is `allow`ed, the user is `ask`ed, or it is \
+              `deny`ed. In the file, a table `[approval]`; an effect that is not named is unchanged.",
         apply: |draft, given| {
             approval(draft.config.approval.clone(), &given.raw).map(|approval| draft.config.approval = approval)
         },
@@ -256,9 +256,9 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_APPROVAL_RULES"),
         flag: None,
         default: ShownDefault::Words("none"),
-        doc: "Rules that come before that, the first that fits decides: a decision and what it is for (`effect`, `group`, \
-              `tool`, `path`), like `ask tool=file_move; deny path=Archive; deny group=skill`. In the file a list \
-              `[[approval.rules]]` of tables with `decision` and the same. A path fits what a change touches; to close it \
+        doc: "Rules that are checked before that; the first match decides. A decision and what it applies to (`effect`, `group`, \
+              `tool`, `path`), like `ask tool=file_move; deny path=Archive; deny group=skill`. In the file, a list \
+              `[[approval.rules]]` of tables with `decision` and the same keys. A path matches what a change touches; to close it \
               for reading, use `access.deny_paths`.",
         apply: |draft, given| rules(&given.raw).map(|rules| draft.config.approval.rules = rules),
     },
@@ -268,7 +268,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_PENDING_APPROVALS"),
         flag: None,
         default: ShownDefault::Value("true"),
-        doc: "Whether a change that a person has to agree to waits for `lapidary approvals` where the client cannot ask; \
+        doc: "Whether a change that needs approval waits for `lapidary approvals` if the client cannot ask the user; \
               otherwise it is refused.",
         apply: |draft, given| toggle(&given.raw).map(|pending| draft.config.approval.pending = pending),
     },
@@ -278,7 +278,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("OBSIDIAN_DELETE_ELICITATION"),
         flag: None,
         default: ShownDefault::Value("true"),
-        doc: "Whether `obsidian_delete_note` asks first, where the client can ask a person.",
+        doc: "Whether `obsidian_delete_note` asks first, if the client can ask the user.",
         apply: |draft, given| toggle(&given.raw).map(|ask| draft.config.ask_before_deleting = ask),
     },
     Setting {
@@ -287,7 +287,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_ASK_TIMEOUT_MS"),
         flag: None,
         default: ShownDefault::Value("300000"),
-        doc: "How long a person may take to answer; silence is a no.",
+        doc: "How long the user may take to answer; no answer counts as a refusal.",
         apply: |draft, given| {
             milliseconds(&given.raw, 1..=DAY).map(|timeout| draft.config.limits.ask_timeout = timeout)
         },
@@ -298,7 +298,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_REPETITION"),
         flag: None,
         default: ShownDefault::Value("on"),
-        doc: "Whether a call that repeats itself is refused. Scripts and benchmarks switch it off.",
+        doc: "Whether repeated calls are refused. Turn it off for scripts and benchmarks.",
         apply: |draft, given| toggle(&given.raw).map(|refused| draft.config.repetition.noticed = refused),
     },
     Setting {
@@ -307,7 +307,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_REPETITION_WINDOW"),
         flag: None,
         default: ShownDefault::Value("15"),
-        doc: "How many of a client's last calls are looked at for repetition.",
+        doc: "How many of a client's last calls are checked for repetition.",
         apply: |draft, given| number(&given.raw, 1..=1000).map(|window| draft.config.repetition.window = window),
     },
     Setting {
@@ -316,7 +316,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_REPETITION_ALLOWED"),
         flag: None,
         default: ShownDefault::Value("3"),
-        doc: "How often the same may be asked among those calls before it is refused.",
+        doc: "How often the same call may occur among them before it is refused.",
         apply: |draft, given| number(&given.raw, 1..=1000).map(|allowed| draft.config.repetition.allowed = allowed),
     },
     Setting {
@@ -325,7 +325,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_MAX_FAILURES"),
         flag: None,
         default: ShownDefault::Value("8"),
-        doc: "After how many failed calls in a row a client is told to stop and ask the person; 0 is never.",
+        doc: "After how many consecutive failed calls a client is told to stop and ask the user; 0 means never.",
         apply: |draft, given| number(&given.raw, 0..=1000).map(|most| draft.config.repetition.max_failures = most),
     },
     Setting {
@@ -334,9 +334,9 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("MCP_DEADLINE_MS"),
         flag: None,
         default: ShownDefault::Value("60000"),
-        doc: "How long a call may take. No call is without a deadline: 0, and more than 600000, mean 600000. \
-              `search_content`, `regex_replace` and `vault_info` then answer with what they have, which is one file at \
-              least; all other calls are refused.",
+        doc: "How long a call may take. Every call has a deadline: 0 and values above 600000 mean 600000. \
+              `search_content`, `regex_replace` and `vault_info` then answer with partial results, at least \
+              one file; all other calls are refused.",
         apply: |draft, given| {
             let asked = number(&given.raw, 0..=u64::MAX)?;
             if asked > LONGEST_DEADLINE {
@@ -363,7 +363,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_MAX_CHANGE_BYTES"),
         flag: None,
         default: ShownDefault::Value("268435456"),
-        doc: "How many bytes the files of one change may have together, before and after it. They are held in memory.",
+        doc: "The total size in bytes of the files of one change, before and after. They are held in memory.",
         apply: |draft, given| number(&given.raw, 1..=u64::MAX).map(|most| draft.config.limits.max_change_bytes = most),
     },
     Setting {
@@ -383,7 +383,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_TEXT_MEMORY_BYTES"),
         flag: None,
         default: ShownDefault::Value("536870912"),
-        doc: "How much text of a vault is kept in memory for searching. What is beyond is read from disk each time; 0 \
+        doc: "How much text of a vault is kept in memory for searching. The rest is read from disk each time; 0 \
               keeps nothing.",
         apply: |draft, given| number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.text_memory_bytes = most),
     },
@@ -406,7 +406,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_CHECKPOINT_BYTES"),
         flag: None,
         default: ShownDefault::Value("1073741824"),
-        doc: "How much the checkpoints of a vault may take, compressed. The oldest go first; the newest stays in any case.",
+        doc: "The total compressed size of a vault's checkpoints. The oldest are removed first; the newest is always kept.",
         apply: |draft, given| number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.checkpoint_bytes = most),
     },
     Setting {
@@ -415,8 +415,8 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("MCP_MAX_FILES_SCANNED"),
         flag: None,
         default: ShownDefault::Value("0"),
-        doc: "How many files `search_content`, `regex_replace` and `vault_info` look through before they answer with what \
-              they have; 0 is no limit. A call can set its own in `_budget`. Other tools have no such limit.",
+        doc: "How many files `search_content`, `regex_replace` and `vault_info` scan before they answer with \
+              partial results; 0 means no limit. A call can set its own in `_budget`. Other tools have no such limit.",
         apply: |draft, given| number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.max_files_scanned = most),
     },
     Setting {
@@ -434,7 +434,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("MCP_MAX_BULK_OPS"),
         flag: None,
         default: ShownDefault::Value("0"),
-        doc: "How many operations one `bulk_apply` may have; 0 is no limit. A call can set its own with `_budget`.",
+        doc: "How many operations one `bulk_apply` may have; 0 means no limit. A call can set its own with `_budget`.",
         apply: |draft, given| number(&given.raw, 0..=u64::MAX).map(|most| draft.config.limits.max_bulk_ops = most),
     },
     Setting {
@@ -459,8 +459,8 @@ pub(crate) static SETTINGS: &[Setting] = &[
             given: |flags| Some(text(flags.http?.host?.to_string())),
         }),
         default: ShownDefault::Value("127.0.0.1"),
-        doc: "The address to listen at. At an address that other computers can reach, nobody is served without a token, \
-              unless you say `--insecure-no-auth`. Put a proxy with TLS in front: a token can be read on the way otherwise.",
+        doc: "The address to listen on. At an address that other computers can reach, clients without a token are refused, \
+              unless you pass `--insecure-no-auth`. Put a proxy with TLS in front, or a token can be read in transit.",
         apply: |draft, given| address(&given.raw).map(|host| draft.config.http.host = host),
     },
     Setting {
@@ -473,7 +473,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
             given: |flags| Some(text(flags.http?.port?.to_string())),
         }),
         default: ShownDefault::Value("3010"),
-        doc: "The port to listen at; 0 lets the system choose one.",
+        doc: "The port to listen on; 0 lets the system choose one.",
         apply: |draft, given| number(&given.raw, 0..=u16::MAX).map(|port| draft.config.http.port = port),
     },
     Setting {
@@ -482,7 +482,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("MCP_HTTP_MAX_PORT_RETRIES"),
         flag: None,
         default: ShownDefault::Value("15"),
-        doc: "How many of the following ports are tried when the port is taken.",
+        doc: "How many of the following ports to try if the port is taken.",
         apply: |draft, given| number(&given.raw, 0..=1000).map(|retries| draft.config.http.max_port_retries = retries),
     },
     Setting {
@@ -500,7 +500,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("MCP_HTTP_MAX_BODY_BYTES"),
         flag: None,
         default: ShownDefault::Value("4194304"),
-        doc: "The largest request that is taken; 0 is no limit.",
+        doc: "The largest request that is accepted; 0 means no limit.",
         apply: |draft, given| {
             let most = number(&given.raw, 0..=usize::MAX)?;
             draft.config.http.max_body_bytes = (most > 0).then_some(most);
@@ -538,7 +538,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("MCP_STATEFUL_SESSION_STALE_TIMEOUT_MS"),
         flag: None,
         default: ShownDefault::Value("86400000"),
-        doc: "How long a session lives without a request. The default is long, because several clients do not come back \
+        doc: "How long a session lives without a request. The default is long, because several clients do not recover \
               from a lost session.",
         apply: |draft, given| {
             milliseconds(&given.raw, SECOND..=365 * DAY).map(|timeout| draft.config.http.session_timeout = timeout)
@@ -550,9 +550,9 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("MCP_AUTH_MODE"),
         flag: None,
         default: ShownDefault::Words("`bearer` if there is any token, `none` otherwise"),
-        doc: "How clients over HTTP show who they are: `none` (nobody is asked; tokens of the configuration are required all \
-              the same), `bearer` (a token of the configuration or of `lapidary token create`), or `jwt` (a JSON web token, \
-              HS256). With `oauth` this version does not start, because it could not keep the promise.",
+        doc: "How HTTP clients authenticate: `none` (not at all, but tokens in the configuration are still \
+              required), `bearer` (a token of the configuration or of `lapidary token create`), or `jwt` (a JSON web token, \
+              HS256). With `oauth` this version does not start, because it does not support it.",
         apply: |draft, given| {
             let words = [
                 ("none", Ok(AuthMode::None)),
@@ -587,7 +587,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("MCP_JWT_EXPECTED_ISSUER"),
         flag: None,
         default: ShownDefault::Words("any"),
-        doc: "What the claim `iss` of a JSON web token has to be.",
+        doc: "The required value of the claim `iss` of a JSON web token.",
         apply: |draft, given| given.raw.text().map(|text| draft.config.http.auth.issuer = Some(text.to_owned())),
     },
     Setting {
@@ -596,7 +596,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("MCP_JWT_EXPECTED_AUDIENCE"),
         flag: None,
         default: ShownDefault::Words("any"),
-        doc: "What the claim `aud` of a JSON web token has to be or contain.",
+        doc: "The required value of the claim `aud` of a JSON web token, or one of its values.",
         apply: |draft, given| given.raw.text().map(|text| draft.config.http.auth.audience = Some(text.to_owned())),
     },
     Setting {
@@ -605,7 +605,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("MCP_AUTH_DISABLE_SCOPE_CHECKS"),
         flag: None,
         default: ShownDefault::Value("false"),
-        doc: "Take every valid JSON web token for all tools, whatever its scopes say. The server warns of it at start.",
+        doc: "Accept every valid JSON web token for all tools, regardless of its scopes. The server warns about it at startup.",
         apply: |draft, given| toggle(&given.raw).map(|ignored| draft.config.http.auth.ignores_scopes = ignored),
     },
     Setting {
@@ -618,7 +618,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
             given: |flags| switch(flags.insecure_no_auth),
         }),
         default: ShownDefault::Value("false"),
-        doc: "Serve an address that other computers can reach although nobody is asked for a token: everybody who reaches the \
+        doc: "Serve an address that other computers can reach without authentication: every client that reaches the \
               port can read and change the vaults.",
         apply: |draft, given| toggle(&given.raw).map(|insecure| draft.config.http.auth.insecure = insecure),
     },
@@ -629,11 +629,11 @@ pub(crate) static SETTINGS: &[Setting] = &[
         flag: None,
         default: ShownDefault::Words("none"),
         doc: "The clients that may call over HTTP, each with a token that it sends as `Authorization: Bearer …` and a \
-              profile of its own. In the file a table `[tokens.name]` with `token` and `profile`; in the variable \
-              `name:profile:token`, separated by `;`. A token may be written as `sha256:` and its hash. With any token, \
-              nobody is served without one. In the file a token may also have `vaults` (the names of the vaults that \
-              exist for it; all if left out), `read_paths` and `write_paths` (folders, within those of `access`; \
-              `write_paths` are those of `read_paths` if left out) and `read_only`. What lies outside does not exist \
+              its own profile. In the file, a table `[tokens.name]` with `token` and `profile`; in the variable, \
+              `name:profile:token`, separated by `;`. A token may be written as `sha256:` and its hash. If any token is set, \
+              clients without one are refused. In the file, a token may also have `vaults` (the names of the vaults that \
+              exist for it; default all), `read_paths` and `write_paths` (folders, within those of `access`; \
+              `write_paths` default to `read_paths`) and `read_only`. Anything outside does not exist \
               for that client.",
         apply: |draft, given| {
             draft.config.tokens = tokens(&given.raw)?;
@@ -662,7 +662,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_AUDIT_MAX_BYTES"),
         flag: None,
         default: ShownDefault::Value("5000000"),
-        doc: "The size at which the log of calls is rotated; at least 1024.",
+        doc: "The size at which the call log is rotated; at least 1024.",
         apply: |draft, given| {
             number(&given.raw, 1024..=u64::MAX).map(|most| draft.config.limits.audit_max_bytes = most)
         },
@@ -674,10 +674,10 @@ pub(crate) static SETTINGS: &[Setting] = &[
         flag: None,
         default: ShownDefault::Value("info"),
         doc: "What is logged to standard error and to LOGS_DIR. `off`: nothing. `error`: internal errors, with the id that \
-              the caller was told, and what ends the server. `warning`: settings without effect, vaults that are closed, \
-              unfinished changes that were taken back, state that cannot be written. `info`: what is served, and where. \
-              `debug`: each call with its duration, indexes that are built, loaded or discarded, clients that do not answer. \
-              `trace`: each stage of a call, waits for locks. At no level text of notes, paths in the vault or tokens. \
+              the caller got, and what ends the server. `warning`: settings without effect, vaults that are closed, \
+              unfinished changes that were rolled back, state that cannot be written. `info`: what is served, and where. \
+              `debug`: each call with its duration, indexes that are built, loaded or discarded, clients that do not respond. \
+              `trace`: each stage of a call, waits for locks. No level logs text of notes, paths in the vault or tokens. \
               `emerg`, `alert`, `crit`, `fatal` and `err` mean `error`, `warn` means `warning`, `notice` means `info`, \
               `silent` means `off`.",
         apply: |draft, given| word(&given.raw, LOG_LEVELS).map(|level| draft.config.log.level = level),
@@ -688,8 +688,8 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_LOG_FORMAT"),
         flag: None,
         default: ShownDefault::Value("plain"),
-        doc: "How it is logged: `plain` for people, or `json`, one object a line with `time`, `level`, `pid`, `target`, \
-              `msg`, `fields` and `spans`, the calls and stages in which it arose.",
+        doc: "The log format: `plain` for people, or `json`, one object per line with `time`, `level`, `pid`, `target`, \
+              `msg`, `fields` and `spans`, the enclosing calls and stages.",
         apply: |draft, given| word(&given.raw, LOG_FORMATS).map(|format| draft.config.log.format = format),
     },
     Setting {
@@ -698,7 +698,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LOGS_DIR"),
         flag: None,
         default: ShownDefault::Words("none"),
-        doc: "A folder in which the same lines are written to `lapidary.log`, besides standard error. It must be outside \
+        doc: "A folder for `lapidary.log`, which gets the same lines as standard error. It must be outside \
               the vaults. Several servers may share it; five older files are kept as `lapidary.log.1` to `.5`.",
         apply: |draft, given| {
             draft.config.log.folder = Some(draft.places.whole(given.raw.text()?)?);
@@ -716,12 +716,12 @@ pub(crate) static SETTINGS: &[Setting] = &[
     },
 ];
 
-/// The value of a flag that takes many; nothing if it was not given.
+/// The value of a flag that takes many; `None` if it was not given.
 fn list(entries: &[String]) -> Option<RawValue> {
     (!entries.is_empty()).then(|| RawValue::List(entries.iter().cloned().map(RawValue::Text).collect()))
 }
 
-/// The value of a flag without one: it can only switch on.
+/// The value of a flag without one: it can only enable.
 fn switch(given: bool) -> Option<RawValue> {
     given.then(|| text("true"))
 }

@@ -1,4 +1,4 @@
-//! Everything about configuration, on machines that exist only here.
+//! Tests of the configuration, on simulated machines.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ mod values;
 mod variables;
 mod vaults;
 
-/// A computer: its disk, its environment, and what was typed.
+/// A computer: its disk, its environment, and the command line.
 struct Machine {
     platform: Platform,
     home: Option<PathBuf>,
@@ -139,7 +139,7 @@ impl ConfigFiles for Disk {
     }
 }
 
-/// A path as these disks write it, whatever platform it is from and whatever platform this runs on.
+/// A path as these disks write it, on any platform.
 fn slashed(path: &Path) -> String {
     path.to_string_lossy().replace('\\', "/")
 }

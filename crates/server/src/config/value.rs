@@ -13,10 +13,10 @@ use super::raw::RawValue;
 use super::refused::ConfigRefusal;
 use super::rules::rules;
 
-/// Paths at which the HTTP server answers something else.
+/// Paths that the HTTP server uses for something else.
 const RESERVED: &[&str] = &["/", "/healthz"];
 
-/// What of the table of approvals is no effect.
+/// Keys of the approval table that are not effects.
 const RULES: &str = "rules";
 
 pub(super) const DECISIONS: &[(&str, RuleDecision)] =
@@ -62,7 +62,7 @@ pub(super) fn names(raw: &RawValue) -> Result<Vec<String>, ConfigRefusal> {
     Ok(raw.entries(',')?.into_iter().map(str::to_owned).collect())
 }
 
-/// Single names, for which a path or a pattern would fit nothing.
+/// Plain names: a path or a pattern would match nothing.
 pub(super) fn folder_names(raw: &RawValue) -> Result<Vec<String>, ConfigRefusal> {
     let names = names(raw)?;
     match names.iter().find(|name| name.contains(['/', '\\', '*'])) {
@@ -71,7 +71,7 @@ pub(super) fn folder_names(raw: &RawValue) -> Result<Vec<String>, ConfigRefusal>
     }
 }
 
-/// The address somebody means by a host; names other than `localhost` could be anybody's.
+/// The address of a host; names other than `localhost` could be any computer.
 pub(crate) fn host(written: &str) -> Option<IpAddr> {
     if written.eq_ignore_ascii_case("localhost") {
         return Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
@@ -105,7 +105,7 @@ pub(super) fn origins(raw: &RawValue) -> Result<AllowedOrigins, ConfigRefusal> {
         if entry == "*" {
             return Ok(AllowedOrigins::Any);
         }
-        // Browsers send origins in lower case and without a final slash.
+        // Browsers send origins in lower case without a trailing slash.
         let origin = entry.trim_end_matches('/').to_ascii_lowercase();
         let (scheme, host) = origin.split_once("://").unwrap_or_default();
         if scheme.is_empty() || host.is_empty() || host.contains(['/', '*', '?', '#', '@']) {
@@ -116,7 +116,8 @@ pub(super) fn origins(raw: &RawValue) -> Result<AllowedOrigins, ConfigRefusal> {
     Ok(if listed.is_empty() { AllowedOrigins::Loopback } else { AllowedOrigins::Listed(listed) })
 }
 
-/// `write=ask,destroy=deny`, or a table of the same, which may have rules too; what is not named stays as it was.
+/// `write=ask,destroy=deny`, or a table of the same, which may have rules too; effects that are not named are
+/// unchanged.
 pub(super) fn approval(before: ApprovalConfig, raw: &RawValue) -> Result<ApprovalConfig, ConfigRefusal> {
     let mut approval = before;
     if let RawValue::Table(pairs) = raw

@@ -1,4 +1,4 @@
-//! The variables that were set, in the environment or in `.env`, and those that nobody reads.
+//! The variables that are set, in the environment or in `.env`, and unknown ones.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io;
@@ -12,7 +12,7 @@ use super::settings::SETTINGS;
 use super::warning::ConfigWarning;
 use super::{ConfigSources, Platform, file, inert};
 
-/// A variable that begins like this and that nobody knows is probably a typing error.
+/// An unknown variable with one of these prefixes is probably a typo.
 const OUR_PREFIXES: &[&str] = &["OBSIDIAN_", "MCP_", "LAPIDARY_"];
 
 pub(super) struct EnvironmentVariables {
@@ -29,7 +29,7 @@ impl EnvironmentVariables {
             .environment
             .iter()
             .map(|(name, value)| match sources.platform {
-                // Names have no case there.
+                // Names are case-insensitive there.
                 Platform::Windows => (name.to_uppercase(), value.clone()),
                 Platform::Linux | Platform::MacOs => (name.clone(), value.clone()),
             })
@@ -43,12 +43,12 @@ impl EnvironmentVariables {
         Self { real, dotenv, dotenv_file, unreadable }
     }
 
-    /// The value in the real environment, if it is set to something.
+    /// The value in the real environment, if set.
     pub(super) fn real(&self, name: &str) -> Option<&str> {
         self.real.get(name).map(|value| value.trim()).filter(|value| !is_unset(value))
     }
 
-    /// The value and where it stands; the real environment wins.
+    /// The value and where it is set; the real environment wins.
     pub(super) fn find(&self, name: &'static str) -> Option<(&str, ValueOrigin)> {
         if let Some(value) = self.real(name) {
             return Some((value, ValueOrigin::Variable(name)));
@@ -57,7 +57,7 @@ impl EnvironmentVariables {
         Some((&line.value, self.dotenv_place(name, line.number)))
     }
 
-    /// What the variables say about settings, the stronger last.
+    /// The settings in the variables, strongest last.
     pub(super) fn given(&self) -> Vec<GivenValue> {
         let named = SETTINGS.iter().filter_map(|setting| Some((setting, setting.variable?)));
         let mut given = Vec::new();
@@ -99,12 +99,12 @@ impl EnvironmentVariables {
     }
 }
 
-/// The variables that do something.
+/// The variables that have an effect.
 fn effective() -> impl Iterator<Item = &'static str> {
     SETTINGS.iter().filter_map(|setting| setting.variable).chain([file::VARIABLE])
 }
 
-/// What to say about a variable that is set, if anything.
+/// The warning about a variable that is set, if any.
 fn about(name: &str) -> Option<ConfigWarning> {
     if effective().any(|known| known == name) {
         return None;

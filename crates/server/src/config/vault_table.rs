@@ -1,4 +1,4 @@
-//! A vault in the configuration file that has rules of its own.
+//! A vault in the configuration file that has its own rules.
 
 use std::path::PathBuf;
 
@@ -10,7 +10,7 @@ use super::refused::ConfigRefusal;
 
 const KEYS: &[&str] = &["path", "allow", "deny", "follow"];
 
-/// `[vaults.NAME]`: where it is, and what of it is open.
+/// `[vaults.NAME]`: its path, and which parts are open.
 pub(super) fn from_table(name: &str, pairs: &[(String, RawValue)]) -> Result<(String, VaultAccess), ConfigRefusal> {
     let mut path = None;
     let mut access = VaultAccess::default();
@@ -36,7 +36,7 @@ pub(super) fn has_rules(access: &VaultAccess) -> bool {
     *access != VaultAccess::default()
 }
 
-/// A list, or one pattern: a comma may be part of it.
+/// A list, or a single pattern, which may contain a comma.
 fn patterns(raw: &RawValue) -> Result<Vec<String>, ConfigRefusal> {
     match raw {
         RawValue::List(items) => items.iter().map(|item| item.text().map(str::to_owned)).collect(),

@@ -12,7 +12,7 @@ use super::vault_table::{from_table, has_rules};
 use super::warning::ConfigWarning;
 use super::{ChosenVault, ConfigFiles, VaultAccess, VaultsConfig, follow};
 
-/// The vaults of one source, as they were written.
+/// The vaults of one source, as written.
 #[derive(Debug)]
 pub(super) struct RequestedVaults {
     pub(super) vaults: Vec<AskedVault>,
@@ -26,7 +26,7 @@ pub(super) struct AskedVault {
     pub(super) access: VaultAccess,
 }
 
-/// A table names its vaults; an entry of a list may; a text is paths with `;` between them.
+/// A table names its vaults; a list entry may; a text has paths separated by `;`.
 pub(super) fn asked(raw: &RawValue) -> Result<Vec<AskedVault>, ConfigRefusal> {
     match raw {
         RawValue::Table(pairs) => pairs.iter().map(|(name, vault)| in_file(name, vault)).collect(),
@@ -35,7 +35,7 @@ pub(super) fn asked(raw: &RawValue) -> Result<Vec<AskedVault>, ConfigRefusal> {
     }
 }
 
-/// `name = "path"`, or a table with the path and rules of its own.
+/// `name = "path"`, or a table with the path and its own rules.
 fn in_file(name: &str, raw: &RawValue) -> Result<AskedVault, ConfigRefusal> {
     match raw {
         RawValue::Table(pairs) => {
@@ -61,7 +61,7 @@ fn named(name: &str, path: &str) -> Result<AskedVault, ConfigRefusal> {
     }
 }
 
-/// `NAME=PATH`, or a path that holds `=` itself: a name has no separator.
+/// `NAME=PATH`, or a path that contains `=`: a name has no separator.
 fn perhaps_named(entry: &str) -> Result<AskedVault, ConfigRefusal> {
     match entry.split_once('=') {
         Some((name, path)) if !name.contains(['/', '\\']) => named(name, path.trim()),
@@ -69,7 +69,7 @@ fn perhaps_named(entry: &str) -> Result<AskedVault, ConfigRefusal> {
     }
 }
 
-/// The first source that gives any: what was asked for, the vault of the key, the only vault that Obsidian knows.
+/// The first source that gives any: the requested vaults, the vault of the key, the only vault that Obsidian lists.
 pub(super) fn choose(draft: &mut ConfigDraft<'_>, files: &dyn ConfigFiles) -> Result<VaultsConfig, ConfigError> {
     let asked = draft.asked.take();
     if draft.demo {
@@ -107,7 +107,7 @@ fn existing(
     Ok(found)
 }
 
-/// Rules belong to a folder: whoever names it on the command line does not open what the file closes.
+/// Rules belong to a folder: naming it on the command line does not open what the file closes.
 fn keep_rules(found: &mut [ChosenVault], draft: &ConfigDraft<'_>) -> Result<(), ConfigError> {
     for (ruled, place) in &draft.ruled {
         let path = draft.places.whole(&ruled.path).map_err(|refused| refused.at(place.clone()))?;
@@ -118,7 +118,7 @@ fn keep_rules(found: &mut [ChosenVault], draft: &ConfigDraft<'_>) -> Result<(), 
     Ok(())
 }
 
-/// Only a vault that a person chose is served: by its key, or by having no other.
+/// Only a vault that the owner chose is served: by its key, or because it is the only one.
 fn discovered(draft: &mut ConfigDraft<'_>, files: &dyn ConfigFiles) -> Result<ChosenVault, ConfigError> {
     let ConfigDraft { places, warnings, api_key, .. } = draft;
     let registry = ObsidianVaults::read(places, files, warnings);
@@ -159,7 +159,7 @@ fn each_folder_once(
     Ok(once)
 }
 
-/// The first of a name keeps it; the others get a number that nobody has.
+/// The first vault with a name keeps it; the others get an unused number.
 fn each_name_once(found: Vec<ChosenVault>, warnings: &mut Vec<ConfigWarning>) -> Vec<ChosenVault> {
     let mut taken: BTreeSet<String> = found.iter().map(|vault| vault.name.clone()).collect();
     let mut seen = BTreeSet::new();

@@ -1,4 +1,4 @@
-//! What a person should know about the configuration although it works.
+//! Warnings about a valid configuration.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use super::raw::ValueOrigin;
 
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum ConfigWarning {
-    #[error("{name} is not a variable that Lapidary knows{}", nearest.map(|it| format!("; did you mean {it}?")).unwrap_or_default())]
+    #[error("{name} is not a Lapidary variable{}", nearest.map(|it| format!("; did you mean {it}?")).unwrap_or_default())]
     UnknownVariable { name: String, nearest: Option<&'static str> },
     #[error("{name} is set, but {reason}")]
     WithoutEffect { name: &'static str, reason: &'static str },
@@ -20,9 +20,9 @@ pub(crate) enum ConfigWarning {
     SameFolder { path: PathBuf, kept: String, dropped: String },
     #[error("--demo is given, so only the demo vault is served and --vault is ignored")]
     DemoWins,
-    #[error("{place}: {asked} is longer than a call may take; {longest} is used")]
+    #[error("{place}: {asked} is above the limit; {longest} is used")]
     DeadlineCut { place: ValueOrigin, asked: u64, longest: u64 },
-    #[error("links into {} are followed, but there is no such folder now", folder.display())]
+    #[error("links into {} are followed, but the folder does not exist", folder.display())]
     NothingToFollow { folder: PathBuf },
     #[error("the server is read-only, so the write paths (OBSIDIAN_WRITE_PATHS) allow nothing")]
     WritePathsReadOnly,

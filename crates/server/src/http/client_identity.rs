@@ -1,4 +1,4 @@
-//! Lets a request pass whose client is known, and notes whose each session is.
+//! Passes requests of known clients, and records the owner of each session.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -22,7 +22,7 @@ tokio::task_local! {
     static CURRENT: KnownClient;
 }
 
-/// Asks something of whoever sent the request that is being handled.
+/// Applies a function to the sender of the current request.
 pub(super) fn with_current<T>(ask: impl FnOnce(Option<&KnownClient>) -> T) -> T {
     match CURRENT.try_with(KnownClient::clone) {
         Ok(client) => ask(Some(&client)),
@@ -30,7 +30,7 @@ pub(super) fn with_current<T>(ask: impl FnOnce(Option<&KnownClient>) -> T) -> T 
     }
 }
 
-/// Whose each session is: to know its name is not enough to speak or to listen in it.
+/// The client of each session: knowing its id is not enough to use it.
 #[derive(Clone, Default)]
 pub(super) struct SessionOwners(Arc<Mutex<OwnerTable>>);
 
@@ -41,12 +41,12 @@ struct OwnerTable {
     order: VecDeque<String>,
 }
 
-/// Clients come and go; whoever is forgotten opens a new session.
+/// Clients come and go; a forgotten one opens a new session.
 const SESSIONS: usize = 10_000;
 pub(super) const SESSION: &str = "mcp-session-id";
 
 impl SessionOwners {
-    /// Whether a request that names a session was sent by whoever opened it.
+    /// Whether a request that names a session was sent by the client that opened it.
     fn is_theirs(&self, headers: &HeaderMap, key: &str) -> bool {
         match session(headers) {
             None => true,
@@ -54,7 +54,7 @@ impl SessionOwners {
         }
     }
 
-    /// How many sessions of a client are open, by whoever knows which are.
+    /// How many sessions of a client are open, according to the caller's list.
     pub(super) fn count(&self, client: &KnownClient, is_open: impl Fn(&str) -> bool) -> usize {
         self.0.lock().owners.iter().filter(|(session, owner)| **owner == client.key && is_open(session)).count()
     }
@@ -74,11 +74,11 @@ impl SessionOwners {
 }
 
 fn session(headers: &HeaderMap) -> Option<&str> {
-    // What is no text is no session of ours.
+    // A value that is not text is not one of our sessions.
     headers.get(SESSION).map(|id| id.to_str().unwrap_or_default())
 }
 
-/// Lets a request pass that is known, and notes who it is.
+/// Passes a request of a known client, and records the client.
 pub(super) async fn identify(
     State((clients, owners)): State<(KnownClients, SessionOwners)>,
     mut request: Request,
@@ -90,7 +90,7 @@ pub(super) async fn identify(
         Err(unknown) => return refused(unknown),
     };
     if !owners.is_theirs(request.headers(), &client.key) {
-        // The same whether it is somebody else's or nobody's; clients open a new one.
+        // The same for a foreign session and an unknown one; clients open a new one.
         return error_response(StatusCode::NOT_FOUND, -32001, "Session not found");
     }
     let key = client.key.clone();
@@ -102,8 +102,8 @@ pub(super) async fn identify(
     response
 }
 
-/// What a client is told that is not known. A token that was sent and does not count is called invalid, so that clients
-/// ask for a new one.
+/// The response to an unknown client. A token that was sent and is not valid is reported as such, so that clients request a
+/// new one.
 fn refused(unknown: UnknownClient) -> Response {
     match unknown {
         UnknownClient::NoToken | UnknownClient::BadToken => {
@@ -133,7 +133,7 @@ fn refused(unknown: UnknownClient) -> Response {
 
 fn challenge(mut response: Response, was_sent: bool) -> Response {
     let value = if was_sent {
-        "Bearer realm=\"lapidary\", error=\"invalid_token\", error_description=\"The token does not count (any more).\""
+        "Bearer realm=\"lapidary\", error=\"invalid_token\", error_description=\"The token is not valid (any more).\""
     } else {
         "Bearer realm=\"lapidary\""
     };
@@ -141,7 +141,7 @@ fn challenge(mut response: Response, was_sent: bool) -> Response {
     response
 }
 
-/// A refusal in the form of the protocol, of a request that was not read.
+/// A refusal in the form of the protocol, for a request that was not read.
 pub(super) fn error_response(status: StatusCode, code: i32, message: &str) -> Response {
     let error = serde_json::json!({ "code": code, "message": message });
     (status, axum::Json(serde_json::json!({ "jsonrpc": "2.0", "id": null, "error": error }))).into_response()

@@ -1,4 +1,5 @@
-//! Who calls over HTTP: everybody where nobody is asked, otherwise clients with a token of the owner's or a JSON web token.
+//! The clients over HTTP: all of them without authentication, otherwise those with one of the owner's tokens or a JSON
+//! web token.
 
 use std::sync::Arc;
 
@@ -12,24 +13,24 @@ use lapidary_pipeline::{CallerStanding, Clock, Grant};
 
 use crate::grants::GrantMaker;
 
-/// A client that has shown who it is.
+/// An authenticated client.
 #[derive(Clone)]
 pub(crate) struct KnownClient {
-    /// That of the principal; in the log.
+    /// The name of the principal; in the log.
     pub(crate) name: String,
-    /// Tells it from all others, also from a later one of the same name. Sessions belong to it.
+    /// Distinguishes it from all others, also from a later one of the same name. Sessions belong to it.
     pub(super) key: String,
     pub(crate) grant: Arc<Grant>,
     pub(crate) standing: CallerStanding,
 }
 
 impl KnownClient {
-    /// The principal's name of a client that the owner has given a name.
+    /// The principal's name of a client that the owner has named.
     pub(crate) fn name_of(token: &str) -> String {
         format!("http:{token}")
     }
 
-    /// One whose token is in the configuration, and stays valid as long as the server runs.
+    /// Its token is in the configuration, and valid as long as the server runs.
     pub(crate) fn configured(token: &str, grant: Arc<Grant>) -> Self {
         let name = Self::name_of(token);
         Self { key: name.clone(), name, grant, standing: CallerStanding::default() }
@@ -43,18 +44,18 @@ pub(crate) struct ConfiguredClient {
     pub(crate) client: KnownClient,
 }
 
-/// How clients show who they are.
+/// How clients authenticate.
 #[derive(Clone)]
 pub(crate) enum ClientCheck {
-    /// Nobody is asked.
+    /// No authentication.
     Open,
-    /// With a token of the configuration, or one that the owner made.
+    /// With a token in the configuration, or one that the owner created.
     OwnerTokens { configured: Arc<[ConfiguredClient]>, store: Arc<AuthStore> },
     /// With a JSON web token.
     SharedSecret { verifier: Arc<SharedSecretVerifier>, checks_scopes: bool },
 }
 
-/// Finds out who sent a request.
+/// Identifies the sender of a request.
 #[derive(Clone)]
 pub(crate) struct KnownClients {
     pub(crate) check: ClientCheck,
@@ -62,23 +63,23 @@ pub(crate) struct KnownClients {
     pub(crate) clock: Clock,
 }
 
-/// Why nobody is known by what a request brought.
+/// Why the credentials of a request identify no client.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum UnknownClient {
     /// It has no token.
     NoToken,
-    /// It has one that does not count.
+    /// It has one that is not valid.
     BadToken,
-    /// A JSON web token is missing or does not count, for a reason that may be said.
+    /// A JSON web token is missing or not valid, for a reason that may be reported.
     WebToken { refusal: TokenRefusal, was_sent: bool },
-    /// The token counts, but nothing of what it is for is served.
+    /// The token is valid, but none of its vaults is served.
     NothingServed,
     /// The tokens cannot be looked up now.
     Unavailable,
 }
 
 impl KnownClients {
-    /// The client that sent a request with these headers; `None` where nobody is asked.
+    /// The client that sent a request with these headers; `None` without authentication.
     pub(super) fn find(&self, headers: &HeaderMap) -> Result<Option<KnownClient>, UnknownClient> {
         match &self.check {
             ClientCheck::Open => Ok(None),
@@ -102,7 +103,7 @@ impl KnownClients {
         store: &Arc<AuthStore>,
     ) -> Result<KnownClient, UnknownClient> {
         let digest = ContentHash::of(token.as_bytes());
-        // All are compared to the end: how long it takes tells nothing.
+        // All are compared to the end, so that the time reveals nothing.
         let same = |known: &ContentHash| {
             let bytes = known.as_bytes().iter().zip(digest.as_bytes());
             bytes.fold(0, |sum, (one, other)| sum | (one ^ other)) == 0
@@ -118,7 +119,7 @@ impl KnownClients {
         let grant = self.granted(&record.rights)?;
         let standing = {
             let (store, clock, id) = (Arc::clone(store), self.clock, record.id);
-            // A database that does not answer is no permission.
+            // A database that does not respond grants nothing.
             CallerStanding::asked_of(move || store.is_live(id, clock.now().into()).unwrap_or(false))
         };
         let client = KnownClient {
@@ -153,13 +154,13 @@ impl KnownClients {
         })
     }
 
-    /// On the side: nobody waits for a disk because of it.
+    /// In the background: no request waits for a disk because of it.
     fn note_use(&self, record: TokenRecord, store: &Arc<AuthStore>) {
         let (store, now) = (Arc::clone(store), self.now());
         if !record.is_use_noted(now) {
             tokio::task::spawn_blocking(move || {
                 if let Err(error) = store.used(&record, now) {
-                    tracing::debug!(%error, "the use of a token was not noted");
+                    tracing::debug!(%error, "the use of a token was not recorded");
                 }
             });
         }
@@ -183,13 +184,13 @@ fn bearer(headers: &HeaderMap) -> Option<&str> {
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())
 }
 
-/// A name that an issuer chose, as the log shows it: as it is, or its hash where it is long or has other letters.
+/// A name that an issuer chose, as the log shows it: unchanged, or its hash if it is long or has unusual characters.
 fn label(name: &str) -> String {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.' | '@' | '|');
     if name.len() <= 40 && name.chars().all(is_plain) {
         return name.to_owned();
     }
     let hash = ContentHash::of(name.as_bytes()).to_string();
-    // Nothing that is plain begins with this.
+    // No plain name starts with this.
     format!("#{}", hash.trim_start_matches("sha256:").chars().take(16).collect::<String>())
 }

@@ -1,3 +1,5 @@
+//! Formats a log line.
+
 use std::fmt;
 
 use lapidary_tools::quote::{one_line, quoted, visible_json};
@@ -39,7 +41,7 @@ impl LogLine<'_> {
             self.spans.iter().map(|span| format!("{}{}", span.name, span.fields.plain())).collect();
         let spans = if spans.is_empty() { String::new() } else { format!(" [{}]", spans.join(" > ")) };
         let line = format!("{mark}{}{}{spans}", self.fields.message, self.fields.plain());
-        // What came from elsewhere must not look like a line of its own, or move the cursor.
+        // Foreign text must not look like a separate line, or move the cursor.
         one_line(&line).into_owned()
     }
 
@@ -115,7 +117,7 @@ impl Visit for EventFields {
     }
 }
 
-/// As the settings call it.
+/// Its name in the settings.
 fn name(level: Level) -> &'static str {
     match level {
         Level::ERROR => "error",

@@ -1,3 +1,5 @@
+//! Where log lines are written.
+
 use std::{
     io::{self, Write},
     sync::atomic::{AtomicBool, Ordering},
@@ -24,10 +26,10 @@ enum LogSink {
     Memory(std::sync::Arc<std::sync::Mutex<Vec<String>>>),
 }
 
-/// The file in a folder that the owner chose, to which several servers append.
+/// The file in a folder that the owner chose, which several servers append to.
 struct LogFolder {
     file: RotatedFile,
-    /// That it cannot be written is said once.
+    /// Whether a failed write was already reported.
     failed: AtomicBool,
 }
 
@@ -82,7 +84,7 @@ impl LogFolder {
     }
 }
 
-/// Clients mix what several programs say on standard error, so a plain line says whose it is.
+/// Clients mix the standard error of several programs, so a plain line names its program.
 fn on_screen(text: &str, format: LogFormat) -> String {
     match format {
         LogFormat::Plain => format!("lapidary: {text}\n"),
@@ -90,7 +92,7 @@ fn on_screen(text: &str, format: LogFormat) -> String {
     }
 }
 
-/// In one piece, so that lines of several threads do not mix. A standard error that is closed is nobody's loss.
+/// In one piece, so that lines of several threads do not mix. A closed standard error is not a problem.
 fn to_stderr(line: &str) {
     io::stderr().lock().write_all(line.as_bytes()).unwrap_or_default();
 }

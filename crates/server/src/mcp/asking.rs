@@ -1,4 +1,4 @@
-//! Asks the person behind a client. Older clients are asked while the call waits; newer ones get the question as an
+//! Asks the user behind a client. Older clients are asked while the call waits; newer ones get the question as an
 //! answer and make the call again.
 
 use std::time::Duration;
@@ -16,7 +16,7 @@ use rmcp::{
 const KEY: &str = "consent";
 const FIELD: &str = "confirm";
 
-/// Whether the client says that it can show a form to a person.
+/// Whether the client says that it can show a form to its user.
 pub(super) fn can_ask(context: &RequestContext<RoleServer>) -> bool {
     context
         .client_capabilities()
@@ -35,7 +35,7 @@ pub(super) fn input_required(message: String, state: String) -> InputRequiredRes
     InputRequiredResult::new(Some([(KEY.to_owned(), question)].into()), Some(state))
 }
 
-/// What came back with a repeated call. Anything but a clear yes is a no.
+/// The answer in a repeated call. Anything but a clear approval is a refusal.
 pub(super) fn verdict_of(responses: Option<&InputResponses>) -> Verdict {
     let Some(response) = responses.and_then(|responses| responses.get(KEY)) else { return Verdict::Unanswered };
     serde_json::from_value::<ElicitResult>(response.clone()).map_or(Verdict::Unanswered, |result| verdict(&result))

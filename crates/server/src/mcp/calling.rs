@@ -14,11 +14,11 @@ use tokio::{sync::mpsc, time::Interval};
 
 use super::{McpServer, service_error};
 
-/// How often a client that asked for progress hears of an index that is being made.
+/// How often a client that requested progress is told about an index that is being built.
 const LOOK_AT_INDEX: Duration = Duration::from_millis(100);
 
 impl McpServer {
-    /// Answers a request that is no call of a tool.
+    /// Answers a request other than a tool call.
     pub(super) async fn read(
         &self,
         operation: impl ReadOperation + 'static,
@@ -28,9 +28,9 @@ impl McpServer {
         self.execute(invocation, context, &mut None).await.answer()
     }
 
-    /// Runs an operation on the side, so that it ends and is logged even if the client goes away meanwhile.
+    /// Runs an operation in a separate task, so that it ends and is logged even if the client disconnects.
     ///
-    /// A call that is made twice, before and after a question, is one to the client: `reached` is how far it has come.
+    /// A call that is made twice, before and after a question, is one to the client: `reached` is its progress.
     ///
     /// Boxed: every request is a task that is copied several times before it runs, and this is most of its size.
     pub(super) fn execute<'a>(
@@ -48,7 +48,7 @@ impl McpServer {
             let mut news = token.as_ref().map(|_| {
                 let (sender, stages) = mpsc::unbounded_channel();
                 invocation.progress = Some(Arc::new(move |stage| {
-                    // A receiver that is gone has no use for progress.
+                    // A dropped receiver has no use for progress.
                     sender.send(stage).unwrap_or_default();
                 }));
                 (stages, tokio::time::interval(LOOK_AT_INDEX))
@@ -86,7 +86,7 @@ impl McpServer {
     }
 }
 
-/// The next stage of a call whose client asked for progress; `None` when it is time to look at the index.
+/// The next stage of a call whose client requested progress; `None` when it is time to check the index.
 async fn next(news: &mut Option<(mpsc::UnboundedReceiver<CallProgress>, Interval)>) -> Option<CallProgress> {
     let Some((stages, looks)) = news else { return std::future::pending().await };
     tokio::select! {
@@ -95,14 +95,14 @@ async fn next(news: &mut Option<(mpsc::UnboundedReceiver<CallProgress>, Interval
     }
 }
 
-/// The last resort: something of ours is gone that cannot be.
+/// The last resort: something of ours has disappeared.
 pub(super) fn failed(what: &str, profile: &ProfileView) -> Outcome {
     let reason = bug!("{what}");
     let rendered = Some(render_refusal(WireFamily::Own, &reason, OfferedTools::of(&profile.catalogue)));
     Outcome::Refused(Refusal { reason, rendered })
 }
 
-/// Tells a client that asked for it how far its call has come.
+/// Reports the progress of a call to a client that requested it.
 struct ProgressReport<'a> {
     context: &'a RequestContext<RoleServer>,
     token: Option<ProgressToken>,
@@ -114,7 +114,7 @@ struct ProgressReport<'a> {
 impl ProgressReport<'_> {
     async fn report(&mut self, stage: CallProgress) {
         let Some(token) = &self.token else { return };
-        // A plan that is made again is no progress.
+        // A repeated plan is not progress.
         if self.reached.replace(stage) == Some(stage) {
             return;
         }
@@ -125,7 +125,7 @@ impl ProgressReport<'_> {
         self.send(token.clone(), progress, message.to_owned()).await;
     }
 
-    /// Before there is a plan, a large vault may have to be looked through.
+    /// Before there is a plan, a large vault may have to be scanned.
     async fn indexing(&mut self, percent: u8) {
         let Some(token) = self.token.clone().filter(|_| self.reached.is_none()) else { return };
         let progress = f64::from(percent) / 101.0;

@@ -1,3 +1,5 @@
+//! Tool definitions of the protocol.
+
 use std::sync::Arc;
 
 use lapidary_tools::{CORE_TOOLS, Catalogue, Effect, ToolSpec};
@@ -10,7 +12,7 @@ pub(super) fn tool(spec: &ToolSpec, catalogue: &Catalogue, dotted_names: bool) -
     let name = declaration.dotted.filter(|_| dotted_names).unwrap_or(declaration.name);
     let annotations = ToolAnnotations::with_title(declaration.title)
         .read_only(spec.effect == Effect::Read)
-        // Replacing what is there destroys it as far as the protocol is concerned; that it can be undone is our affair.
+        // Replacing content is destructive as far as the protocol is concerned; that it can be undone is up to us.
         .destructive(spec.effect != Effect::Read)
         .idempotent(declaration.idempotent)
         .open_world(false);

@@ -8,13 +8,13 @@ use rmcp::{RoleServer, service::RequestContext};
 use super::{Connection, McpServer, asking};
 use crate::http::KnownClient;
 
-/// As much of the name of a program as is kept.
+/// How much of a program's name is kept.
 const CLIENT_NAME: usize = 40;
-/// Sessions are told apart by the start of their id; the whole of it would be a key.
+/// Sessions are distinguished by the start of their id; the whole of it would be a key.
 const SESSION_START: usize = 8;
 
 impl McpServer {
-    /// The principal of a request, over whichever of the two transports it came.
+    /// The principal of a request, over either transport.
     pub(super) fn principal(&self, context: &RequestContext<RoleServer>) -> Principal {
         let identity = identity(&context.extensions);
         let can_be_asked = asking::can_ask(context);
@@ -40,20 +40,20 @@ impl McpServer {
         let session = session.map(|id| id.chars().take(SESSION_START).collect::<String>());
         let is_single_client = session.is_some();
         let client = || context.client_info().map(|client| client.name.chars().take(CLIENT_NAME).collect());
-        // A program chooses its name; it must not be able to choose the beginning of a session that is not its own.
+        // A program chooses its name; it must not be able to choose the start of a foreign session id.
         let id = session.or_else(|| client().map(|name: String| format!("~{name}"))).unwrap_or_default();
         let name = identity.map_or_else(|| Principal::HTTP.to_owned(), |client| client.name.clone());
         let standing = identity.map(|client| client.standing.clone()).unwrap_or_default();
         Principal { id: format!("{name}:{id}"), name, grant, can_be_asked, caller, is_single_client, standing }
     }
 
-    /// That of the token which came with a request, or that of everybody.
+    /// The grant of the token in a request, or the default one.
     pub(super) fn grant_of(&self, identity: Option<&KnownClient>) -> Arc<Grant> {
         Arc::clone(identity.map_or(self.shared.executor.grant(), |known| &known.grant))
     }
 }
 
-/// A client that is known by its token is called by its own name.
+/// A client with a token goes by its own name.
 pub(super) fn identity(extensions: &rmcp::model::Extensions) -> Option<&KnownClient> {
     extensions.get::<axum::http::request::Parts>()?.extensions.get::<KnownClient>()
 }

@@ -1,4 +1,4 @@
-//! Prompts as clients see them, and the news that their list is another.
+//! Prompts as clients see them, and notifications when their list changes.
 
 use std::{
     sync::{
@@ -24,11 +24,11 @@ use tokio::sync::watch;
 
 use super::{McpServer, McpShared, principal::identity};
 
-/// How often the notes are looked at, once somebody has asked for the list.
+/// How often the notes are checked, once a client has requested the list.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Tells whoever wants to know that the list of prompts is another. Each grant has a list of its own: news of what
-/// somebody may not see would tell of it.
+/// Notifies subscribers that the list of prompts has changed. Each grant has its own list: news of hidden prompts would
+/// reveal them.
 #[derive(Default)]
 pub(super) struct PromptNews(Mutex<Vec<(Weak<Grant>, Arc<GrantNews>)>>);
 
@@ -42,8 +42,8 @@ impl PromptNews {
         self.of(grant).changed.subscribe()
     }
 
-    /// From now on somebody knows the list, and has to hear when it changes. Nobody looks before that: a vault is
-    /// opened by the first request that needs it.
+    /// From now on a client knows the list, and has to be notified of changes. Nothing is checked before that: a vault
+    /// is opened by the first request that needs it.
     pub(super) fn watch(&self, executor: &Arc<Executor>, grant: &Arc<Grant>) {
         let news = self.of(grant);
         if !news.watching.swap(true, Ordering::AcqRel) {
@@ -65,7 +65,7 @@ impl PromptNews {
     }
 }
 
-/// Looks as long as there is a server, and anybody with this grant.
+/// Checks as long as there is a server, and a client with this grant.
 async fn look(news: Weak<GrantNews>, executor: Weak<Executor>, grant: Weak<Grant>) {
     let name = || "prompts".to_owned();
     let mut seen = PromptsSeen::default();
@@ -85,7 +85,7 @@ async fn look(news: Weak<GrantNews>, executor: Weak<Executor>, grant: Weak<Grant
         let watched = executor.execute(invocation, cancel).await.answer();
         drop(executor);
         let Some(news) = news.upgrade() else { return };
-        // What cannot be looked at now is looked at again.
+        // An unavailable vault is checked again.
         if let Ok(ReadPayload::PromptsWatched { seen: now, changed }) = watched {
             seen = now;
             if changed {
@@ -107,7 +107,7 @@ pub(super) fn listed(prompt: lapidary_tools::ListedPrompt) -> Prompt {
     };
     let arguments: Vec<PromptArgument> = prompt.arguments.into_iter().map(argument).collect();
     let arguments = (!arguments.is_empty()).then_some(arguments);
-    // Clients show these among words of their own.
+    // Clients show these among their own words.
     let description = prompt.description.map(|description| one_line(&description).into_owned());
     Prompt::new(prompt.name, description, arguments).with_title(one_line(&prompt.title))
 }
@@ -121,7 +121,7 @@ pub(super) fn filled(prompt: FilledPrompt) -> GetPromptResult {
 }
 
 impl McpServer {
-    /// As long as the client keeps its request open, if it wants to hear of them.
+    /// As long as the client keeps its request open, if it wants notifications.
     pub(super) async fn announce_prompts(&self, context: &SubscriptionContext) {
         if context.accepted().prompts_list_changed != Some(true) {
             return;
@@ -143,7 +143,7 @@ impl McpServer {
     }
 }
 
-/// What was asked for is wrong, or something here is.
+/// The request is wrong, or something here is.
 pub(super) fn error(reason: &Reason, profile: &ProfileView) -> ErrorData {
     let offered = OfferedTools::of(&profile.catalogue);
     let message = format!("{reason} {}", reason.hint(&offered));

@@ -1,4 +1,4 @@
-//! Resources and the completion of their names, in the words of the protocol.
+//! Resources and the completion of their names, as protocol types.
 
 use base64::{Engine, prelude::BASE64_STANDARD};
 use lapidary_pipeline::{Executor, Grant};
@@ -18,7 +18,7 @@ use serde_json::{Value, json};
 
 use super::{McpServer, asking};
 
-/// All that can be listed. Notes are not among them: a vault has thousands, and there are tools to find one.
+/// All that can be listed, except notes: a vault has thousands, and there are tools to find one.
 pub(super) fn list(executor: &Executor, grant: &Grant) -> Vec<Resource> {
     let vaults = executor.vaults().names(grant);
     let described = |fixed: &FixedResource, uri: String, name: String| {
@@ -95,7 +95,7 @@ impl McpServer {
     }
 }
 
-/// The best values, and how many there are in all.
+/// The best values, and the total number.
 pub(super) fn completion(completed: CompletedValues) -> Result<CompleteResult, ErrorData> {
     let CompletedValues { values, total } = completed;
     let more = total > values.len();
@@ -103,7 +103,7 @@ pub(super) fn completion(completed: CompletedValues) -> Result<CompleteResult, E
     info.map(CompleteResult::new).map_err(|error| ErrorData::internal_error(error, None))
 }
 
-/// The names of vaults that begin with what was typed.
+/// The names of vaults that start with the typed text.
 fn vaults(executor: &Executor, grant: &Grant, typed: &str) -> CompletedValues {
     let typed = typed.to_lowercase();
     let mut values = executor.vaults().names(grant);
@@ -113,8 +113,8 @@ fn vaults(executor: &Executor, grant: &Grant, typed: &str) -> CompletedValues {
     CompletedValues { values, total }
 }
 
-/// A refusal as an error of the protocol, with the same code and data as in the answer of a tool; only that a resource
-/// is missing has a code of its own since the era without sessions.
+/// A refusal as a protocol error, with the same code and data as in the answer of a tool; only a missing resource has a
+/// different code since the era without sessions.
 pub(super) fn refusal(
     reason: &Reason,
     uri: &str,

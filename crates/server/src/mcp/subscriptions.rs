@@ -1,4 +1,4 @@
-//! Tells clients of changes of the files that they follow, whoever made them.
+//! Notifies clients of changes of the files that they subscribed to, made by any program.
 
 use std::{
     collections::BTreeMap,
@@ -22,7 +22,7 @@ use rmcp::{
 
 use super::{McpServer, not_offered, refusal};
 
-/// How often the files are looked at. A look costs one system call for each.
+/// How often the files are checked. A check costs one system call per file.
 const EVERY: Duration = Duration::from_secs(1);
 
 /// More files than a person can follow.
@@ -31,16 +31,16 @@ const MOST: usize = 1_000;
 /// Of all clients together.
 const MOST_IN_ALL: usize = 10_000;
 
-/// How many files all clients follow.
+/// How many files all clients are subscribed to.
 pub(super) type SubscriptionCount = Arc<AtomicUsize>;
 
-/// The files that one client follows, by the URIs it gave; clones share everything.
+/// The subscriptions of one client, by the URIs it gave; clones share everything.
 #[derive(Clone)]
 pub(super) struct Subscriptions(Arc<Mutex<SubscriptionState>>);
 
 struct SubscriptionState {
     files: BTreeMap<String, FileSubscription>,
-    /// They are looked at every now and then.
+    /// They are being checked regularly.
     watched: bool,
     followed: SubscriptionCount,
 }
@@ -51,9 +51,9 @@ impl Drop for SubscriptionState {
     }
 }
 
-/// What came of a wish to follow a file.
+/// The result of a request to subscribe.
 enum SubscribeOutcome {
-    /// Now a watch has to begin.
+    /// A watch has to start.
     First,
     More,
     TooMany {
@@ -88,7 +88,7 @@ impl Subscriptions {
         }
     }
 
-    /// Tells of each file that has news, until nothing is followed any more or nobody is there to be told.
+    /// Notifies of each changed file, until there are no subscriptions left or the client is gone.
     async fn watch(&self, executor: &Arc<Executor>, principal: &Principal, listener: &NewsListener) {
         loop {
             tokio::time::sleep(EVERY).await;
@@ -102,14 +102,14 @@ impl Subscriptions {
         }
     }
 
-    /// What is followed; if nothing is, the watch ends.
+    /// The subscriptions; if there are none, the watch ends.
     fn watched(&self) -> Option<Vec<FileSubscription>> {
         let mut state = self.0.lock();
         state.watched = !state.files.is_empty();
         state.watched.then(|| state.files.values().cloned().collect())
     }
 
-    /// Looks at copies, so that nobody who wants to follow another file waits for the disk.
+    /// Checks copies, so that no subscribe request waits for the disk.
     async fn news(
         &self,
         executor: &Arc<Executor>,
@@ -119,7 +119,7 @@ impl Subscriptions {
         let invocation = Invocation::read(CheckSubscriptions { subscriptions }, principal.clone());
         let cancel = executor.cancel(&invocation);
         let Ok(ReadPayload::Checked(checked)) = executor.execute(invocation, cancel).await.answer() else {
-            // What cannot be looked at has no news.
+            // An unavailable file has no news.
             return Vec::new();
         };
         let mut state = self.0.lock();
@@ -134,7 +134,7 @@ impl Subscriptions {
     }
 }
 
-/// Where news go: to a session, or to the stream that a request keeps open.
+/// Where notifications go: to a session, or to the stream that a request keeps open.
 enum NewsListener {
     Session(Peer<RoleServer>),
     Stream(SubscriptionSink),
@@ -154,14 +154,14 @@ impl NewsListener {
         }
     }
 
-    /// A stream ends with its request, which is waited for elsewhere.
+    /// A stream ends with its request, which is awaited elsewhere.
     fn is_gone(&self) -> bool {
         matches!(self, Self::Session(peer) if peer.is_transport_closed())
     }
 }
 
 impl McpServer {
-    /// Until the session ends, or the client no longer wants to hear of it.
+    /// Until the session ends, or the client unsubscribes.
     pub(super) async fn subscribe_to(
         &self,
         uri: String,
@@ -169,7 +169,7 @@ impl McpServer {
     ) -> Result<(), ErrorData> {
         let principal = self.principal(context);
         if !principal.is_single_client {
-            // Without a session there is nobody to tell later.
+            // Without a session there is no client to notify later.
             return Err(not_offered("resources/subscribe"));
         }
         let subscription = match self.read(Subscribe { uri: uri.clone() }, context).await {
@@ -193,7 +193,8 @@ impl McpServer {
         Ok(())
     }
 
-    /// What of a wish can be fulfilled: files can be followed, and of the lists only that of the prompts ever changes.
+    /// Which part of a request can be fulfilled: files can be followed, and of the lists only that of the prompts ever
+    /// changes.
     pub(super) fn accepted(&self, requested: &SubscriptionFilter) -> SubscriptionFilter {
         let vaults = self.shared.executor.vaults();
         let is_file = |uri: &&String| match ResourceUri::parse(uri) {
@@ -216,7 +217,7 @@ impl McpServer {
         let (executor, subscriptions) = (&self.shared.executor, Subscriptions::new(Arc::clone(&self.shared.followed)));
         let request = context.request_context();
         for uri in context.accepted().resource_subscriptions.iter().flatten() {
-            // What is closed to the caller has no news, and the log says why.
+            // A closed file has no news, and the log says why.
             if let Ok(ReadPayload::Subscribed(subscription)) = self.read(Subscribe { uri: uri.clone() }, request).await
             {
                 subscriptions.add(subscription);
@@ -237,7 +238,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_clients_together_follow_no_more_than_so_many_files_and_leave_nothing() {
+    fn subscriptions_of_all_clients_are_limited_and_released() {
         let followed = SubscriptionCount::new(AtomicUsize::new(MOST_IN_ALL - 2));
         let file = |name: &str| FileSubscription {
             uri: name.to_owned(),

@@ -12,6 +12,7 @@ use std::{
 };
 
 use futures::{Sink, Stream};
+use lapidary_tools::json_text;
 use rmcp::{
     RoleServer,
     model::{
@@ -22,18 +23,18 @@ use rmcp::{
 use serde_json::{Value, json};
 use tokio::{
     io::{AsyncBufRead, AsyncBufReadExt, AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, BufReader},
-    sync::{Mutex, Notify, oneshot},
+    sync::{Mutex, oneshot, watch},
 };
 
 type OutgoingMessages = Pin<Box<dyn Sink<TxJsonRpcMessage<RoleServer>, Error = io::Error> + Send>>;
 type IncomingMessages = Pin<Box<dyn Stream<Item = RxJsonRpcMessage<RoleServer>> + Send>>;
 
-/// A message larger than this is no message.
+/// A larger message is refused.
 const MAX_MESSAGE: usize = 64 << 20;
-/// How long calls that are under way may take to be answered once the input has ended.
+/// How long calls in progress may take to be answered once the input has ended.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
-/// The two halves as the protocol library wants them, and word of the end of the input.
+/// The two halves as the protocol library wants them, and a signal for the end of the input.
 pub(super) fn transport<R, W>(input: R, output: W) -> ((OutgoingMessages, IncomingMessages), oneshot::Receiver<()>)
 where
     R: AsyncRead + Unpin + Send + 'static,
@@ -42,8 +43,7 @@ where
     let shared = Arc::new(StdioShared {
         output: Mutex::new(Box::new(output)),
         framed: AtomicBool::new(false),
-        exchange: Default::default(),
-        changed: Notify::new(),
+        exchange: watch::Sender::default(),
     });
     let outgoing = futures::sink::unfold(Arc::clone(&shared), |shared, message| async move {
         shared.send(message).await?;
@@ -62,26 +62,25 @@ struct StdioShared {
     output: Mutex<Box<dyn AsyncWrite + Unpin + Send>>,
     /// The client sends `Content-Length` frames, so it gets them too.
     framed: AtomicBool,
-    exchange: parking_lot::Mutex<MessageExchange>,
-    /// Told whenever the exchange has changed.
-    changed: Notify,
+    /// Shared by the reading and the writing half.
+    exchange: watch::Sender<MessageExchange>,
 }
 
-/// So many requests are taken before the client has read the answers to earlier ones. A client that sends and does not read
-/// fills the pipe, and not our memory.
+/// How many requests are accepted before the client has read the answers to earlier ones. A client that sends and does
+/// not read fills the pipe, not our memory.
 const MOST_OPEN: usize = 64;
 
 /// What either side is still waiting for.
 #[derive(Default)]
 struct MessageExchange {
-    /// Requests of the client that are not answered. What it took back is never answered.
+    /// Unanswered requests of the client. Cancelled ones are never answered.
     open: HashSet<RequestId>,
     /// Our questions.
     asked: HashSet<RequestId>,
 }
 
 impl MessageExchange {
-    /// Each question of ours holds up one request, and is answered only if we go on reading.
+    /// Each question of ours holds up one request, and is answered only if we keep reading.
     fn has_room(&self) -> bool {
         self.open.len() < self.asked.len() + MOST_OPEN
     }
@@ -106,12 +105,13 @@ impl StdioShared {
                 exchange.open.remove(id);
             }
             exchange.asked.extend(asked);
+            true
         });
         Ok(())
     }
 
-    /// Whether a message can be passed on: a request is not while another of its id is open, as one answer could be taken
-    /// for the other.
+    /// Whether a message can be passed on: a request cannot while another with its id is open, as one answer could be
+    /// taken for the other.
     fn received(&self, message: &RxJsonRpcMessage<RoleServer>) -> bool {
         let replied = |id: Option<&RequestId>| self.note(|exchange| id.is_some_and(|id| exchange.asked.remove(id)));
         match message {
@@ -129,24 +129,15 @@ impl StdioShared {
         true
     }
 
-    fn note<T>(&self, change: impl FnOnce(&mut MessageExchange) -> T) -> T {
-        let noted = change(&mut self.exchange.lock());
-        self.changed.notify_waiters();
-        noted
+    /// Wakes the waiting half if the exchange changed.
+    fn note(&self, change: impl FnOnce(&mut MessageExchange) -> bool) -> bool {
+        self.exchange.send_if_modified(change)
     }
 
-    /// Waits until the exchange is as wanted.
+    /// Waits until the exchange is in the wanted state.
     async fn until(&self, is_wanted: fn(&MessageExchange) -> bool) {
-        loop {
-            let changed = self.changed.notified();
-            tokio::pin!(changed);
-            // Registered before it is looked at, so that no change is missed.
-            changed.as_mut().enable();
-            if is_wanted(&self.exchange.lock()) {
-                return;
-            }
-            changed.await;
-        }
+        // Fails only without a sender, which is this one.
+        drop(self.exchange.subscribe().wait_for(is_wanted).await);
     }
 
     async fn write(&self, mut message: Vec<u8>) -> io::Result<()> {
@@ -161,7 +152,7 @@ impl StdioShared {
         output.flush().await
     }
 
-    /// Answers bytes that are no message.
+    /// Answers bytes that are not a message.
     async fn complain(&self, bytes: &[u8]) {
         match serde_json::from_slice::<Value>(bytes) {
             Ok(value) => self.refuse(value.get("id").unwrap_or(&Value::Null), -32600, "Invalid request").await,
@@ -172,18 +163,18 @@ impl StdioShared {
     async fn refuse(&self, id: &Value, code: i32, message: &str) {
         let error = json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message } });
         if let Err(error) = self.write(error.to_string().into_bytes()).await {
-            tracing::debug!(%error, "the client does not read");
+            tracing::debug!(%error, "the client does not read its messages");
         }
     }
 }
 
-/// A message as bytes. The facts of a tool's answer come as a text that is JSON already, which is put in as it is: they
-/// are an object in the protocol, so that a text there can be nothing else.
+/// A message as bytes. The facts of a tool's answer come as JSON text, which is inserted unchanged: the protocol
+/// defines them as an object, so a string there can be nothing else.
 fn serialised(mut message: TxJsonRpcMessage<RoleServer>) -> io::Result<Vec<u8>> {
     let facts = take_facts(&mut message);
-    let mut bytes = serde_json::to_vec(&message)?;
+    let mut bytes = json_text(&message).map_err(io::Error::other)?.into_bytes();
     if let Some(facts) = facts {
-        // The result comes last in a response, and has other fields before this one.
+        // The result comes last in a response, after its other fields.
         bytes.truncate(bytes.strip_suffix(b"}}").ok_or(io::ErrorKind::InvalidData)?.len());
         bytes.reserve(facts.len() + 30);
         bytes.extend_from_slice(b",\"structuredContent\":");
@@ -202,11 +193,11 @@ fn take_facts(message: &mut TxJsonRpcMessage<RoleServer>) -> Option<String> {
     }
 }
 
-/// A message from the client. Most are calls of tools: read as one, a call costs a fraction of what it takes the library to
+/// A message from the client. Most are tool calls: parsing one as such costs a fraction of what the library needs to
 /// try every kind of message and every method.
 fn parsed(bytes: &[u8]) -> serde_json::Result<RxJsonRpcMessage<RoleServer>> {
     let has = |text: &str| memchr::memmem::find(bytes, text.as_bytes()).is_some();
-    // With a result or an error beside the method it is no request, and only the library looks at both.
+    // With a result or an error next to the method it is not a request, and only the library checks both.
     let may_be_call = has("\"tools/call\"") && !has("\"result\"") && !has("\"error\"");
     if may_be_call
         && let Ok(JsonRpcRequest { jsonrpc, id, request }) =
@@ -225,7 +216,7 @@ struct MessageReader<R> {
 }
 
 impl<R: AsyncRead + Unpin> MessageReader<R> {
-    /// The next message; bytes that are none are answered with an error and skipped.
+    /// The next message; invalid bytes are answered with an error and skipped.
     async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
             self.shared.until(MessageExchange::has_room).await;
@@ -237,12 +228,12 @@ impl<R: AsyncRead + Unpin> MessageReader<R> {
                         .await;
                     continue;
                 }
-                // Nothing more comes, but what was asked is still answered.
+                // The input has ended, but open requests are still answered.
                 Ok(None) | Err(_) => {
-                    // Past the limit there is nobody left to wait for.
+                    // Past the limit there is no request left to wait for.
                     drop(tokio::time::timeout(LAST_ANSWERS, self.shared.until(MessageExchange::is_done)).await);
                     if let Some(ended) = self.ended.take() {
-                        // Whoever wanted to know may be gone.
+                        // The receiver may be gone.
                         ended.send(()).unwrap_or_default();
                     }
                     return None;
@@ -260,7 +251,7 @@ impl<R: AsyncRead + Unpin> MessageReader<R> {
         }
     }
 
-    /// The bytes of the next message in either form; `None` in it stands for one that was too large to take.
+    /// The bytes of the next message in either form; `None` in it means that it was too large.
     async fn bytes(&mut self) -> io::Result<Option<Option<Vec<u8>>>> {
         loop {
             let Some(line) = read_line(&mut self.input).await? else { return Ok(None) };
@@ -291,13 +282,13 @@ impl<R: AsyncRead + Unpin> MessageReader<R> {
     }
 }
 
-/// A header line of a frame; holds the length if it is the one that says it.
+/// A header line of a frame; has the length if it is the one that says it.
 struct FrameHeader {
     length: Option<usize>,
 }
 
 impl FrameHeader {
-    /// JSON never looks like one: it begins with a bracket.
+    /// JSON never looks like one: it starts with a bracket.
     fn parse(line: &[u8]) -> Option<Self> {
         let (name, value) = str::from_utf8(line).ok()?.split_once(':')?;
         let is_name = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-');
@@ -333,7 +324,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_is_read_as_the_library_reads_it() {
+    fn a_call_is_parsed_like_the_library_does() {
         for message in [
             json!({ "jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": { "name": "file_read" } }),
             json!({ "jsonrpc": "2.0", "id": "x", "method": "tools/call", "params": {

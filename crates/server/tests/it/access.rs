@@ -1,4 +1,6 @@
-//! What the owner of a vault closes, as a client meets it.
+//! What the owner of a vault closes, as seen by a client.
+
+use std::process::Command;
 
 use serde_json::{Value, json};
 
@@ -19,7 +21,7 @@ fn create(file: &str) -> Value {
 }
 
 #[test]
-fn an_ignored_note_is_not_there_and_cannot_be_made() {
+fn an_ignored_note_does_not_exist_and_cannot_be_created() {
     let vault = Vault::new(&[("secret/a.md", b"a"), ("open.md", b"a"), (".lapidaryignore", b"Secret/\n")]);
     let mut server = vault.serve().open(Era::Modern);
     for file in ["secret/a.md", "secret/none.md", "SECRET/a.md"] {
@@ -32,7 +34,7 @@ fn an_ignored_note_is_not_there_and_cannot_be_made() {
 }
 
 #[test]
-fn a_protected_note_is_read_by_all_and_changed_by_nobody() {
+fn a_protected_note_is_readable_and_never_changed() {
     let vault = Vault::new(&[("rules/a.md", b"a"), (".obsidian-agentprotected", b"rules/\n")]);
     for environment in [&[][..], &[("LAPIDARY_APPROVAL", "write=ask")]] {
         let mut server = vault.serve_with(&[], environment).with_elicitation().open(Era::Modern);
@@ -69,7 +71,7 @@ fn consent_does_not_outlive_a_new_rule() {
 #[test]
 fn a_rule_file_that_cannot_be_read_closes_the_vault_until_it_is_repaired() {
     let vault = Vault::new(&[("a.md", b"a"), (".lapidaryignore", b"[broken pattern")]);
-    let mut server = vault.serve().open(Era::Modern);
+    let mut server = vault.spawn().open(Era::Modern);
     for (tool, arguments) in [
         ("file_read", json!({ "file": "a.md" })),
         ("file_read", json!({ "file": "none.md" })),
@@ -81,7 +83,7 @@ fn a_rule_file_that_cannot_be_read_closes_the_vault_until_it_is_repaired() {
         let refused = server.call(tool, arguments);
         assert_eq!(reason(&refused), "vault_closed", "{tool}");
         let said = refused.to_string();
-        assert!(said.contains("rule file .lapidaryignore cannot be read") && said.contains("has to repair"), "{said}");
+        assert!(said.contains("rule file .lapidaryignore cannot be read") && said.contains("must fix"), "{said}");
         assert!(!said.contains("broken") && !said.contains("line"), "no more than that: {said}");
     }
     server.done("find_tool", json!({ "query": "read" }));
@@ -93,11 +95,15 @@ fn a_rule_file_that_cannot_be_read_closes_the_vault_until_it_is_repaired() {
 
 /// A server on vaults that are named in a configuration file.
 fn configured(vault: &Vault, toml: &str) -> Server {
+    Server::start(&configured_command(vault, toml)).open(Era::Modern)
+}
+
+fn configured_command(vault: &Vault, toml: &str) -> Command {
     let mut command = vault.command();
     let config = vault.path().with_file_name("lapidary.toml");
     std::fs::write(&config, toml).unwrap();
     command.env("LAPIDARY_CONFIG", config);
-    Server::start(command).open(Era::Modern)
+    command
 }
 
 #[test]
@@ -139,7 +145,7 @@ fn each_vault_has_its_own_patterns_and_rules() {
     server.done("file_read", json!({ "vault": "here", "file": "Work/a.md" }));
 }
 
-/// What a vault closes is closed by way of another one around it too.
+/// Paths closed by a vault are also closed through a surrounding one.
 #[test]
 fn a_vault_inside_a_vault_keeps_its_rules() {
     let outer = Vault::new(&[("a.md", b"lantern"), ("Sub/Inner/open.md", b"lantern"), ("Sub/Inner/Law.md", b"law")]);
@@ -174,7 +180,7 @@ fn a_vault_inside_a_vault_keeps_its_rules() {
     refused("file_create", json!({ "file": "Sub/Inner/Private/new.md", "content": "" }), "path_forbidden");
     refused("file_append", json!({ "file": "Sub/Inner/Law.md", "content": "x" }), "path_forbidden");
     refused("file_move", json!({ "from": "Sub/Inner/Deep", "to": "Deep" }), "path_forbidden");
-    // Elsewhere nobody would know what it closes.
+    // Elsewhere its rules would be unknown.
     for from in ["Sub/Inner", "Sub"] {
         refused("file_move", json!({ "from": from, "to": "Elsewhere" }), "path_forbidden");
     }
@@ -190,7 +196,7 @@ fn a_vault_inside_a_vault_keeps_its_rules() {
     server.done("file_read", json!({ "vault": "outer", "file": "Sub/Inner/Private/p.md" }));
 }
 
-/// With `*.md` open, nothing of what is said of a path below a closed file depends on whether the file is there.
+/// With `*.md` open, answers about a path below a closed file do not depend on whether the file exists.
 #[test]
 fn a_path_below_a_closed_file_is_answered_as_if_it_were_not_there() {
     let answers = |there: bool| {
@@ -223,7 +229,7 @@ fn a_path_below_a_closed_file_is_answered_as_if_it_were_not_there() {
 fn a_pattern_that_means_nothing_ends_the_start() {
     let vault = Vault::new(&[]);
     let toml = format!("[vaults.notes]\npath = {:?}\ndeny = [\"!x\"]\n", vault.path());
-    let (status, said) = configured(&vault, &toml).end();
+    let (status, said) = Server::spawn(configured_command(&vault, &toml)).end();
     assert_eq!(status.code(), Some(2), "{said}");
     assert!(said.contains("`deny` of the vault 'notes'") && said.contains("`!x`"), "{said}");
 }
@@ -287,7 +293,7 @@ fn a_closed_path_that_matches_nothing_is_warned_about_with_the_nearest_name() {
         .stdin(std::process::Stdio::piped())
         .stdout(std::process::Stdio::null());
     let mut server = command.stderr(std::fs::File::create(&stderr).unwrap()).spawn().unwrap();
-    // The warnings come from a thread of their own.
+    // The warnings come from a separate thread.
     let mut said = String::new();
     while said.matches("matches nothing").count() < 3 {
         std::thread::sleep(std::time::Duration::from_millis(20));

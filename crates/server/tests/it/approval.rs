@@ -1,4 +1,4 @@
-//! A person is asked, in both eras, and only a clear yes to exactly what was shown changes anything.
+//! The user is asked, in both eras, and only a clear approval of exactly what was shown changes anything.
 
 use serde_json::{Value, json};
 
@@ -30,7 +30,7 @@ fn live(vault: &Vault, answer: &Value, before_answering: impl FnOnce()) -> Value
     server.answer_to(id)["result"].clone()
 }
 
-/// Makes the call as a newer client does: the question is the answer, and the call is made again.
+/// Makes the call like a newer client: the question is the answer, and the call is made again.
 fn retried(server: &mut Server, change: impl FnOnce(&mut Value)) -> Value {
     let asked = server.request("tools/call", edit())["result"].clone();
     assert_eq!(asked["resultType"], "input_required", "{asked}");
@@ -63,10 +63,10 @@ fn a_yes_changes_the_note_in_both_eras() {
     assert_eq!(vault.read("a.md"), b"one 2 three\n");
 }
 
-/// A rule is about the place that would change, by whatever path it is reached.
+/// A rule applies to the place that would change, by any path.
 #[cfg(unix)]
 #[test]
-fn rules_about_a_folder_hold_through_links() {
+fn rules_about_a_folder_apply_through_links() {
     let vault = Vault::new(&[("Journal/a.md", b"a\n"), ("Open/b.md", b"b [[a]]\n")]);
     for (at, target) in [("jl", "Journal"), ("j.md", "Journal/a.md"), ("Open/up", "../jl")] {
         std::os::unix::fs::symlink(target, vault.path().join(at)).unwrap();
@@ -175,7 +175,7 @@ fn a_state_is_good_for_one_use_of_the_same_call() {
 }
 
 #[test]
-fn with_nobody_to_ask_the_answer_is_no() {
+fn without_a_way_to_ask_the_answer_is_no() {
     for era in [Era::Legacy("2025-11-25"), Era::Modern] {
         let vault = vault();
         let environment = [ASK, &[("LAPIDARY_PENDING_APPROVALS", "false")]].concat();
@@ -212,7 +212,7 @@ fn the_way_through_call_tool_asks_as_well() {
 }
 
 #[test]
-fn a_question_that_is_taken_back_changes_nothing() {
+fn a_cancelled_question_changes_nothing() {
     let vault = vault();
     let mut server = vault.serve_with(&[], ASK).with_elicitation().open(Era::Legacy("2025-11-25"));
     let id = server.ask("tools/call", edit());
@@ -225,7 +225,7 @@ fn a_question_that_is_taken_back_changes_nothing() {
 }
 
 #[test]
-fn nobody_answers_in_time() {
+fn an_answer_that_is_too_late_is_a_refusal() {
     let vault = vault();
     let environment = [("LAPIDARY_APPROVAL", "write=ask"), ("LAPIDARY_ASK_TIMEOUT_MS", "50")];
     let mut server = vault.serve_with(&[], &environment).with_elicitation().open(Era::Legacy("2025-11-25"));

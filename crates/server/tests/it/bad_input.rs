@@ -1,10 +1,11 @@
-//! What bad input gets: a typed refusal in the family's form, nothing changed, nothing about the machine.
+//! The response to bad input: a typed refusal in the family's form, nothing changed, nothing revealed about the
+//! machine.
 
 use serde_json::{Value, json};
 
 use crate::harness::{Era, Server, Vault, path, reason};
 
-/// One path, asked of every tool that takes one.
+/// One path, sent to every tool that takes one.
 fn every_tool(file: &str) -> [(&'static str, Value); 4] {
     [
         ("file_read", json!({ "file": file })),
@@ -65,7 +66,7 @@ fn bad_paths_are_refused_by_every_tool_and_change_nothing() {
     let before = vault.everything();
     let mut server = vault.serve().open(Era::Modern);
     let machine = vault.path().parent().unwrap().to_str().unwrap().to_owned();
-    // What each of the four tools says, in the order of `every_tool`; `-` means that it may well succeed.
+    // The answer of each of the four tools, in the order of `every_tool`; `-` means that it may succeed.
     for (file, reasons) in [
         ("missing.md", ["note_missing", "note_missing", "note_missing", "-"]),
         ("folder", ["path_is_directory"; 4]),
@@ -269,7 +270,7 @@ fn an_answer_that_is_too_large_is_refused_with_a_way_on() {
 }
 
 #[test]
-fn a_refusal_does_not_grow_with_the_nonsense_it_refuses() {
+fn a_refusal_does_not_grow_with_the_bad_input() {
     let vault = Vault::new(&[("a.md", b"# H\n")]);
     let mut server = vault.serve_with(&[], &[("LAPIDARY_REPETITION", "off")]).open(Era::Modern);
     let many: serde_json::Map<String, Value> =
@@ -309,7 +310,7 @@ fn a_note_that_could_not_be_read_again_is_not_written() {
 }
 
 #[test]
-fn a_hash_does_not_stand_for_the_word_overwrite() {
+fn a_hash_does_not_replace_the_overwrite_flag() {
     let vault = Vault::new(&[("a.md", b"x")]);
     let mut server = vault.serve().open(Era::Modern);
     let hash = server.done("file_read", json!({ "file": "a.md" }))["contentHash"].clone();

@@ -57,7 +57,7 @@ fn every_operation_sees_what_those_before_it_did() {
     assert_eq!(text(&vault, "b.md"), "---\nk: 1\n---\nsee [[c#New]]\n");
     assert_eq!(text(&vault, "hub.md"), "# Hub\n[[c]] [[c#New]] [[b]]\n");
     assert_eq!(vault.everything().len(), 4);
-    // One line in the log, one checkpoint, and one way back.
+    // One line in the log, one checkpoint, and one undo.
     undo(&mut server, &done);
     let mut after = vault.everything();
     after.retain(|path, _| !path.starts_with(".trash/"));
@@ -108,7 +108,7 @@ fn folders_move_on_and_out_of_each_other_and_back() {
         let before = vault.everything();
         let mut server = serve(&vault);
         let mut ops: Vec<Value> = moves.iter().map(|(from, to)| mv(from, to)).collect();
-        // What came along is edited at its last place.
+        // Notes moved along are edited at their last place.
         let here = |from: &str| {
             moves.iter().fold(from.to_owned(), |at, (from, to)| match at.strip_prefix(from) {
                 Some(below) if below.starts_with('/') => format!("{to}{below}"),
@@ -128,7 +128,7 @@ fn folders_move_on_and_out_of_each_other_and_back() {
 }
 
 #[test]
-fn what_cannot_be_done_together_is_said() {
+fn operations_that_cannot_be_combined_are_reported() {
     let vault = Vault::new(&[("a.md", b"x\n"), ("f/b.md", b"x\n")]);
     let before = vault.everything();
     let mut server = serve(&vault);
@@ -182,7 +182,7 @@ fn what_cannot_be_done_together_is_said() {
 }
 
 #[test]
-fn a_hash_that_an_earlier_operation_made_old_is_told_apart() {
+fn a_hash_made_stale_by_an_earlier_operation_is_distinguished() {
     let vault = Vault::new(&[("a.md", b"# A\nx\n"), ("b.md", b"x\n")]);
     let mut server = serve(&vault);
     let expecting = |mut op: Value, name: &str, text: &str| {
@@ -194,7 +194,7 @@ fn a_hash_that_an_earlier_operation_made_old_is_told_apart() {
     for (second, leaves) in [
         (expecting(edit("a.md", "y", "z"), "expected_content_hash", "# A\nx\n"), Some("# A\ny\n")),
         (expecting(body, "expected_section_hash", "# A\nx\n"), Some("# A\ny\n")),
-        // That one was old before.
+        // That one was stale before.
         (expecting(edit("b.md", "x", "z"), "expected_content_hash", "old"), None),
     ] {
         let done = server.done("bulk_apply", json!({ "ops": [first(), second] }));
@@ -205,7 +205,7 @@ fn a_hash_that_an_earlier_operation_made_old_is_told_apart() {
 }
 
 #[test]
-fn without_atomic_what_works_is_one_change() {
+fn without_atomic_the_successful_operations_are_one_change() {
     let vault =
         Vault::new(&[("a.md", b"x\n"), ("b.md", b"x\n"), ("fixed/c.md", b"x\n"), (".lapidaryprotect", b"fixed/\n")]);
     let mut server = serve(&vault);
@@ -247,7 +247,7 @@ fn a_person_is_asked_once_about_all_of_it() {
     let done = server.request("tools/call", again);
     assert_eq!(done["result"]["structuredContent"]["rolled_back"], false, "{done}");
     assert_eq!((vault.read("a.md"), vault.read("b.md")), (b"y\n".into(), b"z\n".into()));
-    // What the owner denies is denied here too, for that operation.
+    // Operations denied by the owner are denied here too.
     let hash = ContentHash::of(b"y\n").to_string();
     let destroy = op("file_delete", json!({ "file": "a.md", "trash": false, "expected_content_hash": hash }));
     let denied = server.done("bulk_apply", json!({ "ops": [destroy] }));
@@ -290,7 +290,7 @@ fn several_vaults_are_not_mixed() {
     let mut command = one.command();
     command.arg("--vault").arg(format!("one={}", one.path().display()));
     command.arg("--vault").arg(format!("other={}", other.path().display()));
-    let mut server = Server::start(command).open(Era::Modern);
+    let mut server = Server::start(&command).open(Era::Modern);
     let mut named = edit("a.md", "y", "z");
     named["args"]["vault"] = json!("one");
     let done = server.done("bulk_apply", json!({ "vault": "one", "ops": [edit("a.md", "x", "y"), named] }));

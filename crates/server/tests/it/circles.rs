@@ -1,4 +1,4 @@
-//! A caller that goes in circles is told so; whoever has a reason to ask again is not.
+//! A caller that goes in circles is told so; one with a reason to ask again is not.
 
 use serde_json::json;
 
@@ -79,12 +79,12 @@ fn after_many_failures_in_a_row_a_caller_is_told_to_stop() {
     let vault = vault();
     let mut server = vault.serve_with(&[], &[("LAPIDARY_MAX_FAILURES", "3")]).open(Era::Modern);
     let mut missing = |number: usize| server.call("file_read", json!({ "file": format!("no{number}.md") })).to_string();
-    assert!(!missing(1).contains("ask the person"));
-    assert!(!missing(2).contains("ask the person"));
+    assert!(!missing(1).contains("ask the user"));
+    assert!(!missing(2).contains("ask the user"));
     assert!(missing(3).contains("3 calls in a row have failed"));
     assert!(missing(4).contains("4 calls in a row have failed"));
     server.done("file_read", json!({ "file": "a.md" }));
-    assert!(!server.call("file_read", json!({ "file": "no5.md" })).to_string().contains("ask the person"));
+    assert!(!server.call("file_read", json!({ "file": "no5.md" })).to_string().contains("ask the user"));
 }
 
 #[test]

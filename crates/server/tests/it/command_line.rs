@@ -105,7 +105,7 @@ fn audit_shows_the_latest_calls_and_follows() {
         .spawn()
         .unwrap();
     let mut lines = BufReader::new(follower.stdout.take().unwrap()).lines();
-    // It may look at the log only after this call; then the call is no news, so more calls follow until it speaks.
+    // It may read the log only after this call; then the call is not new, so more calls follow until it prints one.
     let (done, stop) = std::sync::mpsc::channel::<()>();
     std::thread::scope(|scope| {
         let vault = &vault;

@@ -1,6 +1,6 @@
 //! One declaration per tool, from which everything else follows: the list, the gate, approval, checkpoints, the log and
-//! the reference. In the system whose ideas these are, three tables disagreed, so that tools were out of reach, wrote without being
-//! asked about, or were not undone.
+//! the reference. With separate tables that disagree, tools would be out of reach, write without being asked about, or
+//! not be undone.
 
 use lapidary_tools::{AnyTool, Effect, Example, ExampleResult, TOOLS, ToolGroup, ToolKind, ToolSpec};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn serve(vault: &Vault, arguments: &[&str], environment: &[(&str, &str)]) -> Ser
     vault.serve_with(arguments, &[&allow, environment].concat()).open(Era::Modern)
 }
 
-/// A relay stands for others and is judged as those are.
+/// A relay runs others and is judged like those.
 fn is_relay(spec: &ToolSpec) -> bool {
     spec.kind == ToolKind::Relay
 }
@@ -119,9 +119,9 @@ fn the_reference_has_every_tool_with_its_group_and_effect() {
     }
 }
 
-/// The catch-all of the original gave every answer twice and skipped the gate.
+/// A tool run by name must not answer twice or skip the gate.
 #[test]
-fn what_is_run_by_name_gives_the_same_answer_once() {
+fn a_tool_run_by_name_gives_the_same_answer_once() {
     for tool in TOOLS.iter().filter(|tool| tool.spec().effect == Effect::Read) {
         let spec = tool.spec();
         let Some(example) = example(*tool) else { continue };

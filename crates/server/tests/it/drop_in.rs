@@ -1,6 +1,5 @@
-//! The checklist for whoever changes the `command` from obsidian-mcp-server to this server and keeps everything else.
-//! Each test names its point. Point 3, and what of point 5 concerns the Obsidian app or signing in, need what this
-//! server does not have.
+//! Compatibility for users who change the `command` from obsidian-mcp-server to this server and keep everything else.
+//! Parts that concern the Obsidian app or signing in are not covered, because this server does not have them.
 
 use serde_json::{Map, Value, json};
 
@@ -16,7 +15,7 @@ struct Known {
     name: &'static str,
     title: &'static str,
     hints: &'static [(&'static str, bool)],
-    /// The argument, what its schema says of type and values, and its default.
+    /// The argument, its type and values in the schema, and its default.
     arguments: &'static [(&'static str, &'static str, &'static str)],
 }
 
@@ -59,14 +58,14 @@ const TOOLS: &[Known] = &[
         ],
     },
     Known {
-        // It opens nothing by itself, so it touches no world outside.
+        // It opens nothing by itself, so it does not affect the outside world.
         name: "obsidian_open_in_ui",
         title: "Obsidian Open In UI",
         hints: &[("destructiveHint", false), ("idempotentHint", true)],
         arguments: &[("path*", "string", ""), ("failIfMissing", "boolean", "true"), ("newLeaf", "boolean", "false")],
     },
     Known {
-        // The mode `omnisearch` is always there, as it needs no plugin.
+        // The mode `omnisearch` always exists, as it needs no plugin.
         name: "obsidian_search_notes",
         title: "Obsidian Search Notes",
         hints: READS,
@@ -161,7 +160,7 @@ fn listed(server: &mut Server) -> Vec<Value> {
 }
 
 #[test]
-fn point_1_names_titles_hints_and_arguments_are_the_known_ones() {
+fn names_titles_hints_and_arguments_are_the_known_ones() {
     let vault = Vault::new(&[]);
     for era in BOTH {
         let list = listed(&mut vault.serve_with(&["--tools", "obsidian"], &[]).open(era));
@@ -179,12 +178,12 @@ fn point_1_names_titles_hints_and_arguments_are_the_known_ones() {
                 assert_eq!(in_short(schema), *kind, "{}: {plain}", known.name);
                 let required = input["required"].as_array().is_some_and(|all| all.iter().any(|one| one == plain));
                 assert_eq!(required, name.ends_with('*'), "{}: {plain}", known.name);
-                // That a switch is off and a list empty unless it is said is not said.
+                // Defaults of off switches and empty lists are not stated.
                 let said = schema.get("default").filter(|said| *said != &json!([])).map(Value::to_string);
                 let unsaid = if *kind == "boolean" { "false" } else { "" };
                 assert_eq!(said.unwrap_or_else(|| unsaid.to_owned()), *default, "{}: {plain}", known.name);
             }
-            // What we take besides is never required.
+            // Our additional arguments are never required.
             let properties = input["properties"].as_object().unwrap().keys();
             for extra in properties
                 .filter(|name| !known.arguments.iter().any(|(known, ..)| known.trim_end_matches('*') == *name))
@@ -200,7 +199,7 @@ fn point_1_names_titles_hints_and_arguments_are_the_known_ones() {
 }
 
 #[test]
-fn point_1_schemas_are_of_2020_and_admit_success_and_error() {
+fn schemas_are_of_2020_and_admit_success_and_error() {
     let vault = Vault::new(&[]);
     for tool in listed(&mut vault.serve_with(&["--tools", "obsidian"], &[]).open(Era::Modern)) {
         for schema in ["inputSchema", "outputSchema"] {
@@ -218,7 +217,7 @@ fn point_1_schemas_are_of_2020_and_admit_success_and_error() {
 const NOTE: &str =
     "---\nstatus: open\ntags: [gem]\n---\n# Plan\n\n## Tasks\n\n- one ^first\n\n## Log\n\nDry [[Stone]] #cut\n";
 
-/// Every field that is known to callers, with its value where that does not depend on the day.
+/// Every field that callers know, with its value if that does not depend on the day.
 fn assert_includes(answer: &Value, expected: &Value, at: &str) {
     match expected {
         Value::Object(fields) => {
@@ -233,7 +232,7 @@ fn assert_includes(answer: &Value, expected: &Value, at: &str) {
 }
 
 #[test]
-fn point_2_answers_have_the_known_fields() {
+fn answers_have_the_known_fields() {
     let before = NOTE.len();
     let target = path("Plan.md");
     let sized = |after: usize| json!({ "path": "Plan.md", "previousSizeInBytes": before, "currentSizeInBytes": after });
@@ -311,7 +310,7 @@ fn point_2_answers_have_the_known_fields() {
 }
 
 #[test]
-fn point_2_lists_and_searches_have_the_known_fields() {
+fn lists_and_searches_have_the_known_fields() {
     let vault = Vault::new(&[("Plan.md", NOTE.as_bytes()), ("Sub/a.md", b"Dry #gem"), ("Sub/b.txt", b"x")]);
     for era in BOTH {
         let mut server = vault.serve().open(era);
@@ -355,7 +354,7 @@ fn point_2_lists_and_searches_have_the_known_fields() {
 }
 
 #[test]
-fn point_4_a_read_only_server_has_only_tools_that_read() {
+fn a_read_only_server_has_only_tools_that_read() {
     let vault = Vault::new(&[("a.md", b"x")]);
     for era in BOTH {
         let environment = [("OBSIDIAN_READ_ONLY", "true")];
@@ -380,7 +379,7 @@ fn point_4_a_read_only_server_has_only_tools_that_read() {
 }
 
 #[test]
-fn point_5_a_session_over_http_begins_and_ends() {
+fn a_session_over_http_begins_and_ends() {
     let vault = Vault::new(&[("a.md", b"x")]);
     let server = HttpServer::start(&vault, "127.0.0.1:0", &[]);
     let session = server.session();
@@ -400,13 +399,13 @@ fn point_5_a_session_over_http_begins_and_ends() {
     let ended = server.request("DELETE", "/mcp", &[("Mcp-Session-Id", &session)], "").0;
     assert!((200..300).contains(&ended), "{ended}");
     assert_eq!(list(Some(&session), None).0, 404, "it has ended");
-    // Since 2026-07-28 nobody needs one. Origins and the size of a body are in `http`.
+    // Since 2026-07-28 no session is needed. Origins and the size of a body are tested in `http`.
     let (headers, body) = modern("tools/list", json!({}));
     assert_eq!(server.request("POST", "/mcp", &headers, &body).0, 200);
 }
 
 #[test]
-fn point_6_cursors_go_round_and_bad_ones_are_said() {
+fn cursors_go_round_and_bad_ones_are_said() {
     let files: Vec<String> = (0..230).map(|number| format!("n{number:03}.md")).collect();
     let files: Vec<(&str, &[u8])> = files.iter().map(|path| (path.as_str(), &b"word"[..])).collect();
     let vault = Vault::new(&files);

@@ -1,4 +1,4 @@
-//! What the original of the file tools gets wrong, by its number in the list of defects: each test would fail there.
+//! Defects of the original file tools: each test would fail there.
 
 use std::time::{Duration, SystemTime};
 
@@ -16,7 +16,7 @@ fn hash(text: &str) -> String {
 }
 
 #[test]
-fn defect_1_of_eight_edits_with_one_hash_one_is_made() {
+fn of_eight_edits_with_one_hash_one_is_made() {
     let vault = Vault::new(&[("a.md", b"start\n")]);
     let mut server = serve(&vault);
     let ask = |server: &mut Server, number: usize, more: Value| {
@@ -31,14 +31,14 @@ fn defect_1_of_eight_edits_with_one_hash_one_is_made() {
     assert_eq!((made.len(), stale.len()), (1, 7));
     assert!(stale.iter().all(|reply| reason(reply) == "stale_precondition"));
     assert_eq!(vault.read("a.md").iter().filter(|byte| **byte == b'\n').count(), 2);
-    // Without a hash nobody insists on anything, and nothing is lost.
+    // Without a hash nothing is expected, and nothing is lost.
     let ids: Vec<u64> = (10..18).map(|number| ask(&mut server, number, json!({}))).collect();
     assert!(self::replies(&mut server, &ids).iter().all(|reply| reply["isError"] != true));
     let text = String::from_utf8(vault.read("a.md")).unwrap();
     assert!((10..18).all(|number| text.contains(&format!("line {number}\n"))), "{text}");
 }
 
-/// The answers to requests that were sent at once, in whatever order they come.
+/// The answers to concurrent requests, in any order.
 fn replies(server: &mut Server, ids: &[u64]) -> Vec<Value> {
     let mut found = Vec::new();
     while found.len() < ids.len() {
@@ -52,7 +52,7 @@ fn replies(server: &mut Server, ids: &[u64]) -> Vec<Value> {
 
 const WINDOWS: &str = "\u{feff}---\r\nid: 007\r\n---\r\n# A\r\n\r\ntext ^t\r\n\r\n## B\r\n- one\r\n- two ^i";
 
-/// Every writer that changes a file, with what it does to the note above: the old text and the new.
+/// Every writer that changes a file, with its effect on the note above: the old text and the new.
 fn edits() -> Vec<(&'static str, Value, &'static str, &'static str)> {
     let section = "# A\r\n\r\ntext ^t\r\n\r\n## B\r\n- one\r\n- two ^i";
     vec![
@@ -123,7 +123,7 @@ fn edits() -> Vec<(&'static str, Value, &'static str, &'static str)> {
 }
 
 #[test]
-fn defect_4_no_writer_changes_a_byte_that_nobody_meant() {
+fn no_writer_changes_a_byte_that_nobody_meant() {
     for (tool, mut arguments, old, new) in edits() {
         let vault = Vault::new(&[("n.md", WINDOWS.as_bytes())]);
         let mut server = serve(&vault);
@@ -143,7 +143,7 @@ fn defect_4_no_writer_changes_a_byte_that_nobody_meant() {
 }
 
 #[test]
-fn defect_4_a_note_that_is_not_utf8_is_read_and_left_alone() {
+fn a_note_that_is_not_utf8_is_read_and_left_alone() {
     let broken = b"# A\n\xff\xfe text ^t\n";
     let vault = Vault::new(&[("n.md", broken)]);
     let mut server = serve(&vault);
@@ -170,7 +170,7 @@ fn defect_4_a_note_that_is_not_utf8_is_read_and_left_alone() {
 
 #[cfg(unix)]
 #[test]
-fn defect_4_mode_and_link_of_a_note_stay() {
+fn mode_and_link_of_a_note_stay() {
     use std::os::unix::fs::PermissionsExt;
     for (tool, mut arguments, old, new) in edits() {
         let vault = Vault::new(&[("real/n.md", WINDOWS.as_bytes())]);
@@ -186,7 +186,7 @@ fn defect_4_mode_and_link_of_a_note_stay() {
 }
 
 #[test]
-fn defect_5_a_block_id_names_what_it_stands_at() {
+fn a_block_id_names_what_it_stands_at() {
     let note = "- a\n- b ^last\n\n- p ^outer\n  - n ^nested\n\n| h |\n| - |\n| r ^row |\n\n> quote\n\n^quote\n\n| t |\n| - |\n| u |\n\n^table\n";
     let vault = Vault::new(&[("n.md", note.as_bytes())]);
     let mut server = serve(&vault);
@@ -238,7 +238,7 @@ fn at_heading(server: &mut Server, tool: &str, mut arguments: Value) -> Value {
 }
 
 #[test]
-fn defect_6_every_kind_of_heading_survives_its_edits() {
+fn every_kind_of_heading_survives_its_edits() {
     for (before, tool, arguments, after) in [
         ("A\n===\nold\n", "heading_replace_body", json!({ "heading": "A", "content": "new" }), "A\n===\nnew\n"),
         ("A\n---\nold\n", "heading_rename", json!({ "heading": "A", "newText": "B" }), "B\n---\nold\n"),
@@ -263,7 +263,7 @@ fn defect_6_every_kind_of_heading_survives_its_edits() {
 }
 
 #[test]
-fn defect_7_headings_with_one_path_can_be_told_apart() {
+fn headings_with_one_path_can_be_told_apart() {
     let note = "# P\n## N\none\n## N\ntwo\n";
     for more in [json!({ "occurrence": 2 }), json!({ "line": 4 })] {
         let vault = Vault::new(&[("n.md", note.as_bytes())]);
@@ -288,7 +288,7 @@ fn defect_7_headings_with_one_path_can_be_told_apart() {
         (&json!("P::N"), &json!(4), &json!("h-3"))
     );
     assert!(refused["hint"].as_str().unwrap().contains("`occurrence: 2` (line 4)"), "{refused}");
-    // What the refusal says is enough to go on.
+    // The refusal has enough information to go on.
     let second = json!({
         "file": "n.md", "heading": "N", "occurrence": matches[1]["occurrence"], "content": "new",
         "expected_section_hash": matches[1]["sectionHash"],
@@ -299,7 +299,7 @@ fn defect_7_headings_with_one_path_can_be_told_apart() {
 }
 
 #[test]
-fn defect_8_real_links_follow_a_renamed_block() {
+fn real_links_follow_a_renamed_block() {
     let vault = Vault::new(&[
         ("sub/T.md", b"see [[#^b]]\n\ntext ^b\n"),
         ("a.md", b"[[T#^b]] ![[sub/T.md#^B|x]] [m](sub/T.md#^b) [[T^b]] `[[T#^b]]`\n"),
@@ -322,7 +322,7 @@ fn defect_8_real_links_follow_a_renamed_block() {
 }
 
 #[test]
-fn defect_9_properties_that_nobody_set_stay_as_they_are_written() {
+fn properties_that_nobody_set_stay_as_they_are_written() {
     let long = "word ".repeat(40);
     let block = format!(
         "---\nid: 007\nlong: {long}end\nlist:\n- a\n-   b\nmap: {{ x: 1,y: 2 }}\ntext: |\n  one\n  two\nn: ~\n---\n"
@@ -346,7 +346,7 @@ fn defect_9_properties_that_nobody_set_stay_as_they_are_written() {
 }
 
 #[test]
-fn defect_9_a_deleted_property_leaves_nothing_behind() {
+fn a_deleted_property_leaves_nothing_behind() {
     for (before, path, after) in [
         ("---\na: 1\nb:\n  c:\n    d: 1\n---\nx\n", "b.c.d", "---\na: 1\n---\nx\n"),
         ("---\na: [x]\nb: 1\n---\nx\n", "a.0", "---\nb: 1\n---\nx\n"),
@@ -362,7 +362,7 @@ fn defect_9_a_deleted_property_leaves_nothing_behind() {
 }
 
 #[test]
-fn defect_10_a_patch_is_taken_at_its_word() {
+fn a_patch_is_taken_at_its_word() {
     for (before, patch, after) in [
         ("a\nb\n", "@@ -1,0 +2 @@\n+x\n", Ok("a\nx\nb\n")),
         ("", "@@ -0,0 +1 @@\n+x\n", Ok("x\n")),
@@ -387,7 +387,7 @@ fn defect_10_a_patch_is_taken_at_its_word() {
 }
 
 #[test]
-fn defect_11_a_change_that_leaves_size_and_time_as_they_were_is_seen() {
+fn a_change_that_leaves_size_and_time_as_they_were_is_seen() {
     let vault = Vault::new(&[("n.md", b"# A\none\n")]);
     let long_ago = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
     let age = || {
@@ -408,7 +408,7 @@ fn defect_11_a_change_that_leaves_size_and_time_as_they_were_is_seen() {
 }
 
 #[test]
-fn defect_13_tags_are_renamed_where_obsidian_reads_them() {
+fn tags_are_renamed_where_obsidian_reads_them() {
     let vault = Vault::new(&[
         ("a.md", "---\ntags: [größe, x]\n---\n#Größe/klein `#größe`\n".as_bytes()),
         ("fixed/b.md", "#größe\n".as_bytes()),
@@ -429,7 +429,7 @@ fn defect_13_tags_are_renamed_where_obsidian_reads_them() {
 }
 
 #[test]
-fn defect_21_links_in_notes_that_may_not_be_changed_are_counted() {
+fn links_in_notes_that_may_not_be_changed_are_counted() {
     let files: &[(&str, &[u8])] = &[
         ("open/T.md", b"# Old\n"),
         ("open/a.md", b"[[T#Old]]\n"),
@@ -449,7 +449,7 @@ fn defect_21_links_in_notes_that_may_not_be_changed_are_counted() {
 }
 
 #[test]
-fn defect_21_every_writer_takes_the_hash_of_the_file() {
+fn every_writer_takes_the_hash_of_the_file() {
     for (tool, mut arguments, _, _) in edits() {
         let vault = Vault::new(&[("n.md", WINDOWS.as_bytes())]);
         let mut server = serve(&vault);
@@ -473,7 +473,7 @@ fn defect_21_every_writer_takes_the_hash_of_the_file() {
 }
 
 #[test]
-fn defect_24_what_is_missing_is_not_found_and_names_nothing_of_the_machine() {
+fn what_is_missing_is_not_found_and_names_nothing_of_the_machine() {
     let vault = Vault::new(&[("folder/a.md", b"x")]);
     let around = vault.path().parent().unwrap().to_str().unwrap().to_owned();
     let mut server = serve(&vault);
@@ -511,7 +511,7 @@ fn defect_24_what_is_missing_is_not_found_and_names_nothing_of_the_machine() {
 }
 
 #[test]
-fn defect_2_a_batch_that_fails_loses_nothing() {
+fn a_batch_that_fails_loses_nothing() {
     let image = b"\x89PNG\xff\xfe";
     let vault = Vault::new(&[
         ("a.md", b"a\n"),
@@ -537,7 +537,7 @@ fn defect_2_a_batch_that_fails_loses_nothing() {
     assert_eq!(refused["validated"], false);
     assert_eq!(vault.everything(), before);
     assert!(!vault.path().join("new").exists(), "no folder is left behind");
-    // And one that works loses nothing either: what was in the way is in the trash, byte for byte.
+    // A batch that works loses nothing either: a file in the way is in the trash, byte for byte.
     let done = server.done(
         "bulk_apply",
         ops(json!({ "tool": "str_replace", "args": { "file": "b.md", "find": "a", "replace": "A" } })),
@@ -555,7 +555,7 @@ fn defect_2_a_batch_that_fails_loses_nothing() {
 }
 
 #[test]
-fn defect_3_operations_on_one_file_follow_each_other() {
+fn operations_on_one_file_follow_each_other() {
     let vault = Vault::new(&[("a.md", b"one\n")]);
     let mut server = serve(&vault);
     let edit = |file: &str, find: &str, replace: &str, expected: &str| json!({ "tool": "str_replace", "args": { "file": file, "find": find, "replace": replace, "expected_content_hash": hash(expected) } });
@@ -577,7 +577,7 @@ fn defect_3_operations_on_one_file_follow_each_other() {
 }
 
 #[test]
-fn defect_12_a_search_that_is_cut_short_says_so_each_time() {
+fn a_search_that_is_cut_short_says_so_each_time() {
     let vault = Vault::new(&[]);
     for note in 0..400 {
         vault.write(&format!("{note:03}.md"), "needle and some more hay\n".repeat(200).as_bytes());
@@ -603,7 +603,7 @@ fn defect_12_a_search_that_is_cut_short_says_so_each_time() {
     let info = server.done("vault_info", json!({ "_budget": { "maxFilesScanned": 400 } }));
     assert!(info.get("truncated").is_none(), "all were counted: {info}");
     server.done("search_content", json!({ "query": "needle", "limit": 1, "_budget": { "maxFilesScanned": 7 } }));
-    server.end();
+    server.stop();
     let log = vault.log();
     let last = log.last().unwrap();
     assert_eq!(
@@ -615,7 +615,7 @@ fn defect_12_a_search_that_is_cut_short_says_so_each_time() {
 }
 
 #[test]
-fn defect_12_a_search_that_is_taken_back_is_logged_as_such() {
+fn a_search_that_is_taken_back_is_logged_as_such() {
     let vault = Vault::new(&[]);
     for note in 0..300 {
         vault.write(&format!("{note:03}.md"), "aaaaaaaaaaaaaaaaaaaaaaaaaaaaab\n".repeat(300).as_bytes());
@@ -639,7 +639,7 @@ fn defect_12_a_search_that_is_taken_back_is_logged_as_such() {
 }
 
 #[test]
-fn defect_14_no_name_of_a_prompt_leads_out_of_its_folder() {
+fn no_name_of_a_prompt_leads_out_of_its_folder() {
     let tagged = b"---\ntags: [mcp-tools-prompt]\n---\nsecret\n";
     let vault = Vault::new(&[
         ("Prompts/a.md", tagged),
@@ -673,7 +673,7 @@ fn defect_14_no_name_of_a_prompt_leads_out_of_its_folder() {
 }
 
 #[test]
-fn defect_15_what_is_off_stays_off_in_a_batch() {
+fn what_is_off_stays_off_in_a_batch() {
     let vault = Vault::new(&[("a.md", b"x\n")]);
     let delete = json!({ "tool": "file.delete", "args": { "file": "a.md" } });
     let edit = json!({ "tool": "str_replace", "args": { "file": "a.md", "find": "x", "replace": "y" } });
@@ -690,7 +690,7 @@ fn defect_15_what_is_off_stays_off_in_a_batch() {
 }
 
 #[test]
-fn defect_16_no_spelling_of_a_path_opens_what_is_closed() {
+fn no_spelling_of_a_path_opens_what_is_closed() {
     let vault = Vault::new(&[("secret/x.md", b"s\n"), ("open.md", b"o\n")]);
     let mut server = vault.serve_with(&["--tools", "files"], &[("OBSIDIAN_DENY_PATHS", "secret")]).open(Era::Modern);
     for spelling in ["secret/x.md", "./secret/x.md", "/secret/x.md", "secret\\x.md", "SECRET/x.md", "secret//x.md"] {
@@ -713,7 +713,7 @@ fn defect_16_no_spelling_of_a_path_opens_what_is_closed() {
 
 #[cfg(unix)]
 #[test]
-fn defect_17_links_out_of_the_vault_lead_nowhere() {
+fn links_out_of_the_vault_lead_nowhere() {
     let vault = Vault::new(&[("a.md", b"x\n")]);
     let outside = vault.path().with_file_name("outside.md");
     std::fs::write(&outside, b"x\n").unwrap();
@@ -738,19 +738,19 @@ fn defect_17_links_out_of_the_vault_lead_nowhere() {
 }
 
 #[test]
-fn defect_19_a_read_only_server_writes_nothing_into_the_vault() {
+fn a_read_only_server_writes_nothing_into_the_vault() {
     let vault = Vault::new(&[("a.md", b"needle\n")]);
     let before = vault.everything();
     let mut server = vault.serve_with(&["--read-only", "--tools", "files"], &[]).open(Era::Modern);
     server.done("search_content", json!({ "query": "needle" }));
     server.done("vault_info", json!({}));
-    server.end();
+    server.stop();
     assert_eq!(vault.everything(), before);
     assert_eq!(vault.log().len(), 2);
 }
 
 #[test]
-fn defect_20_an_expression_is_bounded_and_a_token_is_for_one_change() {
+fn an_expression_is_bounded_and_a_token_is_for_one_change() {
     let vault = Vault::new(&[("a.md", format!("{}c\n", "a".repeat(5_000)).as_bytes()), ("b.md", b"x\n")]);
     let mut server = serve(&vault);
     let started = SystemTime::now();
@@ -766,7 +766,7 @@ fn defect_20_an_expression_is_bounded_and_a_token_is_for_one_change() {
 }
 
 #[test]
-fn defect_23_what_is_deleted_is_where_obsidian_looks_for_it() {
+fn what_is_deleted_is_where_obsidian_looks_for_it() {
     let local = (".obsidian/app.json", &br#"{"trashOption":"local"}"#[..]);
     let vault = Vault::new(&[("d/a.md", b"x\n"), ("b.md", b"y\n"), local]);
     let mut server = serve(&vault);

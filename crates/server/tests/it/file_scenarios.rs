@@ -1,4 +1,4 @@
-//! The scenarios that the file tools are known by (S1, S2, …), end to end.
+//! The typical scenarios of the file tools, end to end.
 
 use std::time::{Duration, Instant};
 
@@ -19,7 +19,7 @@ fn text(vault: &Vault, path: &str) -> String {
     String::from_utf8(vault.read(path)).unwrap()
 }
 
-/// What a refusal says to programs.
+/// The data of a refusal.
 fn refusal(server: &mut Server, tool: &str, arguments: Value) -> Value {
     let result = server.call(tool, arguments);
     assert_eq!(result["isError"], true, "{result}");
@@ -44,7 +44,7 @@ fn large() -> String {
 }
 
 #[test]
-fn s1_checkboxes_are_flipped_one_by_one() {
+fn checkboxes_are_flipped_one_by_one() {
     let before = "# T\n- [ ] a\n- [ ] b\n- [ ] c\n- [ ] d\nrest\n";
     let vault = Vault::new(&[("t.md", before.as_bytes()), ("dup.md", b"## Tasks\nx\n## Tasks\n### Tasks\n")]);
     let mut server = serve(&vault);
@@ -60,7 +60,7 @@ fn s1_checkboxes_are_flipped_one_by_one() {
 }
 
 #[test]
-fn s2_one_section_is_replaced_by_its_path() {
+fn one_section_is_replaced_by_its_path() {
     let before = "# Project\n## Notes\nold\n# Archive\n## Notes\nkept\n";
     let vault = Vault::new(&[("n.md", before.as_bytes())]);
     let mut server = serve(&vault);
@@ -78,7 +78,7 @@ fn s2_one_section_is_replaced_by_its_path() {
 }
 
 #[test]
-fn s4_what_changed_outside_is_noticed_and_the_retry_needs_no_read() {
+fn what_changed_outside_is_noticed_and_the_retry_needs_no_read() {
     let vault = Vault::new(&[("n.md", b"one\n")]);
     let mut server = serve(&vault);
     let read = server.done("file_read", json!({ "file": "n.md" }));
@@ -94,7 +94,7 @@ fn s4_what_changed_outside_is_noticed_and_the_retry_needs_no_read() {
 }
 
 #[test]
-fn s5_an_edit_elsewhere_does_not_make_a_section_stale() {
+fn an_edit_elsewhere_does_not_make_a_section_stale() {
     let vault = Vault::new(&[("n.md", b"# A\na\n# B\nb ^id\n")]);
     let mut server = serve(&vault);
     let outline = server.done("outline", json!({ "file": "n.md" }));
@@ -103,7 +103,7 @@ fn s5_an_edit_elsewhere_does_not_make_a_section_stale() {
     let edit = json!({ "file": "n.md", "heading": "B", "content": "new ^id", "expected_section_hash": section });
     let done = server.done("heading_replace_body", edit.clone());
     assert_eq!(text(&vault, "n.md"), "# A\nanother\nline\n# B\nnew ^id\n");
-    // Each stale part is answered with its hash of now, and that of the file.
+    // Each stale part is answered with its current hash, and that of the file.
     let content = hash("# A\nanother\nline\n# B\nnew ^id\n");
     for (tool, mut arguments, part, current) in [
         ("heading_replace_body", edit, "section", done["sectionHash"].clone()),
@@ -144,7 +144,7 @@ fn s5_an_edit_elsewhere_does_not_make_a_section_stale() {
 }
 
 #[test]
-fn s6_the_outline_of_a_large_note_is_quick_and_smaller_than_the_note() {
+fn the_outline_of_a_large_note_is_quick_and_smaller_than_the_note() {
     let note = large();
     let vault = Vault::new(&[("l.md", note.as_bytes())]);
     let mut server = serve(&vault);
@@ -153,12 +153,12 @@ fn s6_the_outline_of_a_large_note_is_quick_and_smaller_than_the_note() {
     assert!(started.elapsed() < Duration::from_secs(5), "{:?}", started.elapsed());
     let rows = whole["rows"].as_array().unwrap();
     assert_eq!((rows.len(), &whole["totalLines"]), (1001, &json!(note.lines().count())));
-    // Defect 22: the original needs 243 KB for such a note.
+    // The original needs 243 KB for such a note.
     assert!(whole.to_string().len() < 60_000, "{}", whole.to_string().len());
     let upper = server.done("outline", json!({ "file": "l.md", "maxDepth": 2 }));
     assert_eq!(upper["headings"].as_array().unwrap().len(), 101);
     assert!(upper.to_string().len() < whole.to_string().len() / 2);
-    // Its short hashes are good for an edit, whichever form they come in.
+    // Its short hashes work for an edit, in either form.
     let row = rows.iter().find(|row| row[0] == "Section 50.5").unwrap();
     let edit =
         json!({ "file": "l.md", "heading": row[0], "line": row[2], "content": "new", "expected_section_hash": row[4] });
@@ -176,7 +176,7 @@ fn s6_the_outline_of_a_large_note_is_quick_and_smaller_than_the_note() {
 }
 
 #[test]
-fn s7_and_s15_surgical_edits_cost_little() {
+fn surgical_edits_cost_little() {
     let note = large();
     let vault = Vault::new(&[("l.md", note.as_bytes())]);
     let mut server = serve(&vault);
@@ -195,7 +195,7 @@ fn s7_and_s15_surgical_edits_cost_little() {
 }
 
 #[test]
-fn s8_a_batch_is_made_whole_or_not_at_all() {
+fn a_batch_is_made_whole_or_not_at_all() {
     let vault = Vault::new(&[("a.md", b"one\n"), ("b.md", b"two\n"), ("c.md", b"three\n")]);
     let before = vault.everything();
     let mut server = serve(&vault);
@@ -226,7 +226,7 @@ fn s8_a_batch_is_made_whole_or_not_at_all() {
 }
 
 #[test]
-fn s9_a_nested_property_is_set_and_its_neighbours_stay() {
+fn a_nested_property_is_set_and_its_neighbours_stay() {
     let block = "---\nmeta:\n  a: 1\n  b: two\nlist:\n  - x\ntext: |\n  one\n  two\n---\n";
     let vault = Vault::new(&[("n.md", format!("{block}body\n").as_bytes())]);
     let mut server = serve(&vault);
@@ -244,7 +244,7 @@ fn s9_a_nested_property_is_set_and_its_neighbours_stay() {
 }
 
 #[test]
-fn s10_headings_in_code_and_comments_are_none() {
+fn headings_in_code_and_comments_are_none() {
     let note =
         "# Real\n\n```\n# Fenced\n```\n\n<!--\n# Comment\n-->\n\n%%\n# Hidden\n%%\n\n`#code` https://x.y/#frag #tag\n";
     let vault = Vault::new(&[("n.md", note.as_bytes())]);
@@ -261,7 +261,7 @@ fn s10_headings_in_code_and_comments_are_none() {
 }
 
 #[test]
-fn s11_nothing_is_made_up() {
+fn nothing_is_made_up() {
     let vault = Vault::new(&[("n.md", b"# A\n")]);
     let mut server = serve(&vault);
     let refused = refusal(&mut server, "file.create", json!({ "file": "n.md", "content": "x" }));
@@ -272,7 +272,7 @@ fn s11_nothing_is_made_up() {
     assert_eq!((&refused["code"], &refused["details"]["available"]), (&json!("NOT_FOUND"), &json!(["A"])));
     assert_eq!(vault.everything().len(), 1);
     assert_eq!(vault.read("n.md"), b"# A\n");
-    // What is in the way stays, unless a free name beside it will do.
+    // A file in the way stays, unless a free name next to it will do.
     vault.write("other.md", b"other");
     let refused = refusal(&mut server, "file.move", json!({ "from": "n.md", "to": "other.md" }));
     assert_eq!(refused["code"], "DESTINATION_EXISTS");
@@ -282,7 +282,7 @@ fn s11_nothing_is_made_up() {
 }
 
 #[test]
-fn s12_a_patch_applies_or_says_where_it_does_not() {
+fn a_patch_applies_or_says_where_it_does_not() {
     let vault = Vault::new(&[("n.md", b"a\nb\nc\n")]);
     let mut server = serve(&vault);
     let patch = |patch: &str| json!({ "file": "n.md", "patch": patch });
@@ -312,7 +312,7 @@ fn many() -> Vault {
 }
 
 #[test]
-fn s13_pages_of_hits_neither_skip_nor_repeat() {
+fn pages_of_hits_neither_skip_nor_repeat() {
     let vault = many();
     let mut server = serve(&vault);
     let mut seen = std::collections::BTreeSet::new();
@@ -332,14 +332,14 @@ fn s13_pages_of_hits_neither_skip_nor_repeat() {
 }
 
 #[test]
-fn s16_budgets_of_the_server_cut_short_and_say_so() {
+fn budgets_of_the_server_cut_short_and_say_so() {
     let vault = many();
     let environment = [("MCP_MAX_FILES_SCANNED", "3"), ("MCP_MAX_BULK_OPS", "2"), ("LAPIDARY_REPETITION", "off")];
     let mut server = vault.serve_with(&["--tools", "files"], &environment).open(Era::Modern);
     let search = server.done("search.content", json!({ "query": "needle", "limit": 100 }));
     assert_eq!((&search["truncated"], &search["scanned"]), (&json!(true), &json!(3)), "{search}");
     assert!(search["hint"].is_string() && search["resumeFrom"] == "n/03.md", "{search}");
-    // Resuming sees every note once, whatever the budget.
+    // Resuming sees every note once, with any budget.
     let (mut total, mut from) = (75, search["resumeFrom"].clone());
     while !from.is_null() {
         let next = server.done("search.content", json!({ "query": "needle", "resume_from": from, "limit": 100 }));
@@ -371,7 +371,7 @@ fn s16_budgets_of_the_server_cut_short_and_say_so() {
 }
 
 #[test]
-fn s17_a_call_sets_its_own_budget_higher_or_lower() {
+fn a_call_sets_its_own_budget_higher_or_lower() {
     let vault = many();
     let environment = [
         ("MCP_MAX_FILES_SCANNED", "3"),
@@ -394,7 +394,7 @@ fn s17_a_call_sets_its_own_budget_higher_or_lower() {
     for budget in [json!({ "maxBulkOps": 0 }), json!({ "maxBulkOps": 2 })] {
         assert_eq!(server.done("bulk.apply", batch(budget))["rolled_back"], false);
     }
-    // A budget that is none is refused, and not ignored.
+    // An invalid budget is refused, not ignored.
     for budget in [json!({ "maxFilesScanned": "many" }), json!({ "maxFiles": 1 }), json!({ "maxFilesScanned": -1 })] {
         assert_eq!(refusal(&mut server, "search.content", search(budget))["code"], "INVALID_ARGS");
     }
@@ -402,7 +402,7 @@ fn s17_a_call_sets_its_own_budget_higher_or_lower() {
 }
 
 #[test]
-fn s14_what_a_write_answers_is_what_the_next_one_expects() {
+fn what_a_write_answers_is_what_the_next_one_expects() {
     let vault = Vault::new(&[("n.md", b"# A\none\ntwo\n# B\nx ^id\n")]);
     let mut server = serve(&vault);
     let range = server.done("file.read_range", json!({ "file": "n.md", "from": 2, "to": 3 }));
@@ -441,7 +441,7 @@ fn edits_are_made_in_order_or_not_at_all() {
         (&refused["code"], &refused["details"]["index"], &refused["details"]["findPreview"]),
         (&json!("NOT_FOUND"), &json!(1), &json!("q"))
     );
-    // A `replace` that is missing or no text must not delete.
+    // A `replace` that is missing or not a string must not delete.
     for edit in [json!({ "find": "y" }), json!({ "find": "y", "replace": 7 }), json!({ "find": "y", "replace": null })]
     {
         assert_eq!(refusal(&mut server, "apply_edits", edits(json!([edit])))["code"], "INVALID_ARGS");
@@ -460,7 +460,7 @@ fn the_log_has_a_line_for_each_call_with_what_it_changed() {
     dry["dry_run"] = json!(true);
     server.done("heading_rename", dry);
     server.done("heading_rename", rename);
-    server.end();
+    server.stop();
     let log = vault.log();
     assert_eq!(log.len(), 3);
     assert!(log[0].get("after_hash").is_none());

@@ -1,22 +1,35 @@
-//! A vault in a temporary folder, and the binary on the other end of a pipe.
+//! A vault in a temporary folder, and a server on the other end of a pipe.
+//!
+//! Most tests have the server in their own process, on a pipe in memory. The real binary is started by those that look at
+//! what only a process has: its start and end, signals, standard error, its memory, HTTP.
 
 use std::{
     collections::BTreeMap,
+    ffi::{OsStr, OsString},
     io::{BufRead, BufReader, Read, Write},
     path::{Path, PathBuf},
-    process::{Child, ChildStdin, Command, Output, Stdio},
+    process::{Child, ChildStdin, Command, ExitStatus, Output, Stdio},
     sync::mpsc::{Receiver, channel},
     thread::JoinHandle,
     time::Duration,
 };
 
+use futures::executor::block_on;
 use serde_json::{Value, json};
 use tempfile::TempDir;
+use tokio::io::{AsyncBufReadExt, AsyncWriteExt, DuplexStream};
 
-/// Generous, because a loaded machine is slow; nothing asserts that it is used up.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
+/// How long a test waits for what has to happen. Generous, because a loaded machine is slow; nothing asserts that it is used
+/// up. `LAPIDARY_TEST_PATIENCE=4` makes it four times as long.
+pub(crate) fn patience() -> Duration {
+    let factor = std::env::var("LAPIDARY_TEST_PATIENCE").ok().and_then(|factor| factor.parse().ok());
+    Duration::from_secs(30) * factor.unwrap_or(1)
+}
 
-/// A vault, and a state folder beside it.
+/// How much a pipe in memory holds, like those of Linux.
+const PIPE_BYTES: usize = 64 << 10;
+
+/// A vault, and a state folder next to it.
 pub(crate) struct Vault {
     around: TempDir,
 }
@@ -45,7 +58,7 @@ impl Vault {
         std::fs::read(self.path().join(path)).unwrap()
     }
 
-    /// Every file with its bytes, hidden ones and leftovers included.
+    /// Every file with its bytes, including hidden ones and leftovers.
     pub(crate) fn everything(&self) -> BTreeMap<String, Vec<u8>> {
         files_below(&self.path())
     }
@@ -69,9 +82,22 @@ impl Vault {
     }
 
     pub(crate) fn serve_with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Server {
+        Server::start(&self.command_with(arguments, environment))
+    }
+
+    /// The real binary, for tests that look at what only a process has.
+    pub(crate) fn spawn(&self) -> Server {
+        self.spawn_with(&[], &[])
+    }
+
+    pub(crate) fn spawn_with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Server {
+        Server::spawn(self.command_with(arguments, environment))
+    }
+
+    fn command_with(&self, arguments: &[&str], environment: &[(&str, &str)]) -> Command {
         let mut command = self.command();
         command.arg("--vault").arg(self.path()).args(arguments).envs(environment.iter().copied());
-        Server::start(command)
+        command
     }
 
     /// The lines of the log.
@@ -102,7 +128,7 @@ pub(crate) fn files_below(root: &Path) -> BTreeMap<String, Vec<u8>> {
     files
 }
 
-/// How a client opens: with a handshake, or with metadata on every request.
+/// How a client connects: with a handshake, or with metadata on every request.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Era {
     Legacy(&'static str),
@@ -119,20 +145,47 @@ pub(crate) const ERAS: [Era; 5] = [
 
 /// A server on stdio.
 pub(crate) struct Server {
-    child: Child,
-    input: Option<ChildStdin>,
+    host: ServerHost,
+    input: Option<Box<dyn ServerInput>>,
     lines: Receiver<String>,
-    /// What is said on stderr, read all the time: a pipe that is full would stop the server.
-    said: Option<JoinHandle<String>>,
     next_id: u64,
     era: Era,
     elicitation: bool,
-    /// Messages that came before the reply that was waited for.
+    /// Messages that came before the awaited reply.
     pub(crate) aside: Vec<Value>,
 }
 
+/// Where a server runs.
+enum ServerHost {
+    Process {
+        child: Child,
+        /// Standard error, read all the time: a full pipe would stop the server.
+        said: Option<JoinHandle<String>>,
+    },
+    /// In this process. `None` once it was waited for.
+    Thread(Option<JoinHandle<Result<(), String>>>),
+}
+
+/// What a client writes into.
+trait ServerInput: Send {
+    fn send_bytes(&mut self, bytes: &[u8]);
+}
+
+impl ServerInput for ChildStdin {
+    fn send_bytes(&mut self, bytes: &[u8]) {
+        self.write_all(bytes).unwrap();
+    }
+}
+
+impl ServerInput for DuplexStream {
+    fn send_bytes(&mut self, bytes: &[u8]) {
+        block_on(self.write_all(bytes)).unwrap();
+    }
+}
+
 impl Server {
-    pub(crate) fn start(mut command: Command) -> Self {
+    /// Starts the real binary.
+    pub(crate) fn spawn(mut command: Command) -> Self {
         let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let (sender, lines) = channel();
         let output = BufReader::new(child.stdout.take().unwrap());
@@ -149,17 +202,40 @@ impl Server {
             errors.read_to_string(&mut said).unwrap();
             said
         });
-        let input = child.stdin.take();
-        Self {
-            child,
-            input,
-            lines,
-            said: Some(said),
-            next_id: 0,
-            era: Era::Modern,
-            elicitation: false,
-            aside: Vec::new(),
-        }
+        let input = child.stdin.take().unwrap();
+        Self::new(ServerHost::Process { child, said: Some(said) }, Box::new(input), lines)
+    }
+
+    /// Runs in this process what the command would start.
+    pub(crate) fn start(command: &Command) -> Self {
+        assert_eq!(
+            command.get_program(),
+            env!("CARGO_BIN_EXE_lapidary"),
+            "only the binary itself runs in this process"
+        );
+        let text = |text: &OsStr| text.to_str().unwrap().to_owned();
+        let arguments: Vec<OsString> = command.get_args().map(OsStr::to_owned).collect();
+        let environment = command.get_envs().filter_map(|(name, value)| Some((text(name), text(value?)))).collect();
+        let working_folder = command.get_current_dir().unwrap().to_owned();
+        let (input, server_input) = tokio::io::duplex(PIPE_BYTES);
+        let (server_output, output) = tokio::io::duplex(PIPE_BYTES);
+        let serving = std::thread::spawn(move || {
+            lapidary_server::serve_streams(arguments, environment, working_folder, server_input, server_output)
+        });
+        let (sender, lines) = channel();
+        std::thread::spawn(move || {
+            let mut output = tokio::io::BufReader::new(output).lines();
+            while let Ok(Some(line)) = block_on(output.next_line()) {
+                if sender.send(line).is_err() {
+                    break;
+                }
+            }
+        });
+        Self::new(ServerHost::Thread(Some(serving)), Box::new(input), lines)
+    }
+
+    fn new(host: ServerHost, input: Box<dyn ServerInput>, lines: Receiver<String>) -> Self {
+        Self { host, input: Some(input), lines, next_id: 0, era: Era::Modern, elicitation: false, aside: Vec::new() }
     }
 
     pub(crate) fn open(mut self, era: Era) -> Self {
@@ -189,11 +265,11 @@ impl Server {
     }
 
     pub(crate) fn send_bytes(&mut self, bytes: &[u8]) {
-        self.input.as_mut().unwrap().write_all(bytes).unwrap();
+        self.input.as_mut().unwrap().send_bytes(bytes);
     }
 
     pub(crate) fn line(&self) -> String {
-        self.lines.recv_timeout(PATIENCE).expect("an answer in time")
+        self.lines.recv_timeout(patience()).expect("an answer in time")
     }
 
     pub(crate) fn message(&self) -> Value {
@@ -246,11 +322,6 @@ impl Server {
         }
     }
 
-    /// How it ended, if it has.
-    pub(crate) fn exited(&mut self) -> Option<std::process::ExitStatus> {
-        self.child.try_wait().unwrap()
-    }
-
     /// The result of a tool.
     pub(crate) fn call(&mut self, tool: &str, arguments: impl Into<Value>) -> Value {
         let reply = self.request("tools/call", json!({ "name": tool, "arguments": arguments.into() }));
@@ -258,14 +329,14 @@ impl Server {
         reply["result"].clone()
     }
 
-    /// What a tool answers; it must not refuse.
+    /// The answer of a tool; it must not refuse.
     pub(crate) fn done(&mut self, tool: &str, arguments: Value) -> Value {
         let result = self.call(tool, arguments);
         assert_ne!(result["isError"], true, "{result}");
         result["structuredContent"].clone()
     }
 
-    /// The reason with which a tool refuses, whichever form its family has.
+    /// The reason of a tool's refusal, in either form.
     pub(crate) fn refused(&mut self, tool: &str, arguments: Value) -> String {
         let result = self.call(tool, arguments);
         assert_eq!(result["isError"], true, "{result}");
@@ -276,35 +347,67 @@ impl Server {
         self.input = None;
     }
 
+    /// The number of the process.
     pub(crate) fn id(&self) -> u32 {
-        self.child.id()
+        match &self.host {
+            ServerHost::Process { child, .. } => child.id(),
+            ServerHost::Thread(_) => panic!("this test needs the real binary: Vault::spawn"),
+        }
     }
 
-    /// Waits for the end; what was said on stderr.
-    pub(crate) fn end(mut self) -> (std::process::ExitStatus, String) {
+    /// How it ended, if it has.
+    pub(crate) fn exited(&mut self) -> Option<ExitStatus> {
+        self.child().try_wait().unwrap()
+    }
+
+    /// Ends the input and waits for the end.
+    pub(crate) fn stop(mut self) {
+        self.close_input();
+        match &mut self.host {
+            ServerHost::Process { .. } => drop(self.wait()),
+            ServerHost::Thread(serving) => serving.take().unwrap().join().unwrap().unwrap(),
+        }
+    }
+
+    /// Waits for the end; how the process ended and what it said on standard error.
+    pub(crate) fn end(mut self) -> (ExitStatus, String) {
         self.close_input();
         let status = self.wait();
-        let said = self.said.take().unwrap().join().unwrap();
-        (status, said)
+        let ServerHost::Process { said, .. } = &mut self.host else { unreachable!("it was waited for") };
+        (status, said.take().unwrap().join().unwrap())
     }
 
-    pub(crate) fn wait(&mut self) -> std::process::ExitStatus {
+    pub(crate) fn wait(&mut self) -> ExitStatus {
         let started = std::time::Instant::now();
-        while started.elapsed() < PATIENCE {
-            if let Some(status) = self.child.try_wait().unwrap() {
+        while started.elapsed() < patience() {
+            if let Some(status) = self.child().try_wait().unwrap() {
                 return status;
             }
             std::thread::sleep(Duration::from_millis(5));
         }
         panic!("the server does not end");
     }
+
+    fn child(&mut self) -> &mut Child {
+        match &mut self.host {
+            ServerHost::Process { child, .. } => child,
+            ServerHost::Thread(_) => panic!("this test needs the real binary: Vault::spawn"),
+        }
+    }
 }
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended already.
-        drop(self.child.kill());
-        drop(self.child.wait());
+        self.close_input();
+        match &mut self.host {
+            // It may have ended already.
+            ServerHost::Process { child, .. } => {
+                drop(child.kill());
+                drop(child.wait());
+            }
+            // Its folders are removed next.
+            ServerHost::Thread(serving) => drop(serving.take().map(JoinHandle::join)),
+        }
     }
 }
 

@@ -1,5 +1,5 @@
-//! Whatever a call is given and whatever stands in a note: it is answered, nothing changes that was refused, and the server
-//! stays within its memory.
+//! With any arguments and any note: every call is answered, refused calls change nothing, and the server stays within
+//! its memory.
 //!
 //! `LAPIDARY_SOAK_SECONDS` runs these for longer and with larger notes; `make soak` does.
 
@@ -20,16 +20,16 @@ use serde_json::{Value, json};
 
 use crate::harness::{Era, Server, Vault, reason};
 
-/// What a server may have.
+/// The memory limit of a server.
 const KILOBYTES: u64 = 512 * 1024;
 
-/// How long the long form runs; nothing for the short one.
+/// How long the long form runs; `None` for the short one.
 fn soak_time() -> Option<Duration> {
     let seconds = std::env::var("LAPIDARY_SOAK_SECONDS").ok()?.parse().ok()?;
     Some(Duration::from_secs(seconds))
 }
 
-/// A server that may not take more memory, with everything switched on and nobody who is asked.
+/// A server with limited memory, everything switched on and no approvals.
 fn limited(vault: &Vault, environment: &[(&str, &str)]) -> Server {
     let lapidary = vault.command();
     let mut command = Command::new("sh");
@@ -43,14 +43,14 @@ fn limited(vault: &Vault, environment: &[(&str, &str)]) -> Server {
         ("LAPIDARY_APPROVAL", "write=allow,destroy=allow"),
         ("OBSIDIAN_DELETE_ELICITATION", "false"),
         ("MCP_DEADLINE_MS", "10000"),
-        // Where each thread keeps what it freed, how much is held depends on the number of cores.
+        // If each thread keeps its freed memory, usage depends on the number of cores.
         ("MALLOC_ARENA_MAX", "2"),
     ]);
     command.envs(environment.iter().copied());
-    Server::start(command).open(Era::Modern)
+    Server::spawn(command).open(Era::Modern)
 }
 
-/// What is on the disk, without reading it: one call of thousands is looked at for what it changed.
+/// The state of the disk, without reading it: one call of thousands is checked for its changes.
 fn state(vault: &Vault) -> BTreeMap<std::path::PathBuf, (u64, Option<SystemTime>)> {
     let mut state = BTreeMap::new();
     let mut folders = vec![vault.path()];
@@ -71,14 +71,14 @@ fn fill(vault: &Vault, files: &[(String, Vec<u8>)]) {
     files.iter().for_each(|(path, bytes)| vault.write(path, bytes));
 }
 
-/// The largest memory that a process has had, in kilobytes.
+/// The peak memory of a process, in kilobytes.
 fn peak(server: &Server) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
     let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// The answer to a call, which comes, and is never a fault of ours.
+/// The answer to a call, which comes, and is never an internal error.
 fn answered(server: &mut Server, tool: &str, arguments: &Value) -> Value {
     let shown = || arguments.to_string().chars().take(2000).collect::<String>();
     let id = server.ask("tools/call", json!({ "name": tool, "arguments": arguments }));
@@ -95,7 +95,7 @@ fn answered(server: &mut Server, tool: &str, arguments: &Value) -> Value {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn no_call_ends_the_server_or_changes_what_it_refuses() {
+fn no_call_ends_the_server_and_refusals_change_nothing() {
     let (time, size) = soak_time().map_or((None, 2_000), |time| (Some(time), 20_000));
     let files = notes::vault(size);
     let hash = |bytes: &[u8]| lapidary_note::ContentHash::of(bytes).to_string();

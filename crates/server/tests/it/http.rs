@@ -1,4 +1,5 @@
-//! HTTP as such: who may connect, and what else is served. The protocol over HTTP is tested with outside clients.
+//! HTTP as such: which clients may connect, and what else is served. The protocol over HTTP is tested with outside
+//! clients.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -8,7 +9,7 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::harness::{PATIENCE, Vault};
+use crate::harness::{Vault, patience};
 
 pub(crate) struct HttpServer {
     child: Child,
@@ -22,7 +23,7 @@ impl HttpServer {
         Self::start_command(command)
     }
 
-    /// The same with whatever else the command says.
+    /// The same with additional arguments.
     pub(crate) fn start_command(mut command: Command) -> Self {
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();
@@ -34,10 +35,10 @@ impl HttpServer {
         Self { child, address }
     }
 
-    /// Sends one request on a connection of its own.
+    /// Sends one request on a separate connection.
     pub(crate) fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> TcpStream {
         let mut stream = TcpStream::connect(&self.address).unwrap();
-        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        stream.set_read_timeout(Some(patience())).unwrap();
         let mut head = format!("{method} {path} HTTP/1.1\r\nConnection: close\r\nContent-Length: {}\r\n", body.len());
         if !headers.iter().any(|(name, _)| *name == "Host") {
             head += &format!("Host: {}\r\n", self.address);
@@ -111,7 +112,7 @@ impl HttpServer {
         self.request("POST", "/mcp", &headers, &body)
     }
 
-    /// The same, with an answer that goes on.
+    /// The same, with a streaming answer.
     pub(crate) fn open_stream(&self, method: &str, params: Value) -> TcpStream {
         let (headers, body) = modern(method, params);
         self.send("POST", "/mcp", &headers, &body)
@@ -204,6 +205,20 @@ fn a_modern_call_is_answered_in_plain_json() {
 }
 
 #[test]
+fn what_a_note_says_arrives_as_it_is_in_a_session_and_without_one() {
+    let text = "# \"Quoted\" \\ \n\t\"structuredContent\":\"{}\" 石\n".repeat(500);
+    let vault = Vault::new(&[("a.md", text.as_bytes())]);
+    let server = HttpServer::start(&vault, "127.0.0.1:0", &[]);
+    let params = json!({ "name": "file_read", "arguments": { "file": "a.md" } });
+    let legacy = server.ask_in(&server.session(), &[], "tools/call", &params);
+    let (status, modern) = server.post(&[], "tools/call", Some("file_read"), params);
+    assert_eq!(status, 200, "{modern}");
+    for reply in [legacy, serde_json::from_str(&modern).unwrap()] {
+        assert_eq!(reply["result"]["structuredContent"]["content"], text);
+    }
+}
+
+#[test]
 fn clients_without_a_session_are_not_taken_for_one() {
     let vault = Vault::new(&[("a.md", b"one")]);
     let server = HttpServer::start(&vault, "127.0.0.1:0", &[]);
@@ -260,7 +275,7 @@ fn an_unknown_tool_is_not_an_unknown_page() {
 }
 
 #[test]
-fn health_and_nothing_else_is_served_besides() {
+fn only_health_is_served_in_addition() {
     let vault = Vault::new(&[]);
     let server = HttpServer::start(&vault, "127.0.0.1:0", &[("MCP_HTTP_ENDPOINT_PATH", "/api/mcp")]);
     assert_eq!(server.request("GET", "/healthz", &[], ""), (200, "{\"status\":\"ok\"}".to_owned()));
@@ -302,7 +317,7 @@ fn it_ends_when_told_to_although_a_client_keeps_its_stream_open() {
     assert!(told.success());
     let started = std::time::Instant::now();
     while server.child.try_wait().unwrap().is_none() {
-        assert!(started.elapsed() < PATIENCE, "it waits for the stream");
+        assert!(started.elapsed() < patience(), "it waits for the stream");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
     drop(stream);

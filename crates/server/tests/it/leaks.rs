@@ -1,4 +1,4 @@
-//! What a caller may not read does not exist for it.
+//! Files that a caller may not read do not exist for it.
 
 mod everything;
 mod logs;
@@ -35,7 +35,7 @@ fn answers(vault: &Vault, file: &str, environment: &[(&str, &str)]) -> Vec<Value
     calls(file).into_iter().map(|(tool, arguments)| server.call(tool, arguments)).collect()
 }
 
-/// Every answer is the same whether or not something is there, and none holds anything of it.
+/// Every answer is the same whether or not something exists, and none contains anything of it.
 fn nothing_leaks(hidden: &str, asked: &str, environment: &[(&str, &str)]) {
     let (full, bare) = (Vault::new(&[("open.md", b"open")]), Vault::new(&[("open.md", b"open")]));
     full.write(hidden, format!("a {SECRET}").as_bytes());
@@ -136,7 +136,7 @@ fn the_first_512_characters_of_the_instructions_say_what_is_in_force() {
         (&[][..], "Everything may be read and changed."),
         (&[("OBSIDIAN_READ_ONLY", "true")], "Read-only"),
         (&[("OBSIDIAN_DENY_PATHS", "secret")], "Some paths are closed."),
-        (&[("LAPIDARY_APPROVAL", "write=ask")], "shown to a person first"),
+        (&[("LAPIDARY_APPROVAL", "write=ask")], "needs the user's approval"),
         (&[("LAPIDARY_APPROVAL", "write=deny")], "allow no change"),
         (&[("OBSIDIAN_READ_PATHS", "pub"), ("OBSIDIAN_WRITE_PATHS", "work")], "Readable: `pub`. Writable: `work`."),
     ] {
@@ -147,7 +147,7 @@ fn the_first_512_characters_of_the_instructions_say_what_is_in_force() {
 }
 
 #[test]
-fn the_log_tells_what_happened_and_no_text() {
+fn the_log_records_what_happened_without_text() {
     let vault = Vault::new(&[("a.md", format!("a {SECRET}").as_bytes())]);
     let mut server = vault.serve().open(Era::Modern);
     server.done("file_read", json!({ "file": "a.md" }));
@@ -156,7 +156,7 @@ fn the_log_tells_what_happened_and_no_text() {
     server.done("call_tool", json!({ "name": "file.read", "arguments": { "file": "a.md" } }));
     server.request("tools/call", json!({ "name": "no_such_tool", "arguments": { "x": SECRET } }));
     server.done("find_tool", json!({ "query": "read" }));
-    server.end();
+    server.stop();
     let log = vault.log();
     let outcome = |line: &Value| (line["tool"].as_str().unwrap().to_owned(), line["ok"].as_bool().unwrap());
     let expected = [

@@ -8,28 +8,28 @@ use std::{
 
 use serde_json::{Value, json};
 
-use crate::harness::{Era, PATIENCE, Vault};
+use crate::harness::{Era, Vault, patience};
 
 #[test]
 fn it_ends_well_when_its_input_closes() {
     let vault = Vault::new(&[]);
-    let server = vault.serve().open(Era::Legacy("2025-11-25"));
+    let server = vault.spawn().open(Era::Legacy("2025-11-25"));
     let (status, said) = server.end();
     assert!(status.success(), "{said}");
     assert!(said.contains("Notes"), "it says which vault it serves: {said}");
 }
 
 #[test]
-fn it_ends_well_when_nobody_ever_speaks() {
+fn it_ends_well_without_any_message() {
     let vault = Vault::new(&[]);
-    let (status, said) = vault.serve().end();
+    let (status, said) = vault.spawn().end();
     assert!(status.success(), "{said}");
 }
 
 #[test]
-fn what_was_asked_before_the_input_closed_is_answered_and_done() {
+fn requests_before_the_end_of_input_are_answered_and_done() {
     let vault = Vault::new(&[("a.md", b"x")]);
-    let mut server = vault.serve().open(Era::Modern);
+    let mut server = vault.spawn().open(Era::Modern);
     let ids: Vec<u64> = (0..5)
         .map(|number| {
             let arguments = json!({ "target": { "type": "path", "path": format!("{number}.md") }, "content": "text" });
@@ -54,8 +54,8 @@ fn what_was_asked_before_the_input_closed_is_answered_and_done() {
 #[test]
 fn it_ends_with_its_parent_even_if_the_pipe_stays_open() {
     let vault = Vault::new(&[]);
-    // The shell starts the server, tells its process id, and ends a little later; this test still holds the pipe. A job in the
-    // background gets no input of its own accord, hence the detour over descriptor 3.
+    // The shell starts the server, prints its process id, and ends a little later; this test still holds the pipe. A
+    // background job gets no input by default, hence the detour over descriptor 3.
     let mut shell = Command::new("sh")
         .args([
             "-c",
@@ -75,7 +75,7 @@ fn it_ends_with_its_parent_even_if_the_pipe_stays_open() {
     let alive = || Command::new("kill").args(["-0", &id]).stderr(Stdio::null()).status().unwrap().success();
     let started = Instant::now();
     while alive() {
-        assert!(started.elapsed() < PATIENCE, "the orphan {id} lives on");
+        assert!(started.elapsed() < patience(), "the orphan {id} lives on");
         std::thread::sleep(Duration::from_millis(50));
     }
     // The pipe was open all the time.
@@ -86,7 +86,7 @@ fn it_ends_with_its_parent_even_if_the_pipe_stays_open() {
 #[test]
 fn it_ends_when_told_to() {
     let vault = Vault::new(&[]);
-    let mut server = vault.serve().open(Era::Legacy("2025-11-25"));
+    let mut server = vault.spawn().open(Era::Legacy("2025-11-25"));
     let told = Command::new("kill").args(["-TERM", &server.id().to_string()]).status().unwrap();
     assert!(told.success());
     assert!(server.wait().success());
@@ -96,18 +96,18 @@ fn it_ends_when_told_to() {
 #[test]
 fn a_vault_on_a_disk_that_may_not_be_written_is_served() {
     let vault = Vault::new(&[("a.md", b"x")]);
-    // The state folder cannot be made below a file.
+    // The state folder cannot be created below a file.
     let state = vault.path().with_file_name("file");
     std::fs::write(&state, "").unwrap();
     let state = state.join("state");
     let mut server =
-        vault.serve_with(&["--read-only"], &[("LAPIDARY_STATE_DIR", state.to_str().unwrap())]).open(Era::Modern);
+        vault.spawn_with(&["--read-only"], &[("LAPIDARY_STATE_DIR", state.to_str().unwrap())]).open(Era::Modern);
     assert_eq!(server.done("file_read", json!({ "file": "a.md" }))["content"], "x");
     assert_eq!(
         server.done("find_tool", json!({ "query": "read" }))["total"].as_u64().map(|total| total > 0),
         Some(true)
     );
-    let mut writing = vault.serve_with(&[], &[("LAPIDARY_STATE_DIR", state.to_str().unwrap())]).open(Era::Modern);
+    let mut writing = vault.spawn_with(&[], &[("LAPIDARY_STATE_DIR", state.to_str().unwrap())]).open(Era::Modern);
     let refused = writing.refused("str_replace", json!({ "file": "a.md", "find": "x", "replace": "y" }));
     assert_eq!((refused.as_str(), vault.read("a.md")), ("disk_error", b"x".to_vec()), "no change without a turn");
     let (status, said) = server.end();
@@ -116,35 +116,35 @@ fn a_vault_on_a_disk_that_may_not_be_written_is_served() {
 }
 
 #[test]
-fn the_vault_holds_nothing_of_ours() {
+fn the_vault_contains_nothing_of_ours() {
     let vault = Vault::new(&[("a.md", b"x")]);
-    let mut server = vault.serve().open(Era::Modern);
+    let mut server = vault.spawn().open(Era::Modern);
     server.done("str_replace", json!({ "file": "a.md", "find": "x", "replace": "y" }));
     server.refused("str_replace", json!({ "file": "a.md", "find": "x", "replace": "y" }));
-    server.end();
+    server.stop();
     assert_eq!(vault.everything().into_keys().collect::<Vec<_>>(), ["a.md"]);
 }
 
 #[test]
 fn a_call_with_no_time_left_is_refused_and_changes_nothing() {
     let vault = Vault::new(&[("a.md", "x".repeat(4 << 20).as_bytes())]);
-    let mut server = vault.serve_with(&[], &[("MCP_DEADLINE_MS", "1")]).open(Era::Modern);
+    let mut server = vault.spawn_with(&[], &[("MCP_DEADLINE_MS", "1")]).open(Era::Modern);
     let edit = json!({ "file": "a.md", "find": "x", "replace": "yy", "occurrence": "all" });
     let result: Value = server.call("str_replace", edit);
     assert_eq!(crate::harness::reason(&result), "deadline_exceeded", "{result}");
-    server.end();
+    server.stop();
     assert_eq!(vault.read("a.md").len(), 4 << 20);
 }
 
 #[test]
-fn however_little_time_there_is_a_search_gets_on() {
+fn a_search_makes_progress_with_any_deadline() {
     let files: Vec<(String, Vec<u8>)> =
         (0..30).map(|number| (format!("n{number:02}.md"), b"needle\n".repeat(1000))).collect();
     let files: Vec<(&str, &[u8])> = files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
     let vault = Vault::new(&files);
     for (deadline, budget) in [("1", json!({})), ("60000", json!({ "deadlineMs": 1 }))] {
         let environment = [("MCP_DEADLINE_MS", deadline), ("LAPIDARY_REPETITION", "off")];
-        let mut server = vault.serve_with(&[], &environment).open(Era::Modern);
+        let mut server = vault.spawn_with(&[], &environment).open(Era::Modern);
         let (mut counted, mut offset) = (0, json!(0));
         while !offset.is_null() {
             let info = server.done("vault_info", json!({ "offset": offset, "_budget": budget }));
@@ -167,7 +167,7 @@ fn however_little_time_there_is_a_search_gets_on() {
             .done("regex_replace", json!({ "glob": "**", "pattern": "needle", "replacement": "x", "_budget": budget }));
         assert_ne!(first["filesScanned"], 0, "{first}");
     }
-    let mut server = vault.serve().open(Era::Modern);
+    let mut server = vault.spawn().open(Era::Modern);
     let some = server.done("vault_info", json!({ "_budget": { "maxBytesRead": 15_000 } }));
     assert_eq!((&some["fileCount"], &some["nextOffset"]), (&json!(2), &json!(2)), "{some}");
 }
@@ -175,7 +175,7 @@ fn however_little_time_there_is_a_search_gets_on() {
 #[test]
 fn a_call_that_waits_too_long_for_its_turn_never_changes_anything() {
     let vault = Vault::new(&[("a.md", b"one")]);
-    let mut server = vault.serve_with(&[], &[("MCP_DEADLINE_MS", "300")]).open(Era::Modern);
+    let mut server = vault.spawn_with(&[], &[("MCP_DEADLINE_MS", "300")]).open(Era::Modern);
     server.done("str_replace", json!({ "file": "a.md", "find": "one", "replace": "two" }));
     // Another server is in the middle of a change and does not end.
     let state = vault.path().with_file_name("state");
@@ -186,9 +186,9 @@ fn a_call_that_waits_too_long_for_its_turn_never_changes_anything() {
     assert_eq!(server.refused("str_replace", edit.clone()), "deadline_exceeded");
     assert_eq!(server.done("file_read", json!({ "file": "a.md" }))["content"], "two", "readers never wait");
     turn.unlock().unwrap();
-    // The call that was given up may still get its turn; it must not use it.
+    // The abandoned call may still get its turn; it must not use it.
     server.done("str_replace", json!({ "file": "a.md", "find": "two", "replace": "2" }));
     assert_eq!(vault.read("a.md"), b"2");
-    drop(server.end());
+    server.stop();
     assert_eq!(vault.read("a.md"), b"2");
 }

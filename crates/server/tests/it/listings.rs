@@ -1,4 +1,4 @@
-//! What is in a vault, as far as a caller may know.
+//! The contents of a vault, as far as a caller may know.
 
 use serde_json::{Value, json};
 
@@ -10,7 +10,7 @@ fn paths(entries: &Value) -> Vec<&str> {
     entries.as_array().unwrap().iter().map(|entry| entry["path"].as_str().unwrap()).collect()
 }
 
-/// Every listing there is, of the vault and of a folder.
+/// Every listing, of the vault and of a folder.
 fn listings(folder: &str) -> Vec<(&'static str, Value)> {
     vec![
         ("obsidian_list_notes", json!({ "depth": 20 })),
@@ -41,7 +41,7 @@ fn answers(vault: &Vault, folder: &str, environment: &[(&str, &str)]) -> Vec<Val
 }
 
 #[test]
-fn what_may_not_be_read_is_neither_listed_nor_counted() {
+fn unreadable_files_are_neither_listed_nor_counted() {
     let narrow = [("OBSIDIAN_READ_PATHS", "pub")];
     let deep = [("OBSIDIAN_READ_PATHS", "pub/deep")];
     let deny = [("OBSIDIAN_DENY_PATHS", "secret,pub/xyzzy-marker.md")];
@@ -75,7 +75,7 @@ fn what_may_not_be_read_is_neither_listed_nor_counted() {
 }
 
 #[test]
-fn a_closed_folder_is_refused_and_an_ignored_one_is_not_there() {
+fn a_closed_folder_is_refused_and_an_ignored_one_does_not_exist() {
     let vault = Vault::new(&[("pub/a.md", b""), ("gone/a.md", b""), ("secret/a.md", b"")]);
     vault.write(".lapidaryignore", b"gone/\n");
     let mut server = vault.serve_with(&[], &[("OBSIDIAN_DENY_PATHS", "secret")]).open(Era::Modern);
@@ -102,7 +102,7 @@ fn each_vault_is_listed_by_itself() {
     let (one, two) = (Vault::new(&[("a.md", b"#one")]), Vault::new(&[("b.md", b"#two"), ("c.md", b"")]));
     let mut command = one.command();
     command.arg("--vault").arg(one.path()).arg("--vault").arg(format!("two={}", two.path().display()));
-    let mut server = Server::start(command).open(Era::Modern);
+    let mut server = Server::start(&command).open(Era::Modern);
     let vaults = json!({ "vaults": [{ "name": "Notes" }, { "name": "two" }] });
     assert_eq!(server.done("vault_list", json!({})), vaults);
     assert_eq!(server.done("vault.list", json!({ "vault": "two" })), vaults, "as callers had to ask before");
@@ -155,7 +155,7 @@ fn the_tree_is_drawn_as_it_is() {
 }
 
 #[test]
-fn only_so_many_entries_are_listed_and_the_rest_is_said() {
+fn the_number_of_entries_is_limited_and_the_rest_is_reported() {
     let vault = Vault::new(&[]);
     (0..1203).for_each(|number| vault.write(&format!("many/{number:04}.md"), b""));
     let mut server = vault.serve().open(Era::Modern);
@@ -227,7 +227,7 @@ fn odd_names_and_bytes_count_like_others() {
 }
 
 #[test]
-fn a_listing_is_of_now() {
+fn a_listing_is_current() {
     let vault = Vault::new(&[("a.md", b"#one")]);
     let mut server = vault.serve().open(Era::Modern);
     let tags = |server: &mut Server| server.done("tags_list", json!({}))["tags"].as_array().unwrap().len();

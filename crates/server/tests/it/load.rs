@@ -1,4 +1,4 @@
-//! Many callers at once: nobody starves, no edit is lost, and a long search keeps no edit waiting.
+//! Many concurrent callers: none starves, no edit is lost, and a long search delays no edit.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -65,8 +65,8 @@ fn two_hundred_readers_and_ten_writers_all_get_through() {
 }
 
 #[test]
-fn long_searches_keep_no_edit_waiting() {
-    // Patterns that look at every place of every note for a while.
+fn long_searches_delay_no_edit() {
+    // Patterns that try every place of every note for a while.
     let text = format!("{}\n", "a".repeat(3000)).repeat(30);
     let notes: Vec<(String, Vec<u8>)> =
         (0..40).map(|number| (format!("n{number}.md"), text.clone().into_bytes())).collect();

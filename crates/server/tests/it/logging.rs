@@ -1,4 +1,4 @@
-//! Where the log goes, and what each level has. That it holds nothing of the notes is in `leaks::logs`.
+//! Where the log goes, and what each level contains. That it contains nothing of the notes is tested in `leaks::logs`.
 
 use std::{collections::BTreeSet, path::Path};
 
@@ -9,12 +9,12 @@ use crate::{
     http::HttpServer,
 };
 
-/// What is logged at a level by a server that reads and changes a note and has a setting without effect.
+/// What a server logs at a level when it reads and changes a note and has a setting without effect.
 fn lines(level: &str) -> Vec<Value> {
     let vault = Vault::new(&[("a.md", b"one\n")]);
     let environment =
         [("MCP_LOG_LEVEL", level), ("LAPIDARY_LOG_FORMAT", "json"), ("OBSIDIAN_BASE_URL", "http://localhost")];
-    let mut server = vault.serve_with(&[], &environment).open(Era::Modern);
+    let mut server = vault.spawn_with(&[], &environment).open(Era::Modern);
     server.done("file_read", json!({ "file": "a.md" }));
     server.done("str_replace", json!({ "file": "a.md", "find": "one", "replace": "two" }));
     let (status, said) = server.end();
@@ -40,7 +40,7 @@ fn every_level_has_what_the_one_before_it_has_and_more() {
 }
 
 #[test]
-fn a_folder_for_logs_gets_a_bounded_number_of_files_that_nobody_else_can_read() {
+fn a_log_folder_gets_a_bounded_number_of_private_files() {
     let vault = Vault::new(&[("a.md", b"one\n")]);
     let folder = vault.path().with_file_name("logs");
     let environment = [
@@ -49,7 +49,7 @@ fn a_folder_for_logs_gets_a_bounded_number_of_files_that_nobody_else_can_read() 
         ("LAPIDARY_LOG_MAX_BYTES", "1024"),
         ("LAPIDARY_REPETITION", "off"),
     ];
-    let mut server = vault.serve_with(&[], &environment).open(Era::Modern);
+    let mut server = vault.spawn_with(&[], &environment).open(Era::Modern);
     for number in 0..60 {
         let replace = if number % 2 == 0 { ("one", "two") } else { ("two", "one") };
         server.done("str_replace", json!({ "file": "a.md", "find": replace.0, "replace": replace.1 }));
@@ -78,12 +78,12 @@ fn only_for_the_owner(path: &Path, mode: u32) {
 fn only_for_the_owner(_: &Path, _: u32) {}
 
 #[test]
-fn a_folder_for_logs_that_cannot_be_written_is_said_once_and_stops_nothing() {
+fn an_unwritable_log_folder_is_reported_once_and_stops_nothing() {
     let vault = Vault::new(&[("a.md", b"one\n")]);
     let file = vault.path().with_file_name("logs");
     std::fs::write(&file, "no folder").unwrap();
     let environment = [("MCP_LOG_LEVEL", "debug"), ("LOGS_DIR", file.to_str().unwrap())];
-    let mut server = vault.serve_with(&[], &environment).open(Era::Modern);
+    let mut server = vault.spawn_with(&[], &environment).open(Era::Modern);
     server.done("file_read", json!({ "file": "a.md" }));
     let (status, said) = server.end();
     assert!(status.success());
@@ -114,7 +114,7 @@ fn no_token_of_a_client_is_logged() {
     }
 }
 
-/// In both forms of a fault: one that was noticed, and a panic.
+/// In both forms of a bug: a reported one, and a panic.
 #[cfg(debug_assertions)]
 #[test]
 fn an_internal_error_is_in_the_log_with_its_id_place_and_cause() {
@@ -124,7 +124,7 @@ fn an_internal_error_is_in_the_log_with_its_id_place_and_cause() {
     ] {
         let vault = Vault::new(&[(name, b"my diary\n"), ("a.md", b"one\n")]);
         let environment = [("MCP_LOG_LEVEL", "error"), ("LAPIDARY_LOG_FORMAT", "json")];
-        let mut server = vault.serve_with(&[], &environment).open(Era::Modern);
+        let mut server = vault.spawn_with(&[], &environment).open(Era::Modern);
         let result = server.call("obsidian_get_note", json!({ "format": "content", "target": path(name) }));
         let error = &result["structuredContent"]["error"];
         assert_eq!(error["data"]["reason"], "internal_error", "{result}");
@@ -133,7 +133,7 @@ fn an_internal_error_is_in_the_log_with_its_id_place_and_cause() {
             assert!(part.as_str().unwrap().contains(id), "{result}");
         }
         for told in ["failpoint.rs", "a failpoint", "diary", "panic"] {
-            assert!(!result.to_string().contains(told), "{told} is no business of the caller: {result}");
+            assert!(!result.to_string().contains(told), "{told} must not be shown to the caller: {result}");
         }
         assert_eq!(server.done("file_read", json!({ "file": "a.md" }))["content"], "one\n", "it cost one call");
         let (_, said) = server.end();
@@ -152,7 +152,7 @@ fn an_internal_error_is_in_the_log_with_its_id_place_and_cause() {
 fn a_panic_is_printed_if_there_is_no_log() {
     let name = "lapidary-failpoint-panic.md";
     let vault = Vault::new(&[(name, b"my diary\n")]);
-    let mut server = vault.serve_with(&[], &[("MCP_LOG_LEVEL", "off")]).open(Era::Modern);
+    let mut server = vault.spawn_with(&[], &[("MCP_LOG_LEVEL", "off")]).open(Era::Modern);
     server.call("obsidian_get_note", json!({ "format": "content", "target": path(name) }));
     let (_, said) = server.end();
     assert_eq!(said.lines().count(), 1, "{said}");
@@ -171,20 +171,20 @@ fn a_policy_is_logged_without_the_folders_that_it_names() {
             ("OBSIDIAN_WRITE_PATHS", "Diary"),
             ("OBSIDIAN_READ_ONLY", setting),
         ];
-        let mut server = vault.serve_with(&[], &environment).open(Era::Modern);
+        let mut server = vault.spawn_with(&[], &environment).open(Era::Modern);
         server.done("file_read", json!({ "file": "Diary/a.md" }));
         let (_, said) = server.end();
         assert!(said.contains(said_of_it) && !said.to_lowercase().contains("diary"), "{said}");
     }
 }
 
-/// A tool that is off was the next step that a hint named.
+/// A hint must not name a tool that is off.
 #[test]
 fn a_hint_on_the_wire_names_what_is_on() {
     let vault = Vault::new(&[("a.md", "long\n".repeat(2000).as_bytes())]);
     let environment = [("LAPIDARY_MAX_REPLY_BYTES", "4096")];
     for (tools, named) in [("files", "`outline`"), ("default", "`obsidian_get_note`")] {
-        let mut server = vault.serve_with(&["--tools", tools], &environment).open(Era::Modern);
+        let mut server = vault.spawn_with(&["--tools", tools], &environment).open(Era::Modern);
         let result = server.call("file_read", json!({ "file": "a.md" }));
         let hint = result["structuredContent"]["hint"].as_str().unwrap();
         assert!(hint.contains(named), "{tools}: {hint}");

@@ -143,7 +143,7 @@ fn what_changed_is_told_whoever_changed_it() {
     assert_eq!(file("Sub/there.md")["movedFrom"], "Sub/moved.md");
     let diff = changes["unifiedDiff"].as_str().unwrap();
     assert!(diff.contains("-one\n+two\n") && diff.contains("-one\n+three\n") && diff.contains("-bye\n"), "{diff}");
-    // Of a file that others changed, nobody kept what it was.
+    // The previous content of a file that others changed was not kept.
     assert!(diff.contains("+++ theirs.md") || changes["withoutDiff"] == json!(["theirs.md"]), "{changes:#}");
     // A page at a time, and below a folder.
     let page = server.done("changes", json!({ "since": "2h", "limit": 3 }));

@@ -1,4 +1,4 @@
-//! What a refusal says to do next can be done, and is about the call that was made.
+//! The advice in a refusal can be followed, and concerns the call that was made.
 
 use lapidary_note::ContentHash;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ fn section(target: &str) -> Value {
     json!({ "type": "heading", "target": target })
 }
 
-/// Everything that a refusal says, in either form.
+/// The full text of a refusal, in either form.
 fn said(result: &Value) -> String {
     assert_eq!(result["isError"], true, "{result}");
     result["content"][0]["text"].as_str().unwrap().replace("\\\"", "\"")
@@ -41,13 +41,13 @@ fn refusals_name_the_step_that_helps() {
             "obsidian_patch_note",
             json!({ "target": path("twice.md"), "section": section("Notes"), "operation": "append", "content": "x" }),
             &[
-                "Name one of: `P::Notes`. `Q::Notes` stands there several times: `obsidian_replace_in_note` finds one by its text, `heading_replace_body` by its `occurrence`",
+                "Name one of: `P::Notes`. `Q::Notes` occurs several times: `obsidian_replace_in_note` finds one by its text, `heading_replace_body` by its `occurrence`",
             ],
         ),
         yes(
             "obsidian_patch_note",
             json!({ "target": path("twice.md"), "section": section("Q::Notes"), "operation": "append", "content": "x" }),
-            &["Recovery: `Q::Notes` stands there several times"],
+            &["Recovery: `Q::Notes` occurs several times"],
         ),
         yes(
             "frontmatter_set",
@@ -64,11 +64,11 @@ fn refusals_name_the_step_that_helps() {
             json!({ "file": "broken.md", "keyPath": "a", "value": 2, "expected_content_hash": hash("broken.md") }),
             &["The properties of `broken.md` are not valid YAML: line 2: "],
         ),
-        // The note is fine; it is the replacement that is not.
+        // The note is fine; the replacement is not.
         yes(
             "obsidian_replace_in_note",
             json!({ "target": path("props.md"), "scope": "both", "replacements": [{ "search": "1", "replace": "[" }] }),
-            &["would not be valid YAML any more: line 2: ", "`scope`"],
+            &["would no longer be valid YAML: line 2: ", "`scope`"],
         ),
         yes(
             "lines_replace",
@@ -79,7 +79,7 @@ fn refusals_name_the_step_that_helps() {
         yes(
             "apply_patch",
             json!({ "file": "short.md", "patch": "@@ -2 +2 @@\n-two\n\\ No newline at end of file\n+x\n" }),
-            &["make the patch anew"],
+            &["create a new patch"],
         ),
         yes("file_move", json!({ "from": "short.md", "to": "empty.md" }), &["`on_conflict` to `rename`"]),
         yes("file_move", json!({ "from": "box", "to": "other" }), &["send `other/box`"]),
@@ -114,7 +114,7 @@ fn a_dry_run_that_would_change_nothing_says_so() {
 }
 
 #[test]
-fn what_cannot_be_made_is_refused_in_a_dry_run_too_and_alone_in_a_batch() {
+fn an_impossible_change_is_refused_in_a_dry_run_too_and_alone_in_a_batch() {
     let vault =
         Vault::new(&[("a.md", b"x\n"), ("d/b.md", b"y\n"), ("hid/s.md", b"z\n"), (".lapidaryignore", b"hid\n")]);
     let before = vault.everything();

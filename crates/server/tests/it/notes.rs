@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use crate::harness::{Era, Vault, path};
 
-/// A note as other programs leave them: byte order mark, Windows line ends, no final newline.
+/// A note as other programs leave it: byte order mark, Windows line endings, no final newline.
 const NOTE: &str = "\u{feff}---\r\n# how far\r\nstatus: 'open'\r\ntags: [gem]\r\n---\r\n# Plan\r\n\r\n## Tasks\r\n\r\n- [ ] Slates ^slates\r\n\r\n## Log\r\n\r\n| day | what |\r\n|---|---|\r\n| Mon | rain |\r\n\r\n^days\r\n\r\n## Twice\r\n\r\nDry #gem.\r\n\r\n# Other\r\n\r\n## Twice\r\n\r\nend";
 
 fn vault() -> Vault {
@@ -36,7 +36,7 @@ const WRITERS: [&str; 6] = [
     "obsidian_manage_tags",
 ];
 
-/// What each does to the note above, in its own place and nowhere else.
+/// The effect of each on the note above, in its own place and nowhere else.
 #[test]
 fn every_byte_outside_of_the_change_stays() {
     let section = |kind: &str, target: &str| json!({ "type": kind, "target": target });
@@ -147,7 +147,7 @@ fn reasons_of_every_writer() {
     let none = json!({});
     for tool in WRITERS {
         let mut refused = |note: &str, extra: &Value| server.refused(tool, arguments(tool, note, extra));
-        // To replace all of it nothing of it has to be understood.
+        // Replacing all of it does not require understanding it.
         if tool != "obsidian_write_note" {
             assert_eq!(refused("bad.md", &none), "not_text", "{tool}");
         }
@@ -226,7 +226,7 @@ fn reasons_of_every_writer() {
 }
 
 #[test]
-fn what_is_missing_is_made_where_that_is_asked_for() {
+fn missing_parts_are_created_on_request() {
     let vault = Vault::new(&[("a.md", b"text")]);
     let mut server = vault.serve().open(Era::Modern);
     let made = server.done("obsidian_append_to_note", json!({ "target": path("New/b.md"), "content": "first" }));
@@ -247,7 +247,7 @@ fn what_is_missing_is_made_where_that_is_asked_for() {
 }
 
 #[test]
-fn null_is_a_value_and_nothing_is_none() {
+fn null_is_a_value_and_an_omitted_value_is_none() {
     let vault = Vault::new(&[("a.md", b"---\na: 1\n---\n")]);
     let mut server = vault.serve().open(Era::Modern);
     let set = |value: Value| json!({ "operation": "set", "key": "a", "target": path("a.md"), "value": value });

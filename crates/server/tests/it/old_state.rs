@@ -1,4 +1,4 @@
-//! State folders that older versions wrote: the history is kept and can be undone, caches are used or made anew.
+//! State folders of older versions: the history is kept and can be undone, caches are used or rebuilt.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::harness::{Era, Vault};
 
 const ROOF: &str = "---\ntags: [house]\nstatus: open\n---\n# Roof\n\nSlate from [[Quarry]] ^slate\n\n## Tasks\n- [ ] order tiles 📅 2026-11-20\n";
 
-/// The vault as it was when the old version ended, with the state folder that it left.
+/// The vault at the end of the old version, with the state folder that it left.
 fn vault_of_version_0_1() -> Vault {
     let vault = Vault::new(&[
         ("House/Roof.md", ROOF.as_bytes()),
@@ -19,7 +19,7 @@ fn vault_of_version_0_1() -> Vault {
         let text = format!("# Day {day}\n\nWeather {}, see [[Quarry]] #log/day{}\n", day % 7, day % 5);
         vault.write(&format!("Log/Day {day}.md"), text.as_bytes());
     }
-    // The folder is named after the vault's path, so this version has to make it first.
+    // The folder is named after the vault's path, so this version has to create it first.
     assert!(
         vault.run(&["call", "file_append", r#"{"file": "Idea.md", "content": "x", "dry_run": true}"#]).status.success()
     );

@@ -64,7 +64,7 @@ fn the_log_is_narrowed_to_what_this_caller_may_read() {
     let told = narrow.done("operation_log", json!({}));
     let tools: Vec<&str> =
         told["calls"].as_array().unwrap().iter().map(|call| call["tool"].as_str().unwrap()).collect();
-    // The move changed a link in a hidden note, so it is not told either.
+    // The move changed a link in a hidden note, so it is not shown either.
     assert_eq!(tools, ["file_append"], "{told}");
 }
 
@@ -86,7 +86,7 @@ fn calls_are_found_by_path_tool_and_failure() {
 }
 
 #[test]
-fn the_log_tells_which_operations_of_a_batch_came_to_nothing() {
+fn the_log_names_the_failed_operations_of_a_batch() {
     let vault = Vault::new(&[("a.md", b"one\n"), ("Work/b.md", b"one\n")]);
     let environment = [("LAPIDARY_APPROVAL_RULES", "deny path=Work")];
     let mut server = vault.serve_with(&["--exclude-tools", "file_append"], &environment).open(Era::Modern);

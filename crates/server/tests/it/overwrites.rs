@@ -1,4 +1,4 @@
-//! A note that is replaced as a whole: what another program wrote since the caller read it is not lost.
+//! Replacing a whole note: text that another program wrote since the caller read it is not lost.
 
 use lapidary_note::ContentHash;
 use serde_json::{Value, json};
@@ -52,7 +52,7 @@ fn a_note_that_the_caller_never_read_is_overwritten_and_the_answer_says_what_was
     let mut server = open(&vault);
     let done = server.call("obsidian_write_note", overwrite("20 g in, 40 g out\n"));
     assert!(text(&done).contains("8 → 18 bytes") && text(&done).contains("Checkpoint "), "{done}");
-    // What it wrote itself it knows.
+    // It knows what it wrote itself.
     server.done("obsidian_write_note", overwrite("21 g in\n"));
     server.done("obsidian_append_to_note", json!({ "target": path(NOTE), "content": "40 g out" }));
     server.done("obsidian_write_note", overwrite("22 g in\n"));
@@ -63,7 +63,7 @@ fn a_note_that_the_caller_never_read_is_overwritten_and_the_answer_says_what_was
 }
 
 #[test]
-fn an_edit_or_a_look_at_a_part_does_not_make_the_rest_known() {
+fn editing_or_reading_a_part_does_not_make_the_rest_known() {
     let long = "A long line of text that no outline shows.\n".repeat(20);
     let before = format!("# Dose\n\n{long}\n# Time\n\n25 s\n");
     let vault = Vault::new(&[(NOTE, before.as_bytes())]);
@@ -116,7 +116,7 @@ fn a_hash_that_is_out_of_date_is_answered_with_what_changed() {
     let now = ContentHash::of(b"one\ntwo\nA person's line\n").to_string();
     let facts = &refused["structuredContent"];
     assert_eq!((&facts["details"]["actual"], &facts["error"]["current_content_hash"]), (&json!(now), &json!(now)));
-    // What a change of ours replaced is kept, so what came since is known.
+    // Content that a change of ours replaced is kept, so later differences are known.
     vault.write(NOTE, b"one\ntwo\n");
     server.done("str_replace", json!({ "file": NOTE, "find": "two", "replace": "2" }));
     vault.write(NOTE, b"one\n2\nA person's line\n");
@@ -127,7 +127,7 @@ fn a_hash_that_is_out_of_date_is_answered_with_what_changed() {
 }
 
 #[test]
-fn what_a_stale_refusal_shows_is_short() {
+fn a_stale_refusal_is_short() {
     let vault = Vault::new(&[(NOTE, "A person's line of some length, over and over.\n".repeat(5_000).as_bytes())]);
     let mut server = open(&vault);
     let mut given = overwrite("x\n");

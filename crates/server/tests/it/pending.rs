@@ -1,5 +1,5 @@
-//! Changes that wait for a person where the client cannot ask: `lapidary approvals`, the owner's rules, and what becomes
-//! of the call.
+//! Changes that wait for approval if the client cannot ask: `lapidary approvals`, the owner's rules, and the result of
+//! the call.
 
 use std::{
     path::{Path, PathBuf},
@@ -80,7 +80,7 @@ fn a_change_waits_and_a_person_accepts_it() {
         for part in ["`str_replace`", "`a.md`", "lines added: 1, removed: 1", "-one two three", "+one 2 three"] {
             assert!(shown.contains(part), "{part} is not in {shown}");
         }
-        // A program that starts programs is no person.
+        // A program that starts programs is not a person.
         let output = vault.run(&["approvals", "accept", id]);
         assert_eq!(output.status.code(), Some(1));
         assert!(String::from_utf8_lossy(&output.stderr).contains("terminal"));
@@ -96,14 +96,14 @@ fn a_change_waits_and_a_person_accepts_it() {
         assert_eq!(made["via"], "approvals", "the log says how it came about: {made}");
         let told = server.done("str_replace", edit());
         assert!(told["checkpoint"].is_string(), "the answer of the call: {told}");
-        assert!(told["notice"].as_str().unwrap().contains("A person agreed"), "{told}");
+        assert!(told["notice"].as_str().unwrap().contains("The owner approved it"), "{told}");
         assert_eq!(vault.read("a.md"), b"one 2 three\n", "it is made once");
         assert_eq!(server.refused("str_replace", edit()), "text_missing", "the answer is given once");
     }
 }
 
 #[test]
-fn a_change_that_is_rejected_is_not_made_and_the_caller_hears_of_it() {
+fn a_rejected_change_is_not_made_and_the_caller_is_told() {
     let vault = vault();
     let mut server = vault.serve_with(&[], &[ASK]).open(Era::Modern);
     server.call("str_replace", edit());
@@ -116,18 +116,18 @@ fn a_change_that_is_rejected_is_not_made_and_the_caller_hears_of_it() {
 }
 
 #[test]
-fn if_the_note_changed_meanwhile_nothing_is_made_and_the_person_is_asked_about_what_is_there() {
+fn if_the_note_changed_meanwhile_nothing_is_made_and_the_request_is_renewed() {
     let vault = vault();
     let mut server = vault.serve_with(&[], &[ASK]).open(Era::Modern);
     server.call("str_replace", edit());
     let id = pending(&vault)[0]["id"].as_str().unwrap().to_owned();
     vault.write("a.md", b"one two four\n");
     let said = at_terminal(&vault, &["approvals", "accept", &id], "y\n");
-    assert!(said.contains("not what would be changed now"), "{said}");
+    assert!(said.contains("no longer the one that the user was asked about"), "{said}");
     assert_eq!(vault.read("a.md"), b"one two four\n");
     assert_eq!(server.refused("str_replace", edit()), "approval_pending");
     assert!(pending(&vault)[0]["question"].as_str().unwrap().contains("+one 2 four"));
-    // And if it changes while the question stands, the question changes too.
+    // If it changes while the request is open, the request changes too.
     vault.write("a.md", b"one two five\n");
     assert_eq!(server.refused("str_replace", edit()), "approval_pending");
     let listed = pending(&vault);
@@ -136,7 +136,7 @@ fn if_the_note_changed_meanwhile_nothing_is_made_and_the_person_is_asked_about_w
 }
 
 #[test]
-fn what_is_run_by_another_tool_waits_under_its_own_name() {
+fn a_tool_run_by_another_waits_under_its_own_name() {
     let vault = vault();
     let mut server = vault.serve_with(&[], &[ASK]).open(Era::Modern);
     server.call("call_tool", json!({ "name": "str_replace", "arguments": edit() }));
@@ -149,7 +149,7 @@ fn what_is_run_by_another_tool_waits_under_its_own_name() {
     let id = pending(&vault).iter().find(|pending| pending["tool"] == "bulk_apply").unwrap()["id"].clone();
     at_terminal(&vault, &["approvals", "accept", id.as_str().unwrap()], "y\n");
     assert_eq!(vault.read("a.md"), b"one 2 three\n");
-    assert!(server.done("bulk_apply", batch)["notice"].as_str().unwrap().contains("A person agreed"));
+    assert!(server.done("bulk_apply", batch)["notice"].as_str().unwrap().contains("The owner approved it"));
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn no_argument_counts_as_consent() {
     assert_eq!(vault.read("a.md"), b"one two three\n");
 }
 
-/// The first rule that fits decides, and what no rule fits is decided by the effect.
+/// The first matching rule decides, otherwise the effect.
 #[test]
 fn rules_decide_by_effect_group_tool_and_path() {
     let edit_at = |file: &str| ("str_replace", json!({ "file": file, "find": "two", "replace": "2" }));
@@ -229,7 +229,7 @@ fn a_read_that_is_asked_about_is_answered_after_a_yes() {
     let has_text = |bytes: &Vec<u8>| String::from_utf8_lossy(bytes).contains("one two three");
     assert!(!kept.iter().any(|(name, bytes)| name.contains("approvals/") && has_text(bytes)), "no note is kept there");
     vault.write("a.md", b"four\n");
-    assert_eq!(server.done("file_read", read.clone())["content"], "four\n", "it reads what is there");
+    assert_eq!(server.done("file_read", read.clone())["content"], "four\n", "it reads the current state");
     assert_eq!(server.refused("file_read", read), "approval_pending", "a yes counts once");
 }
 
@@ -237,14 +237,14 @@ fn state(vault: &Vault) -> PathBuf {
     vault.path().parent().unwrap().join("state")
 }
 
-/// The files of the questions, by how far they have come.
+/// The files of the requests, by their state.
 fn questions(vault: &Vault) -> Vec<PathBuf> {
     let all = files_below(&state(vault));
     all.into_keys().filter(|name| name.contains("approvals/")).map(|name| state(vault).join(name)).collect()
 }
 
 #[test]
-fn an_answer_that_nobody_came_for_in_time_is_forgotten() {
+fn an_answer_that_is_not_collected_in_time_is_forgotten() {
     let vault = vault();
     let mut server = vault.serve_with(&[], &[ASK]).open(Era::Modern);
     let append = json!({ "file": "a.md", "content": "more\n" });
@@ -272,13 +272,13 @@ fn an_answer_that_nobody_came_for_in_time_is_forgotten() {
     );
     assert_eq!(vault.read("a.md"), b"one two three\nmore\n");
     make_old();
-    // Neither a question nor an answer stays for ever, also if the owner never looks.
+    // Neither a request nor an answer stays forever, even if the owner never looks.
     server.call("str_replace", edit());
     assert_eq!(questions(&vault).len(), 1, "{:?}", questions(&vault));
 }
 
 #[test]
-fn a_yes_whose_process_was_killed_can_be_given_again() {
+fn an_approval_whose_process_was_killed_can_be_repeated() {
     let vault = vault();
     let mut server = vault.serve_with(&[], &[ASK]).open(Era::Modern);
     server.call("str_replace", edit());
@@ -290,7 +290,7 @@ fn a_yes_whose_process_was_killed_can_be_given_again() {
     assert_eq!(server.refused("str_replace", edit()), "approval_pending");
     at_terminal(&vault, &["approvals", "accept", &id], "y\n");
     assert_eq!(vault.read("a.md"), b"one 2 three\n");
-    assert!(server.done("str_replace", edit())["notice"].as_str().unwrap().contains("A person agreed"));
+    assert!(server.done("str_replace", edit())["notice"].as_str().unwrap().contains("The owner approved it"));
     assert_eq!(questions(&vault), Vec::<PathBuf>::new());
 }
 
@@ -305,11 +305,11 @@ fn an_answer_finds_its_vault_also_where_several_are_served() {
     let said = at_terminal_of(&vault, &[&elsewhere, &vault.path()], &[], &["approvals", "accept", &id], "y\n");
     assert_eq!(vault.read("a.md"), b"one 2 three\n", "{said}");
     assert_eq!(std::fs::read(elsewhere.join("a.md")).unwrap(), b"one two three\n");
-    assert!(server.done("str_replace", edit())["notice"].as_str().unwrap().contains("A person agreed"));
+    assert!(server.done("str_replace", edit())["notice"].as_str().unwrap().contains("The owner approved it"));
 }
 
 #[test]
-fn what_was_asked_under_a_profile_that_is_not_there_is_not_made_under_another() {
+fn a_request_under_an_unknown_profile_is_not_carried_out() {
     let vault = vault();
     let config = vault.path().parent().unwrap().join("own.toml");
     std::fs::write(&config, "profile = \"scribe\"\n[profiles.scribe]\nallow = [\"all\"]\n").unwrap();
@@ -320,13 +320,13 @@ fn what_was_asked_under_a_profile_that_is_not_there_is_not_made_under_another() 
     let said = at_terminal(&vault, &["approvals", "accept", &id], "y\n");
     assert!(said.contains("scribe"), "{said}");
     assert_eq!(vault.read("a.md"), b"one two three\n");
-    assert_eq!(pending(&vault).len(), 1, "it still waits");
+    assert_eq!(pending(&vault).len(), 1, "it is still pending");
     let said = at_terminal(&vault, &["approvals", "accept", &id, "--config", config], "y\n");
     assert_eq!(vault.read("a.md"), b"one 2 three\n", "{said}");
 }
 
 #[test]
-fn an_answer_is_told_to_whoever_asked() {
+fn an_answer_goes_to_its_caller() {
     let vault = vault();
     let tokens = "phone:curator:a-token-for-the-phone; desk:curator:a-token-for-the-desk-1";
     let server = HttpServer::start(&vault, "127.0.0.1:0", &[ASK, ("LAPIDARY_TOKENS", tokens)]);
@@ -349,21 +349,21 @@ fn an_answer_is_told_to_whoever_asked() {
         at_terminal_of(&vault, &[&vault.path()], environment, &["approvals", "accept", &id], "y\n")
     };
     let said = accept(&[]);
-    assert!(said.contains("`http:phone`") && said.contains("no such principal"), "{said}");
+    assert!(said.contains("`http:phone`") && said.contains("not configured here"), "{said}");
     let said = accept(&[("LAPIDARY_TOKENS", "phone:reader:a-token-for-the-phone")]);
-    assert!(said.contains("`curator`") && said.contains("here it has another"), "{said}");
-    assert_eq!(vault.read("a.md"), b"one two three\n", "nobody's grant is that of somebody else");
+    assert!(said.contains("`curator`") && said.contains("its profile differs here"), "{said}");
+    assert_eq!(vault.read("a.md"), b"one two three\n", "a grant belongs to one principal");
     accept(&[("LAPIDARY_TOKENS", tokens)]);
     let other = call("a-token-for-the-desk-1");
-    assert!(other.contains("text_missing") && !other.contains("A person agreed"), "{other}");
+    assert!(other.contains("text_missing") && !other.contains("The owner approved it"), "{other}");
     let other = call_with("a-token-for-the-desk-1", Some(handle));
-    assert!(!other.contains("A person agreed"), "{other}");
+    assert!(!other.contains("The owner approved it"), "{other}");
     let unknown = call("a-token-for-the-phone");
-    assert!(!unknown.contains("A person agreed"), "another client may have the same token: {unknown}");
-    assert!(call_with("a-token-for-the-phone", Some(handle)).contains("A person agreed"));
+    assert!(!unknown.contains("The owner approved it"), "another client may have the same token: {unknown}");
+    assert!(call_with("a-token-for-the-phone", Some(handle)).contains("The owner approved it"));
 }
 
-/// What one rule allows in a folder opens no other folder that the same change touches.
+/// A rule that allows one folder opens no other folder of the same change.
 #[test]
 fn a_change_of_several_files_is_judged_on_each_of_them() {
     let notes: &[(&str, &[u8])] =
@@ -391,7 +391,7 @@ fn a_change_of_several_files_is_judged_on_each_of_them() {
 }
 
 #[test]
-fn a_rule_about_a_tool_that_is_none_is_said_at_the_start() {
+fn a_rule_about_an_unknown_tool_is_reported_at_startup() {
     let vault = vault();
     let output = vault
         .command()

@@ -53,9 +53,9 @@ fn each_period_is_found_where_the_settings_say() {
 }
 
 #[test]
-fn today_is_the_day_on_the_wall_of_the_owner() {
+fn today_is_the_day_in_the_owners_time_zone() {
     let vault = Vault::new(&[]);
-    // Nowhere is it later than there.
+    // No time zone is further ahead.
     let mut server = vault.serve_with(&[], &[("TZ", "Pacific/Kiritimati")]).open(Era::Modern);
     let target = json!({ "type": "periodic", "period": "daily" });
     let missing = read(&mut server, &target);
@@ -107,7 +107,7 @@ fn every_tool_with_a_target_takes_them() {
 }
 
 #[test]
-fn what_a_caller_may_not_see_is_not_found_by_its_day_either() {
+fn a_hidden_note_is_not_found_by_its_day_either() {
     let vault = Vault::new(&[
         (".obsidian/daily-notes.json", b"{\"folder\": \"Secret\"}"),
         ("Secret/2026-04-13.md", b"secret"),

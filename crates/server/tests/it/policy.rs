@@ -1,24 +1,24 @@
-//! The path policy as every tool meets it: refused by the path alone, with what is open and what to do. And what is in
-//! force is said to the owner and to the client before the first call.
+//! The path policy as applied to every tool: refused by the path alone, with the open paths and advice. And what is in
+//! force is reported to the owner and to the client before the first call.
 
 use lapidary_tools::{Effect, ExampleResult, PathRole, TOOLS, ToolSpec, WireFamily};
 use serde_json::{Value, json};
 
 use crate::harness::{Era, Server, Vault, path};
 
-/// Those of checkpoints name one first, and what of it may be seen is tested in `undo`.
+/// Checkpoint tools take a checkpoint first; its visibility is tested in `undo`.
 fn is_of_files(spec: &ToolSpec) -> bool {
     !spec.name().starts_with("checkpoint_")
 }
 
-/// Calls of a tool that its examples make, with these paths in place of theirs.
+/// Calls of a tool from its examples, with these paths in place of theirs.
 fn calls(wanted: impl Fn(&ToolSpec) -> bool, put: &str) -> Vec<(ToolSpec, Value)> {
     let mut calls = Vec::new();
     for tool in TOOLS.iter().filter(|tool| wanted(&tool.spec())) {
         let spec = tool.spec();
         for example in tool.examples() {
             let named = |pointer: &str| example.input.pointer(pointer).is_some_and(Value::is_string);
-            // A dry run of a change is judged like the change, but what is refused anyway is not.
+            // A dry run of a change is judged like the change, but a change that is refused anyway is not.
             let works = matches!(example.gives.last(), ExampleResult::Output(_) | ExampleResult::Including(_));
             if !works || !spec.declaration.paths.iter().any(|path| named(path.pointer)) {
                 continue;
@@ -38,7 +38,7 @@ fn calls(wanted: impl Fn(&ToolSpec) -> bool, put: &str) -> Vec<(ToolSpec, Value)
     calls
 }
 
-/// The data of a refusal and its hint, in whichever form the family has.
+/// The data of a refusal and its hint, in either form.
 #[track_caller]
 fn forbidden(spec: &ToolSpec, result: &Value) -> (Value, String) {
     let content = &result["structuredContent"];
@@ -64,7 +64,7 @@ fn every_tool_that_takes_a_path_says_what_may_be_read() {
         let result = server.call(spec.name(), arguments.clone());
         let (data, hint) = forbidden(&spec, &result);
         let what = format!("{} {arguments}: {data}", spec.name());
-        // A tool that only writes is refused for that; all others look first.
+        // A tool that only writes is refused for that; all others read first.
         let (subreason, scope) = match data["op"].as_str() {
             Some("read") => ("outside_read_paths", json!(["Pub", "work"])),
             _ => ("outside_write_paths", json!(["work"])),
@@ -105,7 +105,7 @@ fn every_tool_that_writes_says_what_may_be_changed() {
             let before = vault.everything();
             let mut server = vault.serve_with(&["--tools", "all"], &environment).open(Era::Modern);
             let result = server.call(spec.name(), arguments.clone());
-            // An example in which nothing changes is no change to refuse.
+            // An example that changes nothing is not a change to refuse.
             if result["isError"] == true {
                 let (data, _) = forbidden(&spec, &result);
                 let (op, subreason) = (data["op"].as_str(), data["subreason"].as_str());
@@ -122,7 +122,7 @@ fn every_tool_that_writes_says_what_may_be_changed() {
     assert!(never.is_empty(), "{never:?}");
 }
 
-/// The table of the policy: what a path may be, by what is configured.
+/// The table of the policy: what is allowed for a path, by configuration.
 #[test]
 fn the_policy_is_read_and_applied_as_it_always_was() {
     let all = ["pub/a.md", "public/a.md", "work/a.md", "work/deep/a.md", "Single.md"];
@@ -156,7 +156,7 @@ fn the_policy_is_read_and_applied_as_it_always_was() {
             assert_eq!(resource.get("result").is_some(), readable.contains(&file), "{environment:?}: resource {file}");
             let write = json!({ "target": path(file), "content": "y", "overwrite": true, "dryRun": true });
             let write = server.call("obsidian_write_note", write);
-            // What may not be read cannot be replaced either, as nobody has seen it.
+            // An unreadable file cannot be replaced either, as the caller has not seen it.
             let open = writable.contains(&file) && readable.contains(&file);
             assert_eq!(write["isError"] != true, open, "{environment:?}: write {file}: {write}");
         }
@@ -164,7 +164,7 @@ fn the_policy_is_read_and_applied_as_it_always_was() {
     for list in ["/pub", "\\pub", "a/../b", " , ,"] {
         let mut command = vault.command();
         command.arg("--vault").arg(vault.path()).env("OBSIDIAN_READ_PATHS", list);
-        let (status, said) = Server::start(command).end();
+        let (status, said) = Server::spawn(command).end();
         assert_eq!(status.code(), Some(2), "{list}: {said}");
         assert!(said.contains("OBSIDIAN_READ_PATHS"), "{said}");
     }
@@ -190,7 +190,7 @@ fn the_open_and_the_daily_note_are_under_the_policy_too() {
 }
 
 #[test]
-fn tags_and_listings_hold_only_what_may_be_read() {
+fn tags_and_listings_include_only_readable_files() {
     let vault = Vault::new(&[
         ("pub/a.md", b"#open #shared/x"),
         ("work/b.md", b"#work #shared"),
@@ -222,16 +222,16 @@ fn tags_and_listings_hold_only_what_may_be_read() {
 
 /// What client and owner are told before the first call.
 fn told(vault: &Vault, environment: &[(&str, &str)]) -> (String, String) {
-    let mut server = vault.serve_with(&[], environment);
+    let mut server = vault.spawn_with(&[], environment);
     let discovered = server.request("server/discover", json!({}))["result"]["instructions"].clone();
     let (_, said) = server.end();
-    // Warnings are for the owner who wrote the rules, and quote them.
+    // Warnings are for the owner, who wrote the rules, and quote them.
     let said = said.lines().filter(|line| !line.starts_with("lapidary: warning:")).collect::<Vec<_>>().join("\n");
     (discovered.as_str().unwrap().chars().take(512).collect(), said)
 }
 
 #[test]
-fn what_only_rule_files_close_is_said_as_well() {
+fn closing_by_rule_files_alone_is_reported_as_well() {
     const ALL: &str = "Everything may be read and changed.";
     for (rules, environment, parts) in [
         (&[][..], &[][..], &[ALL][..]),
@@ -243,7 +243,7 @@ fn what_only_rule_files_close_is_said_as_well() {
             &[("OBSIDIAN_READ_ONLY", "true")],
             &["Read-only", "hide some paths and protect others"],
         ),
-        (&[(".lapidaryignore", "[broken")], &[], &["The vault `Notes` is closed until the owner repairs"]),
+        (&[(".lapidaryignore", "[broken")], &[], &["The vault `Notes` is closed until the owner fixes"]),
         (
             &[(".obsidian/app.json", "{\"userIgnoreFilters\": [\"Old/\"]}")],
             &[("LAPIDARY_EXCLUDED_FILES", "hide")],
@@ -260,13 +260,13 @@ fn what_only_rule_files_close_is_said_as_well() {
         let (instructions, line) = told(&vault, environment);
         for part in parts {
             assert!(instructions.contains(part), "{rules:?}: {instructions}");
-            // What is logged says that there is a policy and names no folder of a vault.
+            // The log says that there is a policy and names no folder of a vault.
             let logged = if part.starts_with("Readable") { "Vault path policy is enforced." } else { part };
             assert!(line.contains(logged) && !line.contains("`pub`"), "{rules:?}: {line}");
         }
         assert_eq!(instructions.contains(ALL), parts.contains(&ALL), "{rules:?}: {instructions}");
         assert!(instructions.contains("content hash"), "the rest is still there: {instructions}");
-        assert!(!instructions.contains("secret"), "what is hidden stays untold");
+        assert!(!instructions.contains("secret"), "hidden names are not revealed");
     }
 }
 

@@ -13,7 +13,7 @@ const ADA: (&str, &str) = ("Authorization", "Bearer a-token-for-ada-123");
 const BEN: (&str, &str) = ("Authorization", "Bearer a-token-for-ben-123");
 const EVE: (&str, &str) = ("Authorization", "Bearer a-token-for-eve-123");
 
-/// Ada has the folder `Ada` of both vaults, Ben the vault `Home` alone, Eve everything.
+/// Ada has the folder `Ada` of both vaults, Ben only the vault `Home`, Eve everything.
 struct House {
     _home: Vault,
     work: Vault,
@@ -79,7 +79,7 @@ fn each_sees_its_own_folders_in_every_operation() {
 }
 
 #[test]
-fn nobody_changes_what_was_not_given_to_them() {
+fn no_principal_changes_files_outside_its_grant() {
     let house = house();
     let create = |who, vault: &str, file: &str| {
         house.call(who, "file_create", json!({ "vault": vault, "file": file, "content": "x\n" }))
@@ -115,13 +115,13 @@ fn a_vault_that_is_not_granted_does_not_exist() {
     ] {
         let reply = house.ask(BEN, method, params.clone());
         assert!(!reply.to_string().contains("Cellar"), "{method} {params}");
-        // Of what names vaults at all, all are named to somebody who has them.
+        // Everything that names vaults names all of them to a caller that has them.
         let names_vaults =
             !["prompts/list", "resources/templates/list"].contains(&method) && params["name"] != "find_tool";
         let reply = house.ask(EVE, method, params.clone());
         assert_eq!(reply.to_string().contains("Cellar"), names_vaults, "{method} {params}");
     }
-    // With a single vault nobody has to name it, and another is as unknown as one that was never there.
+    // With a single vault its name is optional, and another is as unknown as one that never existed.
     assert!(house.call(BEN, "file_read", json!({ "file": "Ada/plan.md" }))["isError"] != true);
     let unknown = |name: &str| {
         let reply = house.call(BEN, "file_read", json!({ "file": "Ada/job.md", "vault": name }));
@@ -133,7 +133,7 @@ fn a_vault_that_is_not_granted_does_not_exist() {
 }
 
 #[test]
-fn only_what_a_principal_may_see_can_be_followed() {
+fn only_visible_files_can_be_subscribed_to() {
     let house = house();
     let accepted = |who: (&'static str, &'static str)| {
         let uris = ["Home", "Cellar", "Nowhere"].map(|vault| format!("obsidian://vault/Ada/plan.md?vault={vault}"));
@@ -165,7 +165,7 @@ fn a_token_with_a_vault_that_is_not_served_stops_the_start() {
 }
 
 #[test]
-fn who_may_only_read_is_offered_nothing_that_writes() {
+fn a_read_only_caller_is_offered_no_writing_tools() {
     let house = house();
     let tools = house.ask(BEN, "tools/list", json!({}));
     let names: Vec<&str> =
@@ -176,7 +176,7 @@ fn who_may_only_read_is_offered_nothing_that_writes() {
 }
 
 #[test]
-fn the_log_tells_who_has_own_folders_nothing_of_what_others_asked() {
+fn the_log_hides_calls_of_others_from_callers_with_their_own_folders() {
     let house = house();
     house.call(EVE, "search_content", json!({ "query": "lantern", "vault": "Cellar" }));
     house.call(ADA, "search_content", json!({ "query": "lantern", "vault": "Cellar" }));

@@ -1,4 +1,4 @@
-//! What a caller may use is the owner's choice, is enforced wherever a tool is called, and never changes by a call.
+//! What a caller may use is the owner's choice, is enforced on every route to a tool, and never changes by a call.
 
 use serde_json::{Value, json};
 
@@ -36,7 +36,7 @@ fn delete(file: &str) -> (&'static str, Value) {
     ("file_delete", json!({ "file": file, "trash": false, "expected_content_hash": hash }))
 }
 
-/// One line of the table: what is set, what is called by which route, and what comes of it (`ok`, or a reason).
+/// One line of the table: the settings, the call and its route, and the result (`ok`, or a reason).
 #[test]
 fn the_gate_decides_by_profile_switches_path_effect_and_route() {
     const ALLOW: (&str, &str) = ("LAPIDARY_APPROVAL", "write=allow,destroy=allow");
@@ -69,7 +69,7 @@ fn the_gate_decides_by_profile_switches_path_effect_and_route() {
         for route in [Route::Direct, Route::CallTool, Route::Bulk] {
             let writes = !["file_read", "obsidian_open_in_ui"].contains(tool);
             if route == Route::Bulk && (!writes || flags.contains(&"--read-only") || flags.contains(&"reader")) {
-                // A batch takes writers only, and is itself off where nothing may be changed.
+                // A batch takes only writers, and is itself off if nothing may be changed.
                 continue;
             }
             let vault = Vault::new(NOTES);
@@ -96,7 +96,7 @@ fn the_gate_decides_by_profile_switches_path_effect_and_route() {
 }
 
 #[test]
-fn a_profile_of_ones_own_only_takes_away() {
+fn a_custom_profile_only_removes_tools() {
     let vault = Vault::new(NOTES);
     let config = vault.path().parent().unwrap().join("lapidary.toml");
     std::fs::write(
@@ -144,7 +144,7 @@ fn no_tool_and_no_argument_changes_the_profile() {
 }
 
 #[test]
-fn a_profile_that_may_not_look_reads_no_resources_and_prompts_either() {
+fn a_profile_without_reading_reads_no_resources_and_prompts_either() {
     let vault = Vault::new(NOTES);
     let config = vault.path().parent().unwrap().join("lapidary.toml");
     std::fs::write(&config, "profile = \"blind\"\n[profiles.blind]\nallow = [\"file_append\"]\n").unwrap();
@@ -162,7 +162,7 @@ fn a_profile_that_may_not_look_reads_no_resources_and_prompts_either() {
 const PROMPT: (&str, &[u8]) = ("Prompts/p.md", b"---\ntags: mcp-tools-prompt\n---\nprivate words\n");
 
 #[test]
-fn rules_about_reading_hold_for_what_is_no_tool() {
+fn rules_about_reading_apply_to_other_operations() {
     let read = || ("resources/read", json!({ "uri": "obsidian://vault/a.md" }));
     let tags = || ("resources/read", json!({ "uri": "obsidian://tags" }));
     let complete = || {
@@ -194,7 +194,7 @@ fn rules_about_reading_hold_for_what_is_no_tool() {
 }
 
 #[test]
-fn a_profile_has_no_more_by_other_ways_than_by_its_tools() {
+fn a_profile_has_no_more_access_through_other_routes() {
     let vault = Vault::new(&[NOTES[0], PROMPT]);
     let config = vault.path().parent().unwrap().join("lapidary.toml");
     let config = config.to_str().unwrap();
@@ -205,7 +205,7 @@ fn a_profile_has_no_more_by_other_ways_than_by_its_tools() {
     for (profile, flags, (method, params)) in [
         ("allow = [\"vault\"]", vec![], read()),
         ("allow = [\"vault\"]", vec![], prompt()),
-        // What the server does not offer anyway is not the profile's for that.
+        // Tools that the server does not offer are not added by a profile.
         ("allow = [\"edit\"]", vec!["--tools", "edit"], read()),
         ("allow = [\"all\"]", vec!["--exclude-tools", "read"], read()),
         ("allow = [\"all\"]", vec!["--exclude-tools", "read"], prompt()),
@@ -218,7 +218,7 @@ fn a_profile_has_no_more_by_other_ways_than_by_its_tools() {
 }
 
 #[test]
-fn where_nothing_may_be_changed_no_tool_that_changes_is_offered() {
+fn a_read_only_profile_is_offered_no_writing_tools() {
     let vault = Vault::new(NOTES);
     let config = vault.path().parent().unwrap().join("lapidary.toml");
     std::fs::write(&config, "profile = \"own\"\n[profiles.own]\nallow = [\"all\"]\neffect = \"read\"\n").unwrap();
@@ -246,7 +246,7 @@ fn over_http_the_token_that_a_client_presents_chooses_the_profile() {
     for wrong in [None, Some("a-token-for-the-phone2"), Some("")] {
         let (status, reply) = post(&server, wrong, "tools/list", None, json!({}));
         assert_eq!(status, 401, "{reply}");
-        assert!(!reply.to_string().contains("phone"), "nothing is said of those that there are: {reply}");
+        assert!(!reply.to_string().contains("phone"), "existing names are not revealed: {reply}");
     }
     let (status, body) = server.request("POST", "/mcp", &[("Authorization", "Basic abc")], "{}");
     assert_eq!(status, 401, "{body}");
@@ -316,11 +316,11 @@ fn a_session_belongs_to_the_token_that_opened_it() {
     }
     assert_eq!(ask("POST", PHONE), 200, "it is still there");
     let metadata = server.request("GET", "/.well-known/oauth-protected-resource", &[], "").0;
-    assert_eq!(metadata, 404, "there is no other way in, and clients hear that it is not there");
+    assert_eq!(metadata, 404, "there is no other way in, and clients are told so");
 }
 
 #[test]
-fn a_profile_that_is_none_is_said_at_the_start() {
+fn an_unknown_profile_is_reported_at_startup() {
     let vault = Vault::new(NOTES);
     let output = vault.run(&["tools", "--profile", "raeder"]);
     let said = String::from_utf8(output.stderr).unwrap();

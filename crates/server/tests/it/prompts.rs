@@ -8,7 +8,7 @@ use std::{
 use serde_json::{Value, json};
 
 use crate::{
-    harness::{ERAS, Era, PATIENCE, Server, Vault},
+    harness::{ERAS, Era, Server, Vault, patience},
     http::HttpServer,
 };
 
@@ -62,7 +62,7 @@ fn tagged_notes_are_prompts_with_their_arguments() {
 }
 
 #[test]
-fn what_is_wrong_with_a_request_is_said() {
+fn problems_of_a_request_are_reported() {
     let vault = vault();
     let mut server = vault.serve().open(Era::Modern);
     for (params, said) in [
@@ -84,7 +84,7 @@ fn what_is_wrong_with_a_request_is_said() {
 }
 
 #[test]
-fn arguments_are_completed_where_it_is_known_what_they_are() {
+fn arguments_of_known_kinds_are_completed() {
     let vault = vault();
     vault.write(
         "Prompts/All.md",
@@ -118,7 +118,7 @@ fn told(server: &mut Server, method: &str) -> Value {
         if let Some(at) = server.aside.iter().position(|message| message["method"] == method) {
             return server.aside.remove(at);
         }
-        assert!(started.elapsed() < PATIENCE, "never told of {method}");
+        assert!(started.elapsed() < patience(), "never told of {method}");
         let message = server.message();
         server.aside.push(message);
     }
@@ -127,7 +127,7 @@ fn told(server: &mut Server, method: &str) -> Value {
 const CHANGED: &str = "notifications/prompts/list_changed";
 
 #[test]
-fn clients_of_both_eras_hear_of_a_new_list() {
+fn clients_of_both_eras_are_notified_of_a_new_list() {
     for era in [Era::Legacy("2025-06-18"), Era::Modern] {
         let vault = vault();
         let mut server = vault.serve().open(era);
@@ -137,7 +137,7 @@ fn clients_of_both_eras_hear_of_a_new_list() {
         }
         assert_eq!(names(&server.request("prompts/list", json!({}))).len(), 3);
         std::thread::sleep(Duration::from_millis(300));
-        // By our own tools, by another program, and by an edit that takes the tag away.
+        // By our own tools, by another program, and by an edit that removes the tag.
         server.done("obsidian_write_note", json!({ "target": { "type": "path", "path": "Prompts/New.md" }, "content": "---\ntags: mcp-tools-prompt\n---\nx" }));
         told(&mut server, CHANGED);
         assert_eq!(names(&server.request("prompts/list", json!({}))).len(), 4);
@@ -146,7 +146,7 @@ fn clients_of_both_eras_hear_of_a_new_list() {
         vault.write("Prompts/Review.md", b"no more");
         told(&mut server, CHANGED);
         assert_eq!(names(&server.request("prompts/list", json!({}))).len(), 4);
-        // What does not change the list is no news.
+        // Changes that do not affect the list are not reported.
         vault.write("Prompts/More.md", b"---\ntags: mcp-tools-prompt\n---\nanother text");
         vault.write("Garden/New.md", b"x");
         std::thread::sleep(Duration::from_millis(2500));
@@ -169,7 +169,7 @@ fn prompts_work_over_http() {
     assert!(body.contains("Review x in a y tone."), "{body}");
     let (_, body) = server.post(&[], "prompts/get", Some("Notes/Review"), json!({ "name": "Notes/Review" }));
     assert!(body.contains("-32602") && body.contains("is required"), "{body}");
-    // A stream that stays open tells of news.
+    // A stream that stays open delivers notifications.
     let mut stream = BufReader::new(
         server.open_stream("subscriptions/listen", json!({ "notifications": { "promptsListChanged": true } })),
     );

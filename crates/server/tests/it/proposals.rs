@@ -137,7 +137,7 @@ fn a_change_of_any_size_is_shown_in_part_and_made_whole() {
 }
 
 #[test]
-fn what_is_expected_is_never_passed_over() {
+fn expectations_are_never_ignored() {
     let vault = Vault::new(&[("n/a.md", b"x\n"), ("b.md", b"x\n")]);
     let mut server = serve(&vault);
     let (right, wrong) = (ContentHash::of(b"x\n").to_string(), "sha256:000000000000");
@@ -150,7 +150,7 @@ fn what_is_expected_is_never_passed_over() {
             "expected_hashes",
             json!({ "b.md": right }),
             "invalid_arguments",
-            "`b.md`, which is not among",
+            "`b.md`, which `glob` does not match",
         ),
         (("glob", "n/*"), "expected_hashes", json!({ "n/gone.md": right }), "invalid_arguments", "`n/gone.md`"),
         (

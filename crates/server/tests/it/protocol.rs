@@ -70,7 +70,7 @@ fn an_unknown_tool_is_a_protocol_error_with_the_nearest_name() {
 }
 
 #[test]
-fn a_client_hears_how_far_a_large_vault_has_been_looked_through() {
+fn a_client_gets_progress_while_a_large_vault_is_scanned() {
     let vault = Vault::new(&[]);
     let text = "# Heading\n\nSome words with [[links]] and #tags here.\n".repeat(40);
     for number in 0..4_000 {
@@ -89,7 +89,7 @@ fn a_client_hears_how_far_a_large_vault_has_been_looked_through() {
 }
 
 #[test]
-fn what_is_not_offered_is_not_answered() {
+fn unsupported_requests_are_not_answered() {
     let vault = Vault::new(&[]);
     let mut server = vault.serve().open(Era::Legacy("2025-11-25"));
     for method in ["logging/setLevel", "subscriptions/listen", "no/such"] {
@@ -104,7 +104,7 @@ fn what_is_not_offered_is_not_answered() {
 }
 
 #[test]
-fn bytes_that_are_no_message_are_answered_and_skipped() {
+fn invalid_messages_are_answered_and_skipped() {
     let vault = Vault::new(&[]);
     let mut server = vault.serve().open(Era::Legacy("2025-06-18"));
     for (bytes, id, code) in [
@@ -135,7 +135,7 @@ fn a_client_that_sends_frames_gets_frames() {
     let header = server.line();
     let length: usize = header.trim().strip_prefix("Content-Length: ").unwrap().parse().unwrap();
     assert_eq!(server.line().trim(), "");
-    // The body has no line end of its own; the next frame's header ends its line.
+    // The body has no trailing newline; the next frame's header ends its line.
     let ping = json!({ "jsonrpc": "2.0", "id": 2, "method": "ping" }).to_string();
     let ready = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }).to_string();
     server.send_bytes(
@@ -158,7 +158,7 @@ fn a_large_message_passes() {
 }
 
 #[test]
-fn a_message_beyond_all_measure_is_refused_and_the_session_goes_on() {
+fn an_oversized_message_is_refused_and_the_session_continues() {
     let vault = Vault::new(&[]);
     let mut server = vault.serve().open(Era::Legacy("2025-11-25"));
     let mut line = vec![b'x'; 65 << 20];
@@ -169,7 +169,7 @@ fn a_message_beyond_all_measure_is_refused_and_the_session_goes_on() {
 }
 
 #[test]
-fn progress_is_told_to_who_asks_for_it() {
+fn progress_is_sent_on_request() {
     for era in [Era::Legacy("2025-11-25"), Era::Modern] {
         let vault = Vault::new(&[("a.md", b"x")]);
         let mut server = vault.serve().open(era);
@@ -209,7 +209,7 @@ fn calls_at_the_same_time_are_all_answered() {
 fn edits_at_the_same_time_lose_nothing() {
     let vault = Vault::new(&[("a.md", b"start\n")]);
     let mut servers = [vault.serve().open(Era::Modern), vault.serve().open(Era::Legacy("2025-11-25"))];
-    // Each edit puts a line before the last one; without a hash they are planned again when another was faster.
+    // Each edit inserts a line before the last one; without a hash they are planned again when another was faster.
     for round in 0..20 {
         for (number, server) in servers.iter_mut().enumerate() {
             let arguments = json!({ "file": "a.md", "find": "start", "replace": format!("{number}.{round}\nstart") });
@@ -236,7 +236,7 @@ fn several_vaults_are_told_apart_by_name() {
     let (one, two) = (Vault::new(&[("a.md", b"one")]), Vault::new(&[("a.md", b"two")]));
     let mut command = one.command();
     command.arg("--vault").arg(one.path()).arg("--vault").arg(format!("named={}", two.path().display()));
-    let mut server = crate::harness::Server::start(command).open(Era::Modern);
+    let mut server = crate::harness::Server::start(&command).open(Era::Modern);
     let list = server.request("tools/list", json!({}));
     let schema = &list["result"]["tools"][0]["inputSchema"];
     assert_eq!(schema["properties"]["vault"]["enum"], json!(["Notes", "named"]), "{schema}");
@@ -256,7 +256,7 @@ fn two_vaults_of_one_name_both_stay_reachable() {
     let mut command = one.command();
     let both = format!("{};{}", one.path().display(), two.path().display());
     command.env("OBSIDIAN_VAULT_PATHS", both);
-    let mut server = crate::harness::Server::start(command).open(Era::Modern);
+    let mut server = crate::harness::Server::start(&command).open(Era::Modern);
     assert_eq!(server.done("file_read", json!({ "file": "a.md", "vault": "Notes" }))["content"], "one");
     assert_eq!(server.done("file_read", json!({ "file": "a.md", "vault": "Notes-2" }))["content"], "two");
 }
@@ -270,7 +270,7 @@ fn the_only_vault_may_be_named_or_not() {
 }
 
 #[test]
-fn repaired_arguments_are_said() {
+fn repaired_arguments_are_reported() {
     let vault = Vault::new(&[("a.md", b"one")]);
     let mut server = vault.serve().open(Era::Modern);
     let result =
@@ -284,7 +284,7 @@ fn repaired_arguments_are_said() {
 }
 
 #[test]
-fn what_call_tool_repaired_is_said_too() {
+fn repairs_by_call_tool_are_reported_too() {
     let vault = Vault::new(&[("a.md", b"one")]);
     let mut server = vault.serve().open(Era::Modern);
     let read = server

@@ -20,7 +20,7 @@ fn serve(vault: &Vault) -> Server {
     vault.serve_with(&[], &[("LAPIDARY_REPETITION", "off")]).open(Era::Modern)
 }
 
-/// More notes than are taken in while somebody waits.
+/// More notes than are added while a caller waits.
 fn large() -> Vault {
     let files: Vec<(String, String)> =
         (0..1200).map(|number| (format!("n{number}.md"), format!("word{number} stone\n"))).collect();
@@ -28,7 +28,7 @@ fn large() -> Vault {
     Vault::new(&files)
 }
 
-/// Until there is an index, which is made while others are answered.
+/// Until there is an index, which is built while calls are answered.
 fn settled(server: &mut Server, query: &str) -> Value {
     let started = Instant::now();
     loop {
@@ -77,7 +77,7 @@ fn a_hit_has_the_shape_of_the_contract_and_the_section_to_read() {
     let meant = ask(&mut server, "gutetr");
     assert_eq!(
         (names(&meant), &meant["notice"]),
-        (vec!["Home/Slate roof.md"], &json!("No note holds `gutetr`; found by `gutter`."))
+        (vec!["Home/Slate roof.md"], &json!("No note contains `gutetr`; searched for `gutter`."))
     );
     let some = ask(&mut server, "slate once zebra");
     assert_eq!(names(&some)[0], "other.md");
@@ -95,7 +95,7 @@ fn a_hit_has_the_shape_of_the_contract_and_the_section_to_read() {
 }
 
 #[test]
-fn an_edit_is_found_by_the_very_next_search_whoever_made_it() {
+fn an_edit_of_any_program_is_found_by_the_next_search() {
     let vault = Vault::new(&[("a.md", b"first"), ("b.md", b"moss")]);
     let mut server = serve(&vault);
     assert_eq!(names(&ask(&mut server, "first")), ["a.md"]);
@@ -159,19 +159,19 @@ fn no_answer_depends_on_notes_that_may_not_be_read() {
 }
 
 #[test]
-fn that_nothing_fits_is_said_by_the_index_alone() {
+fn only_the_index_reports_that_nothing_matches() {
     let vault = large();
-    // With nothing learnt before.
+    // Without a saved index.
     let mut server = serve(&vault);
     let mistyped = ask(&mut server, "wrod77");
     assert_eq!(
         (names(&mistyped), &mistyped["notice"]),
-        (vec!["n77.md"], &json!("No note holds `wrod77`; found by `word77`."))
+        (vec!["n77.md"], &json!("No note contains `wrod77`; searched for `word77`."))
     );
 }
 
 #[test]
-fn who_asks_before_there_is_an_index_is_answered_all_the_same() {
+fn a_search_before_there_is_an_index_is_answered() {
     let vault = large();
     let mut server = serve(&vault);
     let first = ask(&mut server, "word77 stone");
@@ -182,7 +182,7 @@ fn who_asks_before_there_is_an_index_is_answered_all_the_same() {
 }
 
 #[test]
-fn the_first_answer_knows_accents_and_canvases() {
+fn the_first_answer_covers_accents_and_canvases() {
     let vault = large();
     vault.write("Café.md", "Die Straße zum Café".as_bytes());
     let text = b"---\nkind: gem\n---\na stone that says more\n\n- [ ] look\n\n#deep/down\n";
@@ -205,7 +205,7 @@ fn the_first_answer_knows_accents_and_canvases() {
         ("???", ""),
         ("zebra", ""),
     ] {
-        // With nothing learnt before.
+        // Without a saved index.
         let state = tempfile::tempdir().unwrap();
         let state = [("LAPIDARY_REPETITION", "off"), ("LAPIDARY_STATE_DIR", state.path().to_str().unwrap())];
         let mut server = vault.serve_with(&[], &state).open(Era::Modern);
@@ -217,7 +217,7 @@ fn the_first_answer_knows_accents_and_canvases() {
 }
 
 #[test]
-fn what_a_query_did_not_mean_is_said() {
+fn reinterpreted_queries_are_reported() {
     let hard = format!("{}c", "a".repeat(2_000));
     let files: Vec<(String, &[u8])> = ["ston", "stony", "stork", "stole", "stove", "store"]
         .map(|word| (format!("{word}.md"), hard.as_bytes()))
@@ -226,28 +226,28 @@ fn what_a_query_did_not_mean_is_said() {
     let vault = Vault::new(&files);
     let mut server = serve(&vault);
     for (query, expected) in [
-        ("/ston(/", "`/ston(/` is no regular expression and was read as words."),
-        ("/(?:(?=a)a*)*(?=[bx])[bc]/", "too many attempts on some notes"),
-        ("stoxe", "found by `stole`, `store`, `stove`."),
-        ("ztony zzzz", "No note holds `ztony`; found by `stony`."),
+        ("/ston(/", "`/ston(/` is not a regular expression and was searched as words."),
+        ("/(?:(?=a)a*)*(?=[bx])[bc]/", "too many steps on some notes"),
+        ("stoxe", "searched for `stole`, `store`, `stove`."),
+        ("ztony zzzz", "No note contains `ztony`; searched for `stony`."),
     ] {
         let notice = ask(&mut server, query)["notice"].as_str().unwrap_or_default().to_owned();
         assert!(notice.contains(expected), "{query}: {notice}");
     }
     let words = (0..65).map(|number| format!("w{number}")).collect::<Vec<_>>().join(" ");
     let notice = ask(&mut server, &words)["notice"].to_string();
-    assert!(notice.contains("only the first were looked for"), "{notice}");
+    assert!(notice.contains("only the first were used"), "{notice}");
     let files: Vec<(String, Vec<u8>)> = ('a'..='h').map(|c| (format!("sto{c}e.md"), Vec::new())).collect();
     files.iter().for_each(|(path, text)| vault.write(path, text));
     let notice = ask(&mut server, "stoxe")["notice"].to_string();
-    assert!(notice.contains("found by `stoae`, `stobe`, `stoce`, `stode`, `stoee` and others."), "{notice}");
+    assert!(notice.contains("searched for `stoae`, `stobe`, `stoce`, `stode`, `stoee` and others."), "{notice}");
     let shown = server.call(SEARCH, json!({ "mode": "omnisearch", "query": "stoae" }));
     let shown = shown["content"][0]["text"].as_str().unwrap();
     assert!(!shown.contains("```"), "nothing to show needs no frame: {shown}");
 }
 
 #[test]
-fn a_canvas_is_found_by_what_stands_on_it() {
+fn a_canvas_is_found_by_its_texts() {
     let canvas = br##"{"nodes":[
         {"id":"a","type":"text","text":"# Quartz\n\nA vein of \"pyrite\". #stone","x":0,"y":0},
         {"id":"b","type":"file","file":"Mines/Deep shaft.md","subpath":"#Ore"},
@@ -276,7 +276,7 @@ fn a_canvas_is_found_by_what_stands_on_it() {
         assert!(names(&ask(&mut server, query)).contains(&"Boards/Survey.canvas"), "{query}");
     }
     let hit = &ask(&mut server, "vein")["result"]["hits"][0];
-    assert_eq!(hit["matches"], json!([]), "a place among its cards is no place in the file");
+    assert_eq!(hit["matches"], json!([]), "a position among its cards is not a position in the file");
     assert_eq!((&hit["foundWords"], &hit["basename"]), (&json!(["vein"]), &json!("Survey")));
     assert!(hit["excerpt"].as_str().unwrap().contains("A vein of \"pyrite\"."), "{hit}");
     assert_eq!(names(&ask(&mut server, "file:broken")), ["broken.canvas"]);
@@ -289,7 +289,7 @@ fn a_canvas_is_found_by_what_stands_on_it() {
 }
 
 #[test]
-fn other_files_are_found_by_who_asks_for_paths() {
+fn other_files_are_found_by_path_queries() {
     let vault = Vault::new(&[
         ("Roof.md", b"slate"),
         ("img/roof plan.png", b"\x89PNG slate"),
@@ -322,12 +322,11 @@ fn other_files_are_found_by_who_asks_for_paths() {
 #[test]
 fn the_index_outlives_the_server_and_serves_others() {
     let vault = large();
-    // A file that was changed a moment ago may change again without a trace, so it is not remembered.
+    // A file that was changed a moment ago may change again without a trace, so it is not cached.
     std::thread::sleep(Duration::from_millis(2500));
     let mut first = serve(&vault);
     settled(&mut first, "stone");
-    let (status, said) = first.end();
-    assert!(status.success(), "{said}");
+    first.stop();
     let mut second = serve(&vault);
     let answer = ask(&mut second, "word5 stone");
     assert_eq!((names(&answer), &answer["notice"]), (vec!["n5.md"], &Value::Null), "known from before");
@@ -337,7 +336,7 @@ fn the_index_outlives_the_server_and_serves_others() {
         assert_eq!(names(&ask(server, "changed")), ["n5.md"]);
         assert!(names(&ask(server, "\"word5\"")).is_empty());
     }
-    // A server that is killed takes nothing with it.
+    // A killed server loses nothing.
     drop(second);
     vault.write("n6.md", b"other\n");
     assert_eq!(names(&ask(&mut third, "other")), ["n6.md"]);
@@ -362,13 +361,13 @@ fn people_get_a_table() {
     let json: Value = serde_json::from_slice(&json.stdout).unwrap();
     assert_eq!((json["hits"].as_array().unwrap().len(), &json["totalCount"]), (2, &json!(2)));
     let missed = vault.run(&["search", "slaet"]);
-    assert!(String::from_utf8(missed.stderr).unwrap().contains("No note holds `slaet`; found by `slate`"));
+    assert!(String::from_utf8(missed.stderr).unwrap().contains("No note contains `slaet`; searched for `slate`"));
     assert_eq!(vault.run(&["search"]).status.code(), Some(2));
     let empty = vault.run(&["search", " "]);
     let said = String::from_utf8(empty.stderr).unwrap();
     assert_eq!(empty.status.code(), Some(1));
     assert!(said.contains("error: Mode `omnisearch` needs a `query`") && !said.contains("Error:"), "{said}");
-    // A person at the command line leaves an index for the next time.
+    // A search on the command line leaves an index for the next time.
     let large = large();
     std::thread::sleep(Duration::from_millis(2500));
     for _ in 0..2 {

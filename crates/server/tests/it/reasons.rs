@@ -1,6 +1,6 @@
-//! Why the note tools refuse: every tool with every reason that applies to it, in the oldest and in the newest era.
-//! The reasons are those of the tools that these replace. `omnisearch_unreachable` is not among them, because that mode
-//! needs no plugin here, and neither is `command_unknown`, because commands need the Obsidian app.
+//! Why the note tools refuse: every tool with every reason that applies to it, in the oldest and in the newest era. The
+//! reasons are those of the tools that these replace, except `omnisearch_unreachable`, because that mode needs no
+//! plugin here, and `command_unknown`, because commands need the Obsidian app.
 
 use std::collections::BTreeSet;
 
@@ -41,7 +41,7 @@ fn vault() -> Vault {
     ])
 }
 
-/// Arguments with which a tool does its work, on this note or folder.
+/// Arguments with which a tool succeeds, on this note or folder.
 fn usual(tool: &str, target: Value) -> Value {
     let mut arguments = match tool {
         GET => json!({ "format": "content" }),
@@ -93,7 +93,7 @@ fn cases() -> Vec<Case> {
     for tool in WITH_A_TARGET {
         let daily = json!({ "type": "periodic", "period": "daily", "date": "2001-02-03" });
         add(tool, usual(tool, json!({ "type": "active" })), "no_active_file", -32001);
-        // Those that write a whole note make it.
+        // Tools that write a whole note create it.
         if !matches!(tool, WRITE | APPEND) {
             add(tool, usual(tool, daily), "periodic_not_found", -32001);
         }
@@ -150,7 +150,7 @@ fn cases() -> Vec<Case> {
     cases
 }
 
-/// The error of a refusal, whichever way it comes.
+/// The error of a refusal, in either form.
 fn refusal(server: &mut Server, tool: &str, arguments: &Value) -> Value {
     if tool == RESOURCE {
         return server.request(tool, json!({ "uri": arguments }))["error"].clone();
@@ -174,7 +174,7 @@ fn every_tool_refuses_with_the_reason_code_and_hint_that_callers_know() {
         for (tool, arguments, reason, code) in cases() {
             let error = refusal(&mut server, tool, &arguments);
             assert_eq!(error["data"]["reason"], reason, "{era:?} {tool} {arguments}");
-            // That a resource is missing has a code of the protocol in the newest era.
+            // A missing resource has a protocol code in the newest era.
             let newest = (tool, reason, era) == (RESOURCE, "note_missing", Era::Modern);
             assert_eq!(error["code"], if newest { -32602 } else { code }, "{era:?} {tool} {reason}");
             assert!(!error["message"].as_str().unwrap().is_empty());
@@ -185,11 +185,11 @@ fn every_tool_refuses_with_the_reason_code_and_hint_that_callers_know() {
     assert_eq!(vault.everything(), before, "no refusal changes anything");
 }
 
-/// Every reason that a note tool declares is provoked here, or in the test of what it is about.
+/// Every reason that a note tool declares is provoked here, or in the test of its subject.
 #[test]
 fn no_declared_reason_is_left_out() {
     let elsewhere: BTreeSet<&str> = [
-        // Of the pipeline, whatever the tool: approval, bad_input, lifecycle, protocol, tools_list, access.
+        // Of the pipeline, for any tool: approval, bad_input, lifecycle, protocol, tools_list, access.
         "cancelled",
         "approval_unavailable",
         "approval_pending",
@@ -239,7 +239,7 @@ fn no_declared_reason_is_left_out() {
 }
 
 #[test]
-fn a_person_who_says_no_cancels_the_deletion_in_both_eras() {
+fn a_user_who_declines_cancels_the_deletion_in_both_eras() {
     for era in BOTH {
         let vault = vault();
         let before = vault.everything();

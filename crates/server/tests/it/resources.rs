@@ -14,7 +14,7 @@ fn read(server: &mut Server, uri: &str) -> Value {
     contents[0].clone()
 }
 
-/// The JSON in a resource, which is written for people too.
+/// The JSON in a resource, which is also readable for people.
 fn read_json(server: &mut Server, uri: &str) -> Value {
     let contents = read(server, uri);
     assert_eq!(contents["mimeType"], "application/json", "{uri}");
@@ -30,7 +30,7 @@ fn refused(server: &mut Server, uri: &str) -> Value {
 }
 
 #[test]
-fn what_is_always_there_is_listed_and_notes_have_a_template() {
+fn fixed_resources_are_listed_and_notes_have_a_template() {
     for era in BOTH {
         let vault = Vault::new(&[("a.md", b"x")]);
         let mut server = vault.serve().open(era);
@@ -58,7 +58,7 @@ fn what_is_always_there_is_listed_and_notes_have_a_template() {
 }
 
 #[test]
-fn a_note_is_read_as_the_note_tools_tell_it() {
+fn a_note_is_read_as_by_the_note_tools() {
     let note = b"---\nstatus: open\ntags: [gem]\n---\n# Plan #cut\n";
     let vault = Vault::new(&[("Projects/To do.md", note), ("50%.md", b"half"), ("Why?.md", b"because")]);
     for era in BOTH {
@@ -80,7 +80,7 @@ fn a_note_is_read_as_the_note_tools_tell_it() {
 }
 
 #[test]
-fn bytes_that_are_odd_are_told_with_their_oddities() {
+fn unusual_files_are_reported_with_their_properties() {
     let vault = Vault::new(&[
         ("win.md", "\u{feff}one\r\ntwo\r\n".as_bytes()),
         ("bad.md", b"a\xffb\n"),
@@ -198,7 +198,7 @@ fn several_vaults_are_told_apart_in_the_uri() {
     let (one, two) = (Vault::new(&[("a.md", b"one #x")]), Vault::new(&[("a.md", b"two #y"), ("b.md", b"b")]));
     let mut command = one.command();
     command.arg("--vault").arg(one.path()).arg("--vault").arg(format!("My notes={}", two.path().display()));
-    let mut server = Server::start(command).open(Era::Modern);
+    let mut server = Server::start(&command).open(Era::Modern);
     let list = server.request("resources/list", json!({}))["result"]["resources"].clone();
     let uris: Vec<&str> = list.as_array().unwrap().iter().map(|one| one["uri"].as_str().unwrap()).collect();
     assert_eq!(uris, ["obsidian://tags?vault=Notes", "obsidian://tags?vault=My%20notes", "obsidian://status"]);
@@ -289,7 +289,7 @@ fn the_log_tells_of_resources_as_of_calls() {
     refused(&mut server, "obsidian://vault/.obsidian/app.json");
     refused(&mut server, "obsidian://nothing");
     complete(&mut server, "a");
-    server.end();
+    server.stop();
     let log = vault.log();
     let told: Vec<(&str, Option<&str>, bool, Option<&str>)> = log
         .iter()
@@ -311,7 +311,7 @@ fn the_log_tells_of_resources_as_of_calls() {
 }
 
 #[test]
-fn reading_again_and_again_is_what_resources_are_for() {
+fn repeated_reading_of_a_resource_is_not_refused() {
     let vault = Vault::new(&[("a.md", b"x")]);
     let mut server = vault.serve().open(Era::Modern);
     for _ in 0..8 {

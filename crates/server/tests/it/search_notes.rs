@@ -155,7 +155,7 @@ fn reasons_of_the_search() {
 /// 2,000 tokens, as most models count.
 const USUAL_BYTES: usize = 8_000;
 
-/// What a model gets, whichever of the two its client shows it: the text or the structure, and neither holds the other.
+/// What a model gets, whichever of the two its client shows: the text or the structure, and neither contains the other.
 fn assert_thrifty(result: &Value, request: &Value) {
     let (text, structured) = (result["content"][0]["text"].as_str().unwrap(), &result["structuredContent"]);
     assert!(text.len() < USUAL_BYTES, "{request}: {} bytes of text", text.len());
@@ -177,7 +177,7 @@ fn a_usual_answer_costs_less_than_two_thousand_tokens() {
     let vault = Vault::new(&files);
     let mut demo = vault.command();
     demo.arg("--demo");
-    for mut server in [vault.serve().open(Era::Modern), Server::start(demo).open(Era::Modern)] {
+    for mut server in [vault.serve().open(Era::Modern), Server::start(&demo).open(Era::Modern)] {
         for request in [
             json!({ "mode": "omnisearch", "query": "stone" }),
             json!({ "mode": "omnisearch", "query": "the garden stone" }),
@@ -211,7 +211,7 @@ fn a_usual_answer_costs_less_than_two_thousand_tokens() {
 }
 
 #[test]
-fn what_is_not_shown_of_a_hit_can_be_asked_for() {
+fn omitted_matches_of_a_hit_can_be_requested() {
     let vault = Vault::new(&[("a.md", "stone and more words around it, and more, and more\n".repeat(40).as_bytes())]);
     let mut server = vault.serve().open(Era::Modern);
     let usual = server.done(SEARCH, json!({ "mode": "text", "query": "stone" }));
@@ -231,7 +231,7 @@ fn notes_cannot_speak_for_the_server() {
 }
 
 #[test]
-fn the_link_opens_the_note_that_is_there() {
+fn the_link_opens_the_existing_note() {
     let vault = Vault::new(&[("Daily/To do.md", b"x")]);
     let mut server = vault.serve().open(Era::Modern);
     let open = server.done("obsidian_open_in_ui", json!({ "path": "Daily/to DO.md" }));

@@ -1,4 +1,4 @@
-//! Everyday searches: nothing is lost on the way from page to page, links are the same from both ends, and answers are short.
+//! Everyday searches: nothing is lost between pages, links are the same from both ends, and answers are short.
 
 use std::collections::BTreeSet;
 
@@ -10,7 +10,7 @@ fn serve(vault: &Vault) -> Server {
     vault.serve_with(&[], &[("LAPIDARY_REPETITION", "off")]).open(Era::Modern)
 }
 
-/// Sixty notes with up to nine lines each that hold a word.
+/// Sixty notes with up to nine lines each that contain a word.
 fn lines() -> (Vault, usize) {
     let text = |number: usize| format!("# {number}\n{}", "a needle here\nand hay\n".repeat(number % 10));
     let files: Vec<(String, String)> = (0..60).map(|number| (format!("n/{number:02}.md"), text(number))).collect();
@@ -23,7 +23,7 @@ fn hits(answer: &Value) -> Vec<String> {
 }
 
 #[test]
-fn whoever_follows_either_way_to_go_on_sees_every_hit_once() {
+fn either_way_of_continuing_shows_every_hit_once() {
     let (vault, all) = lines();
     let mut server = serve(&vault);
     for (request, follow, by) in [
@@ -48,11 +48,11 @@ fn whoever_follows_either_way_to_go_on_sees_every_hit_once() {
         assert_eq!((seen.len(), distinct.len()), (all, all), "{follow}: {request}");
     }
     let whole = server.done("search_content", json!({ "query": "needle" }));
-    assert_eq!(whole["total"], all, "what is not shown is counted");
+    assert_eq!(whole["total"], all, "omitted hits are counted");
 }
 
 #[test]
-fn lines_take_8_kilobytes_unless_more_is_asked_for() {
+fn lines_take_8_kilobytes_by_default() {
     let (vault, all) = lines();
     let mut server = serve(&vault);
     let bytes = |answer: &Value| answer["content"][0]["text"].as_str().unwrap().len();
@@ -79,7 +79,7 @@ fn links_are_the_same_from_both_ends_before_and_after_everything_is_indexed() {
     for warm in [false, true] {
         let mut found = Vec::new();
         for path in paths {
-            // Each of them is the first that this server is asked.
+            // Each of them is the first call of this server.
             let mut server = serve(&vault);
             if warm {
                 server.done("obsidian_list_tags", json!({}));
@@ -106,7 +106,7 @@ fn links_are_the_same_from_both_ends_before_and_after_everything_is_indexed() {
         ]
     );
     assert_eq!(backlinks(1), ["Stone.md:markdown", "board.canvas:wiki"]);
-    assert!(backlinks(2).is_empty(), "a definition that nobody uses is no link");
+    assert!(backlinks(2).is_empty(), "an unused definition is not a link");
     assert_eq!(found[3]["outlinks"].as_array().unwrap().len(), 3, "{found}");
     // Every link that leads to a file is a backlink there.
     for (number, path) in paths.iter().enumerate() {
@@ -145,7 +145,7 @@ fn backlinks_and_ranked_hits_are_short() {
 }
 
 #[test]
-fn a_given_number_of_matches_is_kept_to_and_fewer_are_said() {
+fn a_given_number_of_matches_is_respected_and_fewer_are_reported() {
     let files: Vec<(String, String)> =
         (0..61).map(|number| (format!("n{number}.md"), "a needle in some hay\n".repeat(12))).collect();
     let files: Vec<(&str, &[u8])> = files.iter().map(|(path, text)| (path.as_str(), text.as_bytes())).collect();
@@ -162,7 +162,7 @@ fn a_given_number_of_matches_is_kept_to_and_fewer_are_said() {
 }
 
 #[test]
-fn other_words_find_what_the_query_misses_and_the_ranking_is_explained() {
+fn alternatives_find_more_and_the_ranking_is_explained() {
     let vault = Vault::new(&[
         ("Insulation.md", b"Draughts come through the window frames."),
         ("Garden.md", b"The cold frame keeps the seedlings."),
@@ -177,7 +177,7 @@ fn other_words_find_what_the_query_misses_and_the_ranking_is_explained() {
     assert_eq!(
         (hits.len(), &hits[0]["filename"]),
         (1, &json!("Insulation.md")),
-        "function words alone are no hit: {answer}"
+        "function words alone are not a hit: {answer}"
     );
     let ranking = hits[0]["ranking"].as_str().unwrap();
     assert!(ranking.contains("draughts ") && ranking.contains(" + ") && ranking.contains("× "), "{ranking}");

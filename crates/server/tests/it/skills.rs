@@ -33,7 +33,7 @@ fn playbooks_are_prompts_and_are_found_with_the_tools() {
 }
 
 #[test]
-fn with_several_vaults_it_is_said_where_a_playbook_is_and_how_a_tool_is_called() {
+fn with_several_vaults_the_answer_names_the_vault_of_a_playbook_and_the_call() {
     let vault = Vault::new(&[("Skills/Weekly review.md", b"Look back at the week\n"), ("a.md", b"x\n")]);
     let other = vault.path().parent().unwrap().join("Other");
     std::fs::create_dir(&other).unwrap();
@@ -48,7 +48,7 @@ fn with_several_vaults_it_is_said_where_a_playbook_is_and_how_a_tool_is_called()
 }
 
 #[test]
-fn no_two_prompts_have_one_name() {
+fn prompt_names_are_unique() {
     let prompt: &[u8] = b"---\ntags: mcp-tools-prompt\n---\nx\n";
     let vault = Vault::new(&[
         ("Prompts/Skills/x.md", prompt),
@@ -63,12 +63,12 @@ fn no_two_prompts_have_one_name() {
 }
 
 #[test]
-fn nobody_is_told_of_tools_that_they_do_not_have() {
+fn no_caller_is_told_of_tools_that_it_does_not_have() {
     let vault = Vault::new(&[("a.md", b"x\n")]);
     for (flags, told, not_told) in [
         (&[][..], &["`find_tool`", "`call_tool`", "`obsidian_get_note`"][..], &[][..]),
         (&["--tools", "files"], &[], &["`find_tool`", "`call_tool`", "`obsidian_get_note`"]),
-        (&["--exclude-tools", "call_tool"], &["`find_tool`", "called by its name"], &["`call_tool`"]),
+        (&["--exclude-tools", "call_tool"], &["`find_tool`", "call them by name"], &["`call_tool`"]),
     ] {
         let mut server = vault.serve_with(flags, &[]).open(Era::Modern);
         let said = server.request("server/discover", json!({}))["result"]["instructions"].as_str().unwrap().to_owned();

@@ -1,4 +1,4 @@
-//! News of a file that a client follows, over both transports and in both eras.
+//! Notifications for files that a client follows, over both transports and in both eras.
 
 use std::{
     io::{BufRead, BufReader},
@@ -14,7 +14,7 @@ use crate::{
 };
 
 const NOTE: &str = "obsidian://vault/My%20notes/a.md";
-/// Longer than it may take. On a loaded machine it takes longer, so this is only waited for where nothing must come.
+/// Longer than it should take. On a loaded machine it takes longer, so this is only waited for where nothing must come.
 const A_WHILE: Duration = Duration::from_millis(2500);
 
 fn vault() -> Vault {
@@ -30,7 +30,7 @@ fn follow(server: &mut Server, uri: &str) -> Value {
     server.request("resources/subscribe", json!({ "uri": uri }))
 }
 
-/// Sends a request whose answer comes after everything that was to be said before.
+/// Sends a request whose answer comes after all earlier messages.
 fn nothing_comes(server: &mut Server) {
     std::thread::sleep(A_WHILE);
     server.aside.clear();
@@ -39,7 +39,7 @@ fn nothing_comes(server: &mut Server) {
 }
 
 #[test]
-fn an_older_client_hears_of_changes_by_anybody_until_it_unsubscribes() {
+fn an_older_client_is_notified_of_all_changes_until_it_unsubscribes() {
     for version in ["2024-11-05", "2025-11-25"] {
         let vault = vault();
         let mut server = vault.serve().open(Era::Legacy(version));
@@ -65,7 +65,7 @@ fn an_older_client_hears_of_changes_by_anybody_until_it_unsubscribes() {
 }
 
 #[test]
-fn a_modern_client_hears_of_them_as_long_as_it_listens() {
+fn a_modern_client_is_notified_while_it_listens() {
     let vault = vault();
     let mut server = vault.serve().open(Era::Modern);
     let wish = json!({ "notifications": {
@@ -79,7 +79,7 @@ fn a_modern_client_hears_of_them_as_long_as_it_listens() {
         acknowledged["params"]["notifications"],
         json!({ "resourceSubscriptions": [NOTE, "obsidian://vault/new.md"] })
     );
-    // A request that is answered after the files were looked at.
+    // A request that is answered after the files were checked.
     std::thread::sleep(Duration::from_millis(300));
     server.done("file_read", json!({ "file": "b.md" }));
     vault.write("My notes/a.md", b"two");
@@ -100,7 +100,7 @@ fn a_modern_client_hears_of_them_as_long_as_it_listens() {
 }
 
 #[test]
-fn what_is_closed_cannot_be_followed_and_what_is_hidden_has_no_news() {
+fn closed_files_cannot_be_followed_and_hidden_ones_have_no_news() {
     let vault = vault();
     vault.write(".lapidaryignore", b"hidden.md\n");
     vault.write("hidden.md", b"one");
@@ -126,7 +126,7 @@ fn what_is_closed_cannot_be_followed_and_what_is_hidden_has_no_news() {
 }
 
 #[test]
-fn only_so_many_files_are_followed() {
+fn the_number_of_followed_files_is_limited() {
     let vault = vault();
     let mut server = vault.serve().open(Era::Legacy("2025-11-25"));
     for number in 0..1000 {
@@ -150,7 +150,7 @@ fn event(stream: &mut BufReader<TcpStream>) -> Value {
 }
 
 #[test]
-fn an_older_client_hears_of_changes_on_the_stream_of_its_session() {
+fn an_older_client_is_notified_on_the_stream_of_its_session() {
     let vault = vault();
     let server = HttpServer::start(&vault, "127.0.0.1:0", &[]);
     let session = server.session();
@@ -180,11 +180,11 @@ fn an_older_client_hears_of_changes_on_the_stream_of_its_session() {
     vault.write("My notes/a.md", b"two");
     assert_eq!(uri_of(&event(&mut stream)), NOTE);
     vault.write("b.md", b"two");
-    assert_eq!(uri_of(&event(&mut others)), "obsidian://vault/b.md", "each session hears of its own");
+    assert_eq!(uri_of(&event(&mut others)), "obsidian://vault/b.md", "each session gets only its notifications");
 }
 
 #[test]
-fn a_modern_client_hears_of_changes_in_the_answer_it_keeps_open() {
+fn a_modern_client_is_notified_in_the_answer_it_keeps_open() {
     let vault = vault();
     let server = HttpServer::start(&vault, "127.0.0.1:0", &[]);
     let wish = json!({ "notifications": { "resourceSubscriptions": [NOTE] } });
@@ -197,7 +197,7 @@ fn a_modern_client_hears_of_changes_in_the_answer_it_keeps_open() {
 }
 
 #[test]
-fn without_a_session_an_older_client_cannot_be_told() {
+fn without_a_session_an_older_client_cannot_be_notified() {
     let vault = vault();
     let server = HttpServer::start(&vault, "127.0.0.1:0", &[("MCP_SESSION_MODE", "stateless")]);
     let headers = [("Content-Type", "application/json"), ("Accept", "application/json, text/event-stream")];

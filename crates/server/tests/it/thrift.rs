@@ -1,4 +1,4 @@
-//! What a model pays: the bytes of everyday answers, and the tools that save calls.
+//! The cost for a model: the bytes of everyday answers, and the tools that save calls.
 
 use serde_json::{Value, json};
 
@@ -99,7 +99,7 @@ fn eight_digits_of_a_hash_are_enough_for_every_expectation() {
 }
 
 #[test]
-fn refusals_are_short_and_say_how_to_go_on() {
+fn refusals_are_short_and_say_how_to_continue() {
     let vault = vault();
     let headings: String = (0..60).map(|number| format!("## A heading with some words {number}\n\n")).collect();
     vault.write("Long.md", headings.as_bytes());
@@ -148,7 +148,7 @@ fn an_outline_is_a_short_line_for_each_heading() {
 }
 
 #[test]
-fn an_operation_of_a_batch_that_went_as_asked_costs_next_to_nothing() {
+fn a_successful_operation_of_a_batch_costs_almost_nothing() {
     let vault = Vault::new(&[("Notes/Long.md", "x\n".repeat(200).as_bytes())]);
     let mut server = vault.serve().open(Era::Modern);
     let edit = json!({ "tool": "str_replace", "args": { "file": "Notes/Long.md", "find": "x", "replace": "y", "occurrence": 1 } });
@@ -159,7 +159,7 @@ fn an_operation_of_a_batch_that_went_as_asked_costs_next_to_nothing() {
 }
 
 #[test]
-fn clients_of_the_original_find_its_json_in_the_text() {
+fn clients_of_the_original_get_its_json_in_the_text() {
     let vault = vault();
     for arguments in [&["--tools", "files"][..], &["--dotted-names"]] {
         let mut server = vault.serve_with(arguments, &[]).open(Era::Modern);
@@ -181,7 +181,7 @@ fn clients_of_the_original_find_its_json_in_the_text() {
 }
 
 #[test]
-fn undo_takes_back_the_last_change_and_then_the_one_before() {
+fn undo_reverts_the_last_change_and_then_the_one_before() {
     let vault = vault();
     let first = vault.everything();
     let mut server = vault.serve().open(Era::Modern);
@@ -200,7 +200,7 @@ fn undo_takes_back_the_last_change_and_then_the_one_before() {
     server.done("undo", json!({}));
     assert_eq!(first, there(&vault));
     assert_eq!(server.refused("undo", json!({})), "nothing_to_undo");
-    // Several at once, a new note and its edit among them.
+    // Several at once, including a new note and its edit.
     server.done("str_replace", json!({ "file": file, "find": "Dry", "replace": "Wet" }));
     server.done("obsidian_write_note", json!({ "target": "Inbox/Other.md", "content": "x\n" }));
     server.done("str_replace", json!({ "file": "Inbox/Other.md", "find": "x", "replace": "y" }));
@@ -220,7 +220,7 @@ fn undo_touches_nothing_that_others_did() {
     vault.write(file, b"a person wrote this\n");
     assert_eq!(server.refused("undo", json!({})), "changed_since");
     assert_eq!(vault.read(file), b"a person wrote this\n");
-    // What another client changed is not the last change of this one.
+    // A change of another client is not the last change of this one.
     let idea = json!({ "file": "Inbox/Idea.md", "find": "Cut", "replace": "Split" });
     let other = vault.run(&["call", "str_replace", &idea.to_string()]);
     let other: Value = serde_json::from_slice(&other.stdout).unwrap();
@@ -244,7 +244,7 @@ fn several_notes_are_read_within_a_budget() {
     assert_eq!(read["left"], json!(["Projects/Plan.md"]));
     let said = text(&mut server, "notes_read", wanted);
     assert!(said.contains("Dry.") && said.contains("No room for: `Projects/Plan.md`"), "{said}");
-    // The hash of a section is one that an edit takes.
+    // The hash of a section works for an edit.
     let hash = &notes[1]["sectionHash"];
     let body =
         json!({ "file": "Projects/Plan.md", "heading": "Log", "content": "Wet.\n", "expected_section_hash": hash });

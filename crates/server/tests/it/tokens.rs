@@ -214,7 +214,7 @@ fn a_web_token_is_good_for_what_its_scopes_say() {
     assert_eq!(status, 200);
     let error = &denied["result"]["structuredContent"]["error"];
     assert_eq!((&error["code"], &error["message"]), (&json!(-32005), &json!("Insufficient permissions.")), "{denied}");
-    // What is not a tool has scopes of its own.
+    // Other operations have their own scopes.
     let bearer = format!("Bearer {token}");
     let resource = |uri: &str| {
         let params = json!({ "uri": uri });

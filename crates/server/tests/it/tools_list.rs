@@ -79,7 +79,7 @@ fn the_owner_chooses_what_is_listed_and_what_is_off() {
 }
 
 #[test]
-fn what_is_off_stays_off_by_every_way() {
+fn a_tool_that_is_off_stays_off_on_every_route() {
     let vault = Vault::new(&[("a.md", b"x")]);
     for arguments in [&["--read-only"][..], &["--exclude-tools", "str_replace"], &["--tools", "file_read,call_tool"]] {
         let mut server = vault.serve_with(arguments, &[]).open(Era::Modern);
@@ -115,7 +115,7 @@ fn find_tool_finds_by_the_words_of_people_and_shows_only_what_is_on() {
         let found = server.done("find_tool", json!({ "query": query }));
         assert_eq!(found["matches"][0]["name"], first, "{query}: {found:#}");
         assert_eq!(found["fits"], true, "{query}: {found:#}");
-        // What the client has in its list it is not told again.
+        // Tools in the client's list are not described again.
         let told = found["matches"][0].get("listed").is_none();
         assert_eq!(found["matches"][0]["arguments"].is_string(), told, "{query}: {found:#}");
         assert_eq!(found["matches"][0]["example"].is_object(), told, "{query}: {found:#}");
@@ -126,7 +126,7 @@ fn find_tool_finds_by_the_words_of_people_and_shows_only_what_is_on() {
 }
 
 #[test]
-fn the_list_is_the_same_bytes_whatever_was_called() {
+fn the_list_is_the_same_bytes_after_any_calls() {
     let vault = Vault::new(&[("a.md", b"x")]);
     let mut server = vault.serve().open(Era::Modern);
     let before = tools(&mut server);

@@ -1,4 +1,4 @@
-//! What is moved, deleted and changed, on the wire and on disk, and the way back.
+//! Moves, deletions and changes, on the wire and on disk, and how to undo them.
 
 use serde_json::{Value, json};
 
@@ -21,7 +21,7 @@ fn checkpoint(answer: &Value) -> String {
 }
 
 #[test]
-fn a_move_takes_all_links_along_and_is_undone_to_the_byte() {
+fn a_move_updates_all_links_and_is_undone_to_the_byte() {
     let vault = Vault::new(NOTES);
     let before = vault.everything();
     let mut server = vault.serve().open(Era::Modern);
@@ -76,7 +76,7 @@ fn a_folder_moves_with_all_that_is_in_it() {
     assert_eq!(inside, "invalid_arguments");
 }
 
-/// What two calls say, with what differs between any two runs left out.
+/// The replies of two calls, without values that differ between any two runs.
 fn said(answer: &Value) -> String {
     let mut answer = answer.clone();
     for part in ["checkpoint", "id", "time"] {
@@ -140,7 +140,7 @@ fn the_move_of_a_folder_is_the_same_whether_or_not_something_hidden_is_in_it() {
 }
 
 #[test]
-fn an_empty_folder_is_no_obstacle_to_undoing_the_move_of_one() {
+fn an_empty_folder_does_not_block_undoing_the_move_of_one() {
     for left_by in ["undo", "a person", "a system"] {
         let vault = Vault::new(&[("bb/a.md", b"a"), ("n.md", b"n")]);
         let mut server = vault.serve().open(Era::Modern);
@@ -191,20 +191,20 @@ fn a_deleted_note_does_not_come_back_over_a_new_one_of_its_name() {
     let vault = Vault::new(&[("g.md", b"old")]);
     let mut server = vault.serve().open(Era::Modern);
     let gone = server.done("file_delete", json!({ "file": "g.md" }));
-    vault.write("g.md", b"somebody's new text");
+    vault.write("g.md", b"a user's new text");
     assert_eq!(server.refused("checkpoint_restore", json!({ "id": checkpoint(&gone) })), "file_exists");
-    assert_eq!(vault.read("g.md"), b"somebody's new text");
+    assert_eq!(vault.read("g.md"), b"a user's new text");
     let hash = server.done("file_read", json!({ "file": "g.md" }))["contentHash"].clone();
     let back = json!({ "id": checkpoint(&gone), "path": "g.md", "expectedHash": hash });
     let back = server.done("checkpoint_restore", back);
     assert_eq!(back["files"][0]["changedSince"], true, "{back:#}");
     assert_eq!(vault.read("g.md"), b"old");
     server.done("checkpoint_restore", json!({ "id": checkpoint(&back) }));
-    assert_eq!(vault.read("g.md"), b"somebody's new text");
+    assert_eq!(vault.read("g.md"), b"a user's new text");
 }
 
 #[test]
-fn a_trash_that_is_no_folder_is_said_to_be_none() {
+fn a_trash_that_is_not_a_folder_is_reported() {
     let vault =
         Vault::new(&[("g.md", b"old"), (".obsidian/app.json", br#"{"trashOption": "local"}"#), (".trash", b"")]);
     let mut server = vault.serve().open(Era::Modern);
@@ -238,7 +238,7 @@ fn a_note_that_a_batch_makes_and_deletes_was_never_there() {
 }
 
 #[test]
-fn what_is_deleted_goes_where_the_vault_says_and_comes_back() {
+fn deleted_files_go_to_the_configured_trash_and_come_back() {
     for (setting, there) in [("local", ".trash/Idea.md"), ("system", ""), ("none", "")] {
         let vault = Vault::new(NOTES);
         vault.write(".obsidian/app.json", format!(r#"{{"trashOption": "{setting}"}}"#).as_bytes());
@@ -278,7 +278,7 @@ fn a_person_is_asked_before_a_note_is_deleted_where_that_is_possible() {
     let vault = Vault::new(NOTES);
     let mut server = vault.serve().open(Era::Modern);
     server.done("obsidian_delete_note", json!({ "target": { "path": "Plan.md" } }));
-    // For good is another matter.
+    // Permanent deletion is another matter.
     let hash = server.done("file_read", json!({ "file": "Inbox/Idea.md" }))["contentHash"].clone();
     let call = json!({ "file": "Inbox/Idea.md", "trash": false, "expected_content_hash": hash });
     assert_eq!(server.refused("file_delete", call), "approval_pending");
@@ -340,7 +340,7 @@ fn versions_are_listed_read_and_compared_as_far_as_the_caller_may_see_the_files(
 }
 
 #[test]
-fn a_save_that_came_too_late_is_kept_and_the_next_caller_is_told_once() {
+fn a_late_save_is_kept_and_the_next_caller_is_told_once() {
     use std::io::{Seek, Write};
     let vault = Vault::new(NOTES);
     let mut server = vault.serve_with(&[], &[("LAPIDARY_REPETITION", "off")]).open(Era::Modern);
@@ -350,7 +350,7 @@ fn a_save_that_came_too_late_is_kept_and_the_next_caller_is_told_once() {
     held.write_all(b"typed by a person").unwrap();
     held.set_len(17).unwrap();
     drop(held);
-    // It is looked after in the background, and at the latest by the next change.
+    // It is handled in the background, and at the latest by the next change.
     let mut told = Value::Null;
     for _ in 0..600 {
         let answer = server.done("file_read", json!({ "file": "Inbox/Idea.md" }));
@@ -360,7 +360,7 @@ fn a_save_that_came_too_late_is_kept_and_the_next_caller_is_told_once() {
         }
         std::thread::sleep(std::time::Duration::from_millis(50));
     }
-    let told = told.as_str().expect("somebody is told");
+    let told = told.as_str().expect("a caller is told");
     assert!(told.contains("`Plan.md`") && told.contains("checkpoint_read"), "{told}");
     let listed = server.done("checkpoint_list", json!({ "path": "Plan.md" }));
     assert_eq!(listed["checkpoints"][0]["kind"], "late_save", "{listed:#}");
@@ -373,7 +373,7 @@ fn a_save_that_came_too_late_is_kept_and_the_next_caller_is_told_once() {
 }
 
 #[test]
-fn people_have_the_same_on_the_command_line() {
+fn the_command_line_has_the_same() {
     let vault = Vault::new(NOTES);
     let before = vault.everything();
     let edit = vault.run(&["call", "str_replace", r#"{"file": "Plan.md", "find": "[i](", "replace": "("}"#]);
@@ -411,7 +411,7 @@ fn people_have_the_same_on_the_command_line() {
         let log =
             std::process::Command::new("git").current_dir(&repository).args(["log", "--format=%s"]).output().unwrap();
         let log = String::from_utf8(log.stdout).unwrap();
-        let expected = "As it is now\nBefore checkpoint_restore (";
+        let expected = "Current state\nBefore checkpoint_restore (";
         assert!(log.starts_with(expected) && log.ends_with(&format!("Before str_replace ({id})\n")), "{log}");
         assert_eq!(std::fs::read(repository.join("Plan.md")).unwrap(), before["Plan.md"]);
     }
@@ -443,26 +443,26 @@ fn where_a_trashed_file_went_is_said() {
 }
 
 #[test]
-fn a_version_that_was_written_here_is_known_after_somebody_changed_it_and_after_a_move() {
+fn a_version_that_was_written_here_is_known_after_another_change_and_a_move() {
     let vault = Vault::new(&[("d/k.md", b"one\n")]);
     let mut server = vault.serve().open(Era::Modern);
     let first = server.done("file_read", json!({ "file": "d/k.md" }))["contentHash"].clone();
     let edit = json!({ "file": "d/k.md", "find": "one", "replace": "two" });
     let second = server.done("str_replace", edit)["contentHash"].clone();
-    vault.write("d/k.md", b"two\nsomebody's\n");
+    vault.write("d/k.md", b"two\na user's\n");
     let diff = server.done("file_diff", json!({ "file": "d/k.md", "fromHash": second }));
-    assert!(diff["unifiedDiff"].as_str().unwrap().contains("+somebody's"), "{diff:#}");
+    assert!(diff["unifiedDiff"].as_str().unwrap().contains("+a user's"), "{diff:#}");
     server.done("file_move", json!({ "from": "d/k.md", "to": "d/kk.md" }));
     server.done("file_move", json!({ "from": "d", "to": "e" }));
     for old in [&first, &second] {
         let diff = server.done("file_diff", json!({ "file": "e/kk.md", "fromHash": old }));
-        assert!(diff["unifiedDiff"].as_str().unwrap().contains("+somebody's"), "{diff:#}");
+        assert!(diff["unifiedDiff"].as_str().unwrap().contains("+a user's"), "{diff:#}");
     }
     let history = server.done("checkpoint_list", json!({ "path": "e/kk.md" }));
     let tools: Vec<&str> =
         history["checkpoints"].as_array().unwrap().iter().map(|kept| kept["tool"].as_str().unwrap()).collect();
     assert_eq!(tools, ["file_move", "file_move", "str_replace"], "{history:#}");
-    // What has the old name now is another file.
+    // The file with the old name is another one.
     server.done("file_create", json!({ "file": "d/k.md", "content": "new\n" }));
     let history = server.done("checkpoint_list", json!({ "path": "e/kk.md" }));
     assert_eq!(history["checkpoints"].as_array().unwrap().len(), 3, "{history:#}");
@@ -473,7 +473,7 @@ fn the_history_is_in_the_database_after_a_clean_end() {
     let vault = Vault::new(&[("a.md", b"one\n")]);
     let mut server = vault.serve().open(Era::Modern);
     server.done("str_replace", json!({ "file": "a.md", "find": "one", "replace": "two" }));
-    server.end();
+    server.stop();
     let state = vault.path().parent().unwrap().to_owned();
     let left = crate::harness::files_below(&state);
     let logs: Vec<&String> = left
@@ -499,25 +499,25 @@ fn a_state_folder_that_others_can_write_is_refused_at_the_start() {
     let refused = command.output().unwrap();
     let said = String::from_utf8_lossy(&refused.stderr);
     assert_eq!(refused.status.code(), Some(2), "{said}");
-    assert!(said.contains("other users can write into it"), "{said}");
+    assert!(said.contains("other users can write to it"), "{said}");
     assert_eq!(std::fs::read_dir(&state).unwrap().count(), 0);
 }
 
 #[test]
-fn old_checkpoints_go_without_any_further_change() {
+fn old_checkpoints_are_removed_without_a_further_change() {
     let vault = Vault::new(&[("a.md", b"0\n")]);
     let mut server = vault.serve().open(Era::Modern);
     for number in 0..5 {
         let edit = json!({ "file": "a.md", "find": number.to_string(), "replace": (number + 1).to_string() });
         server.done("str_replace", edit);
     }
-    server.end();
+    server.stop();
     let mut server =
         vault.serve_with(&[], &[("LAPIDARY_CHECKPOINT_BYTES", "3"), ("LAPIDARY_REPETITION", "off")]).open(Era::Modern);
     let kept = |server: &mut crate::harness::Server| {
         server.done("checkpoint_list", json!({}))["checkpoints"].as_array().unwrap().len()
     };
-    // It is looked at soon after the start, by a thread of its own.
+    // It is checked soon after startup, by a separate thread.
     let looks = (0..1_000).take_while(|_| kept(&mut server) > 1);
     let looks = looks.inspect(|_| std::thread::sleep(std::time::Duration::from_millis(50))).count();
     assert!(looks < 1_000, "all are still there");

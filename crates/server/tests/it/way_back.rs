@@ -1,4 +1,4 @@
-//! Whatever was changed can be undone, is shown only to those who may know of it, and is exported as it was.
+//! Every change can be undone, is shown only to callers that may know of it, and is exported faithfully.
 
 use std::{io::Write, process::Command};
 
@@ -14,7 +14,7 @@ fn restored(server: &mut Server, answer: &Value) -> Value {
     server.done("checkpoint_restore", json!({ "id": checkpoint(answer) }))
 }
 
-/// A name that Windows refuses is refused for new notes; one that is there already is not ours to lose.
+/// A name that Windows refuses is refused for new notes; an existing one is not ours to lose.
 #[test]
 fn a_note_comes_back_under_a_name_that_no_new_note_could_have() {
     let vault = Vault::new(&[("Why?.md", b"because\n"), ("What is it?/a.md", b"a\n")]);
@@ -36,7 +36,7 @@ fn a_note_comes_back_under_a_name_that_no_new_note_could_have() {
 }
 
 #[test]
-fn what_is_in_the_way_is_put_into_a_trash_even_where_deleted_notes_are_gone() {
+fn a_file_in_the_way_goes_to_a_trash_even_without_a_configured_one() {
     let notes: &[(&str, &[u8])] =
         &[("x.md", b"x\n"), ("y.md", b"y\n"), (".obsidian/app.json", br#"{"trashOption": "none"}"#)];
     let vault = Vault::new(notes);
@@ -75,7 +75,7 @@ fn the_move_of_a_folder_can_be_looked_at() {
 }
 
 #[test]
-fn what_cannot_be_read_does_not_keep_others_from_being_moved_and_renamed() {
+fn an_unreadable_file_does_not_block_moving_and_renaming_others() {
     let vault = Vault::new(&[("a.md", b"# H\n"), ("b.md", b"[[a]] [[a#H]]\n")]);
     vault.write("large.canvas", &vec![b' '; 2000]);
     vault.write("large.md", &[b"[[a]]\n".as_slice(), &[b'x'; 2000]].concat());
@@ -93,7 +93,7 @@ fn what_cannot_be_read_does_not_keep_others_from_being_moved_and_renamed() {
     assert!(vault.read("n/large.md").starts_with(b"[[a]]"));
 }
 
-/// Which changes an ignored file took part in is nobody's business who may not know that it is there.
+/// A caller that may not know of an ignored file must not learn which changes it took part in.
 #[test]
 fn changes_are_not_found_by_a_file_that_is_hidden() {
     let vault = Vault::new(&[("p.md", b"p\n"), ("Secret/s.md", b"[[p]]\n"), ("o.md", b"[[p]]\n")]);
@@ -107,7 +107,7 @@ fn changes_are_not_found_by_a_file_that_is_hidden() {
     }
 }
 
-/// A refusal has no room for it, so whoever gets one has not been told.
+/// A refusal has no room for it, so its caller has not been told.
 #[test]
 fn a_late_save_is_told_with_the_next_answer_and_not_lost_with_a_refusal() {
     let vault = Vault::new(&[("a.md", b"old\n"), ("b.md", b"b\n")]);
@@ -116,7 +116,7 @@ fn a_late_save_is_told_with_the_next_answer_and_not_lost_with_a_refusal() {
     server.done("str_replace", json!({ "file": "a.md", "find": "old", "replace": "new" }));
     held.write_all(b"late").unwrap();
     drop(held);
-    // It is looked after in the background; until then calls are refused, and for a while after that.
+    // It is handled in the background; until then calls are refused, and for a while after that.
     let is_there = || vault.everything().keys().any(|path| path.contains(".lapidary-"));
     for _ in 0..600 {
         server.refused("file_read", json!({ "file": "missing.md" }));
@@ -134,7 +134,7 @@ fn a_late_save_is_told_with_the_next_answer_and_not_lost_with_a_refusal() {
     let log = String::from_utf8(vault.run(&["audit", "--limit", "1000"]).stdout).unwrap();
     let saved = log.lines().find(|line| line.contains("late_save")).unwrap_or_else(|| panic!("{log}"));
     assert!(saved.ends_with("  a.md"), "{saved}");
-    assert!(!log.starts_with(saved), "it stands among the others in the order of time:\n{log}");
+    assert!(!log.starts_with(saved), "it is among the others in order of time:\n{log}");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn an_exported_history_has_the_files_of_a_folder_that_moved_and_touches_no_other
     std::fs::create_dir(&theirs).unwrap();
     git(&theirs, &["init", "--quiet"]);
     let mut export = vault.command();
-    // As in a hook of git.
+    // As in a git hook.
     export.env("PATH", std::env::var_os("PATH").unwrap_or_default()).env("GIT_DIR", theirs.join(".git"));
     let exported = export.arg("--vault").arg(vault.path()).args(["checkpoints", "export", "--git"]).arg(&out).output();
     assert_eq!(exported.as_ref().unwrap().status.code(), Some(0), "{exported:?}");

@@ -1,5 +1,5 @@
-//! Changes that follow each other, as one set: what is written twice is written once, and what is moved and then
-//! edited moves with its new bytes. Where order matters (two files that swap their names) it is kept.
+//! Successive changes, merged into one set: files written twice are written once, and files moved and then edited move
+//! with their new bytes. Order is kept where it matters (two files that swap names).
 
 use lapidary_note::{FileContent, quoted};
 use unicode_normalization::UnicodeNormalization;
@@ -7,22 +7,22 @@ use unicode_normalization::UnicodeNormalization;
 use super::{Change, ChangeSet};
 use crate::{ContentGuard, VaultPath};
 
-/// Why a change cannot be made in one step with those before it.
+/// Why a change cannot be combined with those before it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum JoinError {
-    /// The trash would get what was there before, and not what was just written.
-    #[error("{} was made or edited by an earlier operation, so it cannot go to the trash in the same batch", quoted(.path.as_str()))]
+    /// The trash would get the previous content instead of the one just written.
+    #[error("{} was created or edited by an earlier operation, so it cannot go to the trash in the same batch", quoted(.path.as_str()))]
     TrashAfterEdit { path: VaultPath },
     /// There is nothing to rename yet.
-    #[error("the folder {} is made by an earlier operation, so it cannot be moved in the same batch", quoted(.path.as_str()))]
+    #[error("the folder {} is created by an earlier operation, so it cannot be moved in the same batch", quoted(.path.as_str()))]
     NewFolder { path: VaultPath },
-    /// There is no folder any more to put it into, and another one of that name is for a later change.
+    /// The folder no longer exists, and creating another of that name is for a later change.
     #[error("the folder of {} is moved away by an earlier operation of the same batch", quoted(.path.as_str()))]
     FolderLeft { path: VaultPath },
 }
 
 impl ChangeSet {
-    /// Adds changes that were planned on top of these. If one of them cannot be added, nothing is. `has_folder` says which
+    /// Adds changes that were planned on top of these. If one of them cannot be added, none is. `has_folder` says which
     /// folders the disk has now.
     pub fn join(&mut self, next: ChangeSet, has_folder: impl Fn(&VaultPath) -> bool) -> Result<(), JoinError> {
         next.changes.iter().try_for_each(|change| self.accepts(change, &has_folder))?;
@@ -33,7 +33,7 @@ impl ChangeSet {
     fn accepts(&self, change: &Change, has_folder: &dyn Fn(&VaultPath) -> bool) -> Result<(), JoinError> {
         match change {
             Change::Trash { path, .. } => match self.maker(path).map(|index| &self.changes[index]) {
-                // What the batch itself made is never there.
+                // Anything created by the batch is never on disk.
                 Some(Change::Write { .. }) => Err(JoinError::TrashAfterEdit { path: path.clone() }),
                 _ => Ok(()),
             },
@@ -93,7 +93,7 @@ impl ChangeSet {
         }
     }
 
-    /// Where the disk has a folder that the changes bring to this path, by itself or inside another.
+    /// Where the disk has a folder that the changes move to this path, directly or inside another.
     fn folder_on_disk(&self, path: &VaultPath) -> VaultPath {
         let mut at = path.clone();
         for change in self.changes.iter().rev() {
@@ -126,7 +126,7 @@ impl ChangeSet {
         None
     }
 
-    /// Whether a later change than this has to do with a path.
+    /// Whether a later change concerns a path.
     fn is_touched_after(&self, index: usize, path: &VaultPath) -> bool {
         let carries = |change: &Change| matches!(change, Change::MoveFolder { from, to } if path.is_within(from) || path.is_within(to));
         let touches = |change: &Change| carries(change) || change.paths().any(|touched| same(touched, path));
@@ -134,7 +134,7 @@ impl ChangeSet {
     }
 
     fn rewrite(&mut self, index: usize, now: &std::sync::Arc<crate::File>, by: ContentGuard, new: FileContent) {
-        // An edit before it does not vouch for what an overwrite replaces.
+        // An edit before it does not guard the content that an overwrite replaces.
         if let (ContentGuard::Nobody, Change::Write { guard, .. } | Change::Move { guard, .. }) =
             (by, &mut self.changes[index])
             && *guard == ContentGuard::Plan
@@ -151,7 +151,7 @@ impl ChangeSet {
                 false
             }
             Change::Move { before, content, .. } => {
-                // Whoever moved it may not have read it.
+                // The move may have been planned without reading the file.
                 before.get_or_insert_with(|| std::sync::Arc::clone(now));
                 *content = Some(new);
                 false
@@ -167,7 +167,7 @@ impl ChangeSet {
         let deleted = |change: &Change| matches!(change, Change::Delete { path: gone, .. } if same(gone, &path));
         let index = self.changes.iter().rposition(deleted).filter(|index| !self.is_touched_after(*index, &path));
         match index.map(|index| self.changes.remove(index)) {
-            // Gone and there again is another content, which can be undone as one.
+            // Removed and created again is new content, which can be undone as one change.
             Some(Change::Delete { path, before, guard }) if before.content != content => {
                 self.changes.push(Change::Write { path, before, guard, content });
             }
@@ -179,7 +179,7 @@ impl ChangeSet {
     fn move_on(&mut self, change: Change) {
         let Change::Move { from, to, before, guard, content } = change else { return };
         let index = self.maker(&from).filter(|index| match &self.changes[*index] {
-            // Over a name that was taken since, both ways have to be gone.
+            // Over a name that was taken since, both paths have to be gone.
             Change::Move { from: origin, .. } => !self.is_touched_after(*index, origin) && !self.is_left(&to, *index),
             _ => true,
         });
@@ -206,7 +206,7 @@ impl ChangeSet {
         }
     }
 
-    /// Whether a file of the disk leaves this path by another of the changes, so that it is free only after that.
+    /// Whether a file on disk leaves this path through another change, so that it is free only afterwards.
     fn is_left(&self, path: &VaultPath, but_for: usize) -> bool {
         let leaves = |change: &Change| !matches!(change, Change::Write { .. } | Change::Create { .. });
         let mut others = self.changes.iter().enumerate().filter(|(index, _)| *index != but_for);
@@ -220,7 +220,7 @@ impl ChangeSet {
             _ => true,
         });
         match index.map(|index| self.changes.remove(index)) {
-            // What the batch itself made was never there.
+            // Anything created by the batch was never on disk.
             Some(Change::Create { .. }) => {}
             Some(Change::Write { before, guard, .. }) => self.changes.push(Change::Delete { path, before, guard }),
             Some(Change::Move { from, before: first, guard, .. }) => {
@@ -232,12 +232,12 @@ impl ChangeSet {
     }
 }
 
-/// Letters with accents are stored in two ways, and a caller may write either.
+/// Accented letters have two encodings, and a caller may use either.
 fn same(one: &VaultPath, other: &VaultPath) -> bool {
     one == other || one.as_str().nfc().eq(other.as_str().nfc())
 }
 
-/// A path below one folder, below another instead.
+/// A path below one folder, moved below another.
 pub fn rebased(path: &VaultPath, from: &VaultPath, to: &VaultPath) -> Option<VaultPath> {
     let below = path.as_str().strip_prefix(from.as_str()).filter(|below| below.starts_with('/'))?;
     VaultPath::parse(&format!("{to}{below}")).ok()
@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn what_follows_each_other_becomes_one() {
+    fn successive_changes_are_merged() {
         let folder = || Change::MoveFolder { from: path("f"), to: path("g") };
         for (changes, expected) in [
             (vec![write("a", "1", "2"), write("a", "2", "3")], vec!["write a 1=3"]),
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_joined_changes_nothing() {
+    fn changes_that_cannot_be_merged_are_refused_unchanged() {
         for (first, second) in [
             (write("a", "1", "2"), trash("a", "2")),
             (Change::TrashFolder { path: path("f") }, create("f/a", "1")),

@@ -13,7 +13,7 @@ use crate::{
 /// Names of checkpoints begin with this; only in memory are they always the same.
 const FIRST_ID: u64 = 0xc0ff_ee00_0000_0000;
 const TRASH: &str = ".trash";
-/// Nobody trashes more files of one name.
+/// More files of one name are not trashed.
 const MAX_NAMES: usize = 10_000;
 
 /// A set that is being tried.
@@ -95,7 +95,7 @@ impl<'s> TrialCommit<'_, 's> {
             Change::Write { before, content, .. } => {
                 self.expect(path, Some(before)).map_err(about)?;
                 self.entry(path, Some(before), Some(content), None);
-                // A change to what is there already is none.
+                // A change to the existing content is not a change.
                 if before.bytes() != content.bytes() {
                     self.put(path, content.bytes().into());
                 }
@@ -135,7 +135,7 @@ impl<'s> TrialCommit<'_, 's> {
                 self.rename(path, &target);
                 self.trashed.insert(number, target);
             }
-            // There are no folders without files here.
+            // This store has no empty folders.
             Change::MakeFolder { .. } => {
                 self.expect_free(path).map_err(about)?;
                 self.entries.push(EntryRecord::of_folder(path));
@@ -195,8 +195,8 @@ impl<'s> TrialCommit<'_, 's> {
         Ok(())
     }
 
-    /// As Obsidian names what it trashes: by the last name alone, numbered if that is taken. The caller has no say in it,
-    /// so its scope is not asked. There is no trash of the system.
+    /// Named as Obsidian names trashed files: by the file name alone, numbered if taken. The caller does not choose it,
+    /// so its scope is not checked. There is no system trash.
     fn free_in_trash(&self, path: &VaultPath) -> Result<VaultPath, StoreError> {
         let names = (1..MAX_NAMES).map(|number| format!("{TRASH}/{}", numbered(path.name(), number)));
         let mut free = names.filter_map(|name| VaultPath::spelt(&name)).filter(|name| self.is_free(name).is_ok());
@@ -213,7 +213,7 @@ impl<'s> TrialCommit<'_, 's> {
         self.is_change = true;
     }
 
-    /// A file, or a folder with all that is in it.
+    /// A file, or a folder with everything in it.
     fn rename(&mut self, from: &VaultPath, to: &VaultPath) {
         let moved: Vec<VaultPath> = self.files.0.keys().filter(|path| path.is_within(from)).cloned().collect();
         for path in moved {

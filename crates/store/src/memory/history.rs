@@ -1,13 +1,15 @@
+//! The history of a vault in memory.
+
 use lapidary_note::ContentHash;
 
 use super::{MemoryState, MemoryStore};
 use crate::{CheckpointRecord, EntryRecord, History, LedgerError, PathFilter, VaultPath};
 
-/// As many as anybody needs to see that a name is too short.
+/// Enough to see that an id is too short.
 const MAX_AMBIGUOUS: usize = 20;
 
 impl MemoryState {
-    /// Every system accepts the name, or a change here took away what had it, and it comes back.
+    /// Every system accepts the name, or a change here removed its file, which now comes back.
     pub(super) fn may_have_name(&self, path: &VaultPath) -> bool {
         let took_away =
             |entry: &EntryRecord| entry.path.is_within(path) && (entry.before.is_some() || entry.moved_to.is_some());

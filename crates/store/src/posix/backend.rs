@@ -1,3 +1,5 @@
+//! The backend for a folder on disk.
+
 use std::{
     sync::{
         Arc,
@@ -16,31 +18,31 @@ use crate::{
     maintenance::{NotScheduled, run_aside, schedule},
 };
 
-/// A vault in a folder, whose changes and their history are written down in a state folder beside it.
+/// A vault in a folder, whose changes and history are recorded in a separate state folder.
 pub struct PosixBackend {
     folder: Arc<FolderStore>,
     committer: Arc<Committer>,
     upkeep: Arc<LedgerUpkeep>,
 }
 
-/// What keeps a ledger in order while nobody waits for it.
+/// Background upkeep of a ledger.
 #[derive(Default)]
 struct LedgerUpkeep {
-    /// Somebody looks at the limits from time to time.
+    /// The limits are checked from time to time.
     limits: AtomicBool,
-    /// Somebody waits until nothing is changed for a while.
+    /// A flush waits for a quiet period.
     resting: AtomicBool,
     turns: AtomicU64,
 }
 
-/// Limits hold from the start on and with time, and not only with the next change.
+/// Limits apply from startup on and over time, not only with the next change.
 const FIRST_LOOK: Duration = Duration::from_secs(1);
 const LOOKS: Duration = Duration::from_secs(60 * 60);
-/// So long nothing has to change before the ledger's log is brought into the ledger.
+/// The quiet period before the ledger's log is merged into the ledger.
 const QUIET: Duration = Duration::from_secs(5);
 
 impl PosixBackend {
-    /// A vault that other servers may change as well; they agree on where to keep their state.
+    /// A vault that other servers may change too; they agree on where to keep their state.
     pub fn shared(folder: Arc<FolderStore>, state: &Arc<StateFolder>, limits: &VaultLimits) -> Self {
         let ledger = Ledger::new(Arc::clone(state), limits.retention);
         let turns = Some(TurnFile::new(Arc::clone(state)));
@@ -64,7 +66,7 @@ impl PosixBackend {
         let committer = Arc::downgrade(&self.committer);
         let scheduled = schedule(FIRST_LOOK, move || {
             let committer = committer.upgrade()?;
-            // The disk may never answer.
+            // The disk may never respond.
             run_aside("limits", move || committer.look_at_limits()).unwrap_or_else(|error| postponed(&error));
             Some(LOOKS)
         });

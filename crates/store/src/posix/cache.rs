@@ -1,5 +1,5 @@
-//! What is kept of a vault to make the next start quick. It can always be made anew, so it has a file of its own: on any
-//! doubt that file is thrown away, and nothing that matters goes with it.
+//! Data about a vault that makes the next start fast. It can always be rebuilt, so it has a separate file: in case of
+//! doubt that file is discarded, and nothing that matters is lost.
 
 use std::{
     io,
@@ -23,7 +23,7 @@ pub struct CacheFile {
     name: &'static str,
 }
 
-/// Some records, and the number by which damage to them is noticed.
+/// Some records, with a checksum that detects damage.
 #[derive(Debug)]
 pub struct CacheRow {
     pub checksum: u64,
@@ -44,7 +44,7 @@ impl CacheFile {
         self.folder.file(self.name).and_then(|path| path.try_exists()).unwrap_or(false)
     }
 
-    /// Everything that was written in this format. What came last comes first.
+    /// All records in this format, newest first.
     pub fn load(&self, format: u32) -> io::Result<Vec<CacheRow>> {
         let path = self.folder.file(self.name)?;
         if !path.try_exists()? {
@@ -59,7 +59,7 @@ impl CacheFile {
         })
     }
 
-    /// Writes these in place of everything else, and says how many rows there are.
+    /// Replaces everything with these records, and returns the number of rows.
     pub fn replace<B: AsRef<[u8]>, R: Iterator<Item = (u64, B)>>(
         &self,
         format: u32,
@@ -68,7 +68,7 @@ impl CacheFile {
         self.write(format, true, rows)
     }
 
-    /// Writes these beside what is there.
+    /// Adds these records.
     pub fn add<B: AsRef<[u8]>, R: Iterator<Item = (u64, B)>>(
         &self,
         format: u32,
@@ -77,7 +77,7 @@ impl CacheFile {
         self.write(format, false, rows)
     }
 
-    /// The rows are made one by one, as all of them together may be large.
+    /// Rows are built one at a time, as all of them together may be large.
     fn write<B: AsRef<[u8]>, R: Iterator<Item = (u64, B)>>(
         &self,
         format: u32,
@@ -96,7 +96,7 @@ impl CacheFile {
         })
     }
 
-    /// Once more with a new file if the one that is there is no good.
+    /// Retries with a new file if the existing one is unusable.
     fn with<T>(&self, format: u32, work: impl Fn(&mut Connection) -> Result<T, Error>) -> io::Result<T> {
         let path = self.folder.file_in_place(self.name)?;
         match open(&path, format).and_then(|mut database| work(&mut database)) {
@@ -119,12 +119,12 @@ fn insert(transaction: &Transaction<'_>, rows: impl Iterator<Item = (u64, impl A
 }
 
 fn open(path: &Path, format: u32) -> Result<Connection, Error> {
-    // Made by us first, so that nobody else can read it.
+    // Created by us first, so that no other user can read it.
     let made = private_file().append(true).create(true).open(path);
     made.map_err(|_| Error::InvalidPath(PathBuf::new()))?;
     let database = open_database(path)?;
     database.busy_timeout(PATIENCE)?;
-    // After a power cut it may be damaged, and then it is made anew.
+    // After a power cut it may be damaged, and then it is rebuilt.
     database.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")?;
     let found: u32 = database.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if found != format {
@@ -142,7 +142,7 @@ fn open(path: &Path, format: u32) -> Result<Connection, Error> {
     Ok(database)
 }
 
-/// Anything but being busy: what cannot be read is not worth understanding.
+/// Any error except busy: an unreadable file is not worth diagnosing.
 fn is_damage(error: &Error) -> bool {
     !matches!(
         error.sqlite_error_code(),

@@ -1,12 +1,12 @@
-//! How a change set gets onto the disk: all of it or nothing, over nothing that anybody else wrote, and with the way
-//! back written down before the first step.
+//! How a change set gets onto the disk: completely or not at all, never overwriting another program's changes, and with
+//! the undo data stored before the first step.
 //!
-//! 1. `plan`: every change becomes steps, each with what must be there before it.
-//! 2. The ledger takes them and the old contents, for good. From here on a killed server leaves a trail.
-//! 3. `steps`: each is taken and its result looked at. If one is not what was expected, all are taken back.
-//! 4. The names are brought to disk, the old files go, the ledger closes the entry.
+//! 1. `plan`: every change becomes steps, each with the state that it expects.
+//! 2. The ledger stores them and the old contents durably. From here on a killed server leaves a trail.
+//! 3. `steps`: each is taken and its result checked. If one is not as expected, all are rolled back.
+//! 4. The names are synced, the old files are removed, the ledger closes the entry.
 //!
-//! `recovery` does the rest of it for a server that was killed, `caretaker` for files that somebody still had open.
+//! `recovery` finishes this for a killed server, `caretaker` for files that other programs still had open.
 
 pub(super) mod caretaker;
 mod course;
@@ -23,7 +23,7 @@ use std::{
         Arc,
         atomic::{AtomicBool, AtomicU8, Ordering},
     },
-    time::{Duration, Instant, SystemTime, UNIX_EPOCH},
+    time::{Duration, SystemTime, UNIX_EPOCH},
 };
 
 use self::{
@@ -35,47 +35,47 @@ use self::{
 };
 use super::{Draft, EntryHandle, FileOperations, JournalStep, Ledger, OldFileRecord, TurnFile};
 use crate::{
-    BackendTurn, ChangeOrigin, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, File, LedgerError, PlaceJudge,
-    Receipt, Scope, StoreError, TurnError, VaultNews, VaultPath,
+    BackendTurn, ChangeOrigin, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, ElapsedTime, File,
+    LedgerError, PlaceJudge, Receipt, Scope, StoreError, TurnError, VaultNews, VaultPath,
     patience::{FairQueue, QueueTicket},
 };
 
-/// So many steps of one change hold on to their folders and old files, some systems allow no more than 256 open files; of
-/// the others they are opened again when all is done.
+/// Keep handles open for at most this many steps (some systems allow only 256 open files); later ones are reopened when
+/// all is done.
 const MAX_HELD: usize = 50;
 
-/// What a change wrote is kept as well, if it is no larger: the next change has to keep it anyway.
+/// New contents up to this size are kept too: the next change has to keep them anyway.
 const MAX_KEPT: usize = 1 << 20;
 
-/// The one place where a folder's files change.
+/// The only place where files of a folder change.
 pub(super) struct Committer {
     pub(super) steps: Arc<dyn FileOperations>,
     pub(super) ledger: Ledger,
-    /// Larger files are not looked into.
+    /// Larger files are not read.
     max_file_bytes: u64,
-    /// Changes of one server take turns, whoever came first goes first; readers never wait.
+    /// Changes of one server take turns in order of arrival; readers never wait.
     writers: FairQueue,
     /// Servers on the same vault take turns too.
     turns: Option<TurnFile>,
     news: NewsQueue,
     recovered: RecoveryState,
-    /// Whether somebody looks after files that were still open.
+    /// Whether files that are still open are being watched.
     pub(super) tended: AtomicBool,
     /// Whether there may be late saves that no caller knows of.
     untold: AtomicBool,
 }
 
-/// How far this process has looked for what a killed server left. Only goes up.
+/// How far this process has cleaned up after a killed server. Only increases.
 #[derive(Default)]
 struct RecoveryState(AtomicU8);
 
-/// Changes under way, by the first reader.
+/// Changes in progress, by the first reader.
 const LOOKED: u8 = 1;
 /// And what a power cut may have brought back, by the first change.
 const SWEPT: u8 = 2;
 
 impl RecoveryState {
-    /// Whether this is the first to come so far.
+    /// Whether this call is the first to get this far.
     fn reach(&self, stage: u8) -> bool {
         self.0.fetch_max(stage, Ordering::AcqRel) < stage
     }
@@ -85,7 +85,7 @@ impl RecoveryState {
 pub(super) struct PosixTurn<'a> {
     changes: &'a Arc<Committer>,
     _place: QueueTicket<'a>,
-    /// Given back when it is closed, also by a process that dies.
+    /// Released when closed, also by a process that dies.
     _lock: Option<std::fs::File>,
 }
 
@@ -109,7 +109,7 @@ impl Committer {
         }
     }
 
-    /// Waits, as long as it is told to, until no other change is under way, and settles what a killed server left.
+    /// Waits, while allowed, until no other change is in progress, and cleans up after a killed server.
     pub(super) fn turn<'a>(self: &'a Arc<Self>, go_on: &dyn Fn() -> bool) -> Result<PosixTurn<'a>, TurnError> {
         let turn = self.wait(go_on)?;
         turn.settle()?;
@@ -117,13 +117,13 @@ impl Committer {
     }
 
     fn wait<'a>(self: &'a Arc<Self>, go_on: &dyn Fn() -> bool) -> Result<PosixTurn<'a>, TurnError> {
-        let asked = Instant::now();
+        let asked = ElapsedTime::start();
         let place = self.writers.wait(go_on).ok_or(TurnError::GivenUp)?;
-        // Without the lock two servers could overwrite each other, so there is no change without it.
+        // Without the lock two servers could overwrite each other, so a change requires it.
         let lock =
             self.turns.as_ref().map(|turns| turns.take(go_on)).transpose().map_err(|error| match error.kind() {
                 ErrorKind::WouldBlock => TurnError::GivenUp,
-                // Where the state is kept follows from where the vault is.
+                // The place of the state depends on the place of the vault.
                 ErrorKind::NotFound => TurnError::VaultGone,
                 _ => TurnError::NoState,
             })?;
@@ -131,12 +131,12 @@ impl Committer {
         Ok(PosixTurn { changes: self, _place: place, _lock: lock })
     }
 
-    /// For a reader who comes first: settles what a killed server left, unless somebody is at work, or cannot.
+    /// For the first reader: cleans up after a killed server, unless a change is in progress or it fails.
     pub(super) fn settle(self: &Arc<Self>) {
         if !self.recovered.reach(LOOKED) || matches!(self.ledger.is_empty(), Ok(true)) {
             return;
         }
-        // Nobody waits for this: whoever has the turn is alive, and settles it before the next change.
+        // Readers do not wait for this: the holder of the turn is alive and cleans up before the next change.
         if let Ok(turn) = self.wait(&|| false)
             && let Err(error) = turn.settle()
         {
@@ -144,7 +144,7 @@ impl Committer {
         }
     }
 
-    /// Whether something may be made under a name: every system accepts it, or it has been there before and comes back.
+    /// Whether something may be created under a name: every system accepts it, or it existed before and comes back.
     pub(super) fn may_have_name(&self, path: &VaultPath) -> bool {
         path.has_portable_name() || self.ledger.knows(path).unwrap_or(false)
     }
@@ -161,7 +161,7 @@ impl Committer {
         self.news.take()
     }
 
-    /// Lets go of old contents if there are too many, or too old ones.
+    /// Removes old contents that are too many or too old.
     fn keep_limits(&self, now: SystemTime) {
         let kept = match self.ledger.is_over(now) {
             Ok(true) => self.ledger.prune(now),
@@ -173,7 +173,7 @@ impl Committer {
         }
     }
 
-    /// The same whatever is known of them.
+    /// The same without checking first.
     pub(super) fn look_at_limits(&self) {
         let now = UNIX_EPOCH + Duration::from_nanos(self.steps.now().unsigned_abs());
         if let Err(error) = self.ledger.prune(now) {
@@ -183,13 +183,13 @@ impl Committer {
 
     /// Late saves that no caller was told of yet.
     pub(super) fn untold(&self) -> Result<Vec<CheckpointRecord>, LedgerError> {
-        // Asked with every call, so it must cost nothing when there are none.
+        // Called with every call, so it must cost nothing when there are none.
         if !self.untold.swap(false, Ordering::AcqRel) {
             return Ok(Vec::new());
         }
         let found = self.ledger.untold();
-        // Until nothing is found any more: whoever is told of one says so later, and others are for other callers. If it
-        // cannot be looked up now, the next caller asks again.
+        // Until nothing is found any more: a caller that is told of one says so later, and others are for other
+        // callers. If the lookup fails, the next caller tries again.
         if !matches!(&found, Ok(found) if found.is_empty()) {
             self.expect_untold();
         }
@@ -238,7 +238,7 @@ impl PosixTurn<'_> {
         let error = |about: usize, error: StoreError| {
             let change = &set.changes[about];
             let before = change.before().map(File::hash);
-            // What is in the way at the other end says nothing about the file itself.
+            // An obstacle at the other end says nothing about the file itself.
             let path = match (&error, change.to()) {
                 (StoreError::Exists | StoreError::NotPortable | StoreError::IsFolder, Some(to)) => to,
                 _ => change.path(),
@@ -282,18 +282,18 @@ impl PosixTurn<'_> {
         }
         let synced = self.sync(&planned.steps, &taken);
         self.close(number, planned, taken, origin.time);
-        // It was made, whatever the reason.
+        // It was created, for whatever reason.
         synced.map_err(|_| error(0, StoreError::Unsure))?;
         tracing::debug!(steps = planned.steps.len(), checkpoint = id, "a change is on disk");
         receipt.checkpoint = Some(id);
         Ok(receipt)
     }
 
-    /// What to say of a change that did not work out.
+    /// The error for a change that failed.
     fn give_up(&self, number: i64, undone: Result<RollbackReport, StoreError>, failed: StoreError) -> StoreError {
-        // The disk failed twice. Nobody knows what it holds, and the next turn looks.
+        // The disk failed twice. Its state is unknown, and the next turn checks it.
         let Ok(undone) = undone else { return StoreError::Unsure };
-        // If it cannot be written down, it is tried again before the next change; all is as it was before.
+        // If it cannot be stored, it is tried again before the next change; everything is as before.
         if let Err(error) = self.write_off(number, &undone) {
             self.changes.tell(VaultNews::Postponed { why: error.to_string() });
         }
@@ -303,12 +303,13 @@ impl PosixTurn<'_> {
         failed
     }
 
-    /// Closes the entry of a change that was taken back.
+    /// Closes the entry of a change that was rolled back.
     fn write_off(&self, number: i64, undone: &RollbackReport) -> Result<(), LedgerError> {
         if !undone.beside.is_empty() {
             caretaker::keep_tending(self.changes);
         }
-        // Where somebody changed a file between two of our steps, their text stands, and the old one is kept.
+        // If another program changed a file between two of our steps, its text is kept in place, and the old one in the
+        // ledger.
         if undone.left.is_empty() {
             self.changes.ledger.forget(number, &undone.beside)
         } else {
@@ -316,7 +317,7 @@ impl PosixTurn<'_> {
         }
     }
 
-    /// Brings the names to disk, of every folder once.
+    /// Syncs the names, each folder once.
     fn sync(&self, steps: &[JournalStep], taken: &[TakenStep]) -> Result<(), StoreError> {
         let mut synced = BTreeSet::new();
         for (index, step) in steps.iter().enumerate() {
@@ -335,8 +336,8 @@ impl PosixTurn<'_> {
         Ok(())
     }
 
-    /// What a step builds upon has to last before it is taken: a power cut may undo what was not synced in any order. A
-    /// file that went into a new folder would go with the folder, and one that had made room would lose its name.
+    /// What a step builds on has to be durable first: a power cut may undo unsynced changes in any order. A file moved
+    /// into a new folder would disappear with the folder, and one that made room would lose its name.
     fn make_ready(
         &self,
         earlier: &[JournalStep],
@@ -352,7 +353,7 @@ impl PosixTurn<'_> {
         undo::sync(self.changes, &places).map_err(|error| StepFailure { error, extent: StepExtent::Nothing })
     }
 
-    /// A place after a change, held or found again.
+    /// A place after a change, still held or looked up again.
     fn again(
         &self,
         held: Option<EntryHandle>,
@@ -363,7 +364,7 @@ impl PosixTurn<'_> {
         if held.is_some() && called == *place { Ok(held) } else { course::there(self.changes, &called) }
     }
 
-    /// The old files go, unless somebody can still write into them.
+    /// Removes the old files, unless another program can still write to them.
     fn close(&self, number: i64, planned: &PlannedSteps<'_>, taken: Vec<TakenStep>, now: SystemTime) {
         let mut beside = Vec::new();
         for (index, TakenStep { spots, old, .. }) in taken.into_iter().enumerate() {
@@ -373,7 +374,7 @@ impl PosixTurn<'_> {
             let gone = matches!(spot, Ok(Some(spot)) if steps::is_disposed(self.changes, step, &spot, held, now));
             beside.push(OldFileRecord { position: index, place: called_after(later, place), aside: None, gone });
         }
-        // If it cannot be written down, the next turn finds the change complete.
+        // If it cannot be stored, the next turn finds the change complete.
         let written = planned.written(MAX_KEPT);
         if let Err(error) = self.changes.ledger.finish_with(number, &beside, &written) {
             self.changes.tell(VaultNews::Postponed { why: error.to_string() });

@@ -1,21 +1,20 @@
-//! What has changed in a folder since somebody last looked: by the watch where there is one, or else by a look at
-//! everything.
+//! What has changed in a folder since the last check: from the watch if there is one, otherwise by a full scan.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use super::{FolderStore, FolderWatch, FoundFile, StoreError, WalkOptions, folder::OpenedFolder};
-use crate::{Cursor, ListingOptions, PlaceState, VaultDelta, VaultPath, WalkedFolder};
+use crate::{Cursor, ElapsedTime, ListingOptions, PlaceState, VaultDelta, VaultPath, WalkedFolder};
 
-/// Some changes make no event: through a memory map, behind a mount that came later.
+/// Some changes cause no event: through a memory map, behind a later mount.
 const SWEEP_EVERY: Duration = Duration::from_secs(15 * 60);
 
-/// How far somebody has followed the folder.
+/// How far a cursor has followed the folder.
 struct PosixCursor {
     /// Of the folder that was walked.
     identity: u64,
-    /// `None` where there is none, or what it said was lost.
+    /// `None` if there is none, or events were lost.
     watch: Option<FolderWatch>,
-    swept: Instant,
+    swept: ElapsedTime,
 }
 
 impl FolderStore {
@@ -29,7 +28,7 @@ impl FolderStore {
         let known = cursor.get_mut::<PosixCursor>();
         let replaced = known.as_ref().is_some_and(|known| known.identity != identity);
         if let Some(known) = known.filter(|known| !replaced && known.swept.elapsed() <= SWEEP_EVERY) {
-            // Taken out, and put back when all is well: whoever has read events and then fails has lost them.
+            // Taken out, and put back on success: a failure after reading events would lose them.
             if let Some(mut watch) = known.watch.take()
                 && let Some(places) = folder.happened(&mut watch, look)?
             {
@@ -38,7 +37,7 @@ impl FolderStore {
             }
         }
         tracing::debug!(replaced, "everything is looked at");
-        // A new watch, because the old one has lost track or never was.
+        // A new watch, because the old one has lost track or never existed.
         let mut watch = FolderWatch::start(&folder.dir);
         let ListingOptions { skip, read, go_on } = *look;
         let (walked, watched) = folder.walk(&WalkOptions { below: None, skip, watch: watch.as_ref(), read, go_on })?;
@@ -47,7 +46,7 @@ impl FolderStore {
                 watch.learn(watched);
             }
             let watch = watch.filter(FolderWatch::is_whole);
-            cursor.set(PosixCursor { identity, watch, swept: Instant::now() });
+            cursor.set(PosixCursor { identity, watch, swept: ElapsedTime::start() });
         }
         Ok(VaultDelta::Everything { walked, replaced })
     }
@@ -68,7 +67,7 @@ impl FolderStore {
 }
 
 impl OpenedFolder {
-    /// What is at the places of which the watch tells; `None` if only a look at everything helps.
+    /// What is at the places that the watch reports; `None` if only a full scan helps.
     fn happened(
         &self,
         watch: &mut FolderWatch,
@@ -97,7 +96,7 @@ impl OpenedFolder {
         look: &ListingOptions<'_>,
     ) -> Result<PlaceState, StoreError> {
         let found = match self.look(path) {
-            // Its folder has been closed to us.
+            // Access to its folder was denied.
             Err(StoreError::NotPermitted) => FoundFile::Nothing,
             found => found?,
         };
@@ -130,7 +129,7 @@ impl OpenedFolder {
                 }
                 Ok(walked)
             }
-            // Gone again, or closed to us.
+            // Gone again, or access denied.
             Err(StoreError::Missing | StoreError::NotAFile | StoreError::NotPermitted) => Ok(WalkedFolder::default()),
             Err(error) => Err(error),
         }

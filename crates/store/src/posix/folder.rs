@@ -1,3 +1,5 @@
+//! A vault's folder, accessed through handles.
+
 mod changing;
 mod follow;
 mod names;
@@ -7,7 +9,7 @@ mod walk;
 mod way;
 
 use std::{
-    io::{self, Read},
+    io,
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -29,16 +31,15 @@ use super::{
 };
 use crate::VaultPath;
 
-/// A disk that answers to second names: what it takes a name for, where that is another one. For tests, which cannot
-/// mount one everywhere.
+/// A disk that responds to second names: the name it maps another one to. For tests, which cannot mount one everywhere.
 pub type SecondNames = Arc<dyn Fn(&str) -> Option<String> + Send + Sync>;
 
-/// A vault in a folder. Every access goes through a handle on that folder, so no path, link or race leads outside, but
-/// to the folders that the owner named.
+/// A vault in a folder. Every access goes through a handle on that folder, so no path, link or race leads outside,
+/// except to the folders that the owner named.
 pub struct FolderStore {
     root: PathBuf,
     followed: Arc<FollowedFolders>,
-    /// Opened on first use and again when the folder was replaced (unmounted, cloned anew).
+    /// Opened on first use and again when the folder was replaced (unmounted, cloned again).
     opened: RwLock<Option<Arc<OpenedFolder>>>,
     trash: Option<SystemTrash>,
     observer: Option<StepObserver>,
@@ -49,7 +50,7 @@ pub(super) struct OpenedFolder {
     pub(super) dir: Dir,
     identity: FolderIdentity,
     followed: Arc<FollowedFolders>,
-    /// Of the disk that the folder itself is on.
+    /// Of the disk that holds the folder itself.
     names: NameMatching,
     second_names: Option<SecondNames>,
 }
@@ -65,7 +66,7 @@ impl FolderStore {
         Self { root, followed, opened, trash: None, observer: None, second_names: None }
     }
 
-    /// The same vault on a disk that answers to second names.
+    /// The same vault on a disk that responds to second names.
     #[must_use]
     pub fn answering_to(self, second_names: SecondNames) -> Self {
         Self { second_names: Some(second_names), ..self }
@@ -139,7 +140,7 @@ impl FolderStore {
 }
 
 impl OpenedFolder {
-    /// Differs when another vault has taken the place of this one.
+    /// Changes when another vault takes the place of this one.
     pub(super) fn identity(&self) -> u64 {
         self.identity.number()
     }
@@ -168,13 +169,13 @@ impl OpenedFolder {
         let mut entries = Vec::new();
         for name in dir.entries()? {
             let name = name?;
-            // A name that is not UTF-8 cannot be asked for, so it is not offered.
+            // A name that is not UTF-8 cannot be requested, so it is not offered.
             let Some(text) = name.file_name().to_str().map(str::to_owned) else { continue };
             let within = |folder: Option<&VaultPath>| {
                 VaultPath::spelt(&folder.map_or_else(|| text.clone(), |folder| format!("{folder}/{text}")))
             };
             let Some(path) = within(folder) else { continue };
-            // Through a link, an entry has two paths, and both have to be open.
+            // Through a link, an entry has two paths, and both must be open.
             if place.as_ref() != folder && !within(place.as_ref()).is_some_and(|place| open(&place)) {
                 continue;
             }
@@ -209,7 +210,7 @@ impl OpenedFolder {
         self.sight(path, open).map(|sight| sight.place)
     }
 
-    /// Where a change of a path takes place, whether or not something is there: links followed as far as they lead.
+    /// Where a change of a path takes place, whether or not it exists: links followed as far as they lead.
     fn place_of_change(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Result<VaultPath, StoreError> {
         let place = match self.way(path, LinkHandling::All(open))? {
             PathEnd::There(sight) => sight.place,
@@ -220,7 +221,7 @@ impl OpenedFolder {
         if place != *path && !open(&place) { Err(StoreError::Closed) } else { Ok(place) }
     }
 
-    /// What a link in a listing stands for; a broken or forbidden one for nothing.
+    /// The target of a link in a listing; `None` for a broken or forbidden one.
     fn linked(&self, path: VaultPath, open: PlaceCheck<'_>) -> Option<FolderEntry> {
         let kind = match self.sight(&path, open) {
             Err(StoreError::Outside) => {
@@ -244,10 +245,8 @@ fn read(file: File, metadata: &Metadata, max_bytes: u64) -> Result<Vec<u8>, Stor
         return Err(too_large(metadata.len()));
     }
     let mut bytes = Vec::new();
-    // A file may have become larger than memory since it was planned on; that must not be the end of the process.
-    bytes.try_reserve_exact(usize::try_from(metadata.len()).unwrap_or(usize::MAX)).map_err(io::Error::from)?;
-    let read = file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)?;
-    if read as u64 > max_bytes { Err(too_large(read as u64)) } else { Ok(bytes) }
+    let read = walk::read_all(file, metadata.len(), max_bytes, &mut bytes)?;
+    if read > max_bytes { Err(too_large(read)) } else { Ok(bytes) }
 }
 
 fn ordinary(metadata: &Metadata) -> Result<(), StoreError> {
@@ -258,7 +257,7 @@ fn ordinary(metadata: &Metadata) -> Result<(), StoreError> {
     }
 }
 
-/// Never waits and never goes elsewhere, should a pipe or a link have taken the place of the file a moment ago.
+/// Never blocks and never goes elsewhere, should a pipe or a link have replaced the file a moment ago.
 fn reading() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.read(true);
@@ -271,7 +270,7 @@ fn reading() -> OpenOptions {
     options
 }
 
-/// Tells whether a folder is still the one that was opened. Its times change with its entries, so they do not count.
+/// Identifies the opened folder. Its times change with its entries, so they do not count.
 #[derive(PartialEq)]
 #[cfg(unix)]
 struct FolderIdentity(u64, u64);
@@ -303,15 +302,15 @@ impl FolderIdentity {
     }
 }
 
-/// A rename is durable when its folder is. By now the change has happened, so a failure means that nobody knows
-/// whether it will survive a power cut.
+/// A rename is durable when its folder is. By now the change has happened, so after a failure it is unknown whether it
+/// will survive a power cut.
 fn sync_folder(folder: &Dir) -> Result<(), StoreError> {
     #[cfg(unix)]
     {
         // The handle only names the folder; to sync it, it has to be open for reading.
         let synced = folder.open(".").and_then(|folder| folder.sync_all());
         match synced {
-            // Some file systems cannot sync a folder and need not.
+            // Some file systems cannot sync a folder and do not need to.
             Err(error) if error.kind() != io::ErrorKind::InvalidInput => return Err(StoreError::Unsure),
             _ => {}
         }
@@ -321,7 +320,7 @@ fn sync_folder(folder: &Dir) -> Result<(), StoreError> {
     Ok(())
 }
 
-/// Shown in logs only; replies never name a place on the machine.
+/// Only shown in logs; replies never name a place on the machine.
 impl std::fmt::Debug for FolderStore {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let root: &Path = &self.root;

@@ -1,6 +1,6 @@
-//! What is written down before anything in the vault changes: what is about to happen, and the old content of every
-//! file that it happens to. As long as a change is under way this is the journal from which a killed server's work is
-//! finished or undone; afterwards it is the checkpoint from which a person undoes it.
+//! The journal that is written before anything in the vault changes: the planned steps, and the old content of every
+//! affected file. During a change it serves to complete or undo a killed server's work; afterwards it is the checkpoint
+//! from which a user undoes it.
 
 mod closing;
 mod conflicts;
@@ -49,16 +49,16 @@ impl From<rusqlite::Error> for LedgerError {
     }
 }
 
-/// The database of one vault. Several servers may have it open; they take turns in writing.
+/// The database of one vault. Several servers may have it open; they take turns writing.
 pub(super) struct Ledger {
     place: LedgerPlace,
     open: Mutex<Option<OpenDatabase>>,
     retention: Retention,
-    /// How many bytes of contents there are, as far as this process has counted and written them.
+    /// The size of all contents, as far as this process has counted and written them.
     stored: AtomicI64,
 }
 
-/// Nobody has counted yet.
+/// Not counted yet.
 const UNKNOWN: i64 = i64::MIN;
 
 enum LedgerPlace {
@@ -81,7 +81,7 @@ impl Ledger {
         }
     }
 
-    /// Writes down, for good, what is about to happen, and returns the number and the name of the checkpoint.
+    /// Durably stores what is about to happen, and returns the number and the id of the checkpoint.
     pub(crate) fn begin(&self, draft: &Draft<'_>) -> Result<(i64, String), LedgerError> {
         let name = self.place.name()?;
         let write = |transaction: &Transaction<'_>| {
@@ -110,7 +110,7 @@ impl Ledger {
         self.write_for_good(write, |transaction, (number, _)| closing::forget(transaction, *number, &[]))
     }
 
-    /// Whether nothing is under way or looked after.
+    /// Whether no change is in progress and no file is being watched.
     pub(crate) fn is_settled(&self) -> Result<bool, LedgerError> {
         self.read(true, |database| {
             let mut any = database.prepare_cached("SELECT 1 FROM steps WHERE state < 2 LIMIT 1")?;
@@ -118,7 +118,7 @@ impl Ledger {
         })
     }
 
-    /// Whether there is nothing at all to look for.
+    /// Whether it is empty.
     pub(crate) fn is_empty(&self) -> Result<bool, LedgerError> {
         self.read(true, |database| {
             let mut any = database.prepare_cached("SELECT 1 FROM steps LIMIT 1")?;
@@ -126,7 +126,7 @@ impl Ledger {
         })
     }
 
-    /// Changes that somebody began and did not finish. Only whoever has the turn may ask: the others' are under way.
+    /// Unfinished changes. Only for the holder of the turn: otherwise they may still be in progress.
     pub(crate) fn under_way(&self) -> Result<Vec<UnfinishedChange>, LedgerError> {
         self.read(Vec::new(), |database| {
             let mut found = database.prepare_cached(
@@ -139,17 +139,17 @@ impl Ledger {
         })
     }
 
-    /// Old files of ours that somebody still had open when they were replaced.
+    /// Our old files that were still open when they were replaced.
     pub(crate) fn lingering(&self) -> Result<Vec<OpenOldFile>, LedgerError> {
         self.read(Vec::new(), |database| records::lingering(database, OldFile::Kept as i64))
     }
 
-    /// Old files of ours that were removed, so lately that a power cut might bring them back.
+    /// Our old files that were removed so recently that a power cut might bring them back.
     pub(crate) fn removed(&self) -> Result<Vec<OpenOldFile>, LedgerError> {
         self.read(Vec::new(), |database| records::lingering(database, OldFile::Removed as i64))
     }
 
-    /// The content that a hash stands for, if it was kept.
+    /// The content with this hash, if it was kept.
     pub(super) fn content(&self, hash: &ContentHash) -> Result<Option<Vec<u8>>, LedgerError> {
         self.read(None, |database| {
             let mut found = database.prepare_cached("SELECT size, packed FROM contents WHERE hash = ?1")?;
@@ -157,12 +157,12 @@ impl Ledger {
             let Some(row) = rows.next()? else { return Ok(None) };
             let (size, packed): (i64, Vec<u8>) = (row.get(0)?, row.get(1)?);
             let content = database::unpacked(&packed, usize::try_from(size).unwrap_or_default());
-            // Damage is as if it had not been kept: wrong content is worse than none.
+            // Damaged content counts as missing: wrong content is worse than none.
             Ok(content.filter(|content| ContentHash::of(content) == *hash))
         })
     }
 
-    /// Looks something up; `nothing` if there has never been anything to write down.
+    /// Looks something up; `nothing` if nothing was ever stored.
     fn read<T>(&self, nothing: T, ask: impl Fn(&Connection) -> Result<T, rusqlite::Error>) -> Result<T, LedgerError> {
         let is_open = self.open.lock().is_some();
         if !is_open && !self.place.is_there()? {
@@ -176,7 +176,7 @@ impl Ledger {
         self.with_database(|opened| database::transaction(&mut opened.database, &self.place, &work))
     }
 
-    /// It survives a power cut from the moment it is over. If the disk does not take it, it is taken back.
+    /// It survives a power cut as soon as it returns. If the disk fails, it is rolled back.
     fn write_for_good<T>(
         &self,
         work: impl Fn(&Transaction<'_>) -> Result<T, rusqlite::Error>,
@@ -186,7 +186,7 @@ impl Ledger {
             let done = database::transaction(&mut opened.database, &self.place, &work)?;
             let synced = opened.sync(&self.place);
             if synced.is_err() {
-                // If this fails too, whoever has the next turn finds that nothing was done, and forgets it then.
+                // If this fails too, the holder of the next turn finds that nothing was done, and forgets it then.
                 drop(database::transaction(&mut opened.database, &self.place, |transaction| {
                     take_back(transaction, &done)
                 }));
@@ -195,18 +195,18 @@ impl Ledger {
         })
     }
 
-    /// Opens it if need be: for the first time, or because somebody has moved the file away since.
+    /// Opens it if necessary: for the first time, or because the file was moved away since.
     fn with_database<T>(
         &self,
         work: impl Fn(&mut OpenDatabase) -> Result<T, rusqlite::Error>,
     ) -> Result<T, LedgerError> {
         let mut held = self.open.lock();
-        // Closed before another is opened, because it takes its log with it by name.
+        // Closed before another is opened, because it removes its log by name.
         let known = held.take().filter(|opened| opened.is_at(&self.place));
         let mut opened = known.map_or_else(|| OpenDatabase::at(&self.place), Ok)?;
         let mut done = work(&mut opened);
         if done.as_ref().is_err_and(database::is_damaged) {
-            // It is set aside, and what can be read of it goes into a new one.
+            // It is set aside, and its readable part goes into a new one.
             drop(opened);
             opened = OpenDatabase::anew(&self.place)?;
             done = work(&mut opened);
@@ -215,7 +215,7 @@ impl Ledger {
         Ok(done?)
     }
 
-    /// Brings everything from the log into the database itself, which survives more than the log does.
+    /// Merges the log into the database itself, which survives more than the log does.
     pub(super) fn rest(&self) {
         if let Some(opened) = &*self.open.lock()
             && let Err(error) = opened.empty_log()
@@ -299,7 +299,7 @@ impl Ledger {
 }
 
 impl LedgerPlace {
-    /// A name for a checkpoint. It tells nothing of how many others there are; only in examples it is always the same.
+    /// An id for a checkpoint. It does not reveal how many others there are; only in examples it is always the same.
     fn name(&self) -> Result<u64, LedgerError> {
         match self {
             Self::Folder(_) => getrandom::u64().map_err(|error| LedgerError::Unusable(error.to_string())),

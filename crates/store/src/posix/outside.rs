@@ -16,19 +16,19 @@ pub fn folder_exists(path: &Path) -> bool {
     path.is_dir()
 }
 
-/// Where in one folder another one is; `None` if it is not in it.
+/// The path of one folder inside another; `None` if it is not inside.
 pub fn place_within(outer: &Path, inner: &Path) -> Option<VaultPath> {
     let (outer, inner) = (std::fs::canonicalize(outer).ok()?, std::fs::canonicalize(inner).ok()?);
     let names: Option<Vec<&str>> = inner.strip_prefix(outer).ok()?.iter().map(|name| name.to_str()).collect();
     VaultPath::spelt(&names?.join("/"))
 }
 
-/// A folder into which a person wants old versions written.
+/// A folder that old versions are exported to.
 #[derive(Debug)]
 pub struct ExportFolder(PathBuf);
 
 impl ExportFolder {
-    /// Only a folder that holds nothing: nobody's files are overwritten.
+    /// Only an empty folder: no files are overwritten.
     pub fn new(path: &Path) -> io::Result<Self> {
         std::fs::create_dir_all(path)?;
         if std::fs::read_dir(path)?.next().is_some() {
@@ -41,7 +41,7 @@ impl ExportFolder {
         &self.0
     }
 
-    /// `below` is made of the paths of a vault, so it stays inside.
+    /// `below` consists of paths of a vault, so it stays inside.
     pub fn write(&self, below: &str, bytes: &[u8]) -> io::Result<()> {
         let path = self.0.join(below);
         if let Some(folder) = path.parent() {
@@ -51,10 +51,10 @@ impl ExportFolder {
     }
 }
 
-/// A copy of the demo vault that lives as long as this value.
+/// A copy of the demo vault that is deleted with this value.
 #[derive(Debug)]
 pub struct DemoFolder {
-    /// Holds the vault and its state, and nothing else.
+    /// Contains the vault and its state, and nothing else.
     around: PathBuf,
     vault: PathBuf,
 }
@@ -78,7 +78,7 @@ impl DemoFolder {
         &self.vault
     }
 
-    /// Where the state of a vault belongs that goes away again.
+    /// Where the state of a temporary vault belongs.
     pub fn state(&self) -> PathBuf {
         self.around.join("state")
     }
@@ -86,7 +86,7 @@ impl DemoFolder {
 
 impl Drop for DemoFolder {
     fn drop(&mut self) {
-        // A demo that stays behind in the temporary folder harms nobody, and nobody is left to tell.
+        // A demo left behind in the temporary folder is harmless, and there is no caller left to tell.
         drop(std::fs::remove_dir_all(&self.around));
     }
 }

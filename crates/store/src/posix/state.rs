@@ -1,21 +1,22 @@
-//! What Lapidary keeps for itself, in the state folder and never in the vault.
+//! Lapidary's own data, in the state folder and never in the vault.
 
 use std::{
     fs::{DirBuilder, File, OpenOptions, TryLockError},
     io::{self, Read, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
     sync::{Arc, OnceLock},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use lapidary_note::ContentHash;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{StepObserver, StoreError};
+use crate::ElapsedTime;
 
-/// The folder in which the state of one vault is kept. It is named after the place where the vault really is, so that
-/// servers that reach it by different names meet; asking for that place may wait for the disk, so it is done on first
-/// use and not at the start.
+/// The folder that holds the state of one vault. It is named after the real place of the vault, so that servers that
+/// reach it by different names share it; resolving that place may wait for the disk, so it is done on first use and not
+/// at startup.
 pub struct StateFolder {
     base: PathBuf,
     vault: PathBuf,
@@ -28,7 +29,7 @@ impl StateFolder {
         Self { base, vault, resolved: OnceLock::new(), observer: None }
     }
 
-    /// The same folder, where what is written down is watched step by step, as a vault's changes are.
+    /// The same folder, with its writes observed step by step, like a vault's changes.
     #[must_use]
     pub fn observed(self, observer: StepObserver) -> Self {
         Self { observer: Some(observer), ..self }
@@ -58,7 +59,7 @@ impl StateFolder {
         Ok(folder.join(name))
     }
 
-    /// The same, in a folder that is there and that nobody else can look into.
+    /// The same, in an existing folder that other users cannot read.
     pub(super) fn file_in_place(&self, name: &str) -> io::Result<PathBuf> {
         let path = self.file(name)?;
         if let Some(folder) = path.parent() {
@@ -68,11 +69,11 @@ impl StateFolder {
     }
 }
 
-/// Why nothing is kept in a state folder. Whoever can write there can put words into the history and the log, and have
-/// files of ours written elsewhere.
+/// Why a state folder is not used. A user who can write there can forge the history and the log, and redirect our
+/// files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateProblem {
-    #[error("other users can write into it; `chmod go-w` takes that from them")]
+    #[error("other users can write to it; `chmod go-w` prevents that")]
     OthersWrite,
     #[error("it belongs to another user")]
     NotOurs,
@@ -80,7 +81,7 @@ pub enum StateProblem {
     NoFolder,
 }
 
-/// Whether nobody else can write into a state folder. One that is not there yet will be made so.
+/// Whether other users cannot write to a state folder. A missing one will be created that way.
 #[cfg(unix)]
 pub fn is_ours_alone(folder: &Path) -> Result<(), StateProblem> {
     use std::os::unix::fs::MetadataExt;
@@ -88,20 +89,20 @@ pub fn is_ours_alone(folder: &Path) -> Result<(), StateProblem> {
     let us = rustix::process::geteuid().as_raw();
     match () {
         () if !found.is_dir() => Err(StateProblem::NoFolder),
-        // Who runs as root is often given a folder of somebody.
+        // Root is often given another user's folder.
         () if found.uid() != us && us != 0 => Err(StateProblem::NotOurs),
         () if found.mode() & 0o022 != 0 => Err(StateProblem::OthersWrite),
         () => Ok(()),
     }
 }
 
-/// Elsewhere the system keeps a user's folders from others.
+/// On other systems a user's folders are protected by default.
 #[cfg(not(unix))]
 pub fn is_ours_alone(_: &Path) -> Result<(), StateProblem> {
     Ok(())
 }
 
-/// Shown in logs only; replies never name a place on the machine.
+/// Only shown in logs; replies never name a place on the machine.
 impl std::fmt::Debug for StateFolder {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("StateFolder").field("base", &self.base).field("vault", &self.vault).finish_non_exhaustive()
@@ -117,9 +118,9 @@ pub struct LogFile {
 }
 
 const KEPT: usize = 5;
-/// How long a line waits for others that are being written. A log is not worth more of a caller's time.
+/// How long a line waits for other writers. A log is not worth more of a caller's time.
 const LOG_PATIENCE: Duration = Duration::from_millis(250);
-/// How often somebody who waits for a lock looks again.
+/// How often a waiter checks a lock again.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 impl LogFile {
@@ -128,10 +129,16 @@ impl LogFile {
     }
 
     pub fn append(&self, line: &str) -> io::Result<()> {
-        append_line(&self.folder.file_in_place(self.name)?, self.max_bytes, line)
+        match append_line(&self.folder.file(self.name)?, self.max_bytes, line) {
+            // The folder does not exist yet or was removed.
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {
+                append_line(&self.folder.file_in_place(self.name)?, self.max_bytes, line)
+            }
+            written => written,
+        }
     }
 
-    /// The last lines, oldest first, and where to go on from.
+    /// The last lines, oldest first, and where to continue.
     pub fn tail(&self, limit: usize) -> io::Result<(Vec<String>, LogTail)> {
         let path = self.folder.file(self.name)?;
         let mut tail = LogTail { path: path.clone(), read: None };
@@ -176,11 +183,11 @@ impl RotatedFile {
 }
 
 fn append_line(path: &Path, max_bytes: u64, line: &str) -> io::Result<()> {
-    let started = Instant::now();
+    let started = ElapsedTime::start();
     loop {
         let mut file = private_file().append(true).create(true).open(path)?;
         lock(&file, &|| started.elapsed() < LOG_PATIENCE)?;
-        // Whoever waited for the lock may hold a file that was rotated away meanwhile.
+        // After waiting for the lock, the file may have been rotated away.
         if !same_file(&file, path) {
             continue;
         }
@@ -201,7 +208,7 @@ pub struct LogTail {
 }
 
 impl LogTail {
-    /// The whole lines that have come since.
+    /// The complete lines that were added since.
     pub fn more(&mut self) -> io::Result<Vec<String>> {
         let mut lines = Vec::new();
         if let Some((file, position)) = &mut self.read {
@@ -239,7 +246,7 @@ fn older(path: &Path, number: usize) -> PathBuf {
     name.into()
 }
 
-/// The file by which servers on one vault take turns in changing it.
+/// The file by which servers on one vault take turns changing it.
 #[derive(Clone, Debug)]
 pub(super) struct TurnFile(Arc<StateFolder>);
 
@@ -248,12 +255,12 @@ impl TurnFile {
         Self(folder)
     }
 
-    /// Waits for the turn as long as it is told to; the turn is over when the file is closed.
+    /// Waits for the turn while allowed; the turn is over when the file is closed.
     ///
-    /// Whoever waits stands at a second lock, past which nobody gets without having stood there: so a server that makes
-    /// one change after another lets the others in between.
+    /// Waiters queue at a second lock that every server has to pass: so a server that makes one change after another
+    /// lets the others in between.
     ///
-    /// That something is not found is said of the vault alone.
+    /// Only a missing vault is reported as not found.
     pub(crate) fn take(&self, go_on: &dyn Fn() -> bool) -> io::Result<File> {
         let queue = self.hold("turn.queue", go_on)?;
         let turn = self.hold("turn.lock", go_on);
@@ -280,7 +287,7 @@ impl TurnFile {
                 opened => opened?,
             };
             lock(&file, go_on)?;
-            // A lock on a file that somebody has deleted meanwhile keeps nobody out.
+            // A lock on a file that was deleted meanwhile excludes no other server.
             if same_file(&file, path) {
                 return Ok(file);
             }
@@ -288,7 +295,7 @@ impl TurnFile {
     }
 }
 
-/// Waits for a lock that somebody may hold for ever.
+/// Waits for a lock that may be held forever.
 fn lock(file: &File, go_on: &dyn Fn() -> bool) -> io::Result<()> {
     loop {
         match file.try_lock() {
@@ -318,7 +325,7 @@ pub(super) fn private_folder(folder: &Path) -> io::Result<()> {
     builder.create(folder)
 }
 
-/// Links are not followed: none of ours is one, and another's leads to where somebody wants something written.
+/// Links are not followed: none of ours is one, and a foreign one leads to where an attacker wants us to write.
 pub(super) fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
     #[cfg(unix)]
@@ -329,12 +336,12 @@ pub(super) fn private_file() -> OpenOptions {
     options
 }
 
-/// A file of ours, to read.
+/// One of our files, for reading.
 pub(super) fn opened(path: &Path) -> io::Result<File> {
     private_file().read(true).open(path)
 }
 
-/// A database of ours. Links on the way to the state folder are the owner's; one in it is not followed.
+/// One of our databases. Links on the way to the state folder are the owner's; one inside it is not followed.
 pub(super) fn open_database(path: &Path) -> Result<Connection, rusqlite::Error> {
     let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
     let real = folder.zip(path.file_name()).map(|(folder, name)| folder.join(name));
@@ -342,8 +349,8 @@ pub(super) fn open_database(path: &Path) -> Result<Connection, rusqlite::Error> 
     Connection::open_with_flags(real, OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW)
 }
 
-/// A database in the state folder itself, which belongs to no vault; `make` makes it if it is not there. Nobody else can
-/// read it.
+/// A database in the state folder itself, which belongs to no vault; `make` creates it if it is missing. Other users
+/// cannot read it.
 pub fn open_state_database(base: &Path, name: &str, make: bool) -> io::Result<Option<Connection>> {
     is_ours_alone(base).map_err(|problem| io::Error::new(io::ErrorKind::PermissionDenied, problem))?;
     let path = base.join(name);
@@ -405,7 +412,7 @@ mod tests {
                 let log = &log;
                 scope.spawn(move || {
                     for number in 0..50 {
-                        // A busy moment is no loss: the caller is told.
+                        // A busy moment is not a loss: the caller is told.
                         while log.append(&format!("writer {writer} line {number}")).is_err() {}
                     }
                 });
@@ -415,7 +422,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_that_somebody_holds_is_not_waited_for_long() {
+    fn a_locked_log_is_not_waited_for_long() {
         let folder = tempfile::tempdir().unwrap();
         let log = log(folder.path(), 10_000);
         log.append("first").unwrap();
@@ -426,7 +433,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn nobody_else_can_read_the_log() {
+    fn other_users_cannot_read_the_log() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let log = log(folder.path(), 1000);

@@ -1,4 +1,4 @@
-//! Commits on a disk that forgets, and in a folder in which somebody else is at work.
+//! Commits on a disk that loses unsynced data, and in a folder that another program changes.
 
 mod caretaker;
 mod fragile;
@@ -16,12 +16,12 @@ fn vault_path(path: &str) -> VaultPath {
     VaultPath::parse(path).unwrap()
 }
 
-/// Nobody in particular.
+/// An arbitrary caller.
 fn origin() -> ChangeOrigin {
     ChangeOrigin { tool: "test".to_owned(), client: "test".to_owned(), time: SystemTime::now() }
 }
 
-/// Numbers that look random and are the same in every run.
+/// Pseudo-random numbers, the same in every run.
 struct Random(u64);
 
 impl Random {

@@ -1,3 +1,5 @@
+//! The system trash of Linux desktops.
+
 use std::{
     io::{self, Write},
     path::{Path, PathBuf},
@@ -9,13 +11,13 @@ use cap_std::fs::Dir;
 use super::{StoreError, state::private_file};
 use crate::change::numbered;
 
-/// The trash of the system, as the desktops of Linux share it: `files/` holds what was deleted, `info/` where it was.
+/// The system trash, as Linux desktops share it: `files/` has the deleted files, `info/` their origins.
 #[derive(Clone, Debug)]
 pub struct SystemTrash {
     root: PathBuf,
 }
 
-/// Nobody deletes more files of one name.
+/// More files of one name are not deleted.
 const MAX_NAMES: usize = 10_000;
 
 impl SystemTrash {
@@ -24,7 +26,7 @@ impl SystemTrash {
         Self { root: data_home.join("Trash") }
     }
 
-    /// Whether files can go there. Asked before anything is promised: where they cannot, the vault has a trash of its own.
+    /// Whether files can go there. Checked before anything is promised: if they cannot, the vault has its own trash.
     pub(super) fn is_usable(&self) -> bool {
         self.make_folders().is_ok()
     }
@@ -56,7 +58,7 @@ impl SystemTrash {
         let (info, target) = self.reserve(origin, deleted)?;
         let moved = about_to("trash").and_then(|()| self.move_into(folder, name, &target));
         if moved.is_err() {
-            // A note about a file that is not there.
+            // The info file of a missing file.
             drop(std::fs::remove_file(info));
         }
         moved
@@ -68,8 +70,8 @@ impl SystemTrash {
             Err(rustix::io::Errno::XDEV) => {}
             renamed => return Ok(renamed.map_err(io::Error::from)?),
         }
-        // Another disk: a copy that is there for good before the file goes. It is tried again later, so half of one must
-        // not stay.
+        // Another disk: a durable copy before the file is removed. It is tried again later, so a partial one must not
+        // stay.
         let copied = self.copy_into(folder, name, target);
         if copied.is_err() {
             drop(std::fs::remove_file(target));
@@ -84,14 +86,14 @@ impl SystemTrash {
         copy.sync_all()?;
         #[cfg(unix)]
         match std::fs::File::open(self.root.join("files"))?.sync_all() {
-            // Some file systems cannot sync a folder and need not.
+            // Some file systems cannot sync a folder and do not need to.
             Err(error) if error.kind() != io::ErrorKind::InvalidInput => return Err(error),
             _ => {}
         }
         Ok(())
     }
 
-    /// The note about a file is made first: whoever makes it owns the name.
+    /// The info file is created first: its creator owns the name.
     fn reserve(&self, origin: &Path, deleted: SystemTime) -> Result<(PathBuf, PathBuf), StoreError> {
         let name = origin.file_name().and_then(|name| name.to_str()).ok_or(StoreError::BadName)?;
         for number in 1..MAX_NAMES {
@@ -128,11 +130,11 @@ fn encoded(path: &Path) -> String {
     })
 }
 
-/// In universal time, as nothing here knows where on earth it runs.
+/// In UTC, as nothing here knows the time zone.
 fn date(time: SystemTime) -> String {
     let seconds = time.duration_since(UNIX_EPOCH).map_or(0, |since| since.as_secs());
     let (days, of_day) = (seconds / 86_400, seconds % 86_400);
-    // The calendar of 400 years, counted from a first of March, so that the leap day is the last of its year.
+    // The calendar of 400 years, counted from 1 March, so that the leap day is the last of its year.
     let days = days + 719_468;
     let (era, day) = (days / 146_097, days % 146_097);
     let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
@@ -169,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_goes_there_with_a_note_where_it_was() {
+    fn a_trashed_file_has_an_info_file_with_its_origin() {
         let around = tempfile::tempdir().unwrap();
         let trash = SystemTrash::in_data_home(&around.path().join("share"));
         let folder = Dir::open_ambient_dir(around.path(), cap_std::ambient_authority()).unwrap();

@@ -1,4 +1,4 @@
-//! Questions that wait for a person, who may answer them in another process.
+//! Approval requests that wait for the owner, who may answer them in another process.
 
 use std::{
     collections::BTreeSet,
@@ -14,20 +14,20 @@ use std::{
 
 use super::state::{StateFolder, opened, private_file, private_folder, same_file};
 
-/// One file for each question; its name says how far it has come, so that only one answer can count.
+/// One file per request; its name says how far it has come, so that only one answer can count.
 #[derive(Clone, Debug)]
 pub struct ApprovalQueue(Arc<StateFolder>);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ApprovalState {
     Open,
-    /// Somebody is carrying out the answer.
+    /// Its answer is being carried out.
     Taken,
-    /// Answered; whoever asked has not heard of it yet.
+    /// Answered; the caller has not collected the result yet.
     Settled,
 }
 
-/// What is seen of a question from outside.
+/// A request as seen from outside.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct WaitingName {
     pub id: String,
@@ -36,7 +36,7 @@ pub struct WaitingName {
     pub bytes: u64,
 }
 
-/// The right to carry out an answer. It is a lock, so a process that ends in the middle gives it back.
+/// The right to carry out an answer. It is a lock, so a process that dies releases it.
 #[derive(Debug)]
 pub struct AnswerRight(#[expect(dead_code, reason = "held, not read")] File);
 
@@ -57,16 +57,15 @@ impl ApprovalQueue {
         Self(folder)
     }
 
-    /// Writes a question down, in place of an older one of that name.
+    /// Stores a request, replacing an older one of that name.
     pub fn put(&self, id: &str, text: &str) -> io::Result<()> {
         private_folder(&self.folder()?)?;
         self.write(id, ApprovalState::Open, text)
     }
 
-    /// The question, and how far it has come. One whose answer was being carried out by a process that is gone is open
-    /// again.
+    /// The request, and how far it has come. If a process died while carrying out its answer, it is open again.
     pub fn find(&self, id: &str) -> io::Result<Option<(ApprovalState, String)>> {
-        // Whoever looks while a file gets its next name finds it under that one.
+        // A reader that races with the renaming of a file finds it under its next name.
         for progress in ApprovalState::ALL {
             let path = self.path(id, progress)?;
             match opened(&path).and_then(io::read_to_string) {
@@ -82,7 +81,7 @@ impl ApprovalQueue {
         Ok(None)
     }
 
-    /// Which there are, without a look inside.
+    /// Their names, without reading them.
     pub fn names(&self) -> io::Result<Vec<WaitingName>> {
         let entries = match fs::read_dir(self.folder()?) {
             Ok(entries) => entries,
@@ -102,7 +101,7 @@ impl ApprovalQueue {
                     let since = file.modified()?;
                     names.push(WaitingName { id: id.to_owned(), progress, since, bytes: file.len() });
                 }
-                // It got its next name meanwhile, or was heard.
+                // It was renamed meanwhile, or collected.
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
                 Err(error) => return Err(error),
             }
@@ -122,30 +121,30 @@ impl ApprovalQueue {
         Ok(found)
     }
 
-    /// Takes an open question, which only one can do.
+    /// Takes an open request, which only one process can do.
     pub fn take(&self, id: &str) -> io::Result<Option<AnswerRight>> {
         let (open, taken) = (self.path(id, ApprovalState::Open)?, self.path(id, ApprovalState::Taken)?);
-        // Locked under its old name: nobody may see it taken and free.
+        // Locked under its old name: it must never appear both taken and free.
         let Some(held) = hold(&open)? else {
-            // Whoever took it before is gone, or still at it.
+            // The process that took it before is gone, or still at it.
             return Ok(if open.exists() { None } else { hold(&taken)?.map(AnswerRight) });
         };
         match fs::rename(&open, &taken) {
             Ok(()) if same_file(&held, &taken) => Ok(Some(AnswerRight(held))),
-            // It was written anew meanwhile.
+            // It was rewritten meanwhile.
             Ok(()) => Ok(hold(&taken)?.map(AnswerRight)),
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             Err(error) => Err(error),
         }
     }
 
-    /// Writes the answer to a taken question down.
+    /// Stores the answer to a taken request.
     pub fn settle(&self, id: &str, text: &str) -> io::Result<()> {
         self.write(id, ApprovalState::Settled, text)?;
         self.remove(id, ApprovalState::Taken).map(|_| ())
     }
 
-    /// Whether it was there: of several who remove it at a time, one hears yes.
+    /// Whether it existed: of several concurrent removals, one gets `true`.
     pub fn remove(&self, id: &str, progress: ApprovalState) -> io::Result<bool> {
         match fs::remove_file(self.path(id, progress)?) {
             Ok(()) => Ok(true),
@@ -159,7 +158,7 @@ impl ApprovalQueue {
         ApprovalState::ALL.into_iter().try_for_each(|progress| self.remove(id, progress).map(|_| ()))
     }
 
-    /// Under another name first: nobody may read half of it.
+    /// Under another name first, so that no reader sees half of it.
     fn write(&self, id: &str, progress: ApprovalState, text: &str) -> io::Result<()> {
         use io::Write;
         let path = self.path(id, progress)?;
@@ -186,7 +185,7 @@ impl ApprovalQueue {
 /// Two calls may write at a time.
 static WRITTEN: AtomicU64 = AtomicU64::new(0);
 
-/// The lock on a question that is there and that nobody holds.
+/// The lock on an existing request that no process holds.
 fn hold(path: &Path) -> io::Result<Option<File>> {
     let file = match opened(path) {
         Ok(file) => file,

@@ -1,8 +1,8 @@
-//! Learns from the system what changes in a vault.
+//! Change notifications of the system for a vault.
 //!
-//! On Linux the kernel puts an event into the queue before the call that changed something returns. So whoever empties the
-//! queue knows of everything that happened until then: no thread, no waiting and no marker file are needed. Elsewhere
-//! there is no watch, and the vault is looked through instead.
+//! On Linux the kernel queues an event before the call that changed something returns. So after emptying the queue,
+//! everything that happened until then is known: no thread, no waiting and no marker file are needed. Elsewhere there
+//! is no watch, and the vault is scanned instead.
 
 #[cfg(target_os = "linux")]
 mod linux;
@@ -18,13 +18,13 @@ pub(super) use linux::FolderWatch;
 #[cfg(not(target_os = "linux"))]
 pub(super) use none::FolderWatch;
 
-/// Folders that were given to a watch while a vault was walked, which many threads do at a time. The watch learns their
-/// names afterwards, from whoever owns it.
+/// Folders that were added to a watch during a walk, which many threads do concurrently. The watch learns their names
+/// afterwards, from its owner.
 #[derive(Debug, Default)]
 pub(super) struct WatchedFolders {
-    /// By the number that the system gave each; `None` is the vault itself.
+    /// By the number that the system assigned; `None` is the vault root.
     folders: Vec<(i32, Option<VaultPath>)>,
-    /// There is something that can change unseen.
+    /// Something can change unnoticed.
     unseen: bool,
 }
 
@@ -42,8 +42,8 @@ impl WatchedFolders {
 /// What has happened since the last time.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct WatchEvents {
-    /// Something was made, changed or removed here.
+    /// Something was created, changed or removed here.
     pub(super) paths: BTreeSet<VaultPath>,
-    /// Events were lost; only a look at everything helps.
+    /// Events were lost; only a full scan helps.
     pub(super) lost: bool,
 }

@@ -1,12 +1,12 @@
-//! Whether two folders are closed in the same parts, so that one can become the other with all that is in it.
+//! Whether two folders have the same closed parts, so that one can become the other with everything in it.
 
 use super::{PathPrefix, Policy, Scope, fold::FoldedPath, inner::InnerScope};
 use crate::VaultPath;
 
 impl Scope {
-    /// Whether every path in one folder is open if it is in the other. A folder moves with what the caller may not see in
-    /// it, which must neither come to light where it goes nor be noticed where it was: so it moves only if that holds,
-    /// whatever is in it.
+    /// Whether every path in one folder is open if it is in the other. A folder moves with files that the caller may
+    /// not see, which must be neither revealed at the destination nor noticed at the source: so it moves only if this
+    /// holds for any content.
     pub fn closes_alike(&self, one: &VaultPath, other: &VaultPath) -> bool {
         let paths = (one, other);
         let (one, other) = (FoldedPath::new(one.as_str()), FoldedPath::new(other.as_str()));
@@ -18,7 +18,7 @@ impl Scope {
 }
 
 impl Policy {
-    /// Both folders themselves may be changed, so whatever is allowed as a whole is allowed in both.
+    /// Both folders themselves may be changed, so anything allowed as a whole is allowed in both.
     fn closes_alike(&self, one: &FoldedPath, other: &FoldedPath) -> bool {
         let parts = |prefixes: &[PathPrefix], folder: &FoldedPath| {
             if prefixes.iter().any(|prefix| prefix.covers_folded(folder.as_str())) {

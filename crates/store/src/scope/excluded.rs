@@ -1,3 +1,5 @@
+//! Obsidian's own list of excluded files.
+
 use serde_json::Value;
 use unicode_normalization::UnicodeNormalization;
 
@@ -9,12 +11,12 @@ pub(super) struct ExcludedFiles(Vec<ExclusionFilter>);
 
 #[derive(Clone, Debug)]
 enum ExclusionFilter {
-    /// The start of a path, which need not end where a name ends.
+    /// A path prefix, which need not end at a name boundary.
     Start(String),
     Regex(Box<fancy_regex::Regex>),
 }
 
-/// The settings are not what Obsidian writes, or hold an expression that cannot be read.
+/// The settings are not as Obsidian writes them, or have an invalid expression.
 #[derive(Debug)]
 pub(super) struct BadFilters;
 
@@ -34,7 +36,7 @@ impl ExcludedFiles {
         parsed.filter_map(Result::transpose).collect::<Result<_, _>>().map(Self)
     }
 
-    /// Whether the same is covered in both folders, as far as the filters tell.
+    /// Whether the same is covered in both folders, as far as the filters show.
     pub(super) fn covers_alike(&self, one: &FoldedPath, other: &FoldedPath) -> bool {
         self.0.iter().all(|filter| match filter {
             ExclusionFilter::Start(start) => {
@@ -45,7 +47,7 @@ impl ExcludedFiles {
         })
     }
 
-    /// A folder is compared with a `/` at its end, as it stands in the paths of what it holds.
+    /// A folder is compared with a trailing `/`, as in the paths of its contents.
     pub(super) fn covers(&self, path: &str, folded: &FoldedPath, wanted: PathWanted) -> bool {
         if self.0.is_empty() {
             return false;
@@ -115,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_is_not_taken_for_nothing() {
+    fn unreadable_settings_are_not_treated_as_empty() {
         for text in ["", "[]", "{", r#"{"userIgnoreFilters": "x"}"#, r#"{"userIgnoreFilters": ["/(/"]}"#] {
             assert!(ExcludedFiles::parse(text).is_err(), "{text}");
         }

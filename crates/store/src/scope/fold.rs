@@ -1,9 +1,12 @@
+//! Folded paths, by which rules are compared.
+
 use unicode_normalization::UnicodeNormalization;
 
-/// One spelling for all that some system takes for the same name: macOS and sync services store letters with accents
-/// in two ways, and several systems do not tell case apart.
+/// One spelling for all names that some system treats as the same: macOS and sync services store accented letters in
+/// two ways, and several systems ignore case.
 ///
-/// Some letters are the same as others only in capitals (`ß` and `ss`, `ſ` and `s`, `ς` and `σ`), so they go that way.
+/// Some letters are equal to others only in upper case (`ß` and `ss`, `ſ` and `s`, `ς` and `σ`), so folding goes
+/// through upper case.
 pub(crate) fn folded(text: &str) -> String {
     // Most paths need no tables.
     if text.is_ascii() {
@@ -15,8 +18,8 @@ pub(crate) fn folded(text: &str) -> String {
 /// A path as rules compare it.
 pub(super) struct FoldedPath(String);
 
-/// As what a path is asked for. Its string does not tell, so a rule for folders closes a file of that name too: if the
-/// answer depended on what is there, it would tell what is there.
+/// What a path is checked as. Its string does not say, so a rule for folders also closes a file of that name: if the
+/// answer depended on the disk, it would reveal what exists.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum PathWanted {
     Folder,

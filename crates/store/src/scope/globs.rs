@@ -1,15 +1,17 @@
+//! Patterns of `allow` and `deny`.
+
 use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 use lapidary_note::quoted;
 
 use super::fold::{FoldedPath, folded};
 
-/// Patterns for paths: `*` and `?` stay within a name, `**` goes through folders, `{a,b}` and `[a-z]` choose. A
-/// pattern that fits a folder covers everything below it.
+/// Patterns for paths: `*` and `?` stay within a name, `**` spans folders, `{a,b}` and `[a-z]` are alternatives. A
+/// pattern that matches a folder covers everything below it.
 #[derive(Clone, Debug, Default)]
 pub struct PathGlobs {
     written: Vec<String>,
     covering: GlobSet,
-    /// Fits the folders in which something covered can be.
+    /// Matches the folders that can contain something covered.
     leading: GlobSet,
 }
 
@@ -20,7 +22,7 @@ pub struct GlobError {
     pub problem: GlobProblem,
 }
 
-/// Each of these would be a pattern that fits nothing, and a rule that closes nothing is worse than none.
+/// Each of these would be a pattern that matches nothing, and a rule that closes nothing is worse than none.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GlobProblem {
     #[error("it names nothing")]
@@ -64,7 +66,7 @@ impl PathGlobs {
         self.written.is_empty()
     }
 
-    /// The patterns in the spelling of the owner.
+    /// The patterns in the owner's spelling.
     pub(super) fn written(&self) -> &[String] {
         &self.written
     }
@@ -73,16 +75,16 @@ impl PathGlobs {
         self.covering.is_match(path.as_str()) || path.folders().any(|folder| self.covering.is_match(folder))
     }
 
-    /// Whether the same is covered in both folders, as far as the patterns tell. None of the two is covered itself.
+    /// Whether the same is covered in both folders, as far as the patterns show. Neither is covered itself.
     pub(super) fn cover_alike(&self, one: &FoldedPath, other: &FoldedPath) -> bool {
         let is_for_names = |pattern: &&String| pattern.strip_prefix("**/").is_some_and(|name| !name.contains('/'));
         let of_places: Vec<&String> = self.written.iter().filter(|pattern| !is_for_names(pattern)).collect();
-        // What was parsed once can be parsed again.
+        // It parsed before, so it parses again.
         let of_places = Self::parse(&of_places).unwrap_or_else(|_| self.clone());
         !of_places.may_be_in(one) && !of_places.may_be_in(other)
     }
 
-    /// Whether something covered can be in this folder, as far as the patterns tell.
+    /// Whether something covered can be in this folder, as far as the patterns show.
     pub(super) fn may_be_in(&self, folder: &FoldedPath) -> bool {
         self.covers(folder) || self.leading.is_match(folder.as_str())
     }
@@ -92,7 +94,7 @@ fn compile(pattern: &str) -> Result<globset::Glob, globset::Error> {
     GlobBuilder::new(pattern).literal_separator(true).backslash_escape(false).build()
 }
 
-/// The pattern in the form of paths. What stands for a folder and all below it is the folder.
+/// The pattern in the form of paths. A pattern for a folder and everything below it is the folder.
 fn normal(given: &str) -> Result<String, GlobProblem> {
     const EXTENDED: [&str; 5] = ["@(", "+(", "?(", "*(", "!("];
     if given.starts_with('!') {
@@ -121,7 +123,7 @@ fn leading_folders(pattern: &str) -> Vec<String> {
     while let Some(name) = names.next() {
         let balanced = |open: char, close: char| name.matches(open).count() == name.matches(close).count();
         if !balanced('{', '}') || !balanced('[', ']') {
-            // A choice between whole paths: which folders lead there cannot be read off name by name.
+            // An alternative between whole paths: the folders that lead there cannot be derived name by name.
             return vec![anywhere];
         }
         if name == "**" {

@@ -1,4 +1,4 @@
-//! A vault that lies in a folder of another: what it closes is closed by way of the other one too.
+//! A vault inside a folder of another: paths that it closes are closed through the other one too.
 
 use std::{sync::Arc, time::SystemTime};
 
@@ -13,12 +13,12 @@ pub struct InnerVault {
     at: VaultPath,
     keeper: ScopeKeeper,
     store: Arc<dyn Backend>,
-    /// What is closed while it is not there.
+    /// What is closed while it is missing.
     nothing: Arc<Scope>,
 }
 
 impl InnerVault {
-    /// Of the policy, what it closes counts. What may be read or changed at all is for the vault that is asked.
+    /// Only what its policy closes counts. What may be read or changed at all is up to the vault that is accessed.
     pub fn new(at: VaultPath, store: Arc<dyn Backend>, policy: Policy) -> Self {
         let policy = Policy { read: None, write: None, read_only: false, ..policy };
         Self { at, keeper: ScopeKeeper::new(policy), store, nothing: Arc::default() }
@@ -43,17 +43,17 @@ pub(super) struct InnerScope {
     scope: Option<Arc<Scope>>,
 }
 
-/// How a path lies to the folder of the vault.
+/// How a path relates to the folder of the vault.
 enum InnerPosition {
     Elsewhere,
     /// The folder, or one around it.
     Around,
-    /// As this path of the vault; `None` if no vault has such a path.
+    /// This path of the vault; `None` if no vault has such a path.
     Inside(Option<VaultPath>),
 }
 
 impl InnerScope {
-    /// Whether the same holds as did then.
+    /// Whether the same rules apply as then.
     pub(super) fn is(&self, other: &Self) -> bool {
         match (&self.scope, &other.scope) {
             (Some(one), Some(another)) => Arc::ptr_eq(one, another),
@@ -70,7 +70,7 @@ impl InnerScope {
         self.asked(path, folded, |scope, path| scope.may_see(path, wanted))
     }
 
-    /// Whether a folder can become another without anything in it coming to light or being hidden.
+    /// Whether a folder can become another without revealing or hiding anything in it.
     pub(super) fn closes_alike(&self, one: (&VaultPath, &FoldedPath), other: (&VaultPath, &FoldedPath)) -> bool {
         let closes_nothing = |scope: &Scope| scope.shows_all_of_the_index() && !scope.rules_in_force().protect;
         match (self.lies(one.0, one.1), self.lies(other.0, other.1), &self.scope) {
@@ -84,7 +84,7 @@ impl InnerScope {
         }
     }
 
-    /// The vault itself stays where it is: elsewhere nobody would know what it closes.
+    /// The vault itself stays where it is: elsewhere its rules would be unknown.
     pub(super) fn may_write(&self, path: &VaultPath, folded: &FoldedPath) -> Result<(), PathDenied> {
         if matches!(self.lies(path, folded), InnerPosition::Around) {
             return Err(PathDenied::Protected);
@@ -101,7 +101,7 @@ impl InnerScope {
         let InnerPosition::Inside(path) = self.lies(path, folded) else { return Ok(()) };
         let (Some(scope), Some(path)) = (&self.scope, path) else { return Err(PathDenied::Forbidden) };
         ask(scope, &path).map_err(|denied| match denied {
-            // In whose folders it would be open is said to those who ask that vault.
+            // Which folders are open is only told to callers of that vault.
             PathDenied::NotAllowed { .. } => PathDenied::Forbidden,
             denied => denied,
         })
@@ -117,7 +117,7 @@ impl InnerScope {
         if !path_below(&self.at, folded.as_str()) {
             return InnerPosition::Elsewhere;
         }
-        // By names, as without case a path may have another length.
+        // By names, as a folded path may have another length.
         let names: Vec<&str> = path.names().skip(self.at.split('/').count()).collect();
         InnerPosition::Inside(VaultPath::spelt(&names.join("/")))
     }

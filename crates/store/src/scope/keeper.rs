@@ -14,20 +14,20 @@ use crate::{Backend, FileStamp, StoreError, VaultPath, nanoseconds};
 #[derive(Default)]
 pub struct ScopeKeeper {
     policy: Arc<Policy>,
-    /// Other vaults that lie in folders of this one.
+    /// Other vaults inside folders of this one.
     inner: Vec<InnerVault>,
     known: Mutex<Option<KnownRules>>,
 }
 
-/// The rules as they were read last.
+/// The rules as last read.
 struct KnownRules {
-    /// Of each file, in order; `None` where there is none.
+    /// Of each file, in order; `None` if missing.
     stamps: Vec<Option<FileStamp>>,
-    /// The files were old enough when they were read: another content would show other stamps.
+    /// The files were old enough when they were read: other content would have other stamps.
     settled: bool,
     contents: Vec<Option<Vec<u8>>>,
     scope: Arc<Scope>,
-    /// The same for callers who are granted less. There are as many as the owner has configured.
+    /// The same for callers that are granted less. There are as many as the owner has configured.
     narrowed: Vec<(Arc<Policy>, Arc<Scope>)>,
 }
 
@@ -58,8 +58,8 @@ impl ScopeKeeper {
         &self.policy
     }
 
-    /// The scope that holds now for a caller with this grant. As long as the rules say the same, it is the same one for
-    /// the same grant: others keep what they worked out for it.
+    /// The current scope for a caller with this grant. While the rules are the same, it is the same object for the same
+    /// grant: caches are keyed by it.
     pub fn scope(
         &self,
         store: &dyn Backend,
@@ -111,7 +111,7 @@ fn stamp(store: &dyn Backend, file: RuleFile) -> Result<Option<FileStamp>, Rules
 }
 
 fn read(store: &dyn Backend, file: RuleFile) -> Result<Vec<u8>, RulesError> {
-    // Whatever the rules will say, they are read: no caller ever sees what is in these files.
+    // These files are read regardless of the rules: no caller ever sees their contents.
     let found = store.read(&path(file)?, MAX_RULE_BYTES, &|_| true);
     found.map(|file| file.bytes).map_err(|error| refused(file, error))
 }

@@ -1,3 +1,5 @@
+//! The configured policy of a vault.
+
 use super::{PathDenied, PathGlobs, PathPrefix, fold::FoldedPath, fold::PathWanted};
 
 /// What the owner of the server configured for one vault.
@@ -10,13 +12,13 @@ pub struct Policy {
     /// Wins over both.
     pub deny: Vec<PathPrefix>,
     pub read_only: bool,
-    /// What of this vault is open at all; `None` means everything.
+    /// Which parts of this vault are open; `None` means everything.
     pub allow_globs: Option<PathGlobs>,
     /// Wins over what is allowed.
     pub deny_globs: PathGlobs,
-    /// Names of folders that are no part of the vault, at any depth.
+    /// Names of folders that are not part of the vault, at any depth.
     pub skip_folders: FolderNames,
-    /// Whether what Obsidian itself excludes is ignored.
+    /// Whether files that Obsidian itself excludes are ignored.
     pub hide_excluded: bool,
 }
 

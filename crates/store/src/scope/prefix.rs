@@ -1,3 +1,5 @@
+//! Path prefixes of rules.
+
 use std::fmt;
 
 use lapidary_note::quoted;
@@ -5,7 +7,7 @@ use lapidary_note::quoted;
 use super::fold::folded;
 use crate::{PathError, VaultPath};
 
-/// A folder or file that a rule names; compared without case, at name boundaries, and shown as the owner wrote it.
+/// A folder or file named by a rule; compared without case, at name boundaries, and shown in the owner's spelling.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PathPrefix {
     written: VaultPath,
@@ -30,7 +32,7 @@ impl PathPrefix {
         self.covers_folded(&folded(path.as_str()))
     }
 
-    /// Whether it lies in this folder.
+    /// Whether it is in this folder.
     pub fn is_within(&self, folder: &VaultPath) -> bool {
         self.is_below(&folded(folder.as_str()))
     }
@@ -39,12 +41,12 @@ impl PathPrefix {
         path.strip_prefix(&self.folded).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 
-    /// Whether the way to it leads through this folder.
+    /// Whether the path to it leads through this folder.
     pub(super) fn is_below(&self, folder: &str) -> bool {
         self.below(folder).is_some()
     }
 
-    /// The rest of the way to it from this folder.
+    /// The rest of the path to it from this folder.
     pub(super) fn below(&self, folder: &str) -> Option<&str> {
         self.folded.strip_prefix(folder)?.strip_prefix('/')
     }

@@ -1,4 +1,4 @@
-//! What the vault's own files say: which of its paths are not there for anybody, and which nobody may change.
+//! The vault's own rule files: which of its paths do not exist for callers, and which may not be changed.
 
 #[cfg(test)]
 #[allow(clippy::disallowed_methods, reason = "git looks for rule files on a disk")]
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::StoreError;
 
-/// A file in which the owner of the vault writes rules.
+/// A file with rules of the vault's owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RuleFile {
     pub(super) path: &'static str,
@@ -41,15 +41,15 @@ pub(super) const RULE_FILES: [RuleFile; 4] = [
 
 pub(super) const OBSIDIAN_SETTINGS: RuleFile = RuleFile { path: ".obsidian/app.json", says: RuleVerdict::Excluded };
 
-/// Larger than any list that a person keeps.
+/// Larger than any hand-written list.
 pub(super) const MAX_RULE_BYTES: u64 = 1_000_000;
 
-/// Why no scope could be made. Whoever cannot read the rules must not guess them, so the vault is closed.
+/// Why no scope could be built. Unreadable rules must not be guessed, so the vault is closed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RulesError {
     #[error("the rule file {file} cannot be used: {problem}")]
     Unreadable { file: &'static str, problem: RuleProblem },
-    #[error("the vault's folder is not there")]
+    #[error("the vault's folder does not exist")]
     VaultGone,
 }
 
@@ -70,7 +70,7 @@ pub enum RuleProblem {
     Filters,
 }
 
-/// What all rule files say together. No file can take back what another says.
+/// All rule files combined. No file can undo a rule of another.
 #[derive(Clone, Debug, Default)]
 pub(super) struct VaultRules {
     ignored: Vec<PatternFile>,
@@ -107,7 +107,7 @@ impl VaultRules {
         self.ignored.iter().any(|patterns| patterns.cover(folded, wanted)) || self.excluded.covers(path, folded, wanted)
     }
 
-    /// The lines that are about none of these.
+    /// The lines that match none of these.
     pub(super) fn unmatched(&self, files: &[FoldedPath], folders: &[FoldedPath]) -> Vec<UnmatchedRule> {
         let mut unmatched = Vec::new();
         for patterns in self.ignored.iter().chain(&self.protected) {
@@ -133,19 +133,19 @@ impl VaultRules {
     }
 }
 
-/// One file of patterns, as git reads them but without case. The last line that fits decides.
+/// One file of patterns, as git reads them but without case. The last matching line decides.
 #[derive(Clone, Debug, Default)]
 struct PatternFile {
     file: &'static str,
     lines: Vec<RuleLine>,
-    /// Lines without wildcards, by what they name; those for folders alone apart.
+    /// Lines without wildcards, by the name they match; those only for folders separately.
     names: [HashMap<String, usize>; 2],
     paths: [HashMap<String, usize>; 2],
-    /// The other lines, the last first.
+    /// The other lines, last first.
     wild: Vec<usize>,
 }
 
-/// More parts of patterns with wildcards than this would make every look at a path slow.
+/// More wildcard tokens than this would make every check of a path slow.
 const MAX_WILD_PARTS: usize = 100_000;
 
 impl PatternFile {
@@ -155,7 +155,7 @@ impl PatternFile {
         for (index, line) in text.split('\n').enumerate() {
             let line = line.strip_suffix('\r').unwrap_or(line);
             let number = index + 1;
-            // Git ends a line at a NUL and takes a lone carriage return for part of a name: such a file closes nothing.
+            // Git ends a line at a NUL and takes a lone carriage return as part of a name: such a file closes nothing.
             if line.contains(['\0', '\r']) {
                 return Err(RuleProblem::LineEnds { line: number });
             }
@@ -190,12 +190,12 @@ impl PatternFile {
         self.cover_as(path, true) || (wanted == PathWanted::Anything && self.cover_as(path, false))
     }
 
-    /// From the outermost folder inwards: below a folder that is covered, `!` takes nothing out again.
+    /// From the outermost folder inwards: below a covered folder, `!` re-includes nothing.
     fn cover_as(&self, path: &FoldedPath, is_folder: bool) -> bool {
         path.folders().any(|folder| self.covers_alone(folder, true)) || self.covers_alone(path.as_str(), is_folder)
     }
 
-    /// Whether each line says the same to what is in one folder and in the other.
+    /// Whether each line says the same about the contents of both folders.
     fn cover_alike(&self, one: &FoldedPath, other: &FoldedPath) -> bool {
         let [one, other] = [one, other].map(|folder| format!("{}/", folder.as_str()));
         self.lines.iter().all(|line| match &line.fits {
@@ -205,7 +205,7 @@ impl PatternFile {
         })
     }
 
-    /// What the lines say to this path, whatever they say to the folders around it.
+    /// What the lines say about this path, regardless of the folders around it.
     fn covers_alone(&self, path: &str, is_folder: bool) -> bool {
         if self.lines.is_empty() {
             return false;
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn all_but_notes_is_possible() {
+    fn everything_except_notes_can_be_ignored() {
         let text = "*\n!*/\n!*.md";
         assert!(covers(text, "a/b.png", PathWanted::Anything));
         assert!(!covers(text, "a/b.md", PathWanted::Anything));
@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_pattern_is_said() {
+    fn invalid_patterns_are_reported() {
         for (text, line) in [("a\n[b", 2), ("a\\", 1), ("a\\/", 1), ("\n\n[z-a]", 3), ("[[:letter:]]", 1)] {
             assert_eq!(PatternFile::parse(text).unwrap_err(), RuleProblem::Pattern { line }, "{text:?}");
         }
@@ -299,6 +299,6 @@ mod tests {
         assert_eq!(rules.add(RuleVerdict::Ignored, b"a\xff"), Err(RuleProblem::NotUtf8));
         assert_eq!(rules.add(RuleVerdict::Excluded, b"{"), Err(RuleProblem::Filters));
         assert_eq!(rules.add(RuleVerdict::Ignored, b"\xef\xbb\xbfa"), Ok(()));
-        assert!(rules.ignore("a", &FoldedPath::new("a"), PathWanted::Anything), "a byte order mark is no part of it");
+        assert!(rules.ignore("a", &FoldedPath::new("a"), PathWanted::Anything), "a byte order mark is ignored");
     }
 }

@@ -1,3 +1,5 @@
+//! Tests of scopes: what may be read and changed.
+
 use super::*;
 
 fn prefixes(list: &[&str]) -> Vec<PathPrefix> {
@@ -92,7 +94,7 @@ fn patterns_of_a_vault_are_asked_in_order_allow_then_deny() {
 }
 
 #[test]
-fn what_the_configuration_closes_no_rule_file_opens() {
+fn no_rule_file_opens_paths_closed_by_the_configuration() {
     let policy = Policy { deny: prefixes(&["deny"]), read: Some(prefixes(&["read", "deny"])), ..Policy::default() };
     let scope =
         scope_of(policy, &[(rules::RuleVerdict::Ignored, "!*\n!deny/**"), (rules::RuleVerdict::Protected, "!*")]);
@@ -134,7 +136,7 @@ fn ignored_is_closed_and_protected_is_readable() {
 }
 
 #[test]
-fn a_refusal_tells_a_grant_of_its_own_folders_and_not_of_the_servers() {
+fn a_refusal_names_the_folders_of_the_grant_and_not_the_servers() {
     let server = Policy {
         read: Some(prefixes(&["Work", "Private"])),
         write: Some(prefixes(&["Work/Drafts", "Private"])),

@@ -1,18 +1,18 @@
-//! Rules that are about nothing that there is: more often a typing error than a plan.
+//! Rules that match nothing: more often a typo than a plan.
 
 use super::{PathGlobs, Scope, fold::FoldedPath};
 use crate::{PathPrefix, VaultPath};
 
-/// A rule that no file or folder of the vault is covered by. For the owner alone.
+/// A rule that covers no file or folder of the vault. Only for the owner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnmatchedRule {
-    /// The setting or the rule file in which it stands.
+    /// The setting or rule file that contains it.
     pub source: &'static str,
     pub rule: String,
 }
 
 impl Scope {
-    /// The rules of the configuration and of the rule files that are about none of these.
+    /// The rules of the configuration and of the rule files that match none of these.
     pub fn unmatched(&self, files: &[VaultPath], folders: &[VaultPath]) -> Vec<UnmatchedRule> {
         let folded = |paths: &[VaultPath]| paths.iter().map(|path| FoldedPath::new(path.as_str())).collect::<Vec<_>>();
         let (files, folders) = (folded(files), folded(folders));
@@ -44,7 +44,7 @@ impl Scope {
 }
 
 impl PathPrefix {
-    /// Whether it is about none of these.
+    /// Whether it matches none of these.
     pub fn matches_none(&self, paths: &[VaultPath]) -> bool {
         !paths.iter().any(|path| self.covers(path))
     }
@@ -58,7 +58,7 @@ mod tests {
     };
 
     #[test]
-    fn a_rule_that_is_about_nothing_is_named_with_where_it_stands() {
+    fn a_rule_that_matches_nothing_is_reported_with_its_place() {
         let prefixes = |list: &[&str]| list.iter().map(|path| PathPrefix::parse(path).unwrap()).collect::<Vec<_>>();
         let policy = Policy {
             deny: prefixes(&["Persnen", "work/plan.md"]),

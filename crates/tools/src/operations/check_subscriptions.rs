@@ -1,3 +1,5 @@
+//! Checks subscribed files for changes.
+
 use std::collections::BTreeSet;
 
 use lapidary_operation::{
@@ -6,13 +8,12 @@ use lapidary_operation::{
 };
 use serde_json::{Map, Value};
 
-/// Whether the caller would now read something else of the files that it follows. A vault that is away or closed has no
-/// news.
+/// Whether the files that the caller subscribed to have changed for it. An unavailable or closed vault has no news.
 pub struct CheckSubscriptions {
     pub subscriptions: Vec<FileSubscription>,
 }
 
-/// Not recorded, as nothing is told but that there is news.
+/// Not recorded, since it reveals only that there is news.
 const DECLARATION: OperationDeclaration = OperationDeclaration { name: "resources/updated", recorded: false };
 
 impl ReadOperation for CheckSubscriptions {

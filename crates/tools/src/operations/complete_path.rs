@@ -1,3 +1,5 @@
+//! Completes file paths.
+
 use lapidary_operation::{
     Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup, VaultChoice,
 };

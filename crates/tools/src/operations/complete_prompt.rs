@@ -1,3 +1,5 @@
+//! Completes prompt arguments.
+
 use lapidary_operation::{
     Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup, VaultChoice,
 };
@@ -6,7 +8,7 @@ use serde_json::{Map, Value, json};
 use super::fill_prompt::vault_of;
 use crate::prompts::complete_prompt;
 
-/// What an argument of a prompt may be.
+/// Completes an argument of a prompt.
 pub struct CompletePrompt {
     pub prompt: String,
     pub argument: String,

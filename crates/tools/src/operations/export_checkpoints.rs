@@ -1,10 +1,12 @@
+//! Exports the history of a vault.
+
 use lapidary_operation::{
     CheckpointHistory, Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup,
     VaultChoice, bug,
 };
 use serde_json::{Map, Value, json};
 
-/// All checkpoints of a vault, for somebody who wants to keep them elsewhere.
+/// All checkpoints of a vault, for keeping them elsewhere.
 pub struct ExportCheckpoints {
     pub vault: Option<String>,
 }

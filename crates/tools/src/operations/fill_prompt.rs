@@ -1,3 +1,5 @@
+//! Fills in a prompt.
+
 use lapidary_operation::{
     Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup, VaultChoice, clipped,
 };
@@ -5,7 +7,7 @@ use serde_json::{Map, Value};
 
 use crate::prompts::fill_prompt;
 
-/// The text of a prompt with its arguments in place.
+/// The text of a prompt with its arguments filled in.
 pub struct FillPrompt {
     pub name: String,
     pub arguments: Map<String, Value>,
@@ -35,7 +37,7 @@ impl ReadOperation for FillPrompt {
     }
 }
 
-/// The vault whose name a prompt's begins with.
+/// The vault whose name is the prefix of a prompt's name.
 pub(super) fn vault_of(prompt: &str, visible: &[String]) -> Result<VaultChoice, Reason> {
     let is_of = |vault: &&String| prompt.strip_prefix(vault.as_str()).is_some_and(|rest| rest.starts_with('/'));
     match visible.iter().filter(is_of).max_by_key(|vault| vault.len()) {
@@ -49,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_longest_name_of_a_vault_counts_and_only_of_one_that_is_there() {
+    fn the_longest_name_of_an_existing_vault_counts() {
         let names: Vec<String> = ["a", "a/b", "c"].map(str::to_owned).to_vec();
         for (prompt, visible, vault) in [
             ("a/x", &names[..], Some("a")),

@@ -1,3 +1,5 @@
+//! Lists prompts.
+
 use lapidary_operation::{
     Context, ListedPrompt, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup,
     VaultChoice,
@@ -33,7 +35,7 @@ impl ReadOperation for ListPrompts {
     }
 }
 
-/// A vault that cannot be looked at has none, and the others have theirs.
+/// A vault that cannot be read has none; the others are still listed.
 pub(super) fn all(context: &Context<'_>, vaults: &OpenedVaults) -> Vec<ListedPrompt> {
     let views = vaults.several().iter().filter_map(|opened| opened.view.as_ref().ok());
     views.flat_map(|view| prompts(context, view).unwrap_or_default()).collect()

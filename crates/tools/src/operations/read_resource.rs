@@ -1,3 +1,5 @@
+//! Reads a resource.
+
 use lapidary_operation::{
     Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup, VaultChoice, bug,
 };
@@ -8,7 +10,7 @@ use crate::{
     resources::{read_file, read_tags, status},
 };
 
-/// Reads what a URI stands for.
+/// Reads the resource that a URI names.
 pub struct ReadResource {
     pub uri: String,
 }
@@ -47,7 +49,7 @@ impl ReadOperation for ReadResource {
     fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
         let contents = match (ResourceUri::parse(&self.uri)?.resource, vaults) {
             (VaultResource::Status, OpenedVaults::States(states)) => status(&states)?,
-            (VaultResource::Status, _) => return Err(bug!("the status is asked for without the state of the vaults")),
+            (VaultResource::Status, _) => return Err(bug!("the status was requested without the state of the vaults")),
             (VaultResource::Tags, vaults) => read_tags(context, vaults.one()?)?,
             (VaultResource::File(path), vaults) => read_file(context, vaults.one()?, &path)?,
         };

@@ -1,3 +1,5 @@
+//! Subscribes to a file.
+
 use lapidary_operation::{
     Context, FileSubscription, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup,
     VaultChoice,
@@ -8,7 +10,7 @@ use serde_json::{Map, Value, json};
 use super::read_resource::file_of;
 use crate::{ResourceUri, VaultResource};
 
-/// Begins to follow a file. It need not be there yet, but it must be one that the caller may read.
+/// Subscribes to a file. It need not exist yet, but the caller must be allowed to read it.
 pub struct Subscribe {
     pub uri: String,
 }

@@ -1,3 +1,5 @@
+//! Checks the list of prompts for changes.
+
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, OpenedVaults, OperationDeclaration, PromptsSeen, ReadOperation, ReadPayload, Reason, ToolGroup,
@@ -8,12 +10,12 @@ use serde_json::{Map, Value};
 use super::list_prompts;
 use crate::prompts::prompts_mark;
 
-/// Whether the list of prompts is another than at the last look.
+/// Whether the list of prompts differs from the last check.
 pub struct WatchPrompts {
     pub seen: PromptsSeen,
 }
 
-/// Not recorded, as nothing is told but that the list is another.
+/// Not recorded, since it reveals only that the list changed.
 const DECLARATION: OperationDeclaration = OperationDeclaration { name: "prompts/list_changed", recorded: false };
 
 impl ReadOperation for WatchPrompts {
@@ -39,14 +41,13 @@ impl ReadOperation for WatchPrompts {
             return Ok(ReadPayload::PromptsWatched { seen: self.seen.clone(), changed: false });
         }
         let seen = PromptsSeen { mark: Some(mark), list: list_prompts::all(context, &vaults) };
-        // An edit of the text alone is no change of the list.
+        // An edit of the text alone does not change the list.
         let changed = self.seen.mark.is_some() && seen.list != self.seen.list;
         Ok(ReadPayload::PromptsWatched { seen, changed })
     }
 }
 
-/// What tells one state of all prompts from another, without reading them. A vault that is gone for a while has a state
-/// of its own.
+/// A fingerprint of all prompts that does not read them. A vault that is temporarily gone has its own state.
 fn mark(context: &Context<'_>, vaults: &OpenedVaults) -> ContentHash {
     let mut marks = String::new();
     for opened in vaults.several() {

@@ -1,8 +1,10 @@
+//! Completes values by prefix and substring.
+
 use lapidary_operation::{CompletedValues, Context, Reason};
 use lapidary_toolkit::{index, names::composed};
 use lapidary_vault::View;
 
-/// As many as a client takes.
+/// The most that a client accepts.
 const MOST: usize = 100;
 
 /// Completes the path of a file. Case does not matter.
@@ -15,11 +17,11 @@ pub(crate) fn complete_path(context: &Context<'_>, view: &View, typed: &str) -> 
     Ok(best(&paths, typed))
 }
 
-/// First the paths that begin with what was typed, then those whose last name does, then those that hold it anywhere;
-/// each in the order in which they come.
+/// First the paths that start with the typed text, then those whose file name does, then those that contain it; each in
+/// its original order.
 pub(crate) fn best(paths: &[&str], typed: &str) -> CompletedValues {
     let folded = |text: &str| composed(text).to_lowercase();
-    // A leading slash stands for the vault.
+    // A leading slash means the vault root.
     let typed = folded(typed.trim_start_matches('/'));
     let mut ranks: [Vec<&str>; 3] = Default::default();
     for path in paths {
@@ -56,7 +58,7 @@ mod tests {
     }
 
     #[test]
-    fn no_more_than_a_client_takes() {
+    fn no_more_are_sent_than_a_client_accepts() {
         let paths: Vec<String> = (0..250).map(|number| format!("{number}.md")).collect();
         let paths: Vec<&str> = paths.iter().map(String::as_str).collect();
         let CompletedValues { values, total } = best(&paths, "");

@@ -1,22 +1,24 @@
+//! Media types by extension.
+
 use lapidary_vault::VaultPath;
 
-/// What cannot be told by its extension.
+/// For unknown extensions.
 pub(super) const UNKNOWN: &str = "application/octet-stream";
 pub(super) const PLAIN_TEXT: &str = "text/plain";
 
-/// What is in a file, by its extension.
+/// The media type of a file, by its extension.
 pub(super) fn media_type(path: &VaultPath) -> Option<&'static str> {
     let (_, extension) = path.name().rsplit_once('.')?;
     let extension = extension.to_ascii_lowercase();
     TYPES.iter().find(|(known, _)| *known == extension).map(|(_, media_type)| *media_type)
 }
 
-/// Whether it is shown or played and not read. A drawing is, although it is written as text.
+/// Whether it is shown or played rather than read. A drawing is, although it is stored as text.
 pub(super) fn is_shown(media_type: &str) -> bool {
     ["image/", "audio/", "video/", "font/"].iter().any(|kind| media_type.starts_with(kind))
 }
 
-/// What Obsidian shows, and what else is often found in vaults.
+/// Formats that Obsidian shows, and others often found in vaults.
 const TYPES: &[(&str, &str)] = &[
     ("md", "text/markdown"),
     ("canvas", "application/json"),

@@ -1,3 +1,5 @@
+//! Reads files as resources.
+
 use lapidary_operation::{ContentForm, Context, Reason, ResourceBody, VaultState, bug};
 use lapidary_toolkit::{
     reading::{self, NOT_UTF8},
@@ -13,7 +15,7 @@ use super::{
     media::{PLAIN_TEXT, UNKNOWN, is_shown, media_type},
 };
 
-/// A note as the contract has it, and what an edit of it needs.
+/// A note in the format of the contract, and the data that an edit of it needs.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct NoteJson {
@@ -37,7 +39,7 @@ pub(crate) fn read_file(context: &Context<'_>, view: &View, path: &VaultPath) ->
         return Ok(attachment(path, &file));
     }
     match note(path, &file) {
-        // Only its name is that of a note.
+        // It only has the name of a note.
         Err(Reason::NotText { .. }) => Ok(attachment(path, &file)),
         note => note,
     }
@@ -89,7 +91,7 @@ pub(crate) fn read_tags(context: &Context<'_>, view: &View) -> Result<ResourceBo
     json_contents(&json!({ "tags": tags }))
 }
 
-/// Whether the server can do its work. The app is not asked for anything, so there is no version of it.
+/// Whether the server is usable. The app is never contacted, so there is no version of it.
 pub(crate) fn status(vaults: &[VaultState]) -> Result<ResourceBody, Reason> {
     let usable = vaults.iter().all(|vault| vault.problem.is_none());
     let state = |vault: &VaultState| {

@@ -1,3 +1,5 @@
+//! URIs of resources.
+
 use lapidary_operation::{
     Reason, clipped,
     uri::{FILE_URIS, decoded, encoded},
@@ -9,7 +11,7 @@ pub(super) const TAGS: &str = "obsidian://tags";
 pub(super) const STATUS: &str = "obsidian://status";
 const OF_VAULT: &str = "?vault=";
 
-/// What a URI stands for.
+/// The resource that a URI names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum VaultResource {
     File(VaultPath),
@@ -26,7 +28,7 @@ pub struct ResourceUri {
 
 impl ResourceUri {
     pub fn parse(uri: &str) -> Result<Self, Reason> {
-        // A template is filled in with `?` as it is, so any other `?` belongs to the name of a file.
+        // A template is filled in with `?` unescaped, so any other `?` belongs to the name of a file.
         let (place, vault) = match uri.rsplit_once(OF_VAULT) {
             Some((place, vault)) => (place, Some(decoded(vault))),
             None => (uri, None),
@@ -75,7 +77,7 @@ mod tests {
     }
 
     #[test]
-    fn a_written_name_is_read_again() {
+    fn a_formatted_uri_parses_back() {
         for path in ["a.md", "Daily/To do.md", "C#/Why?.md", "100%41.md", "a?vault=b.md", "石/💎.png"] {
             let path = VaultPath::parse(path).unwrap();
             let read = ResourceUri::parse(&of_file(&path)).unwrap();

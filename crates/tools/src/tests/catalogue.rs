@@ -1,3 +1,5 @@
+//! Tests of which tools are offered.
+
 use lapidary_operation::{Catalogue, Effect, OffReason, ProfileRules, ToolSelection, ToolStanding};
 
 use crate::TOOL_SET;
@@ -26,7 +28,7 @@ fn by_default_the_core_is_listed_and_the_rest_can_be_found() {
 }
 
 #[test]
-fn a_family_by_itself_is_all_there_is() {
+fn a_chosen_family_is_the_whole_list() {
     let standing = standings(&["files"], &[], false);
     assert_eq!(standing("file_read"), ToolStanding::Listed);
     assert_eq!(standing("obsidian_get_note"), ToolStanding::Off(OffReason::NotChosen));
@@ -50,7 +52,7 @@ fn exclusion_wins_over_choice_and_read_only_over_everything() {
 }
 
 #[test]
-fn a_profile_takes_away_and_adds_nothing() {
+fn a_profile_only_removes_tools() {
     let standing = |chosen: &[&str], rules: &ProfileRules, name: &str| {
         let chosen = chosen.iter().map(|word| (*word).to_owned()).collect();
         let selection = ToolSelection { chosen, ..ToolSelection::default() };

@@ -1,4 +1,4 @@
-//! Every reason in every form, so that what is said of it can be read in one place and checked as a whole.
+//! Every reason in every form, so that its texts can be read in one place and checked as a whole.
 
 use std::{cell::Cell, time::Duration};
 
@@ -10,11 +10,11 @@ use lapidary_operation::{
 use lapidary_vault::{JoinError, PathDenied, PathError, PathPrefix, VaultPath};
 
 thread_local! {
-    /// What is behind every name, where a test lets notes and callers speak.
+    /// A suffix for every name, for tests in which notes and callers supply text.
     static PLANTED: Cell<&'static str> = const { Cell::new("") };
 }
 
-/// The same, with words in all names that would like to be ours.
+/// The same, with names that try to pass for the server's own words.
 pub(crate) fn hostile_samples(tool: &str, argument: &str, planted: &'static str) -> Vec<Reason> {
     PLANTED.set(planted);
     let samples = samples(tool, argument);
@@ -27,7 +27,7 @@ fn word(word: &str) -> String {
 }
 
 fn path(path: &str) -> VaultPath {
-    // No path has control characters.
+    // Paths have no control characters.
     let planted: String = PLANTED.get().chars().filter(|c| !c.is_control() && *c != '/').collect();
     VaultPath::parse(&format!("{path}{planted}")).unwrap()
 }
@@ -312,7 +312,7 @@ fn of_searches() -> Vec<Reason> {
         Reason::PathPrefixInvalidMode { mode: "jsonlogic" },
         Reason::QueryRequired { mode: "text" },
         Reason::LogicRequired { mode: "jsonlogic" },
-        Reason::LogicInvalid { problem: "`foo` is no operator".into() },
+        Reason::LogicInvalid { problem: "`foo` is not an operator".into() },
         Reason::CursorInvalid { cursor: word("abc") },
         Reason::ContextLengthTooLarge { given: 9000, limit: 1000 },
         Reason::Repeated { times: 3, last: "2026-11-16T12:00:00.000Z".to_owned(), similar: false },
@@ -366,7 +366,7 @@ fn of_the_server() -> Vec<Reason> {
         Reason::NobodyToAsk,
         Reason::ApprovalPending { id: "a1".to_owned(), handle: None },
         Reason::ApprovalPending { id: "a1".to_owned(), handle: Some(word("c0ffee")) },
-        Reason::TooMany { what: "questions to a person", limit: 20 },
+        Reason::TooMany { what: "approval requests", limit: 20 },
         Reason::ConsentExpired,
         Reason::ChangedMeanwhile,
         Reason::DeniedByRule,

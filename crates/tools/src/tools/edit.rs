@@ -1,5 +1,9 @@
+//! The group `edit`: everything that changes files.
+
 pub(super) mod apply_edits;
 pub(super) mod apply_patch;
+pub(super) mod base_create;
+pub(super) mod base_update;
 pub(super) mod block_rename;
 pub(super) mod block_replace;
 pub(super) mod bulk_apply;

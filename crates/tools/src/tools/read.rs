@@ -1,3 +1,5 @@
+//! The group `read`: file contents, present and past.
+
 pub(super) mod block_find;
 pub(super) mod changes;
 pub(super) mod checkpoint_diff;

@@ -1,1 +1,3 @@
+//! The group `skill`: what only the Obsidian app can do.
+
 pub(super) mod obsidian_open_in_ui;

@@ -1,3 +1,5 @@
+//! The group `vault`: what exists, where it is and how it is linked.
+
 pub(super) mod file_find;
 pub(super) mod file_list;
 pub(super) mod frontmatter_get;

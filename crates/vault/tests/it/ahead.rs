@@ -1,5 +1,5 @@
-//! What is planned on top of what is planned: reads, listings and the index show it as if it had been made, and one
-//! change set makes it.
+//! Plans on top of plans: reads, listings and the index show them as if they had been made, and one change set makes
+//! them.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -37,7 +37,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..12)
 }
 
-/// The change that a tool would plan on a view; nothing if it would refuse.
+/// The change that a tool would plan on a view; `None` if it would refuse.
 fn planned(view: &View, step: &Step) -> Option<Change> {
     let there = |path: &VaultPath| view.read(path).ok();
     let guard = ContentGuard::Plan;
@@ -80,7 +80,7 @@ fn files(view: &View) -> BTreeMap<String, Vec<u8>> {
     notes.iter().map(|entry| (entry.path().to_string(), read(entry.path()))).collect()
 }
 
-/// What the index knows of every note: its tags, and who links to it.
+/// What the index contains for every note: its tags, and its backlinks.
 fn known(view: &View) -> Vec<String> {
     let notes = view.notes(&|| true).unwrap();
     let one = |path: &VaultPath| {
@@ -91,7 +91,7 @@ fn known(view: &View) -> Vec<String> {
     notes.iter().map(|entry| one(entry.path())).collect()
 }
 
-/// What folders hold; empty ones stay on a disk and are planned away.
+/// The contents of folders; empty ones stay on a disk but not in a plan.
 fn listed(view: &View) -> Vec<String> {
     let list = |folder: Option<&VaultPath>| view.list(folder).unwrap_or_default();
     let shown = |folder: Option<&str>| {

@@ -1,4 +1,4 @@
-//! Backends that nobody here has heard of: a vault on one needs nothing above it to change.
+//! Backends that are unknown here: a vault on one needs no change above it.
 
 use std::{
     collections::BTreeMap,
@@ -18,8 +18,8 @@ use lapidary_vault::{
 
 use crate::scratch::{NO_LIMIT, create, denying, listed, origin, vault_path, write};
 
-/// As a server over a network might be: it can list and read files, and write them one by one; it keeps nothing, compares
-/// nothing and tells of no changes.
+/// Like a server over a network: it can list and read files, and write them one at a time; it keeps nothing, compares
+/// nothing and reports no changes.
 #[derive(Default)]
 struct Remote {
     files: Mutex<BTreeMap<VaultPath, Vec<u8>>>,
@@ -32,7 +32,7 @@ impl Remote {
         Arc::new(Self { files: Mutex::new(files.collect()), is_read_only })
     }
 
-    /// Its version tag, where others have a number and times.
+    /// Its version tag, in place of a number and times.
     fn stat(bytes: &[u8]) -> FileStat {
         let tag = ContentHash::of(bytes).as_bytes().iter().take(8).fold(0, |tag, byte| tag << 8 | u64::from(*byte));
         FileStat { stamp: FileStamp { size: bytes.len() as u64, inode: tag, ..FileStamp::default() }, created: None }
@@ -40,7 +40,7 @@ impl Remote {
 
     fn put(&self, path: &VaultPath, expected: Option<&ContentHash>, bytes: &[u8]) -> Result<(), StoreError> {
         let mut files = self.files.lock().unwrap();
-        // Asked first and written then: the best that it can do.
+        // Checked first and then written: the best that it can do.
         match (expected, files.get(path).map(|bytes| ContentHash::of(bytes))) {
             (None, Some(_)) => return Err(StoreError::Exists),
             (Some(_), None) => return Err(StoreError::Missing),
@@ -197,7 +197,7 @@ fn a_vault_over_a_network_is_read_indexed_searched_and_changed_like_any_other() 
     assert!(matches!(commit(&vault, &scope, stale), Err(StoreError::Changed { .. })));
     commit(&vault, &scope, create("c.md", "new [[b]]")).unwrap();
     assert_eq!(commit(&vault, &scope, create("secret.md", "x")), Err(StoreError::Closed));
-    // Somebody else, behind our back.
+    // Another program, behind our back.
     remote.files.lock().unwrap().remove(&vault_path("a.md"));
     assert_eq!(backlinks("b.md"), ["c.md"]);
     assert_eq!(ranked(&vault, &scope, "slate"), ["b.md"]);

@@ -1,7 +1,7 @@
-//! A server that is killed before any of its system calls leaves all of a change or nothing of it, once the next one has
-//! looked; also if that one is killed while it looks, and the one after it.
+//! A server that is killed before any of its system calls leaves all of a change or nothing of it, once the next one
+//! has recovered; also if that one is killed during recovery, and the one after it.
 //!
-//! `LAPIDARY_CRASH_RUNS` is how many runs with random moments come on top of those that are always tried.
+//! `LAPIDARY_CRASH_RUNS` is how many runs with random moments are added to the fixed ones.
 
 use std::{
     path::Path,
@@ -19,17 +19,17 @@ use crate::{
     scratch::{Random, create, origin, vault_path},
 };
 
-/// Where a child process finds what it is to do.
+/// Where a child process finds its task.
 const VICTIM: &str = "LAPIDARY_TEST_CRASH";
 const ACKNOWLEDGED: &str = "acknowledged";
 
-/// The end, without any of the things that a process does when it ends by itself.
+/// Ends the process without any of its usual cleanup.
 fn die() -> ! {
     rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL).unwrap();
     unreachable!("nothing survives that")
 }
 
-/// What the child process does: one scenario, or looking after a killed server, until the call at which it dies.
+/// The task of the child process: one scenario, or recovery after a killed server, until the call at which it dies.
 fn be_a_victim(order: &str) -> ! {
     let [around, scenario, dies_at] = order.split('\n').collect::<Vec<_>>().try_into().unwrap();
     let (around, dies_at): (&Path, usize) = (Path::new(around), dies_at.parse().unwrap());
@@ -46,7 +46,7 @@ fn be_a_victim(order: &str) -> ! {
     die()
 }
 
-/// Starts the child and says whether it got to its end.
+/// Starts the child and returns whether it finished.
 fn sacrifice(place: &Place, scenario: &str, dies_at: usize) -> bool {
     let acknowledged = place.around.path().join(ACKNOWLEDGED);
     drop(std::fs::remove_file(&acknowledged));
@@ -76,7 +76,7 @@ fn calls_of(scenario: &Scenario) -> usize {
     calls.load(Ordering::SeqCst)
 }
 
-/// What was tried and what came of it.
+/// What was tried, and the results.
 #[derive(Default)]
 struct Count {
     kills: usize,
@@ -91,8 +91,8 @@ impl Count {
     }
 }
 
-/// Kills a change before one of its calls, then those who look after it before one of theirs each, and lets the last one
-/// be. Says whether the first and the last of the killed got to their end.
+/// Kills a change before one of its calls, then each recovery before one of its calls, and lets the last one finish.
+/// Returns whether the first and the last of the killed finished.
 fn crash(scenario: &Scenario, kills: &[usize], count: &mut Count) -> (bool, bool) {
     let place = Place::new(scenario);
     let acknowledged = sacrifice(&place, scenario.name, kills[0]);
@@ -109,7 +109,7 @@ fn crash(scenario: &Scenario, kills: &[usize], count: &mut Count) -> (bool, bool
     (acknowledged, ended)
 }
 
-/// The next server finds the vault before or after the change, and everything at rest. Says which of the two.
+/// The next server finds the vault before or after the change, and everything settled. Returns which of the two.
 fn assert_settled(place: &Place, scenario: &Scenario, about: &str) -> bool {
     let vault = open(place.around.path(), None);
     let view = view(&vault);
@@ -129,7 +129,7 @@ fn assert_settled(place: &Place, scenario: &Scenario, about: &str) -> bool {
     assert_eq!(steps_written_down(place), 0, "{about}: the ledger is not settled");
     assert_old_texts_are_kept(&view, scenario, is_after, about);
     assert_trash(place, scenario, is_after, about);
-    // And work goes on.
+    // And work continues.
     let set = lapidary_vault::ChangeSet::one(create("afterwards.md", "x"));
     vault.turn(&|| true).unwrap().commit(&set, &Scope::default(), &origin()).unwrap();
     assert!(vault.take_news().is_empty(), "{about}");
@@ -152,7 +152,7 @@ fn assert_index_agrees(view: &View, found: &Tree, about: &str) {
     assert_eq!(folders, on_disk, "{about}: the index does not agree");
 }
 
-/// One checkpoint if it happened, none if not, and in it the texts that are not there any more.
+/// One checkpoint if it happened, none if not, with the texts that no longer exist.
 fn assert_old_texts_are_kept(view: &View, scenario: &Scenario, is_after: bool, about: &str) {
     let checkpoints = view.checkpoints(None, None, 10).unwrap().checkpoints;
     assert_eq!(checkpoints.len(), usize::from(is_after), "{about}: {checkpoints:?}");
@@ -170,7 +170,7 @@ fn assert_old_texts_are_kept(view: &View, scenario: &Scenario, is_after: bool, a
     };
     for (path, bytes) in before.iter().filter_map(|(path, bytes)| Some((path, bytes.as_ref()?))) {
         let somewhere = after.values().flatten().any(|text| text == bytes);
-        // What was never read is in the trash of the system.
+        // Unread files are in the system trash.
         assert!(!is_after || somewhere || kept(path, bytes) || bytes == b"unread\n", "{about}: {path} is lost");
     }
 }
@@ -182,7 +182,7 @@ fn assert_trash(place: &Place, scenario: &Scenario, is_after: bool, about: &str)
         "trash of the system" if is_after => &[("a.md", "to the trash\n"), ("b.md", "unread\n")],
         _ => &[],
     };
-    // A name that was taken by a killed server's note is not taken again.
+    // A name taken by a killed server's note is not taken again.
     let texts: Vec<&[u8]> = trashed.values().flatten().map(|bytes| &**bytes).collect();
     assert_eq!(texts, expected.iter().map(|(_, text)| text.as_bytes()).collect::<Vec<_>>(), "{about}: {trashed:?}");
 }
@@ -200,12 +200,12 @@ fn a_server_killed_at_any_call_leaves_all_or_nothing() {
     }
 }
 
-/// Every call of those who look after a change that was killed at some call.
+/// Every call of a recovery, for a change that was killed at some call.
 #[test]
-fn a_server_killed_while_it_looks_after_another_leaves_all_or_nothing() {
+fn a_server_killed_during_recovery_leaves_all_or_nothing() {
     let mut count = Count::default();
     for (number, scenario) in SCENARIOS.iter().enumerate() {
-        // Elsewhere in each, and everywhere in the long run.
+        // Different in each, and everywhere in the long run.
         let mut first = number % 3;
         loop {
             let mut second = 0;

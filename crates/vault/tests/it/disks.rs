@@ -1,4 +1,4 @@
-//! Disks that are full, read-only or forbidden. Nothing is half written, and nothing is left behind.
+//! Disks that are full, read-only or inaccessible. Nothing is half written, and nothing is left behind.
 
 use std::{os::unix::fs::PermissionsExt, path::Path, process::Command, sync::Arc};
 
@@ -19,7 +19,7 @@ pub(crate) fn mount(options: &str, at: &Path) {
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// A vault on a disk of its own, with one note.
+/// A vault on its own disk, with one note.
 fn on_a_disk(options: &str) -> Scratch {
     let scratch = Scratch::new();
     mount(options, &scratch.root());
@@ -37,19 +37,19 @@ fn a_full_disk_changes_nothing() {
     scratch.refuses(scratch.plan("a.md", &*too_much), StoreError::DiskFull);
     scratch.refuses(create("b.md", &*too_much), StoreError::DiskFull);
     scratch.refuses(create("deep/er/b.md", &*too_much), StoreError::DiskFull);
-    // That there is no room matters less than that there is nothing to be done.
+    // That there is no room matters less than that there is nothing to do.
     let stale = scratch.plan("a.md", &*too_much);
     scratch.put("a.md", "newer");
     scratch.refuses(stale, StoreError::Changed { found: lapidary_note::ContentHash::of(b"newer") });
-    // What fits still works: nothing of the attempts takes up space.
+    // What fits still works: the attempts take up no space.
     let most = vec![b'y'; 40_000];
     scratch.commit(scratch.plan("a.md", &*most)).unwrap();
     assert_eq!(scratch.bytes("a.md"), most);
-    // To replace a note needs room for both, so that the old one is there until the new one is.
+    // Replacing a note needs room for both, so that the old one exists until the new one does.
     scratch.refuses(scratch.plan("a.md", vec![b'z'; 40_000]), StoreError::DiskFull);
 }
 
-/// What cannot be undone is not done.
+/// A change that cannot be undone is not made.
 #[test]
 fn a_full_disk_of_the_state_folder_changes_nothing() {
     if !OWN_MOUNTS.reached(a_full_disk_of_the_state_folder_changes_nothing) {
@@ -84,7 +84,7 @@ fn a_full_disk_of_the_state_folder_changes_nothing() {
     scratch.commit(scratch.plan("large.md", "new")).unwrap();
 }
 
-/// Where nothing can be written down, nothing is changed.
+/// If nothing can be journalled, nothing is changed.
 #[test]
 fn a_read_only_state_folder_changes_nothing() {
     if !OWN_MOUNTS.reached(a_read_only_state_folder_changes_nothing) {
@@ -137,7 +137,7 @@ fn a_vault_that_is_unmounted_and_mounted_again_is_found_again() {
     }
     let scratch = on_a_disk("size=1m");
     assert_eq!(scratch.read("a.md").unwrap(), b"old");
-    // Lazily, as someone still holds a handle on it.
+    // Lazily, as there is still an open handle on it.
     assert!(Command::new("umount").arg("-l").arg(scratch.root()).status().unwrap().success());
     assert_eq!(scratch.read("a.md"), Err(ReadError::Store(StoreError::Missing)), "the empty mount point");
     mount("size=1m", &scratch.root());
@@ -167,8 +167,8 @@ fn set_mode(scratch: &Scratch, path: &str, mode: u32) {
 }
 
 #[test]
-fn what_the_system_forbids_is_said_and_not_done() {
-    if geteuid().is_root() && !NO_PRIVILEGES.reached(what_the_system_forbids_is_said_and_not_done) {
+fn operations_that_the_system_forbids_are_reported_and_not_done() {
+    if geteuid().is_root() && !NO_PRIVILEGES.reached(operations_that_the_system_forbids_are_reported_and_not_done) {
         return;
     }
     let scratch = Scratch::with(&[("unreadable.md", "x"), ("locked/a.md", "a"), ("dark/b.md", "b"), ("free.md", "f")]);
@@ -186,7 +186,7 @@ fn what_the_system_forbids_is_said_and_not_done() {
     assert_eq!(scratch.read("dark/b.md"), Err(forbidden.clone()));
     assert_eq!(scratch.list("dark"), Err(forbidden));
     assert_eq!(scratch.list("").unwrap(), ["dark/", "free.md", "locked/", "unreadable.md"]);
-    // A link into a closed place tells nothing of what the system thinks of that place.
+    // A link into a closed place reveals nothing about the system's permissions there.
     scratch.link("link.md", "dark/b.md");
     assert_eq!(scratch.read_as(&crate::scratch::deny(&["dark"]), "link.md"), Err(crate::scratch::missing()));
     // Otherwise the folder could not be cleaned up.
@@ -194,11 +194,11 @@ fn what_the_system_forbids_is_said_and_not_done() {
     set_mode(&scratch, "locked", 0o755);
 }
 
-/// A folder that may be written but not read cannot be synced, so nobody can promise that the change lasts.
+/// A folder that may be written but not read cannot be synced, so durability cannot be promised.
 #[test]
-fn a_change_that_the_disk_does_not_confirm_is_made_and_said_to_be_unsure() {
+fn a_change_that_the_disk_does_not_confirm_is_made_and_reported_as_uncertain() {
     if geteuid().is_root()
-        && !NO_PRIVILEGES.reached(a_change_that_the_disk_does_not_confirm_is_made_and_said_to_be_unsure)
+        && !NO_PRIVILEGES.reached(a_change_that_the_disk_does_not_confirm_is_made_and_reported_as_uncertain)
     {
         return;
     }
@@ -224,7 +224,7 @@ fn a_batch_of_more_files_than_may_be_open_is_one_change() {
         let turn = scratch.vault.turn(&|| true).unwrap();
         turn.commit(&ChangeSet { changes }, &Scope::default(), &origin()).map_err(|error| error.error)
     };
-    // What fails at the very end is taken back to the beginning.
+    // A failure at the very end is rolled back to the start.
     let (path, before) = (vault_path(&names[499]), known("something else"));
     let stale = Change::Write { path, before, guard: ContentGuard::Plan, content: b"newer".to_vec().into() };
     let everything = scratch.everything();
@@ -250,7 +250,7 @@ fn a_file_larger_than_memory_is_an_error_and_not_the_end() {
     assert_eq!(std::fs::metadata(scratch.at("a.md")).unwrap().len(), 1 << 36);
 }
 
-/// That the state has no place is not that the vault is gone.
+/// A missing place for the state does not mean that the vault is gone.
 #[test]
 fn a_state_folder_that_cannot_be_made_is_called_that() {
     let scratch = Scratch::with(&[("a.md", "old")]);
@@ -260,7 +260,7 @@ fn a_state_folder_that_cannot_be_made_is_called_that() {
     assert_eq!(scratch.second_server().turn(&|| true).err(), Some(TurnError::VaultGone));
 }
 
-/// Two large changes are more than many small ones, and not waited for as long.
+/// Two large changes exceed many small ones, and are not kept as long.
 #[test]
 fn old_contents_do_not_pile_up_behind_large_changes() {
     let scratch = Scratch::new();

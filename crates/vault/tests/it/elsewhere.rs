@@ -1,18 +1,18 @@
-//! Conditions that one process cannot make for one of its threads: a test that needs them runs again, alone, in a
-//! process of its own.
+//! Conditions that a process cannot set for one of its threads: a test that needs them runs again, alone, in a separate
+//! process.
 
 use std::process::Command;
 
 /// A way to start a process under other conditions.
 pub(crate) struct Elsewhere {
-    /// A program and its arguments; what shall run is put after them.
+    /// A program and its arguments; the command to run is appended.
     wrapper: &'static [&'static str],
 }
 
-/// Mounts that nobody else sees and that end with the process.
+/// Private mounts that end with the process.
 pub(crate) const OWN_MOUNTS: Elsewhere = Elsewhere { wrapper: &["unshare", "--map-root-user", "--mount"] };
 
-/// The same user, but for one who is root without root's power over other people's modes.
+/// The same user, except for root, who loses the power to bypass permissions.
 pub(crate) const NO_PRIVILEGES: Elsewhere = Elsewhere { wrapper: &["unshare", "--map-user=1000", "--map-group=1000"] };
 
 /// One gigabyte of addresses.
@@ -25,7 +25,7 @@ const MARK: &str = "LAPIDARY_TEST_IS_ELSEWHERE";
 
 impl Elsewhere {
     /// Whether this is the process with the conditions. If not, starts it for this one test and asserts that it
-    /// succeeds; where the conditions cannot be had, says so and lets the test pass.
+    /// succeeds; if the conditions are unavailable, says so and lets the test pass.
     pub(crate) fn reached<Test>(&self, _: Test) -> bool {
         if std::env::var_os(MARK).is_some() {
             return true;
@@ -43,7 +43,7 @@ impl Elsewhere {
                 return false;
             }
         }
-        // A function's type is named like the function, with the name of this binary in front.
+        // A function's type is named like the function, prefixed with the name of this binary.
         let name = std::any::type_name::<Test>().split_once("::").unwrap().1;
         let output = start()
             .arg(std::env::current_exe().unwrap())

@@ -1,5 +1,5 @@
 //! A disk that fails at any call: the change is refused for that reason and nothing of it is left, or it was done. And
-//! when the disk is well again, so is everything else.
+//! when the disk works again, so does everything else.
 //!
 //! With `LAPIDARY_FAULTS=all` every call fails in every way; otherwise each in one of them.
 
@@ -21,7 +21,7 @@ use crate::{
     scratch::origin,
 };
 
-/// What disks say. A write that fails has written half before, as a short write does.
+/// Errors of disks. A write that fails has written half before, like a short write.
 const FAULTS: [StoreError; 5] = [
     StoreError::Disk { kind: ErrorKind::Other },
     StoreError::DiskFull,
@@ -61,7 +61,7 @@ fn commit(vault: &Vault, scenario: &Scenario) -> Result<Receipt, CommitError> {
     vault.turn(&|| true).unwrap().commit(&set, &Scope::default(), &origin())
 }
 
-/// Carries a change out on such a disk and asserts what holds in any case. Returns what was said.
+/// Carries out a change on such a disk and checks the invariants. Returns the result.
 fn fail(scenario: &Scenario, disk: &Arc<Disk>, about: &str) -> Result<Receipt, StoreError> {
     let place = Place::new(scenario);
     let failing = open(place.around.path(), Some(disk.observer()));
@@ -69,15 +69,15 @@ fn fail(scenario: &Scenario, disk: &Arc<Disk>, about: &str) -> Result<Receipt, S
     let found = tree_of(&place.vault());
     let is_before = found == scenario.before();
     match &said {
-        // An old file that could not be removed is seen to later.
-        Ok(_) => assert!(!is_before, "{about}: said to be done, and nothing was"),
+        // An old file that could not be removed is handled later.
+        Ok(_) => assert!(!is_before, "{about}: reported as done, but nothing was"),
         Err(StoreError::Unsure) => {}
         Err(error) => assert!(is_before, "{about}: refused ({error}), and something was left:\n{}", shown(&found)),
     }
     drop(failing);
     // On a disk that is well.
     let vault = open(place.around.path(), None);
-    // Waited for: the failing server may be looking after its old files at this moment.
+    // Waited for: the failing server may be cleaning up its old files at this moment.
     drop(vault.turn(&|| true).unwrap());
     let found = tree_of(&place.vault());
     let is_after = found == scenario.after();
@@ -126,12 +126,12 @@ fn a_call_that_fails_is_a_refusal_and_nothing_is_left() {
         }
         any
     });
-    eprintln!("{faults} calls failed: {refused} changes refused, {} done all the same", faults - refused);
+    eprintln!("{faults} calls failed: {refused} changes refused, {} done anyway", faults - refused);
     assert!(refused > 100 && faults > refused);
 }
 
 #[test]
-fn a_disk_that_fails_for_good_leaves_what_the_next_start_can_mend() {
+fn a_permanent_disk_failure_leaves_a_recoverable_state() {
     let (mut faults, mut unsure) = (0, 0);
     every_call(|scenario, number| {
         let fault = FAULTS[number % FAULTS.len()].clone();
@@ -142,13 +142,13 @@ fn a_disk_that_fails_for_good_leaves_what_the_next_start_can_mend() {
         faults += usize::from(disk.failed.load(Ordering::SeqCst));
         disk.failed.load(Ordering::SeqCst)
     });
-    eprintln!("{faults} times the disk failed for good, {unsure} times nobody could say how far it got");
+    eprintln!("{faults} times the disk failed permanently, {unsure} times the outcome was unknown");
     assert!(unsure > 0);
 }
 
-/// A second fault while the first is mended.
+/// A second fault during recovery from the first.
 #[test]
-fn a_disk_that_fails_twice_leaves_what_the_next_start_can_mend() {
+fn a_disk_that_fails_twice_leaves_a_recoverable_state() {
     let mut faults = 0;
     every_call(|scenario, first| {
         let mut any = false;
@@ -167,7 +167,7 @@ fn a_disk_that_fails_twice_leaves_what_the_next_start_can_mend() {
 
 /// A folder of the vault may be another disk, to which nothing can be renamed.
 #[test]
-fn what_cannot_be_renamed_is_copied_and_a_folder_is_refused() {
+fn a_file_that_cannot_be_renamed_is_copied_and_a_folder_is_refused() {
     for scenario in SCENARIOS {
         let across = StoreError::Disk { kind: ErrorKind::CrossesDevices };
         let error = across.clone();

@@ -9,7 +9,7 @@ use lapidary_vault::{
 
 use crate::scratch::{Found, NO_LIMIT, Scratch, commit, create, denying, listed, missing, vault_path, write};
 
-/// A vault with `a.md`, and beside it `shared`, which is followed, and `other`, which is not.
+/// A vault with `a.md`, and next to it `shared`, which is followed, and `other`, which is not.
 fn scratch() -> Scratch {
     let scratch = Scratch::with(&[("a.md", "a")]);
     for (path, text) in [

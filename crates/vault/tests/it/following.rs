@@ -1,4 +1,4 @@
-//! Who follows a file hears of another content, and of nothing else.
+//! A subscriber is notified of changed content, and of nothing else.
 
 use std::sync::Arc;
 
@@ -11,13 +11,13 @@ fn denying(path: &str) -> Arc<Scope> {
 }
 
 #[test]
-fn only_another_content_is_a_change() {
+fn only_changed_content_is_a_change() {
     let scratch = Scratch::with(&[("a.md", "one")]);
     let changed =
         |scope: &Arc<Scope>, sight: &mut LastSeen| scratch.vault.view(Arc::clone(scope), NO_LIMIT).has_changed(sight);
     let (open, closed) = (Arc::new(Scope::default()), denying("a.md"));
     let mut sight = LastSeen::new(vault_path("a.md"));
-    assert!(!changed(&open, &mut sight), "the first look is no change");
+    assert!(!changed(&open, &mut sight), "the first check is not a change");
     assert!(!changed(&open, &mut sight));
     scratch.put("a.md", "two");
     assert!(changed(&open, &mut sight) && !changed(&open, &mut sight));
@@ -29,7 +29,7 @@ fn only_another_content_is_a_change() {
     assert!(changed(&open, &mut sight), "it is back");
     assert!(changed(&closed, &mut sight), "a rule that closes it takes it away");
     scratch.put("a.md", "three");
-    assert!(!changed(&closed, &mut sight), "nobody hears of what is closed");
+    assert!(!changed(&closed, &mut sight), "closed files are never reported");
     assert!(changed(&open, &mut sight));
 }
 

@@ -1,6 +1,5 @@
-//! Several servers and a person on the same notes. Nobody's text is lost: what was acknowledged and what a person saved
-//! stands in the note, in a checkpoint, or was overwritten by the person's own hand; and what is refused is refused for a
-//! reason that was true.
+//! Several servers and a person on the same notes. No text is lost: every acknowledged change and everything a person
+//! saved is in the note, in a checkpoint, or was overwritten by the person; and refusals are justified.
 //!
 //! `LAPIDARY_RACE_SECONDS` is how long each of them goes on.
 
@@ -25,7 +24,7 @@ use lapidary_vault::{
 
 use crate::scratch::{NO_LIMIT, Random, Scratch, open_vault, origin, vault_path};
 
-/// Where a child process finds what it is to do.
+/// Where a child process finds its task.
 const CLIENT: &str = "LAPIDARY_TEST_CLIENT";
 const PROCESSES: usize = 3;
 const THREADS: usize = 2;
@@ -42,7 +41,7 @@ fn now() -> u128 {
 /// One attempt to change a note.
 struct Attempt {
     asked: u128,
-    /// When the note had been read, and the change was asked for.
+    /// When the note had been read, and the change was requested.
     read: u128,
     answered: u128,
     before: ContentHash,
@@ -51,7 +50,7 @@ struct Attempt {
     refused: Option<StoreError>,
 }
 
-/// Reads a note and replaces it by what comes of it.
+/// Reads a note and replaces it with a modified text.
 fn attempt(vault: &Vault, path: &str, edit: impl FnOnce(&[u8]) -> Vec<u8>) -> Attempt {
     let asked = now();
     let before = vault.view(Arc::default(), NO_LIMIT).read(&vault_path(path)).unwrap();
@@ -74,7 +73,7 @@ fn start(test: &str, scratch: &Scratch, number: usize, log: &Path) -> Child {
         .unwrap()
 }
 
-/// What the child does: some threads, each with a server of its own, until the time is over. Their lines go into a file.
+/// The task of the child: some threads, each with its own server, until the time is over. Their results go into a file.
 fn be_a_client(order: &str, work: impl Fn(&Vault, &str, &AtomicBool) -> Vec<String> + Sync) {
     let [root, state, log, number] = order.split('\n').collect::<Vec<_>>().try_into().unwrap();
     let over = AtomicBool::new(false);
@@ -162,14 +161,14 @@ struct History {
 }
 
 impl History {
-    /// Every swap can be thought to have happened in one moment between its beginning and its end, and every read to have
-    /// read what stood there in such a moment.
+    /// Every swap can have happened at one moment between its start and its end, and every read can have seen the value
+    /// of such a moment.
     fn assert_linearizable(&self, first: &str, last: &str) {
         let mut next = BTreeMap::new();
         for swap in &self.swaps {
             assert!(next.insert(&*swap.2, swap).is_none(), "two edits of the same version were both acknowledged");
         }
-        // The moment in which a value came, and the one in which it went, each as early and as late as it can have been.
+        // The moments when a value appeared and disappeared, each as early and as late as possible.
         let mut stood: BTreeMap<&str, (u128, u128)> = BTreeMap::new();
         let (mut value, mut came) = (first, 0);
         let mut order = Vec::new();
@@ -180,21 +179,21 @@ impl History {
             value = &swap.3;
         }
         stood.insert(value, (came, u128::MAX));
-        assert!(next.is_empty(), "{} edits were made of versions that never stood", next.len());
-        assert_eq!(value, last, "what stands is not what was acknowledged last");
+        assert!(next.is_empty(), "{} edits were made of versions that never existed", next.len());
+        assert_eq!(value, last, "the value is not the last acknowledged one");
         let mut earliest = 0;
         for swap in order {
             earliest = earliest.max(swap.0);
             assert!(earliest <= swap.1, "an edit was over before the one that it builds upon began");
         }
         for (from, to, value) in &self.reads {
-            let (came, went) = stood.get(&**value).unwrap_or_else(|| panic!("{value} was read and never stood"));
-            assert!(came <= to && from <= went, "{value} was read when it did not stand");
+            let (came, went) = stood.get(&**value).unwrap_or_else(|| panic!("{value} was read but never existed"));
+            assert!(came <= to && from <= went, "{value} was read when it was not there");
         }
     }
 }
 
-/// A text with everybody's marks: each line is one.
+/// A text with the marks of all writers: each line is one.
 fn marks(text: &[u8]) -> BTreeSet<String> {
     String::from_utf8_lossy(text).lines().filter(|line| line.contains('!')).map(str::to_owned).collect()
 }
@@ -214,9 +213,9 @@ enum Manner {
 #[derive(Default)]
 struct Deeds {
     saved: BTreeSet<String>,
-    /// What stood in the texts that they wrote over.
+    /// The contents of the texts that they overwrote.
     overwritten: BTreeSet<String>,
-    /// Every state in which they left the file, if only for a moment.
+    /// Every state in which they left the file, even for a moment.
     states: BTreeSet<String>,
 }
 
@@ -226,7 +225,7 @@ impl Deeds {
     }
 }
 
-/// A person who writes the note anew, again and again, without looking at what became of it.
+/// A person who keeps rewriting the note without looking at what became of it.
 fn person(at: &Path, manner: Manner, seed: u64, over: &AtomicBool) -> Deeds {
     let mut deeds = Deeds::default();
     let mut random = Random::new(seed);
@@ -241,7 +240,7 @@ fn person(at: &Path, manner: Manner, seed: u64, over: &AtomicBool) -> Deeds {
                 let beside = at.with_extension("editor");
                 std::fs::write(&beside, &whole).unwrap();
                 deeds.state(whole.as_bytes());
-                // In one step, so that it is known what was written over.
+                // In one step, so that it is known what was overwritten.
                 let flags = rustix::fs::RenameFlags::EXCHANGE;
                 rustix::fs::renameat_with(rustix::fs::CWD, &beside, rustix::fs::CWD, at, flags).unwrap();
                 deeds.overwritten.extend(marks(&std::fs::read(&beside).unwrap()));
@@ -331,15 +330,15 @@ fn nothing_of_a_person_or_of_an_acknowledged_edit_is_lost() {
         assert!(lost.is_empty(), "{manner:?}: acknowledged and lost: {lost:?}");
         let lost: Vec<&String> = deeds.saved.difference(&somewhere).collect();
         assert!(lost.is_empty(), "{manner:?}: saved by a person and lost: {lost:?}");
-        // Somebody had written what a refusal speaks of.
+        // Another writer had written the version that a refusal mentions.
         let mut texts = deeds.states;
         texts.insert(ContentHash::of(b"").to_string());
         texts.extend(lines.iter().map(|line| line[2].to_owned()));
         let refused: Vec<&str> = lines.iter().map(|line| line[3]).filter(|outcome| *outcome != "done").collect();
         let invented = refused.iter().filter(|found| !texts.contains(**found)).count();
-        // Whoever reads while another writes in place may see something of two texts.
+        // A reader during a write in place may see parts of two texts.
         let torn = if matches!(manner, Manner::ByRename) { 0 } else { 1 + refused.len() / 100 };
-        assert!(invented <= torn, "{manner:?}: {invented} times refused for what never stood there");
+        assert!(invented <= torn, "{manner:?}: {invented} times refused for a version that never existed");
         for (sum, more) in told.iter_mut().zip([acknowledged.len(), refused.len(), deeds.saved.len() / 2]) {
             *sum += more;
         }
@@ -353,7 +352,7 @@ fn nothing_of_a_person_or_of_an_acknowledged_edit_is_lost() {
     assert!(told.iter().all(|&count| count > 20), "{told:?}");
 }
 
-/// Lets a server look after everything that was left open.
+/// Lets a server handle everything that was left open.
 fn settle(scratch: &Scratch) {
     let started = Instant::now();
     let is_ours = |path: &Path| path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(".lapidary-"));
@@ -379,10 +378,10 @@ fn kept_marks(scratch: &Scratch) -> BTreeMap<String, BTreeSet<String>> {
     kept
 }
 
-/// A program that empties the file in the moment in which it opens it has a window of its own: between finding the file and
-/// opening it, the file can be replaced and let go. A lease on the old file is what notices the others.
+/// A program that truncates the file on opening has its own window: between looking up the file and opening it, the
+/// file can be replaced and released. A lease on the old file detects the others.
 #[test]
-fn a_save_in_one_call_stands_or_is_kept() {
+fn a_save_in_one_call_is_in_place_or_kept() {
     let scratch = Scratch::fast();
     scratch.put("a.md", "0!\n");
     let over = AtomicBool::new(false);
@@ -421,6 +420,6 @@ fn a_save_in_one_call_stands_or_is_kept() {
     let lost: Vec<&String> = missed.iter().filter(|mark| !kept.contains(*mark)).collect();
     eprintln!("{saves} saves in one call, {edits} edits, {} saves kept as late, {} lost", missed.len(), lost.len());
     assert!(edits > 20, "we hardly got to write");
-    // Not never, and this is no place to wait for it.
+    // Not never, and this is not the place to wait for it.
     assert!(lost.len() as u64 <= 1 + saves / 20_000, "lost: {lost:?}");
 }

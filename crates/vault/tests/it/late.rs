@@ -1,5 +1,5 @@
-//! Programs that still have a file open when it is replaced. What they write into it then has no name any more, and is
-//! kept all the same.
+//! Programs that still have a file open when it is replaced. What they write to it then no longer has a name, but is
+//! kept.
 
 use std::{
     fs::{DirEntry, File},
@@ -15,7 +15,7 @@ use lapidary_vault::{
 
 use crate::scratch::{Found, NO_LIMIT, Scratch, deny, origin, vault_path};
 
-/// The note as an editor has it that keeps its files open.
+/// The note as opened by an editor that keeps its files open.
 fn held_open(scratch: &Scratch, path: &str) -> File {
     File::options().read(true).write(true).open(scratch.at(path)).unwrap()
 }
@@ -31,7 +31,7 @@ fn late_saves(vault: &Vault, scope: &Scope) -> Vec<LateSave> {
     vault.view(Arc::new(scope.clone()), NO_LIMIT).late_saves().unwrap()
 }
 
-/// What was told within some seconds, by a server that looks by itself.
+/// Late saves reported within some seconds, by a server that checks by itself.
 fn told(vault: &Vault) -> Vec<LateSave> {
     let started = Instant::now();
     loop {
@@ -58,7 +58,7 @@ fn temporary_files(scratch: &Scratch) -> usize {
             name if name.to_string_lossy().starts_with(".lapidary-") => 1,
             _ => below(&entry.path()),
         };
-        // Some go away while we look.
+        // Some disappear during the check.
         entries.filter_map(Result::ok).map(count).sum()
     }
     below(&scratch.root())
@@ -73,12 +73,12 @@ fn wait_until_nothing_is_beside(scratch: &Scratch) {
 }
 
 #[test]
-fn what_is_saved_into_a_replaced_file_is_kept_and_told_once() {
+fn a_late_save_is_kept_and_reported_once() {
     let scratch = Scratch::with(&[("folder/a.md", "old")]);
     let mut editor = held_open(&scratch, "folder/a.md");
     scratch.commit(scratch.plan("folder/a.md", "ours")).unwrap();
-    assert_eq!(temporary_files(&scratch), 1, "as long as somebody can write into it, it stays");
-    // Longer than anybody looks for the first time.
+    assert_eq!(temporary_files(&scratch), 1, "it stays while a program can write to it");
+    // Longer than the first check takes.
     std::thread::sleep(Duration::from_millis(700));
     save(&mut editor, "theirs, late");
     drop(editor);
@@ -87,14 +87,14 @@ fn what_is_saved_into_a_replaced_file_is_kept_and_told_once() {
     assert_eq!(kept_text(&scratch.vault, &late[0]), b"theirs, late");
     assert_eq!(scratch.bytes("folder/a.md"), b"ours");
     assert!(late_saves(&scratch.vault, &Scope::default()).is_empty(), "once");
-    assert!(late_saves(&scratch.second_server(), &Scope::default()).is_empty(), "and by nobody else");
+    assert!(late_saves(&scratch.second_server(), &Scope::default()).is_empty(), "and by no other caller");
     assert_eq!(temporary_files(&scratch), 0);
     let news = scratch.vault.take_news();
     assert_eq!(news, [VaultNews::LateSave { path: vault_path("folder/a.md"), checkpoint: late[0].checkpoint.clone() }]);
 }
 
 #[test]
-fn whoever_may_not_read_the_note_is_not_told() {
+fn a_caller_that_may_not_read_the_note_is_not_told() {
     let scratch = Scratch::with(&[("secret/a.md", "old")]);
     let mut editor = held_open(&scratch, "secret/a.md");
     scratch.commit(scratch.plan("secret/a.md", "ours")).unwrap();
@@ -105,7 +105,7 @@ fn whoever_may_not_read_the_note_is_not_told() {
         assert!(late_saves(&scratch.vault, &deny(&["secret"])).is_empty());
     }
     let late = told(&scratch.vault);
-    assert_eq!(late.len(), 1, "it waited for somebody who may");
+    assert_eq!(late.len(), 1, "it waited for a caller that may");
     let blind = scratch.view_as(&deny(&["secret"]));
     assert!(blind.checkpoint(&late[0].checkpoint).is_err());
     assert!(blind.checkpoints(None, None, 100).unwrap().checkpoints.is_empty());
@@ -137,9 +137,9 @@ fn a_server_that_ends_meanwhile_leaves_it_to_the_next() {
     assert_eq!(temporary_files(&scratch), 0);
 }
 
-/// The next changes of the same note go on meanwhile, and each old file is looked after for itself.
+/// Further changes of the same note continue meanwhile, and each old file is watched separately.
 #[test]
-fn several_editors_of_several_versions_are_all_heard() {
+fn late_saves_of_several_editors_are_all_kept() {
     let scratch = Scratch::with(&[("a.md", "0")]);
     let mut editors = Vec::new();
     for number in 1..=3 {
@@ -165,7 +165,7 @@ fn a_deleted_note_that_is_saved_late_is_kept_too() {
     scratch
         .commit(Change::Delete { path: vault_path("a.md"), before: read("a.md"), guard: ContentGuard::Caller })
         .unwrap();
-    // One in the trash keeps the file that the editor has open.
+    // A note in the trash is still the file that the editor has open.
     let trash = Change::Trash {
         path: vault_path("b.md"),
         before: Some(read("b.md")),
@@ -183,9 +183,9 @@ fn a_deleted_note_that_is_saved_late_is_kept_too() {
     assert!(!scratch.at("a.md").exists());
 }
 
-/// The folder that it lay in has another name by then.
+/// Its folder has another name by then.
 #[test]
-fn a_folder_moved_meanwhile_takes_the_old_file_along() {
+fn an_old_file_moves_with_its_folder() {
     let scratch = Scratch::with(&[("old/a.md", "old")]);
     let mut editor = held_open(&scratch, "old/a.md");
     let set = ChangeSet {
@@ -205,9 +205,9 @@ fn a_folder_moved_meanwhile_takes_the_old_file_along() {
     assert_eq!(files, [(scratch.at("new/a.md"), Found::File(b"ours".to_vec()))]);
 }
 
-/// By a change of its own, or by a person, who may also have thrown it away.
+/// By another change, or by a person, who may also have deleted it.
 #[test]
-fn a_folder_moved_later_takes_the_old_file_along() {
+fn an_old_file_moves_with_its_folder_later() {
     fn by_a_change(scratch: &Scratch) {
         let set = ChangeSet::one(Change::MoveFolder { from: vault_path("old"), to: vault_path("new") });
         scratch.vault.turn(&|| true).unwrap().commit(&set, &Scope::default(), &origin()).unwrap();
@@ -225,7 +225,7 @@ fn a_folder_moved_later_takes_the_old_file_along() {
         let mut editor = held_open(&scratch, "old/deep/a.md");
         scratch.commit(scratch.plan("old/deep/a.md", "ours")).unwrap();
         moved(&scratch);
-        // Long enough for somebody to look for it where it was.
+        // Long enough for a check in its old place.
         std::thread::sleep(Duration::from_millis(700));
         save(&mut editor, "theirs, late");
         drop(editor);

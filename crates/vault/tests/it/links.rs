@@ -71,7 +71,7 @@ fn no_link_leads_outside_whether_or_not_something_is_there() {
         ("absolute-nothing.md", &scratch.outside("nothing.md")),
         ("chain.md", Path::new("folder/relative.md")),
         ("process.md", Path::new("/proc/self/environ")),
-        // Refused although it comes back: what is absolute cannot be followed without leaving.
+        // Refused although it comes back: an absolute link cannot be followed without leaving.
         ("absolute-inside.md", &scratch.at("folder/a.md")),
     ];
     for (path, target) in links {
@@ -116,7 +116,7 @@ fn a_link_to_a_closed_place_is_exactly_a_missing_file() {
         "../denied/up",
         "../denied",
         "../denied/there.md/x",
-        // Ends in an open place, but by way of a link that is not there for this caller.
+        // Ends in an open place, but through a link that does not exist for this caller.
         "../denied/back.md",
         "../unread/there.md",
         "../unread/not-there.md",
@@ -184,14 +184,15 @@ fn a_change_through_a_link_into_a_closed_place_is_refused() {
     scratch.refuses_as(&scope, create("open/folder/new.md", "x"), StoreError::Closed);
     scratch.refuses_as(&scope, create("open/folder/new/deep.md", "x"), StoreError::Closed);
     scratch.refuses_as(&scope, create("open/folder/b.md/deep.md", "x"), StoreError::Closed);
-    // A place that may not even be seen is told from none by nobody.
+    // A place that may not even be seen is indistinguishable from a missing one.
     scratch.refuses_as(&scope, create("open/settings/plugin.json", "x"), StoreError::NotAFile);
     scratch.refuses(create("open/settings/plugin.json", "x"), StoreError::NotAFile);
     let read_only = Policy { read_only: true, ..Policy::default() }.into();
     scratch.refuses_as(&read_only, scratch.plan("open/link.md", "x"), StoreError::Closed);
 }
 
-/// Who may not read a folder may write into it by its own path where the owner says so, but learns nothing of it by links.
+/// A caller that may not read a folder may write to it by its own path if the owner says so, but learns nothing of it
+/// through links.
 #[test]
 fn a_link_to_a_folder_that_may_not_be_read_does_not_exist_for_writers() {
     let with = |there: bool| {
@@ -224,7 +225,7 @@ fn a_link_to_a_folder_that_may_not_be_read_does_not_exist_for_writers() {
 }
 
 #[test]
-fn a_commit_asks_about_the_path_itself_too() {
+fn a_commit_checks_the_path_itself_too() {
     let scratch = Scratch::with(&[("open/a.md", "a"), ("shut/b.md", "b")]);
     scratch.link("shut/link.md", "../open/a.md");
     let scope = Policy { write: Some(prefixes(&["open"])), ..Policy::default() }.into();
@@ -244,12 +245,12 @@ fn nothing_is_made_where_a_link_already_is() {
     for path in ["file.md", "folder", "folder/a.md"] {
         scratch.refuses(create(path, "x"), StoreError::Exists);
     }
-    // Nothing can be read there and nothing can be made there.
+    // Nothing can be read or created there.
     for path in ["broken.md", "loop.md", "out.md", "broken.md/new.md", "broken.md/deep/new.md", "loop.md/new.md"] {
         scratch.refuses(create(path, "x"), StoreError::NotAFile);
     }
     scratch.refuses(create("file.md/new.md", "x"), StoreError::NotAFile);
-    // The same for a link into a closed place, whatever is there.
+    // The same for a link into a closed place, regardless of its contents.
     for path in ["file.md", "folder", "broken.md"] {
         scratch.refuses_as(&deny(&["real", "nowhere.md"]), create(path, "x"), StoreError::NotAFile);
     }
@@ -380,7 +381,7 @@ proptest! {
     #[test]
     fn no_forest_of_links_lets_a_change_out_of_the_scope(forest in forest(), only in 0..50_usize) {
         let (scratch, scope) = grown(&forest);
-        // Whoever plans may see everything here, so that the commit alone holds the line.
+        // The planner may see everything here, so that only the commit enforces the scope.
         let view = scratch.view();
         for path in paths().iter().skip(only).step_by(50) {
             let before = scratch.everything();

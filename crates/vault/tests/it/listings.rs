@@ -1,4 +1,4 @@
-//! What a caller is told that a folder holds: what it may see, all of it, and nothing it cannot ask for.
+//! What a caller sees in a folder: everything it may see, and nothing it cannot request.
 
 use lapidary_vault::{PathDenied, PathGlobs, Policy, ReadError, Scope, VaultPath, store::StoreError};
 
@@ -22,7 +22,7 @@ fn only_a_folder_can_be_listed() {
 }
 
 #[test]
-fn what_may_not_be_seen_is_not_listed() {
+fn hidden_entries_are_not_listed() {
     let scratch = Scratch::with(&[
         ("open/a.md", ""),
         ("open/secret.md", ""),
@@ -61,7 +61,7 @@ fn a_closed_folder_is_refused_by_its_string_whatever_is_there() {
 }
 
 #[test]
-fn a_folder_has_no_name_for_whom_nothing_in_it_is_open() {
+fn a_folder_with_nothing_open_in_it_is_not_listed() {
     let scratch = Scratch::with(&[("a/b/open.md", ""), ("a/c/closed.md", ""), ("d/closed.md", ""), ("x.md", "")]);
     std::fs::create_dir_all(scratch.at("a/empty")).unwrap();
     let folders = |policy: Policy| {
@@ -96,7 +96,7 @@ mod unix {
     }
 
     #[test]
-    fn links_are_listed_as_what_they_stand_for() {
+    fn links_are_listed_as_their_targets() {
         let scratch = Scratch::with(&[("real/a.md", "")]);
         std::fs::write(scratch.outside("outside.md"), "").unwrap();
         std::fs::create_dir(scratch.outside("outside")).unwrap();

@@ -1,4 +1,4 @@
-//! The room with the door to the disk, under attack: odd files, links, full disks, other programs, many threads.
+//! The crate with access to the disk, under attack: odd files, links, full disks, other programs, many threads.
 
 #![expect(clippy::disallowed_methods, reason = "tests play the other program")]
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]

@@ -1,4 +1,4 @@
-//! What people do to a vault between the end of a server and the start of the next one, which looks after it.
+//! What people do to a vault between the end of a server and the start of the next one, which recovers it.
 
 use std::{
     collections::BTreeMap,
@@ -17,7 +17,7 @@ use crate::{
     scratch::{create, origin, vault_path, walk, write},
 };
 
-/// Ends like a killed server: nothing is taken back, and the lock is free.
+/// Ends like a killed server: nothing is rolled back, and the lock is free.
 fn killed_before(around: &Path, call: &'static str, times: usize, changes: impl Fn(&Vault) -> Vec<Change>) {
     let calls = AtomicUsize::new(0);
     let observer: StepObserver = Arc::new(move |made| {
@@ -37,7 +37,7 @@ fn put(around: &Path, path: &str, text: &str) {
     std::fs::write(path, text).unwrap();
 }
 
-/// Whatever was found, the next server can work, and nothing of the killed one is left.
+/// In any case the next server can work, and nothing of the killed one is left.
 fn settled(around: &Path) -> Vec<VaultNews> {
     let vault = open(around, None);
     let set = ChangeSet::one(create("afterwards.md", "x"));
@@ -88,7 +88,7 @@ fn a_folder_that_became_a_link_out_of_the_vault_does_not_close_it() {
     std::os::unix::fs::symlink(&outside, around.path().join("vault/n")).unwrap();
     settled(around.path());
     assert_eq!(std::fs::read(around.path().join("vault/b.md")).unwrap(), b"b");
-    assert_eq!(std::fs::read(outside.join("a.md")).unwrap(), b"A", "what is outside is not touched");
+    assert_eq!(std::fs::read(outside.join("a.md")).unwrap(), b"A", "files outside are not touched");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn a_moved_note_that_became_a_link_stays_where_it_is() {
     assert_eq!(std::fs::read(&note).unwrap(), b"a");
 }
 
-/// What stood beside the note went with its folder.
+/// The file next to the note moved with its folder.
 #[test]
 fn a_folder_that_a_person_moved_keeps_nothing_of_ours() {
     for (call, text) in [("exchange", "a"), ("sync folder", "A")] {

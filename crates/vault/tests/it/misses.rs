@@ -1,4 +1,4 @@
-//! What a miss costs must not tell how much is hidden in the folder.
+//! The cost of a miss must not reveal how many files are hidden in the folder.
 
 use std::sync::{
     Arc,
@@ -15,7 +15,7 @@ use lapidary_vault::{
 
 use crate::scratch::{Scratch, missing, vault_path};
 
-/// Counts the entries of folders that are listed, however they are.
+/// Counts the listed entries of folders, however they are listed.
 struct Counting {
     store: PosixBackend,
     entries: Arc<AtomicUsize>,
@@ -94,7 +94,7 @@ fn a_miss_looks_at_no_more_entries_the_more_are_hidden() {
             assert_eq!(view.read(&path).map(|_| ()), Err(missing()), "{name}");
             view.similar(&path).iter().map(ToString::to_string).collect::<Vec<_>>()
         };
-        // The first look at the vault is at all of it.
+        // The first scan of the vault reads all of it.
         assert_eq!(miss("none.md"), [""; 0]);
         let before = entries.load(Ordering::SeqCst);
         assert_eq!(miss("PLAN"), ["folder/Plan.md", "folder/plan.txt"]);

@@ -20,7 +20,7 @@ enum Step {
     List {
         folder: String,
     },
-    /// Replaces what is there, or what was there once.
+    /// Replaces the current content, or an earlier one.
     Write {
         path: String,
         bytes: Vec<u8>,
@@ -38,7 +38,7 @@ enum Expects {
     SomethingElse,
 }
 
-/// What a step answered, comparable across stores.
+/// The answer to a step, comparable across stores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Said {
     Bytes(Result<Vec<u8>, ReadError>),
@@ -146,7 +146,7 @@ impl Model {
                 return Err(ReadError::Store(StoreError::Missing));
             }
         }
-        // By name, as a folder's mark at the end is no part of it.
+        // By name, as a folder's trailing slash is not part of it.
         let mut names: BTreeMap<String, bool> = BTreeMap::new();
         for below in self.files.keys().filter_map(|file| file.strip_prefix(&inside)) {
             let (name, is_folder) = below.split_once('/').map_or((below, false), |(name, _)| (name, true));
@@ -208,7 +208,7 @@ proptest! {
     }
 }
 
-/// The sequences above rarely come by it, so it is spelt out.
+/// The sequences above rarely reach it, so it is tested explicitly.
 #[test]
 fn a_denied_folder_is_denied_on_disk_and_in_memory() {
     let scratch = Scratch::with(&[("secret/a.md", "a")]);

@@ -1,4 +1,4 @@
-//! Names as other systems write them: accents in two spellings, and characters that only some of them accept.
+//! Names as other systems write them: accents in two encodings, and characters that only some accept.
 
 use lapidary_vault::{PathDenied, ReadError, store::StoreError};
 
@@ -31,7 +31,7 @@ fn a_note_is_found_in_either_spelling_and_stays_in_its_own() {
 
 #[test]
 #[cfg(not(target_os = "macos"))]
-fn where_both_spellings_are_there_each_is_itself() {
+fn if_both_spellings_exist_each_is_itself() {
     let scratch = Scratch::with(&[("\u{e9}.md", "composed"), ("e\u{301}.md", "decomposed")]);
     assert_eq!(scratch.read("\u{e9}.md").unwrap(), b"composed");
     assert_eq!(scratch.read("e\u{301}.md").unwrap(), b"decomposed");
@@ -50,7 +50,7 @@ fn what_is_closed_is_closed_in_either_spelling() {
 }
 
 #[test]
-fn nothing_is_made_that_another_system_could_not_hold() {
+fn no_file_is_created_that_another_system_does_not_accept() {
     let scratch = Scratch::new();
     for path in ["12:30 talk.md", "why?.md", "new*/a.md", "con.md", "folder./a.md", "a|b.md"] {
         scratch.refuses(create(path, "new"), StoreError::NotPortable);
@@ -59,7 +59,7 @@ fn nothing_is_made_that_another_system_could_not_hold() {
 
 #[test]
 #[cfg(unix)]
-fn what_is_there_with_such_a_name_is_read_and_changed() {
+fn an_existing_file_with_such_a_name_is_read_and_changed() {
     let scratch = Scratch::with(&[("why?/12:30.md", "old")]);
     scratch.commit(scratch.plan("why?/12:30.md", "new")).unwrap();
     scratch.commit(create("why?/beside.md", "new")).unwrap();

@@ -1,4 +1,4 @@
-//! Several hands on one vault: threads of this server, other servers, editors and sync clients.
+//! Several writers on one vault: threads of this server, other servers, editors and sync clients.
 
 use std::{
     collections::BTreeSet,
@@ -26,7 +26,7 @@ fn note(vault: &Vault) -> lapidary_vault::View {
     vault.view(std::sync::Arc::default(), NO_LIMIT)
 }
 
-/// Adds a line, planning again as often as somebody else was faster.
+/// Adds a line, planning again as often as another writer was faster.
 fn append(vault: &Vault, path: &str, line: &str) {
     loop {
         let view = note(vault);
@@ -67,7 +67,7 @@ fn threads_that_add_lines_lose_none() {
     assert_eq!(scratch.everything().len(), 2, "the vault and the note: no temporary file stays");
 }
 
-/// Every client may start its own server on the same vault; these share nothing but the disk.
+/// Every client may start its own server on the same vault; these share only the disk.
 #[cfg(unix)]
 #[test]
 fn servers_that_add_lines_lose_none() {
@@ -83,14 +83,14 @@ fn servers_that_add_lines_lose_none() {
     assert_eq!(scratch.everything().len(), 2, "the vault and the note: no temporary file stays");
 }
 
-/// Saves as Obsidian's sync and most editors do: a whole file beside, then a rename.
+/// Saves as Obsidian's sync and most editors do: a whole new file, then a rename.
 fn save_by_rename(path: &Path, bytes: &[u8]) {
     let beside = path.with_extension("editor");
     std::fs::write(&beside, bytes).unwrap();
     std::fs::rename(beside, path).unwrap();
 }
 
-/// A text that shows from its first line how long it must be.
+/// A text whose first line says how long it must be.
 fn whole(author: &str, number: usize) -> Vec<u8> {
     let lines = 1 + (number * 37) % 400;
     let mut text = format!("{author} {number} {lines}\n");
@@ -119,7 +119,7 @@ fn a_reader_sees_whole_versions_and_never_a_gap() {
                 let second = scratch.second_server();
                 while !done.load(Ordering::Relaxed) {
                     for vault in [&scratch.vault, &second] {
-                        // A note that is always there is never missing, however often it is replaced.
+                        // An existing note is never missing, however often it is replaced.
                         assert_whole(note(vault).read(&vault_path("a.md")).unwrap().bytes());
                         reads.fetch_add(1, Ordering::Relaxed);
                     }
@@ -141,7 +141,7 @@ fn a_reader_sees_whole_versions_and_never_a_gap() {
                 })
                 .count()
         });
-        // Asked only when the readers know that it is over, for a panic would keep them reading.
+        // Checked only after the readers know that it is over, as a panic would keep them reading.
         let (edited, written) = (editor.join(), ours.join());
         done.store(true, Ordering::Relaxed);
         edited.unwrap();
@@ -151,10 +151,10 @@ fn a_reader_sees_whole_versions_and_never_a_gap() {
     assert_eq!(scratch.everything().len(), 2, "no temporary file stays");
 }
 
-/// A program that truncates and writes in place has a moment in which the file is short, and everybody who reads then
-/// sees that. What we promise is that our change of it is refused, because the short file is not what was planned on.
+/// A program that truncates and writes in place has a moment in which the file is short, and every reader then sees
+/// that. We promise that our change of it is refused, because the short file is not the one that was planned on.
 #[test]
-fn a_file_caught_half_written_is_not_built_upon() {
+fn a_half_written_file_is_not_built_on() {
     use std::io::Write;
     let scratch = Scratch::with(&[("a.md", "one\ntwo\nthree\n")]);
     let planned_before = scratch.plan("a.md", "one\ntwo\nthree\nfour\n");
@@ -167,7 +167,7 @@ fn a_file_caught_half_written_is_not_built_upon() {
     scratch.refuses(planned_within, StoreError::Changed { found: ContentHash::of(b"one\ntwo\nthree\n") });
 }
 
-/// By its size and its time alone a note may look as it was planned on.
+/// By its size and time alone a note may look unchanged.
 #[test]
 fn a_note_of_the_same_size_and_time_is_not_taken_for_the_same() {
     let scratch = Scratch::with(&[("a.md", "one")]);
@@ -179,13 +179,13 @@ fn a_note_of_the_same_size_and_time_is_not_taken_for_the_same() {
     let edit = scratch.plan("a.md", "ours");
     save_unnoticed("two");
     scratch.refuses(edit, StoreError::Changed { found: ContentHash::of(b"two") });
-    // Nothing would be replaced, so nothing would be looked at then.
+    // Nothing would be replaced, so nothing would be checked then.
     let no_edit = scratch.plan("a.md", "two");
     save_unnoticed("six");
     scratch.refuses(no_edit, StoreError::Changed { found: ContentHash::of(b"six") });
 }
 
-/// Lets another program act before each call by which new bytes come to their place.
+/// Lets another program act before each call that puts new bytes in place.
 fn while_we_write(
     change: impl Fn(&Scratch) -> Change,
     act: fn(&Path),
@@ -225,7 +225,7 @@ fn plan(scratch: &Scratch) -> Change {
 
 #[test]
 fn an_editor_that_saves_while_we_write_wins() {
-    // As long as the old text, as an edit of one letter is.
+    // As long as the old text, like an edit of one letter.
     let saves: [fn(&Path); 2] = [|path| save_by_rename(path, b"NEW"), |path| std::fs::write(path, b"NEW").unwrap()];
     for save in saves {
         while_we_write(plan, save, |scratch, result| {
@@ -251,7 +251,7 @@ fn a_note_that_another_program_makes_while_we_write_wins() {
 }
 
 #[test]
-fn a_note_that_goes_away_while_we_write_stays_away() {
+fn a_note_that_is_removed_while_we_write_stays_removed() {
     let remove = |path: &Path| std::fs::remove_file(path).unwrap();
     while_we_write(plan, remove, |scratch, result| {
         assert_eq!(result, Err(StoreError::Missing));
@@ -271,11 +271,12 @@ fn a_note_that_becomes_a_folder_while_we_write_stays_one() {
     });
 }
 
-/// Whoever saves by rename finds that version afterwards, or one that we made from it. For a moment it may be one that we
-/// made from an older version: only by changing places do we see that there is a newer one, and then make way.
+/// A program that saves by rename finds that version afterwards, or one that we made from it. For a moment it may be
+/// one that we made from an older version: only the exchange reveals that there is a newer one, and then ours makes
+/// way.
 ///
-/// A program that saves in place keeps a window, inside its own `open`: between finding the file and emptying it, the
-/// file can be replaced and found unchanged. Here that took some 1 of 25,000 saves, in a tight loop.
+/// A program that saves in place keeps a window, inside its own `open`: between looking up the file and truncating it,
+/// the file can be replaced and found unchanged. Here that happened to about 1 of 25,000 saves, in a tight loop.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 #[test]
 fn no_save_of_another_program_is_overwritten_unseen() {
@@ -343,7 +344,7 @@ fn of_many_creators_of_one_path_exactly_one_wins() {
     }
 }
 
-/// Which folder is open and which folder that was said to be must not come from two different moments.
+/// The open folder and its identity must not come from two different moments.
 #[cfg(target_os = "linux")]
 #[test]
 fn a_vault_replaced_while_it_is_opened_is_noticed() {
@@ -382,7 +383,7 @@ fn a_vault_replaced_while_it_is_opened_is_noticed() {
     }
 }
 
-/// What a killed server leaves behind is the old note or the new one, never a mixture, and nobody waits for it.
+/// A killed server leaves the old note or the new one, never a mixture, and blocks no other.
 #[cfg(unix)]
 #[test]
 fn a_server_killed_at_any_moment_leaves_a_whole_note() {
@@ -391,7 +392,7 @@ fn a_server_killed_at_any_moment_leaves_a_whole_note() {
     if let Some(folders) = std::env::var_os(VICTIM) {
         let (root, state) = folders.to_str().unwrap().split_once(':').unwrap();
         let vault = crate::scratch::open_vault(Path::new(root), Path::new(state));
-        // Not for ever, should nobody be left to kill it.
+        // Not forever, in case no process is left to kill it.
         for number in 0..5_000 {
             let change = write(&note(&vault), "a.md", whole("victim", number));
             commit(&vault, &Scope::default(), change).unwrap();

@@ -1,4 +1,4 @@
-//! What a reader gets for anything that can stand at a path.
+//! What a reader gets for anything that can be at a path.
 
 use lapidary_note::ContentHash;
 use lapidary_vault::{PathDenied, PathError, Policy, ReadError, VaultPath, store::StoreError};
@@ -22,7 +22,7 @@ fn a_file_is_its_bytes_and_their_hash() {
 }
 
 #[test]
-fn nothing_is_missing_wherever_the_path_breaks_off() {
+fn a_path_that_breaks_off_anywhere_is_missing() {
     let scratch = Scratch::with(&[("folder/a.md", "a")]);
     for path in ["b.md", "folder/b.md", "no/b.md", "no/no/b.md", "folder/a.md/b.md", "folder/a.md/no/b.md"] {
         assert_eq!(scratch.read(path), Err(missing()), "{path}");
@@ -30,7 +30,7 @@ fn nothing_is_missing_wherever_the_path_breaks_off() {
 }
 
 #[test]
-fn a_folder_is_no_file() {
+fn a_folder_is_not_a_file() {
     let scratch = Scratch::with(&[("folder/a.md", "a")]);
     assert_eq!(scratch.read("folder"), Err(store(StoreError::IsFolder)));
     assert_eq!(scratch.read("folder/"), Err(store(StoreError::IsFolder)));
@@ -61,7 +61,7 @@ fn a_huge_file_is_refused_by_its_size_alone() {
 }
 
 #[test]
-fn a_view_keeps_what_it_saw_and_a_new_view_sees_what_is_there() {
+fn a_view_keeps_its_files_and_a_new_view_sees_the_current_ones() {
     let scratch = Scratch::with(&[("a.md", "old")]);
     let view = scratch.view();
     assert_eq!(view.read(&vault_path("a.md")).unwrap().bytes(), b"old");
@@ -112,7 +112,7 @@ fn a_name_may_hold_anything_that_people_put_into_names() {
 }
 
 #[test]
-fn a_name_with_a_control_character_can_neither_be_asked_for_nor_is_it_offered() {
+fn a_name_with_a_control_character_is_neither_accepted_nor_listed() {
     let scratch = Scratch::with(&[("ordinary.md", "")]);
     for name in ["line\nbreak.md", "tab\t.md", "escape\u{1b}[31m.md", "delete\u{7f}.md", "c1\u{85}.md"] {
         scratch.put(name, "x");
@@ -121,14 +121,14 @@ fn a_name_with_a_control_character_can_neither_be_asked_for_nor_is_it_offered() 
     assert_eq!(scratch.list("").unwrap(), ["ordinary.md"]);
 }
 
-/// A name that other systems take for two names. Parsing turns `\` into `/`, so such a file has no path of ours.
+/// A name that other systems treat as two names. Parsing turns `\` into `/`, so such a file has no path of ours.
 #[cfg(unix)]
 #[test]
-fn a_backslash_in_a_name_never_stands_for_another_file() {
+fn a_backslash_in_a_name_never_refers_to_another_file() {
     let scratch = Scratch::with(&[("a/b.md", "the file in the folder"), ("a\\b.md", "the odd one"), ("c\\d.md", "x")]);
     assert_eq!(scratch.read("a\\b.md").unwrap(), b"the file in the folder");
     assert_eq!(scratch.read("c\\d.md"), Err(missing()));
-    assert_eq!(scratch.list("").unwrap(), ["a/"], "what is offered can be read");
+    assert_eq!(scratch.list("").unwrap(), ["a/"], "listed files can be read");
     assert_eq!(scratch.list("a").unwrap(), ["a/b.md"]);
     scratch.link("link.md", "a\\b.md");
     assert_eq!(scratch.read("link.md"), Err(store(StoreError::BadName)), "never the file in the folder");
@@ -143,9 +143,9 @@ fn the_longest_names_work_and_longer_ones_are_refused_by_their_string() {
     scratch.put(&longest, "x");
     assert_eq!(scratch.read(&longest).unwrap(), b"x");
     assert_eq!(VaultPath::parse(&"x".repeat(256)), Err(PathError::TooLong));
-    // 128 characters of two bytes: what counts is bytes.
+    // 128 characters of two bytes: bytes count.
     assert_eq!(VaultPath::parse(&"ä".repeat(128)), Err(PathError::TooLong));
-    // No system call takes a path of this length, so there cannot be a file. The answer is typed either way.
+    // No system call accepts a path of this length, so there cannot be a file. The answer is typed either way.
     let deep = vec!["d".repeat(100); 40].join("/");
     assert!(matches!(scratch.read(&deep), Err(ReadError::Store(StoreError::Missing | StoreError::BadName))));
     let too_deep = vec!["d".repeat(99); 41].join("/");
@@ -155,7 +155,8 @@ fn the_longest_names_work_and_longer_ones_are_refused_by_their_string() {
     assert!(matches!(scratch.read(at_the_edge), Err(ReadError::Store(StoreError::Missing | StoreError::BadName))));
 }
 
-/// On Linux the two spellings can be two files, on macOS they are one. Rules do not tell them apart, so that none has a hole there.
+/// On Linux the two spellings can be two files, on macOS they are one. Rules treat them as the same, so that none has a
+/// hole there.
 #[cfg(target_os = "linux")]
 #[test]
 fn composed_and_decomposed_names_are_two_files_and_one_rule() {
@@ -210,7 +211,7 @@ mod special {
     }
 
     #[test]
-    fn a_socket_is_no_file() {
+    fn a_socket_is_not_a_file() {
         let scratch = Scratch::new();
         let _listening = std::os::unix::net::UnixListener::bind(scratch.at("socket.md")).unwrap();
         assert_eq!(scratch.read("socket.md"), Err(store(StoreError::NotAFile)));
@@ -222,7 +223,7 @@ mod special {
     fn a_device_is_never_opened() {
         use rustix::fs::{CWD, FileType, Mode};
         let scratch = Scratch::new();
-        // The endless one, 1:5, is `/dev/zero`: to open it would be to read for ever.
+        // The endless one, 1:5, is `/dev/zero`: reading it would never end.
         let made = rustix::fs::mknodat(
             CWD,
             scratch.at("device.md"),

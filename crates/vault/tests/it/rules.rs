@@ -12,7 +12,7 @@ use lapidary_vault::{
 
 use crate::scratch::{NO_LIMIT, Scratch, commit, create, listed, missing, open_vault_under, vault_path};
 
-/// Later than the times of every file made here, so that the rules are trusted as soon as they were read.
+/// Later than the times of every file created here, so that the rules are trusted as soon as they are read.
 fn later() -> SystemTime {
     SystemTime::now() + Duration::from_secs(10)
 }
@@ -34,7 +34,7 @@ fn read(vault: &Vault, path: &str) -> Result<Vec<u8>, ReadError> {
 }
 
 #[test]
-fn each_of_the_rule_files_is_heard_and_none_is_shown() {
+fn each_of_the_rule_files_applies_and_none_is_shown() {
     let scratch = Scratch::with(&[
         ("a.md", "a"),
         ("one.md", "1"),
@@ -65,7 +65,7 @@ fn each_of_the_rule_files_is_heard_and_none_is_shown() {
 }
 
 #[test]
-fn an_ignored_file_and_none_are_the_same() {
+fn an_ignored_file_looks_like_a_missing_one() {
     let scratch = Scratch::with(&[
         ("secret/a.md", "a"),
         ("notes/b.md", "b"),
@@ -87,7 +87,7 @@ fn an_ignored_file_and_none_are_the_same() {
 }
 
 #[test]
-fn a_file_in_the_way_of_a_listing_stays_untold() {
+fn a_file_in_the_way_of_a_listing_is_not_revealed() {
     let scratch =
         Scratch::with(&[("a.png", ""), ("b/c.png", ""), ("b/d.md", ""), (".lapidaryignore", "*\n!*/\n!*.md")]);
     let vault = &scratch.vault;
@@ -159,7 +159,7 @@ fn a_scope_stays_the_same_as_long_as_the_rules_do() {
 }
 
 #[test]
-fn a_change_of_the_rules_holds_at_once() {
+fn a_change_of_the_rules_applies_at_once() {
     let scratch = Scratch::with(&[("a.md", "a"), ("b.md", "b")]);
     let vault = &scratch.vault;
     assert_eq!(list(vault, "").unwrap(), ["a.md", "b.md"]);

@@ -20,7 +20,7 @@ impl Scenario {
     }
 }
 
-/// A server on such a place, whose every call somebody may watch.
+/// A server on such a place, with every call observable.
 pub(crate) fn open(around: &Path, observer: Option<StepObserver>) -> Vault {
     let root = around.join("vault");
     let trash = SystemTrash::in_data_home(&around.join("share"));

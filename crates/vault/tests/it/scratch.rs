@@ -1,4 +1,4 @@
-//! A vault in a temporary folder, with both doors: ours, and that of any other program.
+//! A vault in a temporary folder, with both ways in: ours, and that of any other program.
 
 use std::{
     collections::BTreeMap,
@@ -17,14 +17,14 @@ use tempfile::TempDir;
 pub(crate) const NO_LIMIT: u64 = u64::MAX;
 
 pub(crate) struct Scratch {
-    /// Holds the vault, and beside it what must never be reached.
+    /// Contains the vault, and next to it what must never be reached.
     around: TempDir,
     /// Where servers take turns.
     state: TempDir,
     pub(crate) vault: Vault,
 }
 
-/// What stands at one place of the disk.
+/// What is at one place of the disk.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Found {
     File(Vec<u8>),
@@ -38,7 +38,7 @@ impl Scratch {
         Self::inside(tempfile::tempdir().unwrap())
     }
 
-    /// Where saving costs no disk, for tests that save very often.
+    /// Where saving does not touch a disk, for tests that save very often.
     pub(crate) fn fast() -> Self {
         let memory = Path::new("/dev/shm");
         Self::inside(if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap())
@@ -46,7 +46,7 @@ impl Scratch {
 
     fn inside(around: TempDir) -> Self {
         std::fs::create_dir(around.path().join("vault")).unwrap();
-        // On the same disk, as fast or as slow.
+        // On the same disk, equally fast or slow.
         let state = tempfile::tempdir_in(around.path().parent().unwrap()).unwrap();
         let vault = open_vault(&around.path().join("vault"), state.path());
         Self { around, state, vault }
@@ -109,7 +109,7 @@ impl Scratch {
         std::fs::read(self.at(path)).unwrap()
     }
 
-    /// The whole disk, inside the vault and beside it, hidden files too: what a refused change must leave as it was.
+    /// The whole disk, inside the vault and next to it, including hidden files: what a refused change must not touch.
     pub(crate) fn everything(&self) -> BTreeMap<PathBuf, Found> {
         let mut found = BTreeMap::new();
         walk(self.around.path(), &mut found);
@@ -132,7 +132,7 @@ impl Scratch {
         self.view_as(scope).read(&vault_path(path)).map(|file| file.bytes().to_vec())
     }
 
-    /// What a caller is told a folder holds, folders with a `/` at the end; an empty name is the vault itself.
+    /// The listing of a folder for a caller, folders with a trailing `/`; an empty name is the vault root.
     pub(crate) fn list_as(&self, scope: &Scope, folder: &str) -> Result<Vec<String>, ReadError> {
         listed(&self.view_as(scope), folder)
     }
@@ -155,7 +155,7 @@ impl Scratch {
         commit(&self.vault, scope, change)
     }
 
-    /// Asserts that a change is refused for this reason and that the disk is byte for byte what it was before.
+    /// Asserts that a change is refused for this reason and that the disk is unchanged byte for byte.
     #[track_caller]
     pub(crate) fn refuses(&self, change: Change, reason: StoreError) {
         self.refuses_as(&Scope::default(), change, reason);
@@ -220,7 +220,7 @@ pub(crate) fn commit(vault: &Vault, scope: &Scope, change: Change) -> Result<(),
     }
 }
 
-/// Nobody in particular.
+/// An arbitrary caller.
 pub(crate) fn origin() -> ChangeOrigin {
     ChangeOrigin { tool: "test".to_owned(), client: "test".to_owned(), time: SystemTime::now() }
 }
@@ -259,7 +259,7 @@ pub(crate) fn walk(folder: &Path, found: &mut BTreeMap<PathBuf, Found>) {
     }
 }
 
-/// Numbers that look random and are the same in every run.
+/// Pseudo-random numbers, the same in every run.
 pub(crate) struct Random(u64);
 
 impl Random {

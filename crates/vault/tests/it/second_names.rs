@@ -1,4 +1,4 @@
-//! Disks that answer to more names than they list. What is closed by its name stays closed by every other.
+//! Disks that respond to more names than they list. Paths closed by name stay closed under every other.
 
 use std::{path::Path, process::Command, sync::Arc};
 
@@ -19,7 +19,7 @@ const FILES: [(&str, &str); 7] = [
     (".lapidaryignore", "Private things/\n"),
 ];
 
-/// As Windows makes them, and others that some disk has: without what cannot be seen, without the end.
+/// As Windows creates them, and others that some disk has: without invisible characters, without the end.
 const SECOND: [(&str, &str); 12] = [
     ("NOTESW~1.MD", "Notes with a long name.md"),
     ("FOLDER~1", "Folder of notes"),
@@ -35,7 +35,7 @@ const SECOND: [(&str, &str); 12] = [
     ("X", "Private things"),
 ];
 
-/// A vault on a disk that answers to these names as well, and to every other case.
+/// A vault on a disk that also responds to these names, and to every other case.
 fn lying(scratch: &Scratch) -> Vault {
     let answers = |name: &str| {
         let second = SECOND.iter().find(|(second, _)| second.eq_ignore_ascii_case(name)).map(|(_, listed)| *listed);
@@ -47,7 +47,7 @@ fn lying(scratch: &Scratch) -> Vault {
     Vault::shared("lying".to_owned(), store, &state, Policy::default(), VaultLimits::default())
 }
 
-/// Everything that leads to something of the vault by a second name, and what is there.
+/// Everything that leads to something in the vault by a second name, and what is there.
 fn by_second_names() -> impl Iterator<Item = (String, &'static str)> {
     let below = |folder: &'static str, second: &'static str| {
         FILES.iter().filter_map(move |(path, text)| {
@@ -68,7 +68,7 @@ fn opens_nothing(scratch: &Scratch, vault: &Vault, path: &str) {
     assert_eq!(view.read(path).map(|_| ()), Err(missing()), "{path} is read");
     assert_eq!(view.list(Some(path)).map(|_| ()), Err(missing()), "{path} is listed");
     assert_eq!(view.stamp(path), None, "{path} has a time");
-    // Whoever planned it saw everything, so that the commit alone holds the line.
+    // The planner saw everything, so that only the commit enforces the rules.
     let sees_all = |change| commit(vault, &scope, change);
     let file = Arc::new(lapidary_vault::File { content: b"secret".to_vec().into(), modified: None, created: None });
     let (at, before_it, guard) = (path.clone(), Arc::clone(&file), ContentGuard::Plan);
@@ -142,7 +142,7 @@ fn on_such_a_disk_the_listed_names_work_in_any_case() {
     }
 }
 
-/// A disk in a file, mounted as long as this value lives.
+/// A disk image, mounted while this value lives.
 struct Mounted<'a>(&'a Path);
 
 impl Drop for Mounted<'_> {
@@ -160,7 +160,7 @@ fn run(program: &str, arguments: &[&str]) -> Result<(), String> {
     }
 }
 
-/// What a machine can mount, if anything: FAT makes short names by itself, NTFS is given them as Windows would.
+/// What a machine can mount, if anything: FAT creates short names by itself, NTFS is given them as Windows would.
 #[test]
 fn a_real_disk_with_short_names_shows_nothing_by_them() {
     for (make, mount) in [("mkfs.vfat", &["mount", "-o", "loop"][..]), ("mkntfs", &["ntfs-3g"][..])] {
@@ -187,7 +187,7 @@ fn a_real_disk_with_short_names_shows_nothing_by_them() {
         let vault = open_vault_under(&scratch.root(), scratch.state(), Policy::default());
         let mut tried = 0;
         for (path, text) in by_second_names() {
-            // Only what this disk answers to.
+            // Only the names that this disk responds to.
             if scratch.at(&path).exists() {
                 tried += 1;
                 let scope = vault.scope(std::time::SystemTime::now()).unwrap();

@@ -1,5 +1,5 @@
-//! Any set of changes does what a plain map would do, all of it or nothing, on disk and in memory alike; and what its
-//! checkpoint kept is enough to undo it.
+//! Any set of changes does what a plain map would do, all of it or nothing, on disk and in memory alike; and its
+//! checkpoint is enough to undo it.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -14,7 +14,7 @@ use crate::{
     scratch::{Found, NO_LIMIT, Scratch, create, origin, vault_path},
 };
 
-/// Few files and few folders, so that a set often comes back to the same path.
+/// Few files and folders, so that a set often returns to the same path.
 const FILES: [&str; 8] = ["a.md", "b.md", "c.md", "x/a.md", "x/b.md", "x/y/a.md", "y/a.md", "y/z/c.md"];
 const FOLDERS: [&str; 4] = ["x", "x/y", "y", "y/z"];
 
@@ -29,7 +29,7 @@ enum Wish {
     Delete { path: usize, stale: bool },
 }
 
-/// Some changes, and at the end perhaps the move of a folder: what comes after that in the same set cannot name what is in
+/// Some changes, and at the end perhaps the move of a folder: later changes of the same set cannot name the contents of
 /// the folder.
 type Wishes = (Vec<Wish>, Option<usize>);
 
@@ -47,7 +47,7 @@ fn wishes() -> impl Strategy<Value = Wishes> {
     (prop::collection::vec(wish, 1..6), prop::option::weighted(0.2, 0..FOLDERS.len()))
 }
 
-/// A map that knows what a change does, and whether it can be done.
+/// A map that knows the effect of a change, and whether it can be made.
 #[derive(Clone, Debug, Default)]
 struct Model {
     files: Files,
@@ -81,7 +81,7 @@ impl Model {
         self.put(&free, bytes);
     }
 
-    /// The change that a wish means now, done here.
+    /// The change that a request means now, applied here.
     fn change(&mut self, wish: &Wish) -> Change {
         let guard = ContentGuard::Plan;
         match *wish {
@@ -125,7 +125,7 @@ impl Model {
         }
     }
 
-    /// Nothing for a folder without files: it may be on disk, left empty, and is unknown in memory.
+    /// `None` for a folder without files: it may be on disk, left empty, and is unknown in memory.
     fn move_folder(&mut self, from: &str, to: &str) -> Option<Change> {
         let moved: Vec<String> =
             self.files.keys().filter(|path| path.starts_with(&format!("{from}/"))).cloned().collect();
@@ -171,7 +171,7 @@ fn temporary_files(store: &MemoryStore) -> usize {
     entries.flatten().filter(|entry| entry.path.name().starts_with(".lapidary-")).count()
 }
 
-/// Brings back what a checkpoint says was there, as a restore does; folders first.
+/// Restores what a checkpoint recorded, as a restore does; folders first.
 fn undo(vault: &Vault, checkpoint: &Checkpoint) {
     let is_folder = |entry: &&lapidary_vault::store::EntryRecord| {
         entry.before.is_none() && entry.after.is_none() && entry.bytes_before == 0 && entry.moved_to.is_some()
@@ -186,7 +186,7 @@ fn undo(vault: &Vault, checkpoint: &Checkpoint) {
     for entry in checkpoint.entries.iter().filter(|entry| !FOLDERS.contains(&entry.path.as_str())) {
         let old = || match (&entry.before, &entry.moved_to) {
             (Some(_), _) => Some(view.old_content(entry).unwrap().expect("it was kept")),
-            // It was never read, and lies in the trash.
+            // It was never read, and is in the trash.
             (None, Some(trashed)) => Some(view.read(trashed).unwrap().bytes().to_vec()),
             (None, None) => None,
         };
@@ -227,13 +227,13 @@ proptest! {
         for (number, (wishes, folder)) in sets.iter().enumerate() {
             let mut after = model.clone();
             let mut changes: Vec<Change> = wishes.iter().map(|wish| after.change(wish)).collect();
-            // A name that was never there: empty folders stay on disk and are unknown in memory.
+            // A name that never existed: empty folders stay on disk and are unknown in memory.
             changes.extend(folder.and_then(|folder| after.move_folder(FOLDERS[folder], &format!("moved {number}"))));
             let done = commit(&scratch.vault, changes.clone());
             prop_assert_eq!(done.is_ok(), after.possible, "disk and map: {:?}, {:?}", changes, done);
             let done_in_memory = commit(&memory, changes.clone());
             prop_assert_eq!(done_in_memory.is_ok(), after.possible, "memory and map: {:?}", changes);
-            // Both say the same of what they did, but for the names of their checkpoints.
+            // Both report the same, except for the ids of their checkpoints.
             let said = |done: &Result<Receipt, StoreError>| done.as_ref().map(|done| (done.changed.clone(), done.checkpoint.is_some())).ok();
             prop_assert_eq!(said(&done), said(&done_in_memory), "disk and memory: {:?}", changes);
             let before = model.files.clone();
@@ -255,7 +255,7 @@ proptest! {
                 let paths = before.keys().chain(model.files.keys()).cloned().chain(FILES.map(str::to_owned));
                 let undone_in_memory = in_memory(&store, paths);
                 prop_assert_eq!(without_trash(&undone_in_memory), without_trash(&before), "undone, {:?}", changes);
-                // The rest of it goes on from here, with both.
+                // The rest continues from here, with both.
                 return Ok(());
             }
         }

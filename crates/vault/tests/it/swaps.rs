@@ -1,4 +1,4 @@
-//! Another program swaps a folder for a link while a call runs: nothing behind the link is read, changed or left there.
+//! Another program replaces a folder with a link during a call: nothing behind the link is read, changed or left there.
 
 use std::{
     path::PathBuf,
@@ -29,8 +29,8 @@ fn prepared() -> Scratch {
     scratch
 }
 
-/// `work` becomes a link to the closed folder, and is kept beside. In one step: while there is no `work`, a commit that
-/// runs at the same time may make it anew.
+/// `work` becomes a link to the closed folder, and is kept next to it. In one step: while there is no `work`, a
+/// concurrent commit may create it again.
 fn swap(root: &std::path::Path) {
     std::os::unix::fs::symlink(".closed", root.join("kept")).unwrap();
     exchange(root);
@@ -56,7 +56,7 @@ fn file(text: &str) -> Arc<File> {
     Arc::new(File { content: text.to_owned().into(), modified: None, created: None })
 }
 
-/// Every kind of change, in a folder that may be swapped. What they expect is behind the link as well.
+/// Every kind of change, in a folder that may be swapped. The content they expect is behind the link as well.
 fn changes() -> Vec<Vec<Change>> {
     let (guard, content) = (ContentGuard::Plan, || b"changed".to_vec().into());
     let mut sets = Vec::new();
@@ -88,7 +88,7 @@ fn changes() -> Vec<Vec<Change>> {
     sets
 }
 
-/// A vault in which somebody does something right before the system call of this number.
+/// A vault in which something happens right before the system call of this number.
 fn interrupted(scratch: &Scratch, at: usize) -> (Vault, Arc<AtomicBool>) {
     let (calls, done) = (AtomicUsize::new(0), Arc::new(AtomicBool::new(false)));
     let (root, told) = (scratch.root(), Arc::clone(&done));
@@ -104,7 +104,7 @@ fn interrupted(scratch: &Scratch, at: usize) -> (Vault, Arc<AtomicBool>) {
 }
 
 #[test]
-fn a_folder_that_is_swapped_at_any_step_of_a_change_takes_nothing_along() {
+fn a_folder_swapped_at_any_step_of_a_change_leaks_nothing() {
     for set in changes() {
         let set = ChangeSet { changes: set };
         for at in 0..200 {
@@ -112,7 +112,7 @@ fn a_folder_that_is_swapped_at_any_step_of_a_change_takes_nothing_along() {
             let before = closed(&scratch);
             let (vault, swapped) = interrupted(&scratch, at);
             let committed = vault.turn(&|| true).unwrap().commit(&set, &Scope::default(), &origin());
-            // Whatever is left to do is done by the next.
+            // The next server finishes the rest.
             vault.turn(&|| true).map(|_| ()).unwrap_or_default();
             assert_eq!(closed(&scratch), before, "step {at} of {set:?}: {committed:?}");
             if !swapped.load(Ordering::SeqCst) {
@@ -124,7 +124,7 @@ fn a_folder_that_is_swapped_at_any_step_of_a_change_takes_nothing_along() {
 }
 
 #[test]
-fn a_folder_that_is_swapped_before_a_change_takes_nothing_along() {
+fn a_folder_swapped_before_a_change_leaks_nothing() {
     for set in changes() {
         let scratch = prepared();
         let before = closed(&scratch);
@@ -159,7 +159,7 @@ fn a_change_that_would_take_place_elsewhere_than_it_was_judged_is_not_made() {
 
 /// As fast as another thread can swap, for a while.
 #[test]
-fn no_race_with_a_link_shows_or_changes_what_is_behind_it() {
+fn no_race_with_a_link_reveals_or_changes_its_target() {
     let scratch = prepared();
     let (root, before, over) = (scratch.root(), closed(&scratch), AtomicBool::new(false));
     std::thread::scope(|threads| {

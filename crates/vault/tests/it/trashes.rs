@@ -1,4 +1,4 @@
-//! The trash of the system, where there is none to use or no room in it.
+//! The system trash, if it cannot be used or is full.
 
 use std::{path::Path, sync::Arc};
 
@@ -14,7 +14,7 @@ use crate::{
     scratch::{Scratch, origin, vault_path},
 };
 
-/// A vault whose settings name the trash of the system, in this folder.
+/// A vault whose settings select the system trash, in this folder.
 fn with_trash(scratch: &Scratch, data_home: &Path) -> Vault {
     let store = FolderStore::new(scratch.root()).with_trash(Some(SystemTrash::in_data_home(data_home)));
     let state = StateFolder::new(scratch.state().to_owned(), scratch.root());
@@ -29,16 +29,16 @@ fn trash(vault: &Vault, path: &str, text: &[u8]) -> Receipt {
 }
 
 #[test]
-fn where_the_system_has_no_trash_the_vault_has_one() {
+fn without_a_system_trash_the_vaults_own_is_used() {
     let scratch = Scratch::with(&[("a.md", "old")]);
-    // No folder can be made there.
+    // No folder can be created there.
     let receipt = trash(&with_trash(&scratch, Path::new("/dev/null")), "a.md", b"old");
     assert_eq!(receipt.changed[0].moved_to, Some(vault_path(".trash/a.md")));
     assert_eq!(scratch.bytes(".trash/a.md"), b"old");
     assert_eq!(std::fs::read_dir(scratch.root()).unwrap().count(), 1, "nothing else is left");
 }
 
-/// It is tried again and again, and what did not fit must not stay each time.
+/// It is retried, and a partial file must not stay each time.
 #[test]
 fn a_full_trash_on_another_disk_gets_no_half_of_a_file() {
     if !OWN_MOUNTS.reached(a_full_trash_on_another_disk_gets_no_half_of_a_file) {

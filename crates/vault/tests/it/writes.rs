@@ -56,7 +56,7 @@ fn a_note_that_changed_and_changed_back_is_the_note_that_was_seen() {
 }
 
 #[test]
-fn a_note_that_went_away_meanwhile_is_not_brought_back() {
+fn a_note_that_was_removed_meanwhile_is_not_restored() {
     let scratch = Scratch::with(&[("a.md", "old"), ("deep/b.md", "old")]);
     let (file, whole_folder) = (scratch.plan("a.md", "ours"), scratch.plan("deep/b.md", "ours"));
     std::fs::remove_file(scratch.at("a.md")).unwrap();
@@ -93,7 +93,7 @@ fn a_new_note_is_made_with_the_folders_it_needs() {
 }
 
 #[test]
-fn nothing_is_made_where_something_is() {
+fn nothing_is_created_over_an_existing_entry() {
     let scratch = Scratch::with(&[("a.md", "a"), ("folder/b.md", "b")]);
     scratch.refuses(create("a.md", "x"), StoreError::Exists);
     scratch.refuses(create("folder/b.md", "x"), StoreError::Exists);
@@ -103,9 +103,9 @@ fn nothing_is_made_where_something_is() {
 }
 
 #[test]
-fn a_path_that_no_system_call_takes_is_refused_and_leaves_nothing() {
+fn a_path_that_no_system_call_accepts_is_refused_and_leaves_nothing() {
     let scratch = Scratch::with(&[("there/a.md", "a")]);
-    // With the byte at its end it is one too long, although each name is allowed and so is the whole.
+    // With one more byte it is too long, although each name is allowed and so is the whole.
     let deep = format!("there/{}{}", "folder-x/".repeat(454), "last");
     assert_eq!(deep.len(), 4096);
     assert!(VaultPath::parse(&deep).is_ok());
@@ -145,7 +145,7 @@ fn closed_places_cannot_be_written() {
 }
 
 #[test]
-fn of_a_set_all_is_done_or_nothing() {
+fn a_set_is_applied_completely_or_not_at_all() {
     let scratch = Scratch::with(&[("a.md", "a"), ("b.md", "b"), ("c.md", "c")]);
     let changes = ["a.md", "b.md", "c.md"].map(|path| scratch.plan(path, "ours"));
     scratch.put("b.md", "newer");
@@ -205,7 +205,7 @@ fn a_vault_replaced_in_one_moment_is_noticed() {
         std::fs::create_dir(&fresh).unwrap();
         std::fs::write(fresh.join("a.md"), format!("clone {number}")).unwrap();
         std::fs::rename(scratch.root(), &old).unwrap();
-        // As often as not the file system gives the next folder the number of the last one.
+        // Often the file system gives the next folder the number of the last one.
         std::fs::remove_dir_all(&old).unwrap();
         std::fs::rename(&fresh, scratch.root()).unwrap();
         assert_eq!(scratch.read("a.md").unwrap(), format!("clone {number}").as_bytes());
@@ -214,7 +214,7 @@ fn a_vault_replaced_in_one_moment_is_noticed() {
 }
 
 #[test]
-fn without_a_place_to_take_turns_everything_is_read_and_nothing_changed() {
+fn without_a_lock_file_everything_is_readable_and_nothing_changes() {
     let scratch = Scratch::with(&[("a.md", "old")]);
     let a_file = scratch.outside("state");
     std::fs::write(&a_file, "in the way").unwrap();
@@ -227,7 +227,7 @@ fn without_a_place_to_take_turns_everything_is_read_and_nothing_changed() {
 }
 
 #[test]
-fn whoever_waits_for_a_turn_can_give_up() {
+fn a_waiter_for_a_turn_can_give_up() {
     let scratch = Scratch::new();
     let second = scratch.second_server();
     let turn = scratch.vault.turn(&|| true).unwrap();
@@ -265,7 +265,8 @@ mod unix {
         }
     }
 
-    /// A rename needs no right to write the file itself, so a note without it is changed too, and stays without.
+    /// A rename does not need write permission on the file itself, so a read-only note is changed too, and stays
+    /// read-only.
     #[test]
     fn a_read_only_note_is_changed_and_stays_read_only() {
         let scratch = Scratch::with(&[("a.md", "old")]);

@@ -1,3 +1,5 @@
+//! Laws of links for random vaults: a written link leads to its target, also after a move.
+
 use std::collections::BTreeSet;
 
 use lapidary_note::{Document, LinkForm, LinkRetarget};
@@ -15,7 +17,7 @@ use crate::{
     links::{FileMoves, FileNames, LinkFormat, WrittenLink, folded_name, keys, linkpath_for, resolve},
 };
 
-/// Few letters, so that names and folders meet often; all that a link can hold.
+/// Few letters, so that names and folders often coincide; all characters that a link can have.
 const NAME: &str = "[abAΣÉ]{1,2}(e\u{301}| b|%2|\\(|\\.b)?";
 
 fn file() -> impl Strategy<Value = VaultPath> {
@@ -61,7 +63,7 @@ fn end_of(file: &VaultPath, names: usize) -> String {
     end.strip_suffix(".md").unwrap_or(&end).to_owned()
 }
 
-/// A link as it stands in a note and is read again.
+/// A link as written in a note and parsed back.
 fn through_a_note(linkpath: &str, form: LinkForm) -> String {
     let note = match form {
         LinkForm::Wiki => "[[old]]\n",

@@ -1,3 +1,5 @@
+//! Tests of links that follow moved files.
+
 use lapidary_note::LinkForm::{self, Markdown, Wiki};
 
 use super::{Files, path};
@@ -33,7 +35,7 @@ impl Case {
         moved.rewrite(link, &path(source))
     }
 
-    /// Source, form, link path, and what it says after the move.
+    /// Source, form, link path, and its text after the move.
     fn check(&self, links: &[(&str, LinkForm, &str, Option<&str>)]) {
         for (source, form, linkpath, expected) in links {
             let link = WrittenLink { form: *form, linkpath, alias: None };
@@ -107,7 +109,7 @@ fn links_to_other_files_keep_them_when_a_name_becomes_ambiguous() {
 }
 
 #[test]
-fn a_folder_takes_its_links_along() {
+fn links_follow_a_moved_folder() {
     let files = &["f/a.md", "f/g/b.md", "s.md", "ff/c.md"];
     Case { files, moves: &[("f", "h/k")], format: Shortest }.check(&[
         ("s.md", Wiki, "f/a", Some("a")),
@@ -148,11 +150,11 @@ fn an_alias_that_was_the_name_follows() {
     let elsewhere = Case { files, moves: &[("f", "g")], format: Absolute };
     let link = WrittenLink { form: Wiki, linkpath: "f/2", alias: Some("2") };
     let expected = RewrittenLink { linkpath: "g/2".to_owned(), alias: None };
-    assert_eq!(elsewhere.rewrite("s.md", link), Some(expected), "another folder is no other name");
+    assert_eq!(elsewhere.rewrite("s.md", link), Some(expected), "another folder is not another name");
 }
 
 #[test]
-fn links_to_what_is_no_more_are_left_alone() {
+fn links_to_a_removed_file_are_not_touched() {
     let (before, after) = (Files::of(&["a.md", "b/c.md", "s.md"]), Files::of(&["b/c.md", "s.md"]));
     let moved = FileMoves { before: &before, after: &after, moved_to: &VaultPath::clone, format: Shortest };
     let link = WrittenLink { form: Wiki, linkpath: "a", alias: None };

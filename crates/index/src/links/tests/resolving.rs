@@ -1,12 +1,14 @@
+//! Tests of where links lead.
+
 use super::Files;
 use crate::links::{folded_name, keys};
 
-/// Files, the note that holds the links, and where each of them leads.
+/// Files, the note with the links, and where each of them leads.
 type Case = (&'static [&'static str], &'static str, &'static [(&'static str, Option<&'static str>)]);
 
 fn check(cases: &[Case]) {
     for (files, source, links) in cases {
-        // In whatever order the files come.
+        // In any order of the files.
         let (files, reversed) = (Files::of(files), files.iter().rev().copied().map(super::path).collect::<Files>());
         for (linkpath, expected) in *links {
             let found = files.resolve(linkpath, source);
@@ -35,7 +37,7 @@ fn case_does_not_matter_and_only_md_may_be_left_out() {
 }
 
 #[test]
-fn the_name_as_written_goes_before_the_name_with_md() {
+fn the_name_as_written_wins_over_the_name_with_md() {
     check(&[
         (&["v1.2.md"], "s.md", &[("v1.2", Some("v1.2.md"))]),
         (&["x.md", "x.md.md"], "s.md", &[("x.md", Some("x.md")), ("x.md.md", Some("x.md.md"))]),
@@ -102,12 +104,12 @@ fn the_end_of_a_path_is_enough_at_the_begin_of_a_name() {
 }
 
 #[test]
-fn a_file_under_the_folder_of_the_note_goes_before_the_others() {
+fn a_file_under_the_folder_of_the_note_wins_over_others() {
     check(&[
         (&["A/T.md", "B/T.md"], "B/s.md", &[("T", Some("B/T.md"))]),
         (&["A/T.md", "B/deep/er/T.md"], "B/s.md", &[("T", Some("B/deep/er/T.md"))]),
         (&["A/c/T.md", "B/x/c/T.md"], "B/s.md", &[("c/T", Some("B/x/c/T.md"))]),
-        // A folder above gives nothing, and a name that begins alike is another folder.
+        // A folder above counts for nothing, and a name with the same start is another folder.
         (&["a/T.md", "b/c/T.md"], "b/c/d/s.md", &[("T", Some("a/T.md"))]),
         (&["a/T.md", "bb/T.md"], "b/s.md", &[("T", Some("a/T.md"))]),
     ]);

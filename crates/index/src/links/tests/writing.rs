@@ -1,3 +1,5 @@
+//! Tests of how links are written.
+
 use lapidary_note::LinkForm::{self, Markdown, Wiki};
 
 use super::{Files, path};
@@ -25,7 +27,7 @@ fn the_shortest_link_is_the_name_if_nothing_else_has_it() {
             (Shortest, Wiki, "A/T.md", "A/T"),
             // It would be found first, and is not the only one.
             (Shortest, Wiki, "B/T.md", "B/T"),
-            // The root's own is what its name alone means.
+            // The root's own file is the target of its bare name.
             (Shortest, Wiki, "Note.md", "Note"),
             (Shortest, Wiki, "b/Note.md", "b/Note"),
             (Shortest, Wiki, "i/p.png", "p.png"),
@@ -72,22 +74,22 @@ fn a_wikilink_drops_md_and_a_markdown_link_keeps_it() {
             (Shortest, Wiki, "d/U.MD", "U"),
             (Shortest, Markdown, "d/U.MD", "U.MD"),
             (Shortest, Wiki, "d/c.canvas", "c.canvas"),
-            // Encoding is for whoever writes it into the note.
+            // Encoding is up to the code that writes it into the note.
             (Absolute, Markdown, "a b/100% (x).md", "a b/100% (x).md"),
         ],
     );
 }
 
 #[test]
-fn what_would_lead_elsewhere_is_not_written() {
-    // The bare relative name means the root's.
+fn a_link_that_would_lead_elsewhere_is_not_written() {
+    // The bare relative name means the root's file.
     check(
         &["Note.md", "b/Note.md", "c/d/M.md", "d/M.md"],
         "b/s.md",
         &[(Relative, Wiki, "b/Note.md", "./Note"), (Relative, Markdown, "b/Note.md", "./Note.md")],
     );
     check(&["c/d/M.md", "d/M.md"], "c/s.md", &[(Relative, Wiki, "c/d/M.md", "./d/M")]);
-    // A file without an ending has the name of the note.
+    // A file without an extension has the name of the note.
     check(
         &["x.md", "x", "b/y.md", "b/y"],
         "s.md",
@@ -100,7 +102,7 @@ fn what_would_lead_elsewhere_is_not_written() {
         ],
     );
     check(&["x.md", "x.md.md"], "s.md", &[(Shortest, Wiki, "x.md.md", "x.md.md")]);
-    // Blanks around a path are not read.
+    // Surrounding blanks are ignored.
     check(&[" a.md", "b .md"], "s.md", &[(Shortest, Wiki, " a.md", "/ a"), (Shortest, Wiki, "b .md", "b .md")]);
     // A `#` ends the path, and a colon makes an address.
     check(
@@ -132,7 +134,7 @@ fn letters_are_written_as_obsidian_knows_them() {
 }
 
 #[test]
-fn a_file_that_is_not_there_gets_its_whole_path() {
+fn a_missing_file_gets_its_full_path() {
     for format in [Shortest, Relative, Absolute] {
         check(&["d/N.md"], "a/s.md", &[(format, Wiki, "b/N.md", "b/N"), (format, Markdown, "b/N.md", "b/N.md")]);
         check(&["d/N.md"], "a/s.md", &[(format, Wiki, "d/.md", "d/.md")]);

@@ -1,3 +1,5 @@
+//! Tests of the cache of digests across restarts.
+
 use std::{fs, path::Path};
 
 use lapidary_store::posix::StateFolder;
@@ -5,7 +7,7 @@ use lapidary_store::posix::StateFolder;
 use super::{super::*, rebuilt, scratch, shaky::Shaky};
 use crate::{digest::FORMAT, posix::CacheFile};
 
-/// A vault whose clock says that its files are long settled, and what was learnt of it before.
+/// A vault whose clock says that its files settled long ago, and its cache.
 fn cached(root: &Path, state: &Path, ahead: i64) -> VaultIndex {
     let store = Shaky::new(root, ahead);
     let cache = IndexCache::new(CacheFile::new(Arc::new(StateFolder::new(state.to_owned(), root.to_owned()))));
@@ -14,7 +16,7 @@ fn cached(root: &Path, state: &Path, ahead: i64) -> VaultIndex {
 
 const MINUTE: i64 = 60_000_000_000;
 
-/// Of how many notes something is known before any of them is read.
+/// How many notes have a digest before any of them is read.
 fn recalled(live: &VaultIndex) -> usize {
     let snapshot = live.files(&|| true).unwrap();
     live.cache.as_ref().unwrap().recall(&snapshot, usize::MAX);
@@ -22,7 +24,7 @@ fn recalled(live: &VaultIndex) -> usize {
 }
 
 #[test]
-fn what_was_learnt_is_known_at_the_next_start_for_the_notes_that_are_the_same() {
+fn digests_of_unchanged_notes_are_known_at_the_next_start() {
     let (folder, state) = (scratch(), scratch());
     for number in 0..600 {
         fs::write(folder.path().join(format!("{number}.md")), format!("[[{}]] #t{number}", number + 1)).unwrap();
@@ -40,7 +42,7 @@ fn what_was_learnt_is_known_at_the_next_start_for_the_notes_that_are_the_same() 
     let second = cached(folder.path(), state.path(), MINUTE);
     assert_eq!(recalled(&second), 598);
     assert_eq!(second.notes(&|| true).unwrap().described(), rebuilt(folder.path()));
-    // The two new ones are written beside the others.
+    // The two new ones are added to the others.
     second.save();
     let third = cached(folder.path(), state.path(), MINUTE);
     assert_eq!(recalled(&third), 600);
@@ -104,7 +106,7 @@ fn a_cache_that_is_damaged_old_or_of_another_vault_makes_no_wrong_answers() {
 }
 
 #[test]
-fn what_could_not_be_read_once_is_read_when_it_can_be() {
+fn an_unreadable_note_is_read_once_it_becomes_readable() {
     let (folder, state) = (scratch(), scratch());
     for number in 0..300 {
         fs::write(folder.path().join(format!("{number}.md")), "[[a]]").unwrap();

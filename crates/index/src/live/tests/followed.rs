@@ -1,3 +1,5 @@
+//! Tests of files behind followed links.
+
 use std::{fs, sync::atomic::Ordering};
 
 use lapidary_store::posix::FolderStore;
@@ -5,7 +7,7 @@ use lapidary_store::posix::FolderStore;
 use super::{super::*, followed, live, scratch, shaky::Shaky};
 
 #[test]
-fn what_lies_behind_a_followed_link_is_part_of_the_vault() {
+fn files_behind_a_followed_link_are_part_of_the_vault() {
     let around = scratch();
     let (vault, work, other) = (around.path().join("vault"), around.path().join("work"), around.path().join("other"));
     for folder in [&vault, &work, &other] {
@@ -26,7 +28,7 @@ fn what_lies_behind_a_followed_link_is_part_of_the_vault() {
     let target = VaultPath::parse("target.md").unwrap();
     let mentions = || live.notes(&|| true).unwrap().mentioning(&target).count();
     assert_eq!(mentions(), 2);
-    // Seen at once there too, also in a folder that was not there before, and when the link goes away.
+    // Also seen there at once, even in a new folder, and when the link is removed.
     fs::write(work.join("sub/a.md"), "[[notgat]]").unwrap();
     assert_eq!(mentions(), 1);
     fs::create_dir_all(work.join("new/deep")).unwrap();
@@ -39,7 +41,7 @@ fn what_lies_behind_a_followed_link_is_part_of_the_vault() {
     assert_eq!(paths(&live), ["sub/a.md", "target.md"]);
     std::os::unix::fs::symlink(&work, vault.join("back")).unwrap();
     assert_eq!(paths(&live), ["back/renamed/deep/b.md", "back/sub/a.md", "sub/a.md", "target.md"]);
-    // A single file behind a link is seen as well, by looking.
+    // A single file behind a link is seen as well, by scanning.
     std::os::unix::fs::symlink(work.join("sub/a.md"), vault.join("one.md")).unwrap();
     assert_eq!(paths(&live)[2], "one.md");
     fs::write(work.join("sub/a.md"), "[[target]]").unwrap();
@@ -67,7 +69,7 @@ fn a_folder_behind_two_links_or_replaced_behind_one_is_seen_to_change() {
     assert_eq!(names(&live), ["one/new.md", "two/new.md"]);
     fs::write(work.join("sub/b.md"), "").unwrap();
     assert_eq!(names(&live), ["one/b.md", "one/new.md", "two/b.md", "two/new.md"]);
-    // A link to a link is no way around what closes the first.
+    // A link to a link does not get around the rules for the first.
     std::os::unix::fs::symlink("one", vault.join("three")).unwrap();
     assert_eq!(names(&live), ["one/b.md", "one/new.md", "two/b.md", "two/new.md"]);
 }

@@ -1,3 +1,5 @@
+//! A backend that delays and loses changes, to test that the index recovers.
+
 use std::{
     collections::BTreeSet,
     path::Path,
@@ -23,7 +25,7 @@ pub(super) enum Condition {
     Lossy(u64),
     /// Some come only the next time.
     Late(u64),
-    /// Nobody tells of changes, so that everything is looked at each time.
+    /// There are no change events, so everything is checked each time.
     Blind,
 }
 
@@ -56,7 +58,7 @@ impl Shaky {
         Arc::clone(&self.condition)
     }
 
-    /// How often everything was looked at.
+    /// How often everything was checked.
     pub(super) fn looked_at_everything(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.looked_at_everything)
     }

@@ -1,3 +1,5 @@
+//! Random steps on a vault: the index equals a newly built one after each.
+
 use std::{
     fs,
     path::{Path, PathBuf},
@@ -54,12 +56,12 @@ enum Step {
     Link {
         path: usize,
     },
-    /// Changed or made by ourselves, as a commit does it.
+    /// Changed or created by ourselves, as a commit does.
     Commit {
         path: usize,
         content: usize,
     },
-    /// Asks, with the events in this condition.
+    /// Makes a call, with the events in this condition.
     Ask(Condition),
 }
 
@@ -119,7 +121,7 @@ fn seen(StoredFile { bytes, modified, created }: StoredFile) -> Arc<File> {
     Arc::new(File { content: bytes.into(), modified, created })
 }
 
-/// A step may be impossible where the vault is; then nothing happens.
+/// A step may be impossible in the current state; then nothing happens.
 fn take(root: &Path, ours: &PosixBackend, step: &Step) {
     let at = |path: &usize| root.join(PATHS[*path]);
     let folder = |folder: &usize| root.join(FOLDERS[*folder]);
@@ -193,7 +195,7 @@ proptest! {
     fn without_a_watch_it_is_the_same(steps in prop::collection::vec(step(), 1..30)) {
         let folder = scratch();
         let backend = Shaky::new(folder.path(), 0);
-        // As if the system had no watch to give.
+        // Simulates a system without a watch.
         *backend.condition().lock().unwrap() = Condition::Blind;
         let live = followed(backend);
         let ours = ours(folder.path());

@@ -1,8 +1,8 @@
-//! Text added to the end or the begin of a block.
+//! Text added at the end or the start of a block.
 //!
-//! What is text goes on in the same line, so that callers decide about a line break: content that begins with one
-//! begins a line, with the indentation and the marks that the block needs. Code, comments, tables and lists get whole
-//! lines, since nothing else could stand there.
+//! Plain text continues on the same line, so that callers decide about line breaks: content that starts with one starts
+//! a new line, with the indentation and marks that the block needs. Code, comments, tables and lists get whole lines,
+//! since nothing else is possible there.
 
 use std::ops::Range;
 
@@ -24,12 +24,12 @@ enum BlockEdge {
 }
 
 impl Document {
-    /// Adds text at the end of a block, before an id that stands there.
+    /// Adds text at the end of a block, before its id.
     pub fn append_to_block(&self, block: &Block, content: &str) -> Result<EditResult, EditError> {
         self.extend_block(block, content, BlockEdge::Last)
     }
 
-    /// Adds text at the begin of a block, behind list marker, task box, quote mark or the title of a callout.
+    /// Adds text at the start of a block, after list marker, task box, quote mark or the title of a callout.
     pub fn prepend_to_block(&self, block: &Block, content: &str) -> Result<EditResult, EditError> {
         self.extend_block(block, content, BlockEdge::First)
     }
@@ -66,7 +66,7 @@ struct InsertionPoint {
     at: usize,
     lead: String,
     trail: &'static str,
-    /// What each line but the first begins with.
+    /// The prefix of each line except the first.
     prefix: String,
 }
 
@@ -75,12 +75,12 @@ impl InsertionPoint {
         Self { at, lead: String::new(), trail: "", prefix: prefix.into() }
     }
 
-    /// Lines in front of what stands there.
+    /// Lines before the existing text.
     fn above(at: usize) -> Self {
         Self { trail: "\n", ..Self::within(at, "") }
     }
 
-    /// Lines behind what stands there.
+    /// Lines after the existing text.
     fn below(at: usize) -> Self {
         Self { lead: "\n".to_owned(), ..Self::within(at, "") }
     }
@@ -93,7 +93,7 @@ impl InsertionPoint {
         new += lines.next().unwrap_or_default();
         while let Some(line) = lines.next() {
             new.push('\n');
-            // The last line goes on with what stands there.
+            // The last line continues with the existing text.
             let blank = line.is_empty() && lines.peek().is_some();
             new += if blank { self.prefix.trim_end() } else { &self.prefix };
             new += line;
@@ -146,7 +146,7 @@ fn first(document: &Document, span: &Range<usize>, block: &Block, marker: &Block
     }
 }
 
-/// The title of a callout is no text of it.
+/// The title of a callout is not part of its text.
 fn quote_begin(shown: &str, span: &Range<usize>, marker: &BlockMarker<'_>) -> InsertionPoint {
     let text = &shown[span.start..span.end - marker.tail.len() - marker.rest.len()];
     let (prefix, words) = quote::split(first_line(text));

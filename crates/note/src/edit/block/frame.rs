@@ -1,3 +1,5 @@
+//! The marks around code, formulas and comments.
+
 use std::ops::Range;
 
 use super::marker::BlockMarker;
@@ -21,8 +23,8 @@ fn frames(line: &str) -> bool {
     ["```", "~~~", "$$"].iter().any(|frame| line.trim_start().starts_with(frame))
 }
 
-/// What stands between the marks of code, a formula or a comment, without the line ends beside them. Nothing if it has
-/// no marks, or not on lines of their own.
+/// The text between the marks of code, a formula or a comment, without the adjacent line endings. `None` if it has no
+/// marks, or they are not on their own lines.
 pub(super) fn inner(old: &str, kind: BlockKind) -> Option<Range<usize>> {
     if kind == BlockKind::Comment {
         let (open, text, _) = comment_parts(old);
@@ -51,7 +53,7 @@ pub(super) fn comment(old: &str, content: &str) -> String {
     format!("{open}{lead}{content}{trail}{close}")
 }
 
-/// The opening marks, what stands between them, and the closing marks. Text without both has neither.
+/// The opening marks, the text between, and the closing marks. Text without both has neither.
 fn comment_parts(text: &str) -> (&str, &str, &str) {
     let length = text.bytes().take_while(|byte| *byte == b'%').count();
     let framed = (2..=3).contains(&length) && text.len() >= 2 * length && text.ends_with(&text[..length]);

@@ -1,17 +1,19 @@
+//! Markers and content of list items.
+
 use std::ops::Range;
 
 use super::marker::BlockMarker;
 use crate::span::line_start;
 
-/// What stands before the text of a list item.
+/// The prefix of a list item's text.
 struct ItemPrefix<'a> {
     /// Marker and the space after it.
     bullet: &'a str,
-    /// Task box and the space after it; empty if the item is no task.
+    /// Task box and the space after it; empty if the item is not a task.
     task: &'a str,
 }
 
-/// Reads `- `, `12) ` and `- [x] ` at the start of a text.
+/// Parses `- `, `12) ` and `- [x] ` at the start of a text.
 fn prefix(text: &str) -> Option<ItemPrefix<'_>> {
     let digits = text.bytes().take_while(u8::is_ascii_digit).count();
     let mark = match text.as_bytes().get(digits)? {
@@ -28,7 +30,7 @@ fn prefix(text: &str) -> Option<ItemPrefix<'_>> {
     Some(ItemPrefix { bullet, task: &rest[..task(rest)] })
 }
 
-/// How long the task box at the start of a text is, with the space after it.
+/// The length of the task box at the start of a text, with the space after it.
 fn task(text: &str) -> usize {
     let mut characters = text.char_indices();
     let (Some((_, '[')), Some((_, status)), Some((close, ']'))) =
@@ -41,22 +43,22 @@ fn task(text: &str) -> usize {
     if status == '\n' || (space == 0 && !rest.is_empty()) { 0 } else { close + 1 + space }
 }
 
-/// How much the item is indented within its span, and what stands before its text.
+/// The indentation of the item within its span, and the prefix of its text.
 fn own_prefix(item: &str) -> (usize, ItemPrefix<'_>) {
     let indent = item.len() - item.trim_start_matches([' ', '\t']).len();
     (indent, prefix(&item[indent..]).unwrap_or(ItemPrefix { bullet: "", task: "" }))
 }
 
-/// Where the text of an item begins, behind marker and task box.
+/// Where the text of an item starts, after marker and task box.
 pub(super) fn text_start(item: &str) -> usize {
     let (indent, own) = own_prefix(item);
     indent + own.bullet.len() + own.task.len()
 }
 
-/// What a line begins with to belong to the item.
+/// The prefix that makes a line belong to the item.
 pub(in crate::edit) fn margin(shown: &str, span: &Range<usize>) -> String {
     let (indent, own) = own_prefix(&shown[span.clone()]);
-    // Marks of outer items become spaces on the lines that follow; quote marks and tabs stay.
+    // Marks of outer items become spaces on the following lines; quote marks and tabs stay.
     let column = |c: char| if matches!(c, '>' | '\t') { c } else { ' ' };
     shown[line_start(shown, span.start)..span.start + indent]
         .chars()

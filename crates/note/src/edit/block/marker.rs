@@ -1,15 +1,17 @@
+//! The `^id` of a block and where it is.
+
 use std::{borrow::Cow, ops::Range};
 
 use super::EditError;
 use crate::{Block, BlockKind, span::line_start};
 
 const BLANKS: &[char] = &[' ', '\t'];
-/// What may stand before an id on its own line in a quote.
+/// What may precede an id on its own line in a quote.
 const QUOTED: &[char] = &[' ', '\t', '>'];
 
 /// How a block carries its id.
 pub(in crate::edit) struct BlockMarker<'a> {
-    /// What separates the marker from the content, and the marker; empty if it stands below the block.
+    /// The separator before the marker, and the marker; empty if it is below the block.
     pub(in crate::edit) tail: &'a str,
     /// What follows the marker within the block: the last pipe of a row, closing marks or the underline of a heading.
     pub(in crate::edit) rest: &'a str,
@@ -29,7 +31,7 @@ impl<'a> BlockMarker<'a> {
             _ => true,
         };
         let content = match before.rsplit_once('\n') {
-            // On a line of its own, perhaps behind quote marks; outside of quotes they are text.
+            // On its own line, perhaps after quote marks; outside of quotes these are text.
             Some((above, prefix)) if prefix.trim_matches(if quoted { QUOTED } else { BLANKS }).is_empty() => above,
             _ => before.trim_end_matches(BLANKS),
         };
@@ -42,9 +44,9 @@ impl<'a> BlockMarker<'a> {
     }
 }
 
-/// Content without the id that a caller may have sent along.
+/// Content without the id that a caller may have included.
 pub(in crate::edit) fn without_id<'a>(content: &'a str, id: &str) -> Cow<'a, str> {
-    // In a row the id stands before the last pipe.
+    // In a row the id is before the last pipe.
     let row = content.strip_suffix('|').map(str::trim_end);
     for (text, pipe) in [(content, ""), (row.unwrap_or_default(), " |")] {
         let Some((before, found)) = text.rsplit_once('^') else { continue };

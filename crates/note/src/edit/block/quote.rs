@@ -1,3 +1,5 @@
+//! Quote marks and callout titles.
+
 use super::marker::BlockMarker;
 
 /// The quote with another content. The title line of a callout stays if the content comes without quote marks.
@@ -29,7 +31,7 @@ pub(super) fn split(line: &str) -> (&str, &str) {
     line.split_at(line.len() - rest.len())
 }
 
-/// Whether what a quote begins with makes a callout of it.
+/// Whether the start of a quote makes it a callout.
 pub(super) fn is_title(words: &str) -> bool {
     words.starts_with("[!")
 }

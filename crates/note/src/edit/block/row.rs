@@ -1,6 +1,8 @@
+//! Cells and outer pipes of a table row.
+
 use super::{EditError, marker::BlockMarker};
 
-/// The table row with other cells, its outer pipes as they were.
+/// The table row with other cells, keeping its outer pipes.
 pub(super) fn replaced(old: &str, content: &str, marker: &BlockMarker<'_>) -> Result<String, EditError> {
     if content.contains('\n') {
         return Err(EditError::SeveralLines);
@@ -19,10 +21,10 @@ pub(super) fn replaced(old: &str, content: &str, marker: &BlockMarker<'_>) -> Re
     Ok(format!("{lead}{new_cells}{trail}"))
 }
 
-/// How long the outer pipe at the begin of a row is, with the blanks around it.
+/// The length of the outer pipe at the start of a row, with the blanks around it.
 pub(super) fn lead(row: &str) -> usize {
     let unpadded = row.trim_start();
-    // One outer pipe: a second one is an empty cell.
+    // Only one outer pipe: a second one is an empty cell.
     row.len() - unpadded.strip_prefix('|').unwrap_or(unpadded).trim_start().len()
 }
 
@@ -36,7 +38,7 @@ pub(super) fn inner(row: &str) -> &str {
     }
 }
 
-/// A pipe behind a backslash is text.
+/// A pipe after a backslash is text.
 pub(super) fn columns(cells: &str) -> usize {
     let mut escaped = false;
     let separates = |byte: u8| {

@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Document {
-    /// Adds rows at the end of a table. A pipe or a line break in a cell is written so that it stays in the cell.
+    /// Adds rows at the end of a table. A pipe or a line break in a cell is escaped so that it stays in the cell.
     pub fn append_rows(&self, table: &Block, rows: &[Vec<String>]) -> Result<EditResult, EditError> {
         self.edit_rows(table, rows, |body| body.end..body.end)
     }
@@ -56,7 +56,7 @@ impl Document {
     }
 }
 
-/// A cell on one line. A pipe that is escaped already stays as it is.
+/// A cell on one line. A pipe that is already escaped is kept.
 fn written(cell: &str) -> String {
     let mut written = String::with_capacity(cell.len());
     let mut escaped = false;

@@ -1,3 +1,5 @@
+//! Tests of replacing blocks of every kind.
+
 use super::*;
 use crate::edit::variants::{check, refuse};
 
@@ -9,7 +11,7 @@ pub(in crate::edit) fn find(shown: &str, id: &str, kind: BlockKind) -> Block {
     block
 }
 
-/// The block `^a`, of whatever kind.
+/// The block `^a`, of any kind.
 pub(in crate::edit) fn find_a(document: &Document) -> Block {
     NoteStructure::parse(document.shown()).blocks.into_iter().find(|block| block.id == "a").expect("a block `^a`")
 }
@@ -146,7 +148,7 @@ fn a_row_keeps_its_outer_pipes() {
 }
 
 #[test]
-fn content_that_is_no_such_block_is_refused() {
+fn content_that_is_not_such_a_block_is_refused() {
     let lost = EditError::BlockLost { id: "a".to_owned() };
     for (before, kind, content) in [
         ("old ^a\n", Paragraph, "one\n\ntwo"),

@@ -1,3 +1,5 @@
+//! Tests of renaming block ids.
+
 use super::*;
 use crate::BlockKind::{Item, Paragraph, Quote, Table};
 use crate::edit::{

@@ -1,4 +1,4 @@
-//! Whether links lead where they were told to, and all others where they led before.
+//! Whether links lead where they should, and all others where they led before.
 
 use std::{
     collections::{HashMap, HashSet},
@@ -8,10 +8,10 @@ use std::{
 use super::{LinkForm, LinkRelocation, LinkRetarget};
 use crate::{Link, LinkDefinition, LinkKind, Note, edit::PropertyPath};
 
-/// What of a link an edit elsewhere must not change. Its words may hold another link that is edited.
+/// What an edit elsewhere must not change about a link. Its words may contain another link that is edited.
 #[derive(Clone, Copy, PartialEq)]
 struct LinkParts<'t> {
-    /// Nothing for a definition.
+    /// `None` for a definition.
     kind: Option<(LinkKind, bool)>,
     internal: bool,
     path: &'t str,
@@ -19,7 +19,7 @@ struct LinkParts<'t> {
     title: Option<&'t str>,
 }
 
-/// A link or a definition, as read in one of the two texts.
+/// A link or a definition, as parsed from one of the two texts.
 pub(super) struct KeptLink<'t> {
     parts: LinkParts<'t>,
     path: Range<usize>,
@@ -28,12 +28,12 @@ pub(super) struct KeptLink<'t> {
     subpath: Option<String>,
 }
 
-/// What a link shall become.
+/// The intended result for a link.
 pub(super) trait LinkGoal {
     fn form(&self) -> LinkForm;
-    /// Where the path of the link stands, by which it is known.
+    /// The span of the link's path, which identifies it.
     fn path(&self) -> &Range<usize>;
-    /// Whether `new` is what `old` shall become.
+    /// Whether `new` is the intended result for `old`.
     fn is_reached(&self, old: &KeptLink<'_>, new: &KeptLink<'_>) -> bool;
 }
 
@@ -96,7 +96,7 @@ impl<'t> KeptLink<'t> {
         links.chain(note.definitions.iter().map(|definition| Self::definition(note.text, definition))).collect()
     }
 
-    /// By what an aim knows it.
+    /// Its identification by an aim.
     fn key(&self) -> Option<LinkKey> {
         let form = match self.parts.kind {
             Some((LinkKind::Wiki, _)) => LinkForm::Wiki,
@@ -107,14 +107,14 @@ impl<'t> KeptLink<'t> {
     }
 }
 
-/// The form of a link and where its path stands.
+/// The form of a link and the span of its path.
 type LinkKey = (LinkForm, usize, usize);
 
 fn key(aim: &impl LinkGoal) -> LinkKey {
     (aim.form(), aim.path().start, aim.path().end)
 }
 
-/// The first of the links that is not what it should be; the first of all if another one changed.
+/// The first of the links that is not as intended; the very first if another one changed.
 pub(super) fn lost<'r, A: LinkGoal>(before: &Note<'_>, after: &Note<'_>, aims: &'r [A]) -> Option<&'r A> {
     let (old, new) = (KeptLink::all(before), KeptLink::all(after));
     let known: HashSet<LinkKey> = old.iter().filter_map(KeptLink::key).collect();
@@ -133,7 +133,7 @@ pub(super) fn lost<'r, A: LinkGoal>(before: &Note<'_>, after: &Note<'_>, aims: &
     })
 }
 
-/// Whether the link at `path` is what it should be, and all other links in properties are as they were.
+/// Whether the link at `path` is as intended, and all other links in properties are unchanged.
 pub(super) fn keeps_property_links(
     before: &Note<'_>,
     after: &Note<'_>,

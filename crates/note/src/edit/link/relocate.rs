@@ -1,24 +1,26 @@
+//! Retargets links to other places in the same file.
+
 use std::ops::Range;
 
 use super::{LinkForm, in_destination};
 use crate::{Document, EditError, EditResult, Link, LinkDefinition, LinkKind, PropertyPath, edit::TextChange};
 
-/// A link that shall lead to another place in the same file.
+/// A link and the other place in the same file that it should lead to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LinkRelocation {
     pub form: LinkForm,
     /// Path and subpath; of a Markdown link with the `<>` around them.
     pub destination: Range<usize>,
-    /// What names the file, within `destination`.
+    /// The part that names the file, within `destination`.
     pub path: Range<usize>,
-    /// What names the place, with its `#`.
+    /// The part that names the place, with its `#`.
     pub subpath: Range<usize>,
     /// The new place without the first `#`, not encoded: `A#B`, `^id`.
     pub place: String,
 }
 
 impl LinkRelocation {
-    /// Nothing for a link that names no place itself.
+    /// `None` for a link that names no place itself.
     pub fn link(link: &Link, place: String) -> Option<Self> {
         let form = match link.kind {
             LinkKind::Wiki => LinkForm::Wiki,
@@ -36,13 +38,13 @@ impl LinkRelocation {
 }
 
 impl Document {
-    /// Lets links lead to other places. Path, alias, size, title and the kind of link stay; links are in order.
+    /// Retargets links to other places. Path, alias, size, title and the kind of link stay; links are in order.
     pub fn relocate_links(&self, links: &[LinkRelocation]) -> Result<EditResult, EditError> {
         let changes = self.gathered(links.iter().map(|link| change(self.shown(), link)))?;
         self.write_links(changes, links, |link| link.place.clone())
     }
 
-    /// Lets a link in a property lead to another place; its spans are those of the value at `path`, which is nothing
+    /// Retargets a link in a property to another place; its spans are those of the value at `path`, which is nothing
     /// but this link.
     pub fn relocate_property_link(&self, path: &PropertyPath, link: &LinkRelocation) -> Result<EditResult, EditError> {
         let lost = EditError::LinkLost { target: link.place.clone() };

@@ -1,3 +1,5 @@
+//! Tests of retargeting links.
+
 use super::*;
 use crate::Note;
 use crate::edit::variants::{check, refuse};
@@ -94,7 +96,7 @@ fn a_link_that_would_not_lead_where_it_should_is_refused() {
         let strayed = LinkRetarget { form: LinkForm::Wiki, destination: 3..5, path: 3..5, target: "New", alias: None };
         document.retarget_links(&[strayed])
     });
-    // The marks would close what stands below, and a heading come out of the comment.
+    // The marks would close the text below, and a heading would come out of the comment.
     refuse("[[Old]]\n%%\n# H\n", &lost("a %% b"), |document| {
         document.retarget_links(&[first(document.shown(), "a %% b")])
     });
@@ -102,7 +104,7 @@ fn a_link_that_would_not_lead_where_it_should_is_refused() {
 }
 
 #[test]
-fn a_property_that_is_no_link_does_not_become_one_in_passing() {
+fn a_property_that_is_not_a_link_does_not_become_one() {
     let lost = EditError::LinkLost { target: "New".to_owned() };
     for (yaml, at, path, error) in [
         ("up: see [[Old]]\n", "up", 6..9, lost.clone()),

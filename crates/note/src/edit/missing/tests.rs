@@ -1,3 +1,5 @@
+//! Tests of creating missing headings and blocks.
+
 use super::*;
 use crate::edit::variants::{check, refuse};
 
@@ -62,7 +64,7 @@ fn a_missing_block_is_made_at_the_end() {
         check(before, after, |document| document.append_block("new", content));
     }
     let lost = EditError::BlockLost { id: "new".to_owned() };
-    // Two lists would become one, whatever stands between them.
+    // Two lists would become one, regardless of the text between them.
     for (before, content) in
         [("- a\n", "- x\n- y"), ("a\n", ""), ("a\n", "x\n\ny"), ("```\ncode\n", "x"), ("a\n", "```\nx")]
     {

@@ -1,4 +1,4 @@
-//! What an edit means: the same edit on the value tree, to compare the written YAML with.
+//! The meaning of an edit: the same edit on the value tree, to compare the written YAML with.
 
 use super::{PropertyEdit, PropertyError, PropertyPath, path::position};
 use crate::YamlValue;
@@ -33,7 +33,7 @@ fn set(root: &mut YamlValue, path: &PropertyPath, value: YamlValue) -> Result<()
     Ok(())
 }
 
-/// The place a segment leads to, made where there was none.
+/// The place a segment leads to, created if missing.
 fn step<'v>(at: &'v mut YamlValue, segment: &str, path: &PropertyPath) -> Result<&'v mut YamlValue, PropertyError> {
     if *at == YamlValue::Null {
         *at = YamlValue::Map(Vec::new());
@@ -60,7 +60,7 @@ fn step<'v>(at: &'v mut YamlValue, segment: &str, path: &PropertyPath) -> Result
     }
 }
 
-/// The container that a path leads into, if it is there.
+/// The container that a path leads into, if it exists.
 fn parent<'v>(root: &'v mut YamlValue, path: &PropertyPath) -> Result<&'v mut YamlValue, PropertyError> {
     path.parent().iter().try_fold(root, |value, segment| {
         let next = match value {
@@ -87,7 +87,7 @@ fn remove(root: &mut YamlValue, path: &PropertyPath) -> Result<YamlValue, Proper
     }
 }
 
-/// A list gets one more item; nothing or no property becomes a list.
+/// A list gets one more item; a null or missing property becomes a list.
 fn append(root: &mut YamlValue, path: &PropertyPath, value: &YamlValue) -> Result<(), PropertyError> {
     let mut at = root;
     for segment in path.segments() {
@@ -117,7 +117,7 @@ fn rename(root: &mut YamlValue, from: &PropertyPath, to: &PropertyPath) -> Resul
     }
 }
 
-/// Equality of values; not-a-number equals itself, as it is written the same.
+/// Equality of values; NaN equals itself, as it is written the same.
 pub(super) fn same(a: &YamlValue, b: &YamlValue) -> bool {
     match (a, b) {
         (YamlValue::Float(a), YamlValue::Float(b)) => a == b || (a.is_nan() && b.is_nan()),

@@ -1,9 +1,11 @@
+//! The path of a property, such as `author.name`.
+
 use std::fmt;
 
 use super::PropertyError;
 use crate::{YamlValue, yaml::MAX_DEPTH};
 
-/// The way to a property: names of maps and positions in lists, from 0.
+/// The path of a property: names of maps and positions in lists, from 0.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PropertyPath {
     parent: Vec<String>,
@@ -11,12 +13,12 @@ pub struct PropertyPath {
 }
 
 impl PropertyPath {
-    /// One top-level property, whatever characters its name has.
+    /// One top-level property, with any characters in its name.
     pub fn name(name: &str) -> Self {
         Self { parent: Vec::new(), last: name.to_owned() }
     }
 
-    /// Reads `a.b.0`; a dot that belongs to a name is written `\.`.
+    /// Parses `a.b.0`; a dot within a name is written `\.`.
     pub fn parse(path: &str) -> Result<Self, PropertyError> {
         let mut segments = vec![String::new()];
         let mut characters = path.chars().peekable();
@@ -37,7 +39,7 @@ impl PropertyPath {
         Self::of(segments).ok_or_else(|| PropertyError::BadPath { path: path.to_owned() })
     }
 
-    /// The path that leads over these names and positions; nothing if one of them is empty or there are none.
+    /// The path with these names and positions; `None` if one of them is empty or there are none.
     pub fn of(mut segments: Vec<String>) -> Option<Self> {
         if segments.iter().any(String::is_empty) {
             return None;
@@ -50,7 +52,7 @@ impl PropertyPath {
         self.parent.iter().chain(std::iter::once(&self.last)).map(String::as_str)
     }
 
-    /// How deep a value is nested that stands there.
+    /// The nesting depth of a value at this path.
     pub(super) fn depth(&self) -> usize {
         self.parent.len() + 1
     }
@@ -63,7 +65,7 @@ impl PropertyPath {
         &self.last
     }
 
-    /// The way to the outermost map or list that would be empty without this value; itself if none would.
+    /// The path of the outermost map or list that would be empty without this value; itself if none would.
     #[must_use]
     pub fn with_what_it_leaves_empty(&self, properties: &YamlValue) -> Self {
         let mut widest = self.clone();
@@ -81,8 +83,8 @@ impl PropertyPath {
         widest
     }
 
-    /// The same path as the properties spell it: Obsidian takes names that differ only in case for one, and a name may hold
-    /// the dots of a path.
+    /// The same path as the properties spell it: Obsidian treats names that differ only in case as the same, and a name
+    /// may contain the dots of a path.
     #[must_use]
     pub fn among(&self, properties: &YamlValue) -> Self {
         let (YamlValue::Map(entries), None) = (properties, self.find(properties)) else { return self.clone() };

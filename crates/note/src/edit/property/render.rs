@@ -2,7 +2,7 @@
 
 use crate::{YamlValue, yaml};
 
-/// How a text was written before, which its successor keeps if it can.
+/// How a text was written before, which the new one keeps if possible.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum ScalarStyle {
     None,
@@ -10,14 +10,14 @@ pub(super) enum ScalarStyle {
     Double,
 }
 
-/// A value behind `name:`, with everything between the colon and the end of the last line.
+/// A value after `name:`, with everything between the colon and the end of the last line.
 pub(super) fn after_colon(value: &YamlValue, hint: ScalarStyle) -> String {
     let mut written = String::new();
     below(value, 0, hint, &mut written);
     written
 }
 
-/// Writes a value behind a colon at some depth; collections go on the lines below.
+/// Writes a value after a colon at some depth; collections go on the following lines.
 fn below(value: &YamlValue, indent: usize, hint: ScalarStyle, written: &mut String) {
     match value {
         YamlValue::List(items) if !items.is_empty() => {
@@ -42,7 +42,36 @@ fn below(value: &YamlValue, indent: usize, hint: ScalarStyle, written: &mut Stri
     }
 }
 
-/// A value on one line, as it may stand in `[…]` and `{…}`.
+/// The entries of a map on lines of their own, each list and map in them too. A property is written shorter; a file that is
+/// YAML as a whole has lists of maps, which nobody reads on one line.
+pub(super) fn block(entries: &[(String, YamlValue)], indent: usize) -> String {
+    let mut written = String::new();
+    for (name, value) in entries {
+        written += &format!("{:indent$}{}:", "", key(name));
+        match value {
+            YamlValue::List(items) if !items.is_empty() => {
+                for item in items {
+                    written += &format!("\n{:indent$}  - ", "");
+                    match item {
+                        YamlValue::Map(entries) if !entries.is_empty() => {
+                            written += block(entries, indent + 4).trim();
+                        }
+                        item => written += &flow(item),
+                    }
+                }
+            }
+            YamlValue::Map(entries) if !entries.is_empty() => {
+                written.push('\n');
+                written += block(entries, indent + 2).trim_end();
+            }
+            value => below(value, indent, ScalarStyle::None, &mut written),
+        }
+        written.push('\n');
+    }
+    written
+}
+
+/// A value on one line, in a form valid in `[…]` and `{…}`.
 pub(super) fn flow(value: &YamlValue) -> String {
     match value {
         YamlValue::Null => "null".to_owned(),
@@ -131,7 +160,7 @@ fn is_printable(c: char) -> bool {
     !c.is_control() && !matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}' | '\u{feff}')
 }
 
-/// Whether the text reads back as itself without quotes, in a block and in brackets.
+/// Whether the text parses back as itself without quotes, in a block and in brackets.
 fn is_plain(text: &str) -> bool {
     let unsafe_start = |c: char| "-?:,[]{}#&*!|>'\"%@`=<~".contains(c) || c.is_whitespace();
     !text.is_empty()
@@ -144,7 +173,7 @@ fn is_plain(text: &str) -> bool {
         && yaml::parse(text) == Ok(YamlValue::Text(text.to_owned()))
 }
 
-/// Whether some reader of YAML would take the plain text for a date, a time, a number or a truth value.
+/// Whether some YAML parser would take the plain text for a date, a time, a number or a boolean.
 fn looks_like_other(text: &str) -> bool {
     let word = text.to_ascii_lowercase();
     matches!(word.as_str(), "yes" | "no" | "on" | "off" | "true" | "false" | "null")
@@ -152,7 +181,7 @@ fn looks_like_other(text: &str) -> bool {
             && text.bytes().all(|byte| byte.is_ascii_hexdigit() || b"+-.:_xXoOTtZz ".contains(&byte))
 }
 
-/// `2024-01-02`, perhaps with a time behind it. Obsidian writes dates without quotes, and people expect to see them so.
+/// `2024-01-02`, perhaps followed by a time. Obsidian writes dates without quotes, and people expect that.
 fn looks_like_date(text: &str) -> bool {
     let bytes = text.as_bytes();
     let digits =

@@ -1,3 +1,5 @@
+//! The part of the YAML that an edit may change.
+
 use std::ops::Range;
 
 use super::{PropertyEdit, PropertyError, path::position, render::ScalarStyle};
@@ -22,14 +24,14 @@ pub(super) struct YamlTarget {
 enum EditReach {
     /// The lines of this span and nothing else.
     Lines(Range<usize>),
-    /// Any one place, where something is inserted and nothing is taken away.
+    /// Any single place, where something is inserted and nothing is removed.
     Insertion,
-    /// Two places, of which the values and comments are compared.
+    /// Two places, whose values and comments are compared.
     Apart,
 }
 
 impl YamlTarget {
-    /// Puts back the blank lines that stand below a block of text and are not part of it, where it was replaced.
+    /// Restores the blank lines below a replaced block of text that are not part of it.
     pub(super) fn with_blank_lines(&self, old: &str, mut new: String) -> String {
         let EditReach::Lines(span) = &self.reach else { return new };
         let lines = whole_lines(old, span.clone());
@@ -43,7 +45,7 @@ impl YamlTarget {
         new
     }
 
-    /// Whether every other byte of the YAML is as it was.
+    /// Whether every other byte of the YAML is unchanged.
     pub(super) fn is_all_that_changed(&self, old: &str, new: &str) -> bool {
         match &self.reach {
             EditReach::Lines(span) => {
@@ -60,7 +62,7 @@ impl YamlTarget {
     }
 }
 
-/// Finds what an edit addresses and refuses what others depend on.
+/// Finds what an edit addresses and refuses values that others depend on.
 pub(super) fn addressed(
     yaml: &str,
     document: &YamlDocument,
@@ -84,7 +86,7 @@ pub(super) fn addressed(
             NodeContent::List(items) => {
                 position(segment).and_then(|at| items.get(at)).map(|item| (item.span.start, item))
             }
-            // What is empty becomes a map.
+            // An empty value becomes a map.
             NodeContent::Scalar(_) => return Ok(nothing(EditReach::Lines(start..at.span.end.max(start)))),
             NodeContent::Alias(_) => None,
         };
@@ -94,7 +96,7 @@ pub(super) fn addressed(
     }
     let end = end(yaml, at).max(start);
     let reach = match edit {
-        // Without its last item a list is written `[]`, and without its first a map may begin on another line.
+        // Without its last item a list is written `[]`, and without its first a map may start on another line.
         PropertyEdit::Delete { .. } => EditReach::Lines(parent.unwrap_or(start..end)),
         PropertyEdit::Set { .. } => EditReach::Lines(start..end),
         PropertyEdit::Append { .. } if matches!(at.content, NodeContent::List(_)) => EditReach::Insertion,
@@ -111,7 +113,7 @@ pub(super) fn addressed(
     Ok(YamlTarget { span: start..end, hint: hint(yaml, at), reach, keeps_blank_lines })
 }
 
-/// Where a value ends. Blank lines below a block of text may be part of it, and yaml-edit takes them for that.
+/// Where a value ends. yaml-edit counts blank lines below a block of text as part of it, which they may be.
 fn end(yaml: &str, node: &YamlNode) -> usize {
     match &node.content {
         NodeContent::List(items) if !yaml[..node.span.end].ends_with(']') => {

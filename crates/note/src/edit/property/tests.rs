@@ -1,3 +1,5 @@
+//! Tests of edits of properties, as YAML before and after.
+
 use super::*;
 use crate::edit::variants::{check, refuse};
 
@@ -126,7 +128,7 @@ fn a_text_stays_a_text() {
         yields("a: x\n", PropertyEdit::Set { path: &path("b"), value: &text(given) }, &format!("a: x\nb: {written}\n"));
         yields("b: x\n", PropertyEdit::Set { path: &path("b"), value: &text(given) }, &format!("b: {written}\n"));
     }
-    // What stood in quotes keeps them.
+    // A quoted value keeps its quotes.
     sets(&[("a: \"2024-01-02\"\n", "a", text("2025-02-03"), "a: \"2025-02-03\"\n")]);
 }
 
@@ -204,7 +206,7 @@ fn the_block_comes_with_the_first_property_and_goes_with_the_last() {
 }
 
 #[test]
-fn what_cannot_be_done_safely_is_refused_by_name() {
+fn unsafe_edits_are_refused_by_name() {
     let a = path("a");
     let one = value("1");
     let set = PropertyEdit::Set { path: &a, value: &one };
@@ -256,6 +258,7 @@ fn what_cannot_be_done_safely_is_refused_by_name() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "what cannot end is told from what is slow")]
 fn hostile_properties_cost_no_more_than_their_size() {
     let many: String = (0..5000).map(|at| format!("key{at}: value\n")).collect();
     let items = format!("list: [{}]\n", "x, ".repeat(20_000));

@@ -1,4 +1,4 @@
-//! The edit on the text, by yaml-edit. Nothing here is trusted: what comes out is read and compared.
+//! The edit on the text, by yaml-edit. Nothing here is trusted: the result is parsed and compared.
 
 use std::str::FromStr as _;
 
@@ -11,7 +11,7 @@ use super::{
 };
 use crate::YamlValue;
 
-/// The YAML after the edit, or nothing where yaml-edit does not find its way.
+/// The YAML after the edit, or `None` if yaml-edit cannot do it.
 pub(super) fn edited(yaml: &str, before: &YamlValue, edit: &PropertyEdit<'_>, hint: ScalarStyle) -> Option<String> {
     let document = Document::from_str(yaml).ok()?;
     let root = YamlContainer::Map(document.as_mapping()?);
@@ -38,7 +38,7 @@ pub(super) fn edited(yaml: &str, before: &YamlValue, edit: &PropertyEdit<'_>, hi
             if deepest(&root, to).1.len() > 1 {
                 set(&root, to, &YamlValue::Null, ScalarStyle::None)?;
             }
-            // Copied while it stands where it was: its indentation is measured there.
+            // Copied while it is in its old place: its indentation is measured there.
             find(&root, to.parent())?.set(to.last(), &value)?;
             parent.remove(from.last())?;
         }
@@ -68,7 +68,7 @@ impl YamlContainer {
         }
     }
 
-    /// Whether values in it stand on one line.
+    /// Whether its values are on one line.
     fn is_flow(&self) -> bool {
         match self {
             Self::Map(map) => map.is_flow_style(),
@@ -76,7 +76,7 @@ impl YamlContainer {
         }
     }
 
-    /// A value as it may stand in here.
+    /// A value in a form valid in here.
     fn node(&self, value: &YamlValue, hint: ScalarStyle) -> Option<YamlNode> {
         let on_one_line = match value {
             YamlValue::Text(_) => self.is_flow() && hint == ScalarStyle::None,
@@ -112,7 +112,7 @@ impl YamlContainer {
     }
 }
 
-/// The entry whose name reads like the segment, whatever its type.
+/// The entry whose name matches the segment, regardless of its type.
 fn entry(map: &Mapping, segment: &str) -> Option<MappingEntry> {
     map.entries().find(|entry| match entry.key_node() {
         Some(YamlNode::Scalar(scalar)) => scalar.as_string() == segment,
@@ -128,7 +128,7 @@ fn find(root: &YamlContainer, segments: &[String]) -> Option<YamlContainer> {
     Some(at)
 }
 
-/// As far as a path leads, and what is left of it.
+/// How far a path leads, and the rest of it.
 fn deepest<'p>(root: &YamlContainer, path: &'p PropertyPath) -> (YamlContainer, Vec<&'p str>) {
     let segments: Vec<&str> = path.segments().collect();
     let mut at = root.clone();
@@ -144,13 +144,13 @@ fn deepest<'p>(root: &YamlContainer, path: &'p PropertyPath) -> (YamlContainer, 
 fn set(root: &YamlContainer, path: &PropertyPath, value: &YamlValue, hint: ScalarStyle) -> Option<()> {
     let (container, rest) = deepest(root, path);
     let (first, deeper) = rest.split_first()?;
-    // Maps that are not there yet are written together with the value in them.
+    // Missing maps are written together with the value in them.
     let value =
         deeper.iter().rev().fold(value.clone(), |value, name| YamlValue::Map(vec![((*name).to_owned(), value)]));
     container.set(first, &container.node(&value, hint)?)
 }
 
-/// Whether item by item is worth it: each step costs the whole list, so many are written anew together.
+/// Whether item by item is worth it: each step costs the whole list, so large changes are written together.
 fn few_differ(old: &[YamlValue], new: &[YamlValue]) -> bool {
     const FEW: usize = 16;
     let same = |(old, new): &(&YamlValue, &YamlValue)| old == new;

@@ -1,19 +1,19 @@
-//! Whether two texts need a blank line between them to stay the blocks that they are.
+//! Whether two texts need a blank line between them to remain separate blocks.
 
 use super::super::place::{block_at, last_block};
 use crate::{BlockKind, HeadingStyle, Note};
 
-/// What stands at the end of a text.
+/// What is at the end of a text.
 #[derive(Clone, Copy, PartialEq)]
 pub(in crate::edit) enum TextEnding {
     /// A blank line, or nothing at all.
     Blank,
     Block(BlockKind),
-    /// Something that goes on until it is closed, and takes in whatever follows.
+    /// Something that continues until it is closed, and absorbs everything that follows.
     Open,
 }
 
-/// The last block of a text, whatever line ends follow it.
+/// The last block of a text, regardless of trailing newlines.
 pub(super) struct LastBlock<'t> {
     text: &'t str,
     heading: usize,
@@ -21,20 +21,20 @@ pub(super) struct LastBlock<'t> {
 }
 
 impl<'t> LastBlock<'t> {
-    /// `heading` is where the last heading begins. Whatever stands above it has ended there, so it need not be read.
+    /// `heading` is where the last heading starts. Everything above it has ended there, so it need not be parsed.
     pub(super) fn of(text: &'t str, heading: usize) -> Self {
         let text = text.trim_end_matches('\n');
-        // Below a line, so that no properties are read at its begin.
+        // After a newline, so that no properties are read at its start.
         let kind = last_block(&format!("\n{}", &text[heading.min(text.len())..])).map(|block| block.kind);
         Self { text, heading, kind }
     }
 
-    /// The same for another text, which may be this one with other line ends behind it.
+    /// The same for another text, which may be this one with other trailing newlines.
     pub(super) fn or_of(self, text: &'t str) -> Self {
         if text.trim_end_matches('\n') == self.text { self } else { Self::of(text, self.heading) }
     }
 
-    /// What stands at the end of the text, with the line ends that follow.
+    /// What is at the end of the text, with its trailing newlines.
     pub(super) fn ending(&self, text: &str) -> TextEnding {
         match self.kind {
             _ if text.trim().is_empty() => TextEnding::Blank,
@@ -46,7 +46,7 @@ impl<'t> LastBlock<'t> {
 }
 
 impl TextEnding {
-    /// Of a text that is not the begin of a note.
+    /// For a text that is not the start of a note.
     pub(in crate::edit) fn of(text: &str) -> Self {
         LastBlock::of(text, 0).ending(text)
     }
@@ -55,13 +55,13 @@ impl TextEnding {
         self == Self::Block(BlockKind::Table)
     }
 
-    /// Whether text can go on in the last line.
+    /// Whether text can continue on the last line.
     pub(super) fn goes_on(self) -> bool {
         use BlockKind::{Callout, Footnote, Item, List, Paragraph, Quote};
         matches!(self, Self::Block(Paragraph | Item | List | Quote | Callout | Footnote))
     }
 
-    /// Whether `below` would become a part of it, or change it, on the next line.
+    /// Whether `below` would become part of it, or change it, on the next line.
     pub(super) fn takes_in(self, below: &str) -> bool {
         use BlockKind::{Callout, Footnote, Html, Item, List, Paragraph, Quote, Table};
         let Self::Block(above @ (Callout | Footnote | Html | Item | List | Paragraph | Quote | Table)) = self else {
@@ -74,22 +74,22 @@ impl TextEnding {
             Item | List | Quote | Callout | Footnote => begin == TextStart::Words,
             // A line with a pipe is meant to be a row.
             Table => begin == TextStart::Words && !below.lines().next().unwrap_or_default().contains('|'),
-            // Two paragraphs become one: whoever sends no blank line wants none.
+            // Two paragraphs become one: a caller that sends no blank line wants none.
             Paragraph => begin == TextStart::Weak,
             _ => false,
         }
     }
 }
 
-/// How a text begins.
+/// How a text starts.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum TextStart {
     Blank,
     /// A paragraph at the margin.
     Words,
-    /// Something that begins right below a paragraph too.
+    /// Something that can start right below a paragraph.
     Strong,
-    /// Something that a paragraph above would take in, or that would underline it.
+    /// Something that a paragraph above would absorb, or that would underline it.
     Weak,
 }
 
@@ -100,7 +100,7 @@ impl TextStart {
         if words.is_empty() {
             return Self::Blank;
         }
-        // Below a line, so that no properties are read at its begin.
+        // After a newline, so that no properties are read at its start.
         let below = format!("\n{text}");
         let note = Note::parse(&below);
         let indented = first.len() > words.len();
@@ -120,7 +120,7 @@ impl TextStart {
             BlockKind::Heading if note.headings.first().is_some_and(|found| found.style != HeadingStyle::Setext) => {
                 Self::Strong
             }
-            // Only a list from 1 on interrupts a paragraph, and only with something in it.
+            // Only a list that starts at 1 interrupts a paragraph, and only if it is not empty.
             BlockKind::Item if !words.starts_with(|c: char| c.is_ascii_digit()) || words.starts_with("1") => {
                 Self::Strong
             }

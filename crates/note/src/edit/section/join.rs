@@ -1,4 +1,4 @@
-//! Items that are added beside a list join it: as close as its items stand, with its marks and numbers.
+//! Items added next to a list join it: with the same spacing, marks and numbers.
 
 use std::ops::Range;
 
@@ -7,14 +7,14 @@ use crate::{
     span::{line_end, line_start},
 };
 
-/// The end of a list that new items stand next to.
+/// The end of a list next to the new items.
 pub(super) struct ListEnd<'n> {
     text: &'n str,
     marker: &'n str,
-    /// The number before or behind it, where there is one.
+    /// The number before or after it, if any.
     neighbour: Option<&'n str>,
     indent: &'n str,
-    /// Whether blank lines stand between its items.
+    /// Whether blank lines separate its items.
     pub(super) loose: bool,
 }
 
@@ -32,7 +32,7 @@ impl<'n> ListEnd<'n> {
         Some(Self::of(note.text, last, neighbour.map(|neighbour| (neighbour, neighbour, last))))
     }
 
-    /// The list that begins at `first_text`.
+    /// The list that starts at `first_text`.
     pub(super) fn below(note: &'n Note<'_>, body: &Range<usize>, first_text: usize) -> Option<Self> {
         let outermost = outermost(note, body);
         let first = *outermost.first().filter(|first| line_start(note.text, first.marker.start) <= first_text)?;
@@ -61,14 +61,14 @@ impl<'n> ListEnd<'n> {
         }
     }
 
-    /// The content as items of this list, if it is items: from its first line on, and to its last if `to_its_end`.
-    /// Without line ends around it.
+    /// The content as items of this list, if it consists of items: from its first line on, and to its last if
+    /// `to_its_end`. Without surrounding newlines.
     pub(super) fn joining(&self, content: &str, to_its_end: bool) -> Option<String> {
         let content = content.trim_matches('\n').trim_end();
         let first = content.lines().next()?;
         let indent = &first[..first.len() - first.trim_start_matches([' ', '\t']).len()];
         let mark = item_mark(&first[indent.len()..])?;
-        // Indented under the last item, it begins or continues a list in it, whatever that looks like.
+        // Indented under the last item, it starts or continues a list in it, whatever its form.
         if indent.len() > self.indent.len() && !to_its_end {
             return Some(content.to_owned());
         }
@@ -76,7 +76,7 @@ impl<'n> ListEnd<'n> {
         if !own.same_kind(&mark) {
             return None;
         }
-        // Below a line, so that no properties are read at its begin.
+        // After a newline, so that no properties are read at its start.
         let below = format!("\n{content}");
         let note = Note::parse(&below);
         let items = outermost(&note, &(1..below.len()));
@@ -90,7 +90,7 @@ impl<'n> ListEnd<'n> {
         let mut copied = 1;
         for (index, item) in items.iter().enumerate() {
             let old = &below[item.marker.clone()];
-            // Whatever follows other text is a list of its own.
+            // Items after other text are a separate list.
             if index > 0 && (!own.same_kind(&ListMark::of(old)) || !follows(&below, items[index - 1], item)) {
                 break;
             }
@@ -105,21 +105,21 @@ impl<'n> ListEnd<'n> {
         Some(if indent.is_empty() { with_indent(&joined, self.indent) } else { joined })
     }
 
-    /// What the next item is numbered with.
+    /// The number of the next item.
     fn next_number(&self) -> Option<ItemCounter> {
         let number = |marker: &str| marker[..marker.len() - 1].parse::<u64>().ok();
         let last = number(self.marker)?;
-        // Lists in which every number is the same are numbered by whoever shows them.
+        // Lists in which every number is the same are numbered by the renderer.
         let step = u64::from(self.neighbour.and_then(number) != Some(last));
         last.checked_add(step).filter(|next| *next < 1_000_000_000).map(|next| ItemCounter { next, step })
     }
 
-    /// What stands between the last line of the list and a new item.
+    /// The separator between the last line of the list and a new item.
     pub(super) fn gap(&self) -> &'static str {
         if self.loose { "\n" } else { "" }
     }
 
-    /// Where the line of the last item's last text ends, its line end included.
+    /// Where the last line of the last item's text ends, including its line ending.
     pub(super) fn end(&self, last_text: usize) -> usize {
         (line_end(self.text, last_text) + 1).min(self.text.len())
     }
@@ -138,11 +138,11 @@ impl ItemCounter {
     }
 }
 
-/// What an item begins with.
+/// The marker of an item.
 #[derive(Clone, Copy, PartialEq)]
 enum ListMark {
     Bullet(char),
-    /// With what stands behind the number.
+    /// With the delimiter after the number.
     Number(char),
 }
 
@@ -187,7 +187,7 @@ pub(super) fn begins_with_item(text: &str) -> bool {
     text.lines().next().is_some_and(|line| item_mark(line).is_some())
 }
 
-/// The items of lists that stand in nothing else.
+/// The items of top-level lists.
 fn outermost<'n>(note: &'n Note<'_>, body: &Range<usize>) -> Vec<&'n ListItem> {
     let at_margin = |item: &&ListItem| {
         let before = &note.text[line_start(note.text, item.marker.start)..item.marker.start];
@@ -202,7 +202,7 @@ fn follows(text: &str, upper: &ListItem, lower: &ListItem) -> bool {
     text.get(upper.whole.end..line_start(text, lower.marker.start)).is_none_or(|between| between.trim().is_empty())
 }
 
-/// The rest of an item with its lines moved as far as its marker has grown.
+/// The rest of an item with its lines indented as far as its marker has grown.
 fn indented(rest: &str, by: usize) -> String {
     if by == 0 {
         return rest.to_owned();

@@ -1,3 +1,5 @@
+//! Tests of replacing, appending and prepending in sections.
+
 use super::*;
 use crate::edit::{
     heading::tests::find,
@@ -138,7 +140,7 @@ fn appended_text_leaves_the_id_at_the_end_alone() {
 }
 
 #[test]
-fn the_last_block_does_not_take_in_what_is_appended() {
+fn the_last_block_does_not_absorb_appended_text() {
     appends(&[
         ("# A\n- one\n", AsSent, "x", "# A\n- one\n\nx\n"),
         ("# A\n- one\n", AsSent, "  x", "# A\n- one\n  x\n"),
@@ -254,7 +256,7 @@ fn prepended_items_join_the_list_below() {
 }
 
 #[test]
-fn nothing_added_is_no_change() {
+fn adding_nothing_changes_nothing() {
     for edit in [Document::append_to_section, Document::prepend_to_section] {
         check("# A\none\n\n# B\n", "# A\none\n\n# B\n", |document| {
             edit(document, &SectionEdit { heading: &find(document.shown(), "A"), part: Own, blanks: Kept }, "")

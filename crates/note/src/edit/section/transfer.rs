@@ -1,5 +1,5 @@
-//! Parts of notes that move: taken out as whole lines, and put in elsewhere as blocks of their own. Items join the list
-//! they come to, and rows the table.
+//! Moves parts of notes: taken out as whole lines, and inserted elsewhere as separate blocks. Items join the list they
+//! come to, and rows the table.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use crate::{
     text::plain_line_ends,
 };
 
-/// What is moved, by what stays the same while links are rewritten.
+/// The part to move, identified by what stays the same while links are rewritten.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MovedPart {
     /// A heading with everything below it, by its number among the headings.
@@ -125,7 +125,7 @@ impl Document {
         Ok(MovedText { source, target: Some(edited.document), part: span, inserted: edited.span, levels })
     }
 
-    /// The note without these lines. Blank lines that stood on both sides do not add up.
+    /// The note without these lines. Blank lines on both sides do not add up.
     fn take_out(&self, span: &Range<usize>, left: &str) -> Result<Self, EditError> {
         let shown = self.shown();
         let (above, below) = (&shown[..span.start], &shown[span.end..]);
@@ -150,7 +150,7 @@ impl Document {
     fn leveled(&self, text: &str, place: PartPlace) -> Result<(String, i8), EditError> {
         let note = self.note();
         let level = |index: usize| note.headings.get(index).map_or(0, |heading| heading.level);
-        // Below a line, so that no properties are read at its begin.
+        // After a newline, so that no properties are read at its start.
         let below = format!("\n{}", dedented(&plain_line_ends(text)));
         let own = Note::parse(&below);
         let text = || below[1..].to_owned();
@@ -242,7 +242,7 @@ impl Document {
         self.put_apart(at, text)
     }
 
-    /// Lines right behind those above.
+    /// Lines right after those above.
     fn put_lines(&self, at: usize, lines: &str) -> Result<EditResult, EditError> {
         let shown = self.shown();
         let lead = if shown[..at].is_empty() || shown[..at].ends_with('\n') { "" } else { "\n" };
@@ -250,7 +250,7 @@ impl Document {
         self.write_section(&TextChange::new(at..at, format!("{lead}{lines}{trail}")))
     }
 
-    /// A block of its own at the begin of a line, with a blank line before and behind it. Where the note has none around
+    /// A separate block at the start of a line, with a blank line before and after it. Where the note has none around
     /// its headings, a heading gets none.
     fn put_apart(&self, at: usize, text: &str) -> Result<EditResult, EditError> {
         let shown = self.shown();
@@ -288,7 +288,7 @@ impl Document {
             _ => "\n\n",
         };
         let edited = self.write_section(&TextChange::new(at..at, format!("{lead}{text}{trail}")))?;
-        // A rule at the very begin would be read as properties.
+        // A rule at the very start would be read as properties.
         if edited.document.frontmatter().is_some() == note.frontmatter.is_some() {
             return Ok(edited);
         }
@@ -300,7 +300,7 @@ fn whole_section(heading: &Heading) -> SectionEdit<'_> {
     SectionEdit { heading, part: SectionPart::Subtree, blanks: BlankLines::Kept }
 }
 
-/// Refuses a place where the headings and the named blocks of the text would not be read as such.
+/// Refuses a place where the headings and the named blocks of the text would not be parsed as such.
 fn check_read(text: &str, edited: &EditResult) -> Result<(), EditError> {
     let below = format!("\n{}", text.trim_matches('\n'));
     let own = Note::parse(&below);
@@ -338,7 +338,7 @@ fn text_start(note: &Note<'_>) -> usize {
     if end == 0 || note.text[..end].ends_with('\n') { end } else { line_behind(note.text, end) }
 }
 
-/// The begin of the line behind the one that holds `at`.
+/// The start of the line after the one that contains `at`.
 fn line_behind(text: &str, at: usize) -> usize {
     (line_end(text, at) + 1).min(text.len())
 }

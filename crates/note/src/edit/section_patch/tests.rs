@@ -1,3 +1,5 @@
+//! Tests of patching headings, blocks and properties.
+
 use super::*;
 
 const APPEND: PatchOperation = PatchOperation::Add(InsertSide::Behind);
@@ -43,7 +45,7 @@ fn sections_get_text_where_it_is_asked_for() {
 }
 
 #[test]
-fn what_is_there_already_is_not_added_again_unless_it_is_wanted() {
+fn existing_content_is_added_again_only_on_request() {
     let note = "# A\n- one\n\nx ^id\n";
     for target in [heading("A"), PatchTarget::Block("id")] {
         let content = if target == heading("A") { "- one\n" } else { " x " };
@@ -82,7 +84,7 @@ fn a_heading_is_named_with_or_without_its_marks() {
 }
 
 #[test]
-fn a_heading_that_is_not_meant_alone_is_not_guessed() {
+fn an_ambiguous_heading_is_not_guessed() {
     let note = "# A\n## X\n# B\n## X\n## Y\n## Y\n";
     let ambiguous = |candidates: &[&str]| {
         Err(SectionPatchError::Ambiguous { candidates: candidates.iter().map(|name| (*name).to_owned()).collect() })
@@ -107,7 +109,7 @@ fn new_headings_stay_in_the_section() {
 }
 
 #[test]
-fn a_part_is_made_where_that_is_asked_for() {
+fn a_missing_part_is_created_on_request() {
     let create = |content| SectionPatch { create: true, ..plain(APPEND, content) };
     for (before, target, after) in [
         ("# A\ntext\n", heading("A::B"), "# A\ntext\n\n## B\nnew\n"),
@@ -166,14 +168,14 @@ fn blocks_take_text_and_tables_rows() {
 }
 
 #[test]
-fn a_map_takes_entries_and_those_that_are_there_stay_as_written() {
+fn a_map_takes_entries_and_existing_ones_stay_as_written() {
     const NOTE: &str = "---\nm:\n  k: 'v' # c\n  l:\n  - 1\n  - 2\nz: 007\n---\n";
     let entry = |name: &str, value: i64| YamlValue::Map(vec![(name.to_owned(), YamlValue::Integer(value))]);
     for (operation, given, after) in [
         (APPEND, entry("new", 1), "m:\n  k: 'v' # c\n  l:\n  - 1\n  - 2\n  new: 1\nz: 007\n"),
         (PREPEND, entry("new", 1), "m:\n  k: 'v' # c\n  l:\n  - 1\n  - 2\n  new: 1\nz: 007\n"),
         (APPEND, entry("k", 1), "m:\n  k: 1 # c\n  l:\n  - 1\n  - 2\nz: 007\n"),
-        // What stands behind wins, and that is the old one here.
+        // The later value wins, which is the old one here.
         (PREPEND, entry("k", 1), "m:\n  k: 'v' # c\n  l:\n  - 1\n  - 2\nz: 007\n"),
     ] {
         let patch = SectionPatch { content: PatchContent::Value(&given), ..plain(operation, "") };
@@ -183,7 +185,7 @@ fn a_map_takes_entries_and_those_that_are_there_stay_as_written() {
 }
 
 #[test]
-fn properties_take_values_and_keep_what_stands_around() {
+fn properties_take_values_and_keep_their_surroundings() {
     const NOTE: &str = "---\n# comment\ntags: [a, 'b'] # list\ntitle: \"Q\"\nn: 1\nm: {x: 1}\n---\nbody\n";
     let texts = YamlValue::List(vec![YamlValue::Text("c".into()), YamlValue::Text("d".into())]);
     let map = YamlValue::Map(vec![("y".into(), YamlValue::Integer(2))]);

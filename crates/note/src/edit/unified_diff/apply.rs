@@ -1,3 +1,5 @@
+//! Applies a unified diff.
+
 use super::{DiffHunk, DiffLine, DiffMark, Patch, PatchError, PatchFailure, PatchMismatch};
 use crate::{
     Document,
@@ -7,9 +9,9 @@ use crate::{
 const NO_NEWLINE: &str = "\\ No newline at end of file";
 
 impl Document {
-    /// Makes the changes of a patch if every old line stands where the patch says; else none of them.
+    /// Makes the changes of a patch if every old line is where the patch says; otherwise none of them.
     ///
-    /// Whether the last line of the file has a line end stays as it is, unless the patch speaks of it.
+    /// Whether the last line of the file has a newline is unchanged, unless the patch mentions it.
     pub fn apply_patch(&self, patch: &Patch) -> Result<EditResult, PatchFailure> {
         let target = PatchedFile::of(self.shown());
         let mut changes = Vec::new();
@@ -43,7 +45,7 @@ impl DiffHunk {
 struct PatchedFile<'t> {
     shown: &'t str,
     lines: Vec<&'t str>,
-    /// Where each line begins, and the end.
+    /// Where each line starts, and the end.
     starts: Vec<usize>,
 }
 
@@ -59,7 +61,7 @@ impl<'t> PatchedFile<'t> {
         Self { shown, lines, starts }
     }
 
-    /// A line without its line end, counted from 0.
+    /// A line without its line ending, counted from 0.
     fn line(&self, index: usize) -> Option<&'t str> {
         self.lines.get(index).map(|line| line.strip_suffix('\n').unwrap_or(line))
     }
@@ -96,14 +98,14 @@ impl<'t> PatchedFile<'t> {
         Ok(())
     }
 
-    /// Only the last line of the new file may be without a line end.
+    /// Only the last line of the new file may lack a newline.
     fn check_end(&self, index: usize, hunk: &DiffHunk) -> Result<(), PatchError> {
         let ends_file = hunk.first() + hunk.old().count() == self.lines.len();
         let unended = hunk.lines.iter().any(|line| line.mark.is_new() && !line.ended);
         if unended && !ends_file { Err(PatchError::UnendedLine { hunk: index }) } else { Ok(()) }
     }
 
-    /// The one place where all old lines of a hunk stand, if they do so elsewhere.
+    /// The only place where all old lines of a hunk match, if they do so elsewhere.
     fn place_of(&self, hunk: &DiffHunk) -> Option<usize> {
         let old: Vec<&str> = hunk.old().map(|line| &*line.text).collect();
         if old.is_empty() {
@@ -141,7 +143,7 @@ impl<'t> PatchedFile<'t> {
             if !last.ended || (self.is_unended() && !was_unended) {
                 text.pop();
             }
-            // The line above had no line end, and is no longer the last.
+            // The line above had no newline, and is no longer the last.
             let before = &self.shown[..span.start];
             if !before.is_empty() && !before.ends_with('\n') {
                 text.insert(0, '\n');

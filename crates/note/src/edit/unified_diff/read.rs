@@ -1,8 +1,10 @@
+//! Parses a unified diff.
+
 use super::{DiffHunk, DiffLine, DiffMark, HunkRange, Patch, PatchError};
 use crate::text::plain_line_ends;
 
 impl Patch {
-    /// Reads a patch. What stands before the first `@@` is for people.
+    /// Parses a patch. Text before the first `@@` is for people.
     pub fn parse(patch: &str) -> Result<Self, PatchError> {
         let patch = plain_line_ends(patch);
         let lines: Vec<&str> = patch.strip_suffix('\n').unwrap_or(&patch).split('\n').collect();
@@ -12,7 +14,7 @@ impl Patch {
             let (hunk, next) = DiffReader { lines: &lines, hunk: hunks.len() }.hunk(at)?;
             hunks.push(hunk);
             at = next;
-            // Blank lines behind a hunk are how the patch was sent, not what it says.
+            // Blank lines after a hunk come from transmission, not from the patch.
             while lines.get(at).is_some_and(|line| line.is_empty()) {
                 at += 1;
             }
@@ -31,7 +33,7 @@ struct DiffReader<'p> {
 }
 
 impl DiffReader<'_> {
-    /// The hunk whose header stands on a line, and the line behind it.
+    /// The hunk whose header is on a line, and the line after it.
     fn hunk(&self, header: usize) -> Result<(DiffHunk, usize), PatchError> {
         let bad_header = PatchError::Header { hunk: self.hunk, line: header + 1 };
         let stated = range(self.lines[header]).ok_or_else(|| bad_header.clone())?;
@@ -66,8 +68,8 @@ impl DiffReader<'_> {
         Ok((DiffHunk { start: stated.old_start, lines }, at))
     }
 
-    /// A line of a hunk; nothing for a header and for `\ No newline at end of file`. A context line that is blank may
-    /// have lost its space on the way.
+    /// A line of a hunk; `None` for a header and for `\ No newline at end of file`. A blank context line may have lost
+    /// its space in transit.
     fn line(&self, at: usize, line: &str) -> Result<Option<DiffLine>, PatchError> {
         let (mark, text) = match line.split_at_checked(1) {
             None if line.is_empty() => (DiffMark::Kept, ""),
@@ -85,14 +87,14 @@ impl DiffReader<'_> {
         self.lines.get(at).is_some_and(|line| line.starts_with("@@"))
     }
 
-    /// Takes the line end from the line above.
+    /// Removes the newline from the line above.
     fn unend(&self, lines: &mut [DiffLine]) -> Result<(), PatchError> {
         let last = lines.last_mut().filter(|line| line.ended);
         last.ok_or(PatchError::UnendedLine { hunk: self.hunk })?.ended = false;
         Ok(())
     }
 
-    /// Only the last line of a side can be without a line end.
+    /// Only the last line of a side can lack a newline.
     fn check_unended(&self, lines: &[DiffLine]) -> Result<(), PatchError> {
         let sides: [fn(DiffMark) -> bool; 2] = [DiffMark::is_old, DiffMark::is_new];
         let follows = |side: fn(DiffMark) -> bool| {
@@ -128,7 +130,7 @@ impl DiffReader<'_> {
     }
 }
 
-/// `@@ -a,b +c,d @@`; a count of one may be left out.
+/// `@@ -a,b +c,d @@`; a count of one may be omitted.
 pub(super) fn range(header: &str) -> Option<HunkRange> {
     let (ranges, _) = header.strip_prefix("@@ -")?.split_once(" @@")?;
     let (old, new) = ranges.split_once(" +")?;
@@ -142,7 +144,7 @@ fn side(range: &str) -> Option<(usize, usize)> {
     Some((number(start)?, number(lines)?))
 }
 
-/// `parse` alone would take a sign.
+/// `parse` alone would accept a sign.
 fn number(digits: &str) -> Option<usize> {
     digits.bytes().all(|byte| byte.is_ascii_digit()).then(|| digits.parse().ok())?
 }

@@ -1,3 +1,5 @@
+//! Tests of patches, and laws for random ones.
+
 use proptest::prelude::*;
 
 use super::*;
@@ -58,7 +60,7 @@ fn the_end_of_the_last_line_changes_only_if_the_patch_says_so() {
 }
 
 #[test]
-fn what_is_no_patch_is_refused_with_its_place() {
+fn an_invalid_patch_is_refused_with_its_place() {
     let range = |old_start, old_lines, new_start, new_lines| HunkRange { old_start, old_lines, new_start, new_lines };
     let counts = |stated, actual| PatchError::Counts { hunk: 0, line: 1, stated, actual };
     for (patch, error) in [
@@ -85,7 +87,7 @@ fn what_is_no_patch_is_refused_with_its_place() {
 }
 
 #[test]
-fn a_file_that_is_not_the_one_the_patch_was_made_for_is_left_alone() {
+fn a_file_that_does_not_match_the_patch_is_not_touched() {
     for (file, patch, said, actual, found_at) in [
         ("x\nb\n", "@@ -1,2 +1,2 @@\n a\n-b\n+c\n", "context mismatch in hunk 0 at line 1", Some("x"), None),
         ("a\nx\n", "@@ -1,2 +1,2 @@\n a\n-b\n+c\n", "delete mismatch in hunk 0 at line 2", Some("x"), None),
@@ -98,7 +100,7 @@ fn a_file_that_is_not_the_one_the_patch_was_made_for_is_left_alone() {
             "@@ -1 +1 @@\n-a\n\\ No newline at end of file\n+b\n",
             "delete mismatch in hunk 0 at line 1",
             Some("a"),
-            // Its lines are where it says; that it does not end the file is what is wrong.
+            // Its lines are where it says; the problem is that it does not end the file.
             None,
         ),
         (
@@ -119,7 +121,7 @@ fn a_file_that_is_not_the_one_the_patch_was_made_for_is_left_alone() {
     }
 }
 
-/// A text that becomes another, told line by line.
+/// A text that becomes another, described line by line.
 #[derive(Clone, Debug)]
 struct Story {
     lines: Vec<(DiffMark, String)>,
@@ -131,7 +133,7 @@ impl Story {
         self.lines.iter().filter(|(mark, _)| side(*mark)).map(|(_, text)| format!("{text}{eol}")).collect()
     }
 
-    /// The story told backwards.
+    /// The same description in reverse.
     fn reversed(&self) -> Self {
         let turned = |mark| match mark {
             DiffMark::Kept => DiffMark::Kept,
@@ -181,7 +183,7 @@ proptest! {
     fn a_diff_leads_from_one_text_to_the_other_and_back(story in story(), eol in prop_oneof![Just("\n"), Just("\r\n")]) {
         for story in [story.clone(), story.reversed()] {
             let (old, new) = (story.side(DiffMark::is_old, eol), story.side(DiffMark::is_new, eol));
-            // An empty file cannot say how it ends its lines.
+            // An empty file has no line endings to go by.
             if story.diff().is_empty() || old.is_empty() && eol != "\n" {
                 continue;
             }

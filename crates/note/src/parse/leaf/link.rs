@@ -1,4 +1,4 @@
-//! Links of a leaf, those of the Markdown parser included.
+//! Links of a leaf, including those of the Markdown parser.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ impl InlineScan<'_, '_, '_> {
             return self.jump(from);
         };
         let close = inner_end + close;
-        // The parser ends `[label][]` behind the label.
+        // The parser ends `[label][]` after the label.
         let empty = link_type == LinkType::Collapsed && self.bytes[close..].starts_with(b"][]");
         let span = span.start..if empty { close + 3 } else { span.end };
         let found = markdown(self.text, link_type, image, span.clone(), from..close);
@@ -42,8 +42,8 @@ impl InlineScan<'_, '_, '_> {
         true
     }
 
-    /// `https://…` without brackets around it. Obsidian ends it as GitHub does: before a blank, `<`, and
-    /// punctuation at the end.
+    /// `https://…` without brackets around it. Obsidian ends it as GitHub does: before a blank, `<`, and trailing
+    /// punctuation.
     pub(super) fn bare_url(&mut self) {
         let at = self.at;
         let before = &self.bytes[self.run.min(at)..at];
@@ -67,7 +67,7 @@ impl InlineScan<'_, '_, '_> {
     }
 }
 
-/// An address without the punctuation that ends the sentence around it, and without a `)` that it never opened.
+/// An address without the punctuation that ends the surrounding sentence, and without an unbalanced `)`.
 fn without_closing_punctuation(address: &str) -> &str {
     let count = |byte| memchr::memchr_iter(byte, address.as_bytes()).count();
     let mut unopened = count(b')').saturating_sub(count(b'('));
@@ -94,7 +94,7 @@ fn url(text: &str, span: Range<usize>, inner: Range<usize>) -> Link {
     }
 }
 
-/// A link of the Markdown parser with the parts of it that stand in the text. `inner` is what its brackets hold.
+/// A link of the Markdown parser with its parts in the text. `inner` is the text in its brackets.
 fn markdown(text: &str, link_type: LinkType, image: bool, span: Range<usize>, inner: Range<usize>) -> Link {
     let (alias, size) = if image { image_alias(text, inner.clone()) } else { (Some(inner.clone()), None) };
     let alias = alias.filter(|alias| !alias.is_empty());
@@ -130,7 +130,7 @@ fn markdown(text: &str, link_type: LinkType, image: bool, span: Range<usize>, in
     }
 }
 
-/// The alternative text of an image and the size that may follow its last pipe or stand alone.
+/// The alternative text of an image and the size after its last pipe, or on its own.
 fn image_alias(text: &str, inner: Range<usize>) -> (Option<Range<usize>>, Option<links::EmbedSize>) {
     let pipe = memchr::memrchr(b'|', text[inner.clone()].as_bytes()).map(|at| inner.start + at);
     let size = links::size(text, pipe.map_or(inner.start, |pipe| pipe + 1)..inner.end);

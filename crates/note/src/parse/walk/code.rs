@@ -10,8 +10,8 @@ use crate::{
 };
 
 impl BlockWalk<'_, '_, '_> {
-    /// What is masked stands in no code. The parser saw blanks there, and may have read on behind them as if the block
-    /// had not ended; what it found there is far enough from the margin to be code by itself.
+    /// Masked text is not in code. The parser saw blanks there, and may have continued after them as if the block had
+    /// not ended; the text it found there is far enough from the margin to be code by itself.
     pub(super) fn code_block(&mut self, fenced: bool, range: Range<usize>) {
         if !fenced
             && let Some(column) = self.wider_item()
@@ -34,8 +34,8 @@ impl BlockWalk<'_, '_, '_> {
         }
     }
 
-    /// Where the text of the item begins that is being read, if Obsidian lets it begin a column later than the parser: the
-    /// text of `1. ` begins in the fifth column, unless another line of the item begins before that.
+    /// Where the text of the current item starts, if Obsidian lets it start a column later than the parser: the text of
+    /// `1. ` starts in the fifth column, unless another line of the item starts before that.
     fn wider_item(&mut self) -> Option<usize> {
         // In other blocks the columns are not those of the line.
         let [OpenContainer::List, OpenContainer::Item(index)] = self.containers[..] else { return None };
@@ -49,7 +49,7 @@ impl BlockWalk<'_, '_, '_> {
         }
     }
 
-    /// What the parser takes for code and stands in the first column that is code to it, is a paragraph to Obsidian.
+    /// Text that the parser takes for code in the first possible column is a paragraph to Obsidian.
     fn code_in_wider_item(&mut self, range: Range<usize>, column: usize) {
         let text = self.text;
         let mut parts: Vec<(bool, Range<usize>)> = Vec::new();

@@ -1,4 +1,4 @@
-//! Block ids, and what they name.
+//! Block ids, and the blocks they name.
 
 use std::ops::Range;
 
@@ -10,14 +10,14 @@ use crate::{
     span::{is_blank_line, line_end, trim, trim_end},
 };
 
-/// The block that an id stands in.
+/// The block that contains an id.
 enum BlockIdHolder {
     Item(usize),
     Block(BlockKind, Range<usize>),
 }
 
 impl BlockWalk<'_, '_, '_> {
-    /// Gives the block id at the end of a leaf to what it names.
+    /// Assigns the block id at the end of a leaf to the block it names.
     pub(super) fn name(&mut self, kind: BlockKind, span: Range<usize>) {
         let text = self.text;
         let prefix: &[char] = if self.quotes > 0 { &[' ', '\t', '>'] } else { &[' ', '\t'] };
@@ -25,15 +25,15 @@ impl BlockWalk<'_, '_, '_> {
             (None, _) => {}
             (Some(TrailingMarker::Behind(marker)), None) => self.block(kind, span.clone(), marker),
             (Some(TrailingMarker::Alone(marker)), None) => {
-                // A marker of its own names what stands above, if nothing follows on the next line.
+                // A marker on its own line names the block above, if nothing follows on the next line.
                 if is_blank_line(text, (span.end + 1).min(text.len()))
                     && let Some((kind, named)) = self.above(span.start)
                 {
                     return self.block(kind, named, marker);
                 }
             }
-            // In an item or a quote the parts have no names of their own, so a marker on its own line there names
-            // the whole as well; Obsidian's rules do not say.
+            // In an item or a quote the parts have no names, so a marker on its own line there names the whole as well;
+            // Obsidian's rules do not say.
             (Some(TrailingMarker::Behind(marker) | TrailingMarker::Alone(marker)), Some(holder)) => {
                 self.block_of(holder, marker)
             }
@@ -53,7 +53,7 @@ impl BlockWalk<'_, '_, '_> {
         if masked.as_ref().map(start) > parsed.as_ref().map(start) { masked } else { parsed }
     }
 
-    /// What an id names that stands in other blocks: the innermost item, else the outermost block.
+    /// What an id in nested blocks names: the innermost item, otherwise the outermost block.
     fn holder(&self) -> Option<BlockIdHolder> {
         if let Some(item) = self.open_items.last() {
             return Some(BlockIdHolder::Item(*item));
@@ -83,8 +83,8 @@ impl BlockWalk<'_, '_, '_> {
         self.note.blocks.push(Block { id, kind, span, marker });
     }
 
-    /// The parser leaves out what a row has more than the head of its table. Obsidian shows none of it either, and counts
-    /// its links and tags.
+    /// The parser drops cells beyond the head of a table. Obsidian does not show them either, but counts their links
+    /// and tags.
     fn further_cells(&mut self, row_end: usize) {
         let text = self.text;
         let row = trim_end(text, self.cell_end..row_end.max(self.cell_end));
@@ -104,7 +104,7 @@ impl BlockWalk<'_, '_, '_> {
         }
     }
 
-    /// A marker right below a table is read as its last row; one at the end of a row names the row.
+    /// A marker right below a table is parsed as its last row; one at the end of a row names the row.
     pub(super) fn end_row(&mut self, range: Range<usize>) {
         self.further_cells(range.end);
         let text = self.text;
@@ -128,7 +128,7 @@ impl BlockWalk<'_, '_, '_> {
         }
     }
 
-    /// Gives the blocks that name items the spans that these have in the end.
+    /// Gives the blocks that name items the final spans of these.
     pub(super) fn finish(self) {
         for (block, item) in self.named_items {
             if let (Some(block), Some(item)) = (self.note.blocks.get_mut(block), self.note.items.get(item)) {

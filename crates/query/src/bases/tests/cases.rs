@@ -1,3 +1,5 @@
+//! Tests of expressions in bases.
+
 use super::*;
 
 fn vault() -> PlainVault {

@@ -1,3 +1,5 @@
+//! Tests of reading base files.
+
 use proptest::prelude::*;
 
 use super::*;

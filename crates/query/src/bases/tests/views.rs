@@ -1,3 +1,5 @@
+//! Tests of views of bases.
+
 use super::*;
 
 fn vault() -> PlainVault {

@@ -96,7 +96,7 @@ pub(super) fn call<'v>(engine: &QueryEngine<'v>, function: FunctionName, argumen
     }
 }
 
-/// Null if one of so many arguments is.
+/// Null if one of this many arguments is.
 fn nulls<'v>(arguments: &[Cell<'v>], count: usize) -> Answered<'v> {
     let any = arguments.len() == count && arguments.iter().any(Cell::is_null);
     Ok(any.then_some(Cell::Null))

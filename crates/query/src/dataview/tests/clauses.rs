@@ -1,3 +1,5 @@
+//! Tests of the clauses of Dataview queries.
+
 use super::*;
 
 #[test]

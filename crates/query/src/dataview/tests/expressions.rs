@@ -1,3 +1,5 @@
+//! Tests of Dataview expressions.
+
 use super::*;
 
 #[test]

@@ -1,3 +1,5 @@
+//! Tests of Dataview functions.
+
 use super::*;
 use crate::dataview::functions::FunctionName;
 

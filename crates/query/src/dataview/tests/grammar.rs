@@ -1,3 +1,5 @@
+//! Tests of the Dataview grammar.
+
 use super::*;
 
 fn fails(query: &str) -> String {

@@ -1,3 +1,5 @@
+//! Tests of the results of Dataview queries.
+
 use super::*;
 
 fn written(query: &str) -> String {

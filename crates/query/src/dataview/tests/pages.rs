@@ -1,3 +1,5 @@
+//! Tests of pages and their fields in Dataview.
+
 use super::*;
 
 /// What an expression gives for one note of a vault.

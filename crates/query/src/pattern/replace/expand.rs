@@ -1,7 +1,9 @@
+//! Expands references in replacement texts.
+
 use super::GroupSpans;
 
-/// The new text with what `$1`, `$&`, `` $` ``, `$'`, `$<name>` and `$$` stand for. A group that took no part stands for
-/// nothing, and what names no group stands for itself. Nothing if that is more than `most` bytes.
+/// The new text with `$1`, `$&`, `` $` ``, `$'`, `$<name>` and `$$` expanded. A group that took no part is empty, and a
+/// reference to no group is literal. `None` if the result exceeds `most` bytes.
 pub(super) fn expand(
     with: &str,
     text: &str,
@@ -44,7 +46,7 @@ pub(super) fn expand(
     (expanded.len() <= most).then_some(expanded)
 }
 
-/// The number of a group, of two digits if there is such a group, and how many digits that are.
+/// The number of a group, with two digits if there is such a group, and how many digits it has.
 fn numbered(rest: &str, groups: usize) -> Option<(usize, usize)> {
     let digits = rest.bytes().take(2).take_while(u8::is_ascii_digit).count();
     let number = |length: usize| rest[..length].parse().ok().filter(|number| (1..groups).contains(number));

@@ -1,3 +1,5 @@
+//! Tests of replacing, compared with ECMAScript.
+
 use proptest::prelude::*;
 
 use super::*;
@@ -18,7 +20,7 @@ fn replaced(search: &str, options: &PatternOptions, loose_space: bool, text: &st
     new
 }
 
-/// Each but the one with an inline flag was asked of `String.prototype.replace` with the flags `g` and `u`.
+/// All but the one with an inline flag were checked against `String.prototype.replace` with the flags `g` and `u`.
 #[test]
 fn expressions_replace_as_in_ecmascript() {
     for (search, text, with, expected) in [
@@ -57,7 +59,7 @@ fn expressions_replace_as_in_ecmascript() {
     }
 }
 
-/// Texts come with line feeds, whatever their files have.
+/// Texts have line feeds, regardless of their files.
 #[test]
 fn a_line_end_with_a_carriage_return_is_found_as_it_is_shown() {
     for (search, expected) in [(r"b\r\n", "aX\nc"), (r"\r?\n", "abXXc"), (r"(\r\n)+", "abXc"), (r"[\r\n]+", "abXc")] {
@@ -85,7 +87,7 @@ fn literals_mean_what_they_say_and_so_do_their_replacements() {
 }
 
 #[test]
-fn nothing_runs_on_or_grows_without_end() {
+fn nothing_runs_or_grows_without_end() {
     let slow = Replacer::compile("^(?:a|aa)+(?!c)c$", &REGEX, false).unwrap();
     let text = format!("{}c", "a".repeat(400));
     assert_eq!(slow.replacements(&text, "", true, 1000, &|| false), Err(ReplaceError::Undecided));

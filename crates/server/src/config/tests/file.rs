@@ -1,3 +1,5 @@
+//! Tests of the configuration file.
+
 use std::time::Duration;
 
 use lapidary_pipeline::RuleDecision;
@@ -194,7 +196,7 @@ fn a_file_that_cannot_be_parsed_says_where() {
     assert_holds(&error, &["lapidary.toml", "not valid TOML", "line 2"]);
     let json = |text: &str| Machine::with_vault().words(&["--config", "/v.json"]).file("/v.json", text).error();
     assert_holds(&json("{\"vaults\": "), &["/v.json", "not valid JSON", "line 1"]);
-    assert_holds(&json("[]"), &["/v.json", "must hold an object"]);
+    assert_holds(&json("[]"), &["/v.json", "must be an object"]);
 }
 
 #[test]

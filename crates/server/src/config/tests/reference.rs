@@ -1,3 +1,5 @@
+//! Tests of the generated reference.
+
 use super::*;
 use crate::config::reference::EXAMPLE;
 

@@ -1,3 +1,5 @@
+//! Tests of the values of settings.
+
 use crate::config::model::{LimitsConfig, ToolsConfig};
 use lapidary_pipeline::{RepetitionLimits, RuleDecision};
 use std::net::IpAddr;
@@ -86,7 +88,7 @@ fn the_defaults_are_those_of_the_product() {
 }
 
 #[test]
-fn the_default_that_is_shown_is_the_default_that_holds() {
+fn shown_defaults_are_the_real_defaults() {
     let flags = CommonFlags::default();
     let environment = BTreeMap::new();
     let files = Disk::default();
@@ -187,16 +189,13 @@ fn numbers_are_read_and_their_limits_are_named() {
 }
 
 #[test]
-fn no_call_is_without_a_deadline() {
+fn every_call_has_a_deadline() {
     for (value, deadline) in [("1", 1), ("60000", 60_000), ("600000", 600_000), ("0", 600_000), ("600001", 600_000)] {
         assert_eq!(with("MCP_DEADLINE_MS", value).limits.deadline, Duration::from_millis(deadline), "{value}");
     }
     assert!(Machine::with_vault().variable("MCP_DEADLINE_MS", "0").warnings().is_empty());
     let warnings = Machine::with_vault().variable("MCP_DEADLINE_MS", "900000").warnings();
-    assert_eq!(
-        warnings,
-        ["environment variable MCP_DEADLINE_MS: 900000 is longer than a call may take; 600000 is used"]
-    );
+    assert_eq!(warnings, ["environment variable MCP_DEADLINE_MS: 900000 is above the limit; 600000 is used"]);
 }
 
 #[test]
@@ -247,7 +246,7 @@ fn path_lists_are_tidied_and_keep_the_spelling_of_the_owner() {
 }
 
 #[test]
-fn path_lists_that_cannot_hold_are_refused_in_the_words_of_the_contract() {
+fn invalid_path_lists_are_refused_in_the_words_of_the_contract() {
     for name in ["OBSIDIAN_READ_PATHS", "OBSIDIAN_WRITE_PATHS", "OBSIDIAN_DENY_PATHS"] {
         for (value, message) in [
             (",", "contained separators but no valid paths after trimming"),
@@ -284,7 +283,7 @@ fn tool_names_are_kept_as_they_were_written() {
 }
 
 #[test]
-fn approval_is_set_for_each_effect_alone() {
+fn approval_is_set_for_each_effect_separately() {
     for (value, write, destroy) in [
         ("write=ask", RuleDecision::Ask, RuleDecision::Ask),
         ("write=ask,destroy=deny", RuleDecision::Ask, RuleDecision::Deny),
@@ -304,7 +303,7 @@ fn approval_is_set_for_each_effect_alone() {
 }
 
 #[test]
-fn approval_of_a_weaker_layer_stays_where_a_stronger_one_is_silent() {
+fn approval_of_a_weaker_layer_is_kept_unless_a_stronger_one_sets_it() {
     let machine =
         Machine::with_vault().toml("[approval]\ndestroy = \"deny\"\n").variable("LAPIDARY_APPROVAL", "write=ask");
     let approval = machine.config().approval;
@@ -326,15 +325,15 @@ fn an_address_is_written_in_every_usual_way() {
 }
 
 #[test]
-fn a_host_that_is_overridden_does_no_harm() {
+fn an_overridden_host_is_harmless() {
     let machine = Machine::with_vault().variable("MCP_HTTP_HOST", "0.0.0.0").words(&["serve", "--http", "127.0.0.1:1"]);
     assert_eq!(machine.config().http.host, IpAddr::from([127, 0, 0, 1]));
 }
 
 #[test]
-fn who_asks_for_authentication_is_not_served_without() {
+fn a_server_that_asks_for_authentication_does_not_start_without_it() {
     let machine = Machine::with_vault().variable("MCP_AUTH_MODE", "OAuth");
-    assert!(machine.load().is_ok(), "over stdio there is nobody to authenticate");
+    assert!(machine.load().is_ok(), "over stdio there is no client to authenticate");
     assert_holds(&machine.variable("MCP_TRANSPORT_TYPE", "http").error(), &["MCP_AUTH_MODE", "oauth", "does not have"]);
     assert_holds(&refusal("MCP_AUTH_MODE", "basic"), &["none, bearer, jwt, oauth"]);
     let machine = Machine::with_vault().toml("transport = \"http\"\n[http]\nauth_mode = \"oauth\"\n");

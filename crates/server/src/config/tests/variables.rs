@@ -1,3 +1,5 @@
+//! Tests of environment variables and `.env`.
+
 use super::*;
 use crate::config::{dotenv, inert};
 
@@ -71,8 +73,8 @@ fn an_unknown_variable_of_ours_is_named_with_the_nearest_known_one() {
         ("MCP_QQQQQQQQQQQQQQ", None),
     ] {
         let expected = match meant {
-            Some(meant) => format!("{name} is not a variable that Lapidary knows; did you mean {meant}?"),
-            None => format!("{name} is not a variable that Lapidary knows"),
+            Some(meant) => format!("{name} is not a Lapidary variable; did you mean {meant}?"),
+            None => format!("{name} is not a Lapidary variable"),
         };
         assert_eq!(Machine::with_vault().variable(name, "secret").warnings(), [expected.as_str()]);
         assert_eq!(Machine::with_vault().dotenv(&format!("{name}=secret")).warnings(), [expected.as_str()]);
@@ -87,7 +89,7 @@ fn a_variable_in_both_places_is_named_once() {
 }
 
 #[test]
-fn variables_of_others_are_nobodys_business() {
+fn variables_of_other_programs_are_ignored() {
     let machine = Machine::with_vault()
         .variable("PATH", "/bin")
         .variable("DATABASE_URL", "x")
@@ -99,11 +101,11 @@ fn variables_of_others_are_nobodys_business() {
 }
 
 #[test]
-fn variables_without_effect_say_so_when_they_are_set() {
+fn variables_without_effect_are_reported_when_set() {
     for (name, part) in [
         ("MCP_PUBLIC_URL", "MCP_PUBLIC_URL is set, but"),
         ("OBSIDIAN_BASE_URL", "does not call the Local REST API"),
-        ("OAUTH_ISSUER_URL", "no OAuth"),
+        ("OAUTH_ISSUER_URL", "does not support OAuth"),
         ("OTEL_ENABLED", "no telemetry"),
         ("OBSIDIAN_HOST", "--vault or OBSIDIAN_VAULT_PATHS"),
         ("VERIFY_SSL", "--vault or OBSIDIAN_VAULT_PATHS"),

@@ -1,8 +1,10 @@
+//! Tests of how vaults are chosen.
+
 use super::*;
 
 const LIST: &str = "/home/me/.config/obsidian/obsidian.json";
 
-/// A machine whose Obsidian knows these vaults, all of which exist.
+/// A machine whose Obsidian lists these vaults, all of which exist.
 fn obsidian(vaults: &[&str]) -> Machine {
     let machine = Machine::new().file(LIST, &list(vaults));
     vaults.iter().fold(machine, |machine, vault| machine.folder(vault))
@@ -41,7 +43,7 @@ fn the_first_source_that_gives_any_vault_wins() {
 }
 
 #[test]
-fn the_demo_says_that_it_replaces_what_was_named_beside_it() {
+fn the_demo_warns_that_it_replaces_named_vaults() {
     let machine = Machine::with_vault().words(&["--demo"]);
     assert_holds(&machine.warnings().concat(), &["--demo", "--vault"]);
     assert!(Machine::new().variable("OBSIDIAN_VAULT_PATHS", "/nowhere").words(&["--demo"]).warnings().is_empty());
@@ -158,7 +160,7 @@ fn the_only_vault_that_obsidian_knows_is_served() {
         Machine::new().file("/home/me/.var/app/md.obsidian.Obsidian/config/obsidian/obsidian.json", &one),
         Machine::new().file("/home/me/snap/obsidian/current/.config/obsidian/obsidian.json", &one),
         Machine::new().platform(Platform::MacOs, "/Users/me").file(mac, &one),
-        // An entry of a vault that is gone, and the same vault in two installations.
+        // An entry of a deleted vault, and the same vault in two installations.
         Machine::new().file(LIST, &list(&["/gone", "/work/Notes"])),
         Machine::new().file(LIST, &one).file("/home/me/snap/obsidian/current/.config/obsidian/obsidian.json", &one),
     ] {
@@ -187,7 +189,7 @@ fn no_vault_at_all_is_an_error_with_the_line_to_add() {
 }
 
 #[test]
-fn an_error_about_vaults_also_says_what_was_noticed_on_the_way() {
+fn an_error_about_vaults_includes_the_warnings() {
     let misspelt = |machine: Machine| machine.variable("OBSIDIAN_VAULT_PATH", "/work/Notes").error();
     let hint = "did you mean OBSIDIAN_VAULT_PATHS?";
     assert_holds(&misspelt(Machine::new()), &[hint]);
@@ -268,7 +270,7 @@ fn rules() -> VaultAccess {
 }
 
 #[test]
-fn a_vault_may_have_rules_of_its_own() {
+fn a_vault_may_have_its_own_rules() {
     let machine = Machine::new().folder("/a").folder("/srv").folder("/home/me/Shared").toml(RULED);
     assert!(machine.warnings().is_empty(), "{:?}", machine.warnings());
     assert_eq!(machine.vaults(), ["plain=/a", "notes=/work/Notes"]);
@@ -276,7 +278,7 @@ fn a_vault_may_have_rules_of_its_own() {
 }
 
 #[test]
-fn rules_hold_for_the_folder_whoever_names_it() {
+fn rules_apply_to_the_folder_however_it_is_named() {
     for machine in [
         Machine::new().words(&["--vault", "/work/Notes"]),
         Machine::new().words(&["--vault", "other=Notes/"]),
@@ -288,14 +290,14 @@ fn rules_hold_for_the_folder_whoever_names_it() {
 }
 
 #[test]
-fn rules_that_cannot_be_kept_are_refused() {
+fn invalid_rules_are_refused() {
     let vault = |lines: &str| Machine::new().toml(&format!("[vaults.notes]\n{lines}\n")).error();
     assert_holds(&vault("path = \"/work/Notes\"\nalow = [\"x\"]"), &["'notes'", "`alow`", "did you mean `allow`?"]);
     assert_holds(&vault("path = \"/work/Notes\"\nallow = []"), &["`vaults`", "empty list"]);
     assert_holds(&vault("deny = [\"x\"]"), &["'notes' has no path"]);
     assert_holds(&vault("path = \"/work/Notes\"\ndeny = [[\"x\"]]"), &["expected one value, found a list"]);
     let twice = "[vaults]\na = \"/work/Notes\"\nb = { path = \"/work/Notes\", deny = [\"x\"] }\n";
-    assert_eq!(access_of(&Machine::new().toml(twice)).len(), 1, "the rules hold for both");
+    assert_eq!(access_of(&Machine::new().toml(twice)).len(), 1, "the rules apply to both");
     let twice =
         "[vaults]\na = { path = \"/work/Notes\", deny = [\"y\"] }\nb = { path = \"/work/Notes\", deny = [\"x\"] }\n";
     assert_holds(&Machine::new().toml(twice).error(), &["/work/Notes is given twice", "'a'", "'b'"]);
@@ -310,7 +312,7 @@ fn folders_to_follow_are_those_of_the_vault_and_those_of_all() {
     assert_eq!(
         machine.warnings(),
         ["/mnt/x", "/srv", "/home/me/Shared"]
-            .map(|folder| format!("links into {folder} are followed, but there is no such folder now"))
+            .map(|folder| format!("links into {folder} are followed, but the folder does not exist"))
     );
 }
 

@@ -1,4 +1,5 @@
-//! Arguments made from the schema of a tool: of the right shape, so that they reach the tool, and of the worst content.
+//! Arguments generated from the schema of a tool: of the right shape, so that they reach the tool, and of the worst
+//! content.
 
 use std::collections::BTreeMap;
 
@@ -16,11 +17,11 @@ pub(super) struct Arguments<'a> {
     pub(super) tools: &'a [&'a str],
 }
 
-/// Names of arguments that are paths of files, at any depth of a schema.
+/// Names of arguments that are file paths, at any depth of a schema.
 const PATHS: [&str; 9] = ["file", "path", "from", "to", "target", "files", "notes", "directory", "folder"];
 
 impl Arguments<'_> {
-    /// An object as the schema of a tool wants it.
+    /// An object that fits the schema of a tool.
     pub(super) fn of(&mut self, schema: &Value) -> Value {
         self.value(schema, schema, "", 0)
     }
@@ -33,7 +34,7 @@ impl Arguments<'_> {
         if depth > 8 {
             return Value::Null;
         }
-        // Now and then nothing of what is wanted.
+        // Now and then none of the required arguments.
         if self.chance.one_in(40) {
             return self.anything();
         }
@@ -60,7 +61,7 @@ impl Arguments<'_> {
                 let count = self.chance.below(most) + 1;
                 let item = &schema["items"];
                 if count > 3 {
-                    // Many of one kind are made from a few, or making them would take longer than the call.
+                    // Many of one kind are built from a few, or building them would take longer than the call.
                     let few: Vec<Value> = (0..3).map(|_| self.value(root, item, name, depth + 1)).collect();
                     let small = |value: &&Value| value.to_string().len() < 200;
                     let few: Vec<&Value> = few.iter().filter(small).collect();
@@ -84,7 +85,7 @@ impl Arguments<'_> {
             schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str).collect();
         for (name, property) in schema["properties"].as_object().into_iter().flatten() {
             let wanted = required.contains(&name.as_str());
-            // A hash that is guessed would only be refused.
+            // A guessed hash would only be refused.
             if name.contains("ash") || name == "proposal_token" || name == "vault" {
                 continue;
             }
@@ -124,7 +125,7 @@ impl Arguments<'_> {
         self.chance.pick(&numbers).clone()
     }
 
-    /// A value that no schema asks for: deep, wide, or odd.
+    /// A value that no schema expects: deep, wide, or odd.
     fn anything(&mut self) -> Value {
         match self.chance.below(6) {
             0 => {

@@ -1,4 +1,4 @@
-//! Small calls that once took all the memory or time there was, each under the limit.
+//! Small calls that once took all memory or time, each under the limit.
 
 use serde_json::{Value, json};
 
@@ -13,7 +13,7 @@ fn vault() -> Vault {
     vault
 }
 
-/// The reason with which a call is refused, after which nothing is different and the server goes on.
+/// The reason of a refusal, after which nothing has changed and the server continues.
 fn refused(server: &mut Server, vault: &Vault, tool: &str, arguments: &Value) -> String {
     let before = vault.everything();
     let result = answered(server, tool, arguments);
@@ -59,7 +59,7 @@ fn a_batch_of_large_files_is_refused_as_a_whole() {
 }
 
 #[test]
-fn paths_of_properties_and_values_are_only_so_deep() {
+fn property_paths_and_values_have_a_depth_limit() {
     let vault = vault();
     let mut server = limited(&vault, &[]);
     for parts in [100, 20_000, 200_000] {
@@ -72,17 +72,17 @@ fn paths_of_properties_and_values_are_only_so_deep() {
     }
     let deep = json!({ "file": "note.md", "keyPath": "a", "value": value });
     assert_eq!(refused(&mut server, &vault, "frontmatter_set", &deep), "edit_refused");
-    // Arguments that are nested without end are no message.
+    // Endlessly nested arguments are not a message.
     let nested = "[".repeat(200_000);
     server.send_bytes(format!("{{\"jsonrpc\":\"2.0\",\"id\":\"d\",\"method\":\"tools/call\",\"params\":{{\"name\":\"frontmatter_set\",\"arguments\":{nested}\n").as_bytes());
     assert_eq!(server.message()["error"]["code"], -32700);
-    // As a text they are read as JSON too, if the tool takes an object there.
+    // As a string they are parsed as JSON too, if the tool takes an object there.
     let hidden = json!({ "name": "frontmatter_set", "arguments": format!("{{\"file\":{nested}") });
     refused(&mut server, &vault, "call_tool", &hidden);
 }
 
 #[test]
-fn equal_headings_and_headings_below_a_long_one_cost_what_they_weigh() {
+fn equal_headings_and_headings_below_a_long_one_are_bounded() {
     let vault = vault();
     let mut server = limited(&vault, &[]);
     for (tool, arguments) in [

@@ -1,4 +1,4 @@
-//! Mixed calls, again and again: what they need is given back.
+//! Mixed calls in a loop: their memory is released.
 
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ fn kilobytes(server: &Server) -> u64 {
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
-/// One round of what clients do all day.
+/// One round of typical client calls.
 fn round(server: &mut Server, number: usize) {
     let note = format!("n{}.md", number % 50);
     server.call("file_read", json!({ "file": note }));
@@ -35,7 +35,7 @@ fn round(server: &mut Server, number: usize) {
     server.request("resources/read", json!({ "uri": format!("obsidian://vault/{note}") }));
 }
 
-/// Growth ends: behind the first third, no more is held than a little above what was held then.
+/// Growth ends: after the first third, memory stays little above its level then.
 #[cfg(target_os = "linux")]
 #[test]
 fn memory_is_given_back_after_mixed_calls() {
@@ -49,7 +49,7 @@ fn memory_is_given_back_after_mixed_calls() {
         vault.write(&format!("n{number}.md"), text.as_bytes());
     }
     let environment = [("LAPIDARY_REPETITION", "off"), ("LAPIDARY_MAX_FAILURES", "0")];
-    let mut server = vault.serve_with(&["--tools", "all"], &environment).open(Era::Modern);
+    let mut server = vault.spawn_with(&["--tools", "all"], &environment).open(Era::Modern);
     let (time, rounds) = soak_time().map_or((Duration::ZERO, 30), |time| (time, usize::MAX));
     let (started, mut number, mut early) = (Instant::now(), 0, 0);
     let mut first_third = 0;

@@ -1,8 +1,8 @@
-//! Notes that nobody means well with.
+//! Notes written with bad intent.
 
 use super::chance::Chance;
 
-/// A vault of them. `size` is how much of a thing there is in a note: equal headings, links, levels.
+/// A vault of them. `size` is how many of each construct a note has: equal headings, links, levels.
 pub(super) fn vault(size: usize) -> Vec<(String, Vec<u8>)> {
     let deep = size.min(20_000);
     let repeated = |part: &str| part.repeat(size);

@@ -31,17 +31,17 @@ fn a_client_that_does_not_read_is_not_read_from() {
         }
         input
     });
-    // Until the server waits for us. The writer is done only when all that it wrote was taken.
+    // Until the server waits for us. The writer is done only when everything it wrote was accepted.
     let stopped = Instant::now() + Duration::from_secs(2);
     while Instant::now() < stopped && !writing.is_finished() {
         std::thread::sleep(Duration::from_millis(20));
     }
-    assert!(!writing.is_finished(), "it took everything and nobody read an answer");
+    assert!(!writing.is_finished(), "it accepted everything although no answer was read");
     let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
     let memory = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap().to_owned();
     let kilobytes: u64 = memory.split_whitespace().nth(1).unwrap().parse().unwrap();
     assert!(kilobytes < 200 * 1024, "{memory}");
-    // Once it reads, everything is answered.
+    // Once the client reads, everything is answered.
     let mut seen = vec![false; REQUESTS];
     let lines = BufReader::new(output).lines();
     for line in lines.take(REQUESTS) {
@@ -58,7 +58,7 @@ fn a_client_that_does_not_read_is_not_read_from() {
 fn of_two_requests_with_one_id_the_second_is_refused_and_the_first_answered() {
     let text = format!("{}\n", "a".repeat(3000)).repeat(300);
     let vault = Vault::new(&[("a.md", text.as_bytes())]);
-    let mut server = vault.serve().open(Era::Legacy("2025-11-25"));
+    let mut server = vault.spawn().open(Era::Legacy("2025-11-25"));
     let search = json!({ "name": "search_content", "arguments": { "query": "(a|b)+c$", "regex": true } });
     let request = |id: &str| json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": search });
     let both = format!("{}\n{}\n", request("same"), request("same"));

@@ -1,5 +1,5 @@
-//! Every tool, prompt, resource and completion, asked for hidden and for visible things in every way its schema
-//! allows: no reply holds a word of a hidden file, and every reply is the same where the hidden files are not.
+//! Every tool, prompt, resource and completion, called with hidden and visible things in every way its schema allows:
+//! no reply contains a word of a hidden file, and every reply is the same if the hidden files do not exist.
 
 use std::collections::BTreeMap;
 
@@ -14,10 +14,10 @@ use super::{
 const DIFFERS: [(&str, &str); 4] = [
     ("ctimeMs", "no program can set when a file was made"),
     ("ctime", "no program can set when a file was made"),
-    ("proposal_token", "a proposal is sealed with a random key, so that nobody can make one up"),
-    ("requestState", "a question is sealed with a random key, so that nobody can answer another"),
+    ("proposal_token", "a proposal is sealed with a random key, so that it cannot be forged"),
+    ("requestState", "a question is sealed with a random key, so that it cannot be answered for another"),
 ];
-/// What may differ besides once a tool has written.
+/// What else may differ once a tool has written.
 const DIFFERS_AFTER_WRITING: [(&str, &str); 3] = [
     ("mtime", "the call was made in each vault at its own time"),
     ("checkpoint", "its name is drawn by lot"),
@@ -25,26 +25,26 @@ const DIFFERS_AFTER_WRITING: [(&str, &str); 3] = [
 ];
 
 #[test]
-fn nothing_that_is_offered_tells_of_what_rules_close() {
+fn nothing_reveals_files_closed_by_rules() {
     nothing_tells(Closing::Rules, &[("LAPIDARY_APPROVAL", "write=allow,destroy=allow")], |_| true);
 }
 
 #[test]
-fn nothing_that_is_offered_tells_of_what_is_not_listed() {
+fn nothing_reveals_files_that_are_not_allowed() {
     nothing_tells(Closing::Lists, &[("LAPIDARY_APPROVAL", "write=allow,destroy=allow")], |_| true);
 }
 
 #[test]
-fn nothing_that_is_offered_tells_a_principal_of_what_its_token_does_not_open() {
+fn nothing_reveals_files_that_a_token_does_not_open() {
     nothing_tells(Closing::Principal, &[("LAPIDARY_APPROVAL", "write=allow,destroy=allow")], |_| true);
 }
 
 #[test]
-fn no_question_to_a_person_tells_of_what_rules_close() {
+fn no_approval_request_reveals_files_closed_by_rules() {
     nothing_tells(Closing::Rules, &[("LAPIDARY_APPROVAL", "write=ask,destroy=ask")], |offer| offer.writes);
 }
 
-/// As many requests as there is time for. With more tools, fewer are made of each, but always those that come first.
+/// As many requests as there is time for. With more tools, fewer are made of each, but always the first ones.
 const MOST: usize = 2_000;
 const FIRST: usize = 40;
 
@@ -68,7 +68,7 @@ fn nothing_tells(closing: Closing, environment: &[(&str, &str)], wanted: fn(&Off
             let bare = scope.spawn(|| ask(false));
             (ask(true), bare.join().unwrap())
         });
-        // What a caller wrote into a note it may read there later.
+        // Text that a caller wrote into a note may be read there later.
         let mut said = String::new();
         for (request, (with, without)) in offer.requests.iter().zip(with.iter().zip(&without)) {
             said += &request.params.to_string().to_lowercase();
@@ -77,7 +77,7 @@ fn nothing_tells(closing: Closing, environment: &[(&str, &str)], wanted: fn(&Off
             let same = |reply: &str| differs.clone().fold(reply.to_owned(), |reply, (name, _)| blanked(&reply, name));
             let (with, without) = (same(with), same(without));
             if request.params.to_string().contains("operation_log") {
-                // The log tells when a call was made, which is another moment in each vault.
+                // The log has the time of a call, which differs between the vaults.
                 assert_eq!(timeless(&with), timeless(&without), "{closing:?}: {request:?}");
                 continue;
             }
@@ -94,14 +94,14 @@ fn timeless(reply: &str) -> String {
     parts.iter().map(|part| if is_time(part) { &part[13..] } else { part }).collect()
 }
 
-/// The whole answer, with whatever was said on the way.
+/// The whole answer, including messages on the way.
 fn reply(twin: &mut Twin, Request { method, params }: &Request) -> String {
     let mut reply = twin.client.request(method, params.clone());
     reply.as_object_mut().unwrap().shift_remove("id");
     format!("{reply} {}", Value::Array(twin.client.aside()))
 }
 
-/// No word of a hidden file, unless the caller said it first.
+/// No word of a hidden file, unless the caller sent it first.
 #[track_caller]
 fn assert_silent(said: &str, request: &Value, reply: &str) {
     let reply = reply.to_lowercase();

@@ -1,4 +1,4 @@
-//! No log line holds text of a note, a path in the vault or a token, at any level, whatever is called.
+//! No log line contains text of a note, a path in the vault or a token, at any level, for any call.
 
 use std::{collections::BTreeMap, path::Path};
 
@@ -10,7 +10,7 @@ use super::{
 };
 use crate::harness::files_below;
 
-/// A note that may be read, of which nothing may be logged all the same. Every word of it begins with the mark.
+/// A readable note, none of which may be logged. Every word of it starts with the mark.
 const PLANTED: [(&str, &str); 2] = [
     (
         "Open/zqseen.md",
@@ -57,7 +57,7 @@ fn logged(level: &str, format: &str, wanted: fn(&Offer) -> bool) -> Vec<String> 
         server.call("str_replace", json!({ "file": path, "find": "zqtext", "replace": "zqtext zqmore" }));
         server.call("str_replace", json!({ "file": path, "find": "zqnone", "replace": "x" }));
     }
-    // What is no message, with text in it.
+    // Invalid messages, with text in them.
     server.send_bytes(b"{\"zqbroken\": \n");
     server.send(&json!({ "zqother": "zqtext" }));
     server.request("zq/unknown", json!({ "zqkey": "zqtext" }));
@@ -66,7 +66,7 @@ fn logged(level: &str, format: &str, wanted: fn(&Offer) -> bool) -> Vec<String> 
     assert!(status.success());
     let files = in_files(&folder);
     assert!(!files.is_empty() && !said.is_empty(), "something is logged");
-    // Where the vault is, is said at the start; the name of a temporary folder is drawn by lot.
+    // The place of the vault is logged at startup; the name of a temporary folder is random.
     said.lines().map(str::to_owned).chain(files).map(|line| line.replace(&place, "")).collect()
 }
 
@@ -86,7 +86,7 @@ fn assert_discreet(lines: &[String]) {
 }
 
 #[test]
-fn no_json_line_tells_of_notes_hidden_paths_or_tokens() {
+fn no_json_line_reveals_notes_hidden_paths_or_tokens() {
     let lines = logged("trace", "json", |_| true);
     for line in &lines {
         let line: Value = serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"));
@@ -96,6 +96,6 @@ fn no_json_line_tells_of_notes_hidden_paths_or_tokens() {
 }
 
 #[test]
-fn no_plain_line_tells_of_notes_hidden_paths_or_tokens() {
+fn no_plain_line_reveals_notes_hidden_paths_or_tokens() {
     assert_discreet(&logged("trace", "plain", |offer| offer.writes));
 }

@@ -1,4 +1,4 @@
-//! Everything that a server offers, and the requests that try it out.
+//! Everything that a server offers, and requests that try it out.
 
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ pub(super) struct Request {
     pub(super) params: Value,
 }
 
-/// Found by listing, so that what is added later is tried too.
+/// Found by listing, so that later additions are tried too.
 pub(super) fn all(server: &mut Client) -> Vec<Offer> {
     let capabilities = server.capabilities();
     let mut offers = vec![tools_themselves()];
@@ -43,7 +43,7 @@ pub(super) fn all(server: &mut Client) -> Vec<Offer> {
             let uri = template["uriTemplate"].as_str().unwrap().to_owned();
             references.push((json!({ "type": "ref/resource", "uri": uri }), variables(&uri)));
             offers.push(template_offer(&uri, "resources/read"));
-            // Only older clients with a session have it; to the others it is refused, whatever is asked for.
+            // Only older clients with a session have it; it is refused to others in any case.
             offers.push(template_offer(&uri, "resources/subscribe"));
         }
     }
@@ -53,7 +53,7 @@ pub(super) fn all(server: &mut Client) -> Vec<Offer> {
     offers
 }
 
-/// What everybody is told before the first call.
+/// What every client is told before the first call.
 fn tools_themselves() -> Offer {
     let methods = ["server/discover", "tools/list", "prompts/list", "resources/list", "resources/templates/list"];
     let requests = methods.map(|method| Request { method, params: json!({}) }).to_vec();

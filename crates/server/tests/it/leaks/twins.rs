@@ -1,4 +1,4 @@
-//! Two vaults that a caller must not be able to tell apart: one with hidden files, one without.
+//! Two vaults that a caller must not be able to distinguish: one with hidden files, one without.
 
 use std::{
     collections::BTreeMap,
@@ -12,10 +12,10 @@ use crate::{
     http::HttpServer,
 };
 
-/// How every marker begins, and no other word.
+/// The prefix of every marker, and of no other word.
 pub(crate) const MARK: &str = "zq";
 
-/// A word that stands in exactly one hidden place.
+/// A word that is in exactly one hidden place.
 pub(crate) fn marker(what: &str, number: usize) -> String {
     format!("{MARK}{what}{number}x")
 }
@@ -40,12 +40,12 @@ const HIDDEN: [&str; 16] = [
     "Ignored/NAME.canvas",
 ];
 
-/// In both vaults. Names, tags and links that hidden notes have too: whoever counts or resolves must not count them.
+/// In both vaults. Names, tags and links that hidden notes have too: counting or resolving must ignore those.
 const VISIBLE: [(&str, &str); 6] = [
     ("Open/Plan.md", "---\naliases: [Agate]\ntags: [gem]\nstatus: open\n---\n# Plan\n\nlantern [[Stone]] #gem ^one\n"),
     ("Open/Stone.md", "# Stone\n\n- [ ] lantern [[Plan]] [[shadow-private]] [[Ignored/shadow-private.md|x]]\n"),
     ("Open/Drafts/Draft.md", "# Draft\n\nlantern\n\n## Plan\n\n![[Plan#Plan]]\n"),
-    ("Open/Fixed/Law.md", "# Law\n\nlantern, and nobody changes it #gem\n"),
+    ("Open/Fixed/Law.md", "# Law\n\nlantern, and it is protected #gem\n"),
     ("Open/board.canvas", "{\"nodes\":[{\"id\":\"1\",\"type\":\"file\",\"file\":\"Open/Plan.md\"}],\"edges\":[]}\n"),
     ("Loose.md", "# Loose\n\nlantern [[Plan]]\n"),
 ];
@@ -58,7 +58,7 @@ const RULES: [(&str, &str); 4] = [
     (".obsidian/app.json", "{\"userIgnoreFilters\": [\"Excluded/\"]}"),
 ];
 
-/// Links in both vaults; where the hidden files are missing, they lead nowhere.
+/// Links in both vaults; without the hidden files, they lead nowhere.
 const LINKS: [(&str, &str); 7] = [
     ("Open/door.md", "../Ignored/shadow-private.md"),
     ("Open/doors", "../Ignored"),
@@ -110,9 +110,9 @@ pub(crate) fn visible() -> impl Iterator<Item = &'static str> {
 /// What is closed, and by what.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Closing {
-    /// Rule files, patterns and denied paths; all else is open.
+    /// Rule files, patterns and denied paths; everything else is open.
     Rules,
-    /// Only what is listed is open.
+    /// Only listed paths are open.
     Lists,
     /// The server opens nearly everything; the token of the caller does not.
     Principal,
@@ -142,7 +142,7 @@ impl Closing {
         }
     }
 
-    /// Of what follows the vault in the configuration.
+    /// For the part after the vault in the configuration.
     fn tokens(self) -> String {
         match self {
             Self::Rules | Self::Lists => String::new(),
@@ -152,7 +152,7 @@ impl Closing {
         }
     }
 
-    /// What the rule files say. Where the token closes a folder, they do not.
+    /// The contents of the rule files. If the token closes a folder, they do not.
     fn rules(self) -> [(&'static str, &'static str); 4] {
         let mut rules = RULES;
         if let Self::Principal = self {
@@ -169,7 +169,7 @@ pub(crate) struct Twin {
     pub(crate) client: Client,
 }
 
-/// However it is connected.
+/// Over any connection.
 pub(crate) enum Client {
     Stdio(Server),
     /// In a session, with a token.
@@ -191,7 +191,7 @@ impl Client {
         }
     }
 
-    /// What was said besides since the last time.
+    /// Other messages since the last time.
     pub(crate) fn aside(&mut self) -> Vec<Value> {
         match self {
             Self::Stdio(server) => std::mem::take(&mut server.aside),
@@ -199,7 +199,7 @@ impl Client {
         }
     }
 
-    /// What the server says that it has.
+    /// The server's own list of features.
     pub(crate) fn capabilities(&mut self) -> Value {
         match self {
             Self::Stdio(server) => server.request("server/discover", json!({}))["result"]["capabilities"].clone(),
@@ -209,7 +209,7 @@ impl Client {
 }
 
 impl Twin {
-    /// `more` is in both vaults, where nothing else is already.
+    /// `more` is in both vaults, where nothing else is yet.
     pub(crate) fn new(
         full: bool,
         closing: Closing,
@@ -236,7 +236,9 @@ impl Twin {
         command.envs(closing.environment().iter().copied()).envs(environment.iter().copied());
         let client = match closing {
             Closing::Rules | Closing::Lists => {
-                Client::Stdio(Server::start(command).with_elicitation().open(Era::Modern))
+                // Those that look at the log need a process of its own.
+                let server = if environment.is_empty() { Server::start(&command) } else { Server::spawn(command) };
+                Client::Stdio(server.with_elicitation().open(Era::Modern))
             }
             Closing::Principal => {
                 command.args(["--http", "127.0.0.1:0"]);
@@ -248,7 +250,7 @@ impl Twin {
         Self { vault, client }
     }
 
-    /// Whether every hidden file is as it was made.
+    /// Whether every hidden file is unchanged.
     pub(crate) fn is_untouched(&self) -> bool {
         let everything = self.vault.everything();
         hidden().iter().all(|hidden| everything.get(&hidden.path).map(Vec::as_slice) == Some(hidden.text.as_bytes()))

@@ -1,4 +1,4 @@
-//! Arguments that are worth a try: what callers know of the vault, and what they may guess.
+//! Arguments worth trying: what callers know of the vault, and what they may guess.
 
 use serde_json::{Map, Value, json};
 
@@ -74,7 +74,7 @@ fn texts() -> Vec<String> {
     texts
 }
 
-/// Values that fit a schema: a usual one first, then others that differ from it in one place.
+/// Values that fit a schema: a typical one first, then others that differ from it in one place.
 pub(super) fn fitting(schema: &Value) -> Vec<Value> {
     if let Some(only) = schema.get("const") {
         return vec![only.clone()];
@@ -114,7 +114,7 @@ fn objects(schema: &Value) -> Vec<Value> {
     let required = |name: &str| schema["required"].as_array().is_some_and(|all| all.iter().any(|one| one == name));
     let values: Vec<(&String, Vec<Value>)> = properties
         .iter()
-        // How far a call gets in a millisecond is nothing that a reply could be compared by.
+        // The progress of a call within a millisecond is not comparable.
         .map(|(name, schema)| (name, if name == "deadlineMs" { vec![json!(0)] } else { fitting(schema) }))
         .filter(|(_, values)| !values.is_empty())
         .collect();

@@ -1,5 +1,5 @@
-//! Old files that somebody still had open when they were replaced: another program may save into one long after. They
-//! stay beside their place until nobody can, and what was written into them meanwhile is kept.
+//! Old files that another program still had open when they were replaced: it may save to one long after. They stay next
+//! to their place until no program can write to them, and anything written meanwhile is kept.
 
 use std::{
     sync::{Arc, Weak, atomic::Ordering},
@@ -13,12 +13,12 @@ use crate::{
     posix::{OpenOldFile, OtherWriters},
 };
 
-/// Where the system does not tell who has a file open, this long has to be enough for a program to finish its save.
+/// If the system cannot say who has a file open, this must be long enough for a program to finish its save.
 const GRACE: Duration = Duration::from_secs(30);
 const FIRST_LOOK: Duration = Duration::from_millis(500);
 const LAST_LOOKS: Duration = Duration::from_secs(30);
 
-/// Looks after them from now on, in the background, until there are none.
+/// Watches them from now on, in the background, until there are none.
 pub(in crate::posix) fn keep_tending(changes: &Arc<Committer>) {
     if changes.tended.swap(true, Ordering::AcqRel) {
         return;
@@ -26,7 +26,7 @@ pub(in crate::posix) fn keep_tending(changes: &Arc<Committer>) {
     look_later(TendingMark(Arc::downgrade(changes)), FIRST_LOOK);
 }
 
-/// Each look has a thread of its own, because the disk may never answer.
+/// Each check has its own thread, because the disk may never respond.
 fn look_later(tending: TendingMark, pause: Duration) {
     let mut tending = Some(tending);
     let look = move || {
@@ -49,7 +49,7 @@ fn leave_to_the_next(error: NotScheduled) {
     tracing::warn!(%error, "replaced files that are still open are left to the next server");
 }
 
-/// However the task ends, also by a panic, the next file that is still open starts another.
+/// However the task ends, even by a panic, the next file that is still open starts another.
 struct TendingMark(Weak<Committer>);
 
 impl Drop for TendingMark {
@@ -60,10 +60,10 @@ impl Drop for TendingMark {
     }
 }
 
-/// Whether there is anything left to look after.
+/// Whether there is anything left to watch.
 fn look_again(tending: &mut Option<TendingMark>) -> bool {
     let Some(changes) = tending.as_ref().and_then(|tending| tending.0.upgrade()) else { return false };
-    // Whoever is at work looks at them too, sooner or later.
+    // The holder of the turn checks them too, eventually.
     let Ok(turn) = changes.wait(&|| false) else { return true };
     if let Err(error) = turn.recover() {
         tracing::debug!(%error, "an unfinished change is left for later");
@@ -74,22 +74,22 @@ fn look_again(tending: &mut Option<TendingMark>) -> bool {
         tracing::trace!(open, "replaced files are still open");
         return true;
     }
-    // While it is still our turn: whoever leaves a file open after this starts another task.
+    // While we still have the turn: a file left open after this starts another task.
     *tending = None;
     false
 }
 
-/// What became of an old file.
+/// The fate of an old file.
 enum OldFileFate {
     Gone,
-    /// Somebody can still write into it, or it could not be looked at.
+    /// Another program can still write to it, or it could not be checked.
     Open,
-    /// It is not beside its place.
+    /// It is not next to its place.
     Missing,
 }
 
 impl PosixTurn<'_> {
-    /// Lets go of old files that nobody can write into any more. Returns how many there still are.
+    /// Removes old files that no program can write to any more. Returns how many are left.
     pub(super) fn tend(&self) -> usize {
         let (missing, open) = self.look_at(self.written_down(self.changes.ledger.lingering()));
         let (found, unsure) = self.follow(missing);
@@ -98,13 +98,13 @@ impl PosixTurn<'_> {
         open + unsure + found_open
     }
 
-    /// A file is removed at once, but a power cut may bring it back. Who comes next looks once whether it did.
+    /// A file is removed at once, but a power cut may bring it back. The next server checks once whether it did.
     pub(super) fn sweep(&self) {
         let (gone, _) = self.look_at(self.written_down(self.changes.ledger.removed()));
         self.let_go(&gone);
     }
 
-    /// Returns those that are not beside their places, and how many are still open.
+    /// Returns those that are not next to their places, and how many are still open.
     fn look_at(&self, lingering: Vec<OpenOldFile>) -> (Vec<OpenOldFile>, usize) {
         let changes = self.changes;
         let now = UNIX_EPOCH + Duration::from_nanos(changes.steps.now().unsigned_abs());
@@ -124,8 +124,8 @@ impl PosixTurn<'_> {
         (missing, open)
     }
 
-    /// An old file goes where its folder goes, also if a person or a later change moves it. Returns those that are elsewhere
-    /// now, and of how many that is not known; the others are gone.
+    /// An old file moves with its folder, also if a person or a later change moves it. Returns those that are elsewhere
+    /// now, and how many could not be located; the others are gone.
     fn follow(&self, missing: Vec<OpenOldFile>) -> (Vec<OpenOldFile>, usize) {
         if missing.is_empty() {
             return (Vec::new(), 0);
@@ -142,7 +142,7 @@ impl PosixTurn<'_> {
         for lingering in missing {
             let beside = places.iter().find(|place| place.name() == lingering.aside);
             match beside.and_then(|beside| beside.sibling(lingering.place.name()).ok()) {
-                // Thrown away with its folder: nobody could be told of it there.
+                // Trashed with its folder: a late save there could not be reported.
                 Some(place) if place.is_hidden() => found.push(OpenOldFile { place, ..lingering }),
                 Some(place) => found.push(OpenOldFile { path: place.clone(), place, ..lingering }),
                 None => gone.push(lingering),

@@ -1,5 +1,5 @@
-//! How far a change got. Steps leave no marks of their own on the disk, so it is read off what is found there: every place
-//! holds one thing after another in the course of a change.
+//! How far a change got. Steps leave no marks on the disk, so it is derived from the current state: every place goes
+//! through a sequence of contents during a change.
 
 use lapidary_note::ContentHash;
 
@@ -39,12 +39,12 @@ pub(super) fn seen(changes: &Committer, place: &VaultPath) -> Result<PathState, 
     }
 }
 
-/// What these steps find at a place and leave there, in order.
+/// The contents that these steps find at a place and leave there, in order.
 pub(super) fn course(steps: &[JournalStep], place: &VaultPath) -> Vec<PathState> {
     steps.iter().filter_map(|step| passage(step, place)).flatten().collect()
 }
 
-/// Whether a place still is as it was at some time before these steps were over, and not as they leave it.
+/// Whether a place is still in a state from before these steps were finished, not in their final state.
 pub(super) fn is_earlier(steps: &[JournalStep], place: &VaultPath, seen: PathState) -> bool {
     let course = course(steps, place);
     let Some((last, earlier)) = course.split_last() else { return false };
@@ -76,7 +76,7 @@ fn passage(step: &JournalStep, place: &VaultPath) -> Option<[PathState; 2]> {
     }
 }
 
-/// All places that a step has to do with, the one where a file goes before the one from which it goes.
+/// All places that a step concerns, the destination of a file before its source.
 pub(super) fn places_of(step: &JournalStep) -> Vec<&VaultPath> {
     match step {
         JournalStep::Move { from, to, .. } => vec![to, from],
@@ -87,7 +87,7 @@ pub(super) fn places_of(step: &JournalStep) -> Vec<&VaultPath> {
     }
 }
 
-/// What a place is called after these steps, some of which may move folders in which it lies.
+/// The name of a place after these steps, some of which may move folders around it.
 pub(super) fn called_after(steps: &[JournalStep], place: &VaultPath) -> VaultPath {
     let carried = |place: VaultPath, step: &JournalStep| match step {
         JournalStep::Move { from, to, .. } if place != *from && place.is_within(from) => {
@@ -98,8 +98,8 @@ pub(super) fn called_after(steps: &[JournalStep], place: &VaultPath) -> VaultPat
     steps.iter().fold(place.clone(), carried)
 }
 
-/// Whether all steps were taken, as far as the disk tells. Where somebody has changed a place since, so that it does not,
-/// they were: a change that a caller was told of must not be undone.
+/// Whether all steps were taken, as far as the disk shows. If a place was changed since, so that it does not show, they
+/// count as taken: a change that was reported to a caller must not be undone.
 pub(super) fn were_all_taken(changes: &Committer, steps: &[JournalStep]) -> Result<bool, StoreError> {
     for (index, step) in steps.iter().enumerate() {
         if let JournalStep::Create { place, aside, .. } = step
@@ -118,8 +118,8 @@ pub(super) fn were_all_taken(changes: &Committer, steps: &[JournalStep]) -> Resu
     Ok(true)
 }
 
-/// Whether the last of these steps was taken, which is the last that has to do with this place. It may have another name
-/// by now.
+/// Whether the last of these steps was taken, which is the last that concerns this place. It may have another name by
+/// now.
 fn was_taken(
     changes: &Committer,
     steps: &[JournalStep],
@@ -128,21 +128,21 @@ fn was_taken(
 ) -> Result<bool, StoreError> {
     let seen = seen(changes, called)?;
     match steps.last() {
-        // Without it none of the next was taken.
+        // Without it none of the following steps was taken.
         None | Some(JournalStep::MakeFolder { .. }) => Ok(true),
-        // Somebody may have made a new one.
+        // Another program may have created a new one.
         Some(JournalStep::Remove { aside, .. }) if is_beside(changes, called, aside)? => Ok(true),
         _ if is_earlier(steps, place, seen) => Ok(false),
         Some(JournalStep::Replace { aside, before, after, .. }) if seen != PathState::Holds(*after) => {
             let Some(spot) = there(changes, called)? else { return Ok(true) };
-            // The old file, or ours, whole or in part. Old files go only when all is done.
+            // The old file, or ours, complete or in part. Old files are removed only when all is done.
             Ok(inspect(changes, &spot, Some(aside))?.is_none_or(|beside| beside.hash == *before))
         }
         _ => Ok(true),
     }
 }
 
-/// The place, if its folder is still there, and not a link out of the vault that somebody has put there.
+/// The place, if its folder still exists and is not a link out of the vault put there meanwhile.
 pub(super) fn there(changes: &Committer, place: &VaultPath) -> Result<Option<EntryHandle>, StoreError> {
     match changes.steps().spot(place) {
         Err(StoreError::Missing) => Ok(None),
@@ -156,7 +156,7 @@ pub(super) fn inspect(
     spot: &EntryHandle,
     aside: Option<&str>,
 ) -> Result<Option<InspectedFile>, StoreError> {
-    // What stands beside a place has to be dealt with, however large somebody has made it.
+    // A file next to its place has to be handled, however large it has become.
     let limit = if aside.is_some() { u64::MAX } else { changes.max_file_bytes };
     match changes.steps().inspect(spot, aside, limit) {
         Err(StoreError::Missing) => Ok(None),

@@ -1,3 +1,5 @@
+//! Events for the owner's log, bounded in number.
+
 use std::{
     hash::{DefaultHasher, Hash, Hasher},
     sync::atomic::{AtomicU64, Ordering},
@@ -7,16 +9,15 @@ use crossbeam_queue::SegQueue;
 
 use crate::VaultNews;
 
-/// More than this nobody reads; a failing disk goes on making news while nobody calls.
+/// More would not be read; a failing disk keeps producing news while there are no calls.
 const MAX_NEWS: usize = 1_000;
 const NONE: u64 = 0;
 
-/// What the next caller is going to write into the owner's log.
+/// What the next caller writes to the owner's log.
 #[derive(Default)]
 pub(super) struct NewsQueue {
     waiting: SegQueue<VaultNews>,
-    /// A hash of the last that was put in, if it was a postponement: a disk that fails says the same of each file, each
-    /// time somebody looks.
+    /// A hash of the last entry, if it was a postponement: a failing disk reports the same for each file at each check.
     postponed: AtomicU64,
 }
 
@@ -36,7 +37,7 @@ impl NewsQueue {
     }
 
     pub(super) fn take(&self) -> Vec<VaultNews> {
-        // What goes on failing is said again to the next caller.
+        // Continuing failures are reported again to the next caller.
         self.postponed.store(NONE, Ordering::Release);
         std::iter::from_fn(|| self.waiting.pop()).collect()
     }
@@ -58,7 +59,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_postponed_again_and_again_is_said_once_to_each_who_asks() {
+    fn a_repeated_postponement_is_reported_once_per_caller() {
         let news = NewsQueue::default();
         let undone = VaultNews::Undone { left: Vec::new() };
         for told in [postponed("a"), postponed("a"), postponed("b"), postponed("a"), undone.clone(), postponed("a")] {
@@ -70,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_an_end_to_news_and_postponements_are_the_first_to_be_left_out() {
+    fn news_is_limited_and_postponements_are_dropped_first() {
         let news = NewsQueue::default();
         for number in 0..2 * MAX_NEWS {
             news.push(postponed(&number.to_string()));

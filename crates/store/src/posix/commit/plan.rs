@@ -1,4 +1,4 @@
-//! From what is wished to the steps that bring it about.
+//! From a change set to the steps that carry it out.
 
 use std::{
     cell::Cell,
@@ -15,7 +15,7 @@ use crate::{
     posix::{EntryRecord, FileOperations, JournalStep, NewPlace, StoreError},
 };
 
-/// Nobody trashes more files of one name.
+/// More files of one name are not trashed.
 const MAX_NAMES: usize = 10_000;
 const TRASH: &str = ".trash";
 
@@ -32,7 +32,7 @@ pub(super) struct PlannedSteps<'a> {
 }
 
 impl PlannedSteps<'_> {
-    /// What is known only now: where the trashed files go.
+    /// Known only now: where the trashed files go.
     pub(super) fn correct(&self, receipt: &mut Receipt) {
         for (index, place) in &self.trashed {
             if let Some(changed) = receipt.changed.get_mut(*index) {
@@ -47,11 +47,11 @@ pub(super) struct CommitPlanner<'a> {
     scope: &'a Scope,
     judged: PlaceJudge<'a>,
     max_file_bytes: u64,
-    /// Whether something may be made under a name.
+    /// Whether something may be created under a name.
     may_have_name: &'a dyn Fn(&VaultPath) -> bool,
     /// Files cannot be moved by renaming them, because the two places are on different disks.
     copies: bool,
-    /// What earlier changes of the set will have brought about.
+    /// The effect of earlier changes of the set.
     made: BTreeSet<VaultPath>,
     produced: BTreeMap<VaultPath, VaultPath>,
     vacated: BTreeSet<VaultPath>,
@@ -117,7 +117,7 @@ impl<'a> CommitPlanner<'a> {
         match change {
             Change::Write { before, content, .. } => {
                 let place = self.existing(path).map_err(about)?;
-                // What is replaced is compared then, so a glance is enough; what is left as it is, is not.
+                // Replaced content is compared later, so metadata is enough; content that stays is not.
                 if before.content == *content || !self.store.looks_like(&place, before) {
                     self.check(path, &place, before).map_err(about)?;
                 }
@@ -206,7 +206,7 @@ impl<'a> CommitPlanner<'a> {
         self.produced.insert(to.clone(), target.clone());
         self.vacate(from);
         if self.copies {
-            // What was not read can only be moved as it is.
+            // Unread content can only be moved unchanged.
             let across = StoreError::Disk { kind: std::io::ErrorKind::CrossesDevices };
             let (Some(before), Some(after)) = (before, after) else { return Err(across) };
             planned.create(target, after)?;
@@ -253,8 +253,8 @@ impl<'a> CommitPlanner<'a> {
         Ok(())
     }
 
-    /// As Obsidian names what it trashes: by the last name alone, numbered if that is taken. The caller has no say in it,
-    /// so its scope is not asked.
+    /// Named as Obsidian names trashed files: by the file name alone, numbered if taken. The caller does not choose it,
+    /// so its scope is not checked.
     fn free_in_trash(&mut self, path: &VaultPath, planned: &mut PlannedSteps<'_>) -> Result<VaultPath, StoreError> {
         for number in 1..MAX_NAMES {
             let name = format!("{TRASH}/{}", numbered(path.name(), number));
@@ -294,13 +294,13 @@ impl<'a> CommitPlanner<'a> {
         if self.scope.may_write(path).is_ok() { Ok(()) } else { Err(StoreError::Closed) }
     }
 
-    /// Where a file is that is there, or will be by then.
+    /// The place of a file that exists, or will by then.
     fn existing(&self, path: &VaultPath) -> Result<VaultPath, StoreError> {
         self.may_write(path)?;
         if let Some(place) = self.produced.get(path) {
             return Ok(place.clone());
         }
-        // It stands there as soon as its folder does.
+        // It exists as soon as its folder does.
         if self.before_its_folder_moved(path).is_some() {
             return Ok(path.clone());
         }
@@ -310,14 +310,14 @@ impl<'a> CommitPlanner<'a> {
         self.judged_place(path)
     }
 
-    /// Where a path leads now, if that is where the change was judged. If it is not, somebody has put a link in the way,
-    /// and the plan has to be made and judged again.
+    /// Where a path leads now, if that is where the change was judged. If not, a link was put in the way, and the
+    /// change has to be planned and judged again.
     fn judged_place(&self, path: &VaultPath) -> Result<VaultPath, StoreError> {
         let place = self.narrowed(StoreError::Missing, |open| self.store.place(path, open))?;
         if (self.judged)(path, &place) { Ok(place) } else { Err(StoreError::Missing) }
     }
 
-    /// Where a file or folder is now that will have come to this path with the folder around it.
+    /// The current place of a file or folder that will come to this path with the folder around it.
     fn before_its_folder_moved(&self, path: &VaultPath) -> Option<VaultPath> {
         let mut now = None;
         for (from, to) in self.moved_folders.iter().rev() {
@@ -328,7 +328,7 @@ impl<'a> CommitPlanner<'a> {
         now
     }
 
-    /// Where a folder is, or will be by then: it is moved as it is found.
+    /// The place of a folder that exists, or will by then: it is moved as found.
     fn existing_folder(&self, path: &VaultPath) -> Result<VaultPath, StoreError> {
         self.may_write(path)?;
         if self.produced.keys().any(|produced| produced.is_within(path)) {
@@ -343,7 +343,7 @@ impl<'a> CommitPlanner<'a> {
         }
     }
 
-    /// Where a file can be made.
+    /// Where a file can be created.
     fn free(&mut self, path: &VaultPath, planned: &mut PlannedSteps<'_>) -> Result<VaultPath, StoreError> {
         self.may_write(path)?;
         if self.produced.contains_key(path) {
@@ -367,7 +367,7 @@ impl<'a> CommitPlanner<'a> {
         if folders.iter().any(|folder| self.scope.may_hide_file(folder)) {
             return Err(StoreError::NotAFile);
         }
-        // What a change here took away comes back under its name, whatever that is.
+        // A file that a change here removed comes back under its name, even an invalid one.
         let may_have_name = self.may_have_name;
         if !folders.iter().chain([&place]).all(may_have_name) {
             return Err(StoreError::NotPortable);
@@ -377,7 +377,7 @@ impl<'a> CommitPlanner<'a> {
         Ok(place)
     }
 
-    /// A link to a place that the caller may not even see looks like a link that leads nowhere.
+    /// A link to a place that the caller may not even see looks like a broken link.
     fn narrowed<T>(
         &self,
         nowhere: StoreError,
@@ -392,7 +392,8 @@ impl<'a> CommitPlanner<'a> {
         find(&open).map_err(|error| if error == StoreError::Closed && unseen.get() { nowhere } else { error })
     }
 
-    /// What the plan saw is still there. Looked at again when it is replaced; this spares a lost race the work.
+    /// The content that the plan saw is still there. Checked again when it is replaced; this spares a lost race the
+    /// work.
     fn check(&self, path: &VaultPath, place: &VaultPath, before: &File) -> Result<(), StoreError> {
         if self.produced.contains_key(path) {
             return Ok(());
@@ -405,7 +406,7 @@ impl<'a> CommitPlanner<'a> {
 }
 
 impl<'s> PlannedSteps<'s> {
-    /// What the steps write, but for what is too large.
+    /// The contents that the steps write, except those that are too large.
     pub(super) fn written(&self, most: usize) -> Vec<(ContentHash, &'s [u8])> {
         let steps = self.steps.iter().zip(&self.bytes);
         let written = steps.filter_map(|(step, bytes)| match step {
@@ -437,7 +438,7 @@ impl<'s> PlannedSteps<'s> {
 
     fn replace(&mut self, place: VaultPath, before: &File, content: &'s FileContent) -> Result<(), StoreError> {
         let after = content.hash();
-        // A change to what is there already is none.
+        // A change to the existing content is not a change.
         if after != before.hash() {
             let aside = aside()?;
             self.push(JournalStep::Replace { place, aside, before: before.hash(), after }, content.bytes());
@@ -458,7 +459,7 @@ impl<'s> PlannedSteps<'s> {
     }
 }
 
-/// The name of a file of ours. The dot keeps it out of Obsidian's sight.
+/// The name of one of our files. The dot hides it from Obsidian.
 fn aside() -> Result<String, StoreError> {
     let random = getrandom::u64().map_err(|_| StoreError::Disk { kind: std::io::ErrorKind::Other })?;
     Ok(format!(".lapidary-{random:016x}.tmp"))

@@ -1,3 +1,5 @@
+//! Finishes or rolls back the changes of a killed server.
+
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::{
@@ -8,7 +10,7 @@ use super::{
 use crate::posix::{JournalStep, OldFileRecord, StoreError, UnfinishedChange};
 
 impl PosixTurn<'_> {
-    /// Sees to what a killed server left: changes under way, and old files that somebody still had open.
+    /// Cleans up after a killed server: changes in progress, and old files that were still open.
     pub(super) fn settle(&self) -> Result<(), TurnError> {
         let settled = self.changes.ledger.is_settled().unwrap_or_else(|error| {
             self.changes.tell(VaultNews::Postponed { why: error.to_string() });
@@ -26,7 +28,7 @@ impl PosixTurn<'_> {
         Ok(())
     }
 
-    /// Finishes or takes back what was begun. Whoever has the turn knows that nobody else is at it.
+    /// Completes or rolls back unfinished changes. The holder of the turn knows that no other server is at it.
     pub(super) fn recover(&self) -> Result<(), TurnError> {
         let under_way = match self.changes.ledger.under_way() {
             Ok(under_way) => under_way,
@@ -36,7 +38,7 @@ impl PosixTurn<'_> {
             }
         };
         if !under_way.is_empty() {
-            tracing::debug!(changes = under_way.len(), "changes of a server that was killed are looked at");
+            tracing::debug!(changes = under_way.len(), "checking changes of a server that was killed");
         }
         for intent in under_way {
             self.settle_one(&intent).map_err(|error| {
@@ -53,7 +55,7 @@ impl PosixTurn<'_> {
         let unusable = |_| StoreError::NoCheckpoint;
         if course::were_all_taken(self.changes, &intent.steps)? {
             self.sync(&intent.steps, &[])?;
-            // What stands beside its place is looked at as if somebody still had it open.
+            // A file next to its place is treated as if it were still open.
             self.changes.ledger.finish(intent.number, &old_files(&intent.steps)).map_err(unusable)?;
             self.changes.tell(VaultNews::Completed { checkpoint: intent.id.clone() });
             return Ok(());
@@ -65,7 +67,7 @@ impl PosixTurn<'_> {
     }
 }
 
-/// Those that a change may have left beside their places.
+/// Files that a change may have left next to their places.
 fn old_files(steps: &[JournalStep]) -> Vec<OldFileRecord> {
     let steps_with_one = steps.iter().enumerate().filter_map(|(position, step)| match step {
         JournalStep::Replace { place, .. } | JournalStep::Remove { place, .. } => Some((position, place)),

@@ -1,3 +1,5 @@
+//! Takes the steps of a change, one at a time.
+
 use std::time::SystemTime;
 
 use lapidary_note::ContentHash;
@@ -11,11 +13,11 @@ use crate::{
 /// A step that was taken.
 #[derive(Default)]
 pub(super) struct TakenStep {
-    /// The places it was about, the one where a file went before the one from which it went.
+    /// The places it concerned, the destination of a file before its source.
     pub(super) spots: Vec<EntryHandle>,
-    /// The old file that now stands beside its place.
+    /// The old file that is now next to its place.
     pub(super) old: Option<OtherWriters>,
-    /// The folder was there already, so it is not ours to remove.
+    /// The folder existed already, so it is not ours to remove.
     pub(super) found: bool,
 }
 
@@ -24,10 +26,10 @@ impl TakenStep {
         Self { spots: vec![spot], old, found: false }
     }
 
-    /// The same without anything held open. A process may have some thousand files open, and a change may have more.
+    /// The same without open handles. A process may have some thousand files open, and a change may have more.
     pub(super) fn let_go(self) -> Self {
         let old = self.old.map(|held| match held {
-            // What was not read is not looked at again either.
+            // Unread content is not checked again either.
             OtherWriters::Alone(None) => held,
             _ => OtherWriters::Unknown,
         });
@@ -35,10 +37,10 @@ impl TakenStep {
     }
 }
 
-/// Why a step was not taken.
+/// Why a step failed.
 pub(super) struct StepFailure {
     pub(super) error: StoreError,
-    /// How much of it was done all the same.
+    /// How much of it was done anyway.
     pub(super) extent: StepExtent,
 }
 
@@ -48,7 +50,7 @@ impl From<StoreError> for StepFailure {
     }
 }
 
-/// Takes one step and looks at what came of it.
+/// Takes one step and checks its result.
 pub(super) fn take(changes: &Committer, step: &JournalStep, bytes: &[u8]) -> Result<TakenStep, StepFailure> {
     let store = changes.steps();
     match step {
@@ -82,7 +84,7 @@ pub(super) fn take(changes: &Committer, step: &JournalStep, bytes: &[u8]) -> Res
             };
             match store.inspect(&spot, Some(aside), changes.max_file_bytes) {
                 Ok(found) if found.hash == *before => Ok(TakenStep::at(spot, Some(found.held))),
-                // Taking steps back puts it where it was.
+                // Rolling back puts it where it was.
                 Ok(found) => Err(StoreError::Changed { found: found.hash }.into()),
                 Err(error) => Err(error.into()),
             }
@@ -100,14 +102,14 @@ pub(super) fn take(changes: &Committer, step: &JournalStep, bytes: &[u8]) -> Res
                     return Err(moved(StoreError::Changed { found }));
                 }
             }
-            // Where it is now has to last before where it was does.
+            // Its new place must be durable before the old one is removed.
             Ok(TakenStep { spots: vec![to, from], ..TakenStep::default() })
         }
     }
 }
 
-/// However late one looks before a rename, another program can save between the look and the rename. So the two files
-/// have changed places, and what is now out of the way is looked at. If it is somebody's newer work, ours makes way.
+/// However late one checks before a rename, another program can save in between. So the two files are exchanged, and
+/// the one moved out is checked. If it is another program's newer version, ours makes way.
 fn expect_aside(
     changes: &Committer,
     spot: &EntryHandle,
@@ -124,7 +126,7 @@ fn expect_aside(
     Err(refused)
 }
 
-/// Whether the old file of a step is gone from beside its place. It stays if somebody can still write into it, or if it
+/// Whether the old file of a step is gone from its place. It stays if another program can still write to it, or if it
 /// cannot be removed now.
 pub(super) fn is_disposed(
     changes: &Committer,
@@ -138,7 +140,7 @@ pub(super) fn is_disposed(
         JournalStep::Remove { aside, before, .. } => (aside, before.as_ref()),
         JournalStep::MakeFolder { .. } | JournalStep::Create { .. } | JournalStep::Move { .. } => return true,
     };
-    // It was let go, or the system could not tell: then it tells now, or it is waited for.
+    // It was released, or the system could not say: then it says so now, or we wait.
     let held = match held {
         OtherWriters::Unknown => match changes.steps().inspect(spot, Some(aside), changes.max_file_bytes) {
             Ok(found) if Some(&found.hash) == before => found.held,
@@ -149,7 +151,7 @@ pub(super) fn is_disposed(
     held.is_alone() && dispose(changes, step, spot, now).is_ok()
 }
 
-/// The old file of a step that is done goes where it belongs.
+/// The old file of a finished step goes where it belongs.
 fn dispose(changes: &Committer, step: &JournalStep, spot: &EntryHandle, now: SystemTime) -> Result<(), StoreError> {
     match step {
         JournalStep::Remove { aside, to_trash: true, .. } => changes.steps().trash(spot, aside, now),
@@ -158,7 +160,7 @@ fn dispose(changes: &Committer, step: &JournalStep, spot: &EntryHandle, now: Sys
     }
 }
 
-/// For what is found to be somebody's work and has no place of its own any more.
+/// For another program's work that no longer has a place.
 pub(super) fn rescue(
     changes: &Committer,
     spot: &EntryHandle,

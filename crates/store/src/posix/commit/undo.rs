@@ -1,5 +1,5 @@
-//! Taking steps back. What was done is read off the disk, so it makes no difference whether we did it a moment ago or
-//! another server did it before it was killed; and it can be done twice.
+//! Rolling back steps. What was done is derived from the disk, so it makes no difference whether we did it a moment ago
+//! or a killed server did; and it can be repeated.
 
 use std::{
     cell::Cell,
@@ -22,23 +22,23 @@ use crate::{
 const MOMENT: Duration = Duration::from_millis(2);
 const MOMENTS: usize = 10;
 
-/// What became of a step that was to be taken back.
+/// The result of rolling back a step.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum RollbackOutcome {
-    /// Nothing of it was there.
+    /// It had not been taken.
     Untouched,
     /// It is as it was before.
     Undone,
-    /// Somebody has changed the file since, and that stands.
+    /// The file has been changed since, and that version is kept.
     Left,
 }
 
-/// What is left of steps that were taken back.
+/// What is left of steps that were rolled back.
 #[derive(Default)]
 pub(super) struct RollbackReport {
-    /// Files that somebody has changed since, which stay as they are.
+    /// Files that have been changed since, which are kept.
     pub(super) left: Vec<VaultPath>,
-    /// Files beside their places that somebody has open.
+    /// Files next to their places that other programs have open.
     pub(super) beside: Vec<OldFileRecord>,
 }
 
@@ -46,12 +46,12 @@ pub(super) struct RollbackReport {
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum StepExtent {
     Nothing,
-    /// As much as the disk tells.
+    /// As far as the disk shows.
     Unknown,
     All,
 }
 
-/// Takes steps back, the last first.
+/// Rolls back steps, last to first.
 pub(super) fn take_back(
     changes: &Committer,
     steps: &[JournalStep],
@@ -64,12 +64,12 @@ pub(super) fn take_back(
         let earlier = match extent(index) {
             StepExtent::Nothing => continue,
             StepExtent::Unknown => &steps[..index],
-            // What is found is not what was there before.
+            // The current content is not the one from before.
             StepExtent::All => &[],
         };
         let (outcome, place) = match step {
             JournalStep::MakeFolder { place } => {
-                // What was in it has to be elsewhere for good before it goes.
+                // Its contents have to be durable elsewhere before it is removed.
                 sync(changes, &std::mem::take(&mut touched))?;
                 (remove_folder(changes, place)?, place)
             }
@@ -98,12 +98,12 @@ pub(super) fn take_back(
             RollbackOutcome::Left => undone.left.push(place.clone()),
         }
     }
-    // What was taken back has to last before it is forgotten.
+    // A rollback must be durable before it is forgotten.
     sync(changes, &touched)?;
     Ok(undone)
 }
 
-/// Brings the names in the folders of these places to disk.
+/// Syncs the names in the folders of these places.
 pub(super) fn sync(changes: &Committer, places: &[&VaultPath]) -> Result<(), StoreError> {
     let mut synced = BTreeSet::new();
     for place in places {
@@ -134,13 +134,14 @@ fn move_back(
     let (at_from, at_to) = (seen(changes, from)?, seen(changes, to)?);
     let moved = |state| before.is_some_and(|before| state == PathState::Holds(*before));
     match (at_from.is_there(), at_to.is_there()) {
-        // It was moved, and somebody made a new one: both stay where they are.
+        // It was moved, and a new one was created: both are kept.
         (true, true) if moved(at_to) && !moved(at_from) => Ok(RollbackOutcome::Left),
         (true, _) => Ok(RollbackOutcome::Untouched),
-        // An earlier step was to bring it, and did not; or one was to clear the other place, and did not.
+        // An earlier step should have moved it here and did not; or one should have cleared the other place and did
+        // not.
         (false, _) if is_earlier(earlier, from, PathState::Nothing) && !moved(at_to) => Ok(RollbackOutcome::Untouched),
         (false, _) if is_earlier(earlier, to, at_to) => Ok(RollbackOutcome::Untouched),
-        // Somebody has taken it away.
+        // Another program has removed it.
         (false, false) => Ok(RollbackOutcome::Left),
         (false, true) => {
             let (Some(from), Some(to)) = (there(changes, from)?, there(changes, to)?) else {
@@ -154,20 +155,20 @@ fn move_back(
     }
 }
 
-/// The name for an old text that is brought back: another than that of the new one, which may be there in part.
+/// The name for a restored old text: different from that of the new one, which may exist in part.
 fn restoring(aside: &str) -> String {
     format!("{aside}+")
 }
 
-/// One file of which a step is taken back.
+/// One file for which a step is rolled back.
 struct FileRollback<'a> {
     changes: &'a Committer,
     spot: &'a EntryHandle,
     aside: &'a str,
-    /// The steps before this one, if it may be that only they were taken.
+    /// The steps before this one, if possibly only they were taken.
     earlier: &'a [JournalStep],
     now: SystemTime,
-    /// The name of the file beside the place, if somebody has it open.
+    /// The name of the file next to the place, if another program has it open.
     open: &'a Cell<Option<String>>,
 }
 
@@ -181,7 +182,7 @@ impl FileRollback<'_> {
         }
     }
 
-    /// Ours goes, unless somebody found it at its place and still has it open.
+    /// Removes our file, unless another program found it at its place and still has it open.
     fn discard(&self, beside: &InspectedFile) -> Result<RollbackOutcome, StoreError> {
         if !self.is_open(beside) {
             self.changes.steps().discard(self.spot, self.aside)?;
@@ -197,8 +198,8 @@ impl FileRollback<'_> {
         open
     }
 
-    /// Whoever has it open is often done in a moment: a program that saves, or one that we are starting ourselves and
-    /// that holds what we hold until it runs.
+    /// A program that has it open is often done in a moment: it is saving, or we are starting it ourselves and it holds
+    /// our handles until it runs.
     fn beside(&self) -> Result<Option<InspectedFile>, StoreError> {
         for _ in 0..MOMENTS {
             match inspect(self.changes, self.spot, Some(self.aside))? {
@@ -209,8 +210,8 @@ impl FileRollback<'_> {
         inspect(self.changes, self.spot, Some(self.aside))
     }
 
-    /// What is at the place is none of ours. Either nothing was done to it, because an earlier step did not get so far, or
-    /// somebody has changed it since.
+    /// The file at the place is not ours. Either nothing was done to it, because an earlier step did not get that far,
+    /// or it has been changed since.
     fn foreign(&self, seen: PathState) -> RollbackOutcome {
         if is_earlier(self.earlier, &self.spot.place, seen) {
             RollbackOutcome::Untouched
@@ -221,7 +222,7 @@ impl FileRollback<'_> {
 
     fn replace(&self, before: &ContentHash, after: &ContentHash) -> Result<RollbackOutcome, StoreError> {
         let there = match inspect(self.changes, self.spot, None) {
-            // Somebody put something else there.
+            // Another program put something else there.
             Err(StoreError::IsFolder | StoreError::NotAFile | StoreError::TooLarge { .. }) => None,
             there => there?,
         };
@@ -237,7 +238,7 @@ impl FileRollback<'_> {
                 self.changes.steps().give_way(self.spot, self.aside, there.number)?;
                 self.drop_ours(before, after)
             }
-            // Somebody has saved, moved or removed what we had put there. That stands; the old text is in the ledger.
+            // Another program has saved, moved or removed our version. That is kept; the old text is in the ledger.
             (Some(beside), _) if is_old(&beside) || beside.bytes.is_empty() => {
                 self.discard(&beside).map(|_| RollbackOutcome::Left)
             }
@@ -268,13 +269,13 @@ impl FileRollback<'_> {
         }
     }
 
-    /// Somebody was killed while they restored the old text.
+    /// A server was killed while restoring the old text.
     fn end_restore(&self, is_ours: bool, before: &ContentHash, after: &ContentHash) -> Result<(), StoreError> {
         let aside = restoring(self.aside);
         let undo = FileRollback { aside: &aside, ..*self };
         match undo.beside()? {
             None => Ok(()),
-            // It never took the place, and may be there in part.
+            // It never took the place, and may exist in part.
             Some(_) if is_ours => self.changes.steps().discard(self.spot, &aside),
             Some(_) => undo.drop_ours(before, after).map(|_| ()),
         }
@@ -285,7 +286,7 @@ impl FileRollback<'_> {
             // It never had a name that others know.
             return self.changes.steps().discard(self.spot, self.aside).map(|()| RollbackOutcome::Undone);
         }
-        // Another name than that of the new file, which may be there in part: what comes here was at its place.
+        // A different name from that of the new file, which may exist in part: what comes here was at its place.
         let taken_away = format!("{}-", self.aside);
         let undo = FileRollback { aside: &taken_away, ..*self };
         if undo.beside()?.is_none() {
@@ -295,7 +296,7 @@ impl FileRollback<'_> {
                 other => return Ok(self.foreign(other)),
             }
         }
-        // Somebody may have saved into it in that moment.
+        // Another program may have saved to it at that moment.
         match undo.beside()? {
             Some(beside) if beside.hash != *after => undo.put_back(&beside).map(|()| RollbackOutcome::Left),
             Some(beside) => undo.discard(&beside),
@@ -307,7 +308,7 @@ impl FileRollback<'_> {
         let Some(beside) = self.beside()? else { return Ok(RollbackOutcome::Untouched) };
         if before.is_some_and(|before| beside.hash == *before) {
             return match self.changes.steps().bring(self.spot, self.aside) {
-                // Somebody made a new one. That stands; the old text is in the ledger.
+                // Another program created a new one. That is kept; the old text is in the ledger.
                 Err(StoreError::Exists) => self.discard(&beside).map(|_| RollbackOutcome::Left),
                 brought => brought.map(|()| RollbackOutcome::Undone),
             };
@@ -315,7 +316,7 @@ impl FileRollback<'_> {
         self.put_back(&beside).map(|()| RollbackOutcome::Undone)
     }
 
-    /// Ours has made way. In the last moment somebody may have saved over it, or into it.
+    /// Ours has made way. At the last moment another program may have saved over it, or to it.
     fn drop_ours(&self, before: &ContentHash, after: &ContentHash) -> Result<RollbackOutcome, StoreError> {
         match self.beside()? {
             Some(beside) if beside.hash == *before => self.discard(&beside).map(|_| RollbackOutcome::Left),
@@ -325,7 +326,7 @@ impl FileRollback<'_> {
         }
     }
 
-    /// Somebody's text gets its place back, or a checkpoint if that place is taken.
+    /// The other program's text gets its place back, or a checkpoint if that place is taken.
     fn put_back(&self, beside: &InspectedFile) -> Result<(), StoreError> {
         match self.changes.steps().bring(self.spot, self.aside) {
             Err(StoreError::Exists) => self.rescue(beside),
@@ -335,7 +336,7 @@ impl FileRollback<'_> {
 
     fn rescue(&self, beside: &InspectedFile) -> Result<(), StoreError> {
         if self.is_open(beside) {
-            // It may not be all yet.
+            // It may not be complete yet.
             return Ok(());
         }
         rescue(self.changes, self.spot, self.aside, (&self.spot.place, &beside.bytes), self.now)

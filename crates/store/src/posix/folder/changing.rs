@@ -25,21 +25,21 @@ use crate::{
     },
 };
 
-/// Told before each system call that changes something, and able to make it fail: how the tests kill and fail a commit
-/// at every single step.
+/// Called before each system call that changes something, and able to make it fail: this is how tests kill and fail a
+/// commit at every single step.
 pub type StepObserver = Arc<dyn Fn(&'static str) -> Result<(), StoreError> + Send + Sync>;
 
-/// What system calls take for a path.
+/// The path argument of system calls.
 const MAX_PATH_BYTES: usize = 4095;
 
 impl FolderStore {
-    /// The same vault, whose changes are watched step by step.
+    /// The same vault, with its changes observed step by step.
     #[must_use]
     pub fn observed(self, observer: StepObserver) -> Self {
         Self { observer: Some(observer), ..self }
     }
 
-    /// The same vault, whose deleted files can go to the trash of the system.
+    /// The same vault, whose deleted files can go to the system trash.
     #[must_use]
     pub fn with_trash(self, trash: Option<SystemTrash>) -> Self {
         Self { trash, ..self }
@@ -78,8 +78,8 @@ impl FileOperations for FolderStore {
         }
     }
 
-    /// No link is followed on the way, but for one that leaves the vault: the place was found by following all others, and
-    /// one that is there now leads to where nobody was asked about.
+    /// No link is followed on the way, except one that leaves the vault: the place was found by following all others,
+    /// and one that appeared since leads to an unchecked place.
     fn spot(&self, place: &VaultPath) -> Result<EntryHandle, StoreError> {
         let opened = self.folder()?;
         let beside = match opened.beside(place) {
@@ -89,8 +89,8 @@ impl FileOperations for FolderStore {
         let (folder, name) = match beside {
             Ok(folder) => (folder, place.name().to_owned()),
             Err(StoreError::Outside) => match opened.elsewhere(place, LinkHandling::OnlyLeaving) {
-                // A link that was not here when the place was looked for. What stands beside it can be dealt with, and
-                // it itself is followed by no step.
+                // A link that was not here when the place was looked up. Files next to it can be handled, and no step
+                // follows the link itself.
                 Err(StoreError::Outside | StoreError::Missing) => (opened.beside(place)?, place.name().to_owned()),
                 elsewhere => {
                     let elsewhere = elsewhere?;
@@ -111,13 +111,13 @@ impl FileOperations for FolderStore {
         #[cfg(unix)]
         if like {
             use cap_std::fs::OpenOptionsExt;
-            // Private until the text is in it and the old file's rights are known to fit.
+            // Private until it has the text and the old file's permissions are known to fit.
             options.mode(0o600);
         }
         self.about_to("open")?;
         let mut file = folder.open_with(aside, &options)?;
         if let Err(error) = self.about_to("write") {
-            // As a disk that fails in the middle of it.
+            // Simulates a disk that fails in the middle of it.
             file.write_all(&bytes[..bytes.len() / 2])?;
             return Err(error);
         }
@@ -133,7 +133,7 @@ impl FileOperations for FolderStore {
 
     fn exchange(&self, spot: &EntryHandle, aside: &str, expected: &ContentHash) -> Result<SwapOutcome, StoreError> {
         let (folder, name) = held(spot)?;
-        // A folder or a link may have taken the place of the file; it is somebody's.
+        // A folder or a link may have replaced the file; it is not ours.
         let there = folder.symlink_metadata(name)?;
         ordinary(&there)?;
         self.about_to("exchange")?;
@@ -157,7 +157,7 @@ impl FileOperations for FolderStore {
             match exchange(folder, aside, name) {
                 Ok(true) => {}
                 Ok(false) => return Err(StoreError::Unsure),
-                // Taken away meanwhile; what is in our hands is put back all the same, over nothing.
+                // Removed meanwhile; the file that we hold is put back anyway, overwriting nothing.
                 Err(_) => match without_replacing((folder, aside), (folder, name)) {
                     Err(StoreError::Exists) => continue,
                     result => return result,
@@ -192,7 +192,7 @@ impl FileOperations for FolderStore {
         let file = file.into_std();
         let held = match aside {
             None => OtherWriters::Unknown,
-            // Asked before it is read: from then on nobody can write into it unnoticed.
+            // Checked before it is read: from then on no program can write to it unnoticed.
             Some(_) => match Lease::ask(file.try_clone()?) {
                 LeaseAnswer::Granted(lease) => OtherWriters::Alone(Some(lease)),
                 LeaseAnswer::InUse => OtherWriters::InUse,
@@ -200,7 +200,7 @@ impl FileOperations for FolderStore {
             },
         };
         let mut bytes = Vec::new();
-        // A file may have become larger than memory since it was planned on; that must not be the end of the process.
+        // A file may have grown larger than memory since it was planned; that must not end the process.
         bytes.try_reserve_exact(usize::try_from(metadata.len()).unwrap_or(usize::MAX)).map_err(io::Error::from)?;
         let read = file.take(max_bytes.saturating_add(1)).read_to_end(&mut bytes)? as u64;
         if read > max_bytes {
@@ -218,7 +218,7 @@ impl FileOperations for FolderStore {
 
     fn discard(&self, spot: &EntryHandle, aside: &str) -> Result<(), StoreError> {
         let (folder, _) = held(spot)?;
-        // Asked first: a disk that cannot be written refuses to remove even what is not there.
+        // Checked first: a read-only disk refuses to remove even missing files.
         if is_free(folder, aside) {
             return Ok(());
         }
@@ -250,7 +250,7 @@ impl FileOperations for FolderStore {
 
     fn rename(&self, from: &EntryHandle, to: &EntryHandle) -> Result<(), StoreError> {
         let (folder, name) = held(from)?;
-        // A link that was not here when the place was looked for would lead elsewhere from there.
+        // A link that was not here when the place was looked up would lead elsewhere from there.
         if folder.symlink_metadata(name)?.is_symlink() {
             return Err(StoreError::NotAFile);
         }
@@ -294,7 +294,7 @@ impl FileOperations for FolderStore {
 }
 
 impl OpenedFolder {
-    /// Where a file can be made, if nothing is there yet.
+    /// Where a file can be created, if nothing exists there yet.
     fn new_file(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Result<NewPlace, StoreError> {
         let closed = |place: &VaultPath| place != path && !open(place);
         let nothing = match self.way(path, LinkHandling::AllButLast(open))? {
@@ -302,7 +302,7 @@ impl OpenedFolder {
             PathEnd::There(sight) => {
                 return Err(match sight.kind {
                     EntryClass::Folder => StoreError::IsFolder,
-                    // Reading finds nothing behind such a link, so saying that a file is there would send callers in
+                    // Reading finds nothing behind such a link, so reporting a file there would send callers in
                     // circles.
                     EntryClass::Link if self.place(path, open).is_err() => StoreError::NotAFile,
                     EntryClass::File | EntryClass::Link | EntryClass::Other => StoreError::Exists,
@@ -322,7 +322,7 @@ impl OpenedFolder {
             MissingCause::BrokenLink => Err(StoreError::NotAFile),
             _ if closed(&place) => Err(StoreError::Closed),
             MissingCause::NotAFolder => Err(StoreError::NotAFile),
-            // The same as where the disk does not answer: names of this form are made nowhere.
+            // The same as on other disks: names of this form are never created.
             MissingCause::SecondName => Err(StoreError::NotPortable),
             MissingCause::Free => Ok(NewPlace { place, folders: nothing.folders()? }),
         }
@@ -341,7 +341,7 @@ fn is_free(folder: &Dir, name: &str) -> bool {
     folder.symlink_metadata(name).is_err_and(|error| error.kind() == io::ErrorKind::NotFound)
 }
 
-/// Looked at before it is opened: opening a pipe waits, opening a device may do anything. And nothing is followed.
+/// Checked before it is opened: opening a pipe blocks, opening a device may do anything. No link is followed.
 fn opened(folder: &Dir, name: &str) -> Result<(File, Metadata), StoreError> {
     ordinary(&folder.symlink_metadata(name)?)?;
     let file = folder.open_with(name, &reading())?;
@@ -352,7 +352,7 @@ fn opened(folder: &Dir, name: &str) -> Result<(File, Metadata), StoreError> {
 
 /// Mode, owner and extended attributes of the old file for the new one.
 fn keep_rights(new: &File, old: &File, metadata: &Metadata) -> Result<(), StoreError> {
-    // Before the rights, because giving a file away takes some of them back.
+    // Before the permissions, because changing the owner clears some of them.
     #[cfg(unix)]
     keep_owner(new, metadata);
     #[cfg(any(target_os = "linux", target_vendor = "apple"))]
@@ -362,7 +362,7 @@ fn keep_rights(new: &File, old: &File, metadata: &Metadata) -> Result<(), StoreE
     Ok(new.set_permissions(metadata.permissions())?)
 }
 
-/// A server that runs as root must not take people's notes away from them. Others may not give files away, and need
+/// A server that runs as root must not take people's notes away from them. Other users may not change owners, and need
 /// not: it is their own vault.
 #[cfg(unix)]
 fn keep_owner(file: &File, like: &Metadata) {
@@ -375,7 +375,7 @@ fn keep_owner(file: &File, like: &Metadata) {
     }
 }
 
-/// Tags of a file manager, access lists and the like. What only the system may set is the system's business.
+/// File manager tags, access lists and the like. Those that only the system may set are left to the system.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 fn keep_attributes(new: &File, old: &File) -> Result<(), StoreError> {
     use rustix::{fs, io::Errno};

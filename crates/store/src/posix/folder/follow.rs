@@ -1,5 +1,5 @@
-//! Links that leave the vault, into folders that the owner named. What such a link leads to is opened as a folder of
-//! its own, from which again nothing leads outside.
+//! Links that leave the vault, into folders that the owner named. The target of such a link is opened as a separate
+//! folder, from which again nothing leads outside.
 
 use std::{
     path::{Component, Path, PathBuf},
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{VaultPath, posix::StoreError};
 
-/// The folders outside the vault into which its links may lead.
+/// The folders outside the vault that its links may lead to.
 #[derive(Default)]
 pub(super) struct FollowedFolders {
     vault: PathBuf,
@@ -29,11 +29,11 @@ pub(super) struct LeavingLink {
     /// Where in the vault it is.
     pub(super) link: String,
     pub(super) target: PathBuf,
-    /// The names that were still to come, the last first.
+    /// The remaining names, last first.
     pub(super) ahead: Vec<String>,
 }
 
-/// A path that lies outside, behind a link.
+/// A path that is outside, behind a link.
 pub(super) struct OutsidePath {
     pub(super) folder: OpenedFolder,
     /// Where it is in that folder; `None` is the folder itself.
@@ -41,16 +41,16 @@ pub(super) struct OutsidePath {
     behind: VaultSpelling,
 }
 
-/// How a place in the folder is called in the vault.
+/// The path of a place of the folder in the vault.
 enum VaultSpelling {
-    /// The link stands for the folder.
+    /// The link is the folder.
     Folder { link: String },
-    /// The link stands for this one file of the folder.
+    /// The link is this one file of the folder.
     File { link: String, name: VaultPath },
 }
 
 impl VaultSpelling {
-    /// The path in the vault, if the place has one. Rules are about those.
+    /// The path in the vault, if the place has one. Rules apply to those.
     fn in_vault(&self, place: Option<&VaultPath>) -> Option<VaultPath> {
         match (self, place) {
             (Self::Folder { link }, None) => VaultPath::spelt(link),
@@ -87,7 +87,7 @@ impl FollowedFolders {
         !self.folders.is_empty()
     }
 
-    /// The followed folder into which a link leads, and where in it.
+    /// The followed folder that a link leads into, and where in it.
     fn entered(&self, leaving: &LeavingLink) -> Option<(PathBuf, Vec<String>)> {
         let vault = std::fs::canonicalize(&self.vault).ok()?;
         let beside = Path::new(&leaving.link).parent().unwrap_or(Path::new(""));
@@ -95,7 +95,7 @@ impl FollowedFolders {
         let mut longest: Option<(PathBuf, PathBuf)> = None;
         for given in &self.folders {
             let Ok(real) = std::fs::canonicalize(given) else { continue };
-            // Through such a folder a link would reach what the vault closes.
+            // Through such a folder a link would reach paths that the vault closes.
             if real.starts_with(&vault) || vault.starts_with(&real) {
                 continue;
             }
@@ -126,7 +126,7 @@ fn tidied(path: &Path) -> Option<PathBuf> {
 }
 
 impl OpenedFolder {
-    /// Does something with a file of this folder, or of the one into which a followed link leads.
+    /// Runs an operation on a file of this folder, or of the one that a followed link leads into.
     pub(super) fn wherever<T>(
         &self,
         path: &VaultPath,
@@ -157,12 +157,12 @@ impl OpenedFolder {
         Ok(listed.into_iter().filter_map(shown).collect())
     }
 
-    /// What a link in a listing stands for that leaves the vault.
+    /// The target of a link in a listing that leaves the vault.
     pub(super) fn metadata_elsewhere(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Option<Metadata> {
         self.elsewhere(path, LinkHandling::All(open)).ok()?.metadata()
     }
 
-    /// What a place behind a followed link is called in the vault, as it is found in the folder there.
+    /// The name in the vault of a place behind a followed link, as found in the folder there.
     pub(super) fn place_elsewhere(
         &self,
         path: &VaultPath,
@@ -175,18 +175,18 @@ impl OpenedFolder {
         elsewhere.in_vault(&real).ok_or(StoreError::BadName)
     }
 
-    /// Whether there are folders outside to which links may lead.
+    /// Whether there are outside folders that links may lead to.
     pub(super) fn follows(&self) -> bool {
         self.followed.is_any()
     }
 
-    /// What a path leads to that lies behind a followed link. What is not followed is no part of the vault.
+    /// The target of a path behind a followed link. Links that are not followed are not part of the vault.
     pub(super) fn behind_link(&self, path: &VaultPath) -> Option<OutsidePath> {
-        // Nor is what another link in the vault leads to: that link may stand where a caller must not look.
+        // Nor is the target of another link in the vault: that link may be where a caller must not look.
         if self.follows() { self.elsewhere(path, LinkHandling::OnlyLeaving).ok() } else { None }
     }
 
-    /// Opens the folder into which a path leads, if the owner named it and the caller may use that place.
+    /// Opens the folder that a path leads into, if the owner named it and the caller may use that place.
     pub(super) fn elsewhere(&self, path: &VaultPath, links: LinkHandling<'_>) -> Result<OutsidePath, StoreError> {
         if self.followed.folders.is_empty() {
             return Err(StoreError::Outside);
@@ -211,13 +211,13 @@ impl OpenedFolder {
         }
     }
 
-    /// What a link to these names of a followed folder stands for.
+    /// The target of a link to these names of a followed folder.
     fn behind(self, link: String, names: &[String], below: Option<VaultPath>) -> Result<OutsidePath, StoreError> {
         if names.is_empty() {
             return Ok(OutsidePath { folder: self, path: below, behind: VaultSpelling::Folder { link } });
         }
         let target = VaultPath::spelt(&names.join("/")).ok_or(StoreError::BadName)?;
-        // By its own path it would be hidden, so no link shows it; nor one in there that leads to such a place.
+        // It would be hidden by its own path, so no link shows it; nor does a link in there that leads to such a place.
         let is_open = |place: &VaultPath| !place.is_hidden();
         if !is_open(&target) {
             return Err(StoreError::Closed);
@@ -238,7 +238,7 @@ impl OpenedFolder {
 }
 
 impl OutsidePath {
-    /// Whether the link stands for this one file.
+    /// Whether the link is this one file.
     pub(super) fn is_single_file(&self) -> bool {
         matches!(self.behind, VaultSpelling::File { .. })
     }
@@ -254,7 +254,7 @@ impl OutsidePath {
         self.in_vault(place).is_some_and(|place| open(&place))
     }
 
-    /// What a place of the folder is called in the vault.
+    /// The name of a place of the folder in the vault.
     pub(super) fn in_vault(&self, place: &VaultPath) -> Option<VaultPath> {
         self.behind.in_vault(Some(place))
     }

@@ -1,17 +1,16 @@
-//! Second names. Some disks answer to more names than their folders list: short ones (`OBSIDI~1`), others in case or with
-//! blanks and dots at the end. Whatever is closed is closed by the name that is listed, so a name that no listing shows
-//! is no name.
+//! Second names. Some disks respond to more names than their folders list: short ones (`OBSIDI~1`), others in case or
+//! with trailing blanks and dots. Rules apply to listed names, so a name that no listing shows is treated as missing.
 
 use cap_std::fs::Dir;
 use unicode_normalization::UnicodeNormalization;
 
 use crate::{posix::StoreError, scope::folded};
 
-/// How many names an entry of a folder may answer to.
+/// How many names an entry of a folder may respond to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NameMatching {
-    /// The one that is listed. On some of these disks also those that differ from it in case or in how accents are stored,
-    /// which no rule tells apart.
+    /// The listed one. On some of these disks also names that differ from it in case or Unicode form, which no rule
+    /// distinguishes.
     One,
     /// Any: each name has to be looked up in its folder.
     Several,
@@ -34,10 +33,10 @@ const ONE_NAME: [u32; 11] = [
 ];
 
 impl NameMatching {
-    /// Of the disk that a folder is on. One that nobody knows may do anything: FAT, NTFS, network and user-space disks do.
+    /// Of the disk that a folder is on. An unknown one may do anything: FAT, NTFS, network and user-space disks do.
     #[cfg(target_os = "linux")]
     pub(super) fn on_disk_of(folder: &Dir) -> Self {
-        // The numbers have 32 bits, whatever the type.
+        // The numbers have 32 bits, regardless of the type.
         let is_known = |disk: rustix::fs::StatFs| ONE_NAME.contains(&(disk.f_type as u32));
         if rustix::fs::fstatfs(folder).is_ok_and(is_known) { Self::One } else { Self::Several }
     }
@@ -57,20 +56,20 @@ impl NameMatching {
         Self::Several
     }
 
-    /// Whether it is certain without a look at the folder that no other name is listed for this one.
+    /// Whether no other name can be listed for this one, decided without reading the folder.
     pub(super) fn are_certain(self, name: &str) -> bool {
         self == Self::One && !looks_like_another(name)
     }
 }
 
-/// Names that some disk takes for another one: short names, streams, what Windows drops at the end, letters that a disk
-/// without case leaves out when it compares.
+/// Names that some disk maps to another one: short names, streams, characters that Windows drops at the end, letters
+/// that a case-insensitive disk ignores when comparing.
 fn looks_like_another(name: &str) -> bool {
     let short = || name.as_bytes().windows(2).any(|pair| pair[0] == b'~' && pair[1].is_ascii_digit());
     name.ends_with(['.', ' ']) || name.contains(':') || short() || (!name.is_ascii() && name.chars().any(is_ignorable))
 }
 
-/// What Unicode lets programs leave out (`Default_Ignorable_Code_Point`).
+/// Characters that Unicode lets programs ignore (`Default_Ignorable_Code_Point`).
 fn is_ignorable(letter: char) -> bool {
     matches!(letter,
         '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}'..='\u{1160}' | '\u{17b4}'..='\u{17b5}' | '\u{180b}'..='\u{180f}'
@@ -79,7 +78,8 @@ fn is_ignorable(letter: char) -> bool {
         | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// The name under which a folder lists what the disk answers to this one: the same, or one that no rule tells apart.
+/// The name under which a folder lists the entry that the disk returns for this one: the same, or one that no rule
+/// distinguishes.
 pub(super) fn listed(folder: &Dir, name: &str) -> Result<Option<String>, StoreError> {
     let (composed, without_case) = (name.nfc().collect::<String>(), folded(name));
     let (mut same_letters, mut same_rules) = (None, None);
@@ -97,8 +97,8 @@ pub(super) fn listed(folder: &Dir, name: &str) -> Result<Option<String>, StoreEr
     Ok(same_letters.or(same_rules))
 }
 
-/// The other ways to store the letters of a name: whoever asks cannot know which one it was. Each is asked for by itself,
-/// as a look at the whole folder would take longer the more there is in it that the caller may not see.
+/// The other encodings of a name: the caller cannot know which one is used. Each is looked up separately, as listing
+/// the folder would take longer the more hidden files it has.
 pub(super) fn other_forms(name: &str) -> impl Iterator<Item = String> + '_ {
     let forms = || [name.nfc().collect::<String>(), name.nfd().collect()];
     let forms = (!name.is_ascii()).then(forms);
@@ -110,7 +110,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_some_disk_takes_for_another_name_is_looked_up() {
+    fn names_that_some_disk_maps_to_another_are_looked_up() {
         for name in ["OBSIDI~1", "Notes~2.md", "a.md.", "a.md ", "a.md::$DATA", ".obsi\u{200c}dian", "\u{feff}a.md"] {
             assert!(looks_like_another(name), "{name:?}");
         }

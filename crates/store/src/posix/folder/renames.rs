@@ -1,4 +1,4 @@
-//! Names that change hands in one step, and over nothing but what they are meant to replace.
+//! Atomic renames that overwrite nothing except what they are meant to replace.
 
 use std::io;
 
@@ -6,14 +6,14 @@ use cap_std::fs::{Dir, Metadata};
 
 use crate::posix::{FileNumber, StoreError};
 
-/// Lets two files change places; says whether the disk can. It fails where one of them is missing.
+/// Exchanges two files; returns whether the disk can. Fails if one of them is missing.
 #[cfg(any(target_os = "linux", target_vendor = "apple"))]
 pub(super) fn exchange(folder: &Dir, aside: &str, name: &str) -> Result<bool, StoreError> {
     match rustix::fs::renameat_with(folder, aside, folder, name, rustix::fs::RenameFlags::EXCHANGE) {
         Ok(()) => Ok(true),
         Err(rustix::io::Errno::NOENT) => Err(StoreError::Missing),
-        // Network and user-space file systems have many ways to say that they cannot. If it is something else, a plain
-        // rename will say so.
+        // Network and user-space file systems report in many ways that they cannot. If it is something else, a plain
+        // rename will report it.
         Err(_) => Ok(false),
     }
 }
@@ -28,7 +28,7 @@ pub(super) fn without_replacing(from: (&Dir, &str), to: (&Dir, &str)) -> Result<
     use rustix::io::Errno;
     match rustix::fs::renameat_with(from.0, from.1, to.0, to.1, rustix::fs::RenameFlags::NOREPLACE) {
         Ok(()) => Ok(()),
-        // Some file systems (and old kernels) know no flags.
+        // Some file systems (and old kernels) do not support flags.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => after_looking(from, to),
         // On Linux this is the same as the one before.
         Err(error) if error == Errno::NOTSUP => after_looking(from, to),
@@ -41,7 +41,7 @@ pub(super) fn without_replacing(from: (&Dir, &str), to: (&Dir, &str)) -> Result<
     after_looking(from, to)
 }
 
-/// Leaves a moment in which another program's new file of the same name would be replaced.
+/// Has a gap in which another program's new file of the same name would be replaced.
 fn after_looking(from: (&Dir, &str), to: (&Dir, &str)) -> Result<(), StoreError> {
     match to.0.symlink_metadata(to.1) {
         Ok(_) => Err(StoreError::Exists),
@@ -56,7 +56,7 @@ pub(super) fn number(metadata: &Metadata) -> FileNumber {
     FileNumber(metadata.dev(), metadata.ino())
 }
 
-/// Where files have no number, their times have to do.
+/// Without file numbers, times have to do.
 #[cfg(not(unix))]
 pub(super) fn number(metadata: &Metadata) -> FileNumber {
     let modified = metadata.modified().map_or(0, |time| crate::posix::nanoseconds(time.into_std()).cast_unsigned());

@@ -1,13 +1,15 @@
+//! Finds our own files that were moved.
+
 use std::{collections::BTreeSet, io};
 
 use super::{OpenedFolder, walk::passed_over};
 use crate::{VaultPath, posix::StoreError};
 
-/// The one hidden folder into which people move things, by deleting them.
+/// The one hidden folder that people move things into, by deleting them.
 const TRASH: &str = ".trash";
 
 impl OpenedFolder {
-    /// Where in the vault files of these names are, links not followed.
+    /// Where in the vault files with these names are, without following links.
     pub(super) fn seek(&self, names: &BTreeSet<&str>) -> Result<Vec<VaultPath>, StoreError> {
         let (mut found, mut ahead) = (Vec::new(), vec![None]);
         while let Some(folder) = ahead.pop() {

@@ -1,3 +1,5 @@
+//! Walks the folders of a vault, on all cores.
+
 use std::{
     io::{self, Read},
     ops::Range,
@@ -13,16 +15,16 @@ use crate::{
     posix::{FileStamp, FileStat, FoundFile, TextRoom, WalkOptions, WalkedFolder, WatchedFolders, nanoseconds},
 };
 
-/// Names that one thread looks up in one go.
+/// How many names one thread looks up at a time.
 const BATCH: usize = 256;
 
-/// A folder to walk: where it is in the opened folder, and how it is called in the vault.
+/// A folder to walk: where it is in the opened folder, and its name in the vault.
 struct PendingFolder {
     place: Option<VaultPath>,
     name: Option<VaultPath>,
 }
 
-/// What one folder holds, by the names in the vault.
+/// The contents of one folder, by their names in the vault.
 #[derive(Default)]
 struct FolderContents {
     files: Vec<(VaultPath, FileStat)>,
@@ -32,17 +34,17 @@ struct FolderContents {
     watched: WatchedFolders,
 }
 
-/// What some files of one folder are and, as far as that was asked for, say.
+/// Metadata of some files of one folder and, if requested, their texts.
 type ReadText = (VaultPath, Arc<Vec<u8>>, Range<usize>);
 
 struct WalkFindings {
     files: Vec<(VaultPath, FileStat)>,
     texts: Vec<ReadText>,
-    /// One of them can be changed by another name.
+    /// One of them can be changed under another name.
     other_names: bool,
 }
 
-/// What a walk has found so far.
+/// The results of a walk so far.
 #[derive(Default)]
 struct WalkCourse {
     walked: WalkedFolder,
@@ -58,8 +60,8 @@ impl PendingFolder {
 }
 
 impl OpenedFolder {
-    /// Everything below a folder that is not hidden, and which folders the watch was given. Links are not followed: what
-    /// they lead to has a place of its own.
+    /// Everything below a folder that is not hidden, and the folders that were added to the watch. Links are not
+    /// followed: their targets are listed in their real places.
     pub(in super::super) fn walk(&self, walk: &WalkOptions<'_>) -> Result<(WalkedFolder, WatchedFolders), StoreError> {
         let mut course = WalkCourse::default();
         let below = walk.below;
@@ -80,8 +82,8 @@ impl OpenedFolder {
         Ok((walked, watched))
     }
 
-    /// Level by level and not folder in folder, so that no depth exhausts the stack and no breadth the open files. Returns
-    /// the links that were met.
+    /// Level by level rather than recursively, so that no depth exhausts the stack and no breadth the open files.
+    /// Returns the links found.
     fn walk_from(
         &self,
         start: PendingFolder,
@@ -118,12 +120,12 @@ impl OpenedFolder {
         Ok(links)
     }
 
-    /// What lies behind a link that leaves the vault, if the owner named the folder it leads to.
+    /// The contents behind a link that leaves the vault, if the owner named the folder it leads to.
     fn walk_behind(&self, link: VaultPath, walk: &WalkOptions<'_>, course: &mut WalkCourse) -> Result<(), StoreError> {
         let Some(elsewhere) = self.behind_link(&link) else { return Ok(()) };
         let Some(metadata) = elsewhere.metadata() else { return Ok(()) };
         if metadata.is_file() {
-            // The folder it stands in is none of ours to watch.
+            // The folder around it is not ours to watch.
             course.watched.give_up();
             course.walked.files.push((link, stat(&metadata)));
         } else if metadata.is_dir() {
@@ -143,7 +145,7 @@ impl OpenedFolder {
         for entry in dir.entries()? {
             let entry = entry?;
             let name = entry.file_name();
-            // What has a dot in front is hidden from Obsidian too; a name that is not UTF-8 cannot be asked for.
+            // Names that start with a dot are hidden from Obsidian too; a name that is not UTF-8 cannot be requested.
             let Some(name) = name.to_str().filter(|name| !name.starts_with('.') && !(walk.skip)(name)) else {
                 continue;
             };
@@ -177,7 +179,7 @@ impl OpenedFolder {
         Ok(held)
     }
 
-    /// What is at a place, links not followed.
+    /// What is at a place, without following links.
     pub(in super::super) fn look(&self, path: &VaultPath) -> Result<FoundFile, StoreError> {
         let found = |metadata: &Metadata| match metadata {
             metadata if metadata.is_dir() => FoundFile::Folder,
@@ -191,7 +193,7 @@ impl OpenedFolder {
                 found => found,
             });
         }
-        // What changed may have been changed by a second name, which is nobody's.
+        // The change may have been made under a second name, which is not reported.
         let metadata = match self.own_place(path) {
             Err(StoreError::Missing | StoreError::NotAFile) => return Ok(FoundFile::Nothing),
             sight => sight?.metadata(),
@@ -203,7 +205,7 @@ impl OpenedFolder {
         }
     }
 
-    /// Appends what a file holds, unless a link is on the way, and says which state of it that was.
+    /// Appends the content of a file, unless a link is on the way, and says which state of it that was.
     pub(super) fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<FileStat, StoreError> {
         let file = match self.behind_link(path) {
             Some(OutsidePath { folder, path: Some(path), .. }) => folder.file_at(&path)?,
@@ -221,7 +223,7 @@ impl OpenedFolder {
     }
 }
 
-/// A folder that is gone since its name was read, or that the system closes to us, holds nothing. Any other fault would
+/// A folder that has disappeared since its name was read, or that the system denies us, is empty. Any other error would
 /// make the vault look smaller than it is.
 pub(super) fn passed_over(error: StoreError) -> Result<(), StoreError> {
     match error {
@@ -258,20 +260,20 @@ fn seen(dir: &Dir, batch: &[VaultPath], walk: &WalkOptions<'_>) -> Result<WalkFi
     Ok(WalkFindings { files, texts, other_names })
 }
 
-/// Whether the file can be changed by a name of which the watch of this folder does not tell.
+/// Whether the file can be changed under a name that the watch of this folder does not report.
 #[cfg(unix)]
 fn has_other_names(metadata: &Metadata) -> bool {
     use cap_std::fs::MetadataExt;
     metadata.is_file() && metadata.nlink() > 1
 }
 
-/// There is no watch on these systems that could miss it.
+/// These systems have no watch that could miss it.
 #[cfg(not(unix))]
 fn has_other_names(_: &Metadata) -> bool {
     false
 }
 
-/// `None` for whatever cannot be read just so: somebody who needs it will find out why.
+/// `None` for anything that cannot be read right now: a later read will report why.
 fn read_note(dir: &Dir, name: &str, room: &TextRoom, into: &mut Vec<u8>) -> Option<Metadata> {
     let start = into.len();
     let file = dir.open_with(name, &reading()).ok()?;
@@ -288,11 +290,12 @@ fn read_note(dir: &Dir, name: &str, room: &TextRoom, into: &mut Vec<u8>) -> Opti
     None
 }
 
-/// Appends a file of this size. Mostly one call to the system is enough: what is asked for is one byte more than there
-/// should be, so that getting less means that it ended.
-fn read_all(mut file: File, size: u64, max_bytes: u64, into: &mut Vec<u8>) -> io::Result<u64> {
+/// Appends a file of this size. Usually one system call is enough: it requests one byte more than expected, so that
+/// getting less means the end.
+pub(super) fn read_all(mut file: File, size: u64, max_bytes: u64, into: &mut Vec<u8>) -> io::Result<u64> {
     let start = into.len();
     let size = usize::try_from(size).unwrap_or(usize::MAX);
+    // A file may have grown larger than memory since it was planned; that must not end the process.
     into.try_reserve(size.saturating_add(1)).map_err(io::Error::from)?;
     into.resize(start + size + 1, 0);
     let mut filled = start;
@@ -308,7 +311,7 @@ fn read_all(mut file: File, size: u64, max_bytes: u64, into: &mut Vec<u8>) -> io
         if filled < into.len() {
             break;
         }
-        // It grows while it is read.
+        // It grows while it is being read.
         into.truncate(filled);
         let rest = file.take(max_bytes.saturating_add(1)).read_to_end(into)?;
         return Ok((filled - start + rest) as u64);
@@ -327,7 +330,7 @@ pub(super) fn stat(metadata: &Metadata) -> FileStat {
         changed: nanoseconds_of(metadata.ctime(), metadata.ctime_nsec()),
         inode: metadata.ino(),
     };
-    // Not every file system keeps it.
+    // Not every file system stores it.
     let created = metadata.created().ok().map(|time| nanoseconds(time.into_std()));
     FileStat { stamp, created }
 }

@@ -1,5 +1,5 @@
-//! How a path is gone: by handle, name by name. What was looked at is held, so it cannot become something else between
-//! the look and the use, and no link is followed that nobody was asked about.
+//! How a path is followed: by handles, one name at a time. A checked entry is held, so it cannot become something else
+//! before it is used, and no link is followed unchecked.
 
 use std::{io, ops::Deref, path::Component};
 
@@ -13,10 +13,10 @@ use super::{
 };
 use crate::VaultPath;
 
-/// More links in a row than this are a loop.
+/// More consecutive links than this are a loop.
 const MAX_LINKS: usize = 40;
 
-/// A folder that is held.
+/// An open folder.
 pub(super) enum FolderHandle<'a> {
     Root(&'a Dir),
     Own(Dir),
@@ -51,13 +51,13 @@ pub(super) enum EntryClass {
     Other,
 }
 
-/// Something that is there.
+/// An existing entry.
 pub(super) struct FoundEntry<'a> {
-    /// The folder it stands in, and its name there.
+    /// The folder that contains it, and its name there.
     pub(super) folder: FolderHandle<'a>,
     pub(super) name: String,
     pub(super) kind: EntryClass,
-    /// Where that is, links followed.
+    /// Its place, links followed.
     pub(super) place: VaultPath,
 }
 
@@ -66,8 +66,8 @@ impl FoundEntry<'_> {
         self.folder.symlink_metadata(&self.name)
     }
 
-    /// The file, for reading. It was looked at before: opening a pipe waits, opening a device may do anything. And nothing
-    /// is followed: a link that was not here a moment ago leads to a place that nobody has asked about.
+    /// The file, for reading. It was checked before: opening a pipe blocks, opening a device may do anything. No link
+    /// is followed: one that was not here a moment ago leads to an unchecked place.
     pub(super) fn open(&self) -> Result<(File, Metadata), StoreError> {
         match self.kind {
             EntryClass::File => {}
@@ -83,7 +83,7 @@ impl FoundEntry<'_> {
         Ok((file, metadata))
     }
 
-    /// The folder, which can be listed.
+    /// The folder, open for listing.
     pub(super) fn enter(&self) -> Result<Dir, StoreError> {
         if self.kind == EntryClass::Folder {
             Ok(listable(&self.folder, &self.name)?)
@@ -96,30 +96,30 @@ impl FoundEntry<'_> {
 /// Where a way ends.
 pub(super) enum PathEnd<'a> {
     There(FoundEntry<'a>),
-    /// At the vault itself, which has no path.
+    /// At the vault root, which has no path.
     Root,
     Leaves(LeavingLink),
     Nothing(MissingEntry),
 }
 
-/// A way that ends before its last name.
+/// A path that ends before its last name.
 pub(super) struct MissingEntry {
-    /// The names of the folders that are there.
+    /// The names of the folders that exist.
     pub(super) reached: Vec<String>,
-    /// Those to which nothing is found.
+    /// Those that were not found.
     pub(super) missing: Vec<String>,
     pub(super) why: MissingCause,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum MissingCause {
-    /// Nothing is there yet.
+    /// Nothing exists there yet.
     Free,
-    /// The disk answers to the name, and no listing shows it.
+    /// The disk responds to the name, but no listing shows it.
     SecondName,
-    /// A link leads nowhere, or in circles.
+    /// A broken link, or a loop.
     BrokenLink,
-    /// What is no folder has something below it.
+    /// Something other than a folder has a path below it.
     NotAFolder,
 }
 
@@ -129,7 +129,7 @@ impl MissingEntry {
         spelt(self.reached.iter().chain(&self.missing)).ok_or(StoreError::BadName)
     }
 
-    /// The folders that would have to be made for it, the outermost first.
+    /// The folders that would have to be created for it, outermost first.
     pub(super) fn folders(&self) -> Result<Vec<VaultPath>, StoreError> {
         let folder = |count| spelt(self.reached.iter().chain(&self.missing[..count])).ok_or(StoreError::BadName);
         (1..self.missing.len()).map(folder).collect()
@@ -145,9 +145,9 @@ fn spelt<'n>(names: impl Iterator<Item = &'n String>) -> Option<VaultPath> {
 pub(super) enum LinkHandling<'a> {
     /// All, if the caller may use the places where they are.
     All(PlaceCheck<'a>),
-    /// The same, but for one at the very end.
+    /// The same, except one at the very end.
     AllButLast(PlaceCheck<'a>),
-    /// None but one that leaves the vault: whoever made this way has followed the others before.
+    /// None except one that leaves the vault: the other links were followed before.
     OnlyLeaving,
 }
 
@@ -159,16 +159,16 @@ enum WayEntry {
 }
 
 impl OpenedFolder {
-    /// Follows a path, name by name, up to a link that leaves. The system's own way to ask for a real path fails for a file
-    /// that is replaced at that very moment, which is what editors and we ourselves do.
+    /// Follows a path, name by name, up to a link that leaves. The system's own way to resolve a path fails for a file
+    /// that is being replaced at that moment, which is what editors and we ourselves do.
     ///
-    /// Once a link was followed, whatever a closed place holds on the way (a link, a folder that the system locks) ends
+    /// Once a link was followed, anything in a closed place on the way (a link, a folder that the system locks) ends
     /// the search there, so that it looks like nothing at all.
     pub(super) fn way(&self, path: &VaultPath, links: LinkHandling<'_>) -> Result<PathEnd<'_>, StoreError> {
         if let Some(end) = self.at_once(path) {
             return Ok(end);
         }
-        // Each with whether a link brought it in.
+        // Each with whether it came from a link.
         let mut ahead: Vec<(String, bool)> = path.names().map(|name| (name.to_owned(), false)).collect();
         ahead.reverse();
         let mut reached: Vec<String> = Vec::new();
@@ -249,7 +249,7 @@ impl OpenedFolder {
                 }
             }
         }
-        // A link ended with a step up, or with none.
+        // A link ended with `..`, or was empty.
         held.pop();
         let Some(place) = spelt(reached.iter()) else {
             return if reached.is_empty() { Ok(PathEnd::Root) } else { Err(StoreError::BadName) };
@@ -258,7 +258,7 @@ impl OpenedFolder {
         Ok(PathEnd::There(FoundEntry { folder, name: place.name().to_owned(), kind: EntryClass::Folder, place }))
     }
 
-    /// What a path leads to, links followed, if the caller may use that place.
+    /// The target of a path, links followed, if the caller may use that place.
     pub(super) fn sight(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Result<FoundEntry<'_>, StoreError> {
         match self.way(path, LinkHandling::All(open))? {
             PathEnd::There(sight) if sight.place != *path && !open(&sight.place) => Err(StoreError::Closed),
@@ -269,7 +269,7 @@ impl OpenedFolder {
         }
     }
 
-    /// The folder in which a place is, of which no part is a link, but for one that leaves the vault.
+    /// The folder of a place, no part of which is a link, except one that leaves the vault.
     pub(super) fn beside(&self, place: &VaultPath) -> Result<Dir, StoreError> {
         let Some(folder) = place.folder() else { return Ok(self.dir.try_clone()?) };
         match self.way(&folder, LinkHandling::OnlyLeaving)? {
@@ -279,7 +279,7 @@ impl OpenedFolder {
         }
     }
 
-    /// A folder that can be listed, reached without following any link: its own place, and no other.
+    /// A folder open for listing, reached without following any link: its own place, and no other.
     pub(super) fn folder_at(&self, path: Option<&VaultPath>) -> Result<Dir, StoreError> {
         let Some(path) = path else { return Ok(listable(&self.dir, ".")?) };
         #[cfg(target_os = "linux")]
@@ -303,7 +303,7 @@ impl OpenedFolder {
         self.own_place(path)?.open().map(|(file, _)| file)
     }
 
-    /// What is at a path itself, no link followed.
+    /// What is at a path itself, without following links.
     pub(super) fn own_place(&self, path: &VaultPath) -> Result<FoundEntry<'_>, StoreError> {
         match self.way(path, LinkHandling::OnlyLeaving)? {
             PathEnd::There(sight) => Ok(sight),
@@ -311,7 +311,7 @@ impl OpenedFolder {
         }
     }
 
-    /// The whole way in two steps, where no link is on it and no disk that answers to second names. `None` says nothing.
+    /// The whole path in two steps, if it has no links and no disk with second names. `None` means undecided.
     #[cfg(target_os = "linux")]
     fn at_once(&self, path: &VaultPath) -> Option<PathEnd<'_>> {
         use rustix::fs::{OFlags, ResolveFlags};
@@ -345,7 +345,7 @@ impl OpenedFolder {
         None
     }
 
-    /// `None` where the kernel is too old, or a sandbox too strict, to do it in one step.
+    /// `None` if the kernel is too old, or a sandbox too strict, to do it in one step.
     #[cfg(target_os = "linux")]
     fn open_without_links(
         &self,
@@ -371,7 +371,7 @@ impl OpenedFolder {
         }
     }
 
-    /// What a folder has under a name, or under another spelling of the same letters.
+    /// The entry of a folder under a name, or under another encoding of it.
     fn entry(&self, folder: &Dir, name: &str, names: NameMatching) -> Result<WayEntry, StoreError> {
         let there = |name: &str, kind: EntryClass| -> Result<WayEntry, StoreError> {
             if names.are_certain(name) {
@@ -393,7 +393,7 @@ impl OpenedFolder {
         }
     }
 
-    /// What the disk answers to a name, links not followed.
+    /// What the disk returns for a name, without following links.
     fn kind(&self, folder: &Dir, name: &str) -> io::Result<EntryClass> {
         match self.second_names.as_ref().and_then(|disk| disk(name)) {
             Some(listed) => kind(folder, &listed),
@@ -429,7 +429,7 @@ fn kind(folder: &Dir, name: &str) -> io::Result<EntryClass> {
     })
 }
 
-/// A folder in a folder, as a place to go on from. It fails where a link is by now.
+/// A folder in a folder, as the next starting point. Fails if it has become a link.
 #[cfg(target_os = "linux")]
 fn entered(folder: &Dir, name: &str) -> io::Result<Dir> {
     opened_folder(folder, name, rustix::fs::OFlags::PATH)
@@ -459,7 +459,7 @@ fn opened_folder(folder: &Dir, name: &str, flags: rustix::fs::OFlags) -> io::Res
     }
 }
 
-/// These systems cannot be told not to follow; the sandbox keeps what it finds inside the folder.
+/// These systems cannot be told not to follow; the sandbox confines the result to the folder.
 #[cfg(not(unix))]
 fn listable(folder: &Dir, name: &str) -> io::Result<Dir> {
     folder.open_dir(name)

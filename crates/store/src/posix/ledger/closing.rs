@@ -1,4 +1,4 @@
-//! How a change ends, and what is left to look after.
+//! How a change ends, and what remains to be watched.
 
 use lapidary_note::ContentHash;
 use rusqlite::{Error, OptionalExtension, Transaction, params};
@@ -6,14 +6,14 @@ use rusqlite::{Error, OptionalExtension, Transaction, params};
 use super::{Ledger, LedgerError, OldFileRecord, OpenOldFile};
 
 impl Ledger {
-    /// The change has happened. Of its steps only those stay written down that have an old file to look after.
+    /// The change has happened. Only steps with an old file to watch are kept.
     ///
-    /// Not waited for: if this is lost, the next start finds the change complete and says so again.
+    /// Not synced: if this is lost, the next start finds the change complete and records it again.
     pub(crate) fn finish(&self, number: i64, beside: &[OldFileRecord]) -> Result<(), LedgerError> {
         self.finish_with(number, beside, &[])
     }
 
-    /// The same, and what the change wrote is kept: when somebody changes that, it can be told what.
+    /// The same, and the new contents are kept: when they are changed later, the difference can be shown.
     pub(crate) fn finish_with(
         &self,
         number: i64,
@@ -27,12 +27,13 @@ impl Ledger {
         })
     }
 
-    /// The change has not happened. Nothing of it is left, but for files that somebody found in their places and has open.
+    /// The change has not happened. Nothing of it is left, except files that other programs found in their places and
+    /// have open.
     pub(crate) fn forget(&self, number: i64, beside: &[OldFileRecord]) -> Result<(), LedgerError> {
         self.write(|transaction| forget(transaction, number, beside))
     }
 
-    /// The places of these have other names now.
+    /// These places have other names now.
     pub(crate) fn follow(&self, moved: &[OpenOldFile]) -> Result<(), LedgerError> {
         if moved.is_empty() {
             return Ok(());
@@ -47,7 +48,7 @@ impl Ledger {
         })
     }
 
-    /// Nothing is left beside those places.
+    /// Nothing is left next to those places.
     pub(crate) fn let_go(&self, gone: &[OpenOldFile]) -> Result<(), LedgerError> {
         let Some(newest) = gone.iter().map(|lingering| lingering.checkpoint).max() else { return Ok(()) };
         self.write(|transaction| {
@@ -63,12 +64,12 @@ impl Ledger {
     }
 }
 
-/// What became of the old file of a step.
+/// The fate of the old file of a step.
 #[derive(Clone, Copy)]
 pub(super) enum OldFile {
-    /// The change is under way.
+    /// The change is in progress.
     NotYet = 0,
-    /// It stands beside its place, because somebody had it open.
+    /// It is next to its place, because another program had it open.
     Kept = 1,
     Removed = 2,
 }
@@ -79,7 +80,7 @@ pub(super) fn forget(transaction: &Transaction<'_>, number: i64, beside: &[OldFi
     drop_undone(transaction)
 }
 
-/// Of the steps of a change that is over, those stay written down that have a file to look after.
+/// Of the steps of a finished change, only those with a file to watch are kept.
 fn keep_steps(transaction: &Transaction<'_>, number: i64, beside: &[OldFileRecord]) -> Result<(), Error> {
     let mut keep = transaction.prepare_cached(
         "UPDATE steps SET state = ?4, place = ?5, aside = coalesce(?6, aside)
@@ -96,7 +97,7 @@ fn keep_steps(transaction: &Transaction<'_>, number: i64, beside: &[OldFileRecor
     Ok(())
 }
 
-/// Forgets changes that were taken back when nothing of them is looked after any more.
+/// Forgets rolled back changes once nothing of them is watched any more.
 fn drop_undone(transaction: &Transaction<'_>) -> Result<(), Error> {
     let settled = "SELECT number FROM checkpoints WHERE undone = 1 AND NOT EXISTS
                    (SELECT 1 FROM steps WHERE state IN (0, 1) AND checkpoint = number)";
@@ -111,12 +112,12 @@ fn drop_undone(transaction: &Transaction<'_>) -> Result<(), Error> {
     Ok(())
 }
 
-/// After so many milliseconds every system has brought to disk that a file was removed.
+/// After this many milliseconds every system has synced the removal of a file.
 const LASTS: i64 = 10 * 60 * 1000;
-/// It is looked for them after so many changes.
+/// They are checked after this many changes.
 const LET_GO_EVERY: i64 = 16;
 
-/// Lets go of what was removed long before this change.
+/// Forgets files that were removed long before this change.
 fn forget_removed(transaction: &Transaction<'_>, number: i64) -> Result<(), Error> {
     let mut time = transaction.prepare_cached("SELECT time FROM checkpoints WHERE number = ?1")?;
     let Some(now) = time.query_row([number], |row| row.get::<_, i64>(0)).optional()? else { return Ok(()) };
@@ -127,7 +128,7 @@ fn forget_removed(transaction: &Transaction<'_>, number: i64) -> Result<(), Erro
     let mut removed = removed.query([OldFile::Removed as i64])?;
     let mut last = None;
     while let Some(row) = removed.next()? {
-        // They stand in the order in which they were made, so this is seldom more than one.
+        // They are in order of creation, so this is rarely more than one.
         if row.get::<_, i64>(1)? >= now - LASTS {
             break;
         }

@@ -1,3 +1,5 @@
+//! Late saves in the ledger.
+
 use lapidary_note::ContentHash;
 use rusqlite::{Error, OptionalExtension, Transaction, params};
 
@@ -8,7 +10,7 @@ use crate::{
 };
 
 impl Ledger {
-    /// Keeps what another program wrote into a file that had just been replaced.
+    /// Stores what another program wrote to a file that had just been replaced.
     pub(crate) fn keep_late_save(
         &self,
         path: &VaultPath,
@@ -53,12 +55,12 @@ impl Ledger {
         Ok(found?.into_iter().flatten().filter(wanted).collect())
     }
 
-    /// Whoever was to be told did not hear it.
+    /// The caller that should have been told did not get it.
     pub(crate) fn set_untold(&self, id: &str) -> Result<(), LedgerError> {
         self.write(|transaction| transaction.execute("UPDATE checkpoints SET told = 0 WHERE id = ?1", [id]).map(|_| ()))
     }
 
-    /// Whether nobody else has told it meanwhile.
+    /// Whether no other caller was told meanwhile.
     pub(crate) fn set_told(&self, number: i64) -> Result<bool, LedgerError> {
         self.write(|transaction| {
             let told =
@@ -68,7 +70,7 @@ impl Ledger {
     }
 }
 
-/// The same text, kept by a server that was killed before it could remove the file.
+/// The same text, stored by a server that was killed before it could remove the file.
 fn known(transaction: &Transaction<'_>, path: &VaultPath, hash: &ContentHash) -> Result<Option<String>, Error> {
     let mut known = transaction.prepare_cached(
         "SELECT id FROM checkpoints JOIN entries ON checkpoint = number

@@ -1,3 +1,5 @@
+//! The SQLite database of the ledger: opening, syncing, replacing.
+
 use std::{
     cell::RefCell,
     fs::File,
@@ -24,15 +26,15 @@ const FORMAT: i64 = 2;
 const UNRELEASED: &str = "its tables are of a form that was never released";
 /// How long to wait for another server that is writing. It takes turns with us, so this is short.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// How many statements are kept ready.
+/// How many prepared statements are cached.
 const STATEMENTS: usize = 64;
 /// Smaller contents would not shrink.
 const WORTH_PACKING: usize = 200;
-/// So long a log that looks damaged is looked at again.
+/// How long a log that looks damaged is checked again.
 const MOMENT: Duration = Duration::from_millis(50);
 
 impl LedgerPlace {
-    /// Whether anything has ever been written down.
+    /// Whether anything has ever been stored.
     pub(super) fn is_there(&self) -> Result<bool, LedgerError> {
         match self {
             Self::Memory => Ok(true),
@@ -45,7 +47,7 @@ impl LedgerPlace {
 }
 
 impl LedgerPlace {
-    /// For those who watch step by step: a failure of theirs looks like one of the disk.
+    /// For tests that observe each step: their failure looks like one of the disk.
     fn about_to(&self, call: &'static str) -> Result<(), Error> {
         let Self::Folder(folder) = self else { return Ok(()) };
         folder.about_to(call).map_err(|error| {
@@ -61,14 +63,13 @@ fn unusable(error: &io::Error) -> LedgerError {
 
 /// An open database, and which file it is.
 pub(super) struct OpenDatabase {
-    /// Where the database writes first, and which file that is. Closed before the database, which may want to remove it.
+    /// SQLite's log, and which file it is. Closed before the database, which may want to remove it.
     log: Option<(File, Option<FileId>)>,
     pub(super) database: Connection,
     file: Option<FileId>,
-    /// A file of it was taken away.
+    /// One of its files was removed.
     lost: bool,
-    /// The disk did not take what was written to the log. It may say the next time that it did: of what it lost it does not
-    /// know any more.
+    /// The disk rejected a write to the log. It may claim success the next time: it no longer knows what it lost.
     unsure: bool,
 }
 
@@ -93,7 +94,8 @@ impl OpenDatabase {
         }
     }
 
-    /// Sets a damaged one aside, where a person can look at it, and begins another with all that can be read of it.
+    /// Sets a damaged one aside, where a person can inspect it, and starts another with everything that can be read
+    /// from it.
     pub(super) fn anew(place: &LedgerPlace) -> Result<Self, LedgerError> {
         let LedgerPlace::Folder(folder) = place else { return Self::at(place) };
         let path = folder.file_in_place(NAME).map_err(|error| unusable(&error))?;
@@ -104,13 +106,13 @@ impl OpenDatabase {
         tracing::warn!(
             kept,
             lost,
-            "the history of changes was damaged; what could be read of it is kept, and the damaged file is {name}"
+            "the history of changes was damaged; its readable part is kept, and the damaged file is {name}"
         );
         Ok(Self { log: None, database, file: file_id(&path), lost: false, unsure: false })
     }
 
-    /// Waits until everything that was written so far survives a power cut. Not left to the database, which would have to be
-    /// told before each transaction whether to wait, and waits longer, also for what its log does not need.
+    /// Waits until everything written so far survives a power cut. Not left to SQLite, which would have to be told
+    /// before each transaction whether to wait, and waits longer, also for data that its log does not need.
     pub(super) fn sync(&mut self, place: &LedgerPlace) -> Result<(), Error> {
         let LedgerPlace::Folder(folder) = place else { return Ok(()) };
         let synced = place.about_to("sync ledger").and_then(|()| {
@@ -123,7 +125,7 @@ impl OpenDatabase {
 
     fn sync_log(&mut self, path: &Path, place: &LedgerPlace) -> Result<(), Error> {
         let there = file_id(path);
-        // What is not where the others look for it is of no use to them. The next one opens the database anew.
+        // A database that the others cannot find is useless to them. The next call reopens it.
         if !self.is_at(place) || (cfg!(unix) && there.is_none()) {
             self.lost = true;
             return Err(failed(&io::ErrorKind::NotFound.into()));
@@ -139,13 +141,13 @@ impl OpenDatabase {
         file.sync_data().map_err(|error| failed(&error))
     }
 
-    /// Brings everything from the log into the database itself, and to disk.
+    /// Merges the log into the database itself, and syncs it.
     pub(super) fn empty_log(&self) -> Result<(), Error> {
         let busy: i64 = self.database.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |row| row.get(0))?;
         if busy == 0 { Ok(()) } else { Err(Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_BUSY), None)) }
     }
 
-    /// Whether it is still what the others find there. A journal that only we can see is none.
+    /// Whether it is still the one that others find there. A journal that only we can see is worthless.
     pub(super) fn is_at(&self, place: &LedgerPlace) -> bool {
         match place {
             LedgerPlace::Memory => true,
@@ -156,18 +158,18 @@ impl OpenDatabase {
     }
 }
 
-/// Whether SQLite would read only a part of the log.
+/// Whether SQLite would read only part of the log.
 fn log_is_damaged(path: &Path) -> bool {
     let damaged = || std::fs::read(with_ending(path, "-wal")).ok().filter(|log| wal::mended(log).is_some());
     let Some(first) = damaged() else { return false };
-    // Another server may be in the middle of writing it anew.
+    // Another server may be rewriting it right now.
     std::thread::sleep(MOMENT);
     damaged().is_some_and(|second| second == first)
 }
 
-/// A file whose name lasts, too.
+/// A file whose name is durable, too.
 fn newly_opened(path: &Path) -> io::Result<File> {
-    // Some systems sync only for those who could have written.
+    // Some systems sync only files that were opened for writing.
     let file = std::fs::OpenOptions::new().write(true).open(path)?;
     #[cfg(unix)]
     if let Some(folder) = path.parent() {
@@ -196,8 +198,8 @@ fn file_id(_: &Path) -> Option<FileId> {
 }
 
 fn open_file(path: &Path) -> Result<Connection, Error> {
-    // Made by us first, so that nobody else can read it. One that is there is left alone: to open and close it would give
-    // up the locks of whoever else has it open in this process.
+    // Created by us first, so that no other user can read it. An existing one is not touched: opening and closing it
+    // would release the locks of other users of it in this process.
     let is_new = match private_file().append(true).create_new(true).open(path) {
         Ok(_) => true,
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => false,
@@ -205,13 +207,13 @@ fn open_file(path: &Path) -> Result<Connection, Error> {
     };
     let database = open_database(path)?;
     database.busy_timeout(PATIENCE)?;
-    // More than a change needs: to prepare one of them anew costs as much as to carry it out ten times.
+    // More than a change needs: preparing a statement costs as much as running it ten times.
     database.set_prepared_statement_cache_capacity(STATEMENTS);
     set_up(&database)?;
     database.execute_batch("PRAGMA synchronous = NORMAL")?;
     #[cfg(unix)]
     if is_new {
-        // A journal whose name is not on disk is no journal.
+        // A journal whose name is not on disk is useless.
         for folder in path.ancestors().skip(1).take(3) {
             std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(|_| Error::InvalidQuery)?;
         }
@@ -221,9 +223,9 @@ fn open_file(path: &Path) -> Result<Connection, Error> {
     Ok(database)
 }
 
-/// Every change waits until all pages that it touches here are on disk. So there is no index that a change has to keep up
-/// with and that only a rare question needs: names and paths are looked for one after the other, and what is under way is known by its
-/// steps, which stand in the order of their states.
+/// Every change waits until all pages that it touches are on disk. So there is no index that a change has to maintain
+/// and only a rare query needs: ids and paths are searched linearly, and changes in progress are found by their steps,
+/// which are ordered by state.
 pub(super) fn set_up(database: &Connection) -> Result<(), Error> {
     database
         .execute_batch("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
@@ -231,11 +233,11 @@ pub(super) fn set_up(database: &Connection) -> Result<(), Error> {
     if format == FORMAT {
         return add_digests(database);
     }
-    // The tables were others in a form that was never released. It is set aside.
+    // The tables of an unreleased format were different. It is set aside.
     if (1..FORMAT).contains(&format) {
         return Err(Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_NOTADB), Some(UNRELEASED.to_owned())));
     }
-    // To write our tables into it would spoil it for the program that it belongs to.
+    // Writing our tables into it would break it for the program that it belongs to.
     if format > FORMAT {
         let newer = "it was written by a newer version of this program";
         return Err(Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CANTOPEN), Some(newer.to_owned())));
@@ -261,7 +263,7 @@ pub(super) fn set_up(database: &Connection) -> Result<(), Error> {
     ))
 }
 
-/// Earlier versions had none, and go on without.
+/// Earlier versions had none, and continue without.
 fn add_digests(database: &Connection) -> Result<(), Error> {
     let known = "SELECT 1 FROM pragma_table_info('checkpoints') WHERE name = 'digest'";
     if database.prepare(known)?.exists([])? {
@@ -291,7 +293,7 @@ pub(super) fn is_damaged(error: &Error) -> bool {
     matches!(error.sqlite_error_code(), Some(ErrorCode::DatabaseCorrupt | ErrorCode::NotADatabase))
 }
 
-/// Beside itself, under a name that no other has.
+/// Next to itself, under an unused name.
 fn move_away(path: &Path) -> io::Result<PathBuf> {
     let free = |number: &usize| !with_ending(path, &format!(".damaged-{number}")).exists();
     let number = (1..).find(free).unwrap_or_default();
@@ -310,7 +312,7 @@ pub(super) fn with_ending(path: &Path, ending: &str) -> PathBuf {
     name.into()
 }
 
-/// The first byte says how.
+/// The first byte says how it is stored.
 pub(super) fn packed(content: &[u8]) -> Vec<u8> {
     if content.len() >= WORTH_PACKING
         && let Some(packed) = compressed(content)
@@ -321,7 +323,7 @@ pub(super) fn packed(content: &[u8]) -> Vec<u8> {
     [b"=", content].concat()
 }
 
-/// To set up a compressor costs more than to compress a note.
+/// Setting up a compressor costs more than compressing a note.
 fn compressed(content: &[u8]) -> Option<Vec<u8>> {
     thread_local! {
         static COMPRESSOR: RefCell<Option<Compressor<'static>>> = const { RefCell::new(None) };

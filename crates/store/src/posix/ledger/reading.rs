@@ -1,9 +1,11 @@
+//! Queries on the ledger.
+
 use rusqlite::{Connection, Error, ffi, params_from_iter, types::Value};
 
 use super::{Ledger, LedgerError, records};
 use crate::{CheckpointRecord, PathFilter, VaultPath};
 
-/// All but what is under way or was taken back.
+/// All except changes in progress or rolled back.
 const DONE: &str =
     "SELECT * FROM checkpoints WHERE undone = 0 AND number NOT IN (SELECT checkpoint FROM steps WHERE state = 0)";
 
@@ -14,7 +16,7 @@ impl Ledger {
         let mut values = Vec::new();
         let mut touching = Vec::new();
         for path in &filter.paths {
-            // Everything that begins with the folder and a slash stands between the two.
+            // Everything that starts with the folder and a slash sorts between the two.
             touching.push("path = ? OR (path >= ? AND path < ?)");
             let texts = [path.to_string(), format!("{path}/"), format!("{path}0")];
             values.extend(texts.map(Value::from));
@@ -35,9 +37,9 @@ impl Ledger {
         self.read(Vec::new(), |database| with_entries(database, &query, &values))
     }
 
-    /// Those whose name begins like this; more than one if it is too short.
+    /// Those whose id starts like this; more than one if it is too short.
     pub(crate) fn checkpoint(&self, prefix: &str) -> Result<Vec<CheckpointRecord>, LedgerError> {
-        // Names are hex digits: what is not can be no name, and a pattern would read it otherwise.
+        // Ids are hex digits: anything else cannot match, and LIKE would interpret it.
         if prefix.is_empty() || !prefix.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Ok(Vec::new());
         }
@@ -47,7 +49,7 @@ impl Ledger {
         self.read(Vec::new(), |database| with_entries(database, &query, &values))
     }
 
-    /// Whether a change took away a file at this path, or one in this folder.
+    /// Whether a change removed a file at this path, or one in this folder.
     pub(crate) fn knows(&self, path: &VaultPath) -> Result<bool, LedgerError> {
         self.read(false, |database| {
             let mut known = database.prepare_cached(
@@ -77,7 +79,7 @@ fn with_entries(database: &Connection, query: &str, values: &[Value]) -> Result<
     Ok(found)
 }
 
-/// Whether everything that was written down of a checkpoint is still the same.
+/// Whether a stored checkpoint is still intact.
 pub(super) fn is_whole(database: &Connection, number: i64) -> bool {
     let query = "SELECT * FROM checkpoints WHERE number = ?";
     with_entries(database, query, &[Value::from(number)]).is_ok_and(|found| found.len() == 1)

@@ -1,3 +1,5 @@
+//! Rows of the ledger.
+
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use lapidary_note::ContentHash;
@@ -5,7 +7,7 @@ use rusqlite::{Connection, Error, Row};
 
 use crate::{CheckpointKind, CheckpointRecord, EntryRecord, VaultPath};
 
-/// One step of a change under way; what has to be known to tell whether it was taken and to take it back.
+/// One step of a change in progress; the data needed to tell whether it was taken and to roll it back.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum JournalStep {
     MakeFolder {
@@ -22,14 +24,14 @@ pub(crate) enum JournalStep {
         aside: String,
         after: ContentHash,
     },
-    /// What was not read is not removed, only sent to the trash of the system.
+    /// Unread content is not removed, only sent to the system trash.
     Remove {
         place: VaultPath,
         aside: String,
         before: Option<ContentHash>,
         to_trash: bool,
     },
-    /// A file, or a folder with all that is in it.
+    /// A file, or a folder with everything in it.
     Move {
         from: VaultPath,
         to: VaultPath,
@@ -47,7 +49,7 @@ pub(super) struct StepRow<'a> {
     pub(super) after: Option<ContentHash>,
 }
 
-/// A change that somebody began and did not finish.
+/// An unfinished change.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct UnfinishedChange {
     pub(crate) number: i64,
@@ -55,28 +57,28 @@ pub(crate) struct UnfinishedChange {
     pub(crate) steps: Vec<JournalStep>,
 }
 
-/// A replaced file that somebody still had open.
+/// A replaced file that another program still had open.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OpenOldFile {
     pub(crate) checkpoint: i64,
     pub(crate) position: i64,
     pub(crate) since: SystemTime,
     pub(crate) place: VaultPath,
-    /// What the note is called to people: its place, or the last one that was not hidden.
+    /// The note's name for people: its place, or the last one that was not hidden.
     pub(crate) path: VaultPath,
     pub(crate) aside: String,
     pub(crate) before: Option<ContentHash>,
-    /// What took its place.
+    /// Its replacement.
     pub(crate) after: Option<ContentHash>,
     pub(crate) to_trash: bool,
 }
 
-/// What became of the old file of a step, and what its place is called now.
+/// The fate of the old file of a step, and the current name of its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OldFileRecord {
     pub(crate) position: usize,
     pub(crate) place: VaultPath,
-    /// Its name, if it has another now.
+    /// Its name, if it has changed.
     pub(crate) aside: Option<String>,
     pub(crate) gone: bool,
 }
@@ -165,7 +167,7 @@ pub(super) fn entry(row: &Row<'_>) -> Result<EntryRecord, Error> {
     })
 }
 
-/// By which damage to a checkpoint is noticed that the database does not notice.
+/// Detects damage to a checkpoint that the database does not notice.
 pub(super) fn digest(checkpoint: &CheckpointRecord) -> Vec<u8> {
     let CheckpointRecord { number, id, time, kind, tool, client, entries } = checkpoint;
     let time = crate::nanoseconds(*time) / 1_000_000;

@@ -1,3 +1,5 @@
+//! Removes old checkpoints.
+
 use std::time::SystemTime;
 
 use rusqlite::{Error, Transaction, params};
@@ -5,7 +7,7 @@ use rusqlite::{Error, Transaction, params};
 use super::{Ledger, LedgerError, Ordering, UNKNOWN, nanoseconds};
 
 impl Ledger {
-    /// Whether there is something to let go of, as far as that can be told with every change.
+    /// Whether there is something to remove, as far as can be told cheaply with every change.
     pub(crate) fn is_over(&self, now: SystemTime) -> Result<bool, LedgerError> {
         let stored = self.stored.load(Ordering::Relaxed);
         let limit = i64::try_from(self.retention.bytes).unwrap_or(i64::MAX);
@@ -27,8 +29,8 @@ impl Ledger {
         now.checked_sub(self.retention.age).map_or(i64::MIN, |time| nanoseconds(time) / 1_000_000)
     }
 
-    /// Lets go of what is too old or too much, the oldest first. The newest checkpoint stays whatever it takes: it may be
-    /// what somebody is about to undo. So does what no caller was told of.
+    /// Removes checkpoints that are too old or too large, oldest first. The newest is always kept, as it may be undone
+    /// next. So are late saves that no caller was told of.
     pub(crate) fn prune(&self, now: SystemTime) -> Result<(), LedgerError> {
         if !self.place.is_there()? {
             self.stored.store(0, Ordering::Relaxed);
@@ -64,7 +66,7 @@ impl Ledger {
         })?;
         if removed > 0 {
             tracing::debug!(checkpoints = removed, "old checkpoints are gone");
-            // It gives back one page with every row that is asked for.
+            // It frees one page with every row requested.
             self.read((), |database| {
                 let mut vacuum = database.prepare_cached("PRAGMA incremental_vacuum")?;
                 let mut pages = vacuum.query([])?;
@@ -76,7 +78,7 @@ impl Ledger {
     }
 }
 
-/// What is under way, still looked after or not told yet is not for us to remove.
+/// Changes in progress, watched files and unreported late saves must not be removed.
 fn remove(transaction: &Transaction<'_>, which: &str, bound: i64) -> Result<usize, Error> {
     let removed = transaction.execute(
         &format!(

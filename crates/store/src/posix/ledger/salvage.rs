@@ -1,5 +1,5 @@
-//! What is read out of a damaged database: everything that can be, row by row, so that one bad page costs the rows in it
-//! and not the history.
+//! Recovers everything readable from a damaged database, row by row, so that one bad page costs its rows and not the
+//! history.
 
 use std::{io::Write, path::Path};
 
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::posix::state::private_file;
 
-/// What came of it, for the owner.
+/// The result, for the owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct SalvagedRows {
     pub(super) kept: usize,
@@ -20,11 +20,11 @@ pub(super) struct SalvagedRows {
     pub(super) lost: usize,
 }
 
-/// So many numbers are asked for one by one between the last row that can be read from either end.
+/// How many numbers are tried one by one between the last rows readable from either end.
 const MAX_GAP: i64 = 200_000;
 const PAGE: usize = 4096;
 
-/// Copies what can be read of a database that was set aside into a new one. The damaged files stay as they are.
+/// Copies the readable part of a database that was set aside into a new one. The damaged files are not touched.
 pub(super) fn salvage(damaged: &Path, into: &Connection) -> SalvagedRows {
     let copy = with_ending(damaged, ".copy");
     let mut salvaged = SalvagedRows::default();
@@ -42,7 +42,7 @@ pub(super) fn salvage(damaged: &Path, into: &Connection) -> SalvagedRows {
     salvaged
 }
 
-/// The first page says what all others are: which table begins where. All our databases begin alike.
+/// The first page describes all others: which table starts where. It is the same in all our databases.
 fn new_head(place: &Path) -> Option<Vec<u8>> {
     let database = Connection::open(place).ok()?;
     set_up(&database).ok()?;
@@ -50,7 +50,7 @@ fn new_head(place: &Path) -> Option<Vec<u8>> {
     std::fs::read(place).ok()
 }
 
-/// A copy with a log that SQLite reads to its end, and with the first page of a new one, if that is wanted.
+/// A copy with a log that SQLite reads to its end, and with the first page of a new one, if requested.
 fn readable_copy(damaged: &Path, copy: &Path, head: bool) -> Option<Connection> {
     let mut bytes = std::fs::read(damaged).ok()?;
     if head {
@@ -89,13 +89,18 @@ fn rows(source: &Connection, into: &Connection) -> Option<SalvagedRows> {
     copy_steps(source, into);
     into.execute_batch("COMMIT").ok()?;
     let (first, last) = (numbers.first().copied().unwrap_or(0), numbers.last().copied().unwrap_or(0));
-    // Numbers follow each other but for what was forgotten.
+    // Numbers are consecutive except for forgotten changes.
     let gaps = usize::try_from(last - first + 1).unwrap_or(0).saturating_sub(numbers.len());
-    tracing::debug!(kept = salvaged.kept, lost = salvaged.lost, gaps, "a damaged ledger was read as far as it goes");
+    tracing::debug!(
+        kept = salvaged.kept,
+        lost = salvaged.lost,
+        gaps,
+        "a damaged ledger was salvaged as far as possible"
+    );
     Some(salvaged)
 }
 
-/// The numbers of all checkpoints that can be found: from the start on, from the end back, and one by one between.
+/// The numbers of all checkpoints that can be found: from the start, from the end, and one by one in between.
 fn numbers(source: &Connection) -> Vec<i64> {
     let run = |order: &str| {
         let mut found = Vec::new();
@@ -121,7 +126,7 @@ fn numbers(source: &Connection) -> Vec<i64> {
     found
 }
 
-/// One checkpoint with its entries and contents; `None` if it is not whole.
+/// One checkpoint with its entries and contents; `None` if it is incomplete.
 fn one(source: &Connection, into: &Connection, number: i64) -> Option<()> {
     let row = source
         .prepare_cached("SELECT * FROM checkpoints WHERE number = ?1")
@@ -131,7 +136,7 @@ fn one(source: &Connection, into: &Connection, number: i64) -> Option<()> {
         .ok()??;
     let mut entries = source.prepare_cached("SELECT * FROM entries WHERE checkpoint = ?1 ORDER BY position").ok()?;
     let entries: Vec<NamedValues> = entries.query_map([number], values).ok()?.collect::<Result<_, _>>().ok()?;
-    // What was written down of it does not fit together any more.
+    // Its parts no longer fit together.
     reading::is_whole(source, number).then_some(())?;
     insert(into, "checkpoints", &row)?;
     for entry in &entries {
@@ -169,7 +174,7 @@ fn copy_content(source: &Connection, into: &Connection, hash: &Value) -> Option<
     insert.execute(params![hash, size, packed]).ok().map(|_| ())
 }
 
-/// What was under way or is looked after.
+/// Changes in progress and watched files.
 fn copy_steps(source: &Connection, into: &Connection) {
     let Ok(mut found) = source.prepare("SELECT * FROM steps") else { return };
     let Ok(mut rows) = found.query([]) else { return };

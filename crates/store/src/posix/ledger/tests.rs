@@ -1,3 +1,5 @@
+//! Tests of the ledger: durability, damage and retention.
+
 use std::{
     path::{Path, PathBuf},
     sync::atomic::{AtomicUsize, Ordering},
@@ -19,7 +21,7 @@ struct Desk {
 
 impl Desk {
     fn new() -> Self {
-        // Nothing here is about the disk, and some tests wait for it a hundred times.
+        // Durability does not matter here, and some tests sync a hundred times.
         let in_memory = Path::new("/dev/shm");
         let around = if in_memory.is_dir() { tempfile::tempdir_in(in_memory) } else { tempfile::tempdir() };
         Self { around: around.unwrap() }
@@ -30,7 +32,7 @@ impl Desk {
         Ledger::new(Arc::new(state), Retention { age, bytes })
     }
 
-    /// One that never lets go of anything.
+    /// One that never removes anything.
     fn ledger(&self) -> Ledger {
         self.keeping(Duration::MAX, u64::MAX)
     }
@@ -93,7 +95,7 @@ fn begin(ledger: &Ledger, name: &str, old: &[u8], time: SystemTime) -> Result<(i
     })
 }
 
-/// A change from beginning to end.
+/// A change from start to end.
 fn change(ledger: &Ledger, name: &str, old: &[u8], time: SystemTime) -> String {
     let (number, id) = begin(ledger, name, old, time).unwrap();
     let beside = OldFileRecord { position: 0, place: path(name), aside: None, gone: true };
@@ -116,7 +118,7 @@ fn late_save(ledger: &Ledger, name: &str, text: &[u8], time: SystemTime) -> Stri
 }
 
 #[test]
-fn what_was_written_down_is_found_again_by_another_server() {
+fn stored_changes_are_found_by_another_server() {
     let desk = Desk::new();
     let contents = [b"".to_vec(), b"short".to_vec(), vec![b'x'; 100_000], noise(1, 5_000)];
     for (number, content) in contents.iter().enumerate() {
@@ -130,7 +132,7 @@ fn what_was_written_down_is_found_again_by_another_server() {
 }
 
 #[test]
-fn what_is_under_way_is_no_checkpoint_yet_and_what_was_forgotten_never_becomes_one() {
+fn a_change_in_progress_is_not_a_checkpoint_and_a_forgotten_one_never_becomes_one() {
     let desk = Desk::new();
     let ledger = desk.ledger();
     let (number, id) = begin(&ledger, "a.md", b"old", at(1)).unwrap();
@@ -144,7 +146,7 @@ fn what_is_under_way_is_no_checkpoint_yet_and_what_was_forgotten_never_becomes_o
 }
 
 #[test]
-fn an_old_file_is_looked_after_until_it_is_gone_and_once_more_after_a_start() {
+fn an_old_file_is_watched_until_it_is_gone_and_checked_once_after_a_start() {
     let ledger = Desk::new();
     let (desk, ledger) = (&ledger, ledger.ledger());
     let (number, _) = begin(&ledger, "a.md", b"old", at(1)).unwrap();
@@ -162,7 +164,7 @@ fn an_old_file_is_looked_after_until_it_is_gone_and_once_more_after_a_start() {
 }
 
 #[test]
-fn what_is_too_old_goes() {
+fn old_checkpoints_are_removed() {
     let desk = Desk::new();
     let ledger = desk.keeping(Duration::from_secs(10 * DAY), u64::MAX);
     for day in [1, 5, 9, 20] {
@@ -175,7 +177,7 @@ fn what_is_too_old_goes() {
 }
 
 #[test]
-fn the_newest_stays_however_old_and_however_large() {
+fn the_newest_checkpoint_is_always_kept() {
     let desk = Desk::new();
     let ledger = desk.keeping(Duration::from_secs(DAY), 1000);
     change(&ledger, "old.md", b"old", at(1));
@@ -187,7 +189,7 @@ fn the_newest_stays_however_old_and_however_large() {
 }
 
 #[test]
-fn what_is_too_much_goes_the_oldest_first_and_the_file_shrinks() {
+fn excess_checkpoints_are_removed_oldest_first_and_the_file_shrinks() {
     let desk = Desk::new();
     let ledger = desk.keeping(Duration::MAX, 100_000);
     for number in 0..100 {
@@ -221,7 +223,7 @@ fn a_text_that_two_checkpoints_share_stays_as_long_as_one_of_them() {
 }
 
 #[test]
-fn what_is_under_way_looked_after_or_untold_stays() {
+fn changes_in_progress_watched_files_and_unreported_saves_are_kept() {
     let desk = Desk::new();
     let ledger = desk.keeping(Duration::from_secs(DAY), 10);
     begin(&ledger, "under way.md", b"one", at(1)).unwrap();
@@ -269,7 +271,7 @@ fn damage(file: &Path, from: u64, bytes: usize) {
 
 #[test]
 fn a_damaged_file_is_moved_away_and_kept_and_the_next_write_works() {
-    // At the beginning it shows when it is opened, further on only when somebody comes across it.
+    // At the start it shows when it is opened, further on only when that page is read.
     for from in [0, 4096, 12_288] {
         let desk = Desk::new();
         for number in 0..50 {
@@ -278,7 +280,7 @@ fn a_damaged_file_is_moved_away_and_kept_and_the_next_write_works() {
         let length = std::fs::metadata(desk.file()).unwrap().len();
         damage(&desk.file(), from, 60_000);
         let ledger = desk.ledger();
-        // As a turn begins; it may fail, and then the next one does not.
+        // As at the start of a turn; it may fail, and then the next one does not.
         let looked = ledger.is_settled().and_then(|_| ledger.under_way().map(|_| ()));
         if looked.is_err() || begin(&ledger, "a.md", b"old", at(2)).is_err() {
             begin(&ledger, "a.md", b"old", at(2)).unwrap();
@@ -286,12 +288,12 @@ fn a_damaged_file_is_moved_away_and_kept_and_the_next_write_works() {
         assert!(is_kept(&ledger, b"old"));
         let moved = desk.folder().join("checkpoints.db.damaged-1");
         assert!(moved.exists(), "damage at {from} went unseen: {:?}", desk.names());
-        assert!(std::fs::metadata(&moved).unwrap().len() >= length, "what is left of it is left to people");
+        assert!(std::fs::metadata(&moved).unwrap().len() >= length, "the rest is kept for people");
     }
 }
 
 #[test]
-fn a_file_of_a_newer_version_is_left_alone_and_nothing_is_changed_without_it() {
+fn a_file_of_a_newer_version_is_not_touched_and_nothing_is_changed_without_it() {
     let desk = Desk::new();
     drop(change(&desk.ledger(), "a.md", b"old", at(1)));
     let set_format = |format: i64| {
@@ -331,7 +333,7 @@ fn a_server_notices_that_the_file_was_moved_away_under_it() {
     for ending in ["-wal", "-shm"] {
         std::fs::rename(desk.folder().join(format!("checkpoints.db{ending}")), desk.folder().join(ending)).unwrap();
     }
-    // A journal that nobody finds is none.
+    // A journal that no server finds is useless.
     begin(&one, "c.md", b"old", at(1)).unwrap();
     assert_eq!(other.under_way().unwrap().len(), 1);
     assert_eq!(desk.ledger().under_way().unwrap().len(), 1);
@@ -355,7 +357,7 @@ fn content_that_is_not_what_it_was_is_not_given_out() {
 }
 
 #[test]
-fn a_name_may_be_shortened_as_long_as_it_means_one() {
+fn an_id_may_be_shortened_while_it_is_unique() {
     let desk = Desk::new();
     let ledger = desk.ledger();
     let ids: Vec<String> = (0..40).map(|_| change(&ledger, "a.md", b"old", at(1))).collect();
@@ -392,7 +394,7 @@ fn the_history_of_a_path_is_that_of_the_path_and_of_what_is_in_it() {
 
 #[cfg(unix)]
 #[test]
-fn nobody_else_can_read_it() {
+fn other_users_cannot_read_it() {
     use std::os::unix::fs::PermissionsExt;
     let desk = Desk::new();
     let ledger = desk.ledger();
@@ -435,7 +437,7 @@ fn watched(desk: &Desk, happens: impl Fn() -> Result<(), StoreError> + Send + Sy
 }
 
 #[test]
-fn what_the_disk_did_not_take_never_was_and_the_next_does_not_build_upon_it() {
+fn a_failed_write_never_happened_and_the_next_does_not_build_on_it() {
     let desk = Desk::new();
     change(&desk.ledger(), "a.md", b"old", at(1));
     let left = Arc::new(AtomicUsize::new(0));
@@ -451,7 +453,7 @@ fn what_the_disk_did_not_take_never_was_and_the_next_does_not_build_upon_it() {
         assert!(ledger.is_settled().unwrap() && paths(&ledger) == ["b.md", "a.md"], "{name}");
     }
     begin(&ledger, "e.md", b"old", at(1)).unwrap();
-    // The log may have a hole, so nothing that has to last is only there.
+    // The log may have a hole, so anything that must be durable is not only there.
     let log = desk.folder().join("checkpoints.db-wal");
     assert_eq!(std::fs::metadata(&log).unwrap().len(), 0);
     assert_eq!(desk.ledger().under_way().unwrap().len(), 1);
@@ -497,7 +499,7 @@ fn nothing_of_a_forgotten_change_comes_back_with_the_next_one() {
 }
 
 #[test]
-fn where_nothing_was_ever_written_down_looking_makes_nothing() {
+fn looking_up_in_an_empty_state_folder_creates_nothing() {
     let desk = Desk::new();
     let ledger = desk.ledger();
     assert!(ledger.is_settled().unwrap() && ledger.is_empty().unwrap() && ledger.under_way().unwrap().is_empty());
@@ -557,10 +559,10 @@ fn after_flips(desk: &Desk, name: &str, least: usize, known: &[String]) {
 }
 
 #[test]
-fn a_flipped_byte_in_the_log_costs_at_most_what_it_is_in() {
+fn a_flipped_byte_in_the_log_costs_at_most_its_checkpoint() {
     let desk = Desk::new();
     let known = {
-        // As a server that was killed leaves it: everything is in the log.
+        // The state that a killed server leaves: everything is in the log.
         let other = Desk::new();
         let ledger = other.ledger();
         (0..40).for_each(|number| drop(change(&ledger, &format!("{number}.md"), &noise(number, 3_000), at(number))));
@@ -578,7 +580,7 @@ fn a_flipped_byte_in_the_log_costs_at_most_what_it_is_in() {
 }
 
 #[test]
-fn a_flipped_byte_in_the_database_costs_at_most_what_it_is_in() {
+fn a_flipped_byte_in_the_database_costs_at_most_its_checkpoint() {
     let desk = Desk::new();
     let known = filled(&desk);
     assert!(!desk.folder().join("checkpoints.db-wal").exists(), "a ledger that was closed has no log");
@@ -605,7 +607,7 @@ fn a_log_that_ends_in_the_middle_is_not_damaged() {
 }
 
 #[test]
-fn what_a_change_wrote_is_kept_until_it_is_let_go() {
+fn new_contents_are_kept_until_they_are_released() {
     let desk = Desk::new();
     let ledger = desk.keeping(Duration::from_secs(10 * DAY), u64::MAX);
     let (number, _) = begin(&ledger, "a.md", b"old", at(1)).unwrap();

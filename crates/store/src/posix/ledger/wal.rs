@@ -1,11 +1,11 @@
-//! Damage to the log in which SQLite writes first. SQLite takes the first bad frame for the end of the log and drops all
-//! that comes after it without a word, which may be the whole history. So the log is looked at before SQLite sees it.
+//! Damage to SQLite's write-ahead log. SQLite takes the first bad frame for the end of the log and silently drops the
+//! rest, which may be the whole history. So the log is checked before SQLite sees it.
 
 const HEADER: usize = 32;
 const FRAME_HEADER: usize = 24;
 
 const FORMAT: u32 = 3_007_000;
-/// Of all our databases.
+/// The page size of all our databases.
 const PAGE_SIZE: usize = 4096;
 
 /// What the frames of a log have in common.
@@ -54,12 +54,12 @@ impl WalHeader {
     }
 }
 
-/// The log with every checksum made right again, if there are sound frames behind something bad. A log that only ends in
-/// the middle of a frame is as a power cut leaves it.
+/// The log with every checksum corrected, if there are sound frames after a bad one. A log that only ends in the middle
+/// of a frame is what a power cut leaves.
 pub(super) fn mended(log: &[u8]) -> Option<Vec<u8>> {
     let header = WalHeader::read(log)?;
     let start = checksum(header.big_endian, (0, 0), &header.bytes);
-    // What each frame says of itself and all before it, which the next one goes on from: so each can be checked alone.
+    // Each frame's checksum includes all before it, and the next continues from it: so each can be checked separately.
     let (mut stored, mut computed) = (header.sum(log), start);
     let (mut frames, mut last_sound, mut first_bad) = (Vec::new(), 0, None);
     for (index, frame) in log.get(HEADER..)?.chunks_exact(FRAME_HEADER + header.page_size).enumerate() {
@@ -69,7 +69,7 @@ pub(super) fn mended(log: &[u8]) -> Option<Vec<u8>> {
             checksum(header.big_endian, own_header, &frame[FRAME_HEADER..])
         };
         let (of_stored, of_computed) = (from(stored), from(computed));
-        // Frames with other salts are of an earlier round.
+        // Frames with other salts belong to an earlier round.
         if frame[8..16] == header.salts && (of_stored == own || of_computed == own) {
             last_sound = index + 1;
         } else if first_bad.is_none() {
@@ -108,7 +108,7 @@ fn sums(bytes: &[u8], at: usize) -> Option<(u32, u32)> {
     Some((number(bytes, at)?, number(bytes, at + 4)?))
 }
 
-/// As the format of the log has it: two sums that go through the bytes eight at a time.
+/// As defined by the log format: two sums over the bytes, eight at a time.
 fn checksum(big_endian: bool, before: (u32, u32), bytes: &[u8]) -> (u32, u32) {
     let word = |bytes: &[u8]| {
         let bytes = [bytes[0], bytes[1], bytes[2], bytes[3]];

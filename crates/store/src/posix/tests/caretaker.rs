@@ -1,3 +1,5 @@
+//! Tests of watching replaced files.
+
 use std::{
     sync::{Arc, atomic::Ordering, mpsc::channel},
     thread::sleep,
@@ -30,7 +32,7 @@ fn has_ended(vault: &Committer) -> bool {
 }
 
 #[test]
-fn files_that_are_still_open_are_looked_after_again_after_a_panic() {
+fn open_files_are_watched_again_after_a_panic() {
     let (store, vault) = opened();
     for works in [false, true] {
         *store.clock.lock().unwrap() = works;
@@ -41,12 +43,12 @@ fn files_that_are_still_open_are_looked_after_again_after_a_panic() {
 }
 
 #[test]
-fn a_disk_that_does_not_answer_keeps_nobody_else_from_maintenance() {
+fn a_disk_that_does_not_respond_does_not_block_other_maintenance() {
     let (store, vault) = opened();
     let hanging = store.clock.lock().unwrap();
     keep_tending(&vault);
     let (say, said) = channel();
-    // Due after the first look, which hangs.
+    // Due after the first check, which hangs.
     schedule(Duration::from_secs(1), move || {
         say.send(()).unwrap_or_default();
         None

@@ -1,5 +1,5 @@
-//! A disk that forgets: what was synced stays when the power is cut, and of the rest any part. Content lasts when the file
-//! was synced, a name when its folder was.
+//! A disk that loses data: synced data survives a power cut, and of the rest any part may. Content is durable when the
+//! file was synced, a name when its folder was.
 
 use std::{
     collections::{BTreeMap, BTreeSet},
@@ -18,7 +18,7 @@ use crate::{
     },
 };
 
-/// What survives of names that were not synced.
+/// What survives of unsynced names.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Cut {
     Nothing,
@@ -32,7 +32,7 @@ pub(super) const CUTS: [Cut; 4] = [Cut::Nothing, Cut::Everything, Cut::InOrder, 
 
 pub(super) struct Fragile {
     disk: Mutex<Disk>,
-    /// Whether the clock works; if not, whoever asks for the time panics. While it is locked they wait.
+    /// Whether the clock works; if not, reading it panics. While it is locked, callers wait.
     pub(super) clock: Mutex<bool>,
 }
 
@@ -44,13 +44,13 @@ enum Node {
     Folder(BTreeMap<String, Number>),
 }
 
-/// Names that changed together: in which folder, which name, and what it stands for now.
+/// Names that changed together: the folder, the name, and the file it now refers to.
 type Change = Vec<(Number, String, Option<Number>)>;
 
 #[derive(Clone, Debug)]
 struct Disk {
     nodes: BTreeMap<Number, Node>,
-    /// The same without what is not synced.
+    /// The same without unsynced data.
     durable: BTreeMap<Number, Node>,
     unsynced: Vec<Change>,
     /// How many calls it still carries out.
@@ -86,7 +86,7 @@ impl Disk {
     fn add(&mut self, node: Node) -> Number {
         let number = self.nodes.len() as Number;
         self.nodes.insert(number, node.clone());
-        // Not that it could be found: only its name makes it.
+        // This does not make it findable: only its name does.
         self.durable.insert(number, node);
         number
     }
@@ -96,7 +96,7 @@ impl Disk {
         self.unsynced.push(change);
     }
 
-    /// Before every call that changes something; after the last one nothing happens any more.
+    /// Called before every change; after the last one nothing happens any more.
     fn call(&mut self) -> Result<(), StoreError> {
         self.calls += 1;
         if self.left == 0 {
@@ -119,7 +119,7 @@ fn apply(nodes: &mut BTreeMap<Number, Node>, change: &Change) {
 }
 
 impl Fragile {
-    /// Everything there is on disk for good.
+    /// Everything is durable.
     pub(super) fn new(tree: &Tree) -> Self {
         let root = BTreeMap::from([(ROOT, Node::Folder(BTreeMap::new()))]);
         let mut disk = Disk { nodes: root.clone(), durable: root, unsynced: Vec::new(), left: usize::MAX, calls: 0 };
@@ -139,7 +139,7 @@ impl Fragile {
         self.disk.lock().unwrap()
     }
 
-    /// Lets so many more calls happen.
+    /// Allows this many more calls.
     pub(super) fn dies_after(&self, calls: usize) {
         self.disk().left = calls;
     }
@@ -152,7 +152,7 @@ impl Fragile {
         self.disk().calls
     }
 
-    /// For what is not on this disk and happens all the same at a moment of its own.
+    /// For events outside this disk that happen at their own time.
     pub(super) fn call(&self) -> Result<(), StoreError> {
         self.disk().call()
     }
@@ -257,7 +257,7 @@ impl FileOperations for Fragile {
         let half = bytes[..bytes.len() / 2].to_vec();
         let number = disk.add(Node::File(half));
         disk.change(vec![(folder, aside.to_owned(), Some(number))]);
-        // As long as it is not synced, it may be there in part.
+        // Until it is synced, it may exist in part.
         disk.call()?;
         disk.nodes.insert(number, Node::File(bytes.to_vec()));
         disk.call()?;
@@ -345,7 +345,7 @@ impl FileOperations for Fragile {
         let mut disk = self.disk();
         disk.call()?;
         let (folder, _) = disk.held(&spot.place)?;
-        // With a change that concerns two folders comes what happened before in the other.
+        // A change that concerns two folders brings along earlier changes in the other.
         let mut folders = BTreeSet::from([folder]);
         let (mut synced, mut unsynced) = (Vec::new(), Vec::new());
         for change in std::mem::take(&mut disk.unsynced).into_iter().rev() {

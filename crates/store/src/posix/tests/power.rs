@@ -1,5 +1,5 @@
-//! The power is cut at any moment, and of what was not synced any part is lost. The next start finds all of a change or
-//! nothing of it, and all of one that was acknowledged.
+//! The power is cut at any moment, and any part of the unsynced data is lost. The next start finds all of a change or
+//! nothing of it, and all of an acknowledged one.
 //!
 //! `LAPIDARY_POWER_RUNS` is how many times each moment is tried.
 
@@ -20,7 +20,7 @@ use crate::{
     posix::{Ledger, StateFolder, StepObserver, TurnFile, commit::Committer},
 };
 
-/// The state folder, on a disk that may forget what was written down without being synced.
+/// The state folder, on a disk that may lose unsynced writes.
 struct State {
     place: Place,
     lasting: Arc<Mutex<Lasting>>,
@@ -29,9 +29,9 @@ struct State {
 /// What would be left of the ledger after a power cut.
 #[derive(Default)]
 struct Lasting {
-    /// As it was before the first transaction that nobody waited for.
+    /// Its state before the first unsynced transaction.
     snapshot: Option<Vec<(PathBuf, Vec<u8>)>>,
-    /// One that is waited for is under way; when it is over, so is everything before it.
+    /// A synced transaction is in progress; when it is over, so is everything before it.
     syncing: bool,
 }
 
@@ -56,7 +56,7 @@ impl State {
         Arc::new(Committer::new(Arc::clone(store) as Arc<_>, ledger, Some(TurnFile::new(state)), u64::MAX))
     }
 
-    /// What was not synced is lost, or not.
+    /// Unsynced data is lost, or not.
     fn cut(&self, is_lost: bool) {
         let mut lasting = self.lasting.lock().unwrap();
         if lasting.syncing {
@@ -128,8 +128,8 @@ fn after(scenario: &Scenario) -> Tree {
     store.tree()
 }
 
-/// One power cut at a call of the change, and others while the next starts look after it. Says whether the change was over
-/// before.
+/// One power cut at a call of the change, and more while the next starts recover it. Returns whether the change was
+/// finished before.
 fn cut_off(scenario: &Scenario, expected: &Tree, dies_after: &[usize], seed: u64, count: &mut Count) -> bool {
     let mut random = Random::new(seed);
     let (state, store) = (State::new(scenario), Arc::new(Fragile::new(&scenario.before())));
@@ -225,7 +225,7 @@ fn power_cuts_during_recovery_leave_all_or_nothing() {
     assert!(count.before > 0 && count.after > 0);
 }
 
-/// A note that is edited again and again: the last acknowledged text is there, or the one that was just being written.
+/// A note that is edited repeatedly: it has the last acknowledged text, or the one that was being written.
 #[test]
 fn of_many_edits_none_that_was_acknowledged_is_lost() {
     let mut cuts = 0;

@@ -1,5 +1,5 @@
-//! Changes of every kind, each with the whole vault before and after it: what the harnesses kill, fail and cut off. Shared
-//! with the tests of the vault, which include this file.
+//! Changes of every kind, each with the whole vault before and after it: what the harnesses kill, fail and interrupt.
+//! Shared with the tests of the vault, which include this file.
 
 use std::{
     collections::BTreeMap,
@@ -13,18 +13,18 @@ use super::{Change, ContentGuard, File, TrashKind, vault_path};
 
 pub(crate) struct Scenario {
     pub(crate) name: &'static str,
-    /// Paths and texts; a path that ends with a slash is an empty folder.
+    /// Paths and texts; a path with a trailing slash is an empty folder.
     before: Listing,
     after: Listing,
     changes: fn(Read<'_>) -> Vec<Change>,
 }
 
-/// What a plan reads of a file that is there.
+/// What a plan reads of an existing file.
 pub(crate) type Read<'a> = &'a dyn Fn(&str) -> Arc<File>;
 
 type Listing = &'static [(&'static str, &'static str)];
 
-/// A vault as it lies on disk, hidden files too: texts by path, and `None` for a folder.
+/// A vault as it is on disk, including hidden files: texts by path, and `None` for a folder.
 pub(crate) type Tree = BTreeMap<String, Option<Vec<u8>>>;
 
 impl Scenario {
@@ -41,7 +41,7 @@ impl Scenario {
     }
 }
 
-/// What is in every vault and none of our business.
+/// Files that are in every vault and not our concern.
 const BESIDE: Listing = &[("untouched.md", "# Untouched\n"), ("folder/beside.md", "[[a]] beside\n"), ("empty/", "")];
 
 fn tree(listing: Listing) -> Tree {
@@ -96,7 +96,7 @@ fn add_to(tree: &mut Tree, root: &Path, folder: &str) {
     }
 }
 
-/// What a plan knows of a file that an earlier change of its set makes.
+/// What a plan knows of a file that an earlier change of its set creates.
 pub(crate) fn known(text: impl AsRef<[u8]>) -> Arc<File> {
     Arc::new(File { content: text.as_ref().to_vec().into(), modified: None, created: None })
 }
@@ -266,7 +266,7 @@ pub(crate) const SCENARIOS: &[Scenario] = &[
         },
     },
     Scenario {
-        name: "a folder with all that is in it",
+        name: "a folder with everything in it",
         before: &[("old/a.md", "a\n"), ("old/deep/b.md", "b\n"), ("c.md", "[[old/a]]\n")],
         after: &[("new/name/a.md", "a\n"), ("new/name/deep/b.md", "b\n"), ("c.md", "[[new/name/a]]\n")],
         changes: |read| {
@@ -339,14 +339,14 @@ impl Place {
     }
 }
 
-/// Steps of a killed server that nobody has seen to.
+/// Steps of a killed server that have not been cleaned up.
 pub(crate) fn steps_written_down(place: &Place) -> i64 {
     let Ok(states) = std::fs::read_dir(place.around.path().join("state")) else { return 0 };
     let ledgers = states.map(|state| state.unwrap().path().join("checkpoints.db")).filter(|ledger| ledger.exists());
     let count = |ledger: PathBuf| {
         let ledger = rusqlite::Connection::open(ledger).unwrap();
         let count = |row: &rusqlite::Row<'_>| row.get::<_, i64>(0);
-        // Without its tables nothing was ever written down.
+        // Without its tables nothing was ever stored.
         ledger.query_row("SELECT count(*) FROM steps WHERE state < 2", [], count).unwrap_or(0)
     };
     ledgers.map(count).sum()

@@ -1,4 +1,4 @@
-//! Somebody puts a link in the way between the look at it and its use.
+//! A link is put in the way between check and use.
 
 use std::{
     fs,
@@ -49,8 +49,8 @@ impl Scratch {
     }
 }
 
-/// A moment after the way was looked at, before it is gone. What is asked about the place is the hook: the store asks
-/// only where a link leads.
+/// Runs after the path was checked, before it is used. The hook is the place check: the store calls it only for the
+/// target of a link.
 fn after_looking<T>(
     scratch: &Scratch,
     act: impl Fn(&Scratch),
@@ -69,7 +69,7 @@ fn after_looking<T>(
     result
 }
 
-/// The steps of a change, without the looks in between.
+/// The steps of a change, without the checks in between.
 fn replace(
     store: &FolderStore,
     path: &VaultPath,
@@ -92,7 +92,7 @@ fn make(store: &FolderStore, path: &VaultPath, open: PlaceCheck<'_>) -> Result<(
 }
 
 #[test]
-fn a_folder_that_turns_into_a_link_outside_takes_nobody_along() {
+fn a_folder_that_turns_into_a_link_outside_is_not_followed() {
     let swap = |scratch: &Scratch| {
         fs::rename(scratch.at("real"), scratch.at("moved")).unwrap();
         std::os::unix::fs::symlink("../outside", scratch.at("real")).unwrap();
@@ -108,7 +108,7 @@ fn a_folder_that_turns_into_a_link_outside_takes_nobody_along() {
 
     let scratch = prepared();
     let read = after_looking(&scratch, swap, |store, open| store.read(&path, u64::MAX, open).map(|file| file.bytes));
-    assert_eq!(read, Ok(b"inside".to_vec()), "what was looked at is held");
+    assert_eq!(read, Ok(b"inside".to_vec()), "the checked entry is held");
 
     let scratch = prepared();
     let expected = ContentHash::of(b"inside");
@@ -129,9 +129,9 @@ fn a_folder_that_turns_into_a_link_outside_takes_nobody_along() {
     assert_eq!(listed, Err(StoreError::Missing));
 }
 
-/// The same inside the vault, where no sandbox holds the line.
+/// The same inside the vault, where no sandbox helps.
 #[test]
-fn a_folder_that_turns_into_a_link_to_a_closed_one_takes_nobody_along() {
+fn a_folder_that_turns_into_a_link_to_a_closed_one_is_not_followed() {
     let swap = |scratch: &Scratch| {
         fs::rename(scratch.at("real"), scratch.at("moved")).unwrap();
         scratch.link("real", ".closed");

@@ -1,3 +1,5 @@
+//! Change notifications with inotify.
+
 use std::{
     collections::{BTreeMap, BTreeSet},
     mem::MaybeUninit,
@@ -17,11 +19,11 @@ use cap_std::fs::Dir;
 use super::{WatchEvents, WatchedFolders};
 use crate::VaultPath;
 
-/// A queue of events for the folders of one vault. Whoever follows the vault owns it.
+/// A queue of events for the folders of one vault, owned by the cursor that follows it.
 #[derive(Debug)]
 pub(in super::super) struct FolderWatch {
     queue: OwnedFd,
-    /// By the number that the kernel gave the folder; `None` is the vault itself.
+    /// By the number that the kernel assigned to the folder; `None` is the vault root.
     folders: BTreeMap<i32, Option<VaultPath>>,
     /// The same folders by path.
     paths: BTreeSet<VaultPath>,
@@ -30,7 +32,7 @@ pub(in super::super) struct FolderWatch {
 
 const EVENT_BYTES: usize = 64 * 1024;
 
-/// File systems that other machines, or programs behind the kernel's back, can change unseen.
+/// File systems that other machines, or programs behind the kernel's back, can change unnoticed.
 const UNSEEN: &[u32] = &[
     0x6969,      // NFS
     0xff53_4d42, // CIFS
@@ -50,12 +52,12 @@ const UNSEEN: &[u32] = &[
 
 /// Whether the kernel sees every change in a folder.
 fn is_seen(folder: &Dir) -> bool {
-    // The type is a number of 32 bits, which some systems hold in a wider or a signed word.
+    // The type is a 32-bit number, which some systems store in a wider or signed word.
     fstatfs(folder).is_ok_and(|found| !UNSEEN.contains(&(found.f_type as u32)))
 }
 
 impl FolderWatch {
-    /// `None` where the kernel would not see all changes, or has no room for another watch.
+    /// `None` if the kernel would not see all changes, or has no room for another watch.
     pub(in super::super) fn start(vault: &Dir) -> Option<Self> {
         if !is_seen(vault) {
             return None;
@@ -64,8 +66,8 @@ impl FolderWatch {
         Some(Self { queue, folders: BTreeMap::new(), paths: BTreeSet::new(), failed: false })
     }
 
-    /// From now on, what happens in this folder is told, as soon as the watch has learnt its name. To be called before the
-    /// folder is read, so that nothing falls between.
+    /// From now on, changes in this folder are reported, as soon as the watch has learnt its name. Call it before the
+    /// folder is read, so that nothing is missed.
     pub(in super::super) fn add(&self, folder: &Dir, path: Option<&VaultPath>, watched: &mut WatchedFolders) {
         let flags = WatchFlags::CREATE
             | WatchFlags::DELETE
@@ -92,23 +94,23 @@ impl FolderWatch {
         self.failed |= watched.unseen;
         for (number, path) in watched.folders {
             self.paths.extend(path.clone());
-            // One folder by two paths has one number, and only one of the paths would be told of.
+            // One folder with two paths has one number, and only one of the paths would be reported.
             let other = self.folders.insert(number, path.clone());
             self.failed |= other.is_some_and(|other| other != path);
         }
     }
 
-    /// There is something that can change unseen.
+    /// Something can change unnoticed.
     pub(in super::super) fn give_up(&mut self) {
         self.failed = true;
     }
 
-    /// Whether all of the vault is watched. The system has room for a limited number of folders.
+    /// Whether the whole vault is watched. The system limits the number of watched folders.
     pub(in super::super) fn is_whole(&self) -> bool {
         !self.failed
     }
 
-    /// What happens in this folder and below it is of no more interest.
+    /// Changes in this folder and below are no longer of interest.
     pub(in super::super) fn forget(&mut self, below: &VaultPath) {
         if !self.paths.contains(below) {
             return;
@@ -117,7 +119,7 @@ impl FolderWatch {
         self.folders.retain(|number, path| {
             let keep = !path.as_ref().is_some_and(|path| path.is_within(below));
             if !keep {
-                // The kernel has dropped the watch by itself if the folder is gone.
+                // The kernel has already dropped the watch if the folder is gone.
                 inotify::remove_watch(&self.queue, *number).unwrap_or_default();
             }
             keep
@@ -142,13 +144,13 @@ impl FolderWatch {
             if event.events().intersects(ReadFlags::QUEUE_OVERFLOW | ReadFlags::UNMOUNT) {
                 events.lost = true;
             }
-            // A name that is not UTF-8 has no path here, and a folder that was forgotten has been looked into since.
+            // A name that is not UTF-8 has no path here, and a forgotten folder has been read since.
             let Some(folder) = self.folders.get(&event.wd()) else { continue };
             let name = event.file_name().and_then(|name| name.to_str().ok());
             let itself = event.events().intersects(ReadFlags::DELETE_SELF | ReadFlags::MOVE_SELF);
             match (folder, name) {
                 (folder, Some(name)) => events.paths.extend(VaultPath::spelt_in(folder.as_ref(), name)),
-                // Behind a followed link, no folder above tells that it went away.
+                // Behind a followed link, no parent folder reports its removal.
                 (Some(folder), None) if itself => events.paths.extend([folder.clone()]),
                 (None, None) if itself => events.lost = true,
                 _ => {}

@@ -1,3 +1,5 @@
+//! Systems without change notifications.
+
 use std::convert::Infallible;
 
 use cap_std::fs::Dir;

@@ -1,4 +1,4 @@
-//! Random rule files, read by us and by git itself.
+//! Random rule files, compared with git itself.
 
 #![expect(clippy::disallowed_methods, reason = "git reads them from a disk")]
 
@@ -11,8 +11,9 @@ use std::{
 
 use super::{FoldedPath, PatternFile, RuleProblem};
 
-/// What git reads otherwise than we promise is left out: bytes instead of characters in `?` and classes, and single large
-/// letters in classes or behind a backslash, which it compares with small ones even where it ignores case.
+/// Cases where git deviates from our documentation are left out: bytes instead of characters in `?` and classes, and
+/// single capital letters in classes or after a backslash, which it compares case-sensitively even when it ignores
+/// case.
 const PIECES: &[&str] = &[
     "a",
     "b",
@@ -105,7 +106,7 @@ const NAMES: &[&str] = &[
 /// Of more than one byte; git has no trouble with them beside `*`.
 const ACCENTED: &[&str] = &["é", "日本", "aé", "é.md", "ñ/", "*é"];
 
-/// Numbers that look random and are the same in each run.
+/// Pseudo-random numbers, the same in each run.
 struct Dice(u64);
 
 impl Dice {
@@ -130,7 +131,7 @@ fn line(dice: &mut Dice, accented: bool) -> String {
         return line;
     }
     let mut line = ["", "", "", "", "/", "!", "!", "!/", " ", "#"][dice.below(10)].to_owned();
-    // Names as they are hit more often than what dice put together.
+    // Plain names match more often than random combinations.
     if dice.below(3) == 0 {
         line += dice.one_of(NAMES);
         line += ["", "/", "*", "/*", "/**", "/b", "/a", "/x"][dice.below(8)];
@@ -152,7 +153,7 @@ fn path(dice: &mut Dice, accented: bool) -> String {
     names.fold(first, |path, name| path + "/" + name)
 }
 
-/// Large letters where git does not compare them without case.
+/// Capital letters where git compares case-sensitively.
 fn has_case(line: &str) -> bool {
     let rest = line.replace("[A-C]", "").replace("[A-_]", "");
     let is_large = |letter: char| letter.is_ascii_uppercase();
@@ -165,7 +166,7 @@ struct Set {
     paths: Vec<String>,
 }
 
-/// Sets that we can read; of those that we refuse git must make nothing.
+/// Sets that we can read; git must match nothing with those that we refuse.
 fn sets(dice: &mut Dice, count: usize, dead: &mut Vec<String>) -> Vec<Set> {
     let mut sets = Vec::new();
     while sets.len() < count {
@@ -187,9 +188,9 @@ fn sets(dice: &mut Dice, count: usize, dead: &mut Vec<String>) -> Vec<Set> {
     sets
 }
 
-/// What `git check-ignore` says to each path of each set, as a file and as a folder. `None` without git.
+/// The result of `git check-ignore` for each path of each set, as a file and as a folder. `None` without git.
 fn asked_of_git(sets: &[Set]) -> Option<Vec<Vec<[bool; 2]>>> {
-    // Thousands of small folders: in memory where there is a place for that.
+    // Thousands of small folders: in memory if possible.
     let in_memory = Path::new("/dev/shm");
     let folder = if in_memory.is_dir() { tempfile::tempdir_in(in_memory) } else { tempfile::tempdir() }.unwrap();
     let git = |arguments: &[&str]| {
@@ -204,7 +205,7 @@ fn asked_of_git(sets: &[Set]) -> Option<Vec<Vec<[bool; 2]>>> {
     }
     let mut questions = String::new();
     for (number, set) in sets.iter().enumerate() {
-        // What is not there is a file to git, and a folder only if it is one.
+        // Git treats a missing path as a file, and as a folder only if it is one.
         for kind in ["file", "folder"] {
             let around = folder.path().join(format!("{number}-{kind}"));
             fs::create_dir(&around).unwrap();
@@ -251,7 +252,7 @@ fn compare(seed: u64, count: usize) {
         }
     }
     assert!(hits > count, "only {hits} of the paths are covered at all");
-    // Git reads a range that ends before it begins as empty, and goes on.
+    // Git reads a reversed range as empty and continues.
     let backwards = |line: &str| line.contains('-');
     let nothing = PatternFile::default();
     let alone = dead.into_iter().filter(|line| !backwards(line)).map(|line| Set {

@@ -1,5 +1,5 @@
-//! Patterns of rule files, read as git's `wildmatch` and `dir.c` read them, but of characters instead of bytes and always
-//! without case. A pattern that can fit nothing is an error: whoever wrote it wanted something closed.
+//! Patterns of rule files, read as git's `wildmatch` and `dir.c` read them, but by characters instead of bytes and
+//! always without case. A pattern that can match nothing is an error: its author wanted something closed.
 
 use super::super::fold::folded;
 
@@ -7,9 +7,9 @@ use super::super::fold::folded;
 #[derive(Clone, Debug)]
 pub(super) struct RuleLine {
     pub(super) written: String,
-    /// `!`: what an earlier line covers is not covered.
+    /// `!`: paths covered by an earlier line are not covered.
     pub(super) negated: bool,
-    /// `/` at the end: folders alone.
+    /// Trailing `/`: only folders.
     pub(super) folders_only: bool,
     pub(super) fits: PatternForm,
 }
@@ -17,7 +17,7 @@ pub(super) struct RuleLine {
 /// What a pattern is compared with.
 #[derive(Clone, Debug)]
 pub(super) enum PatternForm {
-    /// Nothing: an empty line, or nothing but blanks.
+    /// Nothing: an empty line, or only blanks.
     Nothing,
     Name(String),
     Path(String),
@@ -28,10 +28,10 @@ pub(super) enum PatternForm {
 /// A pattern with more than plain characters in it.
 #[derive(Clone, Debug)]
 pub(super) struct WildPattern {
-    /// Plain characters before the first other one.
+    /// Plain characters before the first special one.
     start: String,
     tokens: Vec<WildToken>,
-    /// Plain characters after the last other one.
+    /// Plain characters after the last special one.
     end: String,
 }
 
@@ -43,7 +43,7 @@ enum WildToken {
     Class(CharacterClass),
     /// `*`: within a name.
     Star,
-    /// `**` beside slashes: through folders.
+    /// `**` next to slashes: spans folders.
     Through,
     /// `**/` is two: whether there are any folders, and the folders.
     MaybeFolders,
@@ -63,12 +63,12 @@ enum ClassItem {
     Kind(fn(char) -> bool),
 }
 
-/// The pattern can fit nothing.
+/// The pattern can match nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct UnmatchablePattern;
 
 impl RuleLine {
-    /// Whether it is about this path, which is folded.
+    /// Whether it matches this path, which is folded.
     pub(super) fn is_about(&self, path: &str, is_folder: bool) -> bool {
         let name = path.rsplit('/').next().unwrap_or(path);
         (is_folder || !self.folders_only)
@@ -98,8 +98,8 @@ impl RuleLine {
                 None => PatternForm::Name(pattern),
             }
         } else if is_path {
-            // Git compares the plain start first and then takes the rest for a pattern of its own, so `**` behind it goes
-            // through folders as it does at the beginning.
+            // Git compares the plain start first and then treats the rest as a separate pattern, so `**` after it spans
+            // folders as it does at the start.
             let (start, rest) = pattern.split_at(plain);
             PatternForm::PathLike(WildPattern::parse(start.strip_prefix('/').unwrap_or(start), rest, true)?)
         } else {
@@ -110,7 +110,7 @@ impl RuleLine {
     }
 }
 
-/// Blanks at the end do not count unless a backslash stands before them.
+/// Trailing blanks are ignored unless escaped with a backslash.
 fn without_trailing_blanks(line: &str) -> &str {
     let mut end = 0;
     let mut characters = line.char_indices();
@@ -170,19 +170,19 @@ impl WildPattern {
         Ok(Self { start: folded(start), tokens, end: folded(&plain) })
     }
 
-    /// How much work it is to compare something with it.
+    /// The cost of matching it.
     pub(super) fn size(&self) -> usize {
         self.tokens.len()
     }
 
-    /// Whether what comes after one beginning fits if it fits after the other.
+    /// Whether a text that matches after one prefix also matches after the other.
     pub(super) fn goes_on_alike(&self, one: &str, other: &str) -> bool {
         let plain = |text: &str| text.chars().map(WildToken::Character).collect::<Vec<_>>();
         let tokens = [plain(&self.start), self.tokens.clone(), plain(&self.end)].concat();
         reached_by(&tokens, one) == reached_by(&tokens, other)
     }
 
-    /// Whether a folded text fits.
+    /// Whether a folded text matches.
     pub(super) fn fits(&self, text: &str) -> bool {
         let Some(rest) = text.strip_prefix(&*self.start) else { return false };
         let Some(rest) = rest.strip_suffix(&*self.end) else { return false };
@@ -194,12 +194,12 @@ impl WildPattern {
     }
 }
 
-/// Whether a text is what the tokens stand for.
+/// Whether the tokens match a text.
 fn fit(tokens: &[WildToken], text: &str) -> bool {
     reached_by(tokens, text)[tokens.len()]
 }
 
-/// Whether the text can be what the tokens before each stand for. All ways to read it are followed at once, so that no
+/// For each token, whether the text can match the tokens before it. All readings are followed at once, so that no
 /// pattern takes longer than its length times that of the text.
 fn reached_by(tokens: &[WildToken], text: &str) -> Vec<bool> {
     let mut reached = vec![false; tokens.len() + 1];
@@ -245,15 +245,15 @@ fn skip_what_may_be_empty(tokens: &[WildToken], reached: &mut [bool]) {
 }
 
 impl CharacterClass {
-    /// From behind its bracket on; returns where it ends.
+    /// Starts after the bracket; returns where it ends.
     fn parse(pattern: &[char], start: usize) -> Result<(Self, usize), UnmatchablePattern> {
         let character = |at: usize| pattern.get(at).copied().ok_or(UnmatchablePattern);
         let negated = matches!(character(start)?, '!' | '^');
         let mut at = start + usize::from(negated);
         let mut items = Vec::new();
-        // What a `-` would begin a range with.
+        // The start of a possible range.
         let mut before = None;
-        // A bracket that comes first closes nothing.
+        // A bracket that comes first does not close the class.
         let first = at;
         while at == first || character(at)? != ']' {
             let mut found = character(at)?;
@@ -288,7 +288,7 @@ impl CharacterClass {
                 }
                 _ => {}
             }
-            // What is more than one character without case is none that a path can have there.
+            // A character whose folded form has several characters cannot occur in a folded path there.
             let mut without_case = folded(found.encode_utf8(&mut [0; 4])).chars().collect::<Vec<_>>();
             if let (Some(only), true) = (without_case.pop(), without_case.is_empty()) {
                 items.push(ClassItem::Character(only));
@@ -305,7 +305,7 @@ impl CharacterClass {
 }
 
 impl ClassItem {
-    /// Paths are folded, so a range of large letters is asked about those too.
+    /// Paths are folded, so a range of capital letters is checked against those too.
     fn holds(&self, character: char) -> bool {
         match self {
             Self::Character(wanted) => *wanted == character,
@@ -318,7 +318,7 @@ impl ClassItem {
     }
 }
 
-/// As git has them, of ASCII alone; without case, small letters are large ones.
+/// As git defines them, ASCII only; without case, lower-case letters are upper-case ones.
 fn kind(name: &[char]) -> Option<fn(char) -> bool> {
     let name: String = name.iter().collect();
     Some(match &*name {

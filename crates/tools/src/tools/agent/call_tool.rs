@@ -1,3 +1,5 @@
+//! Runs another tool by name.
+
 use lapidary_operation::{
     Declaration, Example, ExampleResult, ReasonKind, RelayTool, RelayedCall, ToolGroup, WireFamily,
 };
@@ -14,7 +16,7 @@ pub(crate) struct Input {
     /// E.g. `file_read`.
     #[schemars(length(min = 1))]
     name: String,
-    /// Its own.
+    /// That tool's arguments.
     #[serde(default)]
     arguments: Map<String, Value>,
 }

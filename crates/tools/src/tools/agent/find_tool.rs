@@ -1,3 +1,5 @@
+//! Finds tools for a task.
+
 mod arguments;
 mod ranking;
 
@@ -12,7 +14,7 @@ use serde_json::{Map, Value, json};
 
 pub(crate) struct FindTool;
 
-/// Find tools that are not listed for a task, in your own words; run them with `call_tool`.
+/// Find unlisted tools for a task described in your own words; run them with `call_tool`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
@@ -28,15 +30,15 @@ pub(crate) struct Input {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
-    /// Whether the first one does what is asked; if not, these are only the nearest.
+    /// Whether the first one fits the request; if not, these are only the nearest.
     fits: bool,
-    /// The best one whole, the others by a sentence; those that are listed are left out after the first.
+    /// The best one in full, the others in one sentence; listed tools appear only if they come first.
     matches: Vec<FoundTool>,
     total: usize,
-    /// Playbooks of the person for such tasks; read one as a note.
+    /// The user's playbooks for such tasks; read one as a note.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     skills: Vec<FoundSkill>,
-    /// Whether `call_tool` is to be had.
+    /// Whether `call_tool` is available.
     #[serde(skip)]
     relays: bool,
 }
@@ -44,11 +46,11 @@ pub(crate) struct Output {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct FoundSkill {
-    /// As a prompt.
+    /// Its prompt name.
     name: String,
-    /// As a note.
+    /// Its note.
     path: String,
-    /// Where there are several.
+    /// If there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     vault: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -73,7 +75,7 @@ struct FoundTool {
 }
 
 const SHOWN: usize = 5;
-/// Of text, if nothing else is asked for: a question about tools costs less than the list that it saves.
+/// Limit for the text by default: asking about tools should cost less than the list it replaces.
 const BYTES: usize = 1024;
 
 impl AgentTool for FindTool {
@@ -101,7 +103,7 @@ impl AgentTool for FindTool {
     fn text(&self, output: &Output) -> Option<String> {
         let mut text = output.tools();
         if !output.skills.is_empty() {
-            text += "\n\n**Playbooks** (notes; read one before you begin)";
+            text += "\n\n**Playbooks** (notes; read one before you start)";
             for FoundSkill { path, vault, description, .. } in &output.skills {
                 let place = vault.as_ref().map_or(String::new(), |vault| format!(" in the vault {}", quoted(vault)));
                 let said = description.as_ref().map_or(String::new(), |text| format!(": {}", quoted(text)));
@@ -143,7 +145,7 @@ impl AgentTool for FindTool {
     }
 }
 
-/// The playbooks whose name or description has words of the wish, the most of them first.
+/// The playbooks whose name or description contains words of the request, best match first.
 fn skills(context: &Context<'_>, wish: &str, limit: usize) -> Vec<FoundSkill> {
     let wanted = wanted(wish);
     let mut fitting: Vec<(usize, FoundSkill)> = Vec::new();
@@ -161,7 +163,7 @@ fn skills(context: &Context<'_>, wish: &str, limit: usize) -> Vec<FoundSkill> {
 }
 
 fn answer(catalogue: &Catalogue, vaults: &[String], query: &str, limit: Option<usize>) -> Output {
-    // Whoever asks has these two already.
+    // The caller already has these two.
     let others = catalogue.on().filter(|entry| !["find_tool", "call_tool"].contains(&entry.spec.name()));
     let ranking = ToolRanking::of(others);
     let ranked = ranking.best(query);
@@ -183,14 +185,14 @@ impl Output {
     fn tools(&self) -> String {
         let line = |found: &FoundTool| format!("\n- {}: {}", found.name, found.description);
         let Some((best, others)) = self.matches.split_first() else {
-            return "Nothing fits. Try other words, or fewer.".to_owned();
+            return "No tool fits. Try other words, or fewer.".to_owned();
         };
         let lines: String = others.iter().map(line).collect();
         if !self.fits {
             return match best.listed {
-                true if others.is_empty() => format!("Nothing fits; the nearest is `{}` of your list.", best.name),
-                true => format!("Nothing fits; the nearest are `{}` of your list, and:{lines}", best.name),
-                false => format!("Nothing fits; the nearest are:{}{lines}", line(best)),
+                true if others.is_empty() => format!("No tool fits; the nearest is `{}` in your list.", best.name),
+                true => format!("No tool fits; the nearest are `{}` in your list, and:{lines}", best.name),
+                false => format!("No tool fits; the nearest are:{}{lines}", line(best)),
             };
         }
         let mut text = match (best.listed, self.relays) {
@@ -204,17 +206,17 @@ impl Output {
         text.extend(best.arguments.iter().map(|arguments| format!("\nArguments: `{arguments}`")));
         text.extend(best.example.iter().map(|example| format!("\nExample: `{}`", Value::Object(example.clone()))));
         if !others.is_empty() {
-            text += &format!("\n\nOthers (`find_tool` with a name shows one whole):{lines}");
+            text += &format!("\n\nOthers (`find_tool` with a name shows one in full):{lines}");
         }
         text
     }
 }
 
-/// By its first sentence.
+/// Its first sentence.
 fn brief(entry: &CatalogueEntry) -> FoundTool {
     let description = entry.spec.description();
     let first = description.lines().next().unwrap_or_default();
-    // After `e.g.` goes on what began.
+    // `e.g.` does not end a sentence.
     let ends = first.match_indices(". ").find(|(at, _)| first[at + 2..].starts_with(char::is_uppercase));
     FoundTool {
         name: entry.spec.name(),
@@ -226,13 +228,13 @@ fn brief(entry: &CatalogueEntry) -> FoundTool {
     }
 }
 
-/// With all that it takes to call it, unless the client has that already.
+/// With everything needed to call it, unless the client already has that.
 fn whole(entry: &CatalogueEntry, vaults: &[String]) -> FoundTool {
     let brief = brief(entry);
     if brief.listed {
         return brief;
     }
-    // An example that is refused for want of it would be none.
+    // An example that is refused for lack of it would be useless.
     let vault = vaults.first().filter(|_| vaults.len() > 1 && entry.spec.kind.needs_vault());
     let worked = |example: Example| match (example.gives.last(), example.input) {
         (ExampleResult::Output(_) | ExampleResult::Including(_), Value::Object(mut arguments)) => {

@@ -1,3 +1,5 @@
+//! Shows the log of calls.
+
 use std::collections::BTreeSet;
 
 use lapidary_operation::{
@@ -49,7 +51,7 @@ pub(crate) struct Output {
 struct CallOutput {
     time: String,
     client: String,
-    /// Or what happened without a call, like `late_save`.
+    /// Or an event without a call, such as `late_save`.
     tool: String,
     /// `ok`, `changed`, `dry run`, `asked`, or the reason of a refusal.
     outcome: String,
@@ -60,7 +62,7 @@ struct CallOutput {
     checkpoint: Option<String>,
 }
 
-/// As far back as it is worth to look.
+/// How far back it searches.
 const LINES: usize = 20_000;
 
 impl ReadTool for OperationLog {
@@ -108,7 +110,7 @@ impl ReadTool for OperationLog {
 
     fn text(&self, output: &Output) -> Option<String> {
         if output.calls.is_empty() {
-            return Some("_Nothing of that kind is in the log._".to_owned());
+            return Some("_The log has no such entries._".to_owned());
         }
         let mut text = String::new();
         for CallOutput { time, client, tool, outcome, files, checkpoint } in &output.calls {
@@ -140,8 +142,8 @@ impl ReadTool for OperationLog {
     }
 }
 
-/// A line of the log as far as this caller may know of it, and whether the call failed. A line that names what the
-/// caller may not read is not there; how much a call saw or answered may tell of it too, so that stays in the log.
+/// A log line as far as this caller may see it, and whether the call failed. A line that names something the caller may
+/// not read is omitted; how much a call saw or answered may reveal it too, so that is not shown either.
 fn read(view: &View, line: &str) -> Option<(CallOutput, bool)> {
     let line: Value = serde_json::from_str(line).ok()?;
     let said = |key: &str| line[key].as_str().map(str::to_owned);
@@ -149,7 +151,7 @@ fn read(view: &View, line: &str) -> Option<(CallOutput, bool)> {
     let mut files: Vec<String> = said("file").into_iter().chain(listed("files")).chain(listed("left")).collect();
     files.sort();
     files.dedup();
-    // What is no path at all was refused as such; only whoever sent it knows what it was.
+    // A value that is not a path was refused as such; only its sender knows what it was.
     let readable = |file: &String| VaultPath::parse(file).is_ok_and(|path| view.shows(&path));
     if !files.iter().all(readable) {
         return None;
@@ -163,7 +165,7 @@ fn read(view: &View, line: &str) -> Option<(CallOutput, bool)> {
         (false, None) if line["asked"] == true => "asked".to_owned(),
         (false, None) => "happened".to_owned(),
     };
-    // Of a batch, what came to nothing.
+    // For a batch: the operations that failed.
     let refused: BTreeSet<&str> =
         line["refused"].as_array().into_iter().flatten().filter_map(|one| one["reason"].as_str()).collect();
     let outcome = match refused.is_empty() {

@@ -1,3 +1,5 @@
+//! Several exact replacements in one file.
+
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
@@ -14,7 +16,7 @@ use serde_json::json;
 
 pub(crate) struct ApplyEdits;
 
-/// Several `str_replace` in one file, all or none; each works on what the one before left.
+/// Several `str_replace` in one file, all or none; each applies to the result of the one before.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
     #[serde(flatten)]

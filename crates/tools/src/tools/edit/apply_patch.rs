@@ -1,3 +1,5 @@
+//! Applies a unified diff.
+
 use lapidary_note::{ContentHash, Patch, PatchFailure};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
@@ -13,13 +15,12 @@ pub(crate) struct ApplyPatch;
 
 /// Apply a unified diff to one file, exactly where it says; all hunks or none.
 ///
-/// Counts and context lines must be right. Names of files in the patch do not matter. Without line numbers, use
-/// `apply_edits`.
+/// Counts and context lines must match; file names in the patch are ignored. Without line numbers, use `apply_edits`.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
     #[serde(flatten)]
     file: FileInput,
-    /// From the first `@@ -line,count +line,count @@` on; what stands before it is ignored.
+    /// From the first `@@ -line,count +line,count @@` on; text before it is ignored.
     patch: String,
 }
 
@@ -94,21 +95,21 @@ impl WriteTool for ApplyPatch {
                 after: &[("Tasks.md", EDITED)],
             },
             Example {
-                says: "New lines go behind the line that is named",
+                says: "New lines go after the named line",
                 before: &[("a.md", "one\r\ntwo\r\n")],
                 input: json!({ "file": "a.md", "patch": "@@ -1,0 +2 @@\n+new\n" }),
                 gives: ExampleResult::Including(json!({ "hunks": 1 })),
                 after: &[("a.md", "one\r\nnew\r\ntwo\r\n")],
             },
             Example {
-                says: "A file that is not what the patch was made for",
+                says: "A patch for another version of the file",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "patch": "@@ -3 +3 @@\n-- Copper\n+- Gold\n" }),
                 gives: ExampleResult::Refusal(ReasonKind::PatchMismatch),
                 after: NOTES,
             },
             Example {
-                says: "Counts that are not those of the lines",
+                says: "Counts that do not match the lines",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "patch": "@@ -3,2 +3,2 @@\n-- Lead\n+- Gold\n" }),
                 gives: ExampleResult::Refusal(ReasonKind::PatchInvalid),

@@ -1,3 +1,5 @@
+//! Renames a block id and updates links to it.
+
 use lapidary_note::{Block, BlockRename as Rename, ContentHash, Document};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, FilePart, PathArgument, PathRole, Reason, ReasonKind,
@@ -15,7 +17,7 @@ use serde_json::json;
 
 pub(crate) struct BlockRename;
 
-/// Give a block another `^id`. Links to it, in this and all other notes and in canvases, follow.
+/// Change the `^id` of a block. Links to it, in this note, all others and canvases, are updated.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
     #[serde(flatten)]
@@ -141,7 +143,7 @@ impl WriteTool for BlockRename {
                 after: NOTES,
             },
             Example {
-                says: "An id that Obsidian would not read",
+                says: "An id that Obsidian does not accept",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "blockId": "lead", "newId": "a b", "expected_block_hash": hash }),
                 gives: ExampleResult::Refusal(ReasonKind::EditRefused),

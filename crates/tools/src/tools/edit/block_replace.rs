@@ -1,3 +1,5 @@
+//! Replaces a block.
+
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, FilePart, PathArgument, PathRole, Reason, ReasonKind,
@@ -108,7 +110,7 @@ impl WriteTool for BlockReplace {
                 after: NOTES,
             },
             Example {
-                says: "A block that is not there",
+                says: "A block that does not exist",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "blockId": "tin", "content": "x", "expected_block_hash": hash }),
                 gives: ExampleResult::Refusal(ReasonKind::SectionMissing),

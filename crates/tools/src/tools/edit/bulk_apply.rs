@@ -1,3 +1,5 @@
+//! Several changes as one.
+
 use std::collections::BTreeMap;
 
 use lapidary_operation::{
@@ -11,20 +13,20 @@ use serde_json::{Map, Value, json};
 
 pub(crate) struct BulkApply;
 
-/// Make many changes as one: each works on what those before it left, and one checkpoint undoes them all.
+/// Make many changes as one: each applies to the result of those before, and one checkpoint undoes them all.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// In order.
     #[schemars(length(min = 1))]
     ops: Vec<BatchOperation>,
-    /// All or none; `false` makes those that work.
+    /// All or none; `false` applies those that work.
     #[serde(default = "yes")]
     atomic: bool,
     /// Only show the diff.
     #[serde(default)]
     dry_run: bool,
-    /// 0 is any number.
+    /// 0 means no limit.
     #[serde(default, rename = "_budget")]
     #[schemars(extend("x-rare" = true))]
     budget: Option<OperationsInput>,
@@ -48,7 +50,7 @@ pub(crate) struct Output {
     atomic: bool,
     /// Nothing was changed.
     dry_run: bool,
-    /// Whether all operations would work; only where nothing was changed.
+    /// Whether all operations would work; only if nothing was changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     validated: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -155,7 +157,7 @@ impl BatchTool for BulkApply {
                 after: &[("new.md", "see [[c]]\n"), ("b.md", "[[c]]\n"), ("c.md", "two\n")],
             },
             Example {
-                says: "One that is refused leaves everything as it was",
+                says: "One refusal leaves everything unchanged",
                 before: NOTES,
                 input: json!({ "ops": [edit("a.md", "one", "two"), edit("b.md", "nothing", "x")] }),
                 gives: ExampleResult::Including(json!({ "dry_run": true, "validated": false, "results": [
@@ -164,7 +166,7 @@ impl BatchTool for BulkApply {
                 after: NOTES,
             },
             Example {
-                says: "What works is done",
+                says: "Operations that work are carried out",
                 before: NOTES,
                 input: json!({ "atomic": false, "ops": [edit("a.md", "one", "two"), edit("b.md", "nothing", "x")] }),
                 gives: ExampleResult::Including(
@@ -183,7 +185,7 @@ impl BatchTool for BulkApply {
     }
 }
 
-/// A hash that was right before the batch is out of date behind an operation that changes the same file.
+/// A hash that was right before the batch is stale after an operation that changes the same file.
 fn next_hash(StepRefusal { reason, changed_before }: &StepRefusal) -> Option<String> {
     let (argument, now) = match reason {
         Reason::Stale { argument, current: Some(current), .. }
@@ -199,7 +201,7 @@ fn next_hash(StepRefusal { reason, changed_before }: &StepRefusal) -> Option<Str
     })
 }
 
-/// What an operation did besides what was asked, if anything.
+/// Side effects of an operation, if any.
 fn unusual(result: &Map<String, Value>) -> Option<String> {
     let number = |name: &str| result.get(name).and_then(Value::as_u64);
     let is = |name: &str, expected: bool| result.get(name) == Some(&Value::Bool(expected));
@@ -211,7 +213,7 @@ fn unusual(result: &Map<String, Value>) -> Option<String> {
     (!said.is_empty()).then(|| said.join(", "))
 }
 
-/// The file that an operation leaves, with its hash; the last word on a file counts.
+/// The file that an operation leaves, with its hash; the last operation on a file counts.
 fn hash_now(result: &Map<String, Value>) -> Option<(&str, &str)> {
     let result = result.get("result").and_then(Value::as_object).unwrap_or(result);
     let text = |name: &str| result.get(name).and_then(Value::as_str);
@@ -234,13 +236,11 @@ fn hint(steps: &[Result<StepAnswer, StepRefusal>]) -> String {
     let all: Vec<String> = refused().map(|(at, _): (usize, _)| at.to_string()).collect();
     let next = match refused().all(|(_, refusal)| is_final(refusal)) {
         true => "Leave it out",
-        false if refused().any(|(_, refusal)| is_final(refusal)) => {
-            "Correct it or, where it is not allowed, leave it out,"
-        }
+        false if refused().any(|(_, refusal)| is_final(refusal)) => "Fix it or, if it is not allowed, leave it out,",
         false => "Correct it",
     };
     format!(
-        "Nothing was changed, because of operation {}. {next} and send the batch again, or set `atomic: false`.",
+        "Nothing was changed because of operation {}. {next} and send the batch again, or set `atomic: false`.",
         all.join(", ")
     )
 }

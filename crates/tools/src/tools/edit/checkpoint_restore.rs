@@ -1,3 +1,5 @@
+//! Restores files from a checkpoint.
+
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
     ToolPlan, WireFamily, WriteTool,
@@ -13,17 +15,18 @@ use serde_json::json;
 
 pub(crate) struct CheckpointRestore;
 
-/// Undo a change: the files are again what they were before it. What is there now is kept in a new checkpoint, and a
-/// file that the change had made goes to the trash.
+/// Undo a change: restore the files to their state before it. Their current content is kept in a new checkpoint, and a
+/// file that the change created goes to the trash.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Of the checkpoint; so many of its first characters as tell it from others, at least four.
+    /// Its id, or a unique prefix of at least four characters.
     id: String,
-    /// Only this file; otherwise all files of the checkpoint, or none if one cannot be restored.
+    /// Only this file; by default all files of the checkpoint, or none if one cannot be restored.
     #[serde(default)]
     path: Option<String>,
-    /// Refuse unless the file at `path` now has this hash. Needed to bring back a deleted file over a new one of its name.
+    /// Refuse unless the file at `path` now has this hash. Needed to restore a deleted file over a new one of that
+    /// name.
     #[serde(default)]
     expected_hash: Option<String>,
     /// Only show the diff.
@@ -84,7 +87,7 @@ impl WriteTool for CheckpointRestore {
 
     fn text(&self, output: &Output) -> Option<String> {
         let done = if output.dry_run { "Would restore" } else { "Restored" };
-        Some(RestoredFile::list(&format!("{done} what was there before {}:", output.id), &output.files))
+        Some(RestoredFile::list(&format!("{done} the state before {}:", output.id), &output.files))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -126,7 +129,7 @@ impl WriteTool for CheckpointRestore {
                 after: &[(".trash/c.md", "new\n")],
             },
             Example {
-                says: "A checkpoint that is not there",
+                says: "A checkpoint that does not exist",
                 before: NOTES,
                 input: json!({ "id": "abcd" }),
                 gives: ExampleResult::Refusal(ReasonKind::CheckpointMissing),

@@ -1,3 +1,5 @@
+//! Appends to a file.
+
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
@@ -14,14 +16,14 @@ use serde_json::json;
 
 pub(crate) struct FileAppend;
 
-/// Add text at the end of a file, which is made if it is not there.
+/// Add text at the end of a file, creating it if it is missing.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
     #[serde(flatten)]
     file: FileInput,
     /// The text to add.
     content: String,
-    /// Begin a line with it, and end the last one. `false` adds exactly what is sent.
+    /// Start it on a new line, and end its last line. `false` adds exactly the given text.
     #[serde(default = "ensure_trailing_newline", rename = "ensureTrailingNewline")]
     ensure_trailing_newline: bool,
 }
@@ -99,7 +101,7 @@ impl WriteTool for FileAppend {
                 before: &[("List.md", "- item ^b1\n")],
                 input: json!({ "file": "List.md", "content": "more" }),
                 gives: ExampleResult::Including(json!({
-                    "notice": "A blank line was put before the text, so that `^b1` stays the id of its block.",
+                    "notice": "A blank line was added before the text so that `^b1` remains the id of its block.",
                 })),
                 after: &[("List.md", "- item ^b1\n\nmore\n")],
             },
@@ -111,7 +113,7 @@ impl WriteTool for FileAppend {
                 after: &[("List.md", "- item ^b1\n- more\n")],
             },
             Example {
-                says: "Exactly what is sent, though an id is lost by it",
+                says: "Exactly the given text, although an id is lost",
                 before: &[("List.md", "- item ^b1")],
                 input: json!({ "file": "List.md", "content": " and more", "ensureTrailingNewline": false }),
                 gives: ExampleResult::Including(
@@ -120,21 +122,21 @@ impl WriteTool for FileAppend {
                 after: &[("List.md", "- item ^b1 and more")],
             },
             Example {
-                says: "A file that is not there yet",
+                says: "A file that does not exist yet",
                 before: &[],
                 input: json!({ "file": "Log.md", "content": "one" }),
                 gives: ExampleResult::Including(json!({ "created": true, "totalLines": 1 })),
                 after: &[("Log.md", "one\n")],
             },
             Example {
-                says: "Exactly what is sent",
+                says: "Exactly the given text",
                 before: NOTES,
                 input: json!({ "file": "Log.md", "content": " and more", "ensureTrailingNewline": false }),
                 gives: ExampleResult::Including(json!({ "totalLines": 2 })),
                 after: &[("Log.md", "one\r\ntwo and more")],
             },
             Example {
-                says: "A file that changed since it was read is left alone",
+                says: "A file that changed since it was read is not touched",
                 before: NOTES,
                 input: json!({ "file": "Log.md", "content": "three", "expected_content_hash": "sha256:000000000000" }),
                 gives: ExampleResult::Refusal(ReasonKind::StalePrecondition),

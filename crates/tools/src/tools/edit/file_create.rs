@@ -1,3 +1,5 @@
+//! Creates a file.
+
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, NameWanted, PathArgument, PathRole, Reason, ReasonKind,
@@ -14,7 +16,7 @@ use serde_json::json;
 
 pub(crate) struct FileCreate;
 
-/// Make a new text file; missing folders are made. A file that is there is never touched.
+/// Create a text file with any missing folders. An existing file is never touched.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
     #[serde(flatten)]
@@ -27,7 +29,7 @@ impl WriteTool for FileCreate {
     const DECLARATION: Declaration = Declaration {
         name: "file_create",
         dotted: Some("file.create"),
-        title: "Make a file",
+        title: "Create a file",
         family: WireFamily::Files,
         group: ToolGroup::Edit,
         listed: false,
@@ -77,7 +79,7 @@ impl WriteTool for FileCreate {
                 after: &[("Inbox/Idea.md", "# Idea\n")],
             },
             Example {
-                says: "A file that is there stays",
+                says: "An existing file is kept",
                 before: &[("a.md", "old\n")],
                 input: json!({ "file": "a.md", "content": "new\n" }),
                 gives: ExampleResult::Refusal(ReasonKind::FileExists),

@@ -1,3 +1,5 @@
+//! Deletes a file or an empty folder.
+
 use std::sync::Arc;
 
 use lapidary_note::ContentHash;
@@ -17,7 +19,8 @@ use serde_json::json;
 
 pub(crate) struct FileDelete;
 
-/// Delete a file or an empty folder: into the trash that the vault's settings name, or for good with `trash: false` and its hash.
+/// Move a file or empty folder to the trash set in the vault's settings; with `trash: false` and its hash, delete it
+/// permanently.
 ///
 /// Either way `checkpoint_restore` brings it back.
 #[derive(Deserialize, JsonSchema)]
@@ -36,10 +39,10 @@ fn yes() -> bool {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Output {
     file: String,
-    /// For good.
+    /// Permanently.
     deleted: bool,
     trashed: bool,
-    /// The folder in which it is now, if that is in the vault.
+    /// The folder that holds it now, if that is in the vault.
     #[serde(rename = "trashedTo", skip_serializing_if = "Option::is_none")]
     trashed_to: Option<String>,
     dry_run: bool,
@@ -116,7 +119,7 @@ impl WriteTool for FileDelete {
                 after: &[(".trash/Idea.md", "# Idea\n")],
             },
             Example {
-                says: "For good, and only exactly this",
+                says: "Permanently, and only exactly this",
                 before: NOTES,
                 input: json!({ "file": "Inbox/Idea.md", "trash": false, "expected_content_hash": hash }),
                 gives: ExampleResult::Including(json!({ "deleted": true, "trashed": false })),
@@ -130,7 +133,7 @@ impl WriteTool for FileDelete {
                 after: NOTES,
             },
             Example {
-                says: "For good without a hash is refused",
+                says: "Permanent deletion without a hash is refused",
                 before: NOTES,
                 input: json!({ "file": "Inbox/Idea.md", "trash": false }),
                 gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
@@ -140,8 +143,8 @@ impl WriteTool for FileDelete {
     }
 }
 
-/// The folder to delete, if one is meant and the caller sees no file in it. What the caller does not see goes along, so a
-/// folder that rules name parts of stays: whether those parts are there is not to be told.
+/// The folder to delete, if the path names one and the caller sees no file in it. Files that the caller cannot see
+/// would go with it, so a folder that rules name parts of is kept: whether those parts exist must not be revealed.
 fn empty_folder(context: &Context<'_>, view: &View, input: &Input) -> Result<Option<VaultPath>, Reason> {
     let path = reading::parse_path(&input.file.file)?;
     match reading::read_if_there(view, &path) {

@@ -1,3 +1,5 @@
+//! Moves or renames a file or folder and updates links to it.
+
 use std::collections::{BTreeMap, BTreeSet};
 
 use lapidary_operation::{
@@ -25,9 +27,9 @@ pub(crate) struct FileMove;
 pub(crate) struct Input {
     /// Path of the file or folder.
     from: String,
-    /// Its whole new path, e.g. `Projects/Idea.md`.
+    /// Its full new path, e.g. `Projects/Idea.md`.
     to: String,
-    /// If a file is there: refuse, put that one into the trash, or take a free name.
+    /// If a file exists there: refuse, move it to the trash, or take a free name.
     #[serde(default)]
     on_conflict: OnConflict,
     /// Rewrite the links that would break.
@@ -37,7 +39,7 @@ pub(crate) struct Input {
     /// Refuse if the file has another hash.
     #[serde(default)]
     expected_content_hash: Option<String>,
-    /// Show what would change and change nothing.
+    /// Show what would change without changing anything.
     #[serde(default)]
     dry_run: bool,
 }
@@ -75,7 +77,7 @@ pub(crate) struct Output {
     notice: Option<String>,
 }
 
-/// Nobody has more copies of one name.
+/// More copies of one name are unlikely.
 const MAX_NAMES: usize = 9_999;
 
 impl WriteTool for FileMove {
@@ -132,7 +134,7 @@ impl WriteTool for FileMove {
         ];
         vec![
             Example {
-                says: "A note moves, and the links to it and in it with it",
+                says: "A note moves, and links to it and in it are updated",
                 before: NOTES,
                 input: json!({ "from": "Inbox/Idea.md", "to": "Projects/Cut.md" }),
                 gives: ExampleResult::Including(json!({ "to": "Projects/Cut.md", "moved": true, "linksUpdated": 2 })),
@@ -152,6 +154,24 @@ impl WriteTool for FileMove {
                 ],
             },
             Example {
+                says: "Bases follow: links, paths and folders in their filters and formulas",
+                before: &[
+                    ("Inbox/Idea.md", "# Idea\n"),
+                    (
+                        "All.base",
+                        "filters:\n  and: # both\n    - file.inFolder(\"Inbox\")\n    - file.path != \"Inbox/Idea.md\"\nformulas:\n  \
+                         of: 'file.hasLink(\"Idea\") || author == \"[[Inbox/Idea|it]]\"'\n",
+                    ),
+                ],
+                input: json!({ "from": "Inbox", "to": "Archive/2026" }),
+                gives: ExampleResult::Including(json!({ "linksUpdated": 3, "filesUpdated": 1 })),
+                after: &[(
+                    "All.base",
+                    "filters:\n  and: # both\n    - file.inFolder(\"Archive/2026\")\n    - file.path != \
+                     \"Archive/2026/Idea.md\"\nformulas:\n  of: 'file.hasLink(\"Idea\") || author == \"[[Archive/2026/Idea|it]]\"'\n",
+                )],
+            },
+            Example {
                 says: "A folder that may be mistyped",
                 before: NOTES,
                 input: json!({ "from": "Plan.md", "to": "Inobx/Plan.md" }),
@@ -161,21 +181,21 @@ impl WriteTool for FileMove {
                 after: &[("Inobx/Plan.md", "[[Inbox/Idea|Idea]] and [[Idea#Idea]]\n")],
             },
             Example {
-                says: "A file that is in the way is left alone",
+                says: "An existing file is not touched",
                 before: NOTES,
                 input: json!({ "from": "Inbox/Idea.md", "to": "Plan.md" }),
                 gives: ExampleResult::Refusal(ReasonKind::FileExists),
                 after: NOTES,
             },
             Example {
-                says: "A free name beside it",
+                says: "A free name next to it",
                 before: NOTES,
                 input: json!({ "from": "Inbox/Idea.md", "to": "Plan.md", "on_conflict": "rename" }),
                 gives: ExampleResult::Including(json!({ "to": "Plan (1).md" })),
                 after: &[("Plan (1).md", "# Idea\nsee [plan](Plan.md)\n")],
             },
             Example {
-                says: "What is not there cannot be moved",
+                says: "A missing file cannot be moved",
                 before: NOTES,
                 input: json!({ "from": "Inbox/Idee.md", "to": "Cut.md" }),
                 gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
@@ -194,7 +214,7 @@ fn move_file(
 ) -> Result<ToolPlan<Output>, Reason> {
     let expected =
         hash::expected(FileMove::DECLARATION.name, EXPECTED_CONTENT, input.expected_content_hash.as_deref())?;
-    // What is too large to be read can be moved all the same, unless somebody wants to be sure what it is.
+    // A file too large to be read can still be moved, unless the caller gave a hash to check.
     let before = match naming::read_exact_path(context, view, &from) {
         Err(Reason::FileTooLarge { .. }) if expected.is_none() => None,
         read => Some(read?),
@@ -232,14 +252,14 @@ fn move_file(
     Ok(ToolPlan { changes: ChangeSet { changes }, output, dry_run: input.dry_run })
 }
 
-/// What to tell a caller who moves something into a folder that is not there, while one is there that is called nearly so.
+/// The notice for a move into a new folder whose name is close to that of an existing one.
 fn new_folder(files: &VisibleFiles, to: &VaultPath) -> Option<String> {
     let folder = to.folder().filter(|folder| files.find_folder(folder).is_none())?;
     let meant = folder::near(files, &folder)?;
     Some(format!("The folder {} is new. Did you mean {}?", quoted_path(&folder), quoted_path(&meant)))
 }
 
-/// Where the file goes, and what has to happen to one that is there.
+/// Where the file goes, and what happens to an existing one.
 fn destination(
     view: &View,
     from: &VaultPath,
@@ -247,7 +267,7 @@ fn destination(
     on_conflict: OnConflict,
 ) -> Result<(VaultPath, Option<Change>), Reason> {
     if from.is_note() && naming::lacks_ending(&to) {
-        let problem = "has no ending, so that Obsidian would not show the note: add `.md`";
+        let problem = "has no extension, so Obsidian would not show the note: add `.md`";
         return Err(Reason::bad_argument(FileMove::DECLARATION.name, "to", problem));
     }
     let Some(there) = reading::read_if_there(view, &to)? else {
@@ -292,12 +312,12 @@ fn move_folder(
         return Err(Reason::bad_argument(tool, EXPECTED_CONTENT, "is for files, and this is a folder"));
     }
     if to.is_within(&from) {
-        return Err(Reason::bad_argument(tool, "to", "must not lie inside `from`"));
+        return Err(Reason::bad_argument(tool, "to", "must not be inside `from`"));
     }
     let files = index::files(context, view)?;
     if files.find_folder(&to).is_some() {
         let problem = Prose::ours(format_args!(
-            "is a folder that is there; to put this one into it, send {}",
+            "is an existing folder; to move this one into it, send {}",
             quoted(&format!("{to}/{}", from.name()))
         ));
         return Err(Reason::bad_argument(tool, "to", problem));
@@ -310,7 +330,8 @@ fn move_folder(
     let files_moved = Some(moved.len());
     let (mut rewrites, mut links) = (Vec::new(), LinksOutput::default());
     if input.update_links {
-        (rewrites, links) = FileMoving::new(context, view, moved.clone(), BTreeSet::new())?.rewrites(context, view)?;
+        let moving = FileMoving::new(context, view, moved.clone(), BTreeSet::new())?;
+        (rewrites, links) = moving.with_folder(from.clone(), to.clone()).rewrites(context, view)?;
     }
     let changes = folder_changes(from, to.clone(), &moved, rewrites);
     let output = Output {

@@ -1,3 +1,5 @@
+//! Replaces a whole file.
+
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
@@ -11,16 +13,16 @@ use serde_json::json;
 
 pub(crate) struct FileReplace;
 
-/// Replace the whole text of a file that was read; `expected_content_hash` is required if it is there.
+/// Replace the whole text of a file that was read; `expected_content_hash` is required if it exists.
 ///
-/// It keeps its line endings and byte order mark. To change a part use `str_replace` or `apply_edits`.
+/// Line endings and byte order mark are kept. To change a part, use `str_replace` or `apply_edits`.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
     #[serde(flatten)]
     file: FileInput,
     /// The whole new text.
     content: String,
-    /// Make the file if it is not there.
+    /// Create the file if it is missing.
     #[serde(default)]
     create_if_missing: bool,
 }
@@ -47,7 +49,7 @@ impl WriteTool for FileReplace {
             .map_err(|reason| reason.with_what_changed(view, input.content.as_bytes()))?;
         match target {
             EditTarget::File(editing) if !editing.is_expected() => {
-                let problem = "is required where the file exists: the `contentHash` that `file_read` gives";
+                let problem = "is required if the file exists: the `contentHash` from `file_read`";
                 Err(editing.bad_argument(EXPECTED_CONTENT, problem))
             }
             EditTarget::File(editing) => {
@@ -70,7 +72,7 @@ impl WriteTool for FileReplace {
         let hash = ContentHash::of(b"old\r\ntext\r\n").to_string();
         vec![
             Example {
-                says: "The file that was read, in its own line ends",
+                says: "The file that was read, with its own line endings",
                 before: NOTES,
                 input: json!({ "file": "a.md", "content": "new\n", "expected_content_hash": hash }),
                 gives: ExampleResult::Output(json!({
@@ -93,21 +95,21 @@ impl WriteTool for FileReplace {
                 after: NOTES,
             },
             Example {
-                says: "A file that changed since it was read is left alone",
+                says: "A file that changed since it was read is not touched",
                 before: NOTES,
                 input: json!({ "file": "a.md", "content": "new\n", "expected_content_hash": "sha256:000000000000" }),
                 gives: ExampleResult::Refusal(ReasonKind::StalePrecondition),
                 after: NOTES,
             },
             Example {
-                says: "A file that may be new",
+                says: "A file that may not exist yet",
                 before: NOTES,
                 input: json!({ "file": "b.md", "content": "new\n", "create_if_missing": true }),
                 gives: ExampleResult::Including(json!({ "created": true })),
                 after: &[("b.md", "new\n")],
             },
             Example {
-                says: "A file that is not there",
+                says: "A file that does not exist",
                 before: NOTES,
                 input: json!({ "file": "b.md", "content": "new\n" }),
                 gives: ExampleResult::Refusal(ReasonKind::NoteMissing),

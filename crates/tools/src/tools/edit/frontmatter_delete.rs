@@ -1,3 +1,5 @@
+//! Deletes a property.
+
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
@@ -15,16 +17,16 @@ use serde_json::json;
 
 pub(crate) struct FrontmatterDelete;
 
-/// Delete one property (frontmatter) of a note; a map or list that it leaves empty goes with it.
+/// Delete one property (frontmatter) of a note, and the map or list that this leaves empty.
 ///
-/// A property that is not there is no error.
+/// Deleting a missing property is not an error.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
     #[serde(flatten)]
     file: FileInput,
     #[serde(flatten)]
     frontmatter: FrontmatterInput,
-    /// `status`, `author.name`, `aliases.0`. A dot that belongs to a name is written `\.`.
+    /// `status`, `author.name`, `aliases.0`. A dot within a name is written `\.`.
     #[serde(rename = "keyPath")]
     key_path: String,
 }
@@ -85,14 +87,14 @@ impl WriteTool for FrontmatterDelete {
                 after: &[("Plan.md", EDITED)],
             },
             Example {
-                says: "What is not there need not be deleted",
+                says: "A missing property need not be deleted",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "keyPath": "status", "expected_frontmatter_hash": block(NOTE) }),
                 gives: ExampleResult::Including(json!({ "changed": false })),
                 after: NOTES,
             },
             Example {
-                says: "Without the hash of what is there",
+                says: "Without the hash of the current properties",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "keyPath": "id" }),
                 gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),

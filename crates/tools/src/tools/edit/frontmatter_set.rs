@@ -1,3 +1,5 @@
+//! Sets a property.
+
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
@@ -15,14 +17,14 @@ use serde_json::{Value, json};
 
 pub(crate) struct FrontmatterSet;
 
-/// Set one property (frontmatter) of a note; all others stay as they are written.
+/// Set one property (frontmatter) of a note; all others stay as written.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
     #[serde(flatten)]
     file: FileInput,
     #[serde(flatten)]
     frontmatter: FrontmatterInput,
-    /// `status`, `author.name`, `aliases.0`; what is missing on the way is made. A dot that belongs to a name is `\.`.
+    /// `status`, `author.name`, `aliases.0`; missing parents are created. A dot within a name is `\.`.
     #[serde(rename = "keyPath")]
     key_path: String,
     /// Any JSON.
@@ -70,7 +72,7 @@ impl WriteTool for FrontmatterSet {
         let block = |note: &str| ContentHash::of(note.trim_end_matches("# Plan\n").as_bytes()).to_string();
         vec![
             Example {
-                says: "One value, and not a byte besides",
+                says: "One value, and not a byte more",
                 before: NOTES,
                 input: json!({
                     "file": "Plan.md", "keyPath": "author.name", "value": "Bea", "expected_frontmatter_hash": block(NOTE),
@@ -95,14 +97,14 @@ impl WriteTool for FrontmatterSet {
                 after: &[("a.md", "---\ntags:\n  - x\n---\ntext\n")],
             },
             Example {
-                says: "Without the hash of what is there",
+                says: "Without the hash of the current properties",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "keyPath": "id", "value": 8 }),
                 gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: NOTES,
             },
             Example {
-                says: "Properties that changed since they were read are left alone",
+                says: "Properties that changed since they were read are not touched",
                 before: NOTES,
                 input: json!({
                     "file": "Plan.md", "keyPath": "id", "value": 8, "expected_frontmatter_hash": "sha256:000000000000",

@@ -1,3 +1,5 @@
+//! Changes several properties.
+
 use lapidary_note::{ContentHash, PropertyPath, YamlValue};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
@@ -22,13 +24,13 @@ pub(crate) struct Input {
     file: FileInput,
     #[serde(flatten)]
     frontmatter: FrontmatterInput,
-    /// Names and their values; a map is merged into the map that is there.
+    /// Names and their values; a map is merged into an existing map.
     #[serde(default)]
     set: Map<String, Json>,
     /// Properties to delete first: `status`, `author.name`.
     #[serde(default)]
     remove: Vec<String>,
-    /// `merge` keeps what is not named; `replace` leaves exactly what is in `set`.
+    /// `merge` keeps properties that are not named; `replace` leaves exactly those in `set`.
     #[serde(default)]
     mode: UpdateMode,
 }
@@ -71,7 +73,7 @@ impl WriteTool for FrontmatterUpdate {
         input.frontmatter.check(&editing, &document)?;
         let properties = NoteProperties::of(&document).value();
         let YamlValue::Map(set) = frontmatter::value(&editing, "set", &Json::Object(input.set))? else {
-            return Err(bug!("the properties to set are no map"));
+            return Err(bug!("the properties to set are not a map"));
         };
         if set.iter().any(|(name, _)| name.is_empty()) {
             return Err(editing.bad_argument("set", "must not have an empty name"));
@@ -100,7 +102,7 @@ impl WriteTool for FrontmatterUpdate {
         let block = |note: &str| ContentHash::of(note.trim_end_matches("# Plan\n").as_bytes()).to_string();
         vec![
             Example {
-                says: "Some are set, one goes, the others stay as they are written",
+                says: "Some are set, one is deleted, the others stay as written",
                 before: NOTES,
                 input: json!({
                     "file": "Plan.md",
@@ -144,7 +146,7 @@ impl WriteTool for FrontmatterUpdate {
     }
 }
 
-/// Positions in a list are those before anything is deleted, so the last one goes first.
+/// Positions in a list refer to the list before any deletion, so the last one goes first.
 fn from_the_back(mut paths: Vec<PropertyPath>) -> impl Iterator<Item = PropertyPath> {
     let position = |path: &PropertyPath| path.segments().last().and_then(|last| last.parse::<usize>().ok());
     paths.sort_by_key(|path| std::cmp::Reverse(position(path)));
@@ -152,7 +154,7 @@ fn from_the_back(mut paths: Vec<PropertyPath>) -> impl Iterator<Item = PropertyP
     paths.into_iter()
 }
 
-/// The properties that are not among those that shall be there.
+/// The properties to remove because they are not in the wanted set.
 fn gone(properties: &YamlValue, set: &[(String, YamlValue)]) -> Vec<PropertyStep> {
     let YamlValue::Map(entries) = properties else { return Vec::new() };
     let is_gone = |name: &&String| !set.iter().any(|(kept, _)| kept == *name);
@@ -164,7 +166,7 @@ fn gone(properties: &YamlValue, set: &[(String, YamlValue)]) -> Vec<PropertyStep
         .collect()
 }
 
-/// A map goes into the map that is there, key by key; anything else takes the place of what is there.
+/// Maps are merged key by key; any other value replaces the existing one.
 fn merge(way: &[String], value: YamlValue, properties: &YamlValue, steps: &mut Vec<PropertyStep>) {
     let Some(path) = PropertyPath::of(way.to_vec()) else { return };
     match (value, path.find(properties)) {

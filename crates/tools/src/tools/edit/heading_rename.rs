@@ -1,3 +1,5 @@
+//! Renames a heading and updates links to it.
+
 use lapidary_note::{ContentHash, Document, Heading, HeadingRename as Rename};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, FilePart, PathArgument, PathRole, Reason, ReasonKind,
@@ -15,7 +17,7 @@ use serde_json::json;
 
 pub(crate) struct HeadingRename;
 
-/// Give a heading another text. Links to it, in this and all other notes and in canvases, follow.
+/// Change the text of a heading. Links to it, in this note, all others and canvases, are updated.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
     #[serde(flatten)]
@@ -95,7 +97,7 @@ impl WriteTool for HeadingRename {
         let after = renamed.note();
         let follow = Rename { before: &note, after: &after, index };
         let mut references = NoteReferences::to(context, view, editing.path())?;
-        // Its own links first: they may stand before the heading or in it.
+        // Its own links first: they may be before the heading or in it.
         let own = references.within(context, &document, &|place| follow.follow(place))?;
         let moved = own.note();
         let heading =

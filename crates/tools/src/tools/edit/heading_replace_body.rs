@@ -1,3 +1,5 @@
+//! Replaces the text under a heading.
+
 use lapidary_note::{BlankLines, ContentHash, Heading, SectionEdit, SectionPart};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, FilePart, PathArgument, PathRole, Reason, ReasonKind,
@@ -14,7 +16,7 @@ use serde_json::json;
 
 pub(crate) struct HeadingReplaceBody;
 
-/// Replace what stands under a heading of a note; the heading stays.
+/// Replace the text under a heading of a note; the heading stays.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
     #[serde(flatten)]
@@ -23,7 +25,7 @@ pub(crate) struct Input {
     heading: HeadingInput,
     /// The new text under the heading.
     content: String,
-    /// `subtree`: everything below, subsections included; `own`: only up to the next heading.
+    /// `subtree`: everything below, including subsections; `own`: only up to the next heading.
     #[serde(default)]
     scope: BodyScope,
     /// The `sectionHash` of the heading.
@@ -158,7 +160,7 @@ impl WriteTool for HeadingReplaceBody {
                 after: &[("a.md", "# A\none\n# A\ntwo\n")],
             },
             Example {
-                says: "A heading that would end the section is not part of it",
+                says: "A heading that would end the section is refused",
                 before: NOTES,
                 input: input(json!({ "content": "- Gold\n\n# Other\n" })),
                 gives: ExampleResult::Refusal(ReasonKind::HeadingOutsideSection),
@@ -174,7 +176,7 @@ impl WriteTool for HeadingReplaceBody {
                 after: &[("a.md", "# A\none\n# A\ntwo\n")],
             },
             Example {
-                says: "A section that changed since it was read is left alone",
+                says: "A section that changed since it was read is not touched",
                 before: NOTES,
                 input: input(json!({ "expected_section_hash": "sha256:000000000000" })),
                 gives: ExampleResult::Refusal(ReasonKind::StalePrecondition),

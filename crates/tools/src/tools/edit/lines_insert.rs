@@ -1,3 +1,5 @@
+//! Inserts lines.
+
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
@@ -11,12 +13,12 @@ use serde_json::json;
 
 pub(crate) struct LinesInsert;
 
-/// Insert lines before a line of a text file; one line past the last is the end of the file.
+/// Insert lines before a line of a text file; one past the last line means the end of the file.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
     #[serde(flatten)]
     file: FileInput,
-    /// The line that will come after the new ones, counted from 1.
+    /// The line that will follow the new ones, counted from 1.
     #[schemars(range(min = 1))]
     line: usize,
     /// The new lines.
@@ -77,14 +79,14 @@ impl WriteTool for LinesInsert {
                 after: &[("a.md", EDITED)],
             },
             Example {
-                says: "At the end of a file without a last line end",
+                says: "At the end of a file without a final newline",
                 before: NOTES,
                 input: json!({ "file": "a.md", "line": 3, "content": "new" }),
                 gives: ExampleResult::Including(json!({ "totalLines": 3 })),
                 after: &[("a.md", "one\ntwo\nnew\n")],
             },
             Example {
-                says: "A file that changed since it was read is left alone",
+                says: "A file that changed since it was read is not touched",
                 before: NOTES,
                 input: json!({ "file": "a.md", "line": 1, "content": "x", "expected_content_hash": "sha256:000000000000" }),
                 gives: ExampleResult::Refusal(ReasonKind::StalePrecondition),

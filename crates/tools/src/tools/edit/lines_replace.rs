@@ -1,3 +1,5 @@
+//! Replaces lines.
+
 use lapidary_note::{ContentHash, LineRange};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, FilePart, PathArgument, PathRole, Reason, ReasonKind,
@@ -24,7 +26,7 @@ pub(crate) struct Input {
     /// First line, counted from 1.
     #[schemars(range(min = 1))]
     from: usize,
-    /// Last line, included; beyond the end means the last one.
+    /// Last line, inclusive; beyond the end means the last one.
     #[schemars(range(min = 1))]
     to: usize,
     /// The new lines.
@@ -38,7 +40,7 @@ pub(crate) struct Input {
 pub(crate) struct Output {
     #[serde(flatten)]
     written: FileWritten,
-    /// Where the new lines stand; `to` is before `from` if there are none.
+    /// Where the new lines are; `to` is before `from` if there are none.
     new_range: RangeOutput,
     range_hash: String,
 }
@@ -134,21 +136,21 @@ impl WriteTool for LinesReplace {
                 after: &[("a.md", "one\nthree\n")],
             },
             Example {
-                says: "A line end in their place leaves a blank line",
+                says: "A newline in their place leaves a blank line",
                 before: NOTES,
                 input: input("\n"),
                 gives: ExampleResult::Including(json!({ "newRange": { "from": 2, "to": 2 }, "totalLines": 3 })),
                 after: &[("a.md", "one\n\nthree\n")],
             },
             Example {
-                says: "Lines that changed since they were read are left alone",
+                says: "Lines that changed since they were read are not touched",
                 before: &[("a.md", "one\n2\nthree\n")],
                 input: input("x"),
                 gives: ExampleResult::Refusal(ReasonKind::StalePrecondition),
                 after: &[("a.md", "one\n2\nthree\n")],
             },
             Example {
-                says: "Lines that are not there",
+                says: "Lines beyond the end",
                 before: NOTES,
                 input: json!({ "file": "a.md", "from": 4, "to": 4, "content": "x", "expected_range_hash": hash }),
                 gives: ExampleResult::Refusal(ReasonKind::LineOutOfRange),

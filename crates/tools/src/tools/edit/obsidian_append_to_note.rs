@@ -1,3 +1,5 @@
+//! Appends to a note or section.
+
 use lapidary_note::{ContentHash, FileContent, InsertSide, PatchOperation};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
@@ -17,8 +19,8 @@ use serde_json::json;
 
 pub(crate) struct ObsidianAppendToNote;
 
-/// Add text on a line of its own at the end of a note or of one of its sections, where items join a list. A note that is
-/// missing is created, a periodic one from its template.
+/// Add text on a new line at the end of a note or of one of its sections, where items join a list. A missing note is
+/// created, a periodic one from its template.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -33,7 +35,7 @@ pub(crate) struct Input {
     #[serde(default)]
     #[schemars(extend("x-rare" = true))]
     content_type: ContentType,
-    /// Make it.
+    /// Create it.
     #[serde(default)]
     create_target_if_missing: bool,
     /// Refuse if the note has another hash.
@@ -113,7 +115,7 @@ impl WriteTool for ObsidianAppendToNote {
         let log = json!({ "type": "heading", "target": "Log" });
         vec![
             Example {
-                says: "A line at the end, on a line of its own",
+                says: "Text at the end, on a new line",
                 before: NOTES,
                 input: json!({ "target": target, "content": "- last\n" }),
                 gives: ExampleResult::Output(json!({
@@ -138,12 +140,12 @@ impl WriteTool for ObsidianAppendToNote {
                 before: &[("List.md", "- item ^b1")],
                 input: json!({ "target": "List.md", "content": "more\n" }),
                 gives: ExampleResult::Including(json!({
-                    "notice": "A blank line was put before the text, so that `^b1` stays the id of its block.",
+                    "notice": "A blank line was added before the text so that `^b1` remains the id of its block.",
                 })),
                 after: &[("List.md", "- item ^b1\n\nmore\n")],
             },
             Example {
-                says: "What stands there already is not added twice",
+                says: "Existing content is not added twice",
                 before: NOTES,
                 input: json!({ "target": target, "content": "- one", "section": log }),
                 gives: ExampleResult::Refusal(ReasonKind::ContentPreexists),
@@ -153,7 +155,7 @@ impl WriteTool for ObsidianAppendToNote {
     }
 }
 
-/// The file with more at its end. Text that is added to an unfinished line begins a new one.
+/// The file with the text appended. Text after an unfinished line starts a new one.
 fn appended(writing: &NoteEdit, content: &str) -> Result<(FileContent, Option<String>), Reason> {
     let Some(document) = writing.document_if_there()? else { return Ok((content.to_owned().into(), None)) };
     let shown = document.shown();

@@ -1,3 +1,5 @@
+//! Moves a note to the trash.
+
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     CommitReport, Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind,
@@ -15,7 +17,7 @@ use serde_json::json;
 
 pub(crate) struct ObsidianDeleteNote;
 
-/// Delete a note: it goes to the trash of the vault. `undo` brings it back.
+/// Delete a note: it goes to the vault's trash. `undo` brings it back.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -24,7 +26,7 @@ pub(crate) struct Input {
     /// Refuse if the note has another hash.
     #[serde(default)]
     expected_hash: Option<String>,
-    /// Show what would happen and change nothing.
+    /// Show what would happen without changing anything.
     #[serde(default)]
     dry_run: bool,
 }
@@ -36,9 +38,9 @@ pub(crate) struct Output {
     deleted: bool,
     previous_size_in_bytes: usize,
     current_size_in_bytes: usize,
-    /// It can be found in the trash.
+    /// It is in the trash.
     trashed: bool,
-    /// The folder in which it is now, if that is in the vault.
+    /// The folder that holds it now, if that is in the vault.
     #[serde(skip_serializing_if = "Option::is_none")]
     trashed_to: Option<String>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -82,7 +84,7 @@ impl WriteTool for ObsidianDeleteNote {
             previous_size_in_bytes: size,
             current_size_in_bytes: 0,
             trashed: !is_for_good(&change),
-            // Known when it is done.
+            // Known once it is done.
             trashed_to: None,
             dry_run: input.dry_run,
         };
@@ -125,14 +127,14 @@ impl WriteTool for ObsidianDeleteNote {
                 after: &[(".trash/Idea.md", "# Idea\n")],
             },
             Example {
-                says: "A note that is not there",
+                says: "A note that does not exist",
                 before: NOTES,
                 input: json!({ "target": { "type": "path", "path": "Inbox/Other.md" } }),
                 gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
                 after: NOTES,
             },
             Example {
-                says: "In a vault without a trash it is gone, but for its checkpoint",
+                says: "In a vault without a trash, only its checkpoint remains",
                 before: NO_TRASH,
                 input: json!({ "target": target, "expectedHash": hash }),
                 gives: ExampleResult::Including(json!({ "deleted": true, "trashed": false })),

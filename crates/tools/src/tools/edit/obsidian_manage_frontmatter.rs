@@ -1,3 +1,5 @@
+//! Reads, sets or deletes a property.
+
 use lapidary_note::{ContentHash, Document, PropertyEdit, PropertyPath};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
@@ -42,7 +44,7 @@ pub(crate) struct Input {
     dry_run: bool,
 }
 
-/// `null` is a value; only what is left out is none.
+/// `null` is a value; only an omitted one is none.
 fn given<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
     Value::deserialize(deserializer).map(Some)
 }
@@ -118,7 +120,7 @@ impl WriteTool for ObsidianManageFrontmatter {
             NoteEdit::begin(tool, context, view, &target, NotesMade::Nothing, expected_hash.as_deref(), dry_run)?;
         let document = writing.document()?;
         let before = readable(writing.path(), &document)?;
-        // In the spelling that the note has: Obsidian takes names that differ only in case for one.
+        // Uses the spelling in the note: Obsidian treats names that differ only in case as the same.
         let known = before.keys().filter(|name| name.to_lowercase() == key.to_lowercase()).collect::<Vec<_>>();
         let key = match known[..] {
             [known] if !before.contains_key(&key) => known.clone(),

@@ -1,3 +1,5 @@
+//! Lists, adds or removes tags of a note.
+
 use lapidary_note::{ContentHash, EditError, TagEdit, TagPlaces};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
@@ -225,7 +227,7 @@ impl WriteTool for ObsidianManageTags {
                 after: &[("Stone.md", "- a\n    - b #cut\n")],
             },
             Example {
-                says: "What it has",
+                says: "The tags that it has",
                 before: NOTES,
                 input: json!({ "target": target, "operation": "list" }),
                 gives: ExampleResult::Including(json!({ "result": {

@@ -1,3 +1,5 @@
+//! Changes one part of a note.
+
 use lapidary_note::{ContentHash, InsertSide, PatchOperation};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
@@ -61,13 +63,13 @@ enum PatchChange {
     },
 }))]
 struct PatchOptions {
-    /// Make the part if it is missing.
+    /// Create the part if it is missing.
     #[serde(default)]
     create_target_if_missing: bool,
-    /// Add text that stands there already.
+    /// Add text even if it is already there.
     #[serde(default)]
     apply_if_content_preexists: bool,
-    /// No blank line between old text and new.
+    /// No blank line between old and new text.
     #[serde(default)]
     trim_target_whitespace: bool,
 }
@@ -201,7 +203,7 @@ impl WriteTool for ObsidianPatchNote {
                 )],
             },
             Example {
-                says: "A heading that is not there",
+                says: "A heading that does not exist",
                 before: NOTES,
                 input: call(json!({ "type": "heading", "target": "Budget" }), "append", "x"),
                 gives: ExampleResult::Refusal(ReasonKind::SectionTargetMissing),

@@ -1,3 +1,5 @@
+//! Finds and replaces in a note.
+
 mod in_scope;
 
 use lapidary_note::ContentHash;
@@ -16,7 +18,8 @@ use serde_json::json;
 
 pub(crate) struct ObsidianReplaceInNote;
 
-/// Find and replace in one note, all occurrences by default, all replacements or none. For one exact place use `str_replace`.
+/// Find and replace in one note, all occurrences by default, all replacements or none. For one exact place, use
+/// `str_replace`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -51,7 +54,7 @@ struct ReplaceRequest {
     #[serde(default)]
     #[schemars(extend("x-rare" = true))]
     whole_word: bool,
-    /// White space finds any other, line breaks too.
+    /// White space matches any white space, including line breaks.
     #[serde(default)]
     #[schemars(extend("x-rare" = true))]
     flexible_whitespace: bool,
@@ -190,7 +193,7 @@ impl WriteTool for ObsidianReplaceInNote {
                 after: &[("Stone.md", "---\nstone: agate\n---\nAn agate, 13.04.2026. Agate and agates.\n")],
             },
             Example {
-                says: "What is in the properties alone is left, and that is said",
+                says: "Text found only in the properties is kept, with a notice",
                 before: &[("a.md", "---\nstatus: open\n---\ntext\n")],
                 input: json!({ "target": "a.md", "replacements": [{ "search": "open", "replace": "done" }] }),
                 gives: ExampleResult::Including(json!({
@@ -200,14 +203,14 @@ impl WriteTool for ObsidianReplaceInNote {
                 after: &[("a.md", "---\nstatus: open\n---\ntext\n")],
             },
             Example {
-                says: "Properties that could not be read afterwards stay as they are",
+                says: "A change that would break the properties is refused",
                 before: NOTES,
                 input: json!({ "target": target, "scope": "both", "replacements": [{ "search": "agate", "replace": "a: b" }] }),
                 gives: ExampleResult::Refusal(ReasonKind::FrontmatterInvalid),
                 after: NOTES,
             },
             Example {
-                says: "An expression that is none",
+                says: "An invalid expression",
                 before: NOTES,
                 input: json!({ "target": target, "replacements": [{ "search": "(", "replace": "", "useRegex": true }] }),
                 gives: ExampleResult::Refusal(ReasonKind::RegexInvalid),

@@ -1,3 +1,5 @@
+//! Creates or replaces a note.
+
 use lapidary_note::{ContentHash, PatchOperation};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
@@ -16,16 +18,16 @@ use serde_json::json;
 
 pub(crate) struct ObsidianWriteNote;
 
-/// Create a note with its folders, replace a whole one (`overwrite: true`) or one section of it. To change part of a text use
-/// `str_replace`.
+/// Create a note with its folders, or replace a whole one (`overwrite: true`) or one section. To change part of the
+/// text, use `str_replace`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Which note.
     target: NoteTarget,
-    /// The whole text with properties, or that of the section without its heading.
+    /// The full text with properties, or that of the section without its heading.
     content: String,
-    /// Replace only this; it has to be there.
+    /// Replace only this; it must exist.
     #[serde(default)]
     section: Option<NoteSection>,
     /// `json`: the content is JSON, stored compactly; in a section, a typed property or table rows.
@@ -156,7 +158,7 @@ impl WriteTool for ObsidianWriteNote {
     }
 }
 
-/// The same JSON without white space. The text itself is kept: numbers and repeated names would not survive being read.
+/// The same JSON without white space. The text itself is kept: numbers and repeated names would not survive parsing.
 fn compact_json(content: &str) -> Result<String, Reason> {
     serde_json::from_str::<IgnoredAny>(content)
         .map_err(|error| not_json(ObsidianWriteNote::DECLARATION.name, &error))?;

@@ -1,3 +1,5 @@
+//! Replaces by regular expression, as a proposal first.
+
 use std::collections::BTreeMap;
 
 use lapidary_note::ContentHash;
@@ -22,9 +24,9 @@ use answers::{Output, carried_out, proposed};
 
 pub(crate) struct RegexReplace;
 
-/// Replace what a regular expression finds, in one file or in all files that `glob` names, in two steps.
+/// Replace the matches of a regular expression in one file, or in all files that match `glob`, in two steps.
 ///
-/// Without `proposal_token` nothing is changed: the answer has the counts, an example of each file and a token. The same
+/// Without `proposal_token` nothing is changed: the answer has the counts, an example per file and a token. The same
 /// call with the token makes exactly that change, once, within five minutes.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -32,22 +34,22 @@ pub(crate) struct Input {
     /// Path in the vault.
     #[serde(default)]
     file: Option<String>,
-    /// Instead of `file`: all text files whose path fits, e.g. `Projects/**/*.md`.
+    /// Instead of `file`: all text files whose path matches, e.g. `Projects/**/*.md`.
     #[serde(default)]
     glob: Option<String>,
     /// ECMAScript, over the whole text.
     #[schemars(length(min = 1))]
     pattern: String,
-    /// `$1`, `$&` and `$<name>` stand for what was found.
+    /// `$1`, `$&` and `$<name>` refer to the match.
     replacement: String,
     /// Of `g` (all, not only the first), `i`, `m`, `s`, `u`.
     #[serde(default = "all")]
     flags: String,
-    /// At most so many replacements in each file.
+    /// At most this many replacements per file.
     #[serde(default)]
     #[schemars(range(min = 1))]
     count: Option<usize>,
-    /// With `glob`: how many files to leave out at the start.
+    /// With `glob`: how many files to skip.
     #[serde(default)]
     offset: usize,
     /// Refuse unless `file` still has this hash.
@@ -56,10 +58,10 @@ pub(crate) struct Input {
     /// With `glob`: the same for each file, by path.
     #[serde(default)]
     expected_hashes: BTreeMap<String, String>,
-    /// Of the proposal to carry out.
+    /// From the proposal to carry out.
     #[serde(default)]
     proposal_token: Option<String>,
-    /// Make a proposal with the whole diff, even if there is a token.
+    /// Make a proposal with the full diff, even with a token.
     #[serde(default)]
     dry_run: bool,
     /// Stop early and say so.
@@ -114,12 +116,12 @@ impl WriteTool for RegexReplace {
                     offset: input.offset,
                     expected: &input.expected_hashes,
                     budget: input.budget.as_ref(),
-                    // A proposal that was cut short is carried out as far as it was shown.
+                    // A truncated proposal is carried out as far as it was shown.
                     exactly: token.as_ref().map(|token| token.scanned),
                 };
                 expression::in_files(tool, context, view, &expression, &sources)?
             }
-            _ => return Err(Reason::bad_argument(tool, "file", "is required, or `glob`, and not both")),
+            _ => return Err(Reason::bad_argument(tool, "file", "or `glob` is required, but not both")),
         };
         let changes = ChangeSet { changes: found.replaced.iter().map(ReplacedFile::change).collect() };
         let proposal = ShownProposal { tool, arguments: input.digest(found.scanned), changes: changes.digest() };
@@ -182,14 +184,14 @@ impl WriteTool for RegexReplace {
                 after: NOTES,
             },
             Example {
-                says: "A token that nobody gave out",
+                says: "A token that was never issued",
                 before: NOTES,
                 input: dates(json!({ "file": "a.md", "proposal_token": "1-00" })),
                 gives: ExampleResult::Refusal(ReasonKind::ProposalExpired),
                 after: NOTES,
             },
             Example {
-                says: "An expression that is none",
+                says: "An invalid expression",
                 before: NOTES,
                 input: json!({ "file": "a.md", "pattern": "(", "replacement": "" }),
                 gives: ExampleResult::Refusal(ReasonKind::RegexInvalid),
@@ -200,7 +202,7 @@ impl WriteTool for RegexReplace {
 }
 
 impl Input {
-    /// What a caller expects is checked, or refused; never passed over.
+    /// An expectation is checked or refused, never ignored.
     fn check_expectations(&self) -> Result<(), Reason> {
         let tool = RegexReplace::DECLARATION.name;
         if self.glob.is_some() && self.expected_content_hash.is_some() {
@@ -214,14 +216,14 @@ impl Input {
         Ok(())
     }
 
-    /// All that decides what is changed.
+    /// Everything that determines what is changed.
     fn digest(&self, scanned: usize) -> ContentHash {
         let Self { file, glob, pattern, replacement, flags, count, offset, .. } = self;
         ContentHash::of(json!([file, glob, pattern, replacement, flags, count, offset, scanned]).to_string().as_bytes())
     }
 }
 
-/// A token as callers see it: how many files were looked through, and the seal on all of it.
+/// A token as callers see it: the number of files searched, and the seal on everything.
 struct ProposalToken<'t> {
     scanned: usize,
     sealed: &'t str,

@@ -29,7 +29,7 @@ pub(crate) struct SectionMove;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Path or name of the note that it is in.
+    /// Path or name of its note.
     file: String,
     /// What to move; without it and `lines`, all text below the properties.
     #[serde(default)]
@@ -44,10 +44,10 @@ pub(crate) struct Input {
     /// Heading or `^block` there; without it, the whole note.
     #[serde(default)]
     to_section: Option<NoteSection>,
-    /// In `toSection`, or beside it.
+    /// In `toSection`, or next to it.
     #[serde(default)]
     position: PartPosition,
-    /// What stays where it was.
+    /// What to leave in the old place.
     #[serde(default)]
     leave: LeftBehind,
     /// Refuse if the note has another hash.
@@ -84,18 +84,18 @@ pub(crate) struct Output {
     to: String,
     /// How many lines moved.
     lines: usize,
-    /// Whether the note that it went to is new.
+    /// Whether the target note is new.
     created: bool,
     /// How many levels its headings went down; up if negative.
     #[serde(skip_serializing_if = "is_zero")]
     levels: i8,
-    /// Whether the note that it was in went to the trash: nothing was left in it.
+    /// Whether its old note went to the trash because nothing was left in it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     trashed: bool,
-    /// Of the note that it was in.
+    /// Of its old note.
     #[serde(skip_serializing_if = "Option::is_none")]
     source_hash: Option<String>,
-    /// Of the note that it is in.
+    /// Of its new note.
     content_hash: String,
     #[serde(flatten)]
     references: ReferencesOutput,
@@ -104,7 +104,7 @@ pub(crate) struct Output {
     notice: Option<String>,
 }
 
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "the form that serde asks for")]
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde requires")]
 fn is_zero(number: &i8) -> bool {
     *number == 0
 }
@@ -161,7 +161,7 @@ impl WriteTool for SectionMove {
         let (place_path, place_document) = there.as_ref().map_or((&source, &document), |(path, text)| (*path, text));
         let place = place(&input, place_path, place_document)?;
         let is_new = target.as_ref().is_some_and(|(_, file)| file.is_none());
-        // A note of which nothing is left goes with its text; its properties are somebody's, and stay.
+        // A note with nothing left is removed with its text; one with properties is kept.
         let trashed =
             part == MovedPart::Whole && input.leave == LeftBehind::Nothing && document.frontmatter().is_none();
         let step = PartMove {
@@ -196,7 +196,7 @@ impl WriteTool for SectionMove {
             notice: notice(&source, part == MovedPart::Whole && !trashed && input.leave == LeftBehind::Nothing, &apart),
         };
         let mut changes = ChangeSet::default();
-        // The text is there before it is taken away.
+        // The text is added before it is removed.
         changes.changes.extend(arrival(target, &moved));
         changes.changes.push(match trashed {
             true => out_of_the_way(view, source, before, guard),
@@ -232,7 +232,7 @@ impl WriteTool for SectionMove {
         const NOTES: &[(&str, &str)] = &[("Plan.md", PLAN), ("Diary.md", "# Diary\n\n- [[Plan#Log]]\n")];
         vec![
             Example {
-                says: "A section becomes a note of its own, and links follow",
+                says: "A section becomes a separate note, and links follow",
                 before: NOTES,
                 input: json!({ "file": "Plan", "section": "Log", "to": "Log.md", "leave": "link" }),
                 gives: ExampleResult::Including(
@@ -305,7 +305,7 @@ fn arrival(target: Option<(VaultPath, Option<Arc<File>>)>, moved: &lapidary_note
 fn part(input: &Input, path: &VaultPath, document: &Document) -> Result<MovedPart, Reason> {
     let name = SectionMove::DECLARATION.name;
     match (&input.section, &input.lines) {
-        (Some(_), Some(_)) => Err(Reason::bad_argument(name, "lines", "cannot stand beside `section`")),
+        (Some(_), Some(_)) => Err(Reason::bad_argument(name, "lines", "cannot be combined with `section`")),
         (Some(section), None) => match found(path, document, section, "section")? {
             FoundPart::Heading(index) => Ok(MovedPart::Section(index)),
             FoundPart::Block(index) => Ok(MovedPart::Block(index)),
@@ -345,7 +345,7 @@ fn found(path: &VaultPath, document: &Document, section: &NoteSection, at: &str)
     }
 }
 
-/// Where the part goes. A name that is no path to a note has to be one that is there.
+/// Where the part goes. A name that is not a path must be that of an existing note.
 fn destination(context: &Context<'_>, view: &View, to: &str) -> Result<(VaultPath, Option<Arc<File>>), Reason> {
     let exact = if naming::is_bare_name(to) { None } else { Some(reading::parse_path(to)?) };
     match exact.filter(VaultPath::is_note) {

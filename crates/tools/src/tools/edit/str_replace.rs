@@ -1,3 +1,5 @@
+//! Replaces exact text.
+
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
@@ -14,12 +16,12 @@ use serde_json::json;
 
 pub(crate) struct StrReplace;
 
-/// Replace exact text in a note or other text file; `find` must be there once unless `occurrence` says otherwise.
+/// Replace exact text in a note or other text file; `find` must occur once unless `occurrence` says otherwise.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
     #[serde(flatten)]
     file: FileInput,
-    /// Exact text, spaces and line breaks included.
+    /// Exact text, including spaces and line breaks.
     #[schemars(length(min = 1))]
     find: String,
     /// Empty deletes.
@@ -99,7 +101,7 @@ impl WriteTool for StrReplace {
                 after: &[("Tasks.md", DONE)],
             },
             Example {
-                says: "Windows line ends stay, and `\\n` finds them",
+                says: "Windows line endings are kept, and `\\n` matches them",
                 before: &[("a.txt", "one\r\ntwo\r\n")],
                 input: json!({ "file": "a.txt", "find": "one\ntwo", "replace": "1\n2" }),
                 gives: ExampleResult::Including(json!({ "replacedCount": 1 })),
@@ -113,14 +115,14 @@ impl WriteTool for StrReplace {
                 after: NOTES,
             },
             Example {
-                says: "Text that stands there twice is not guessed at",
+                says: "Text that occurs twice is not guessed at",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "find": "- [ ]", "replace": "- [x]" }),
                 gives: ExampleResult::Refusal(ReasonKind::TextNotUnique),
                 after: NOTES,
             },
             Example {
-                says: "A file that changed since it was read is left alone",
+                says: "A file that changed since it was read is not touched",
                 before: NOTES,
                 input: json!({ "file": "Tasks.md", "find": "Lead", "replace": "Gold", "expected_content_hash": "sha256:000000000000" }),
                 gives: ExampleResult::Refusal(ReasonKind::StalePrecondition),

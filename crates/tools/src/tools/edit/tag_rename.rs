@@ -1,3 +1,5 @@
+//! Renames a tag in all notes.
+
 use std::collections::BTreeSet;
 
 use lapidary_note::{is_tag, is_tag_within};
@@ -14,9 +16,9 @@ use serde_json::json;
 
 pub(crate) struct TagRename;
 
-/// Rename a tag in all notes, in text and properties, with the tags nested in it (`#old/x` becomes `#new/x`).
+/// Rename a tag in all notes, in text and properties, including nested tags (`#old/x` becomes `#new/x`).
 ///
-/// Look at the diff with `dry_run` first. Case does not matter in `from`; where `to` exists, both become one.
+/// Check the diff with `dry_run` first. `from` ignores case; if `to` exists, the two are merged.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
@@ -41,7 +43,7 @@ pub(crate) struct Output {
     files_changed: usize,
     /// The first hundred.
     files: Vec<RetaggedFile>,
-    /// Notes that have the tag and stay as they are, and why; the first hundred.
+    /// Notes that have the tag but are not changed, and why; the first hundred.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left: Vec<LeftFile>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -65,9 +67,9 @@ struct LeftFile {
     why: String,
 }
 
-/// Longer lists help nobody.
+/// Longer lists are not useful.
 const MOST_NAMES: usize = 100;
-/// In the text, where the numbers tell more.
+/// In the text, where the numbers matter more.
 const SHOWN_NAMES: usize = 20;
 
 impl WriteTool for TagRename {
@@ -109,7 +111,7 @@ impl WriteTool for TagRename {
                     files.push(RetaggedFile { file: path.to_string(), replaced_count });
                     changes.push(change);
                 }
-                // The disk itself is at fault, and not only this note.
+                // The disk itself failed, not only this note.
                 Err(reason @ Reason::Disk { .. }) => return Err(reason),
                 Err(reason) => left.push(LeftFile { file: path.to_string(), why: reason.to_string() }),
             }
@@ -160,7 +162,7 @@ impl WriteTool for TagRename {
             &[("a.md", "#gem and #gem/red, not #gems\n"), ("b.md", "---\ntags: [Gem, x]\n---\n"), ("c.md", "gem\n")];
         vec![
             Example {
-                says: "In text and properties, with what is nested",
+                says: "In text and properties, with nested tags",
                 before: NOTES,
                 input: json!({ "from": "#gem", "to": "stone" }),
                 gives: ExampleResult::Output(json!({
@@ -195,14 +197,14 @@ impl WriteTool for TagRename {
                 after: NOTES,
             },
             Example {
-                says: "What is no tag",
+                says: "Not a tag",
                 before: NOTES,
                 input: json!({ "from": "gem", "to": "precious stone" }),
                 gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
                 after: NOTES,
             },
             Example {
-                says: "A tag with nothing behind its slash",
+                says: "A tag with nothing after its slash",
                 before: NOTES,
                 input: json!({ "from": "gem", "to": "stone/" }),
                 gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
@@ -220,7 +222,7 @@ fn notes_with<'v>(context: &Context<'_>, view: &'v View, tag: &str) -> Result<Ve
     Ok(notes.filter(|(_, digest)| has(digest)).map(|(entry, _)| entry.path()).collect())
 }
 
-/// What to tell a caller whose tag no note has; nothing if one has it and needs no change.
+/// The notice if no note has the tag; `None` if one has it and needs no change.
 fn nothing_found(context: &Context<'_>, view: &View, tag: &str) -> Result<Option<String>, Reason> {
     if !notes_with(context, view, tag)?.is_empty() {
         return Ok(None);
@@ -234,7 +236,7 @@ fn nothing_found(context: &Context<'_>, view: &View, tag: &str) -> Result<Option
     Ok(Some(format!("No note has the tag {}.{meant}", quoted(&clipped(tag)))))
 }
 
-/// The change of one note; nothing if it says what it should already, or is gone.
+/// The change of one note; `None` if it needs none, or no longer exists.
 fn renamed(view: &View, path: &VaultPath, from: &str, to: &str) -> Result<Option<(Change, usize)>, Reason> {
     let Some(before) = reading::read_if_there(view, path)? else { return Ok(None) };
     view.may_write(path).map_err(|denied| Reason::PathForbidden {

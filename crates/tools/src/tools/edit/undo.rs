@@ -1,3 +1,5 @@
+//! Undoes the caller's own changes.
+
 mod taken_back;
 
 use lapidary_operation::{
@@ -17,7 +19,7 @@ use taken_back::{changed_since, open_changes, together};
 
 pub(crate) struct Undo;
 
-/// Undo your last change, your last `count`, or the one with this `id`, in one step that can be undone itself.
+/// Undo your last change, your last `count`, or the one with this `id`, in one step that can itself be undone.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {

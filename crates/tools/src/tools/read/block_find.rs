@@ -1,3 +1,5 @@
+//! Finds a block by its id.
+
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
@@ -16,7 +18,7 @@ use serde_json::json;
 
 pub(crate) struct BlockFind;
 
-/// Find a block of a note by its `^id`, with the hash that an edit of it expects. None is an empty list.
+/// Find a block of a note by its `^id`, with the hash that an edit of it expects. No match is an empty list.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
     /// Path, e.g. `Projects/Plan.md`.
@@ -38,7 +40,7 @@ pub(crate) struct Output {
 #[serde(rename_all = "camelCase")]
 struct BlockOutput {
     id: String,
-    /// Where the id stands.
+    /// The line of the id.
     line: usize,
     start_line: usize,
     end_line: usize,
@@ -120,7 +122,7 @@ impl ReadTool for BlockFind {
                 after: &[],
             },
             Example {
-                says: "A note that is not there",
+                says: "A note that does not exist",
                 before: NOTES,
                 input: json!({ "file": "Task.md", "blockId": "lead" }),
                 gives: ExampleResult::Refusal(ReasonKind::NoteMissing),

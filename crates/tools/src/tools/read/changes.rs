@@ -1,4 +1,4 @@
-//! What changed since a time, whoever changed it.
+//! Lists what changed since a time, by any program.
 
 mod story;
 
@@ -39,7 +39,7 @@ pub(crate) struct Input {
     #[serde(default = "limit")]
     #[schemars(range(min = 1, max = 200))]
     limit: usize,
-    /// From the answer before.
+    /// From the previous answer.
     #[serde(default)]
     cursor: Option<String>,
 }
@@ -59,7 +59,7 @@ fn limit() -> usize {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
-    /// As it was asked for.
+    /// As requested.
     since: String,
     files: Vec<ChangedFile>,
     /// On all pages.
@@ -68,7 +68,7 @@ pub(crate) struct Output {
     next_cursor: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     unified_diff: Option<String>,
-    /// Files of this page that the diff lacks: it has no room for them, or what they were before was not kept.
+    /// Files of this page that the diff lacks: they do not fit, or their previous content was not kept.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     without_diff: Vec<String>,
 }
@@ -83,7 +83,7 @@ struct ChangedFile {
     #[serde(skip_serializing_if = "Option::is_none")]
     moved_from: Option<String>,
     time: String,
-    /// Which of the tools changed it, if any did.
+    /// Which tool changed it, if any did.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     tools: Vec<String>,
     /// Changed by a person or another program.
@@ -194,7 +194,7 @@ impl ReadTool for Changes {
                 after: &[],
             },
             Example {
-                says: "A time that is none",
+                says: "An invalid time",
                 before: &[],
                 input: json!({ "since": "lately" }),
                 gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
@@ -204,7 +204,7 @@ impl ReadTool for Changes {
     }
 }
 
-/// The moment that a caller means.
+/// The moment that a caller gives.
 fn moment(given: &str, now: &Zoned) -> Option<Timestamp> {
     let given = given.trim();
     let midnight = |day: civil::Date| day.to_zoned(now.time_zone().clone()).ok().map(|day| day.timestamp());
@@ -216,7 +216,7 @@ fn moment(given: &str, now: &Zoned) -> Option<Timestamp> {
     if let Ok(time) = given.parse::<Timestamp>() {
         return Some(time);
     }
-    // A time without a zone is that on the owner's wall; a date alone is its begin.
+    // A time without a zone is the owner's local time; a date alone is its start.
     if let Ok(day) = given.parse::<civil::Date>()
         && !given.contains(['T', ':'])
     {

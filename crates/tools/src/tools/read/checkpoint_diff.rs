@@ -1,3 +1,5 @@
+//! Compares a checkpoint with the current files.
+
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
     WireFamily, fence::fenced, quote::quoted,
@@ -10,13 +12,13 @@ use serde_json::json;
 
 pub(crate) struct CheckpointDiff;
 
-/// What is different now from before a change, as a unified diff.
+/// Show what changed since just before a checkpoint, as a unified diff.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Of the checkpoint; so many of its first characters as tell it from others, at least four.
+    /// Its id, or a unique prefix of at least four characters.
     id: String,
-    /// Only this file; otherwise all files of the checkpoint.
+    /// Only this file; by default all files of the checkpoint.
     #[serde(default)]
     path: Option<String>,
 }
@@ -57,7 +59,7 @@ impl ReadTool for CheckpointDiff {
             context.check()?;
             let old = checkpoint::content(view, &found, entry)?;
             if let Some(to) = entry.moved_to.as_ref().filter(|_| entry.before.is_none() && !entry.is_of_folder()) {
-                // A folder, or a file that was moved unread: that it moved is all there is to say.
+                // A folder, or a file that was moved unread: all that is known is that it moved.
                 let files = index::files(context, view)?;
                 if files.find(to).is_some() || files.find_folder(to).is_some() {
                     diff.rename(&entry.path, to);
@@ -79,7 +81,7 @@ impl ReadTool for CheckpointDiff {
 
     fn text(&self, output: &Output) -> Option<String> {
         if output.unified_diff.is_empty() {
-            return Some(format!("Nothing is different from before {}.", quoted(&output.id)));
+            return Some(format!("Nothing has changed since before {}.", quoted(&output.id)));
         }
         Some(format!(
             "Since before {}, +{} -{}:\n{}",
@@ -103,7 +105,7 @@ impl ReadTool for CheckpointDiff {
                 after: &[],
             },
             Example {
-                says: "A checkpoint that is not there",
+                says: "A checkpoint that does not exist",
                 before: &[],
                 input: json!({ "id": "abcd" }),
                 gives: ExampleResult::Refusal(ReasonKind::CheckpointMissing),

@@ -1,3 +1,5 @@
+//! Lists checkpoints.
+
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRefusal, PathRole, ReadTool, Reason, ReasonKind,
     ToolGroup, WireFamily, quote::quoted,
@@ -13,7 +15,7 @@ use serde_json::json;
 
 pub(crate) struct CheckpointList;
 
-/// The changes made here, newest first; each can be looked at and undone.
+/// The changes made here, newest first; each can be inspected and undone.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -24,7 +26,7 @@ pub(crate) struct Input {
     #[serde(default = "twenty")]
     #[schemars(range(min = 1, max = 200))]
     limit: usize,
-    /// Only changes before this checkpoint, to go on after the last one of an earlier answer.
+    /// Only changes before this checkpoint, to continue after the last one of an earlier answer.
     #[serde(default)]
     before: Option<String>,
 }
@@ -47,7 +49,7 @@ pub(crate) struct Output {
 struct CheckpointOutput {
     id: String,
     time: String,
-    /// `late_save`: what another program saved into a file that had just been replaced.
+    /// `late_save`: what another program wrote to a file that had just been replaced.
     kind: &'static str,
     #[serde(skip_serializing_if = "String::is_empty")]
     tool: String,
@@ -60,7 +62,7 @@ struct CheckpointOutput {
 #[serde(rename_all = "camelCase")]
 struct CheckpointFile {
     path: String,
-    /// `created`, `changed`, `deleted`, `moved`, `saved`, or `folder` for an empty one that was made or removed.
+    /// `created`, `changed`, `deleted`, `moved`, `saved`, or `folder` for an empty one that was created or removed.
     what: &'static str,
     #[serde(skip_serializing_if = "Option::is_none")]
     moved_to: Option<String>,
@@ -131,7 +133,7 @@ impl ReadTool for CheckpointList {
                 after: &[],
             },
             Example {
-                says: "After a checkpoint that is not there",
+                says: "After a checkpoint that does not exist",
                 before: &[],
                 input: json!({ "before": "abcd" }),
                 gives: ExampleResult::Refusal(ReasonKind::CheckpointMissing),
@@ -157,7 +159,7 @@ fn shown(checkpoint: Checkpoint) -> CheckpointOutput {
     }
 }
 
-/// Of a change of many files, as many as fit on a line.
+/// For a change of many files, as many as fit on a line.
 const SHOWN_FILES: usize = 5;
 
 fn changed(CheckpointFile { path, what, moved_to, .. }: &CheckpointFile) -> String {

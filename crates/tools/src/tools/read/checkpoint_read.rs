@@ -1,3 +1,5 @@
+//! Reads a file from a checkpoint.
+
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
     WireFamily, fence::fenced, quote::quoted,
@@ -13,11 +15,11 @@ use serde_json::json;
 
 pub(crate) struct CheckpointRead;
 
-/// What a file held before a change, or what another program saved into it too late.
+/// Read a file as it was before a change, or what another program wrote to it after it was replaced.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Of the checkpoint; so many of its first characters as tell it from others, at least four.
+    /// Its id, or a unique prefix of at least four characters.
     id: String,
     /// Path of the file at that time.
     path: String,
@@ -83,7 +85,7 @@ impl ReadTool for CheckpointRead {
                 after: &[],
             },
             Example {
-                says: "A checkpoint that is not there",
+                says: "A checkpoint that does not exist",
                 before: &[],
                 input: json!({ "id": "abcd", "path": "a.md" }),
                 gives: ExampleResult::Refusal(ReasonKind::CheckpointMissing),

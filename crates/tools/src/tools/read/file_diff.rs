@@ -1,3 +1,5 @@
+//! Compares two versions of a file.
+
 use lapidary_note::{ContentHash, ExpectedHash};
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
@@ -11,8 +13,8 @@ use serde_json::json;
 
 pub(crate) struct FileDiff;
 
-/// What is different between two versions of a file, by their hashes. Versions that a change here replaced or wrote are
-/// kept, also from before the file was moved.
+/// Compare two versions of a file by their hashes. Versions that changes made here replaced or wrote are kept, also
+/// from before the file was moved.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -20,7 +22,7 @@ pub(crate) struct Input {
     file: String,
     /// The older version.
     from_hash: String,
-    /// The newer version; without it, the file as it is now.
+    /// The newer version; by default the file as it is now.
     #[serde(default)]
     to_hash: Option<String>,
 }
@@ -55,7 +57,7 @@ impl ReadTool for FileDiff {
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let path = match naming::find(context, view, &input.file) {
             Ok(found) => found.path,
-            // Of a file that is gone there may be versions.
+            // A deleted file may still have versions.
             Err(Reason::NoteMissing { .. }) => reading::parse_path(&input.file)?,
             Err(reason) => return Err(reason),
         };
@@ -114,7 +116,7 @@ impl ReadTool for FileDiff {
                 after: &[],
             },
             Example {
-                says: "A version that was never here",
+                says: "A version that never existed",
                 before: &[("a.md", "old\n")],
                 input: json!({ "file": "a.md", "fromHash": "sha256:000000000000" }),
                 gives: ExampleResult::Refusal(ReasonKind::VersionMissing),

@@ -1,3 +1,5 @@
+//! Reads a whole file.
+
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
@@ -18,7 +20,7 @@ pub(crate) struct FileRead;
 
 /// Read a whole text file with the hash that an edit of it can expect.
 ///
-/// For one section or the outline of a long note use `obsidian_get_note`.
+/// For one section or the outline of a long note, use `obsidian_get_note`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
@@ -124,14 +126,14 @@ impl ReadTool for FileRead {
                 after: &[],
             },
             Example {
-                says: "A file with Windows line ends is shown with `\\n` and says so",
+                says: "A file with Windows line endings is shown with `\\n`, with a notice",
                 before: &[("list.txt", "a\r\nb\r\n")],
                 input: json!({ "file": "list.txt" }),
                 gives: ExampleResult::Including(json!({ "content": "a\nb\n", "eol": "crlf", "totalLines": 2 })),
                 after: &[],
             },
             Example {
-                says: "A file that is not there",
+                says: "A file that does not exist",
                 before: &[("Plan.md", NOTE)],
                 input: json!({ "file": "Plans.md" }),
                 gives: ExampleResult::Refusal(ReasonKind::NoteMissing),

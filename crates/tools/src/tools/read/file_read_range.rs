@@ -1,3 +1,5 @@
+//! Reads a range of lines.
+
 use lapidary_note::{ContentHash, LineRange};
 use lapidary_operation::{
     ArgumentProblem, Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason,
@@ -17,7 +19,7 @@ use serde_json::json;
 
 pub(crate) struct FileReadRange;
 
-/// Read some lines of a text file, with the hash that `lines_replace` expects for them.
+/// Read a range of lines of a text file, with the hash that `lines_replace` expects for it.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
@@ -26,7 +28,7 @@ pub(crate) struct Input {
     /// First line, counted from 1.
     #[schemars(range(min = 1))]
     from: usize,
-    /// Last line, included; beyond the end means the last one.
+    /// Last line, inclusive; beyond the end means the last one.
     #[schemars(range(min = 1))]
     to: usize,
 }
@@ -79,7 +81,7 @@ impl ReadTool for FileReadRange {
         let shown = reading::show(&path, &file)?;
         let text = shown.text();
         let total_lines = shown.lines();
-        // Behind the last line there is nothing, and that is an answer.
+        // Beyond the last line there is nothing, which is a valid answer.
         let span = LineRange { from: input.from, to: input.to }.span(text).unwrap_or(text.len()..text.len());
         let range_hash = match span.is_empty() {
             true => Some(ContentHash::of(b"")),
@@ -138,7 +140,7 @@ impl ReadTool for FileReadRange {
                 after: &[],
             },
             Example {
-                says: "Behind the end there is nothing",
+                says: "Beyond the end there is nothing",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "from": 5, "to": 9 }),
                 gives: ExampleResult::Including(

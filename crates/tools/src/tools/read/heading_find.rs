@@ -1,3 +1,5 @@
+//! Finds a heading.
+
 use lapidary_note::{ContentHash, Heading};
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
@@ -18,7 +20,7 @@ pub(crate) struct HeadingFind;
 
 /// Find a heading of a note by its text or path, with the hash that an edit of its section expects.
 ///
-/// All that match are given; none is an empty list.
+/// Returns all matches; an empty list if there are none.
 #[derive(Deserialize, JsonSchema)]
 pub(crate) struct Input {
     /// Path, e.g. `Projects/Plan.md`.
@@ -104,14 +106,14 @@ impl ReadTool for HeadingFind {
                 after: &[],
             },
             Example {
-                says: "A path written in another way",
+                says: "A path in another notation",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "heading": "Log/Notes", "delimiter": "/" }),
                 gives: ExampleResult::Including(json!({ "matches": [{ "path": "Log/Notes", "line": 5 }] })),
                 after: &[],
             },
             Example {
-                says: "A heading that is not there",
+                says: "A heading that does not exist",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "heading": "Budget" }),
                 gives: ExampleResult::Including(json!({
@@ -120,7 +122,7 @@ impl ReadTool for HeadingFind {
                 after: &[],
             },
             Example {
-                says: "A heading with a typing error in it",
+                says: "A heading with a typo",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "heading": "lgo" }),
                 gives: ExampleResult::Including(json!({
@@ -129,7 +131,7 @@ impl ReadTool for HeadingFind {
                 after: &[],
             },
             Example {
-                says: "A note that is not there",
+                says: "A note that does not exist",
                 before: NOTES,
                 input: json!({ "file": "Plans.md", "heading": "Notes" }),
                 gives: ExampleResult::Refusal(ReasonKind::NoteMissing),

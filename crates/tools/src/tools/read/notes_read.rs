@@ -1,3 +1,5 @@
+//! Reads several notes or sections.
+
 use lapidary_note::{ContentHash, Heading};
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, OfferedTools, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily,
@@ -19,14 +21,14 @@ use serde_json::{Map, Value, json};
 
 pub(crate) struct NotesRead;
 
-/// Read several notes or sections in one call, within a budget of bytes.
+/// Read several notes or sections in one call, within a byte budget.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Path or name each, with `#Heading` or `#^block` for a part.
     #[schemars(length(min = 1))]
     notes: Vec<String>,
-    /// Of text in all.
+    /// Of text in total.
     #[serde(default = "max_bytes")]
     #[schemars(range(min = 100, max = 1_000_000))]
     max_bytes: usize,
@@ -43,7 +45,7 @@ const MOST_NOTES: usize = 100;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
     notes: Vec<ReadNoteOutput>,
-    /// Those for which the budget had no room; send them again.
+    /// Those that did not fit the budget; send them again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left: Vec<String>,
 }
@@ -52,7 +54,7 @@ pub(crate) struct Output {
 #[serde(rename_all = "camelCase")]
 struct ReadNoteOutput {
     path: String,
-    /// The part that was asked for.
+    /// The requested part.
     #[serde(skip_serializing_if = "Option::is_none")]
     section: Option<String>,
     #[serde(skip_serializing_if = "String::is_empty")]
@@ -61,7 +63,7 @@ struct ReadNoteOutput {
     content_hash: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     section_hash: Option<String>,
-    /// Where the next line is, if the text was cut for want of room.
+    /// Where the next line is, if the text was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -102,7 +104,7 @@ impl ReadTool for NotesRead {
             }
             let note = match read(context, view, &given) {
                 Ok(read) => read.within(&mut room),
-                // One that is not there is no reason to withhold the others.
+                // A missing note does not withhold the others.
                 Err(reason @ (Reason::Disk { .. } | Reason::Interrupted(_) | Reason::Internal(_))) => {
                     return Err(reason);
                 }
@@ -139,7 +141,7 @@ impl ReadTool for NotesRead {
                 after: &[],
             },
             Example {
-                says: "One that is not there does not keep back the others",
+                says: "A missing note does not withhold the others",
                 before: NOTES,
                 input: json!({ "notes": ["Plans.md", "Log.md"] }),
                 gives: ExampleResult::Including(json!({ "notes": [
@@ -164,7 +166,7 @@ struct NoteReading {
     path: VaultPath,
     section: Option<String>,
     text: String,
-    /// The line at which the text begins.
+    /// The line at which the text starts.
     line: usize,
     hash: String,
     section_hash: Option<String>,
@@ -224,7 +226,7 @@ fn read(context: &Context<'_>, view: &View, given: &str) -> Result<NoteReading, 
     })
 }
 
-/// Where a part of a note stands, as a link names it, and its first line.
+/// Where the part of a note that a link names is, and its first line.
 fn span_of(path: &VaultPath, shown: &ShownFile, part: &str) -> Result<(std::ops::Range<usize>, usize), Reason> {
     let note = shown.note();
     if let Some(id) = part.strip_prefix('^') {

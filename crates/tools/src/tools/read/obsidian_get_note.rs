@@ -1,3 +1,5 @@
+//! Reads a note in one of several formats.
+
 use lapidary_note::{ContentHash, Heading, HeadingMatch, Link, LinkKind, Note};
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
@@ -22,18 +24,19 @@ use serde_json::{Value, json};
 
 pub(crate) struct ObsidianGetNote;
 
-/// Read a note or a section of it, with the hash that an edit can expect. Of a long note read the `document-map` first.
+/// Read a note or a section of it, with the hash that an edit can expect. For a long note, read the `document-map`
+/// first.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Text; that with tags and times; headings, blocks and property names; one `section`.
+    /// Text; text with tags and times; headings, blocks and property names; one `section`.
     format: NoteFormat,
     /// Which note.
     target: NoteTarget,
-    /// With `section`: which.
+    /// With `section`: which one.
     #[serde(default)]
     section: Option<NoteSection>,
-    /// With `full`: the links to other files too.
+    /// With `full`: also the links to other files.
     #[serde(default)]
     include_links: bool,
 }
@@ -55,7 +58,7 @@ pub(crate) struct Output {
     notice: Option<String>,
 }
 
-/// One note; which fields are there depends on `format`.
+/// One note; the fields depend on `format`.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct NoteOutput {
@@ -223,14 +226,14 @@ impl ReadTool for ObsidianGetNote {
                 after: &[],
             },
             Example {
-                says: "A daily note that nobody has written yet",
+                says: "A daily note that does not exist yet",
                 before: &[],
                 input: json!({ "format": "content", "target": { "type": "periodic", "period": "daily", "date": "2026-04-13" } }),
                 gives: ExampleResult::Refusal(ReasonKind::PeriodicNotFound),
                 after: &[],
             },
             Example {
-                says: "A heading that is not there",
+                says: "A heading that does not exist",
                 before: NOTES,
                 input: json!({ "format": "section", "target": target, "section": { "type": "heading", "target": "Budget" } }),
                 gives: ExampleResult::Refusal(ReasonKind::SectionMissing),
@@ -246,7 +249,7 @@ fn full(file: &File, shown: &ShownFile, include_links: bool, notices: &mut Vec<S
     NoteBody::Full { whole, outgoing_links: include_links.then(|| outgoing_links(&note)) }
 }
 
-/// The links of a note to other files; those within the note and to the web are not among them.
+/// The links of a note to other files; links within the note and to the web are excluded.
 fn outgoing_links(note: &Note<'_>) -> Vec<OutgoingLink> {
     let of_kind = |kind: LinkKind, r#type: &'static str| {
         let links = note.links.iter().filter(move |link| link.kind == kind && link.internal && !link.path.is_empty());
@@ -345,7 +348,7 @@ fn markdown(note: &NoteOutput) -> String {
     match &note.body {
         NoteBody::Content { content } => format!("{head}\n{}", fenced(content)),
         NoteBody::Full { whole: NoteContents { content, tags, stat, .. }, outgoing_links } => {
-            // The properties stand in the content, as the note has them.
+            // The properties are in the content, as in the note.
             let mut text = format!("{head}, {} bytes, changed {}", stat.size, minute(stat.mtime));
             if !tags.is_empty() {
                 text += &format!("\nTags: {}", quoted_list(tags));

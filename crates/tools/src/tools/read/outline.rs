@@ -1,3 +1,5 @@
+//! Lists the headings of a note.
+
 use lapidary_note::{ContentHash, Heading};
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
@@ -27,12 +29,12 @@ pub(crate) struct Input {
     #[serde(default)]
     #[schemars(range(min = 1, max = 6))]
     max_depth: Option<u8>,
-    /// At most so many.
+    /// At most this many.
     #[serde(default = "limit")]
     #[schemars(extend("x-rare" = true))]
     #[schemars(range(min = 1, max = 10000))]
     limit: usize,
-    /// How many to leave out at the start.
+    /// How many to skip.
     #[serde(default)]
     #[schemars(extend("x-rare" = true))]
     offset: usize,
@@ -70,7 +72,7 @@ enum RowCell {
     Number(usize),
 }
 
-/// With more, the names of the fields would be most of the answer.
+/// With more, the field names would be most of the answer.
 const MOST_OBJECTS: usize = 300;
 const COLUMNS: [&str; 5] = ["text", "level", "line", "endLine", "sectionHash"];
 
@@ -185,7 +187,7 @@ impl ReadTool for Outline {
                 after: &[],
             },
             Example {
-                says: "A note that is not there",
+                says: "A note that does not exist",
                 before: NOTES,
                 input: json!({ "file": "Plans.md" }),
                 gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
@@ -195,7 +197,7 @@ impl ReadTool for Outline {
     }
 }
 
-/// The fields that `COLUMNS` names. The digits alone are enough of a hash.
+/// The fields named in `COLUMNS`. The digits alone are enough of a hash.
 fn row(heading: &HeadingOutput) -> [RowCell; 5] {
     let HeadingOutput { text, level, line, end_line, section_hash, .. } = heading;
     let digits = section_hash.as_deref().map_or("", |hash| hash.trim_start_matches("sha256:"));
@@ -208,7 +210,7 @@ fn row(heading: &HeadingOutput) -> [RowCell; 5] {
     ]
 }
 
-/// A heading as the note has it, with its line before and its hash behind.
+/// A heading as in the note, preceded by its line and followed by its hash.
 fn line(at: usize, level: u8, text: &str, hash: Option<&str>) -> String {
     let marks = "#".repeat(usize::from(level));
     let hash = hash.map_or_else(String::new, |hash| format!(" {}", hash::digits(hash)));

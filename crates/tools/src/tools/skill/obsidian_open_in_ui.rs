@@ -1,3 +1,5 @@
+//! Gives the link that opens a note in the app.
+
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRefusal, PathRole, ReadTool, Reason, ReasonKind,
     ToolGroup, WireFamily,
@@ -12,7 +14,7 @@ use serde_json::json;
 
 pub(crate) struct ObsidianOpenInUi;
 
-/// The link that opens a note in the Obsidian app, for the person to click. The server is not connected to the app and
+/// The link that opens a note in the Obsidian app, for the user to click. The server is not connected to the app and
 /// opens nothing itself.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -20,7 +22,7 @@ pub(crate) struct Input {
     /// Path in the vault with its extension.
     #[schemars(length(min = 1))]
     path: String,
-    /// Otherwise the link to a note that is missing makes it.
+    /// Otherwise the link to a missing note creates it.
     #[serde(default = "yes")]
     fail_if_missing: bool,
     /// In a new tab.
@@ -66,7 +68,7 @@ impl ReadTool for ObsidianOpenInUi {
         context.check()?;
         let (path, requested, missing) = match naming::find(context, view, &input.path) {
             Ok(NamedFile { path, requested, .. }) => (path, requested, false),
-            // Whoever clicks the link makes the note, so that the caller must be allowed to.
+            // Clicking the link creates the note, so the caller must be allowed to.
             Err(Reason::NoteMissing { path, .. }) if !input.fail_if_missing => {
                 view.may_write(&path).map_err(|denied| Reason::PathForbidden {
                     path: path.clone(),
@@ -89,7 +91,7 @@ impl ReadTool for ObsidianOpenInUi {
         );
         let notice = match &requested {
             Some(requested) => Some(format!("{} was found as {}.", quoted_path(requested), quoted_path(&path))),
-            None => missing.then(|| "There is no such note; the link makes it.".to_owned()),
+            None => missing.then(|| "There is no such note; the link creates it.".to_owned()),
         };
         Ok(Output {
             path: path.to_string(),
@@ -121,7 +123,7 @@ impl ReadTool for ObsidianOpenInUi {
                 after: NOTES,
             },
             Example {
-                says: "A note that is not there",
+                says: "A note that does not exist",
                 before: NOTES,
                 input: json!({ "path": "Daily/Done.md" }),
                 gives: ExampleResult::Refusal(ReasonKind::NoteMissing),

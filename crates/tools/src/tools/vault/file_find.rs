@@ -1,3 +1,5 @@
+//! Finds files by name.
+
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
     WireFamily,
@@ -17,13 +19,13 @@ use serde_json::json;
 
 pub(crate) struct FileFind;
 
-/// Find files by name, notes and others. Capital letters count.
+/// Find files of any kind by name (case-sensitive).
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
-    /// What to find: a name with its extension, a part of one, or a pattern.
+    /// A name with its extension, part of one, or a pattern.
     query: String,
-    /// `exact` and `substring` look at the name, `glob` and `regex` at the path from `directory` on.
+    /// `exact` and `substring` match the name, `glob` and `regex` the path relative to `directory`.
     #[serde(default)]
     mode: FindMode,
     /// Where to look; everywhere by default.
@@ -33,7 +35,7 @@ pub(crate) struct Input {
     #[serde(default = "limit")]
     #[schemars(range(min = 1, max = 10_000))]
     limit: usize,
-    /// How many to pass over: the `nextOffset` of the answer before.
+    /// How many to skip: the `nextOffset` of the previous answer.
     #[serde(default)]
     offset: usize,
 }
@@ -185,12 +187,12 @@ impl ReadTool for FileFind {
                 input: json!({ "query": "gem cutting" }),
                 gives: ExampleResult::Output(json!({
                     "matches": [], "total": 0,
-                    "notice": "No name has these letters. Did you mean `Gems/Gem Cutting.md`?",
+                    "notice": "No name matches. Did you mean `Gems/Gem Cutting.md`?",
                 })),
                 after: &[],
             },
             Example {
-                says: "An expression that cannot be read",
+                says: "An invalid expression",
                 before: FILES,
                 input: json!({ "query": "(", "mode": "regex" }),
                 gives: ExampleResult::Refusal(ReasonKind::RegexInvalid),
@@ -203,7 +205,7 @@ impl ReadTool for FileFind {
 /// More would not be read.
 const MOST_SUGGESTIONS: usize = 5;
 
-/// What to tell a caller who looked for a name that no file has: those that have it in another case, or nearly.
+/// The notice if no file has the name: files that have it in another case, or a similar one.
 fn nothing_found(mode: FindMode, query: &str, files: &[&VaultPath]) -> Option<String> {
     if !matches!(mode, FindMode::Exact | FindMode::Substring) {
         return None;
@@ -216,5 +218,5 @@ fn nothing_found(mode: FindMode, query: &str, files: &[&VaultPath]) -> Option<St
         meant.extend(near.into_iter().filter_map(|name| files.iter().copied().find(|path| path.name() == name)));
     }
     let meant: Vec<String> = meant.into_iter().map(|path| quoted_path(path).to_string()).collect();
-    (!meant.is_empty()).then(|| format!("No name has these letters. Did you mean {}?", meant.join(", ")))
+    (!meant.is_empty()).then(|| format!("No name matches. Did you mean {}?", meant.join(", ")))
 }

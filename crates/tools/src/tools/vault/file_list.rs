@@ -1,3 +1,5 @@
+//! Lists files and folders.
+
 use std::collections::BTreeMap;
 
 use lapidary_operation::{
@@ -18,19 +20,20 @@ use serde_json::json;
 
 pub(crate) struct FileList;
 
-/// List the files and folders in a folder, with size and time of change.
+/// List the files and folders in a folder, with size and modification time.
 ///
-/// Paths are relative to the vault, as other tools take them. A folder has the time of the last change to a file in it.
+/// Paths are relative to the vault, as other tools take them. A folder has the time of the latest change to a file in
+/// it.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// The folder, e.g. `Projects`; the whole vault by default.
     #[serde(default)]
     directory: Option<String>,
-    /// Also list what is in the folders below.
+    /// Also list the contents of subfolders.
     #[serde(default)]
     recursive: bool,
-    /// Only paths that fit, seen from `directory`: `*.md`, with `recursive` also `**/*.md`.
+    /// Only paths that match, relative to `directory`: `*.md`, with `recursive` also `**/*.md`.
     #[serde(default)]
     glob: Option<String>,
     /// The same as `glob`.
@@ -40,7 +43,7 @@ pub(crate) struct Input {
     #[serde(default = "limit")]
     #[schemars(range(min = 1, max = 10_000))]
     limit: usize,
-    /// How many to pass over: the `nextOffset` of the answer before.
+    /// How many to skip: the `nextOffset` of the previous answer.
     #[serde(default)]
     offset: usize,
 }
@@ -151,7 +154,7 @@ impl ReadTool for FileList {
                 after: &[],
             },
             Example {
-                says: "A folder that is not there",
+                says: "A folder that does not exist",
                 before: FILES,
                 input: json!({ "directory": "projects" }),
                 gives: ExampleResult::Output(json!({
@@ -162,7 +165,7 @@ impl ReadTool for FileList {
                 after: &[],
             },
             Example {
-                says: "A pattern that cannot be read",
+                says: "An invalid pattern",
                 before: FILES,
                 input: json!({ "pattern": "[a" }),
                 gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
@@ -179,7 +182,7 @@ impl ReadTool for FileList {
     }
 }
 
-/// The pattern, by whichever of its two names it came.
+/// The pattern, under either of its names.
 fn the_glob(input: &Input) -> Result<Option<&str>, Reason> {
     match (input.glob.as_deref(), input.pattern.as_deref()) {
         (Some(glob), Some(pattern)) if glob != pattern => Err(Reason::InvalidArguments {
@@ -200,7 +203,7 @@ struct FileFacts {
     changed: u64,
 }
 
-/// The time of a folder comes from the files that the caller may see: the disk's own would tell of the others.
+/// The time of a folder comes from the files that the caller may see: the one on disk would reveal others.
 fn entries<'f>(
     context: &Context<'_>,
     files: &'f VisibleFiles,

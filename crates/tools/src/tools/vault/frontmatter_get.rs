@@ -1,3 +1,5 @@
+//! Reads properties.
+
 use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
@@ -18,13 +20,13 @@ pub(crate) struct FrontmatterGet;
 
 /// Read the properties (frontmatter) of a note, or one of them, with the hash that an edit of them expects.
 ///
-/// What is not there is left out of the answer.
+/// Missing properties are left out of the answer.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Path, e.g. `Projects/Plan.md`.
     file: String,
-    /// One property: `status`, `author.name`, `aliases.0`. A dot that belongs to a name is written `\.`.
+    /// One property: `status`, `author.name`, `aliases.0`. A dot within a name is written `\.`.
     #[serde(default)]
     key_path: Option<String>,
 }
@@ -128,7 +130,7 @@ impl ReadTool for FrontmatterGet {
                 after: &[],
             },
             Example {
-                says: "What is no path of names",
+                says: "An invalid property path",
                 before: NOTES,
                 input: json!({ "file": "Plan.md", "keyPath": "author..name" }),
                 gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),

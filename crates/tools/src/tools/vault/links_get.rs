@@ -1,3 +1,5 @@
+//! Lists links and backlinks.
+
 mod backlinks;
 
 use lapidary_note::ContentHash;
@@ -19,7 +21,7 @@ use serde_json::json;
 
 pub(crate) struct LinksGet;
 
-/// The links of a note or attachment and the links to it (backlinks).
+/// The links from a note or attachment, and the links to it (backlinks).
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
@@ -28,7 +30,7 @@ pub(crate) struct Input {
     /// Which of the two.
     #[serde(default)]
     direction: LinkDirection,
-    /// At most so many of each.
+    /// At most this many of each.
     #[serde(default = "limit")]
     #[schemars(range(min = 1, max = 10000))]
     limit: usize,
@@ -76,7 +78,7 @@ struct BackLink {
     kind: link::LinkWord,
     #[serde(skip_serializing_if = "Option::is_none")]
     alias: Option<String>,
-    /// The heading or block that is meant.
+    /// The heading or block that it points to.
     #[serde(skip_serializing_if = "Option::is_none")]
     subpath: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -106,7 +108,7 @@ impl ReadTool for LinksGet {
         let path = reading::parse_path(&input.file)?;
         let wants = |direction| input.direction == direction || input.direction == LinkDirection::Both;
         let files = index::files_to_search(context, view)?;
-        // By the name that it has on disk, as links lead there.
+        // By its name on disk, as links lead there.
         let path = match files.find(&path) {
             Some(entry) => entry.path().clone(),
             None => match naming::find(context, view, &input.file) {
@@ -182,7 +184,7 @@ impl ReadTool for LinksGet {
         const VAULT: &[(&str, &str)] = &[("Plan.md", PLAN), ("notes/Stone.md", "[[plan]]\n"), ("map.png", "")];
         vec![
             Example {
-                says: "Where a note leads, and who leads to it",
+                says: "Links from a note and links to it",
                 before: VAULT,
                 input: json!({ "file": "Plan.md" }),
                 gives: ExampleResult::Output(json!({
@@ -259,7 +261,7 @@ impl ReadTool for LinksGet {
                 after: &[],
             },
             Example {
-                says: "A note that is not there",
+                says: "A note that does not exist",
                 before: VAULT,
                 input: json!({ "file": "Plans.md" }),
                 gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
@@ -269,7 +271,7 @@ impl ReadTool for LinksGet {
     }
 }
 
-/// The hash of a note, and nothing for another file, which may be larger than anyone wants to read.
+/// The hash of a note; `None` for other files, which may be too large to read.
 fn note_hash(view: &View, files: &VisibleFiles, path: &VaultPath) -> Result<Option<ContentHash>, Reason> {
     if !path.is_note() && files.get(path).is_some() {
         return Ok(None);

@@ -1,3 +1,5 @@
+//! Reads the metadata of a note.
+
 use std::collections::BTreeMap;
 
 use lapidary_note::{ContentHash, Heading};
@@ -21,8 +23,8 @@ use serde_json::{Map, Value, json};
 
 pub(crate) struct MetadataRead;
 
-/// Everything about a note but its text: properties, headings with the hashes of their sections, tags, aliases, blocks,
-/// tasks, how many links of each kind, size and times.
+/// Everything about a note except its text: properties, headings with their section hashes, tags, aliases, blocks,
+/// tasks, number of links by kind, size and times.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
@@ -91,7 +93,7 @@ impl ReadTool for MetadataRead {
     const DECLARATION: Declaration = Declaration {
         name: "metadata_read",
         dotted: Some("metadata.read"),
-        title: "Read what a note is made of",
+        title: "Read a note's metadata",
         family: WireFamily::Files,
         group: ToolGroup::Vault,
         listed: false,
@@ -199,7 +201,7 @@ impl ReadTool for MetadataRead {
         const NOTE: &str = "---\ntags: [stone]\n---\n# Plan\n- [x] cut [[Garnet]] ^cut\n## Next\n#later\n";
         vec![
             Example {
-                says: "What a note is made of",
+                says: "The metadata of a note",
                 before: &[("Plan.md", NOTE)],
                 input: json!({ "file": "Plan.md" }),
                 gives: ExampleResult::Output(json!({
@@ -229,7 +231,7 @@ impl ReadTool for MetadataRead {
                 after: &[],
             },
             Example {
-                says: "A note that is not there",
+                says: "A note that does not exist",
                 before: &[("Plan.md", NOTE)],
                 input: json!({ "file": "plan2.md" }),
                 gives: ExampleResult::Refusal(ReasonKind::NoteMissing),

@@ -1,3 +1,5 @@
+//! Lists files as a tree.
+
 mod tree;
 
 use lapidary_operation::{
@@ -28,7 +30,7 @@ pub(crate) struct Input {
     /// Only such files, e.g. `md`.
     #[serde(default)]
     extension: Option<String>,
-    /// Only names in which this finds something; folders too.
+    /// Only names that this matches; folders too.
     #[serde(default)]
     name_regex: Option<String>,
     /// How many levels.
@@ -60,7 +62,7 @@ struct ListedEntry {
     r#type: NodeType,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
-    /// Below the folder that is listed, from 0.
+    /// Below the listed folder, from 0.
     #[serde(skip)]
     level: usize,
 }
@@ -136,7 +138,7 @@ impl ReadTool for ObsidianListNotes {
             entries: Vec::new(),
             beyond: 0,
         };
-        // A folder that holds nothing is an entry of its own. With an ending asked for, only files count.
+        // An empty folder is its own entry. With an extension filter, only files count.
         let is_empty = |folder: &&VaultPath| files.below(Some(folder)).next().is_none();
         let empty = files.folders_below(folder.as_ref()).filter(is_empty).filter(|_| extension.is_none());
         let mut empty = empty.peekable();
@@ -211,18 +213,18 @@ impl ReadTool for ObsidianListNotes {
                 says: "Nothing fits",
                 before: FILES,
                 input: json!({ "nameRegex": "^x" }),
-                gives: ExampleResult::Including(json!({ "entries": [], "notice": "Nothing fits the filters." })),
+                gives: ExampleResult::Including(json!({ "entries": [], "notice": "Nothing matches the filters." })),
                 after: &[],
             },
             Example {
-                says: "A folder that is not there",
+                says: "A folder that does not exist",
                 before: FILES,
                 input: json!({ "path": "Project" }),
                 gives: ExampleResult::Refusal(ReasonKind::DirectoryMissing),
                 after: &[],
             },
             Example {
-                says: "A note is no folder",
+                says: "A note is not a folder",
                 before: FILES,
                 input: json!({ "path": "Todo.md" }),
                 gives: ExampleResult::Refusal(ReasonKind::PathIsFile),
@@ -232,16 +234,16 @@ impl ReadTool for ObsidianListNotes {
     }
 }
 
-/// The folders come from the files: a file that is seen shows those above it. In path order, what is in a folder comes
-/// without a gap.
+/// Folders are derived from files: a visible file shows the folders above it. In path order, the contents of a folder
+/// are contiguous.
 struct TreeWalk<'w> {
     folder: Option<&'w VaultPath>,
     extension: Option<&'w str>,
     regex: Option<&'w NameRegex>,
     depth: usize,
-    /// The folders above the last file, the uppermost first.
+    /// The folders above the last file, topmost first.
     entered: Vec<&'w str>,
-    /// A folder into which the walk does not go, with a `/` at its end.
+    /// A folder that the walk does not enter, with a trailing `/`.
     closed: Option<&'w str>,
     entries: Vec<ListedEntry>,
     /// How many entries the cap left out.
@@ -276,7 +278,7 @@ impl<'w> TreeWalk<'w> {
             level += 1;
         }
         let fits = self.extension.is_none_or(|extension| whole.to_lowercase().ends_with(extension));
-        // A folder that holds only empty folders was shown when the first of them came.
+        // A folder that holds only empty folders was shown with the first of them.
         let is_shown = r#type == NodeType::Directory && self.entered.get(level) == Some(&whole);
         if fits && !is_shown && self.is_named(whole)? {
             self.add(ListedEntry { path: whole.to_owned(), r#type, truncated: false, level });
@@ -309,13 +311,13 @@ fn with_dot(extension: &str) -> Option<String> {
 
 fn excluded(beyond: usize) -> ExcludedEntries {
     let hint = format!(
-        "{beyond} more entries are not shown. Name a folder in `path`, set `extension` or `nameRegex`, or lower `depth`."
+        "{beyond} more entries are not shown. Set `path` to a folder, set `extension` or `nameRegex`, or lower `depth`."
     );
     ExcludedEntries { reason: "entry_cap", cap: CAP, hint }
 }
 
 fn nothing(filtered: bool) -> &'static str {
-    if filtered { "Nothing fits the filters." } else { "The directory is empty." }
+    if filtered { "Nothing matches the filters." } else { "The directory is empty." }
 }
 
 fn markdown(output: &Output) -> String {

@@ -1,3 +1,5 @@
+//! Lists tags with their counts.
+
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily, quote::quoted,
 };
@@ -9,14 +11,14 @@ use serde_json::json;
 
 pub(crate) struct ObsidianListTags;
 
-/// List the tags of the vault with their number of notes, most used first; `#a/b` counts for `#a` too.
+/// List the tags of the vault with their number of notes, most used first; `#a/b` also counts for `#a`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Only tags in which this finds something, without `#`.
+    /// Only tags that this matches, without `#`.
     #[serde(default)]
     name_regex: Option<String>,
-    /// Only tags of so many notes or more.
+    /// Only tags of at least this many notes.
     #[serde(default)]
     min_count: Option<usize>,
     /// How many.
@@ -93,7 +95,7 @@ impl ReadTool for ObsidianListTags {
         let notice = if truncated {
             Some(format!("{limit} of {total} tags are shown. Raise `limit`, or set `nameRegex` or `minCount`."))
         } else if found.is_empty() && !all.is_empty() {
-            Some(format!("None of the {} tags fits the filters.", all.len()))
+            Some(format!("None of the {} tags matches the filters.", all.len()))
         } else {
             None
         };
@@ -124,7 +126,7 @@ impl ReadTool for ObsidianListTags {
         ];
         vec![
             Example {
-                says: "The tags that begin with a word",
+                says: "The tags that start with a word",
                 before: NOTES,
                 input: json!({ "nameRegex": "^project" }),
                 gives: ExampleResult::Output(json!({
@@ -148,14 +150,14 @@ impl ReadTool for ObsidianListTags {
                 after: &[],
             },
             Example {
-                says: "An expression that cannot be read",
+                says: "An invalid expression",
                 before: NOTES,
                 input: json!({ "nameRegex": "(" }),
                 gives: ExampleResult::Refusal(ReasonKind::RegexInvalid),
                 after: &[],
             },
             Example {
-                says: "An expression with a lookahead that repeats a repetition",
+                says: "An expression with a lookahead and a nested repetition",
                 before: NOTES,
                 input: json!({ "nameRegex": "(?!b)(a+)+$" }),
                 gives: ExampleResult::Refusal(ReasonKind::RegexUnsafe),

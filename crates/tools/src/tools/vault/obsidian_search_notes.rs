@@ -1,3 +1,5 @@
+//! Searches notes by query, words or rule.
+
 mod hits;
 mod logic;
 mod ranked;
@@ -16,12 +18,12 @@ use self::hits::{HitPage, RANKED_HITS, SearchHit, fitting, ranked_lines};
 
 pub(crate) struct ObsidianSearchNotes;
 
-/// Search all notes: `omnisearch` finds the best, by a query as in Obsidian (words, `"phrase"`, `-not`, `OR`, `path:`,
-/// `tag:`, `[property:value]`, `line:(…)`); `text` finds words in texts and names;
-/// `jsonlogic` tries a rule on each. Give about three `alternatives`: other words for it.
+/// Search all notes: `omnisearch` ranks the best matches for a query as in Obsidian (words, `"phrase"`, `-not`, `OR`,
+/// `path:`, `tag:`, `[property:value]`, `line:(…)`); `text` finds words in texts and names; `jsonlogic` evaluates a
+/// rule per note. Give about three `alternatives`: other words for it.
 ///
-/// A rule sees `path`, `content`, `frontmatter.<key>`, `tags` (without `#`), `stat.mtime|ctime|size`, `links`, `backlinks`
-/// (paths), `unresolvedLinks`, and knows `glob` and `regexp`: `{"glob": ["Projects/*", {"var": "path"}]}`.
+/// A rule sees `path`, `content`, `frontmatter.<key>`, `tags` (without `#`), `stat.mtime|ctime|size`, `links`,
+/// `backlinks` (paths), `unresolvedLinks`, and supports `{"glob": ["Projects/*", {"var": "path"}]}` and `regexp`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -31,7 +33,7 @@ pub(crate) struct Input {
     /// For `omnisearch` and `text`.
     #[serde(default)]
     query: Option<String>,
-    /// Their words count too.
+    /// Other wordings to search for.
     #[serde(default)]
     alternatives: Option<Vec<String>>,
     /// For `jsonlogic`: the rule.
@@ -41,7 +43,7 @@ pub(crate) struct Input {
     #[serde(default = "context_length")]
     #[schemars(range(min = 1), extend("x-rare" = true))]
     context_length: usize,
-    /// For `text`: only paths that begin so.
+    /// For `text`: only paths with this prefix.
     #[serde(default)]
     #[schemars(extend("x-rare" = true))]
     path_prefix: Option<String>,
@@ -49,11 +51,11 @@ pub(crate) struct Input {
     #[serde(default)]
     #[schemars(range(min = 1), extend("default" = 10, "x-rare" = true))]
     max_matches_per_hit: Option<usize>,
-    /// Say how hits were ranked.
+    /// Explain the ranking.
     #[serde(default)]
     #[schemars(extend("x-rare" = true))]
     explain: bool,
-    /// `nextCursor` of the page before.
+    /// `nextCursor` of the previous page.
     #[serde(default)]
     cursor: Option<String>,
 }
@@ -117,7 +119,7 @@ impl ReadTool for ObsidianSearchNotes {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        // A rule alone is understood as one.
+        // A rule without a mode implies the mode.
         let is_rule = input.mode == SearchMode::Omnisearch && input.query.is_none() && input.logic.is_some();
         let mode = if is_rule { SearchMode::Jsonlogic } else { input.mode };
         if input.context_length > MAX_CONTEXT {
@@ -148,14 +150,14 @@ impl ReadTool for ObsidianSearchNotes {
         let (hits, fewer) = fitting(hits, input.max_matches_per_hit, cursor.limit);
         if let Some(shown) = fewer {
             let matches = if shown == 1 { "one match".to_owned() } else { format!("{shown} matches") };
-            notice = Some(format!("At most {matches} of each note are shown; `maxMatchesPerHit` shows more."));
+            notice = Some(format!("At most {matches} per note are shown; `maxMatchesPerHit` shows more."));
         }
         let end = cursor.offset.saturating_add(hits.len());
         let next_cursor =
             (end < total_count && !hits.is_empty()).then(|| PageCursor { offset: end, ..cursor }.written());
-        // That it was only a scan is said in any case: another time there may be something.
+        // That it was only a scan is always reported: a later search may find more.
         let notice = match notice {
-            Some(said) if total_count == 0 => Some(format!("{said} No note fits.")),
+            Some(said) if total_count == 0 => Some(format!("{said} No note matches.")),
             _ if hits.is_empty() => Some(nothing(mode, total_count, cursor)),
             notice => notice,
         };
@@ -192,7 +194,7 @@ impl ReadTool for ObsidianSearchNotes {
         ];
         vec![
             Example {
-                says: "The best notes for what somebody typed, mistakes included",
+                says: "The best notes for a query with typos",
                 before: NOTES,
                 input: json!({ "query": "slaets [status:open]", "contextLength": 8 }),
                 gives: ExampleResult::Including(json!({
@@ -209,12 +211,12 @@ impl ReadTool for ObsidianSearchNotes {
                         "truncated": false,
                     },
                     "effectiveQuery": "slaets [status:open]",
-                    "notice": "No note holds `slaets`; found by `slates`.",
+                    "notice": "No note contains `slaets`; searched for `slates`.",
                 })),
                 after: &[],
             },
             Example {
-                says: "The same thing in other words",
+                says: "The same in other words",
                 before: NOTES,
                 input: json!({ "query": "covering of a building", "alternatives": ["roof", "slates"], "explain": true }),
                 gives: ExampleResult::Including(json!({ "result": {
@@ -270,7 +272,7 @@ impl ReadTool for ObsidianSearchNotes {
                 after: &[],
             },
             Example {
-                says: "Properties that are no rule",
+                says: "Properties that are not a rule",
                 before: NOTES,
                 input: json!({ "logic": { "tags": "house", "status": "done" } }),
                 gives: ExampleResult::Refusal(ReasonKind::LogicInvalid),
@@ -292,8 +294,8 @@ fn nothing(mode: SearchMode, total: usize, cursor: PageCursor) -> String {
         _ if total > 0 => {
             format!("There are {total} hits, and none from number {} on.", cursor.offset.saturating_add(1))
         }
-        SearchMode::Omnisearch => "No note fits. Try other words, or fewer conditions.".to_owned(),
-        SearchMode::Text => "No matches. Every word has to occur; try fewer or shorter ones.".to_owned(),
-        SearchMode::Jsonlogic => "No note fits the rule.".to_owned(),
+        SearchMode::Omnisearch => "No note matches. Try other words, or fewer conditions.".to_owned(),
+        SearchMode::Text => "No matches. Every word must occur; try fewer or shorter ones.".to_owned(),
+        SearchMode::Jsonlogic => "No note matches the rule.".to_owned(),
     }
 }

@@ -1,3 +1,5 @@
+//! Finds lines by text or regular expression.
+
 use std::{collections::HashMap, ops::Range};
 
 use lapidary_note::ContentHash;
@@ -22,9 +24,9 @@ use serde_json::json;
 
 pub(crate) struct SearchContent;
 
-/// Find lines in the notes of the vault: a text, or a regular expression.
+/// Find lines in the notes of the vault by text or regular expression.
 ///
-/// Each hit carries the hash of its line and of its note, short, as edits accept them.
+/// Each hit has the short hashes of its line and note, which edits accept.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
@@ -34,11 +36,11 @@ pub(crate) struct Input {
     /// Only in this folder and below it.
     #[serde(default)]
     directory: Option<String>,
-    /// At most so many hits; without it and `contextLines`, what fits into 8 KB.
+    /// At most this many hits; without it and `contextLines`, as many as fit into 8 KB.
     #[serde(default)]
     #[schemars(range(min = 1, max = 1000))]
     limit: Option<usize>,
-    /// How many hits to leave out at the start, or `nextOffset` of the answer before.
+    /// How many hits to skip, or `nextOffset` of the previous answer.
     #[serde(default)]
     offset: u64,
     /// Lines to show before and after each hit.
@@ -54,7 +56,7 @@ pub(crate) struct Input {
     /// Find whole words only.
     #[serde(default)]
     whole_word: bool,
-    /// Go on where a truncated answer stopped: its `resumeFrom`, or its `nextOffset` as `offset`.
+    /// Continue a truncated answer: its `resumeFrom`, or its `nextOffset` as `offset`.
     #[serde(default)]
     resume_from: Option<String>,
     /// Stop early and say so.
@@ -64,11 +66,11 @@ pub(crate) struct Input {
 
 const USUAL_LIMIT: usize = 100;
 const USUAL_CONTEXT: usize = 2;
-/// What an answer takes as JSON if nobody says how much is wanted.
+/// The size of an answer as JSON if the caller sets no limit.
 const USUAL_BYTES: usize = 7_600;
 
-/// From here on an offset is a place, in notes and the matching lines of one: who has a budget would have to pass over the
-/// same notes again and again to count up to a line. It stays below what JavaScript can count.
+/// From here on an offset is a position, in notes and the matching lines of one: a search with a budget would otherwise
+/// have to rescan the same notes to count up to a line. It stays below what JavaScript can count.
 const FIRST_PLACE: u64 = 1_000_000_000_000_000;
 const MATCHES: u64 = 1_000_000;
 
@@ -87,11 +89,11 @@ fn offset_of(place: ScanPlace) -> Option<u64> {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
     hits: Vec<HitOutput>,
-    /// Of all hits from where the search began; after a truncated scan, of those found so far.
+    /// Of all hits from the starting point; after a truncated scan, of those found so far.
     total: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<u64>,
-    /// Not all notes were looked through.
+    /// Not all notes were searched.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     truncated: bool,
     /// How many notes were.
@@ -150,7 +152,7 @@ impl ReadTool for SearchContent {
         let window = ScanWindow {
             start: place.map_or(0, |place| place.file),
             skip: SeenLines::Matches(place.map_or(0, |place| place.matches)),
-            // Both ways to go on lead to the same place.
+            // Both ways to continue lead to the same place.
             offset: if place.is_some() { 0 } else { usize::try_from(input.offset).unwrap_or(usize::MAX) },
             limit: input.limit.unwrap_or(USUAL_LIMIT),
         };
@@ -238,7 +240,7 @@ impl ReadTool for SearchContent {
                 after: &[],
             },
             Example {
-                says: "A pattern that is none",
+                says: "An invalid pattern",
                 before: VAULT,
                 input: json!({ "query": "(", "regex": true }),
                 gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
@@ -253,7 +255,7 @@ fn pattern(input: &Input) -> Result<Pattern, Reason> {
         kind: if input.regex { PatternKind::Regex } else { PatternKind::Literal },
         case: if input.ignore_case { LetterCase::Insensitive } else { LetterCase::Sensitive },
         whole_word: input.whole_word,
-        // Letters with accents are stored in two ways. Plain letters are not, and need no second look at the text.
+        // Accented letters have two encodings. Plain letters do not, so their text is searched only once.
         nfc: !input.query.is_ascii(),
     };
     Pattern::compile(&input.query, &options).map_err(|error| Reason::InvalidArguments {
@@ -262,7 +264,7 @@ fn pattern(input: &Input) -> Result<Pattern, Reason> {
     })
 }
 
-/// A note, and the line of it to go on with. A name that ends like that is the name of a note, if there is one.
+/// A note, and the line of it to continue with. If a note has a name of that form, it is meant.
 fn resume_place(files: &VisibleFiles, given: &str) -> Result<(VaultPath, usize), Reason> {
     let path = reading::parse_path(given)?;
     let line = given.rsplit_once(':').and_then(|(path, line)| Some((path, line.parse::<usize>().ok()?)));
@@ -303,7 +305,7 @@ fn output(input: &Input, found: &ScannedNotes) -> Output {
     }
     let truncated = found.stopped.is_some();
     let by_place = truncated || input.resume_from.is_some() || place_of(input.offset).is_some();
-    // The first hit that is not shown, or where the scan has ended.
+    // The first hit that is not shown, or where the scan ended.
     let next = match found.hits.get(hits.len()) {
         Some(hit) => Some(ScanPlace { file: hit.file, matches: hit.number }),
         None => found.next,
@@ -327,7 +329,7 @@ fn output(input: &Input, found: &ScannedNotes) -> Output {
 }
 
 impl HitOutput {
-    /// What it takes as JSON.
+    /// Its size as JSON.
     fn bytes(&self) -> usize {
         serde_json::to_string(self).map_or(0, |text| text.len() + 1)
     }
@@ -351,7 +353,7 @@ fn hint(input: &Input, found: &ScannedNotes) -> Option<String> {
             .map(|path| quoted_path(path).to_string())
             .collect();
         hints.push(format!(
-            "The pattern needs too many attempts on some lines of {} notes ({}): matches may be missing there.",
+            "The pattern needs too many steps on some lines of {} notes ({}): matches may be missing there.",
             found.gave_up.len(),
             first.join(", ")
         ));
@@ -360,7 +362,7 @@ fn hint(input: &Input, found: &ScannedNotes) -> Option<String> {
         hints.push(format!("{} notes could not be read.", found.unread));
     }
     if found.total == 0 && input.query.contains('\n') {
-        hints.push("The search is line by line, so a text with a line break is never found.".to_owned());
+        hints.push("The search works line by line, so text with a line break never matches.".to_owned());
     }
     (!hints.is_empty()).then(|| hints.join(" "))
 }
@@ -379,11 +381,11 @@ fn hit_output(hit: &ScanHit, file: String, content_hash: String, context_lines: 
     }
 }
 
-/// The hash that an edit of this line expects: with its line end.
+/// The hash that an edit of this line expects: with its newline.
 fn line_hash(hit: &ScanHit) -> ContentHash {
     let bytes = hit.bytes();
     let Range { start, end } = hit.line.span;
-    // The first line takes the byte order mark along, as every part does that begins the file.
+    // The first line includes the byte order mark, as does every part at the start of the file.
     let start = if hit.line.number == 1 { 0 } else { start };
     let line_end = match bytes.get(end..) {
         Some([b'\r', b'\n', ..]) => 2,
@@ -393,7 +395,7 @@ fn line_hash(hit: &ScanHit) -> ContentHash {
     ContentHash::of(bytes.get(start..end + line_end).unwrap_or_default())
 }
 
-/// Of a long line, the part around the place that matters.
+/// The relevant part of a long line.
 fn clipped_line(line: &[u8], around: usize) -> String {
     const BEFORE: usize = 120;
     const SHOWN: usize = 400;
@@ -429,7 +431,7 @@ mod tests {
     use crate::TOOL_SET;
 
     #[test]
-    fn lines_and_hashes_are_those_that_edits_go_by() {
+    fn lines_and_hashes_are_those_that_edits_expect() {
         for note in [
             "one\rtwo needle\rthree\r\nfour needle\n",
             "\u{feff}needle\r\nx\r\nneedle",

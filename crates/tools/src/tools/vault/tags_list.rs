@@ -1,3 +1,5 @@
+//! Lists the tags of a note or the vault.
+
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
     WireFamily, quote::quoted,
@@ -15,14 +17,14 @@ use serde_json::json;
 
 pub(crate) struct TagsList;
 
-/// List the tags of one note, or of the vault with the number of notes that have each, from properties and text.
+/// List the tags of one note, or of the vault with the number of notes for each, from properties and text.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Path of a note; all notes by default.
     #[serde(default)]
     file: Option<String>,
-    /// Only tags that begin so, e.g. `project/`. Capital letters do not count.
+    /// Only tags with this prefix, e.g. `project/`, ignoring case.
     #[serde(default)]
     prefix: Option<String>,
 }
@@ -61,7 +63,7 @@ impl ReadTool for TagsList {
                 let NamedFile { path, file, .. } = naming::find(context, view, given)?;
                 let shown = reading::show(&path, &file)?;
                 context.check()?;
-                // Only in notes does `#` make a tag.
+                // Only in notes does `#` start a tag.
                 if path.is_note() {
                     let found = tags::of_note(&shown.note());
                     counts.add_note(found.iter().map(String::as_str), NestedTags::CountAlone);
@@ -104,14 +106,14 @@ impl ReadTool for TagsList {
                 after: &[],
             },
             Example {
-                says: "The tags of one note that begin with a word",
+                says: "The tags of one note that start with a word",
                 before: NOTES,
                 input: json!({ "file": "b.md", "prefix": "proj" }),
                 gives: ExampleResult::Output(json!({ "tags": [{ "tag": "project/Garden", "count": 1 }] })),
                 after: &[],
             },
             Example {
-                says: "A note that is not there",
+                says: "A note that does not exist",
                 before: NOTES,
                 input: json!({ "file": "c.md" }),
                 gives: ExampleResult::Refusal(ReasonKind::NoteMissing),

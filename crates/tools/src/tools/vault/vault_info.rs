@@ -1,3 +1,5 @@
+//! Counts notes and their size.
+
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WalkCost, WireFamily, bug,
     quote::quoted,
@@ -13,14 +15,14 @@ use serde_json::json;
 
 pub(crate) struct VaultInfo;
 
-/// How many notes a vault has and how large they are together.
+/// The number of notes in a vault and their total size.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Stop early and say so.
     #[serde(default, rename = "_budget")]
     budget: Option<BudgetInput>,
-    /// Go on where a truncated answer stopped: its `nextOffset`. Counts from there only.
+    /// Continue a truncated answer: its `nextOffset`. Counts from there only.
     #[serde(default)]
     offset: usize,
 }
@@ -39,7 +41,7 @@ pub(crate) struct Output {
     hint: Option<&'static str>,
 }
 
-const TRUNCATED: &str = "Not all notes were counted: the budget is spent or the time is up. For the rest send `nextOffset` as `offset`; `_budget: {\"maxFilesScanned\": 0}` has no limit.";
+const TRUNCATED: &str = "Not all notes were counted: the budget is spent or the time is up. For the rest, send `nextOffset` as `offset`; `_budget: {\"maxFilesScanned\": 0}` removes the limit.";
 
 impl ReadTool for VaultInfo {
     const DECLARATION: Declaration = Declaration {
@@ -92,7 +94,7 @@ impl ReadTool for VaultInfo {
                 after: &[],
             },
             Example {
-                says: "A budget that is used up to the last is not exceeded",
+                says: "A budget that is used up exactly is not exceeded",
                 before: FILES,
                 input: budget(2),
                 gives: ExampleResult::Output(json!({ "name": "test", "fileCount": 2, "sizeBytes": 9 })),
@@ -108,14 +110,14 @@ impl ReadTool for VaultInfo {
                 after: &[],
             },
             Example {
-                says: "So many bytes, but one note at least",
+                says: "A byte budget always covers at least one note",
                 before: FILES,
                 input: json!({ "_budget": { "maxBytesRead": 1 }, "offset": 1 }),
                 gives: ExampleResult::Output(json!({ "name": "test", "fileCount": 1, "sizeBytes": 5 })),
                 after: &[],
             },
             Example {
-                says: "A budget that is none",
+                says: "An invalid budget",
                 before: FILES,
                 input: budget(-1),
                 gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),
@@ -125,7 +127,7 @@ impl ReadTool for VaultInfo {
     }
 }
 
-/// The notes as far as the budget goes, and why it ended there.
+/// The notes within the budget, and why it ended there.
 fn count(context: &Context<'_>, view: &View, input: &Input) -> Result<(Output, Option<ScanStop>), Reason> {
     let limits = BudgetLimits::of(input.budget.as_ref(), context);
     let mut counted = Output { name: view.vault().to_owned(), ..Output::default() };

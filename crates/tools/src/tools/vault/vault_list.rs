@@ -1,3 +1,5 @@
+//! Lists the vaults.
+
 use lapidary_operation::{
     AgentTool, Context, Declaration, Example, ExampleResult, Reason, ReasonKind, ToolGroup, WireFamily, quote::quoted,
 };
@@ -12,7 +14,7 @@ pub(crate) struct VaultList;
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
     /// Not needed: all vaults are listed.
-    // Callers with several vaults had to send one, whatever the schema said.
+    // Callers with several vaults had to send one, regardless of the schema.
     #[serde(default, rename = "vault")]
     _vault: Option<String>,
 }
@@ -61,7 +63,7 @@ impl AgentTool for VaultList {
                 after: &[],
             },
             Example {
-                says: "There is nothing to choose",
+                says: "There is nothing to choose from",
                 before: &[],
                 input: json!({ "path": "Projects" }),
                 gives: ExampleResult::Refusal(ReasonKind::InvalidArguments),

@@ -1,3 +1,5 @@
+//! Tests of adding text to blocks of every kind.
+
 use super::*;
 use crate::edit::{
     block::tests::find_a,
@@ -5,7 +7,7 @@ use crate::edit::{
 };
 
 #[test]
-fn text_goes_on_where_a_block_ends() {
+fn text_continues_at_the_end_of_a_block() {
     for (before, content, after) in [
         ("old ^a\n", ", new", "old, new ^a\n"),
         ("old ^a\n", "\nnew\n", "old\nnew ^a\n"),
@@ -35,7 +37,7 @@ fn text_goes_on_where_a_block_ends() {
 }
 
 #[test]
-fn text_goes_before_what_a_block_begins_with() {
+fn text_is_added_before_the_first_text_of_a_block() {
     for (before, content, after) in [
         ("old ^a\n", "new, ", "new, old ^a\n"),
         ("old ^a\n", "new\n", "new\nold ^a\n"),
@@ -58,7 +60,7 @@ fn text_goes_before_what_a_block_begins_with() {
 }
 
 #[test]
-fn what_would_end_the_block_is_refused() {
+fn text_that_would_end_the_block_is_refused() {
     let lost = EditError::BlockLost { id: "a".to_owned() };
     for (before, content) in [
         ("old ^a\n", "\n\nnew"),

@@ -1,3 +1,5 @@
+//! Tests of adding and replacing rows.
+
 use super::*;
 use crate::edit::{
     block::tests::find_a,

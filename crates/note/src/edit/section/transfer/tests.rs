@@ -1,4 +1,4 @@
-//! What moves, where it comes to stand, and that no line is lost on the way.
+//! Tests of moving parts: where they end up, and that no line is lost.
 
 use proptest::prelude::*;
 
@@ -88,7 +88,7 @@ fn a_block_is_moved_with_its_id_and_an_item_with_what_is_in_it() {
 }
 
 #[test]
-fn what_cannot_be_moved_is_refused() {
+fn an_impossible_move_is_refused() {
     let refused =
         |source: &str, part, target: &str, place| open(source).move_into(part, &open(target), place, "").err();
     let first = MovedPart::Lines(LineRange::one(1));

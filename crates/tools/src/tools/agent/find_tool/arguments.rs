@@ -1,8 +1,8 @@
-//! The arguments of a tool in a line, for who has no use for a JSON schema.
+//! The arguments of a tool in one line, for readers that do not need a JSON schema.
 
 use serde_json::{Map, Value};
 
-/// Like `file: string, occurrence?: unique|all|integer`; those that are needed come first.
+/// For example `file: string, occurrence?: unique|all|integer`; required ones come first.
 pub(super) fn of(schema: &Map<String, Value>) -> String {
     let required = schema.get("required").and_then(Value::as_array);
     let is_required = |name: &str| required.is_some_and(|names| names.iter().any(|needed| needed == name));
@@ -16,7 +16,7 @@ pub(super) fn of(schema: &Map<String, Value>) -> String {
     shown.into_iter().map(|(_, argument)| argument).collect::<Vec<_>>().join(", ")
 }
 
-// The schemas are the tools' own, so the recursion is as deep as those were written.
+// The schemas are the tools' own, so the recursion is only as deep as they are.
 fn kind(schema: &Value) -> String {
     let plain = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
     let choices = |of: &[Value], shown: &dyn Fn(&Value) -> String| of.iter().map(shown).collect::<Vec<_>>().join("|");

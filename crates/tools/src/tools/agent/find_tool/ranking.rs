@@ -1,4 +1,4 @@
-//! Which tools fit a wish in a person's own words.
+//! Which tools fit a request in the user's own words.
 
 mod vocabulary;
 
@@ -7,20 +7,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use lapidary_operation::{CatalogueEntry, Effect};
 use lapidary_query::words;
 
-/// What a word says of a tool by where it stands.
+/// The weight of a word by where it occurs.
 const IN_NAME: f32 = 5.0;
 const IN_TITLE: f32 = 4.0;
 const IN_WORDS: f32 = 4.0;
 const IN_DESCRIPTION: f32 = 1.5;
 const IN_ARGUMENTS: f32 = 0.8;
-/// For two words that stand side by side in both.
+/// For two words that are adjacent in both.
 const SIDE_BY_SIDE: f32 = 3.0;
-/// What a word that is only meant counts against one that is said.
+/// The weight of an implied word relative to one in the request.
 const MEANT: f32 = 0.8;
 /// More than all words together.
 const EXACT: f32 = 1000.0;
 
-/// Words that stand in every wish and tell nothing; none that people say of a tool in particular (`get back`).
+/// Words that occur in every request and say nothing; none that is typical of a tool (`get back`).
 const EMPTY: &str = "\
     a an the of in on to for and or is are be was were it its this that these those my me i you your do does \
     did can could how please with by at as some one want would like need let us we from into just so far \
@@ -35,10 +35,10 @@ const EMPTY: &str = "\
     veux peux tout toute autre autres el los las una unos unas y en con por para mi mis como este esta esto estos \
     que cual cuales al del lo se ha han hay es son mas un quiero puedo otro otra otros otras aqui";
 
-/// A set of tools, ready to be asked.
+/// A set of tools, indexed for requests.
 pub(super) struct ToolRanking<'a> {
     tools: Vec<(&'a CatalogueEntry, ToolFields)>,
-    /// In how many tools a word stands: the fewer, the more it tells.
+    /// In how many tools a word occurs: the fewer, the more it says.
     common: BTreeMap<String, usize>,
 }
 
@@ -48,7 +48,7 @@ struct ToolFields {
     words: BTreeSet<String>,
     description: BTreeSet<String>,
     arguments: BTreeSet<String>,
-    /// Words that follow each other in what people say.
+    /// Words that are adjacent in requests.
     pairs: BTreeSet<(String, String)>,
 }
 
@@ -64,7 +64,7 @@ impl<'a> ToolRanking<'a> {
         Self { tools, common }
     }
 
-    /// Those that fit, the best first; between equals, the one that changes nothing, then the order of the list.
+    /// The tools that fit, best first; ties go to the one that changes nothing, then to list order.
     pub(super) fn best(&self, wish: &str) -> Vec<&'a CatalogueEntry> {
         let mut wanted: BTreeMap<String, f32> = wanted(wish).into_iter().map(|word| (word, 1.0)).collect();
         for (meant, share) in vocabulary::meanings(wish) {
@@ -76,7 +76,7 @@ impl<'a> ToolRanking<'a> {
         let meant: Vec<String> =
             vocabulary::meanings(&foreign.join(" ")).into_iter().map(|(meant, _)| stem(meant)).collect();
         let pairs = pairs(wish);
-        // Other languages have other orders of words.
+        // Other languages order words differently.
         let said_or_meant = |word: &String| wanted.contains_key(word);
         let meant_together = |(one, other): &&(String, String)| {
             (meant.contains(one) && said_or_meant(other)) || (meant.contains(other) && said_or_meant(one))
@@ -102,8 +102,8 @@ impl<'a> ToolRanking<'a> {
         ranked.into_iter().map(|(_, entry)| entry).collect()
     }
 
-    /// Whether the tools know more than half of what the wish says: of `read a pdf`, none knows what a PDF is, and the
-    /// best answer to the rest would only pretend to be one. Names and topics are the person's own, and not counted.
+    /// Whether the tools know more than half of the words of a request: no tool knows what a PDF is, so the best match
+    /// for the rest of `read a pdf` would be misleading. Names and topics are the user's own and not counted.
     pub(super) fn understands(&self, wish: &str) -> bool {
         let unquoted: Vec<&str> = wish.split(['"', '`', '“', '”', '„']).step_by(2).collect();
         let unquoted = unquoted.join(" ");
@@ -122,7 +122,7 @@ impl<'a> ToolRanking<'a> {
                 }
             }
         }
-        // Nothing but empty words: the ranking decides.
+        // Only empty words: the ranking decides.
         unknown == 0 || known > unknown
     }
 
@@ -135,7 +135,7 @@ impl<'a> ToolRanking<'a> {
 
 impl ToolFields {
     fn weight(&self, word: &str) -> f32 {
-        // A title mostly repeats the name, and that says nothing new.
+        // A title mostly repeats the name and adds nothing.
         let title = if self.name.contains(word) { 0.0 } else { IN_TITLE };
         let fields = [
             (&self.name, IN_NAME),
@@ -162,12 +162,12 @@ fn fields(entry: &CatalogueEntry) -> ToolFields {
     }
 }
 
-/// What is left of words when their endings are taken off.
+/// Words without their endings.
 pub(super) fn stems(text: &str) -> BTreeSet<String> {
     words(text).iter().map(|word| stem(word)).collect()
 }
 
-/// The words that tell something; if none does, all of them.
+/// The words that say something; if there are none, all of them.
 pub(super) fn wanted(wish: &str) -> BTreeSet<String> {
     let telling: BTreeSet<String> = telling(wish).collect();
     if telling.is_empty() { stems(wish) } else { telling }
@@ -180,7 +180,7 @@ fn telling(text: &str) -> impl Iterator<Item = String> {
         .map(|word| stem(&word))
 }
 
-/// Those that follow each other.
+/// Adjacent pairs.
 fn pairs(text: &str) -> BTreeSet<(String, String)> {
     let telling: Vec<String> = telling(text).collect();
     telling.windows(2).map(|pair| (pair[0].clone(), pair[1].clone())).collect()
@@ -209,7 +209,7 @@ mod tests {
     use super::*;
     use crate::TOOL_SET;
 
-    /// Of the phrasings in a list: how many there are, and those whose tool is not among the first three.
+    /// For the phrasings in a list: how many there are, and those whose tool is not in the top three.
     fn missed(list: &str) -> (usize, Vec<String>) {
         let catalogue = Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap();
         let ranking =
@@ -231,14 +231,14 @@ mod tests {
     }
 
     #[test]
-    fn everyday_wishes_find_their_tool_among_the_first_three() {
+    fn everyday_requests_find_their_tool_among_the_first_three() {
         let (asked, missed) = missed(include_str!("phrasings.txt"));
         assert!(asked >= 60, "{asked}");
         assert!(missed.len() * 20 <= asked, "{} of {asked} missed:\n{}", missed.len(), missed.join("\n"));
     }
 
     #[test]
-    fn so_do_wishes_that_were_written_down_before_the_vocabulary_was_used() {
+    fn requests_written_before_the_vocabulary_find_their_tool_too() {
         let (asked, missed) = missed(include_str!("held_out.txt"));
         assert!(asked >= 60, "{asked}");
         assert!(missed.len() * 20 <= asked, "{} of {asked} missed:\n{}", missed.len(), missed.join("\n"));
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_tool_does_is_not_understood_and_names_and_topics_do_not_matter() {
+    fn requests_no_tool_covers_are_not_understood_and_names_do_not_matter() {
         let catalogue = Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap();
         let ranking = ToolRanking::of(catalogue.on());
         for wish in

@@ -1,3 +1,5 @@
+//! Tests of the size and content of answers.
+
 use lapidary_operation::{Catalogue, ProfileRules, ToolSelection};
 
 use super::*;
@@ -29,7 +31,7 @@ fn an_answer_is_at_most_a_kilobyte_and_repeats_nothing_that_is_listed() {
 }
 
 #[test]
-fn every_tool_that_is_not_listed_is_shown_whole_within_a_kilobyte() {
+fn every_unlisted_tool_is_shown_in_full_within_a_kilobyte() {
     let catalogue = catalogue();
     for entry in catalogue.on().filter(|entry| entry.standing == ToolStanding::Deferred) {
         let text = FindTool.text(&answer(&catalogue, &[], entry.spec.name(), None)).unwrap();
@@ -43,18 +45,18 @@ fn every_tool_that_is_not_listed_is_shown_whole_within_a_kilobyte() {
 }
 
 #[test]
-fn one_that_is_listed_is_only_pointed_to() {
+fn a_listed_tool_is_only_named() {
     let text = FindTool.text(&answer(&catalogue(), &[], "fix a typo", None)).unwrap();
     assert!(text.starts_with("The best fit, `str_replace`, is in your list: call it directly."), "{text}");
     assert!(!text.contains("Arguments"), "{text}");
 }
 
 #[test]
-fn where_nothing_fits_that_is_said() {
+fn the_answer_says_when_nothing_fits() {
     for wish in ["read a pdf", "overdue tasks", "zzz"] {
         let output = answer(&catalogue(), &[], wish, None);
         let text = FindTool.text(&output).unwrap();
-        assert!(!output.fits && text.starts_with("Nothing fits"), "{wish}: {text}");
+        assert!(!output.fits && text.starts_with("No tool fits"), "{wish}: {text}");
         assert!(text.len() <= BYTES && !text.contains("Arguments"), "{wish}: {text}");
     }
 }

@@ -18,7 +18,7 @@ use super::{Input, ReplaceRequest, ReplaceScope, ReplacementCount};
 
 const SEARCH: &str = "search";
 
-/// The file after one replacement, and how often it was made.
+/// The file after one replacement, and the number of replacements made.
 pub(super) fn replaced(
     context: &Context<'_>,
     path: &VaultPath,
@@ -60,7 +60,7 @@ pub(super) fn replaced(
     Ok((edited.document, count))
 }
 
-/// What to tell a caller who found nothing where it looked, and would have found it in the other part of the note.
+/// The notice for a caller that found nothing in its scope but would have in the other part of the note.
 pub(super) fn found_elsewhere(
     context: &Context<'_>,
     path: &VaultPath,
@@ -103,12 +103,12 @@ impl ReplaceRequest {
     }
 }
 
-/// As the text is shown in which it is looked for.
+/// In the form in which the searched text is shown.
 fn plain(given: &str) -> String {
     given.replace("\r\n", "\n")
 }
 
-/// Properties that were changed can be read; those that were not are the same, and no text has become one.
+/// Changed properties must be readable; unchanged ones must be the same, and no body text may have become one.
 pub(super) fn check_properties(
     path: &VaultPath,
     before: &Document,
@@ -124,7 +124,7 @@ pub(super) fn check_properties(
         return problem.map_or(Ok(()), |problem| Err(Reason::FrontmatterWouldBreak { path: path.clone(), problem }));
     }
     if old.map(|block| &before.shown()[block.yaml]) != new.map(|block| &after.shown()[block.yaml]) {
-        let problem = "the text would be read as properties, or they as text".into();
+        let problem = "text would become properties, or properties text".into();
         return Err(Reason::PatchRejected { path: path.clone(), problem });
     }
     Ok(())

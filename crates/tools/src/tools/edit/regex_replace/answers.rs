@@ -1,4 +1,4 @@
-//! What the two steps answer.
+//! The answers of the two steps.
 
 use lapidary_note::{ContentHash, shown_text};
 use lapidary_operation::{ProposalStep, clipped, quote::quoted};
@@ -39,7 +39,7 @@ pub(crate) struct Output {
     /// The first of them.
     #[serde(skip_serializing_if = "Option::is_none")]
     files: Option<Vec<ReplacedOutput>>,
-    /// Files that fit and stay as they are, and why.
+    /// Files that match but are not changed, and why.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left: Vec<LeftOutput>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -52,12 +52,12 @@ pub(crate) struct Output {
     dry_run: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     example: Option<LineOutput>,
-    /// The examples are not enough.
+    /// The examples are not complete.
     #[serde(skip)]
     pub(super) wants_diff: bool,
     #[serde(skip)]
     pub(super) proposal: Option<ProposalStep>,
-    /// How many files were looked through.
+    /// How many files were searched.
     #[serde(skip)]
     pub(super) scanned: usize,
 }
@@ -94,15 +94,15 @@ struct LeftOutput {
     why: String,
 }
 
-/// In the text, where the counts tell more.
+/// In the text, where the counts matter more.
 const SHOWN_FILES: usize = 20;
 
-/// Longer lists help nobody.
+/// Longer lists are not useful.
 const MOST_FILES: usize = 100;
 
 const TRUNCATED: &str = "Not all files were looked through: the budget is spent or the time is up. Carry out this \
                          proposal, then send `nextOffset` as `offset`.";
-const NOTHING: &str = "Nothing was found, so there is nothing to carry out.";
+const NOTHING: &str = "Nothing matched, so there is nothing to carry out.";
 
 /// The answer to the first step.
 pub(super) fn proposed(input: &Input, found: &ExpressionMatches, proposal: Option<ProposalStep>) -> Output {
@@ -181,7 +181,7 @@ fn example(replaced: &ReplacedFile) -> Option<LineOutput> {
 }
 
 impl Output {
-    /// The counts, an example of each file, and what carries it out.
+    /// The counts, an example per file, and how to carry it out.
     pub(super) fn text(&self) -> String {
         let count = self.replaced_preview_count.or(self.replaced_count).unwrap_or_default();
         let done = if self.dry_run { "would be replaced" } else { "replaced" };
@@ -208,7 +208,7 @@ impl Output {
         text += &self.hint.map_or_else(String::new, |hint| format!("\n{hint}"));
         text += &self.next_offset.map_or_else(String::new, |next| format!(" `nextOffset` is {next}."));
         if let Some(token) = &self.proposal_token {
-            text += &format!("\nTo do it, repeat with `proposal_token`: {token}");
+            text += &format!("\nTo apply it, repeat with `proposal_token`: {token}");
         }
         text
     }
@@ -221,12 +221,12 @@ impl LineOutput {
     }
 }
 
-/// What is enough to be sent back, as the list may be long.
+/// Enough to be sent back, as the list may be long.
 fn short(hash: &ContentHash) -> String {
     hash::short(&hash.to_string()).to_owned()
 }
 
-/// What both steps say.
+/// What both steps report.
 fn either(input: &Input, found: &ExpressionMatches) -> Output {
     let left = found.left.iter().map(|(path, why)| LeftOutput { file: path.to_string(), why: why.to_string() });
     Output {

@@ -1,5 +1,5 @@
-//! Which changes of a caller still hold. What undid a change is a change itself; both are told by what they did to the
-//! files, so nothing else has to be kept.
+//! Which changes of a caller are still in effect. An undo is itself a change; both are recognised by what they did to
+//! the files, so nothing else has to be stored.
 
 use std::collections::BTreeMap;
 
@@ -11,14 +11,14 @@ use lapidary_vault::{
     store::{CheckpointKind, EntryRecord},
 };
 
-/// Further back nobody looks for the last change.
+/// The last change is not searched for further back.
 const MOST_SEEN: usize = 500;
 const PAGE: usize = 50;
 
-/// The tools whose changes may have taken back others.
+/// The tools whose changes may have undone others.
 const UNDOERS: [&str; 2] = ["undo", "checkpoint_restore"];
 
-/// The newest changes of the caller that are not undone, the newest first.
+/// The newest changes of the caller that are not undone, newest first.
 pub(super) fn open_changes(context: &Context<'_>, view: &View, count: usize) -> Result<Vec<Checkpoint>, Reason> {
     let (mut own, mut before, mut seen) = (Vec::new(), None::<String>, 0);
     loop {
@@ -31,7 +31,7 @@ pub(super) fn open_changes(context: &Context<'_>, view: &View, count: usize) -> 
         let is_own = |found: &Checkpoint| found.kind == CheckpointKind::Change && context.author.is(&found.client);
         own.extend(page.checkpoints.into_iter().filter(is_own));
         let mut open = still_open(&own);
-        // What an undo took back may be on the next page.
+        // What an undo reverted may be on the next page.
         let is_settled = open.iter().take(count).all(|index| !is_undoer(&own[*index]));
         if !page.more || seen >= MOST_SEEN || (open.len() >= count && is_settled) {
             open.truncate(count);
@@ -48,7 +48,7 @@ fn is_undoer(found: &Checkpoint) -> bool {
     UNDOERS.contains(&found.tool.as_str())
 }
 
-/// What a file was before some changes and after them.
+/// The state of a file before and after some changes.
 type FileStates = BTreeMap<VaultPath, (Option<ContentHash>, Option<ContentHash>)>;
 
 fn states(found: &Checkpoint) -> FileStates {
@@ -59,7 +59,7 @@ fn states(found: &Checkpoint) -> FileStates {
     states
 }
 
-/// Those that neither undo another nor are undone, by their place in the list, newest first.
+/// Changes that neither undo another nor are undone, by their position in the list, newest first.
 fn still_open(own: &[Checkpoint]) -> Vec<usize> {
     let states: Vec<FileStates> = own.iter().map(states).collect();
     let mut open = vec![true; own.len()];
@@ -88,14 +88,14 @@ fn still_open(own: &[Checkpoint]) -> Vec<usize> {
     (0..own.len()).filter(|index| open[*index]).collect()
 }
 
-/// Whether every file is again what it was before the changes.
+/// Whether every file is back in its state before the changes.
 fn takes_back(undo: &FileStates, changes: &FileStates) -> bool {
     let again = undo.iter().all(|(path, (_, now))| changes.get(path).is_some_and(|(before, _)| before == now));
     let untouched = |(path, (before, after)): (&VaultPath, &_)| undo.contains_key(path) || before == after;
     !undo.is_empty() && again && changes.iter().all(untouched)
 }
 
-/// A file that is not what the newest of these changes left: undoing them would take back something else too.
+/// A file that is not as the newest of these changes left it: undoing them would revert other edits too.
 pub(super) fn changed_since(
     context: &Context<'_>,
     view: &View,
@@ -104,7 +104,7 @@ pub(super) fn changed_since(
     let mut left: BTreeMap<&VaultPath, Option<ContentHash>> = BTreeMap::new();
     for found in changes {
         for (path, (before, after)) in states(found) {
-            // Of a folder, or a file that was moved unread, nothing is known.
+            // Nothing is known about a folder, or a file that was moved unread.
             let entry = found.entries.iter().find(|entry| entry.path == path);
             if let Some(entry) = entry.filter(|_| before.is_some() || after.is_some()) {
                 left.entry(&entry.path).or_insert(after);
@@ -124,7 +124,7 @@ pub(super) fn changed_since(
     Ok(None)
 }
 
-/// Changes to undo at once. Where nothing was moved, what counts of each file is what it was before the first of them.
+/// Changes to undo at once. If nothing was moved, only the state of each file before the first of them matters.
 pub(super) fn together(changes: Vec<Checkpoint>) -> Vec<Checkpoint> {
     let moves = |entry: &EntryRecord| entry.moved_to.is_some() && entry.after.is_some();
     let is_moved = |found: &Checkpoint| {
@@ -145,7 +145,7 @@ pub(super) fn together(changes: Vec<Checkpoint>) -> Vec<Checkpoint> {
             }
         }
     }
-    // They are put back from the last to the first.
+    // They are reverted from last to first.
     all.reverse();
     let oldest = changes.into_iter().next_back();
     oldest.map(|oldest| Checkpoint { entries: all, ..oldest }).into_iter().collect()

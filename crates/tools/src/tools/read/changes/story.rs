@@ -1,4 +1,4 @@
-//! What became of each file since a time: from the ledger what these tools did, and from the files' own times what others did.
+//! The fate of each file since a time: changes of these tools from the ledger, and changes of others from file times.
 
 use std::{collections::BTreeMap, time::SystemTime};
 
@@ -10,7 +10,7 @@ use lapidary_vault::{
     store::{CheckpointKind, EntryRecord},
 };
 
-/// Of the ledger no more is looked at: a longer story is told by the times of the files.
+/// How much of the ledger is read: older changes are derived from file times.
 const MOST_CHECKPOINTS: usize = 2_000;
 const PAGE: usize = 100;
 
@@ -27,7 +27,7 @@ pub(super) struct FileStory {
     is_there: bool,
     /// What these tools left.
     left: Option<ContentHash>,
-    /// It is again what it was: all that happened was taken back.
+    /// It is back in its old state: everything was undone.
     is_settled: bool,
 }
 
@@ -60,7 +60,7 @@ pub(super) fn stories(
         context.check()?;
         let now = match reading::read_if_there(view, &path) {
             Ok(now) => now.map(|file| file.hash()),
-            // What cannot be read is there, and nothing more is known of it.
+            // An unreadable file exists, but nothing more is known about it.
             Err(_) => story.left,
         };
         let is_folder = now.is_none() && files.find_folder(&path).is_some();
@@ -103,7 +103,7 @@ fn from_ledger(
         context.check()?;
         let from = before.as_deref();
         let Ok(page) = view.checkpoints(None, from, PAGE) else {
-            // A vault without a history has files all the same.
+            // A vault without a history still has files.
             break;
         };
         let (all, more) = (page.checkpoints.len(), page.more);
@@ -138,7 +138,7 @@ fn from_ledger(
                 story.tools.push(found.tool.clone());
             }
             story.left = if came || goes_on.is_none() { entry.after } else { story.left.or(entry.before) };
-            // What went to the trash is gone for whoever looks for it.
+            // A trashed file counts as deleted.
             let to = goes_on.filter(|to| view.shows(to)).unwrap_or(&entry.path).clone();
             story.path = to.clone();
             known.insert(to, story);
@@ -159,7 +159,7 @@ pub(super) fn one_diff(
         context.check()?;
         let old = match &story.first {
             Some((found, first)) if first.before.is_some() => checkpoint::content(view, found, first).ok(),
-            // Of a file that others changed, nobody kept what it was.
+            // The previous content of a file that others changed was not kept.
             None if story.was_there => None,
             _ => Some(None),
         };

@@ -1,4 +1,4 @@
-//! Who links to a file, and in what words.
+//! Which files link to a file, and in what words.
 
 use std::ops::Range;
 
@@ -8,11 +8,11 @@ use lapidary_vault::{VaultPath, VisibleFiles};
 
 use super::BackLink;
 
-/// What the name of a file and the words around a link take together, and what is left for these if the name is long.
+/// The room for the name of a file and the words around a link, and the minimum for the words if the name is long.
 const LINE_BYTES: usize = 105;
 const LEAST_WORDS: usize = 30;
 
-/// The links to a file from notes and canvases, in path order, of both alike. Those on canvases have their words already.
+/// The links to a file from notes and canvases, in path order. Links on canvases already have their words.
 pub(super) fn find(context: &Context<'_>, files: &VisibleFiles, target: &VaultPath) -> Result<Vec<BackLink>, Reason> {
     let go_on = || context.cancel.check().is_ok();
     let refused = |error| Reason::from_index(&error, context.cancel);
@@ -64,7 +64,7 @@ fn words(line: &str, link: &OutLink, file: &str) -> Option<String> {
     shortened(line, &named.into_iter().flatten().collect::<Vec<_>>(), file)
 }
 
-/// Puts the sentence that each link stands in beside it.
+/// Adds the sentence around each link.
 pub(super) fn put_sentences(files: &VisibleFiles, target: &VaultPath, backlinks: &mut [BackLink]) {
     let stem = target.name().rsplit_once('.').map_or(target.name(), |(stem, _)| stem);
     let mut at_hand: Option<(String, Option<String>)> = None;
@@ -83,7 +83,7 @@ pub(super) fn put_sentences(files: &VisibleFiles, target: &VaultPath, backlinks:
     }
 }
 
-/// The sentence of a line in which one of these names stands, or as much of it as there is room for.
+/// The sentence of a line that contains one of these names, or as much as fits.
 fn shortened(line: &str, named: &[&str], file: &str) -> Option<String> {
     let line =
         line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '+' | '>' | '#')).trim_end();
@@ -105,7 +105,7 @@ fn shortened(line: &str, named: &[&str], file: &str) -> Option<String> {
     (!words.is_empty()).then(|| format!("{before}{words}{after}"))
 }
 
-/// Whether a line that goes so far is in the middle of a link: the name may stand in the words before it too.
+/// Whether a line cut at this point ends inside a link: the name may also occur in the words before it.
 fn is_in_link(before: &str) -> bool {
     match before.rfind("[[") {
         Some(open) if before.rfind("]]").is_none_or(|close| close < open) => true,

@@ -1,15 +1,17 @@
+//! Draws a tree.
+
 use lapidary_operation::quote::one_line;
 
-/// One line of a tree: how deep it is, from 0, and what it says.
+/// One line of a tree: its depth, from 0, and its text.
 pub(super) struct TreeBranch {
     pub(super) level: usize,
     pub(super) label: String,
 }
 
-/// Draws branches that come in the order of the lines.
+/// Draws branches in line order.
 pub(super) fn draw(branches: &[TreeBranch]) -> String {
     let last = last_of_their_kind(branches);
-    // Of the branches above the current one, whether they go on below it.
+    // For each branch above the current one, whether it continues below.
     let mut above: Vec<bool> = Vec::new();
     let mut text = String::new();
     for (branch, last) in branches.iter().zip(last) {
@@ -25,7 +27,7 @@ pub(super) fn draw(branches: &[TreeBranch]) -> String {
     text
 }
 
-/// For each branch whether none of its level follows before the one above it ends. Seen from below that is known at once.
+/// For each branch, whether it is the last of its level under its parent. Going upwards this is known at once.
 fn last_of_their_kind(branches: &[TreeBranch]) -> Vec<bool> {
     let mut followed: Vec<bool> = Vec::new();
     let mut last: Vec<bool> = Vec::new();

@@ -1,4 +1,4 @@
-//! What is found, and how much of it is shown.
+//! Search hits, and how much of them is shown.
 
 use lapidary_operation::{
     fence::fenced,
@@ -48,10 +48,10 @@ pub(super) enum SearchHit {
         found_words: Vec<String>,
         matches: Vec<MatchSpot>,
         excerpt: String,
-        /// The heading that the excerpt stands under, as a section to read.
+        /// The heading above the excerpt, as a section to read.
         #[serde(skip_serializing_if = "Option::is_none")]
         section: Option<String>,
-        /// What each word gave to the score.
+        /// What each word contributed to the score.
         #[serde(skip_serializing_if = "Option::is_none")]
         ranking: Option<String>,
     },
@@ -85,7 +85,7 @@ pub(super) struct MatchPlace {
 }
 
 impl SearchHit {
-    /// Text of notes stands between marks, one match a line.
+    /// Text of notes is between markers, one match per line.
     pub(super) fn markdown(&self) -> String {
         match self {
             Self::Text { filename, matches, total_matches, .. } => {
@@ -100,7 +100,7 @@ impl SearchHit {
                 let lines: String = matches.iter().map(line).collect();
                 format!("\n\n### {}{some}\n{}", quoted(filename), fenced(&lines))
             }
-            // Written together, between the same marks.
+            // Combined, between the same markers.
             Self::Ranked { .. } => String::new(),
             Self::Logic { filename, result: Value::Bool(true) } => format!("\n- {}", quoted(filename)),
             Self::Logic { filename, result } => {
@@ -110,7 +110,7 @@ impl SearchHit {
     }
 }
 
-/// Ranked hits as a model reads them: a line for each, and of the best a line of text. All of it is text of notes.
+/// Ranked hits as a model reads them: a line for each, and for the best a line of text. All of it is note text.
 pub(super) fn ranked_lines(hits: &[SearchHit]) -> String {
     let line = |(number, hit): (usize, &SearchHit)| {
         let SearchHit::Ranked { filename, score, found_words, excerpt, section, ranking, .. } = hit else {
@@ -130,20 +130,20 @@ pub(super) fn ranked_lines(hits: &[SearchHit]) -> String {
     hits.iter().enumerate().map(line).collect()
 }
 
-/// Of so many hits some text is shown in words, the others are named.
+/// Text is shown for this many hits; the others are only named.
 const WITH_TEXT: usize = 5;
-/// What one of them takes, and what is left for its text if its name is long.
+/// The room for one of them, and the minimum for its text if its name is long.
 const LINE_BYTES: usize = 200;
 const LEAST_TEXT: usize = 60;
 
-/// A part of an excerpt on one line, with the first of the words in it.
+/// Part of an excerpt on one line, with the first match in it.
 fn short(excerpt: &str, words: &[String], most: usize) -> String {
     let text = excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
     if text.len() <= most {
         return text;
     }
     let lower = text.to_lowercase();
-    // Where another case takes another number of bytes, the beginning is good enough.
+    // If another case has a different byte length, the start is good enough.
     let found = words.iter().filter_map(|word| lower.find(word.as_str())).min().filter(|_| lower.len() == text.len());
     let start = found.unwrap_or_default().saturating_sub(most / 3).min(text.len() - most);
     let start = text.ceil_char_boundary(start);
@@ -154,20 +154,20 @@ fn short(excerpt: &str, words: &[String], most: usize) -> String {
     format!("{}{}{cut}", if start > 0 { "…" } else { "" }, &text[start..end])
 }
 
-/// How long a page is unless the caller says otherwise, in hits and in bytes: some 2,000 tokens.
+/// The default length of a page, in hits and in bytes: some 2,000 tokens.
 const USUAL_HITS: usize = 50;
 const USUAL_BYTES: usize = 7_500;
 
-/// How many bytes a page of so many hits may have. Who finds more than fit with one match each can stop there.
+/// How many bytes a page of this many hits may have. A search that finds more than fit with one match each can stop.
 pub(super) fn room(limit: usize) -> usize {
     USUAL_BYTES * limit.max(USUAL_HITS) / USUAL_HITS
 }
 
-/// How many notes a ranked page has unless the caller says otherwise: who reads on asks for the next.
+/// The default number of notes on a ranked page: readers who want more request the next one.
 pub(super) const RANKED_HITS: usize = 10;
 
-/// As much of the hits as a caller wants to pay for, and whether fewer matches of each are shown than usual. A number of
-/// matches that the caller gave is kept to; otherwise there are fewer before the page ends earlier.
+/// As many hits as the caller's budget allows, and whether fewer matches are shown for each than usual. An explicit
+/// number of matches is respected; otherwise matches are dropped before hits.
 pub(super) fn fitting(
     mut hits: Vec<SearchHit>,
     given_matches: Option<usize>,
@@ -189,14 +189,14 @@ pub(super) fn fitting(
         used += hit.bytes(usize::MAX);
         used <= room
     });
-    // One has to be shown, or nobody gets any further.
+    // At least one must be shown, or paging would never advance.
     let fit = fit.count().max(1);
     hits.truncate(fit);
     (hits, fewer)
 }
 
 impl SearchHit {
-    /// What it takes with so many of its matches.
+    /// Its size with this many matches.
     pub(super) fn bytes(&self, shown: usize) -> usize {
         match self {
             Self::Text { filename, matches, truncated, .. } => {
@@ -236,7 +236,8 @@ impl SearchHit {
     }
 }
 
-/// How long a text is in JSON, about. Asked for many pages before one is sent, so it is not written each time.
+/// The approximate length of a text as JSON. Needed for many pages before one is sent, so it is not serialised each
+/// time.
 fn json_length(text: &str) -> usize {
     let longer = |byte: u8| match byte {
         b'"' | b'\\' | b'\n' | b'\t' => 1,
@@ -273,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ranked_hit_takes_about_what_is_said() {
+    fn the_size_of_a_ranked_hit_is_estimated_well() {
         let spot = || MatchSpot { r#match: "石\n".into(), offset: 123 };
         let hit = SearchHit::Ranked {
             filename: "a/\"b\".md".into(),
@@ -297,15 +298,15 @@ mod tests {
         assert_eq!(left(many(10, 10, 200), None, 50), (10, 2));
         let (hits, shown) = left(many(50, 10, 200), None, 50);
         assert!(hits > 15 && shown == 1, "{hits}");
-        assert_eq!(left(many(5, 100, 200), Some(100), 50), (1, 100), "more was asked for");
-        assert_eq!(left(many(50, 10, 200), Some(3), 50).1, 3, "so many were asked for");
-        assert_eq!(left(many(200, 1, 10), None, 200), (200, 1), "a longer page was asked for");
+        assert_eq!(left(many(5, 100, 200), Some(100), 50), (1, 100), "more were requested");
+        assert_eq!(left(many(50, 10, 200), Some(3), 50).1, 3, "this number was requested");
+        assert_eq!(left(many(200, 1, 10), None, 200), (200, 1), "a longer page was requested");
         assert_eq!(left(many(1, 1, 100_000), None, 50), (1, 1));
         assert_eq!(left(Vec::new(), None, 50), (0, 0));
     }
 
     #[test]
-    fn what_is_not_shown_is_counted() {
+    fn omitted_matches_are_counted() {
         let mut one = hit(7, 10);
         one.show(2);
         let SearchHit::Text { matches, total_matches, truncated, .. } = one else { panic!() };

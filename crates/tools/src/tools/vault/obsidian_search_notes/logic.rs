@@ -1,4 +1,4 @@
-//! A rule over each note.
+//! Evaluates a rule for each note.
 
 use lapidary_operation::{Context, Reason, quote::Prose};
 use lapidary_query::{Logic, LogicHalt, Row, Value, is_truthy};
@@ -8,7 +8,7 @@ use serde_json::{Map, Value as Json};
 
 use super::hits::SearchHit;
 
-/// How many notes fit, and those of one page, in path order.
+/// How many notes match, and those of one page, in path order.
 pub(super) fn search(
     context: &Context<'_>,
     view: &View,
@@ -35,9 +35,9 @@ pub(super) fn search(
         }
         found
     };
-    // Whoever has to stop may have judged the last notes by half of the links.
+    // When stopped early, the last notes may have been judged with only half of the links.
     context.check()?;
-    // Which note it was is no matter of the caller's: it may not be one of those it asked for.
+    // The error must not name the note: it may be one that the caller did not ask for.
     let found = found
         .into_iter()
         .collect::<Result<Vec<SearchHit>, LogicHalt>>()
@@ -46,7 +46,7 @@ pub(super) fn search(
     Ok((page.total, page.items))
 }
 
-/// A hit if the rule makes something of the note that is not empty.
+/// A hit if the rule gives a truthy result for the note.
 fn judge(logic: &Logic, row: &FileRow<'_>) -> Option<Result<SearchHit, LogicHalt>> {
     let is_empty = |result: &Value| matches!(result, Value::Object(entries) if entries.is_empty());
     match logic.apply_to(row) {

@@ -1,4 +1,4 @@
-//! The notes that fit best.
+//! The best matching notes.
 
 use lapidary_operation::{
     Context, ReadTool, Reason,
@@ -12,15 +12,15 @@ use super::{
     hits::{MatchSpot, SearchHit, USUAL_MATCHES, room},
 };
 
-/// Nobody types more; what is longer is a text and no question.
+/// Longer input is a text rather than a query.
 const LONGEST_QUERY: usize = 2_000;
-/// So many words that may have been meant are named.
+/// At most this many corrections are named.
 const MOST_MEANT: usize = 5;
 
 pub(super) struct RankedAnswer {
     pub(super) total: usize,
     pub(super) hits: Vec<SearchHit>,
-    /// How the query was understood, if not as it was written.
+    /// How the query was interpreted, if not literally.
     pub(super) notice: Option<String>,
     pub(super) truncated: bool,
 }
@@ -73,7 +73,7 @@ fn hit(found: RankedNote, explain: bool) -> SearchHit {
     }
 }
 
-/// What each word gave to the score, and what the sum is multiplied by if not all words are there.
+/// What each word contributed to the score, and the factor applied if some words are missing.
 fn ranking(found: &RankedNote) -> String {
     let parts: Vec<String> = found.parts.iter().map(|(word, part)| format!("{word} {part:.2}")).collect();
     let share = if found.coverage < 0.995 {
@@ -99,23 +99,23 @@ fn notice(found: &RankedNotes) -> Option<String> {
         );
     }
     for text in &found.no_expressions {
-        said.push(format!("{} is no regular expression and was read as words.", quoted(&format!("/{text}/"))));
+        said.push(format!("{} is not a regular expression and was searched as words.", quoted(&format!("/{text}/"))));
     }
     if found.words_cut {
-        said.push("There are too many words; only the first were looked for.".to_owned());
+        said.push("There are too many words; only the first were used.".to_owned());
     }
     if found.undecided {
         said.push(
-            "The expression needs too many attempts on some notes, which were left out; try a simpler one.".to_owned(),
+            "The expression needs too many steps on some notes, which were left out; try a simpler one.".to_owned(),
         );
     }
     for (word, meant) in &found.meant {
         let more = if meant.len() > MOST_MEANT { " and others" } else { "" };
         let meant = quoted_list(&meant[..meant.len().min(MOST_MEANT)]);
-        said.push(format!("No note holds {}; found by {meant}{more}.", quoted(word)));
+        said.push(format!("No note contains {}; searched for {meant}{more}.", quoted(word)));
     }
     if found.some_words {
-        said.push("No note holds all words; these hold some of them.".to_owned());
+        said.push("No note contains all words; these contain some of them.".to_owned());
     }
     (!said.is_empty()).then(|| said.join(" "))
 }

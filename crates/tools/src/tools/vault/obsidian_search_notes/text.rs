@@ -14,14 +14,14 @@ use super::{
     ranked::stem,
 };
 
-/// A note in which all words occur.
+/// A note that contains all words.
 struct TextNote {
     path: VaultPath,
     in_name: bool,
     matches: usize,
 }
 
-/// How many notes there are, and those of one page: where the name fits first, then where most is found.
+/// How many notes there are, and those of one page: name matches first, then the most matches.
 pub(super) fn search(
     context: &Context<'_>,
     view: &View,
@@ -47,7 +47,7 @@ pub(super) fn search(
     let mut hits = Vec::with_capacity(page.items.len());
     for found in &page.items {
         context.check()?;
-        // It was there a moment ago; if it no longer is, the hit has nothing to show.
+        // It existed a moment ago; if it no longer does, the hit has nothing to show.
         let file = view.read(&found.path).ok();
         let text = shown_text(file.as_ref().map_or(&[][..], |file| file.bytes()));
         let matches = look(&found.path, &text).unwrap_or_default();
@@ -67,7 +67,7 @@ fn hit(path: &VaultPath, text: &str, matches: &SimpleMatches, input: &Input) -> 
     SearchHit::Text { filename: path.to_string(), matches: shown, total_matches: truncated.then_some(total), truncated }
 }
 
-/// A match with some characters on both sides.
+/// A match with some characters on either side.
 fn shown(text: &str, span: &Range<usize>, around: usize, source: Option<&'static str>) -> HitMatch {
     let before = text[..span.start].char_indices().rev().take(around).last().map_or(span.start, |(at, _)| at);
     let after = text[span.end..].char_indices().nth(around).map_or(text.len(), |(at, _)| span.end + at);

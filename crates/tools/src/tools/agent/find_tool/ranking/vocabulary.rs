@@ -1,10 +1,10 @@
-//! Everyday words of other languages, and words that people say for the same thing, by what the tools call it.
+//! Everyday words of other languages and synonyms, mapped to the words that the tools use.
 
 use lapidary_query::words;
 
 const VOCABULARY: &str = include_str!("../vocabulary.txt");
 
-/// A shorter entry is a whole word: as a beginning it would be that of too many.
+/// A shorter entry has to match a whole word: too many words start with it.
 const BEGINNING: usize = 4;
 
 /// What German puts before a verb: `durchsuchen` is to search, `anzeigen` to show.
@@ -13,7 +13,7 @@ const PREFIXES: [&str; 16] = [
     "um",
 ];
 
-/// What the words of a wish mean besides, and how much of it: a word that may mean several things says less of each.
+/// What the words of a request also mean, and how much of it: a word with several meanings says less of each.
 pub(super) fn meanings(wish: &str) -> Vec<(&'static str, f32)> {
     let wish = wish.to_lowercase();
     let words: Vec<String> = words(&wish).iter().map(|word| plain(word)).collect();
@@ -26,7 +26,7 @@ pub(super) fn meanings(wish: &str) -> Vec<(&'static str, f32)> {
             let rests = PREFIXES.iter().filter_map(|prefix| word.strip_prefix(prefix));
             is_said(said, word) || rests.filter(|rest| rest.len() >= BEGINNING).any(|rest| is_said(said, rest))
         }),
-        // No blanks tell where a word begins.
+        // Without spaces, word boundaries are unknown.
         false => wish.contains(said),
     };
     let rows = || VOCABULARY.lines().filter_map(|line| line.split_once(" => "));
