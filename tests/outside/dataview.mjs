@@ -169,7 +169,7 @@ const inline = `
 6|-2.5|6 apples|1,000|1, 2, x|"yes", "no"|yes, no|2021-04|2010-11|2021-04-18 04:19|2021-01-01T10:00Z|2021-01-01T10:00:00Z|5 m|5 M|07h00m|9 yrs 8 min|1 day 2|[[A]], [[B]]|[[A]] and b|#a, #b|1,|true|TRUE|today|[1,2]|null|true, false|"a"|"a" b|#|#a b|#a#b|1 , 2|1,2,|1,,2|2020-01-01, 5|![[a]]|[[a|b]]|[[a#b c!]]|2020-13-01|1.5.2|1-2|- 1|5%|$5|16days|1 d, 2 h|1 d, 5|0|00|-0|true x|nullx|2020-01-01T10:20:30+2
 `.trim().split(/\|(?![^\[]*\]\])/);
 
-// Pieces put together at random reach forms that nobody thinks of.
+// Pieces put together at random reach forms that are not in a list made by hand.
 const pieces = ["a", "b.c", "f(", ")", "(", "[", "]", "[[x]]", "{", "}", "x: 1", ",", " ", " + ", "-", " - ", "*", "=", "!=", "!", " and ", " or ", "1", "2.5", "\"s\"", "true", "null", "(x) => ", "date(today)", "date(2020-01-02)", "dur(1 d)", ".", "[0]", "|", "&", "🎅", "é", "=>", "\n", "// c\n"];
 const clausePieces = ["LIST ", "TABLE ", "TASK ", "FROM ", "WHERE ", "SORT ", "LIMIT ", "GROUP BY ", "FLATTEN ", " AS ", "DESC ", "ASC", "#t ", "\"f\" ", "-", "x ", "a, ", "a + 1 ", "WITHOUT ID ", "\n", "// c\n", "[[n]] ", "and ", "or ", "(", ") ", "5 "];
 for (let count = 0; count < 1500; count++) {

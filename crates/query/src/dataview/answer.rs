@@ -1,8 +1,10 @@
 //! What a query gives.
 
-use serde_json::{Value as Json, json};
+use serde_json::{Map, Value as Json, json};
 
-use crate::{DateValue, DroppedRows, Object, QueryStep, Value, typed_json};
+use crate::{DateValue, DroppedRows, LinkValue, Object, QueryStep, Value, typed_json};
+
+use super::{links::file_link, record::item_tags};
 
 /// The result of a query, with what the app does not say: how it was found, and which rows were left out.
 #[derive(Clone, Debug, PartialEq)]
@@ -56,9 +58,18 @@ pub struct DqlTask {
     /// What is in the box; nothing for an item without.
     pub status: Option<char>,
     pub text: String,
+    /// `-`, `*`, `+`, `1.` or `1)`
+    pub symbol: Box<str>,
+    pub line_count: usize,
+    /// The first line of its list, from 0.
+    pub list_line: Option<usize>,
+    /// The heading above it, as links write it.
+    pub section: Option<Box<str>>,
+    pub block_id: Option<Box<str>>,
     /// All of them, whether they fit the query or not.
     pub children: Vec<DqlTask>,
-    /// Everything that a query can ask of the item itself, but for its children; empty for children.
+    /// The fields that are written in the item, the dates of a task among them, and what FLATTEN has set; of rows of the
+    /// query only, not of their children.
     pub fields: Object,
 }
 
@@ -142,26 +153,51 @@ impl TaskGrouping {
 }
 
 impl DqlTask {
+    /// What a query can ask of the item, under the names by which it asks.
     fn to_json(&self) -> Json {
-        let mut written = serde_json::Map::new();
-        for (name, value) in &self.fields {
-            written.insert(name.clone(), typed_json(value));
-        }
-        // Children have no fields of their own here.
-        let status = self.status.map(String::from);
-        let own = [
-            ("path", json!(self.path)),
-            ("line", json!(self.line)),
+        let link = |subpath: Option<String>| {
+            let link = LinkValue { subpath, ..file_link(&self.path) };
+            typed_json(&Value::Link(link))
+        };
+        let section = link(self.section.as_deref().map(str::to_owned));
+        let block = self.block_id.as_deref().map(|id| link(Some(format!("^{id}"))));
+        let known = [
+            ("symbol", json!(self.symbol)),
+            ("link", block.unwrap_or_else(|| section.clone())),
+            ("section", section),
             ("text", json!(self.text)),
+            ("tags", json!(item_tags(&self.text))),
+            ("line", json!(self.line)),
+            ("lineCount", json!(self.line_count)),
+            ("list", self.list_line.map_or_else(|| json!(-1), |line| json!(line))),
+            ("path", json!(self.path)),
             ("task", json!(self.status.is_some())),
         ];
-        for (name, value) in own {
-            written.entry(name).or_insert(value);
+        let mut written: Map<String, Json> = known.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
+        if let Some(parent) = self.parent {
+            written.insert("parent".to_owned(), json!(parent));
         }
-        if let Some(status) = status {
-            written.entry("status").or_insert(json!(status));
+        if let Some(id) = &self.block_id {
+            written.insert("blockId".to_owned(), json!(id));
+        }
+        for (name, value) in &self.fields {
+            written.entry(name.clone()).or_insert_with(|| typed_json(value));
+        }
+        if let Some(status) = self.status {
+            written.insert("status".to_owned(), json!(status.to_string()));
+            written.insert("checked".to_owned(), json!(status != ' '));
+            written.insert("completed".to_owned(), json!(is_done(status)));
+            written.insert("fullyCompleted".to_owned(), json!(self.is_fully_completed()));
         }
         written.insert("children".to_owned(), self.children.iter().map(Self::to_json).collect());
         Json::Object(written)
     }
+
+    fn is_fully_completed(&self) -> bool {
+        self.status.is_none_or(is_done) && self.children.iter().all(Self::is_fully_completed)
+    }
+}
+
+fn is_done(status: char) -> bool {
+    matches!(status, 'x' | 'X')
 }

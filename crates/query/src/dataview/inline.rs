@@ -12,7 +12,7 @@ use super::{
     text::cell_value,
 };
 
-/// One expression, as in `` `= this.file.name` ``. `this` is the origin; there is no row.
+/// One expression, as in `` `= this.file.name` ``. `this` is the origin, and no row is read.
 pub struct DqlExpression {
     field: FieldSyntax,
 }

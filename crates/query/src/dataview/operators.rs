@@ -111,7 +111,7 @@ fn multiply<'v>(engine: &QueryEngine<'v>, left: &Cell<'v>, right: &Cell<'v>) -> 
     }
 }
 
-/// Every amount of a length of time changed. Luxon refuses what is no number.
+/// Every amount of a length of time changed. Luxon refuses an amount that is not a number.
 fn scaled<'v>(duration: &DurationValue, change: impl Fn(f64) -> f64) -> FieldResult<'v> {
     let scaled = duration.map(|amount| if amount == 0.0 { 0.0 } else { change(amount) });
     if DurationUnit::ALL.into_iter().any(|unit| scaled.part(unit).is_nan()) {

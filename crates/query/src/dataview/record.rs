@@ -452,7 +452,7 @@ fn item_part<'v>(page: &Rc<PageData<'v>>, at: usize, item: &PageItem, name: &str
         "list" => item.list_line.map_or(Cell::Number(-1.0), |line| number(line - 1)),
         "outlinks" => Cell::list(item_outlinks(page, item).into_iter().map(Cell::link).collect()),
         "path" => Cell::text(page.path()),
-        "children" | "subtasks" => Cell::list(children(page, at, item)),
+        "children" | "subtasks" => Cell::list(child_items(page, at).map(|child| item_cell(page, child)).collect()),
         "task" | "real" => Cell::Boolean(item.status.is_some()),
         "annotated" => Cell::Boolean(page.text_fields().iter().any(|field| field.item == Some(at))),
         _ => {
@@ -470,12 +470,12 @@ fn item_part<'v>(page: &Rc<PageData<'v>>, at: usize, item: &PageItem, name: &str
     }
 }
 
-fn children<'v>(page: &Rc<PageData<'v>>, at: usize, item: &PageItem) -> Vec<Cell<'v>> {
-    if item.depth >= DEEPEST_ITEM {
-        return Vec::new();
-    }
-    let below = page.items().iter().enumerate().skip(at + 1).take_while(|(_, other)| other.depth > item.depth);
-    below.filter(|(_, other)| other.parent == Some(at)).map(|(at, _)| item_cell(page, at)).collect()
+/// The items that an item holds directly.
+pub(super) fn child_items<'p>(page: &'p PageData<'_>, at: usize) -> impl Iterator<Item = usize> + 'p {
+    let depth = page.items()[at].depth;
+    let items = page.items().iter().enumerate().skip(at + 1);
+    let below = items.take_while(move |(_, other)| other.depth > depth && depth < DEEPEST_ITEM);
+    below.filter(move |(_, other)| other.parent == Some(at)).map(|(child, _)| child)
 }
 
 /// A list item by itself.
@@ -485,7 +485,7 @@ pub(super) fn item_cell<'v>(page: &Rc<PageData<'v>>, item: usize) -> Cell<'v> {
 }
 
 /// Every `#` with what may follow it in a tag, wherever it is in the text.
-fn item_tags(text: &str) -> Vec<&str> {
+pub(super) fn item_tags(text: &str) -> Vec<&str> {
     let mut tags = Vec::new();
     for (at, _) in text.match_indices('#') {
         let name = &text[at + 1..];
@@ -516,4 +516,29 @@ fn item_entries<'v>(engine: &QueryEngine<'v>, page: &Rc<PageData<'v>>, at: usize
         }
     }
     entries.into_iter().collect()
+}
+
+/// The fields that are written in an item, with the dates of a task. A name that means something else is left out.
+pub(super) fn written_fields<'v>(
+    engine: &QueryEngine<'v>,
+    page: &Rc<PageData<'v>>,
+    at: usize,
+) -> Vec<(Rc<str>, Cell<'v>)> {
+    let is_task = page.items().get(at).is_some_and(|item| item.status.is_some());
+    let mut found: Vec<(Rc<str>, Cell<'v>)> = Vec::new();
+    let own = page.text_fields().iter().filter(|field| field.item == Some(at)).map(|field| Rc::clone(&field.key));
+    let mut names: Vec<Rc<str>> = own.collect();
+    if is_task && !names.is_empty() {
+        names.extend(TASK_DATES.into_iter().map(|(name, _)| Rc::from(name)));
+    }
+    for name in names {
+        let known = ITEM_KEYS.contains(&&*name) || (is_task && TASK_KEYS.contains(&&*name));
+        if !known
+            && !found.iter().any(|(other, _)| *other == name)
+            && let Some(value) = item_value(engine, page, at, &name)
+        {
+            found.push((name, value));
+        }
+    }
+    found
 }

@@ -1,16 +1,15 @@
 //! The result of a TASK query.
 
-use std::collections::HashSet;
+use std::{collections::HashSet, rc::Rc};
 
 use crate::{Object, Value};
 
 use super::{
     answer::{DqlTask, TaskGrouping},
     cell::Cell,
-    compare::object_entries,
     engine::{FieldError, QueryEngine},
     evaluate::index,
-    record::RecordBase,
+    record::{PageData, RecordBase, child_items, written_fields},
     text::cell_value,
 };
 
@@ -21,7 +20,7 @@ pub(super) fn task_groups<'v>(
     groups: &[String],
 ) -> Result<TaskGrouping, FieldError> {
     let Some((name, inner)) = groups.split_last() else {
-        return Ok(TaskGrouping::Tasks(rows.iter().map(|row| task(engine, row, true)).collect::<Result<_, _>>()?));
+        return Ok(TaskGrouping::Tasks(rows.iter().map(|row| task(engine, row)).collect::<Result<_, _>>()?));
     };
     let mut found = Vec::with_capacity(rows.len());
     for row in rows {
@@ -35,42 +34,42 @@ pub(super) fn task_groups<'v>(
     Ok(TaskGrouping::Groups(found))
 }
 
-/// A task with its children. Of a row of the query the fields of the item are kept, and what FLATTEN has set.
-fn task<'v>(engine: &QueryEngine<'v>, row: &Cell<'v>, is_row: bool) -> Result<DqlTask, FieldError> {
-    engine.step()?;
-    let item = match row {
+/// A row of the query as a task.
+fn task<'v>(engine: &QueryEngine<'v>, row: &Cell<'v>) -> Result<DqlTask, FieldError> {
+    match row {
         Cell::Record(record) => match record.base() {
-            RecordBase::Item { page, item, .. } => Some((page, *item, record)),
-            _ => None,
-        },
-        _ => None,
-    };
-    let Some((page, at, record)) = item else { return loose_task(engine, row) };
-    let mut fields = Object::new();
-    if is_row {
-        let own = super::record::item_cell(page, at);
-        let left_out = |name: &str| matches!(name, "children" | "subtasks");
-        for (name, value) in object_entries(engine, &own).iter().chain(record.extra()) {
-            if !left_out(name) {
-                fields.insert(name.to_string(), cell_value(engine, value)?);
+            RecordBase::Item { page, item, .. } => {
+                let mut task = item_task(engine, page, *item)?;
+                for (name, value) in written_fields(engine, page, *item).iter().chain(record.extra()) {
+                    task.fields.insert(name.to_string(), cell_value(engine, value)?);
+                }
+                Ok(task)
             }
-        }
+            _ => loose_task(engine, row),
+        },
+        _ => loose_task(engine, row),
     }
-    let children = match index(engine, row, &Cell::text("children"))? {
-        Cell::List(list) => list.items.iter().map(|child| task(engine, child, false)).collect::<Result<_, _>>()?,
-        _ => Vec::new(),
-    };
-    let data = &page.items()[at];
-    engine.hold(size_of::<DqlTask>() + data.text.len())?;
-    let parent = data.parent.and_then(|parent| page.items().get(parent)).map(|parent| parent.line - 1);
+}
+
+/// An item with its children.
+fn item_task<'v>(engine: &QueryEngine<'v>, page: &Rc<PageData<'v>>, at: usize) -> Result<DqlTask, FieldError> {
+    engine.step()?;
+    let item = &page.items()[at];
+    engine.hold(size_of::<DqlTask>() + item.text.len() + page.path().len())?;
+    let children = child_items(page, at).map(|child| item_task(engine, page, child)).collect::<Result<_, _>>()?;
     Ok(DqlTask {
         path: page.path().to_owned(),
-        line: data.line - 1,
-        parent,
-        status: data.status,
-        text: data.text.to_string(),
+        line: item.line - 1,
+        parent: item.parent.and_then(|parent| page.items().get(parent)).map(|parent| parent.line - 1),
+        status: item.status,
+        text: item.text.to_string(),
+        symbol: item.marker.clone(),
+        line_count: item.line_count,
+        list_line: item.list_line.map(|line| line - 1),
+        section: page.heading_above(item.line).map(Into::into),
+        block_id: page.block_id(item).map(Into::into),
         children,
-        fields,
+        fields: Object::new(),
     })
 }
 
@@ -84,7 +83,20 @@ fn loose_task<'v>(engine: &QueryEngine<'v>, row: &Cell<'v>) -> Result<DqlTask, F
     if let Value::Object(entries) = cell_value(engine, row)? {
         fields = entries;
     }
-    Ok(DqlTask { path: String::new(), line: 0, parent: None, status: None, text, children: Vec::new(), fields })
+    Ok(DqlTask {
+        path: String::new(),
+        line: 0,
+        parent: None,
+        status: None,
+        text,
+        symbol: "-".into(),
+        line_count: 1,
+        list_line: None,
+        section: None,
+        block_id: None,
+        children: Vec::new(),
+        fields,
+    })
 }
 
 /// The tasks that are shown at the top: those that no other shown task holds.

@@ -30,7 +30,7 @@ fn write_text<'v>(engine: &QueryEngine<'v>, cell: &Cell<'v>, nested: bool, out: 
         Cell::Date(date) => *out += &date_text(engine, date),
         Cell::Duration(duration) => {
             let normalised = duration.normalised();
-            // Luxon refuses to write what is no number.
+            // Luxon refuses to write an amount that is not a number.
             if DurationUnit::ALL.into_iter().any(|unit| normalised.part(unit).is_nan()) {
                 return FieldError::row("Invalid unit value NaN");
             }

@@ -80,6 +80,22 @@ fn json_keeps_the_types() {
         json("LIST rating FROM \"Other\""),
         r#"{"type":"list","values":[{"key":{"$link":{"path":"Other.md","type":"file"}},"value":9}]}"#
     );
+    assert_eq!(
+        json("TASK WHERE due FLATTEN 1 AS x"),
+        concat!(
+            r#"{"type":"task","tasks":[{"symbol":"-","link":{"$link":{"path":"books/2024-02-29 log.md","type":"file"}},"#,
+            r#""section":{"$link":{"path":"books/2024-02-29 log.md","type":"file"}},"text":"open [due:: 2024-03-01]","#,
+            r#""tags":[],"line":1,"lineCount":1,"list":1,"path":"books/2024-02-29 log.md","task":true,"#,
+            r#""due":{"$date":"2024-03-01"},"x":1,"status":" ","checked":false,"completed":false,"fullyCompleted":false,"#,
+            r#""children":[{"symbol":"-","link":{"$link":{"path":"books/2024-02-29 log.md","type":"file"}},"#,
+            r#""section":{"$link":{"path":"books/2024-02-29 log.md","type":"file"}},"text":"done","tags":[],"line":2,"#,
+            r#""lineCount":1,"list":1,"path":"books/2024-02-29 log.md","task":true,"parent":1,"status":"x","checked":true,"#,
+            r#""completed":true,"fullyCompleted":true,"children":[]},"#,
+            r#"{"symbol":"-","link":{"$link":{"path":"books/2024-02-29 log.md","type":"file"}},"#,
+            r#""section":{"$link":{"path":"books/2024-02-29 log.md","type":"file"}},"text":"plain","tags":[],"line":3,"#,
+            r#""lineCount":1,"list":1,"path":"books/2024-02-29 log.md","task":false,"parent":1,"children":[]}]}]}"#
+        )
+    );
     assert_eq!(json("LIST WITHOUT ID 0/0 FROM \"Other\""), r#"{"type":"list","values":[{"$number":"NaN"}]}"#);
 }
 
