@@ -44,6 +44,7 @@ bench:
 	cargo bench --package lapidary-server --bench instructions
 	cargo bench --package lapidary-server --bench vault
 	cargo bench --package lapidary-server --bench wire
+	cargo bench --package lapidary-server --bench bytes
 	cargo bench --package lapidary-vault --bench commit
 	cargo bench --package lapidary-note --bench parse | tee "benches/results/$$(date +%F)-$$(git rev-parse --short HEAD)-parse.txt"
 

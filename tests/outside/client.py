@@ -456,6 +456,61 @@ async def find_tool_gives_what_a_call_needs(world):
         assert (await done(client, "call_tool", name="file_read", arguments=arguments))["content"] == "alpha\n"
 
 
+@check(transports=("stdio",))
+async def twenty_everyday_tasks_are_right_at_the_first_call(world):
+    """As a model would call it, from the list and the names that a person uses, and what is on disk afterwards."""
+    world.put("Projects/Roof.md", b"---\nstatus: open\n---\n# Roof\n\nSee [[Ruth]].\n\n## Tasks\n\n- [ ] Slates\n- [ ] Lead\n\n## Log\n\nDry.\n")
+    world.put("People/Ruth.md", b"---\naliases: [Ruth Okafor]\n---\n# Ruth\n\nKnows slates.\n")
+    world.put("Garden.md", b"# Garden\n\nBeans and slates. #green\n")
+    world.put("Index.md", b"- [[Roof]]\n- [[Roof#Log]]\n")
+    world.put(".obsidian/app.json", b'{"trashOption": "local"}')
+    roof = lambda: world.bytes("Projects/Roof.md").decode()
+    async with world.connect() as client:
+        read = await done(client, "obsidian_get_note", format="content", target="Ruth Okafor")
+        assert "Knows slates." in json.dumps(read), read
+        tasks = await done(client, "obsidian_get_note", format="section", target="[[Roof]]", section="## Tasks")
+        assert "Lead" in json.dumps(tasks) and "Dry" not in json.dumps(tasks), tasks
+        outline = await done(client, "outline", file="Roof")
+        assert json.dumps(outline).count("Tasks") >= 1, outline
+        both = await done(client, "notes_read", notes=["Roof#Tasks", "Ruth"])
+        assert "Lead" in json.dumps(both) and "Knows" in json.dumps(both), both
+        found = await done(client, "obsidian_search_notes", query="slates")
+        assert "Garden.md" in json.dumps(found), found
+        links = await done(client, "links_get", file="Ruth", direction="backlinks")
+        assert "Projects/Roof.md" in json.dumps(links), links
+        await done(client, "obsidian_append_to_note", target="Roof", section="Tasks", content="- [ ] Nails")
+        assert "- [ ] Lead\n- [ ] Nails\n\n## Log" in roof(), roof()
+        await done(client, "str_replace", file="Roof", find="- [ ] Slates", replace="- [x] Slates")
+        assert "- [x] Slates\n" in roof(), roof()
+        await done(client, "obsidian_patch_note", target="Roof", section="Log", operation="append", content="Rain.")
+        assert roof().endswith("## Log\n\nDry.\nRain.\n"), roof()
+        await done(client, "obsidian_manage_frontmatter", target="Roof", operation="set", key="status", value="done")
+        assert roof().startswith("---\nstatus: done\n---\n"), roof()
+        await done(client, "obsidian_manage_tags", target="Roof", operation="add", tags=["urgent"])
+        assert "urgent" in roof(), roof()
+        await done(client, "obsidian_write_note", target="Inbox/Idea.md", content="# Idea\n")
+        assert world.bytes("Inbox/Idea.md") == b"# Idea\n"
+        made = await done(client, "obsidian_append_to_note", target={"period": "daily"}, content="Rain.")
+        assert made["created"], made
+        await done(client, "file_move", **{"from": "Projects/Roof.md", "to": "Projects/House.md"})
+        assert world.bytes("Index.md") == b"- [[House]]\n- [[House#Log]]\n", world.bytes("Index.md")
+        await done(client, "heading_rename", file="House", heading="Log", newText="Diary")
+        assert world.bytes("Index.md") == b"- [[House]]\n- [[House#Diary]]\n", world.bytes("Index.md")
+        await done(client, "section_move", file="House", section="Diary", to="Diary.md", leave="link")
+        assert world.bytes("Diary.md") == b"## Diary\n\nDry.\nRain.\n", world.bytes("Diary.md")
+        assert world.bytes("Index.md") == b"- [[House]]\n- [[Diary#Diary]]\n", world.bytes("Index.md")
+        await done(client, "undo")
+        assert "Diary.md" not in world.files() and b"House#Diary" in world.bytes("Index.md")
+        changed = await done(client, "changes", since="1h")
+        assert "Projects/House.md" in json.dumps(changed), changed
+        await done(client, "obsidian_delete_note", target="Inbox/Idea.md")
+        assert ".trash/Idea.md" in world.files(), world.files()
+        tool = await done(client, "find_tool", query="rename a tag everywhere")
+        assert tool["matches"][0]["name"] == "tag_rename", tool
+        renamed = await done(client, "call_tool", name="tag_rename", arguments={"from": "green", "to": "garden"})
+        assert b"#garden" in world.bytes("Garden.md"), renamed
+
+
 @check()
 async def all_tools_can_be_listed_and_keep_to_their_schemas(world):
     world.put("A.md", b"alpha\n")

@@ -21,7 +21,7 @@ use crate::{
 /// The file to change, and under which conditions: common to all writing file tools.
 #[derive(Deserialize, JsonSchema)]
 pub struct FileInput {
-    /// Path, e.g. `Projects/Plan.md`.
+    /// Path or name.
     pub file: String,
     /// Refuse if the file has another hash.
     #[serde(default)]

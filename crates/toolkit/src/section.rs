@@ -23,7 +23,7 @@ pub struct NoteSection {
 #[serde(deny_unknown_fields)]
 #[schemars(extend("x-short" = {
     "anyOf": [{ "type": "string" }, { "type": "object" }],
-    "description": "Heading (`Tasks`, `Project::Tasks`), `^block`, or {\"type\":\"frontmatter\",\"target\"}.",
+    "description": "Heading (`Tasks`, `Plan::Tasks`) or `^block`.",
 }))]
 struct SectionInput {
     /// By default a heading, or a block if `target` starts with `^`.

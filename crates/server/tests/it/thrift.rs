@@ -53,6 +53,16 @@ fn an_edit_of_a_word_is_answered_in_a_line() {
 }
 
 #[test]
+fn a_moved_section_and_what_changed_are_told_in_a_line_each() {
+    let vault = vault();
+    let mut server = vault.serve().open(Era::Modern);
+    let moved = text(&mut server, "section_move", json!({ "file": "Plan", "section": "Log", "to": "Inbox/Log.md" }));
+    assert!(moved.len() < 160, "{} bytes: {moved}", moved.len());
+    let changed = text(&mut server, "changes", json!({ "path": "Projects" }));
+    assert!(changed.len() < 120, "{} bytes: {changed}", changed.len());
+}
+
+#[test]
 fn eight_digits_of_a_hash_are_enough_for_every_expectation() {
     let vault = vault();
     let mut server = vault.serve().open(Era::Modern);

@@ -76,7 +76,7 @@ impl ReadTool for OperationLog {
         idempotent: true,
         paths: &[PathArgument { pointer: "/path", role: PathRole::List }],
         reasons: &[],
-        words: "log history of calls, what did you do, who changed what and when, audit, errors, activity",
+        words: "log history of calls, what did you do, who changed what and when, audit, errors, activity, what have we done in this session",
     };
     const NEEDS: ToolNeeds = ToolNeeds { log_lines: LINES, playbooks: false };
     type Input = Input;

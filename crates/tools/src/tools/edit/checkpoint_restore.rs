@@ -61,7 +61,7 @@ impl WriteTool for CheckpointRestore {
             ReasonKind::StalePrecondition,
             ReasonKind::FileExists,
         ],
-        words: "undo revert restore roll back a change, get back a deleted note, recover an old version",
+        words: "undo revert restore roll back a change, get back a deleted note, recover an old version, lost text, deleted by accident, as it was yesterday",
     };
     const IN_BATCHES: bool = false;
     const EFFECT: Effect = Effect::Write;

@@ -99,7 +99,7 @@ impl WriteTool for FileMove {
             ReasonKind::StalePrecondition,
             ReasonKind::EditRefused,
         ],
-        words: "rename a file, rename a note, rename a folder, move a note, file folder directory, change its name or path, update links backlinks",
+        words: "rename a file, rename a note, rename a folder, move a note, file folder directory, change its name or path, give a note a new name, put pages into another folder, into a subfolder, call a note something else, archive, reorganise files, update links backlinks",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;

@@ -63,7 +63,7 @@ impl WriteTool for HeadingRename {
             ReasonKind::StalePrecondition,
             ReasonKind::EditRefused,
         ],
-        words: "rename heading title of a section, update links references to it",
+        words: "rename heading, change the title of a section, retitle a chapter, name of a chapter, update links references to it",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;

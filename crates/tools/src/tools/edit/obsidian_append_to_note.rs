@@ -35,7 +35,7 @@ pub(crate) struct Input {
     #[serde(default)]
     #[schemars(extend("x-rare" = true))]
     content_type: ContentType,
-    /// Create the section if it is missing.
+    /// Create it.
     #[serde(default)]
     create_target_if_missing: bool,
     /// Refuse if the note has another hash.
@@ -66,7 +66,7 @@ impl WriteTool for ObsidianAppendToNote {
             ReasonKind::PatchRejected,
             ReasonKind::FrontmatterInvalid,
         ],
-        words: "append add text to the end of a note or section, log entry, capture, journal",
+        words: "append add text to the end of a note or section, log entry, capture, journal, inbox, add an item to a list, shopping list, reading list",
     };
     const EFFECT: Effect = Effect::Write;
     const TAKES_TARGET: bool = true;

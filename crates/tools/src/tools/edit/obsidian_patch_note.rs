@@ -105,7 +105,7 @@ impl WriteTool for ObsidianPatchNote {
             ReasonKind::PatchRejected,
             ReasonKind::FrontmatterInvalid,
         ],
-        words: "insert add text under a heading, change a section block paragraph, add a table row, prepend, update property",
+        words: "insert add text under a heading, change a section block paragraph, add a table row, prepend, put under a heading, add to a list, update property",
     };
     const EFFECT: Effect = Effect::Write;
     const TAKES_TARGET: bool = true;

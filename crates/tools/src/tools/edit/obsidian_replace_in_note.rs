@@ -52,6 +52,7 @@ struct ReplaceRequest {
     #[serde(default = "yes")]
     case_sensitive: bool,
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     whole_word: bool,
     /// White space matches any white space, including line breaks.
     #[serde(default)]

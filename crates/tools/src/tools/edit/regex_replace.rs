@@ -92,7 +92,7 @@ impl WriteTool for RegexReplace {
             ReasonKind::ProposalChanged,
             ReasonKind::EditRefused,
         ],
-        words: "regular expression search and replace with groups, in many files at once, across the vault, glob",
+        words: "regular expression search and replace with groups, in many files at once, across the vault, in all notes, everywhere, correct a name in all notes, glob",
     };
     const EFFECT: Effect = Effect::Write;
     const IN_BATCHES: bool = false;

@@ -87,7 +87,7 @@ impl WriteTool for Undo {
             ReasonKind::FileExists,
             ReasonKind::BatchConflict,
         ],
-        words: "undo my last change, revert, roll back, rollback, take back, restore a deleted note, oops, go back",
+        words: "undo my last change, revert, roll back, rollback, take back, restore a deleted note, oops, go back, I made a mistake, deleted the wrong note, by accident",
     };
     const IN_BATCHES: bool = false;
     const EFFECT: Effect = Effect::Write;

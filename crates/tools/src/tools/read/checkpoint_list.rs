@@ -83,7 +83,7 @@ impl ReadTool for CheckpointList {
         idempotent: true,
         paths: &[PathArgument { pointer: "/path", role: PathRole::List }],
         reasons: &[ReasonKind::CheckpointMissing],
-        words: "undo history versions of a note, what was changed when, recent changes, checkpoints",
+        words: "undo history versions of a note, what was changed when, list previous versions, history of a file, which edits have you made, checkpoints",
     };
     type Input = Input;
     type Output = Output;

@@ -63,7 +63,7 @@ impl ReadTool for FileReadRange {
         idempotent: true,
         paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
         reasons: &[ReasonKind::NoteMissing],
-        words: "read show lines range part of a file, head, tail, page through a long note",
+        words: "read show lines range part of a file, head, tail, page through a long note, read part of a note, first lines, last lines",
     };
     type Input = Input;
     type Output = Output;

@@ -87,7 +87,7 @@ impl ReadTool for Outline {
         idempotent: true,
         paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
         reasons: &[ReasonKind::NoteMissing],
-        words: "outline headings table of contents toc structure of a note, section hashes",
+        words: "outline headings table of contents toc structure of a note, list sections, chapters of a document, section hashes",
     };
     type Input = Input;
     type Output = Output;

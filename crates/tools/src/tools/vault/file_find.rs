@@ -109,7 +109,7 @@ impl ReadTool for FileFind {
         idempotent: true,
         paths: &[PathArgument { pointer: "/directory", role: PathRole::List }],
         reasons: &[ReasonKind::RegexInvalid, ReasonKind::RegexUnsafe],
-        words: "find locate where is a file note attachment image by its name path, glob, regex",
+        words: "find locate where is a file note attachment image by its name path, where did I put it, is there a file of that name, glob, regex",
     };
     type Input = Input;
     type Output = Output;

@@ -28,7 +28,7 @@ pub(crate) struct ObsidianSearchNotes;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
-    /// How to search.
+    /// Mode.
     #[serde(default)]
     mode: SearchMode,
     /// For all but `jsonlogic`.
@@ -42,17 +42,19 @@ pub(crate) struct Input {
     logic: Option<Map<String, Value>>,
     /// Characters around a match.
     #[serde(default = "context_length")]
-    #[schemars(range(min = 1))]
+    #[schemars(range(min = 1), extend("x-rare" = true))]
     context_length: usize,
     /// For `text`: only paths with this prefix.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     path_prefix: Option<String>,
     /// Matches per note.
     #[serde(default)]
-    #[schemars(range(min = 1), extend("default" = 10))]
+    #[schemars(range(min = 1), extend("default" = 10, "x-rare" = true))]
     max_matches_per_hit: Option<usize>,
     /// Explain the ranking.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     explain: bool,
     /// `nextCursor` of the previous page.
     #[serde(default)]
@@ -116,7 +118,7 @@ impl ReadTool for ObsidianSearchNotes {
             ReasonKind::QueryTooLarge,
             ReasonKind::ContextLengthTooLarge,
         ],
-        words: "search find words in all notes, full text, query by property tag date link, filter notes, which notes mention",
+        words: "search find words in all notes, full text, query by property tag date link, filter notes, which notes mention, orphan notes, broken links",
     };
     const SEARCHES_BY: &[&str] = &["query"];
     type Input = Input;

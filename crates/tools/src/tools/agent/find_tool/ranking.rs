@@ -25,11 +25,15 @@ const EMPTY: &str = "\
     a an the of in on to for and or is are be was were it its this that these those my me i you your do does \
     did can could how please with by at as some one want would like need let us we from into just so far \
     about what which where when why who tool something someone anything thing things other up off out over \
-    give them they then than if but not no now will should have has had our mine also only wrong really \
-    very too \
+    give them they then than if but not no now will should have has had our mine also only really \
+    very too yet still after while during been being am got \
     der die das den dem des ein eine einen einer eines und oder im am auf aus mit von zu zum zur für ich mir \
-    mich mein meine meinen meiner wie bitte machen le la les un une du de et ou dans sur pour avec je mon ma \
-    mes comment el los las una unos y en con por para mi mis como";
+    mich mein meine meinen meiner wie bitte machen es war waren hier dort wurde wurden etwas ans ins was hat sich ist sind welche welcher welches diese \
+    dieser dieses dieses allen anderen anderer andere noch nicht mal alles kann konnte mochte will nach bei vom als \
+    le la les un une du de et ou dans sur pour avec je mon ma \
+    mes comment ce cette ces cet qui que quoi quel quelle quelles quels est sont au aux des d l s j qu n a se sa son ses \
+    veux peux tout toute autre autres el los las una unos unas y en con por para mi mis como este esta esto estos \
+    que cual cuales al del lo se ha han hay es son mas un quiero puedo otro otra otros otras aqui";
 
 /// A set of tools, indexed for requests.
 pub(super) struct ToolRanking<'a> {
@@ -63,12 +67,14 @@ impl<'a> ToolRanking<'a> {
     /// The tools that fit, best first; ties go to the one that changes nothing, then to list order.
     pub(super) fn best(&self, wish: &str) -> Vec<&'a CatalogueEntry> {
         let mut wanted: BTreeMap<String, f32> = wanted(wish).into_iter().map(|word| (word, 1.0)).collect();
-        for meant in vocabulary::meanings(wish) {
-            wanted.entry(stem(meant)).or_insert(MEANT);
+        for (meant, share) in vocabulary::meanings(wish) {
+            let counts = wanted.entry(stem(meant)).or_default();
+            *counts = counts.max(MEANT * share);
         }
         // A word that tools use themselves is first of all that word.
         let foreign: Vec<String> = words(wish).into_iter().filter(|w| !self.common.contains_key(&stem(w))).collect();
-        let meant: Vec<String> = vocabulary::meanings(&foreign.join(" ")).into_iter().map(stem).collect();
+        let meant: Vec<String> =
+            vocabulary::meanings(&foreign.join(" ")).into_iter().map(|(meant, _)| stem(meant)).collect();
         let pairs = pairs(wish);
         // Other languages order words differently.
         let said_or_meant = |word: &String| wanted.contains_key(word);
@@ -168,7 +174,10 @@ pub(super) fn wanted(wish: &str) -> BTreeSet<String> {
 }
 
 fn telling(text: &str) -> impl Iterator<Item = String> {
-    words(text).into_iter().filter(|word| !EMPTY.split(' ').any(|empty| empty == word)).map(|word| stem(&word))
+    words(text)
+        .into_iter()
+        .filter(|word| !EMPTY.split(' ').any(|empty| empty == vocabulary::plain(word)))
+        .map(|word| stem(&word))
 }
 
 /// Adjacent pairs.
@@ -233,6 +242,13 @@ mod tests {
         let (asked, missed) = missed(include_str!("held_out.txt"));
         assert!(asked >= 60, "{asked}");
         assert!(missed.len() * 20 <= asked, "{} of {asked} missed:\n{}", missed.len(), missed.join("\n"));
+    }
+
+    #[test]
+    fn of_wishes_that_nothing_was_tuned_on_seven_of_eight_find_their_tool() {
+        let (asked, missed) = missed(include_str!("unseen.txt"));
+        assert!(asked >= 60, "{asked}");
+        assert!(missed.len() * 8 <= asked, "{} of {asked} missed:\n{}", missed.len(), missed.join("\n"));
     }
 
     #[test]
