@@ -156,7 +156,7 @@ impl ReadQuery {
                 }
             }
         };
-        // Whoever had to stop may have seen only some of the links.
+        // A query that had to stop may have seen only some of the links.
         context.check()?;
         context.walked.set(Some(WalkCost { files: rows.count() as u64, bytes: 0, stopped: None }));
         Ok(result)

@@ -143,7 +143,7 @@ fn line_prefix(text: &str, at: usize) -> &str {
     &text[start..at]
 }
 
-/// The lines of a block without what stands in front of each.
+/// The lines of a block without the prefix of each.
 fn unprefixed(content: &str, prefix: &str) -> String {
     let depth = prefix.chars().filter(|c| *c == '>').count();
     let width = prefix.chars().count();
@@ -218,7 +218,7 @@ impl QueryFilling<'_, '_> {
     fn or_why(&self, made: Result<Cow<'static, str>, Reason>) -> Result<Cow<'static, str>, Reason> {
         match made {
             Err(reason) => {
-                // Whoever no longer waits gets no note either.
+                // A caller that no longer waits gets no note either.
                 self.context.check()?;
                 Ok(Cow::Owned(format!("({})", reason)))
             }

@@ -75,7 +75,7 @@ fn pack_item(number: usize, item: &RowItem<'_>, packer: &mut BytePacker<'_>) {
     packer.text(&item.text);
 }
 
-/// Where an item of so many units ends, unless it goes on in another line.
+/// Where an item with this many units ends, unless it goes on in another line.
 fn end_on_line(start: TextPosition, units: usize) -> TextPosition {
     let along = |at: usize| at.saturating_add(units);
     TextPosition { line: start.line, column: along(start.column), offset: along(start.offset) }

@@ -1,3 +1,5 @@
+//! Prints what a Dataview query or a base comes to.
+
 use std::io::{self, IsTerminal, Write};
 
 use lapidary_pipeline::Invocation;
@@ -85,7 +87,7 @@ struct QueryAsking<'q> {
     assembled: &'q AssembledServer,
 }
 
-/// Why there is no answer: the words, and the data of the reason.
+/// Why a query was refused: the words, and the data of the reason.
 struct QueryRefusal {
     words: String,
     data: Value,
@@ -284,7 +286,7 @@ fn typed_cell(key: &str, inner: &Value) -> String {
     }
 }
 
-/// Nothing if nobody looks, so that a program gets whole cells.
+/// Nothing if the output is not a terminal, so that a program gets whole cells.
 fn terminal_width() -> Option<usize> {
     if !io::stdout().is_terminal() {
         return None;

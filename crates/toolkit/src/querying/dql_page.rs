@@ -72,7 +72,7 @@ impl DqlOutcome {
     fn markdown(&self, result: &DqlResult) -> String {
         match (self.writer().markdown(result), result) {
             (Ok(text), _) => text,
-            // The plugin cannot write a calendar, which is no reason not to show one.
+            // The plugin does not write calendars as Markdown; a list of dates says the same.
             (Err(_), DqlResult::Calendar { entries }) => {
                 let line = |(date, link)| format!("- {date}: {}\n", self.writer().text(link));
                 entries.iter().map(|entry| (&entry.date, &entry.link)).map(line).collect()

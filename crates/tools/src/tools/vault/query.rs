@@ -1,3 +1,5 @@
+//! Runs a Dataview query or a base and answers with its rows.
+
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
     WireFamily, fence::fenced, quote::quoted,

@@ -1,3 +1,5 @@
+//! Says how a query runs: what each step leaves, and which index served it.
+
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
     WireFamily, fence::fenced, quote::one_line,
