@@ -1,6 +1,6 @@
 //! Keys by which names, links and tags are found.
 
-use xxhash_rust::xxh3::xxh3_64;
+use xxhash_rust::xxh3::{xxh3_64, xxh3_64_with_seed};
 
 use crate::links::folded_name;
 
@@ -21,14 +21,33 @@ pub(crate) fn mention_key(path: &str) -> u64 {
 }
 
 /// Keys under which notes with a tag are found: of the tag and of each of its parents, ignoring case. Others may share
-/// them.
-pub(crate) fn tag_keys(tag: &str) -> impl Iterator<Item = u64> {
+/// them. Each is made from the one before, so a tag of many parts takes no longer than it is.
+pub(crate) fn tag_keys(tag: &str) -> Vec<u64> {
     let folded = tag.to_lowercase();
-    let ends: Vec<usize> = folded.match_indices('/').map(|(at, _)| at).chain([folded.len()]).collect();
-    ends.into_iter().map(move |end| tag_key(&folded[..end]))
+    part_keys(&folded).collect()
 }
 
 /// Of a tag in lower case.
 pub(crate) fn tag_key(folded: &str) -> u64 {
-    xxh3_64(folded.as_bytes())
+    part_keys(folded).last().unwrap_or_default()
+}
+
+fn part_keys(folded: &str) -> impl Iterator<Item = u64> {
+    folded.split('/').scan(0, |key, part| {
+        *key = xxh3_64_with_seed(part.as_bytes(), *key);
+        Some(*key)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_tag_is_found_under_each_that_it_is_below() {
+        let keys = tag_keys("A/bb/C");
+        assert_eq!(keys, ["a", "a/bb", "a/bb/c"].map(tag_key));
+        assert_eq!(tag_keys("a"), [tag_key("a")]);
+        assert_ne!(tag_key("a/b"), tag_key("ab"));
+    }
 }

@@ -12,11 +12,20 @@ use super::{
 };
 use crate::{FileStat, VaultPath, links::folded_name};
 
+/// Before a path stands nothing, so that all folders of a number are found from there on.
+type FolderKey = (u64, Option<VaultPath>);
+
+fn folder_key(folder: &VaultPath) -> FolderKey {
+    (name_key(&folded_name(folder.as_str())), Some(folder.clone()))
+}
+
 /// The contents of the vault at one moment. Cheap to clone.
 #[derive(Clone, Debug, Default)]
 pub struct Snapshot {
     files: SortedMap<VaultPath, Arc<FileState>>,
     folders: SortedMap<VaultPath, ()>,
+    /// Which folders have a path, but for case and the form of its letters.
+    folder_names: SortedMap<FolderKey, ()>,
     by_id: SortedMap<FileId, Arc<FileState>>,
     /// Which files have a name.
     names: SortedMap<(u64, FileId), ()>,
@@ -45,7 +54,10 @@ impl Snapshot {
         let mut names: Vec<(u64, FileId)> = states.par_iter().map(name).collect();
         names.par_sort_unstable();
         let notes = states.iter().filter(|state| state.path.is_note());
+        let mut folder_names: Vec<FolderKey> = folders.iter().map(folder_key).collect();
+        folder_names.sort_unstable();
         Self {
+            folder_names: SortedMap::from_sorted(folder_names.into_iter().map(|name| (name, ()))),
             pending: SortedMap::from_sorted(notes.map(|state| (state.id, ()))),
             files: SortedMap::from_sorted(states.iter().map(|state| (state.path.clone(), Arc::clone(state)))),
             by_id: SortedMap::from_sorted(states.iter().map(|state| (state.id, Arc::clone(state)))),
@@ -96,6 +108,13 @@ impl Snapshot {
         let below = format!("{folder}/");
         let folders = self.folders.from(below.as_str()).map(|(folder, ())| folder);
         folders.take_while(move |path| path.as_str().starts_with(&below))
+    }
+
+    /// The folders whose path may differ from this one in nothing but case and the form of its letters.
+    pub(crate) fn folders_like<'s>(&'s self, folder: &VaultPath) -> impl Iterator<Item = &'s VaultPath> + use<'s> {
+        let key = name_key(&folded_name(folder.as_str()));
+        let like = self.folder_names.from(&(key, None)).take_while(move |((found, _), ())| *found == key);
+        like.filter_map(|((_, folder), ())| folder.as_ref())
     }
 
     pub(crate) fn has_folder(&self, folder: &VaultPath) -> bool {
@@ -174,6 +193,7 @@ impl Snapshot {
     }
 
     pub(crate) fn put_folder(&mut self, path: VaultPath) {
+        self.folder_names.insert(folder_key(&path), ());
         self.folders.insert(path, ());
     }
 
@@ -184,6 +204,7 @@ impl Snapshot {
         let folders: Vec<VaultPath> = self.folders_below(path).cloned().collect();
         folders.iter().chain([path]).for_each(|folder| {
             self.folders.remove(folder);
+            self.folder_names.remove(&folder_key(folder));
         });
         if let Some(state) = self.file(path).cloned() {
             self.remove_file(&state);

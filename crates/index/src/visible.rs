@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::HashMap, sync::Arc, time::SystemTime};
 
-use lapidary_note::{LinkKind, shown_text};
+use lapidary_note::{LinkKind, count_steps, shown_text};
 use lapidary_query::Pattern;
 use rayon::prelude::*;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
@@ -18,6 +18,8 @@ use super::{
     text_table::TextTable,
     texts::{GoOn, TextDemand, TextSource},
 };
+use lapidary_store::{EntryKind, FolderEntry};
+
 use crate::{
     Scope, VaultPath,
     links::{self, FileNames},
@@ -167,6 +169,9 @@ impl<'s> FileEntry<'s> {
     }
 }
 
+/// What a file counts that is looked at: so every walk over all files can be stopped.
+const FILE_STEPS: usize = 16;
+
 impl VisibleFiles {
     pub fn new(live: Arc<VaultIndex>, scope: Arc<Scope>, snapshot: Arc<Snapshot>) -> Self {
         let visible = live.visible(&scope, &snapshot);
@@ -215,7 +220,8 @@ impl VisibleFiles {
 
     /// All files, in path order.
     pub fn iter(&self) -> impl Iterator<Item = FileEntry<'_>> {
-        self.snapshot.files().filter(|state| self.visible.shows(state.id)).map(FileEntry)
+        let files = self.snapshot.files().inspect(|_| count_steps(FILE_STEPS));
+        files.filter(|state| self.visible.shows(state.id)).map(FileEntry)
     }
 
     /// The files in a folder and below it, in path order; `None` is the vault root.
@@ -223,7 +229,8 @@ impl VisibleFiles {
         match folder {
             None => Box::new(self.iter()),
             Some(folder) => {
-                Box::new(self.snapshot.files_below(folder).filter(|state| self.visible.shows(state.id)).map(FileEntry))
+                let files = self.snapshot.files_below(folder).inspect(|_| count_steps(FILE_STEPS));
+                Box::new(files.filter(|state| self.visible.shows(state.id)).map(FileEntry))
             }
         }
     }
@@ -360,7 +367,19 @@ impl VisibleFiles {
             return self.shows_folder(folder).then(|| folder.clone());
         }
         let same = |found: &&VaultPath| found.as_str().nfc().eq(folder.as_str().nfc());
-        self.snapshot.folders().filter(same).find(|found| self.shows_folder(found)).cloned()
+        self.snapshot.folders_like(folder).filter(same).find(|found| self.shows_folder(found)).cloned()
+    }
+
+    /// What is in the folder of a path under its name, or under one that differs in nothing but case and the form of
+    /// letters. Asked for by name: whoever looked through the folder would take longer the more is hidden in it.
+    pub fn named_like(&self, path: &VaultPath) -> Vec<FolderEntry> {
+        let folded = links::folded_name(path.name());
+        let is_like =
+            |found: &&VaultPath| found.folder() == path.folder() && links::folded_name(found.name()) == folded;
+        let entry = |kind| move |path: &VaultPath| FolderEntry { path: path.clone(), kind };
+        let files = self.named(&folded).filter(is_like).map(entry(EntryKind::File));
+        let folders = self.snapshot.folders_like(path).filter(is_like).filter(|folder| self.shows_folder(folder));
+        files.chain(folders.map(entry(EntryKind::Folder))).collect()
     }
 
     /// The file that a link in this note leads to, as Obsidian finds it among the files that the caller may see.

@@ -3,6 +3,8 @@
 
 use std::{collections::HashMap, ops::Range};
 
+use crate::count_steps;
+
 /// A string in a canvas that names a file or is Markdown.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CanvasValue {
@@ -47,6 +49,7 @@ pub fn with_canvas_values(text: &str, values: &[(Range<usize>, String)]) -> Opti
     let mut edited = String::with_capacity(text.len());
     let mut end = 0;
     for (span, value) in values {
+        count_steps(value.len() + 1);
         edited += text.get(end..span.start)?;
         edited += &requoted(text.get(span.clone())?, value)?;
         end = span.end;
@@ -54,6 +57,9 @@ pub fn with_canvas_values(text: &str, values: &[(Range<usize>, String)]) -> Opti
     edited += text.get(end..)?;
     Some(edited)
 }
+
+/// What a value of a canvas counts.
+const CANVAS_STEPS: usize = 16;
 
 /// How far to search for where two texts match again, and how much has to match.
 const REACH: usize = 256;
@@ -176,6 +182,7 @@ impl CanvasReader<'_> {
     }
 
     fn value(&mut self, place: CanvasPlace) -> Option<()> {
+        count_steps(CANVAS_STEPS);
         self.space();
         self.depth += 1;
         if self.depth > DEEPEST {

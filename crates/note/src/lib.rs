@@ -25,6 +25,7 @@ mod span;
 mod tags;
 mod tasks;
 mod text;
+mod work;
 mod yaml;
 
 pub use blocks::{Block, BlockKind};
@@ -57,4 +58,5 @@ pub use quote::{Quoted, one_line, outside_quotations, quoted, visible, visible_j
 pub use tags::{PropertyTag, Tag};
 pub use tasks::{Task, TaskField, TaskFieldKind};
 pub use text::{LineEnding, NotUtf8, shown_text};
+pub use work::{GoesOn, WatchedWork, WorkStopped, count_steps, steps_of, watch_work};
 pub use yaml::{NodeContent, Property, YamlNode, YamlValue, read_yaml};

@@ -8,6 +8,8 @@ use std::{
     panic::{AssertUnwindSafe, Location, PanicHookInfo, catch_unwind},
 };
 
+use lapidary_note::WorkStopped;
+
 /// Something that should be impossible happened. Created by [`bug!`](crate::bug) and [`catch_panic`], which log it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Bug {
@@ -78,12 +80,25 @@ pub fn install_panic_hook() {
 }
 
 /// Runs a closure and turns a panic into a [`Bug`]. State that the closure left half done must not be used afterwards.
-pub fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, Bug> {
+///
+/// Work that was stopped on the way is not a fault; it gives [`WorkStopped`] instead.
+pub fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, CaughtUnwind> {
     LAST_PANIC.take();
-    catch_unwind(AssertUnwindSafe(run)).map_err(|_| {
+    catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
+        if payload.is::<WorkStopped>() {
+            return CaughtUnwind::Stopped(WorkStopped);
+        }
         // rayon forwards the panics of its threads, whose places were logged there.
-        LAST_PANIC.take().unwrap_or_else(|| Bug::report(format_args!("a panic on another thread")))
+        let bug = LAST_PANIC.take().unwrap_or_else(|| Bug::report(format_args!("a panic on another thread")));
+        CaughtUnwind::Panic(bug)
     })
+}
+
+/// Why something did not come to its end.
+#[derive(Debug, PartialEq)]
+pub enum CaughtUnwind {
+    Panic(Bug),
+    Stopped(WorkStopped),
 }
 
 #[cfg(test)]
@@ -104,6 +119,8 @@ mod tests {
     #[test]
     fn a_caught_panic_becomes_a_bug() {
         assert_eq!(catch_panic(|| 1), Ok(1));
-        assert!(catch_panic(|| panic!("with the text of a note")).is_err());
+        assert!(matches!(catch_panic(|| panic!("with the text of a note")), Err(CaughtUnwind::Panic(_))));
+        let stopped = catch_panic(|| std::panic::resume_unwind(Box::new(WorkStopped)));
+        assert_eq!(stopped, Err::<(), _>(CaughtUnwind::Stopped(WorkStopped)));
     }
 }

@@ -2,12 +2,16 @@
 
 use std::{
     cell::{Cell, LazyCell},
-    sync::atomic::{AtomicU8, Ordering},
-    time::Duration,
+    sync::{
+        Arc,
+        atomic::{AtomicU8, AtomicU64, Ordering},
+    },
+    time::{Duration, SystemTime},
 };
 
 use jiff::Zoned;
 use lapidary_vault::{ElapsedTime, ScanStop, VaultPath};
+use serde::{Deserialize, Serialize};
 
 use crate::{Catalogue, Interruption, ListedPrompt, MemoryBudget, Reason};
 
@@ -15,7 +19,7 @@ use crate::{Catalogue, Interruption, ListedPrompt, MemoryBudget, Reason};
 pub struct Context<'a> {
     pub cancel: &'a Cancel,
     pub catalogue: &'a Catalogue,
-    pub author: Author<'a>,
+    pub author: &'a ChangeAuthor,
     /// The names of all vaults available to the caller.
     pub vaults: &'a [String],
     pub scan: ScanLimits,
@@ -33,21 +37,82 @@ pub struct Context<'a> {
     pub walked: &'a Cell<Option<WalkCost>>,
 }
 
-/// Who the caller is, as far as needed to recognise its own changes.
-#[derive(Clone, Copy, Debug)]
-pub struct Author<'a> {
-    /// Identifies this connection.
-    pub id: &'a str,
-    /// Identifies the client across connections, if anything does.
-    pub name: Option<&'a str>,
+/// The author under which the changes of a caller are recorded and recognised as its own.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ChangeAuthor {
+    /// Stays the same across connections: the program that starts the server, or the name of a token.
+    client: String,
+    /// Its process or session; empty if it has only one.
+    connection: String,
+    /// When the connection began. Earlier changes of the same client were made in earlier connections.
+    since: SystemTime,
+    /// Whether other callers may have the same client and connection.
+    is_shared: bool,
 }
 
-impl Author<'_> {
-    /// Whether a change was recorded under this client.
-    pub fn is(&self, client: &str) -> bool {
-        let of_name =
-            |name: &str| client.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'));
-        client == self.id || self.name.is_some_and(of_name)
+/// The owner of a recorded change, relative to a caller.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ChangeOwnership {
+    ThisConnection,
+    /// Another connection of the same client, or one that cannot be distinguished from this.
+    SameClient,
+    OtherClient,
+}
+
+/// Separates client and connection. It occurs in no connection.
+const MARK: char = '#';
+
+impl ChangeAuthor {
+    /// A client that is identified by its only connection.
+    pub fn single(client: String) -> Self {
+        Self { client, connection: String::new(), since: SystemTime::UNIX_EPOCH, is_shared: false }
+    }
+
+    /// One of several connections of a client.
+    pub fn connected(client: String, connection: &str, since: SystemTime) -> Self {
+        Self { client, connection: connection.replace(MARK, "_"), since, is_shared: false }
+    }
+
+    /// Callers without a session: others may use the same name at the same time.
+    pub fn shared(client: String, program: &str) -> Self {
+        Self { is_shared: true, ..Self::connected(client, program, SystemTime::UNIX_EPOCH) }
+    }
+
+    /// The text that is recorded with a change.
+    pub fn signature(&self) -> String {
+        let Self { client, connection, .. } = self;
+        if connection.is_empty() { client.clone() } else { format!("{client}{MARK}{connection}") }
+    }
+
+    /// The client of a recorded change, without its connection.
+    pub fn client_of(signature: &str) -> &str {
+        signature.rsplit_once(MARK).map_or(signature, |(client, _)| client)
+    }
+
+    pub fn is_shared(&self) -> bool {
+        self.is_shared
+    }
+
+    /// The owner of a change with this signature.
+    pub fn whose(&self, signature: &str) -> ChangeOwnership {
+        let client = Self::client_of(signature);
+        match () {
+            () if signature == self.signature() && !self.is_shared => ChangeOwnership::ThisConnection,
+            () if signature == self.signature() => ChangeOwnership::SameClient,
+            // A client with a single connection shares it with no other.
+            () if client == self.client && !self.connection.is_empty() => ChangeOwnership::SameClient,
+            () => ChangeOwnership::OtherClient,
+        }
+    }
+
+    /// Whether `undo` reverts it without an id: made in this connection, or by the same client before it reconnected.
+    /// Later changes of the same client were made in another window.
+    pub fn is_own(&self, signature: &str, time: SystemTime) -> bool {
+        match self.whose(signature) {
+            ChangeOwnership::ThisConnection => true,
+            ChangeOwnership::SameClient => !self.is_shared && time < self.since,
+            ChangeOwnership::OtherClient => false,
+        }
     }
 }
 
@@ -78,9 +143,14 @@ impl Context<'_> {
 
 /// Says when a call has to stop: the caller cancelled it, or its time is up. Once a change is in progress it can no
 /// longer be cancelled, so a call that is reported as stopped has changed nothing.
-#[derive(Debug)]
+///
+/// Clones are the same token.
+#[derive(Clone, Debug)]
 pub struct Cancel {
-    state: AtomicU8,
+    state: Arc<AtomicU8>,
+    /// The number of checks, and its limit: for tests that count instead of waiting.
+    checks: Arc<AtomicU64>,
+    most_checks: u64,
     started: ElapsedTime,
     allowed: Duration,
     /// Extra time for a call that answers with partial results.
@@ -95,7 +165,25 @@ const CHANGING_LAST: u8 = 3;
 
 impl Cancel {
     pub fn after(allowed: Duration) -> Self {
-        Self { state: AtomicU8::new(RUNNING), started: ElapsedTime::start(), allowed, to_answer: Duration::ZERO }
+        Self {
+            state: Arc::new(AtomicU8::new(RUNNING)),
+            checks: Arc::default(),
+            most_checks: u64::MAX,
+            started: ElapsedTime::start(),
+            allowed,
+            to_answer: Duration::ZERO,
+        }
+    }
+
+    /// Cancelled after this number of checks, regardless of time.
+    #[must_use]
+    pub fn with_most_checks(self, most_checks: u64) -> Self {
+        Self { most_checks, ..self }
+    }
+
+    /// The number of checks so far.
+    pub fn checks(&self) -> u64 {
+        self.checks.load(Ordering::Relaxed)
     }
 
     /// For a call that checks [`Self::left`] itself and returns partial results: it is cut off only if it does not.
@@ -148,6 +236,9 @@ impl Cancel {
     }
 
     pub fn check(&self) -> Result<(), Reason> {
+        if self.checks.fetch_add(1, Ordering::Relaxed) >= self.most_checks {
+            self.take_back();
+        }
         if self.state.load(Ordering::Acquire) == TAKEN_BACK {
             return Err(Reason::Interrupted(Interruption::TakenBack));
         }
@@ -178,6 +269,27 @@ mod tests {
         assert!(tried_twice.begin_change().is_ok() && tried_twice.is_changing());
         tried_twice.end_change();
         assert!(tried_twice.begin_change().is_ok(), "it was not cancelled");
+    }
+
+    #[test]
+    fn a_change_belongs_to_the_connection_and_to_the_client_that_made_it() {
+        let at = |seconds| SystemTime::UNIX_EPOCH + Duration::from_secs(seconds);
+        let window = |name: &str, mark, since| ChangeAuthor::connected(format!("stdio:~{name}"), mark, at(since));
+        let (first, second) = (window("Claude", "aa", 10), window("Claude", "bb", 20));
+        assert_eq!(first.whose(&first.signature()), ChangeOwnership::ThisConnection);
+        assert_eq!(second.whose(&first.signature()), ChangeOwnership::SameClient);
+        assert!(second.is_own(&first.signature(), at(15)), "before a restart");
+        assert!(!second.is_own(&first.signature(), at(25)), "in another window");
+        assert!(!first.is_own(&second.signature(), at(25)));
+        // A program cannot choose its name so that it counts as another.
+        let forger = window("Claude#aa", "cc", 20);
+        assert_eq!(forger.whose(&first.signature()), ChangeOwnership::OtherClient);
+        assert_eq!(first.whose(&forger.signature()), ChangeOwnership::OtherClient);
+        let (ada, adam) =
+            (ChangeAuthor::shared("http:ada".to_owned(), "~x#y"), ChangeAuthor::single("http:a".to_owned()));
+        assert_eq!(ada.whose(&ada.signature()), ChangeOwnership::SameClient);
+        assert!(!ada.is_own(&ada.signature(), at(0)), "others may come under the same name");
+        assert_eq!(adam.whose(&ada.signature()), ChangeOwnership::OtherClient);
     }
 
     #[test]

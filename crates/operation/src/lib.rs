@@ -30,11 +30,11 @@ mod wire;
 
 pub use arguments::{CheckedArguments, check_arguments};
 pub use budget::{MemoryBudget, MemoryLimits};
-pub use bug::{Bug, catch_panic, install_panic_hook};
+pub use bug::{Bug, CaughtUnwind, catch_panic, install_panic_hook};
 pub use catalogue::{
     Catalogue, CatalogueEntry, NoSuchTool, OffReason, SelectionError, ToolSelection, ToolSet, ToolStanding,
 };
-pub use context::{Author, Cancel, Context, ScanLimits, WalkCost};
+pub use context::{Cancel, ChangeAuthor, ChangeOwnership, Context, ScanLimits, WalkCost};
 pub use facts::ReplyFacts;
 pub use json_text::{JsonTextError, json_text};
 pub use payload::{

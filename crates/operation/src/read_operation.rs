@@ -29,7 +29,7 @@ pub trait ReadOperation: Send + Sync {
     fn group(&self) -> Result<Option<ToolGroup>, Reason>;
     /// Which of the caller's vaults it concerns.
     fn vaults(&self, visible: &[String]) -> Result<VaultChoice, Reason>;
-    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason>;
+    fn answer(&self, context: &Context<'_>, vaults: &OpenedVaults) -> Result<ReadPayload, Reason>;
 }
 
 /// The vaults that an operation needs.

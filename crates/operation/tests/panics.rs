@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, Mutex},
 };
 
-use lapidary_operation::{Bug, catch_panic, install_panic_hook};
+use lapidary_operation::{Bug, CaughtUnwind, catch_panic, install_panic_hook};
 use tracing::{
     Event, Metadata, Subscriber,
     field::{Field, Visit},
@@ -41,6 +41,13 @@ impl Subscriber for Log {
     fn exit(&self, _: &Id) {}
 }
 
+fn as_bug(caught: CaughtUnwind) -> Bug {
+    match caught {
+        CaughtUnwind::Panic(bug) => bug,
+        CaughtUnwind::Stopped(_) => panic!("nobody stopped it"),
+    }
+}
+
 #[test]
 fn a_panic_is_logged_with_id_and_place_and_without_the_text_that_it_quotes() {
     let log = Log::default();
@@ -49,7 +56,7 @@ fn a_panic_is_logged_with_id_and_place_and_without_the_text_that_it_quotes() {
     let said = || std::mem::take(&mut *log.0.lock().unwrap());
 
     let text = "my söcret diary";
-    let caught = |run: fn(&str) -> usize| -> Bug { catch_panic(|| run(text)).unwrap_err() };
+    let caught = |run: fn(&str) -> usize| -> Bug { as_bug(catch_panic(|| run(text)).unwrap_err()) };
     let bug = caught(|text| text[..5].len());
     let said_of_it = said();
     assert!(bug.at().contains("panics.rs:"), "{bug:?}");
@@ -58,7 +65,7 @@ fn a_panic_is_logged_with_id_and_place_and_without_the_text_that_it_quotes() {
 
     // A thread outside our control: the hook logs the place, and the code that joins the thread reports the failure.
     let broken = std::thread::spawn(|| panic!("my secret diary")).join().unwrap_err();
-    let bug = catch_panic(|| std::panic::resume_unwind(broken)).unwrap_err();
+    let bug = as_bug(catch_panic(|| std::panic::resume_unwind(broken)).unwrap_err());
     let said = said();
     assert!(said.contains("panics.rs:") && said.contains(&bug.id()), "{said}");
     assert!(!said.contains("diary"), "{said}");

@@ -122,6 +122,20 @@ impl ApprovalRules {
         false
     }
 
+    /// Whether every change that a tool can make of a path is denied, whatever is there.
+    pub(crate) fn deny_path(&self, spec: &ToolSpec, path: &VaultPath) -> bool {
+        let denies = |effect: Effect| {
+            let fits = |rule: &&ApprovalRule| {
+                rule.effect.is_none_or(|wanted| wanted == effect)
+                    && rule.group.is_none_or(|group| group == spec.declaration.group)
+                    && rule.tool.as_ref().is_none_or(|tool| tool == spec.name())
+                    && rule.path.as_ref().is_none_or(|prefix| prefix.covers(path))
+            };
+            self.0.iter().find(fits).is_some_and(|rule| rule.decision == RuleDecision::Deny)
+        };
+        [Effect::Write, Effect::Destroy].into_iter().filter(|effect| *effect <= spec.effect).all(denies)
+    }
+
     /// The decision for a tool that runs others: only rules that name it or its group apply.
     pub(crate) fn on_relaying(&self, spec: &ToolSpec) -> RuleDecision {
         let about = |rule: &&ApprovalRule| {

@@ -10,11 +10,12 @@ use std::{
 
 use jiff::Timestamp;
 use lapidary_note::ContentHash;
-use lapidary_tools::{Reason, ReasonKind, RenderedReply};
+use lapidary_tools::{ChangeAuthor, Reason, ReasonKind, RenderedReply};
 use lapidary_vault::{
     ChangeSet,
     store::{ApprovalQueue, ApprovalState},
 };
+use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
@@ -43,6 +44,8 @@ pub struct PendingChange {
     pub vault: String,
     pub asked: SystemTime,
     pub caller: String,
+    /// What the change will be recorded under.
+    author: ChangeAuthor,
     pub profile: String,
     pub tool: String,
     /// The name of the principal on whose behalf it is made.
@@ -175,6 +178,7 @@ pub(crate) fn wait(
     let record = json!({
         "asked": iso(now),
         "caller": execution.principal().id,
+        "author": execution.principal().author,
         "principal": execution.name(),
         "profile": execution.profile().name,
         "tool": execution.operation_name,
@@ -227,6 +231,10 @@ fn parse(id: &str, vault: &str, text: &str) -> Option<PendingChange> {
         vault: vault.to_owned(),
         asked: said("asked")?.parse::<Timestamp>().ok()?.into(),
         caller: said("caller")?,
+        // An older version recorded changes under the caller.
+        author: ChangeAuthor::deserialize(&record["author"])
+            .or_else(|_| said("caller").map(ChangeAuthor::single).ok_or(()))
+            .ok()?,
         // An older version did not store it. Then the grant is unknown, so the next call asks again.
         principal: said("principal")?,
         profile: said("profile")?,
@@ -249,6 +257,9 @@ fn is_late(text: &str, now: SystemTime) -> bool {
 /// Removes expired requests. The text of notes must not stay there forever.
 fn tidy(waiting: &ApprovalQueue, now: SystemTime) -> io::Result<()> {
     for (id, progress, text) in waiting.list()? {
+        if serde_json::from_str::<Map<String, Value>>(&text).is_err() {
+            tracing::warn!("the question {id} is damaged and is removed");
+        }
         if progress != ApprovalState::Taken && is_late(&text, now) {
             waiting.forget(&id)?;
         }
@@ -338,6 +349,7 @@ impl Executor {
             can_be_asked: false,
             caller: Caller::Unknown,
             is_single_client: false,
+            author: pending.author.clone(),
             standing: CallerStanding::default(),
         })
     }

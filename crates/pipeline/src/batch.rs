@@ -98,6 +98,7 @@ fn plan_step<'a>(
     }
     let CheckedArguments { mut arguments, repairs } = check::step_arguments(entry, view.vault(), arguments)?;
     check::write_scope(entry, &arguments, scope)?;
+    check::write_rules(entry, &arguments, &execution.setup().rules)?;
     // Whether anything is written is decided for the whole batch.
     let dry = entry.spec.dry_run.ok_or_else(|| bug!("`{name}` may run in batches and has no dry run"))?;
     if !dry_run && arguments.get(dry) == Some(&json!(true)) {

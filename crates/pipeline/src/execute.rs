@@ -1,10 +1,12 @@
 //! The only way in. [`Executor::execute`] is the asynchronous edge: lane, deadline, one blocking thread. [`Executor::run`]
 //! is the loop over the stages, and the only place where a panic is caught.
 
-use std::{sync::Arc, time::Duration};
+use std::{rc::Rc, sync::Arc, time::Duration};
 
+use lapidary_note::watch_work;
 use lapidary_tools::{
-    Cancel, Effect, Interruption, Reason, RelayedCall, ToolKind, ToolSpec, bug, catch_panic, check_arguments,
+    Cancel, CaughtUnwind, Effect, Interruption, Reason, RelayedCall, ToolKind, ToolSpec, bug, catch_panic,
+    check_arguments,
 };
 use serde_json::{Map, Value};
 use tracing::Span;
@@ -64,9 +66,18 @@ impl Executor {
     pub fn run(&self, invocation: &Invocation, cancel: &Cancel) -> Outcome {
         let mut execution = Execution::new(self, invocation, cancel);
         let _call = call_span(&execution).entered();
+        // Whatever it is in the middle of, work ends when the call does, but for a change that has begun.
+        let asked = cancel.clone();
+        let watched = watch_work(Rc::new(move || asked.is_changing() || asked.check().is_ok()));
         // A panic is our bug; it must cost one call, not the server.
-        let ended =
-            catch_panic(|| run_stages(&mut execution)).unwrap_or_else(|bug| Err(broken(cancel, Reason::Internal(bug))));
+        let ended = catch_panic(|| run_stages(&mut execution)).unwrap_or_else(|caught| match caught {
+            CaughtUnwind::Panic(bug) => Err(broken(cancel, Reason::Internal(bug))),
+            CaughtUnwind::Stopped(_) => Err(cancel
+                .check()
+                .err()
+                .unwrap_or_else(|| broken(cancel, bug!("the work of a call stopped that was not taken back")))),
+        });
+        drop(watched);
         execution.release();
         let outcome = observe::run(&mut execution, ended);
         record::run(&execution, &outcome);
@@ -204,7 +215,7 @@ mod tests {
             Ok(VaultChoice::States)
         }
 
-        fn answer(&self, _: &Context<'_>, _: OpenedVaults) -> Result<ReadPayload, Reason> {
+        fn answer(&self, _: &Context<'_>, _: &OpenedVaults) -> Result<ReadPayload, Reason> {
             self.began.store(true, Ordering::Release);
             // Ends when the sender is dropped.
             self.waits.lock().unwrap().recv().unwrap_or_default();
@@ -236,6 +247,73 @@ mod tests {
             }
             // On a busy machine its deadline passed before its turn came.
             allowed *= 2;
+        }
+    }
+
+    /// Files, a tool and its arguments.
+    type LongCall = (Vec<(String, String)>, &'static str, Value);
+
+    /// Calls whose work grows with a note or with the vault.
+    fn long_calls(size: usize) -> Vec<LongCall> {
+        let note = |path: &str, text: String| (path.to_owned(), text);
+        let words = "One word and another.\n".repeat(size);
+        let links = "[[a]] and [a](a.md#H)\n".repeat(size / 4);
+        let many = |files: usize| (0..files).map(|number| note(&format!("f/n{number}.md"), String::new())).collect();
+        vec![
+            (
+                vec![note("a.md", "# H\n".to_owned()), note("b.md", links.clone())],
+                "file_move",
+                json!({ "from": "a.md", "to": "c.md", "dry_run": true }),
+            ),
+            (
+                vec![note("a.md", "# H\n".to_owned()), note("b.md", links)],
+                "heading_rename",
+                json!({ "file": "a.md", "heading": "H", "newText": "J", "updateReferences": true, "dry_run": true }),
+            ),
+            (
+                vec![note("a.md", words.clone())],
+                "str_replace",
+                json!({ "file": "a.md", "find": "two words", "replace": "x", "dry_run": true }),
+            ),
+            (vec![note("a.md", words)], "metadata_read", json!({ "file": "a.md" })),
+            (many(size), "file_read", json!({ "file": "f/none.md" })),
+        ]
+    }
+
+    /// How a call ends that may be asked so often, and how often it was.
+    fn asked(files: &[(String, String)], tool: &str, given: &Value, most: u64) -> (Outcome, u64) {
+        let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&**path, &**text)).collect();
+        let server = TestServer::new(&files);
+        // The vault is known, so that only the work of the call is counted.
+        server.done("links_get", json!({ "file": files[0].0 }));
+        let invocation = server.invocation(tool, given.clone());
+        let cancel = Cancel::after(Duration::from_secs(600)).with_most_checks(most);
+        let outcome = server.executor.run(&invocation, &cancel);
+        (outcome, cancel.checks())
+    }
+
+    #[test]
+    fn work_ends_where_it_is_when_its_call_does() {
+        for (files, tool, given) in long_calls(6_000) {
+            let (_, all) = asked(&files, tool, &given, u64::MAX);
+            assert!(all >= 8, "{tool} looks {all} times whether it goes on");
+            for most in [all / 4, all / 2, all - 3] {
+                let (outcome, checks) = asked(&files, tool, &given, most);
+                let reason = match outcome {
+                    Outcome::Refused(refusal) => refusal.reason,
+                    _ => panic!("{tool} goes on after {most} of {all}"),
+                };
+                assert!(matches!(reason, Reason::Interrupted(_)), "{tool}: {reason:?}");
+                assert!(checks <= most + 4, "{tool} goes on after {most}: {checks} of {all}");
+            }
+        }
+    }
+
+    #[test]
+    fn work_grows_no_faster_than_what_it_is_given() {
+        for ((small, tool, given), (large, ..)) in long_calls(3_000).into_iter().zip(long_calls(12_000)) {
+            let (few, many) = (asked(&small, tool, &given, u64::MAX).1, asked(&large, tool, &given, u64::MAX).1);
+            assert!(many <= 5 * few, "{tool}: {few} checks, and {many} for four times as much");
         }
     }
 

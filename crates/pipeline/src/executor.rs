@@ -6,6 +6,7 @@ use std::{
         atomic::{AtomicBool, Ordering},
     },
     time::Duration,
+    time::SystemTime,
 };
 
 use lapidary_tools::{DiskFault, Effect, MemoryLimits, ProfileView, Reason, ScanLimits};
@@ -90,6 +91,10 @@ impl Executor {
     /// The only client of a process that serves one.
     pub fn process(&self) -> Caller {
         self.tokens.process()
+    }
+
+    pub fn now(&self) -> SystemTime {
+        self.setup.clock.now()
     }
 
     /// The grant of callers that present nothing that gives them another.

@@ -14,8 +14,9 @@ pub(crate) struct CallLanes {
 /// A call mostly waits for the disk, so there may be more of them than cores.
 const READS_PER_CORE: usize = 4;
 const FEWEST_READS: usize = 8;
-/// Changes of one vault take turns anyway; these may plan concurrently.
-const WRITES: usize = 16;
+/// Changes of one vault take turns anyway; these may plan concurrently. A plan may hold several times the
+/// size of a large note, so this also bounds the memory of all plans.
+const WRITES: usize = 8;
 
 impl CallLanes {
     pub(crate) fn new() -> Self {

@@ -3,7 +3,7 @@
 use std::{fmt, sync::Arc};
 
 use lapidary_note::ContentHash;
-use lapidary_tools::{Author, ProfileView};
+use lapidary_tools::{ChangeAuthor, ProfileView};
 use lapidary_vault::Policy;
 
 /// The caller. Each transport creates one in exactly one function.
@@ -21,6 +21,8 @@ pub struct Principal {
     pub caller: Caller,
     /// Whether the id belongs to a single client. Without sessions, other clients may use the same name.
     pub is_single_client: bool,
+    /// What its changes are recorded under.
+    pub author: ChangeAuthor,
     /// Asked again before anything is changed: a token may be revoked while its call runs.
     pub standing: CallerStanding,
 }
@@ -60,6 +62,14 @@ impl Caller {
     pub fn of(secret: &str) -> Self {
         Self::Known(ContentHash::of(secret.as_bytes()))
     }
+
+    /// Tells it from others where all can read it; the key itself cannot be found from that.
+    pub fn mark(&self) -> String {
+        const DIGITS: usize = 8;
+        let Self::Known(key) = self else { return String::new() };
+        let mark = ContentHash::of(key.as_bytes()).to_string();
+        mark.trim_start_matches("sha256:").chars().take(DIGITS).collect()
+    }
 }
 
 impl Principal {
@@ -71,12 +81,6 @@ impl Principal {
 
     pub(crate) fn is_anonymous(name: &str) -> bool {
         [Self::STDIO, Self::HTTP, Self::COMMAND_LINE].contains(&name)
-    }
-
-    /// The owner of its changes. Anonymous callers are distinguished by their connection.
-    pub(crate) fn author(&self) -> Author<'_> {
-        let name = (!Self::is_anonymous(&self.name)).then_some(&*self.name);
-        Author { id: &self.id, name }
     }
 
     pub fn profile(&self) -> &ProfileView {

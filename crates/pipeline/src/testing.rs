@@ -6,7 +6,7 @@ use std::{
 };
 
 use lapidary_tools::{
-    ProfileRules, ProfileView, ReadOperation, ReadPayload, Reason, ScanLimits, TOOL_SET, ToolSelection,
+    ChangeAuthor, ProfileRules, ProfileView, ReadOperation, ReadPayload, Reason, ScanLimits, TOOL_SET, ToolSelection,
 };
 use lapidary_vault::{
     PathPrefix, Policy, Vault, VaultPath,
@@ -130,6 +130,7 @@ impl TestServer {
             can_be_asked: self.can_be_asked,
             caller: Caller::of("tester"),
             is_single_client: true,
+            author: ChangeAuthor::single("tester".to_owned()),
             standing: CallerStanding::default(),
         }
     }

@@ -1,5 +1,7 @@
 //! The known name a person probably meant when they wrote one that does not exist.
 
+use lapidary_note::count_steps;
+
 /// Longer names are not compared: they are rarely mistyped, and the work for hostile input stays bounded.
 const LONGEST: usize = 80;
 
@@ -52,6 +54,7 @@ struct ComparedName {
 
 impl ComparedName {
     fn new(text: &str) -> Option<Self> {
+        count_steps(8 * text.len().min(LONGEST));
         if text.chars().take(LONGEST + 1).count() > LONGEST {
             return None;
         }

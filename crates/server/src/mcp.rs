@@ -8,7 +8,7 @@ mod prompts;
 mod resources;
 mod subscriptions;
 
-use std::sync::Arc;
+use std::{sync::Arc, time::SystemTime};
 
 use lapidary_pipeline::{ConsentAnswer, Executor, Grant, Invocation, Outcome, Question};
 use lapidary_tools::{
@@ -52,6 +52,8 @@ pub(crate) struct McpServer {
     subscriptions: Subscriptions,
     /// Closed when the session is gone, with everything started for it.
     alive: Arc<watch::Sender<()>>,
+    /// When the session began.
+    began: SystemTime,
 }
 
 struct McpShared {
@@ -77,11 +79,13 @@ impl McpServer {
         let prompt_news = PromptNews::default();
         let followed = SubscriptionCount::default();
         let subscriptions = Subscriptions::new(Arc::clone(&followed));
+        let began = executor.now();
         Self {
             shared: Arc::new(McpShared { executor, instructions, dotted_names, connection, prompt_news, followed }),
             session_grant,
             subscriptions,
             alive: Arc::new(watch::Sender::new(())),
+            began,
         }
     }
 
@@ -92,6 +96,7 @@ impl McpServer {
             session_grant: self.grant_of(client),
             subscriptions: Subscriptions::new(Arc::clone(&self.shared.followed)),
             alive: Arc::new(watch::Sender::new(())),
+            began: self.shared.executor.now(),
         }
     }
 

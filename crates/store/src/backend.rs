@@ -27,6 +27,11 @@ pub trait Backend: Send + Sync {
 
     fn list(&self, folder: Option<&VaultPath>, open: PlaceCheck<'_>) -> Result<Vec<FolderEntry>, StoreError>;
 
+    /// Whether a folder is there, without a look at what it holds: that would take longer the more there is.
+    fn find_folder(&self, folder: &VaultPath, open: PlaceCheck<'_>) -> Result<(), StoreError> {
+        self.list(Some(folder), open).map(drop)
+    }
+
     /// Where a change of a path takes place, whether or not it exists: links followed, if the caller may use that
     /// place.
     fn place_of_change(&self, path: &VaultPath, _open: PlaceCheck<'_>) -> Result<VaultPath, StoreError> {

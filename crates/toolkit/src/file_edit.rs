@@ -112,7 +112,7 @@ impl EditTarget {
             if input.file.ends_with(['/', '\\']) {
                 return Err(Reason::bad_argument(tool, "file", "must name a file, and this is a folder"));
             }
-            naming::check_new(view, &path, None)?;
+            naming::check_new(context, view, &path, None)?;
         }
         let edit = PendingEdit::begin(context, path, before.clone(), EXPECTED_CONTENT, expected.as_ref())?;
         Ok(match before {

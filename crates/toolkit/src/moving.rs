@@ -7,7 +7,7 @@ use std::{
 
 use lapidary_note::{
     CanvasKind, Document, EditError, FileContent, Link, LinkForm, LinkKind, LinkRetarget, Note, PropertyEdit,
-    PropertyPath, YamlValue, canvas_values, edit_yaml, read_yaml, with_canvas_values,
+    PropertyPath, YamlValue, canvas_values, count_steps, edit_yaml, read_yaml, with_canvas_values,
 };
 use lapidary_operation::{Context, PathRefusal, Reason};
 use lapidary_query::{BaseReference, base_texts};
@@ -181,6 +181,7 @@ impl<'v> FileMoving<'v> {
     }
 
     fn rewritten(&self, text: &str, link: &Link, source: &VaultPath) -> Option<RewrittenLink> {
+        count_steps(LINK_STEPS);
         let form = match link.kind {
             LinkKind::Wiki => LinkForm::Wiki,
             LinkKind::Markdown => LinkForm::Markdown,
@@ -291,6 +292,9 @@ impl<'v> FileMoving<'v> {
         Some((count, Some(canvas.in_own_form(&edited))))
     }
 }
+
+/// What a link counts that is looked up.
+const LINK_STEPS: usize = 64;
 
 impl FileMoving<'_> {
     /// The same for a base: links, paths and folders in its filters and formulas. One that cannot be read is left alone.

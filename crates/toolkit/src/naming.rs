@@ -9,7 +9,7 @@ use lapidary_query::nearest_several;
 use lapidary_vault::{
     File, ReadError, VaultPath, View, VisibleFiles,
     links::folded_name,
-    store::{EntryKind, StoreError},
+    store::{EntryKind, FolderEntry, StoreError},
 };
 
 use crate::{index, reading};
@@ -156,34 +156,29 @@ pub(crate) fn suggestions(files: &VisibleFiles, path: &VaultPath) -> Vec<VaultPa
 
 /// Refuses a new path that differs from an existing one only in case or Unicode form, including its folders: on other
 /// systems the two are the same. `instead_of` is the file that gets this path and does not block it.
-pub fn check_new(view: &View, path: &VaultPath, instead_of: Option<&VaultPath>) -> Result<(), Reason> {
-    let mut folder: Option<VaultPath> = None;
-    for name in path.names() {
-        let entries = match view.list(folder.as_ref()) {
-            Ok(entries) => entries,
-            // A missing folder is empty; a problem with the folder is reported when the file is created.
-            Err(ReadError::Denied(_) | ReadError::Store(_)) => return Ok(()),
-        };
-        let below = |name: &str| match &folder {
-            Some(folder) => format!("{folder}/{name}"),
-            None => name.to_owned(),
-        };
-        if !entries.iter().any(|entry| entry.path.name() == name) {
-            let folded = folded_name(name);
-            let moves = |twin: &VaultPath| instead_of.is_some_and(|moved| moved == twin || moved.is_within(twin));
-            let twin = entries.iter().find(|entry| folded_name(entry.path.name()) == folded && !moves(&entry.path));
-            return match twin {
-                Some(twin) => {
-                    let rest = &path.as_str()[below(name).len()..];
-                    let existing = VaultPath::parse(&format!("{}{rest}", twin.path)).unwrap_or(twin.path.clone());
-                    let is_folder = twin.kind == EntryKind::Folder;
-                    Err(Reason::NameTaken { path: path.clone(), existing, twin: twin.path.clone(), is_folder })
-                }
-                None => Ok(()),
-            };
+///
+/// Asks the index by name and lists no folder, so its cost does not reveal how much is hidden there.
+pub fn check_new(
+    context: &Context<'_>,
+    view: &View,
+    path: &VaultPath,
+    instead_of: Option<&VaultPath>,
+) -> Result<(), Reason> {
+    let go_on = || context.cancel.check().is_ok();
+    let mut parts: Vec<VaultPath> = std::iter::successors(Some(path.clone()), VaultPath::folder).collect();
+    while let Some(part) = parts.pop() {
+        let found = view.named_like(&part, &go_on).map_err(|error| Reason::from_index(&error, context.cancel))?;
+        if found.iter().any(|entry| entry.path == part) {
+            continue;
         }
-        let Ok(next) = VaultPath::parse(&below(name)) else { return Ok(()) };
-        folder = Some(next);
+        let moves = |twin: &VaultPath| instead_of.is_some_and(|moved| moved == twin || moved.is_within(twin));
+        let twin = found.into_iter().find(|twin| !moves(&twin.path));
+        // A missing folder is empty.
+        return twin.map_or(Ok(()), |FolderEntry { path: twin, kind }| {
+            let rest = &path.as_str()[part.as_str().len()..];
+            let existing = VaultPath::parse(&format!("{twin}{rest}")).unwrap_or(twin.clone());
+            Err(Reason::NameTaken { path: path.clone(), existing, twin, is_folder: kind == EntryKind::Folder })
+        });
     }
     Ok(())
 }

@@ -1,5 +1,8 @@
 //! Finds the text that a caller probably meant when its search text is missing.
 
+use std::{collections::VecDeque, ops::Range};
+
+use lapidary_note::count_steps;
 use lapidary_operation::{NearText, clipped};
 use unicode_normalization::UnicodeNormalization;
 
@@ -12,21 +15,20 @@ pub(crate) fn near_text(shown: &str, find: &str) -> Option<NearText> {
     if find.len() > LONGEST {
         return None;
     }
-    let text = PlainText::of(shown);
     let place = |find: &str| {
-        let wanted = PlainText::of(find.trim());
-        text.find(&wanted)
+        let wanted: Vec<char> = plain_letters(find.trim()).map(|(letter, _)| letter).collect();
+        first_place(shown, &wanted)
     };
-    if let Some((start, end)) = place(find) {
-        let found = &shown[start..end];
+    if let Some(place) = place(find) {
+        let found = &shown[place.clone()];
         return Some(NearText {
-            line: line_of(shown, start),
+            line: line_of(shown, place.start),
             text: clipped(found),
             differs: differs(find.trim(), found),
         });
     }
     let first = find.lines().find(|line| !line.trim().is_empty())?;
-    let (start, _) = Some(first).filter(|first| first.len() < find.trim().len()).and_then(place)?;
+    let start = Some(first).filter(|first| first.len() < find.trim().len()).and_then(place)?.start;
     let end = shown[start..].find('\n').map_or(shown.len(), |at| start + at);
     let text = clipped(&shown[start..end]);
     Some(NearText { line: line_of(shown, start), text, differs: "the lines after its first" })
@@ -75,42 +77,51 @@ fn plain_quote(c: char) -> char {
     }
 }
 
-/// A text normalised for comparison: case folded and decomposed, runs of blanks as one, plain quotes.
-struct PlainText {
-    letters: String,
-    /// For each byte, the start and end of its source in the text.
-    from: Vec<(u32, u32)>,
+/// The characters of a text normalised for comparison: case folded and decomposed, runs of blanks as one, plain quotes.
+/// Each with the place of its source.
+fn plain_letters(text: &str) -> impl Iterator<Item = (char, Range<usize>)> {
+    let invisible = |c: char| matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{ad}');
+    let mut after_blank = false;
+    text.char_indices().flat_map(move |(at, c)| {
+        count_steps(c.len_utf8());
+        let is_blank = c.is_whitespace();
+        let is_kept = if is_blank { !after_blank } else { !invisible(c) };
+        after_blank = is_blank || (after_blank && !is_kept);
+        let plain = if is_blank { ' ' } else { plain_quote(c) };
+        let letters = is_kept.then(|| std::iter::once(plain).nfd().flat_map(char::to_lowercase));
+        letters.into_iter().flatten().map(move |letter| (letter, at..at + c.len_utf8()))
+    })
 }
 
-impl PlainText {
-    fn of(text: &str) -> Self {
-        let mut plain = Self { letters: String::with_capacity(text.len()), from: Vec::with_capacity(text.len()) };
-        let invisible = |c: char| matches!(c, '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{ad}');
-        for (at, c) in text.char_indices() {
-            let place = (u32::try_from(at).unwrap_or(u32::MAX), u32::try_from(at + c.len_utf8()).unwrap_or(u32::MAX));
-            if c.is_whitespace() {
-                if !plain.letters.ends_with(' ') {
-                    plain.put(' ', place);
-                }
-            } else if !invisible(c) {
-                for part in std::iter::once(plain_quote(c)).nfd().flat_map(char::to_lowercase) {
-                    plain.put(part, place);
-                }
-            }
+/// The first place where the normalised text matches. Its memory depends on the wanted text alone (Knuth, Morris and
+/// Pratt).
+fn first_place(shown: &str, wanted: &[char]) -> Option<Range<usize>> {
+    let last = wanted.len().checked_sub(1)?;
+    // For each prefix, the length of its longest proper prefix that is also its suffix.
+    let mut borders = vec![0_usize; wanted.len()];
+    for at in 1..wanted.len() {
+        let mut border = borders[at - 1];
+        while border > 0 && wanted[border] != wanted[at] {
+            border = borders[border - 1];
         }
-        plain
+        borders[at] = border + usize::from(wanted[border] == wanted[at]);
     }
-
-    fn put(&mut self, c: char, place: (u32, u32)) {
-        self.letters.push(c);
-        self.from.resize(self.letters.len(), place);
+    let mut places: VecDeque<Range<usize>> = VecDeque::with_capacity(wanted.len());
+    let mut matched = 0;
+    for (letter, place) in plain_letters(shown) {
+        if places.len() > last {
+            places.pop_front();
+        }
+        places.push_back(place);
+        while matched > 0 && wanted[matched] != letter {
+            matched = borders[matched - 1];
+        }
+        matched += usize::from(wanted[matched] == letter);
+        if matched == wanted.len() {
+            return Some(places.front()?.start..places.back()?.end);
+        }
     }
-
-    fn find(&self, wanted: &Self) -> Option<(usize, usize)> {
-        let (start, length) = (self.letters.find(&wanted.letters)?, wanted.letters.len());
-        let (first, last) = (self.from.get(start)?, self.from.get((start + length).checked_sub(1)?)?);
-        Some((first.0 as usize, last.1 as usize))
-    }
+    None
 }
 
 #[cfg(test)]
@@ -134,6 +145,10 @@ mod tests {
             let near = near_text(NOTE, find);
             let expected = (line > 0).then(|| NearText { line, text: text.to_owned(), differs });
             assert_eq!(near, expected, "{find}");
+        }
+        // What begins like it goes on being compared from there, and blanks at the start of a text are one.
+        for (shown, find, line) in [("aab aAaB", "aaab", 1), ("abababAC", "ababac", 1), (" \n\u{200b} B", "b", 2)] {
+            assert_eq!(near_text(shown, find).map(|near| near.line), Some(line), "{shown}");
         }
         assert_eq!(near_text("", "x"), None);
         assert_eq!(near_text("x", " \n"), None);

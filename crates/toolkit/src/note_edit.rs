@@ -189,7 +189,7 @@ fn check_new(tool: &str, context: &Context<'_>, view: &View, path: &VaultPath) -
         };
         return Err(Reason::bad_argument(tool, "target.path", problem));
     }
-    naming::check_new(view, path, None)
+    naming::check_new(context, view, path, None)
 }
 
 impl NoteTextWritten {

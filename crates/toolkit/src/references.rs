@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
 use lapidary_note::{
     CanvasKind, Document, EditError, FileContent, Link, LinkDefinition, LinkOutcome, LinkPlace, LinkRelocation, Note,
-    PropertyPath, canvas_values, with_canvas_values,
+    PropertyPath, canvas_values, count_steps, with_canvas_values,
 };
 use lapidary_operation::{Context, Reason, bug, clipped};
 use lapidary_vault::{Change, ContentGuard, VaultPath, View, VisibleNotes};
@@ -166,6 +166,7 @@ impl<'v> NoteReferences<'v> {
     fn found(&self, note: &Note<'_>, source: &VaultPath, follow: LinkFollower<'_>) -> ReferencingFile {
         let mut found = ReferencingFile::default();
         let mut followed = |text: &str, link: &Link| {
+            count_steps(LINK_STEPS);
             let subpath = link.decoded_subpath(text).filter(|_| link.internal)?;
             if self.notes.resolve(&link.target(text), source) != Some(&self.target) {
                 return None;
@@ -240,6 +241,9 @@ struct ReferencingFile {
     /// Total size of the new places. Those beyond `MOST_BYTES` are not kept.
     bytes: usize,
 }
+
+/// What a link counts that is looked up.
+const LINK_STEPS: usize = 64;
 
 /// A long name for many links could exceed the size limit of a file.
 const MOST_BYTES: usize = 16 << 20;

@@ -13,16 +13,16 @@ mod tests;
 mod tools;
 
 pub use lapidary_operation::{
-    AnswerDraft, AnyTool, ArgumentProblem, Author, BUILT_IN_PROFILES, BatchOutcome, BatchStep, CORE_TOOLS, CallBatch,
-    Cancel, Catalogue, CatalogueEntry, CheckedArguments, CheckpointHistory, CommitReport, CompletedValues, ContentForm,
-    Context, DiskFault, Effect, Example, ExampleResult, FileSubscription, FilledPrompt, Interruption, ListedPrompt,
-    MemoryBudget, MemoryLimits, NoSuchTool, OffReason, OfferedTools, OpenedVaults, OperationDeclaration, PathRefusal,
-    PathRole, Planned, PlannedChange, ProfileRules, ProfileView, PromptArgument, PromptsSeen, ProposalStep,
-    ReadOperation, ReadPayload, Reason, ReasonKind, RelayedCall, RenderedReply, ReplyFacts, ResourceBody, ScanLimits,
-    SelectionError, ShownProposal, StepAnswer, StepRefusal, ToolAnswer, ToolGroup, ToolKind, ToolNeeds, ToolSelection,
-    ToolSpec, ToolStanding, VaultChoice, VaultState, VaultView, WalkCost, WireFamily, bug, catch_panic,
-    check_arguments, clip_diff, clipped, fence, install_panic_hook, json_text, quote, refusal_data, render_answer,
-    render_change, render_dry_run, render_refusal,
+    AnswerDraft, AnyTool, ArgumentProblem, BUILT_IN_PROFILES, BatchOutcome, BatchStep, CORE_TOOLS, CallBatch, Cancel,
+    Catalogue, CatalogueEntry, CaughtUnwind, ChangeAuthor, CheckedArguments, CheckpointHistory, CommitReport,
+    CompletedValues, ContentForm, Context, DiskFault, Effect, Example, ExampleResult, FileSubscription, FilledPrompt,
+    Interruption, ListedPrompt, MemoryBudget, MemoryLimits, NoSuchTool, OffReason, OfferedTools, OpenedVaults,
+    OperationDeclaration, PathRefusal, PathRole, Planned, PlannedChange, ProfileRules, ProfileView, PromptArgument,
+    PromptsSeen, ProposalStep, ReadOperation, ReadPayload, Reason, ReasonKind, RelayedCall, RenderedReply, ReplyFacts,
+    ResourceBody, ScanLimits, SelectionError, ShownProposal, StepAnswer, StepRefusal, ToolAnswer, ToolGroup, ToolKind,
+    ToolNeeds, ToolSelection, ToolSpec, ToolStanding, VaultChoice, VaultState, VaultView, WalkCost, WireFamily, bug,
+    catch_panic, check_arguments, clip_diff, clipped, fence, install_panic_hook, json_text, quote, refusal_data,
+    render_answer, render_change, render_dry_run, render_refusal,
 };
 pub use lapidary_toolkit::naming::is_bare_name;
 pub use operations::{

@@ -22,6 +22,7 @@ const DEEPEST: usize = 16;
 pub fn prompts(context: &Context<'_>, view: &View) -> Result<Vec<ListedPrompt>, Reason> {
     let (mut prompts, mut names) = (Vec::new(), BTreeSet::new());
     for (path, source) in all_notes(context, view)? {
+        context.check()?;
         // A note that has disappeared or cannot be read is not a prompt.
         let Ok(file) = reading::read(view, &path) else { continue };
         let Ok(shown) = reading::show(&path, &file) else { continue };

@@ -15,6 +15,7 @@ use crate::{
     VisibleNotes,
     ahead::{PlannedEntry, PlannedOverlay},
     keeper::keep,
+    links::folded_name,
     settings,
     store::{EntryKind, FileStamp, FolderEntry, StoreError},
 };
@@ -216,23 +217,62 @@ impl View {
         planned.into_iter().map(|entry| entry.path).collect()
     }
 
+    /// What is in the folder of a path under its name, or under one that differs in nothing but case and the form of
+    /// letters, in name order. Asks the index by name and lists no folder.
+    pub fn named_like(
+        &self,
+        path: &VaultPath,
+        go_on: &(dyn Fn() -> bool + Sync),
+    ) -> Result<Vec<FolderEntry>, IndexError> {
+        if self.ahead.is_empty() {
+            let mut found = self.files(go_on)?.named_like(path);
+            found.sort_by(|one, other| one.path.cmp(&other.path));
+            return Ok(found);
+        }
+        let snapshot = self.live.files(go_on)?;
+        let files = VisibleFiles::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot);
+        // A folder that is to be moved has its files elsewhere for now.
+        let folder = path.folder();
+        let place = match &folder {
+            None => Some(path.clone()),
+            Some(folder) => {
+                self.ahead.on_disk(folder).and_then(|place| VaultPath::spelt(&format!("{place}/{}", path.name())))
+            }
+        };
+        let listed = place.map(|place| files.named_like(&place)).unwrap_or_default();
+        let mut found = self.ahead.list(folder.as_ref(), listed);
+        let folded = folded_name(path.name());
+        found.retain(|entry| folded_name(entry.path.name()) == folded && self.shows_entry(entry));
+        Ok(found)
+    }
+
     /// The contents of a folder, in name order, as far as the caller may see them; `None` is the vault root.
     pub fn list(&self, folder: Option<&VaultPath>) -> Result<Vec<FolderEntry>, ReadError> {
         if let Some(folder) = folder {
             self.scope.may_enter(folder).map_err(denied)?;
         }
         let mut entries = if self.ahead.is_empty() { self.list_disk(folder)? } else { self.list_ahead(folder)? };
-        entries.retain(|entry| match entry.kind {
-            EntryKind::File => self.shows(&entry.path),
-            EntryKind::Folder => self.scope.may_enter(&entry.path).is_ok(),
-        });
+        entries.retain(|entry| self.shows_entry(entry));
         entries.sort_by(|a, b| a.path.cmp(&b.path));
         Ok(entries)
     }
 
+    fn shows_entry(&self, entry: &FolderEntry) -> bool {
+        match entry.kind {
+            EntryKind::File => self.shows(&entry.path),
+            EntryKind::Folder => self.scope.may_enter(&entry.path).is_ok(),
+        }
+    }
+
     /// Whether the disk has a folder there now, regardless of planned changes.
     pub fn had_folder(&self, folder: &VaultPath) -> bool {
-        self.scope.may_enter(folder).is_ok() && self.list_disk(Some(folder)).is_ok()
+        let open = |place: &VaultPath| self.shows(place);
+        self.scope.may_enter(folder).is_ok() && self.backend.find_folder(folder, &open).is_ok()
+    }
+
+    /// The same with what is planned.
+    fn has_folder(&self, folder: &VaultPath) -> bool {
+        if self.ahead.is_empty() { self.had_folder(folder) } else { self.list(Some(folder)).is_ok() }
     }
 
     /// Whether something new can be created at a path: not below a file, and under names that every system accepts.
@@ -241,7 +281,7 @@ impl View {
             |path: &VaultPath| if self.backend.may_have_name(path) { Ok(()) } else { Err(StoreError::NotPortable) };
         portable(path)?;
         // The same answer as if a file that the caller may not see were in the way.
-        let is_hidden = |folder: &VaultPath| self.scope.may_hide_file(folder) && self.list(Some(folder)).is_err();
+        let is_hidden = |folder: &VaultPath| self.scope.may_hide_file(folder) && !self.has_folder(folder);
         if std::iter::successors(path.folder(), VaultPath::folder).any(|folder| is_hidden(&folder)) {
             return Err(StoreError::NotAFile);
         }

@@ -4,7 +4,7 @@ use std::{cell::OnceCell, ops::Range};
 
 use super::{EditError, EditResult};
 use crate::{
-    Document, FileContent, LineEnding, Note, NoteStructure,
+    Document, FileContent, LineEnding, Note, NoteStructure, count_steps,
     text::{BOM, ShownText, plain_line_ends},
 };
 
@@ -73,6 +73,7 @@ fn spliced(before: &Document, changes: &[TextChange], shown: &str) -> Result<(St
     let mut raw = String::with_capacity(old_raw.len() + added);
     let mut copied = 0;
     for change in changes {
+        count_steps(change.text.len() + 1);
         // The common parts of both texts are untouched, so that an unrelated line ending keeps its form.
         let (prefix, suffix) = shared_ends(&old_shown[change.span.clone()], &change.text);
         let part = change.span.start + prefix..change.span.end - suffix;
@@ -113,6 +114,7 @@ impl Document {
         let (mut gathered, mut bytes) = (Vec::new(), 0_usize);
         for change in changes {
             let change = change?;
+            count_steps(change.text.len() + 1);
             bytes = bytes.saturating_add(change.text.len());
             if bytes > limit {
                 return Err(EditError::TooLarge { bytes, limit });
@@ -139,6 +141,7 @@ pub(crate) fn preview(shown: &str, changes: &[TextChange]) -> Option<String> {
     let mut edited = String::with_capacity(shown.len() + added);
     let mut copied = 0;
     for change in changes {
+        count_steps(change.text.len() + 1);
         edited += shown.get(copied..change.span.start)?;
         edited += &change.text;
         copied = change.span.end;

@@ -12,7 +12,7 @@ use pulldown_cmark::LinkType;
 use super::brackets::BracketPairs;
 use crate::{
     CodeKind, CodeSpan, Comment, FieldForm, Footnote, FootnoteKind, InlineField, MarkForm, MathSpan, NoteStructure,
-    Tag,
+    Tag, count_steps,
     fields::line_key,
     span::{line_end, trim},
     tags::{is_space, tag_length},
@@ -145,6 +145,7 @@ impl InlineScan<'_, '_, '_> {
                 _ => self.next_border(),
             };
             let ahead = self.bytes[self.at..stop].iter().position(|byte| STOPS[usize::from(*byte)]);
+            count_steps(ahead.unwrap_or(stop - self.at) + 1);
             match ahead {
                 Some(length) => {
                     self.at += length;

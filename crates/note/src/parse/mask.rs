@@ -7,7 +7,10 @@ use memchr::memmem;
 use pulldown_cmark::{Event, Parser, Tag};
 
 use super::options;
-use crate::span::{is_blank_line, line_end, line_start};
+use crate::{
+    count_steps,
+    span::{is_blank_line, line_end, line_start},
+};
 
 /// A part of the text that the Markdown parser must not see.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,6 +58,7 @@ fn regions(body: &str) -> Vec<MaskedSpan> {
     let mut at = 0;
     let mut dangling = UnclosedMark::default();
     while let Some(opener) = next_opener(body, at, &mut dangling) {
+        count_steps(opener.at.saturating_sub(at) + 1);
         match fences.state(body, &opener) {
             // Outside of every fence: the opener counts.
             FenceState::None => {}

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use crate::span::line_end;
+use crate::{count_steps, span::line_end};
 
 /// The body in which the parser finds the same blocks as Obsidian. Every character stays in its place.
 pub(super) fn read_as_obsidian(body: Cow<'_, str>) -> Cow<'_, str> {
@@ -24,6 +24,7 @@ fn stops(body: &str) -> Vec<usize> {
     let (mut at, mut after_blank) = (0, true);
     while at < body.len() {
         let end = line_end(body, at);
+        count_steps(end - at + 1);
         let line = &body[at..end];
         let words = line.trim_start_matches(' ');
         let indent = line.len() - words.len();

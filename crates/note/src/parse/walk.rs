@@ -15,6 +15,7 @@ use crate::{
     BlockKind, Comment, Footnote, FootnoteKind, ListItem, MarkForm, MathSpan, NoteStructure,
     blocks::{TrailingMarker, trailing_id},
     callouts::callout,
+    count_steps,
     headings::heading,
     items, links,
     span::{line_end, line_start, trim, trim_end},
@@ -23,6 +24,9 @@ use crate::{
 
 mod code;
 mod names;
+
+/// What an event of the parser counts beside its text.
+const EVENT_STEPS: usize = 16;
 
 /// Adds the structure of the body, which starts at `start`, to a note.
 pub(crate) fn walk(text: &str, note: &mut NoteStructure, start: usize) {
@@ -152,6 +156,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
         let exact = self.masked.is_empty();
         for (event, range) in events {
             let range = range.start + base..range.end + base;
+            count_steps(EVENT_STEPS);
             // Masked text has other characters than the parser saw.
             let range =
                 if exact { range } else { text.floor_char_boundary(range.start)..text.ceil_char_boundary(range.end) };
@@ -165,6 +170,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
         // On a single line that starts with a stop, the parser can see no block.
         let line = format!(".{}", self.text[span.clone()].replace(['\n', '\r'], " "));
         for (event, range) in Parser::new_ext(&line, options()).into_offset_iter() {
+            count_steps(EVENT_STEPS);
             if !matches!(event, Event::Start(Tag::Paragraph) | Event::End(TagEnd::Paragraph)) {
                 let place = |at: usize| span.start + at.saturating_sub(1);
                 self.step(&event, place(range.start)..place(range.end));

@@ -8,12 +8,14 @@ use std::{
 use granit_parser::{Event, Parser, ScalarStyle, Span, StructureStyle};
 
 use super::{NodeContent, Property, YamlDocument, YamlError, YamlNode, YamlProblem, YamlValue, key_text, scalar};
-use crate::visible;
+use crate::{count_steps, visible};
 
 /// Nesting beyond this is hostile; people do not write it.
 pub(crate) const MAX_DEPTH: usize = 64;
 /// This many nodes is far beyond any real note.
 const MAX_NODES: usize = 100_000;
+/// What a node counts, with the characters that the parser looked at to find it.
+const NODE_STEPS: usize = 64;
 /// Aliases can multiply a small text into a huge value: their targets may weigh this much in total.
 const MAX_REPEATED: usize = 1 << 20;
 
@@ -60,6 +62,7 @@ struct YamlReader<'a> {
 impl<'a> YamlReader<'a> {
     fn next(&mut self) -> Result<Option<(Event<'a>, Span)>, YamlError> {
         loop {
+            count_steps(NODE_STEPS);
             match self.parser.next() {
                 None => return Ok(None),
                 Some(Ok((Event::Comment(..), span))) => {

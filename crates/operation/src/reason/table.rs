@@ -363,6 +363,16 @@ reasons! { |offered|
             false => "Ask the user whether to undo it.".to_owned(),
         },
     }
+    ChangeUnnamed => {
+        kinds: [ChangeUnnamed("change_unnamed", -32602, "INVALID_ARGS", "The caller has no session, so its last change cannot be told from others'.")],
+        kind: ReasonKind::ChangeUnnamed,
+        message: "Without a session nothing tells which change was your last.",
+        data: json!({}),
+        hint: match offered.has("checkpoint_list") {
+            true => "Send `id`: the `checkpoint` in the answer to your change, or one that `checkpoint_list` shows.",
+            false => "Send `id`: the `checkpoint` in the answer to your change.",
+        },
+    }
     ChangedSince { path: VaultPath, id: String } => {
         kinds: [ChangedSince("changed_since", -32002, "STALE_PRECONDITION", "A file was changed again after the change to undo.")],
         kind: ReasonKind::ChangedSince,

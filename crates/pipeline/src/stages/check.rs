@@ -8,7 +8,7 @@ use lapidary_vault::{PathDenied, Scope, VaultPath};
 use serde_json::{Map, Value, json};
 
 use crate::{
-    ServedVault,
+    ApprovalRules, ServedVault,
     execution::{Execution, FoundOperation, StageFlow},
 };
 
@@ -115,20 +115,32 @@ fn files(entry: &CatalogueEntry, arguments: &Map<String, Value>) -> Vec<String> 
     entry.spec.declaration.paths.iter().filter_map(|path| named(path.pointer)).collect()
 }
 
+/// The files that the call is to change, by its arguments. A name is not a path: its target is judged when it is known.
+/// The tool refuses invalid paths.
+fn written_paths(entry: &CatalogueEntry, arguments: &Map<String, Value>) -> Vec<VaultPath> {
+    if entry.spec.only_looks(arguments) {
+        return Vec::new();
+    }
+    let written = entry.spec.declaration.paths.iter().filter(|path| path.role == PathRole::Write);
+    let given = written.filter_map(|path| argument_at(arguments, path.pointer)?.as_str());
+    given.filter(|given| !is_bare_name(given)).filter_map(|given| VaultPath::parse(given).ok()).collect()
+}
+
+/// Whether the owner's rules let these files be changed, by their names alone: a change that will be denied is not
+/// planned, so that its refusal reveals nothing about the files.
+pub(crate) fn write_rules(
+    entry: &CatalogueEntry,
+    arguments: &Map<String, Value>,
+    rules: &ApprovalRules,
+) -> Result<(), Reason> {
+    let is_denied = |path: &VaultPath| rules.deny_path(&entry.spec, path);
+    if written_paths(entry, arguments).iter().any(is_denied) { Err(Reason::DeniedByRule) } else { Ok(()) }
+}
+
 /// Whether the principal may change the files that the arguments name, by those names alone: before anything is read,
 /// so that the answer does not depend on the disk. Ignored files do not exist, and the tool says so.
 pub(crate) fn write_scope(entry: &CatalogueEntry, arguments: &Map<String, Value>, scope: &Scope) -> Result<(), Reason> {
-    if entry.spec.only_looks(arguments) {
-        return Ok(());
-    }
-    let written = entry.spec.declaration.paths.iter().filter(|path| path.role == PathRole::Write);
-    for given in written.filter_map(|path| argument_at(arguments, path.pointer)?.as_str()) {
-        // A name is not a path: its target is judged when it is known.
-        if is_bare_name(given) {
-            continue;
-        }
-        // The tool refuses invalid paths.
-        let Ok(path) = VaultPath::parse(given) else { continue };
+    for path in written_paths(entry, arguments) {
         match scope.may_write(&path) {
             Ok(()) | Err(PathDenied::Ignored) => {}
             Err(denied) => {

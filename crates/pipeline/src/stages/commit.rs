@@ -103,7 +103,7 @@ fn commit(
 ) -> Result<Receipt, CommitError> {
     let origin = ChangeOrigin {
         tool: execution.operation_name.clone(),
-        client: execution.principal().id.clone(),
+        client: execution.principal().author.signature(),
         time: execution.setup().clock.now(),
     };
     turn.commit_judged(changes, scope, &origin, &|path, place| places.of_path(path) == place)

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use lapidary_tools::{CatalogueEntry, OpenedVaults, Reason, VaultChoice, VaultState, VaultView};
+use serde_json::Value;
 
 use super::check;
 use crate::{
@@ -23,6 +24,11 @@ fn tool_view(execution: &mut Execution<'_>, entry: &CatalogueEntry) -> Result<()
     let Some(served) = execution.vault else { return Ok(()) };
     let scope = execution.executor.scope(served, &execution.principal().grant)?;
     check::write_scope(entry, &execution.arguments, &scope)?;
+    // A dry run is reading, and the rules about that hold for it.
+    let is_dry = entry.spec.dry_run.is_some_and(|dry| execution.arguments.get(dry) == Some(&Value::Bool(true)));
+    if entry.spec.kind.writes() && !is_dry {
+        check::write_rules(entry, &execution.arguments, &execution.setup().rules)?;
+    }
     let view = execution.executor.view_under(served, Arc::clone(&scope));
     // The first caller that may read the file is told of a late save.
     match view.late_saves() {
@@ -77,7 +83,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use crate::{
-        Grant,
+        ApprovalRule, Grant, RuleDecision,
         testing::{TestSetup, granted},
     };
 
@@ -89,6 +95,42 @@ mod tests {
         assert!(!read("Work/a.md").rendered().unwrap().is_error);
         assert!(read("Home/b.md").rendered().unwrap().is_error);
         server.done("file_read", json!({ "file": "Home/b.md" }));
+    }
+
+    /// A plan would tell whether the note, the section or the text is there.
+    #[test]
+    fn what_a_rule_denies_by_its_path_is_not_even_planned() {
+        let rules = vec![ApprovalRule {
+            effect: None,
+            group: None,
+            tool: None,
+            path: Some(PathPrefix::parse("Journal").unwrap()),
+            decision: RuleDecision::Deny,
+        }];
+        let server = TestSetup { rules, ..TestSetup::default() }.serve(&[("Journal/a.md", "# One\nx\n")]);
+        for file in ["Journal/a.md", "Journal/none.md"] {
+            let target = json!({ "type": "path", "path": file });
+            let nope = json!({ "type": "heading", "target": "Nope" });
+            for (tool, arguments) in [
+                ("str_replace", json!({ "file": file, "find": "zzz", "replace": "y" })),
+                ("file_move", json!({ "from": file, "to": "b.md" })),
+                ("file_delete", json!({ "file": file })),
+                (
+                    "obsidian_patch_note",
+                    json!({ "target": target, "operation": "append", "section": nope, "content": "x" }),
+                ),
+            ] {
+                let alone = server.refused(tool, arguments.clone());
+                assert_eq!(alone.kind(), ReasonKind::DeniedByRule, "{tool} {file}");
+                let batch = json!({ "ops": [{ "tool": tool, "args": arguments }], "atomic": false });
+                let step = server.done("bulk_apply", batch)["results"][0].clone();
+                let of_batch = !step.to_string().contains("not_in_batch");
+                assert!(!of_batch || step.to_string().contains("denied_by_rule"), "{tool} {file}: {step:#}");
+            }
+        }
+        // What only looks is judged as reading.
+        let shown = json!({ "file": "Journal/a.md", "find": "x", "replace": "y", "dry_run": true });
+        server.done("str_replace", shown);
     }
 
     /// What the answer would otherwise reveal: whether the note, the section, the text or the key exists.

@@ -4,8 +4,8 @@ use std::cell::{Cell, LazyCell};
 
 use jiff::Zoned;
 use lapidary_tools::{
-    CatalogueEntry, Context, DiskFault, ListedPrompt, MemoryBudget, Planned, PlannedChange, ProposalStep,
-    ReadOperation, Reason, RelayedCall, ToolGroup, ToolNeeds, WalkCost, bug, prompts, render_answer,
+    CatalogueEntry, Context, DiskFault, ListedPrompt, MemoryBudget, OpenedVaults, Planned, PlannedChange, ProposalStep,
+    ReadOperation, ReadPayload, Reason, RelayedCall, ToolGroup, ToolNeeds, WalkCost, bug, prompts, render_answer,
 };
 use lapidary_vault::View;
 use serde_json::{Map, Value};
@@ -36,7 +36,11 @@ fn answer(execution: &mut Execution<'_>, operation: &dyn ReadOperation) -> Resul
     let names = execution.setup().vaults.names(&execution.principal().grant);
     let walked = Cell::new(None);
     let now = wall_clock(execution);
-    let payload = operation.answer(&context(execution, &names, &[], &[], &walked, &now), opened)?;
+    let payload = operation.answer(&context(execution, &names, &[], &[], &walked, &now), &opened)?;
+    // A note that was read as a resource is known to the caller like one that a tool showed.
+    if let (OpenedVaults::One(view), ReadPayload::Contents(_)) = (&opened, &payload) {
+        execution.read = files_read(Some(view), payload.reply_bytes());
+    }
     Ok(StageFlow::End(CallConclusion::Answer(payload)))
 }
 
@@ -160,7 +164,7 @@ fn context<'c>(
     let setup = execution.setup();
     Context {
         cancel: execution.cancel,
-        author: execution.principal().author(),
+        author: &execution.principal().author,
         catalogue: &execution.profile().catalogue,
         vaults: names,
         scan: setup.limits.scan,

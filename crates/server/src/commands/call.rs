@@ -8,7 +8,7 @@ use std::{
 use lapidary_pipeline::{
     Caller, CallerStanding, ConsentAnswer, Executor, Invocation, Outcome, Principal, Question, Verdict,
 };
-use lapidary_tools::quote::quoted;
+use lapidary_tools::{ChangeAuthor, quote::quoted};
 use serde_json::{Map, Value};
 
 use super::{CommandFailure, CommandOutcome, SAVING, print_json, printable, progress, report};
@@ -51,8 +51,8 @@ pub(super) fn owner(executor: &Executor, can_be_asked: bool) -> Principal {
     let grant = Arc::clone(executor.grant());
     // Every user who can start this command can read its state, so all of them count as the owner.
     let caller = Caller::of(Principal::COMMAND_LINE);
-    let standing = CallerStanding::default();
-    Principal { id: name(), name: name(), grant, can_be_asked, caller, is_single_client: false, standing }
+    let (author, standing) = (ChangeAuthor::single(name()), CallerStanding::default());
+    Principal { id: name(), name: name(), grant, can_be_asked, caller, is_single_client: false, author, standing }
 }
 
 pub(super) fn complete(executor: &Executor, invocation: Invocation) -> Outcome {

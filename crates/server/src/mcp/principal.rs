@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use lapidary_pipeline::{Caller, CallerStanding, Grant, Principal};
+use lapidary_tools::ChangeAuthor;
 use rmcp::{RoleServer, service::RequestContext};
 
 use super::{Connection, McpServer, asking};
@@ -23,6 +24,9 @@ impl McpServer {
             let name = || Principal::STDIO.to_owned();
             // One process serves one client, and no other has its key.
             let caller = self.shared.executor.process();
+            // Its changes belong to the program that started it, which starts another process when it comes back.
+            let program = client(context).map_or_else(name, |program| format!("{}:~{program}", Principal::STDIO));
+            let author = ChangeAuthor::connected(program, &caller.mark(), self.began);
             let standing = CallerStanding::default();
             return Principal {
                 id: name(),
@@ -31,6 +35,7 @@ impl McpServer {
                 can_be_asked,
                 caller,
                 is_single_client: true,
+                author,
                 standing,
             };
         }
@@ -39,12 +44,17 @@ impl McpServer {
         let caller = session.map_or(Caller::Unknown, Caller::of);
         let session = session.map(|id| id.chars().take(SESSION_START).collect::<String>());
         let is_single_client = session.is_some();
-        let client = || context.client_info().map(|client| client.name.chars().take(CLIENT_NAME).collect());
         // A program chooses its name; it must not be able to choose the start of a foreign session id.
-        let id = session.or_else(|| client().map(|name: String| format!("~{name}"))).unwrap_or_default();
+        let id = session.or_else(|| client(context).map(|name| format!("~{name}"))).unwrap_or_default();
         let name = identity.map_or_else(|| Principal::HTTP.to_owned(), |client| client.name.clone());
+        let author = match (is_single_client, identity) {
+            (false, _) => ChangeAuthor::shared(name.clone(), &id),
+            (true, Some(_)) => ChangeAuthor::connected(name.clone(), &id, self.began),
+            // Without a token the session is all that identifies a client.
+            (true, None) => ChangeAuthor::single(format!("{name}:{id}")),
+        };
         let standing = identity.map(|client| client.standing.clone()).unwrap_or_default();
-        Principal { id: format!("{name}:{id}"), name, grant, can_be_asked, caller, is_single_client, standing }
+        Principal { id: format!("{name}:{id}"), name, grant, can_be_asked, caller, is_single_client, author, standing }
     }
 
     /// The grant of the token in a request, or the default one.
@@ -56,6 +66,11 @@ impl McpServer {
 /// A client with a token goes by its own name.
 pub(super) fn identity(extensions: &rmcp::model::Extensions) -> Option<&KnownClient> {
     extensions.get::<axum::http::request::Parts>()?.extensions.get::<KnownClient>()
+}
+
+/// The program, as it calls itself.
+fn client(context: &RequestContext<RoleServer>) -> Option<String> {
+    context.client_info().map(|client| client.name.chars().take(CLIENT_NAME).collect())
 }
 
 fn session(context: &RequestContext<RoleServer>) -> Option<&str> {

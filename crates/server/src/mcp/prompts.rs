@@ -10,8 +10,8 @@ use std::{
 
 use lapidary_pipeline::{Caller, CallerStanding, Executor, Grant, Invocation, Principal};
 use lapidary_tools::{
-    FilledPrompt, OfferedTools, ProfileView, PromptsSeen, ReadPayload, Reason, WatchPrompts, quote::one_line,
-    refusal_data,
+    ChangeAuthor, FilledPrompt, OfferedTools, ProfileView, PromptsSeen, ReadPayload, Reason, WatchPrompts,
+    quote::one_line, refusal_data,
 };
 use parking_lot::Mutex;
 use rmcp::{
@@ -78,6 +78,7 @@ async fn look(news: Weak<GrantNews>, executor: Weak<Executor>, grant: Weak<Grant
             can_be_asked: false,
             caller: Caller::Unknown,
             is_single_client: false,
+            author: ChangeAuthor::single(name()),
             standing: CallerStanding::default(),
         };
         let invocation = Invocation::read(WatchPrompts { seen: seen.clone() }, principal);

@@ -151,6 +151,8 @@ pub(crate) struct Server {
     next_id: u64,
     era: Era,
     elicitation: bool,
+    /// What the program that calls is called.
+    client: &'static str,
     /// Messages that came before the awaited reply.
     pub(crate) aside: Vec<Value>,
 }
@@ -235,18 +237,25 @@ impl Server {
     }
 
     fn new(host: ServerHost, input: Box<dyn ServerInput>, lines: Receiver<String>) -> Self {
-        Self { host, input: Some(input), lines, next_id: 0, era: Era::Modern, elicitation: false, aside: Vec::new() }
+        let (era, input) = (Era::Modern, Some(input));
+        Self { host, input, lines, next_id: 0, era, elicitation: false, client: "test", aside: Vec::new() }
     }
 
     pub(crate) fn open(mut self, era: Era) -> Self {
         self.era = era;
         if let Era::Legacy(version) = era {
             let capabilities = self.capabilities();
-            let params = json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": { "name": "test", "version": "1" } });
+            let params = json!({ "protocolVersion": version, "capabilities": capabilities, "clientInfo": { "name": self.client, "version": "1" } });
             let reply = self.request("initialize", params);
             assert_eq!(reply["result"]["protocolVersion"], version);
             self.send(&json!({ "jsonrpc": "2.0", "method": "notifications/initialized" }));
         }
+        self
+    }
+
+    /// Another program than the usual one.
+    pub(crate) fn called_by(mut self, client: &'static str) -> Self {
+        self.client = client;
         self
     }
 
@@ -284,7 +293,7 @@ impl Server {
             params["_meta"] = json!({
                 "io.modelcontextprotocol/protocolVersion": "2026-07-28",
                 "io.modelcontextprotocol/clientCapabilities": self.capabilities(),
-                "io.modelcontextprotocol/clientInfo": { "name": "test", "version": "1" },
+                "io.modelcontextprotocol/clientInfo": { "name": self.client, "version": "1" },
             });
             if let (Value::Object(all), Value::Object(more)) = (&mut params["_meta"], meta) {
                 all.extend(more);

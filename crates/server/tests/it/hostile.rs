@@ -93,6 +93,17 @@ fn answered(server: &mut Server, tool: &str, arguments: &Value) -> Value {
     result
 }
 
+/// The same of a request that is no call.
+fn replied(server: &mut Server, method: &str, params: &Value) {
+    let shown = || params.to_string().chars().take(2000).collect::<String>();
+    let id = server.ask(method, params.clone());
+    let Some(reply) = server.answer_within(Duration::from_secs(120), id) else {
+        panic!("{method} {} was not answered; {:?}", shown(), server.exited());
+    };
+    let is_fault = reply["error"]["code"] == -32603 || reply["error"].to_string().contains("internal_error");
+    assert!(!is_fault && (reply["result"].is_object() || reply["error"].is_object()), "{method} {}: {reply}", shown());
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn no_call_ends_the_server_and_refusals_change_nothing() {
@@ -124,6 +135,10 @@ fn no_call_ends_the_server_and_refusals_change_nothing() {
             if result["isError"] == true {
                 assert_eq!(before, after, "{tool} was refused: {result}");
             }
+            let (method, params) = arguments.request();
+            replied(&mut server, method, &params);
+            calls += 1;
+            assert_eq!(state(&vault), after, "{method} only looks");
             if before != after {
                 std::fs::remove_dir_all(vault.path()).unwrap();
                 fill(&vault, &files);

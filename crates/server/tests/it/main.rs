@@ -55,6 +55,7 @@ mod tools_list;
 mod transport;
 mod undo;
 mod way_back;
+mod whose_changes;
 
 /// A test file that is not declared would never run.
 #[test]

@@ -47,6 +47,20 @@ fn an_overwrite_without_a_hash_is_refused_once_the_note_has_changed_since_it_was
 }
 
 #[test]
+fn a_note_that_was_read_as_a_resource_is_known_like_any_other() {
+    let vault = Vault::new(&[(NOTE, b"18 g in\n")]);
+    let mut server = open(&vault);
+    let resource = json!({ "uri": format!("obsidian://vault/{NOTE}") });
+    let read = server.request("resources/read", resource.clone());
+    assert!(read["result"].to_string().contains("18 g in"), "{read}");
+    vault.write(NOTE, b"18 g in\nA person's line\n");
+    assert_eq!(server.refused("obsidian_write_note", overwrite("20 g in\n")), "stale_precondition");
+    assert_eq!(vault.read(NOTE), b"18 g in\nA person's line\n");
+    server.request("resources/read", resource);
+    server.done("obsidian_write_note", overwrite("20 g in\n"));
+}
+
+#[test]
 fn a_note_that_the_caller_never_read_is_overwritten_and_the_answer_says_what_was_replaced() {
     let vault = Vault::new(&[(NOTE, b"18 g in\n")]);
     let mut server = open(&vault);

@@ -103,6 +103,24 @@ fn a_change_waits_and_a_person_accepts_it() {
 }
 
 #[test]
+fn a_change_that_a_person_agreed_to_is_undone_by_the_client_that_asked() {
+    let vault = vault();
+    let mut server = vault.serve_with(&[], &[ASK]).called_by("Editor").open(Era::Modern);
+    let agree = || {
+        let id = pending(&vault)[0]["id"].as_str().unwrap().to_owned();
+        at_terminal(&vault, &["approvals", "accept", &id], "y\n")
+    };
+    assert_eq!(server.refused("str_replace", edit()), "approval_pending");
+    agree();
+    assert_eq!(vault.read("a.md"), b"one 2 three\n");
+    assert_eq!(server.refused("undo", json!({})), "approval_pending");
+    let said = agree();
+    assert_eq!(vault.read("a.md"), b"one two three\n", "{said}");
+    let undone = server.done("undo", json!({}));
+    assert_eq!(undone["undone"][0].get("otherSession"), None, "{undone:#}");
+}
+
+#[test]
 fn a_rejected_change_is_not_made_and_the_caller_is_told() {
     let vault = vault();
     let mut server = vault.serve_with(&[], &[ASK]).open(Era::Modern);

@@ -231,14 +231,63 @@ fn several_notes_are_read_within_a_budget() {
     assert_eq!(notes[2]["error"]["reason"], "note_missing");
     let cut = notes[3]["content"].as_str().unwrap();
     assert!(cut.ends_with('\n') && cut.len() > 200 && notes[3]["nextLine"] == cut.lines().count() + 1, "{read:#}");
-    assert_eq!(read["left"], json!(["Projects/Plan.md"]));
+    assert_eq!(read["left"], json!(["Long.md", "Projects/Plan.md"]));
+    assert_eq!(read["nextOffset"], cut.len());
     let said = text(&mut server, "notes_read", wanted);
-    assert!(said.contains("Dry.") && said.contains("No room for: `Projects/Plan.md`"), "{said}");
+    assert!(
+        said.contains("Dry.")
+            && said.contains(&format!("Left to read, with `offset: {}`: `Long.md`, `Projects/Plan.md`", cut.len())),
+        "{said}"
+    );
     // The hash of a section works for an edit.
     let hash = &notes[1]["sectionHash"];
     let body =
         json!({ "file": "Projects/Plan.md", "heading": "Log", "content": "Wet.\n", "expected_section_hash": hash });
     server.done("heading_replace_body", body);
+}
+
+#[test]
+fn all_of_several_notes_is_read_by_doing_what_the_answers_say() {
+    let vault = vault();
+    let long = format!("short\n{}\n\nend of it", "é🦀 word ".repeat(60));
+    let (tail, lossy) = ("x".repeat(95) + "🦀🦀\n", [&b"\xff"[..], "ü".repeat(90).as_bytes()].concat());
+    vault.write("Long.md", format!("# A\n{long}\n# B\n{long}").as_bytes());
+    vault.write("Tail.md", tail.as_bytes());
+    vault.write("Lossy.md", &lossy);
+    let mut server = vault.serve_with(&[], &[("LAPIDARY_REPETITION", "off")]).open(Era::Modern);
+    let all = ["Tail.md", "Long.md", "Long.md#B", "Lossy.md"];
+    let whole = server.done("notes_read", json!({ "notes": all, "maxBytes": 100_000 }));
+    let parts = |answer: &Value| -> Vec<(Value, Value, String)> {
+        let notes = answer["notes"].as_array().unwrap().iter();
+        notes
+            .map(|note| (note["path"].clone(), note["section"].clone(), note["content"].as_str().unwrap().to_owned()))
+            .collect()
+    };
+    let mut read: Vec<(Value, Value, String)> = Vec::new();
+    let mut next = json!({ "notes": all, "maxBytes": 100 });
+    for _ in 0..200 {
+        let goes_on = next.get("offset").is_some();
+        let answer = server.done("notes_read", next);
+        for (number, part) in parts(&answer).into_iter().enumerate() {
+            match read.last_mut() {
+                Some(last) if goes_on && number == 0 => last.2 += &part.2,
+                _ => read.push(part),
+            }
+        }
+        if answer.get("left").is_none() {
+            assert_eq!(read, parts(&whole));
+            assert!(read[1].2.len() > 1_000 && read[2].2.starts_with("# B"));
+            let past = json!({ "notes": ["Tail.md"], "offset": 1_000 });
+            let past = server.done("notes_read", past);
+            assert_eq!(past["notes"][0]["error"]["reason"], "invalid_arguments", "{past:#}");
+            return;
+        }
+        next = json!({ "notes": answer["left"], "maxBytes": 100 });
+        if let Some(offset) = answer.get("nextOffset") {
+            next["offset"] = offset.clone();
+        }
+    }
+    panic!("it never ends");
 }
 
 #[test]

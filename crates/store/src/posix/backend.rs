@@ -122,6 +122,10 @@ impl Backend for PosixBackend {
         self.folder.list(folder, open)
     }
 
+    fn find_folder(&self, folder: &VaultPath, open: PlaceCheck<'_>) -> Result<(), StoreError> {
+        self.folder.find_folder(folder, open)
+    }
+
     fn place_of_change(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Result<VaultPath, StoreError> {
         self.folder.place_of_change(path, open)
     }

@@ -115,6 +115,14 @@ impl FolderStore {
         }
     }
 
+    pub(super) fn find_folder(&self, folder: &VaultPath, open: PlaceCheck<'_>) -> Result<(), StoreError> {
+        let opened = self.folder()?;
+        match opened.find_folder(folder, open) {
+            Err(StoreError::Outside) => opened.find_folder_elsewhere(folder, open),
+            found => found,
+        }
+    }
+
     /// Where a change of a path takes place, if the caller may use that place.
     pub(super) fn place_of_change(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Result<VaultPath, StoreError> {
         let opened = self.folder()?;
@@ -193,6 +201,10 @@ impl OpenedFolder {
             }
         }
         Ok(entries)
+    }
+
+    fn find_folder(&self, folder: &VaultPath, open: PlaceCheck<'_>) -> Result<(), StoreError> {
+        self.sight(folder, open)?.enter().map(drop)
     }
 
     fn stamp(&self, path: &VaultPath) -> Result<Option<FileStamp>, StoreError> {

@@ -47,8 +47,9 @@ impl StateFolder {
                 let hash = ContentHash::of(real.as_os_str().as_encoded_bytes()).to_string();
                 let id: String = hash.trim_start_matches("sha256:").chars().take(16).collect();
                 let folder = self.base.join(id);
-                for place in [&self.base, &folder] {
-                    if let Err(problem) = is_ours_alone(place) {
+                // A link on the way to the state folder is the owner's; none is followed inside it.
+                for (place, problem) in [(&self.base, is_ours_alone(&self.base)), (&folder, is_own_folder(&folder))] {
+                    if let Err(problem) = problem {
                         tracing::warn!("the state folder {} is not used: {problem}", place.display());
                         return Err(io::ErrorKind::PermissionDenied.into());
                     }
@@ -57,6 +58,16 @@ impl StateFolder {
             }
         };
         Ok(folder.join(name))
+    }
+
+    /// A folder in it, which may not be there yet. It is looked at each time: a link in its place is not followed.
+    pub(super) fn subfolder(&self, name: &str) -> io::Result<PathBuf> {
+        let folder = self.file(name)?;
+        is_own_folder(&folder).map_err(|problem| {
+            tracing::warn!("the state folder {} is not used: {problem}", folder.display());
+            io::Error::from(io::ErrorKind::PermissionDenied)
+        })?;
+        Ok(folder)
     }
 
     /// The same, in an existing folder that other users cannot read.
@@ -94,6 +105,14 @@ pub fn is_ours_alone(folder: &Path) -> Result<(), StateProblem> {
         () if found.mode() & 0o022 != 0 => Err(StateProblem::OthersWrite),
         () => Ok(()),
     }
+}
+
+/// The same of a folder inside the state folder, which is never a link.
+fn is_own_folder(folder: &Path) -> Result<(), StateProblem> {
+    if std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_symlink()) {
+        return Err(StateProblem::NoFolder);
+    }
+    is_ours_alone(folder)
 }
 
 /// On other systems a user's folders are protected by default.
@@ -341,11 +360,40 @@ pub(super) fn opened(path: &Path) -> io::Result<File> {
     private_file().read(true).open(path)
 }
 
+/// The bytes of a file of ours.
+pub(super) fn read_bytes(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    opened(path)?.read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// As much of one file as is read at once. Larger ones are not ours.
+const MOST_READ: u64 = 64 << 20;
+
+/// The text of a file of ours. What is not text, too large or a link is damage: `InvalidData`.
+pub(super) fn read_text(path: &Path) -> io::Result<String> {
+    let damaged = || io::Error::from(io::ErrorKind::InvalidData);
+    if std::fs::symlink_metadata(path)?.is_symlink() {
+        return Err(damaged());
+    }
+    let mut bytes = Vec::new();
+    opened(path)?.take(MOST_READ + 1).read_to_end(&mut bytes)?;
+    String::from_utf8(bytes).ok().filter(|text| text.len() as u64 <= MOST_READ).ok_or_else(damaged)
+}
+
 /// One of our databases. Links on the way to the state folder are the owner's; one inside it is not followed.
 pub(super) fn open_database(path: &Path) -> Result<Connection, rusqlite::Error> {
     let folder = path.parent().and_then(|folder| folder.canonicalize().ok());
     let real = folder.zip(path.file_name()).map(|(folder, name)| folder.join(name));
     let real = real.ok_or_else(|| rusqlite::Error::InvalidPath(PathBuf::new()))?;
+    // SQLite follows links in place of the files beside a database.
+    for ending in ["-wal", "-shm", "-journal"] {
+        let mut beside = real.as_os_str().to_owned();
+        beside.push(ending);
+        if std::fs::symlink_metadata(&beside).is_ok_and(|found| found.is_symlink()) {
+            return Err(rusqlite::Error::InvalidPath(beside.into()));
+        }
+    }
     Connection::open_with_flags(real, OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW)
 }
 
@@ -481,6 +529,29 @@ mod tests {
         let database = path.with_file_name("some.db");
         std::os::unix::fs::symlink(&victim, &database).unwrap();
         assert!(open_database(&database).is_err());
+        for ending in ["-wal", "-shm", "-journal"] {
+            let (database, beside) =
+                (path.with_file_name("other.db"), path.with_file_name(format!("other.db{ending}")));
+            std::os::unix::fs::symlink(&victim, &beside).unwrap();
+            assert!(open_database(&database).is_err(), "{ending}");
+            std::fs::remove_file(&beside).unwrap();
+        }
+        assert_eq!(std::fs::read_to_string(&victim).unwrap(), "theirs\n");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_in_place_of_the_folder_of_a_vault_is_not_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let first = log(folder.path(), 1000);
+        first.append("ours").unwrap();
+        let own = first.folder.file("audit.jsonl").unwrap().parent().unwrap().to_owned();
+        let elsewhere = folder.path().join("elsewhere");
+        std::fs::rename(&own, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &own).unwrap();
+        let again = log(folder.path(), 1000);
+        assert_eq!(again.append("x").unwrap_err().kind(), io::ErrorKind::PermissionDenied);
+        assert_eq!(std::fs::read_to_string(elsewhere.join("audit.jsonl")).unwrap(), "ours\n");
     }
 
     #[cfg(unix)]

@@ -12,7 +12,7 @@ use std::{
     time::SystemTime,
 };
 
-use super::state::{StateFolder, opened, private_file, private_folder, same_file};
+use super::state::{StateFolder, opened, private_file, private_folder, read_text, same_file};
 
 /// One file per request; its name says how far it has come, so that only one answer can count.
 #[derive(Clone, Debug)]
@@ -68,13 +68,17 @@ impl ApprovalQueue {
         // A reader that races with the renaming of a file finds it under its next name.
         for progress in ApprovalState::ALL {
             let path = self.path(id, progress)?;
-            match opened(&path).and_then(io::read_to_string) {
+            match read_text(&path) {
                 Ok(_) if progress == ApprovalState::Taken && self.path(id, ApprovalState::Settled)?.exists() => {}
                 Ok(text) if progress == ApprovalState::Taken && hold(&path)?.is_some() => {
                     return Ok(Some((ApprovalState::Open, text)));
                 }
                 Ok(text) => return Ok(Some((progress, text))),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                // The others can still be answered, and the call that led to this one asks anew.
+                Err(error) if error.kind() == io::ErrorKind::InvalidData => {
+                    tracing::warn!("the question {id} ({}) is damaged and is skipped", progress.ending());
+                }
                 Err(error) => return Err(error),
             }
         }
@@ -171,7 +175,7 @@ impl ApprovalQueue {
     }
 
     fn folder(&self) -> io::Result<PathBuf> {
-        self.0.file("approvals")
+        self.0.subfolder("approvals")
     }
 
     fn path(&self, id: &str, progress: ApprovalState) -> io::Result<PathBuf> {
@@ -220,6 +224,32 @@ mod tests {
         waiting.remove("ab12", ApprovalState::Settled).unwrap();
         assert_eq!(waiting.list().unwrap(), []);
         assert!(waiting.find("../ab").is_err());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn damaged_questions_are_skipped_and_links_are_not_followed() {
+        let (base, vault) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+        let folder = Arc::new(StateFolder::new(base.path().into(), vault.path().into()));
+        let waiting = ApprovalQueue::new(Arc::clone(&folder));
+        waiting.put("ab12", "first").unwrap();
+        let own = folder.file("approvals").unwrap();
+        fs::write(own.join("cd34.open.json"), b"\xff\xfe").unwrap();
+        let secret = base.path().join("secret");
+        fs::write(&secret, "secret").unwrap();
+        std::os::unix::fs::symlink(&secret, own.join("ef56.open.json")).unwrap();
+        assert_eq!(waiting.list().unwrap(), [("ab12".into(), ApprovalState::Open, "first".into())]);
+        // Asked anew, they are as good as any.
+        waiting.put("cd34", "second").unwrap();
+        waiting.put("ef56", "third").unwrap();
+        assert_eq!(waiting.list().unwrap().len(), 3);
+        assert_eq!(fs::read_to_string(&secret).unwrap(), "secret");
+        let elsewhere = base.path().join("elsewhere");
+        fs::rename(&own, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &own).unwrap();
+        assert!(waiting.list().is_err() && waiting.find("ab12").is_err() && waiting.put("ab12", "x").is_err());
+        assert!(waiting.forget("ab12").is_err() && waiting.take("ab12").is_err());
+        assert_eq!(fs::read_to_string(elsewhere.join("ab12.open.json")).unwrap(), "first");
     }
 
     #[test]

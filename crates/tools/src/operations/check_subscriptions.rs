@@ -34,7 +34,7 @@ impl ReadOperation for CheckSubscriptions {
         Ok(VaultChoice::Several(visible.iter().filter(|name| followed.contains(name)).cloned().collect()))
     }
 
-    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
+    fn answer(&self, context: &Context<'_>, vaults: &OpenedVaults) -> Result<ReadPayload, Reason> {
         let mut checked = Vec::new();
         for mut subscription in self.subscriptions.iter().cloned() {
             context.check()?;

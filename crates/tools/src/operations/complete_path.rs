@@ -32,7 +32,7 @@ impl ReadOperation for CompletePath {
         Ok(VaultChoice::One(self.vault.clone()))
     }
 
-    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
+    fn answer(&self, context: &Context<'_>, vaults: &OpenedVaults) -> Result<ReadPayload, Reason> {
         complete_path(context, vaults.one()?, &self.typed).map(ReadPayload::Completed)
     }
 }

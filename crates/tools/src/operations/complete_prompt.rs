@@ -34,7 +34,7 @@ impl ReadOperation for CompletePrompt {
         vault_of(&self.prompt, visible)
     }
 
-    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
+    fn answer(&self, context: &Context<'_>, vaults: &OpenedVaults) -> Result<ReadPayload, Reason> {
         let completed = complete_prompt(context, vaults.one()?, &self.prompt, &self.argument, &self.typed)?;
         Ok(ReadPayload::Completed(completed))
     }

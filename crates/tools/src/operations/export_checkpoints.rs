@@ -2,8 +2,9 @@
 
 use lapidary_operation::{
     CheckpointHistory, Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, ToolGroup,
-    VaultChoice, bug,
+    VaultChoice,
 };
+use lapidary_vault::ChangeSet;
 use serde_json::{Map, Value, json};
 
 /// All checkpoints of a vault, for keeping them elsewhere.
@@ -30,11 +31,11 @@ impl ReadOperation for ExportCheckpoints {
         Ok(VaultChoice::One(self.vault.clone()))
     }
 
-    fn answer(&self, _: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
-        let OpenedVaults::One(view) = vaults else { return Err(bug!("an export was handed several vaults")) };
+    fn answer(&self, _: &Context<'_>, vaults: &OpenedVaults) -> Result<ReadPayload, Reason> {
+        let view = vaults.one()?;
         let page = view.checkpoints(None, None, usize::MAX);
         let mut checkpoints = page.map_err(|_| Reason::no_state())?.checkpoints;
         checkpoints.reverse();
-        Ok(ReadPayload::History(Box::new(CheckpointHistory { checkpoints, view: *view })))
+        Ok(ReadPayload::History(Box::new(CheckpointHistory { checkpoints, view: view.with(&ChangeSet::default()) })))
     }
 }

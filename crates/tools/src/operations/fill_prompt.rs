@@ -32,7 +32,7 @@ impl ReadOperation for FillPrompt {
         vault_of(&self.name, visible)
     }
 
-    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
+    fn answer(&self, context: &Context<'_>, vaults: &OpenedVaults) -> Result<ReadPayload, Reason> {
         fill_prompt(context, vaults.one()?, &self.name, &self.arguments).map(ReadPayload::FilledPrompt)
     }
 }

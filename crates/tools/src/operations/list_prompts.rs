@@ -30,8 +30,8 @@ impl ReadOperation for ListPrompts {
         Ok(VaultChoice::Several(visible.to_vec()))
     }
 
-    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
-        Ok(ReadPayload::Prompts(all(context, &vaults)))
+    fn answer(&self, context: &Context<'_>, vaults: &OpenedVaults) -> Result<ReadPayload, Reason> {
+        Ok(ReadPayload::Prompts(all(context, vaults)))
     }
 }
 

@@ -41,7 +41,7 @@ impl ReadOperation for Subscribe {
         Ok(VaultChoice::One(ResourceUri::parse(&self.uri)?.vault))
     }
 
-    fn answer(&self, _: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
+    fn answer(&self, _: &Context<'_>, vaults: &OpenedVaults) -> Result<ReadPayload, Reason> {
         let ResourceUri { resource: VaultResource::File(path), .. } = ResourceUri::parse(&self.uri)? else {
             return Err(Reason::ResourceUnknown { uri: self.uri.clone() });
         };

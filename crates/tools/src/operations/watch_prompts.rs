@@ -35,12 +35,12 @@ impl ReadOperation for WatchPrompts {
         Ok(VaultChoice::Several(visible.to_vec()))
     }
 
-    fn answer(&self, context: &Context<'_>, vaults: OpenedVaults) -> Result<ReadPayload, Reason> {
-        let mark = mark(context, &vaults);
+    fn answer(&self, context: &Context<'_>, vaults: &OpenedVaults) -> Result<ReadPayload, Reason> {
+        let mark = mark(context, vaults);
         if self.seen.mark == Some(mark) {
             return Ok(ReadPayload::PromptsWatched { seen: self.seen.clone(), changed: false });
         }
-        let seen = PromptsSeen { mark: Some(mark), list: list_prompts::all(context, &vaults) };
+        let seen = PromptsSeen { mark: Some(mark), list: list_prompts::all(context, vaults) };
         // An edit of the text alone does not change the list.
         let changed = self.seen.mark.is_some() && seen.list != self.seen.list;
         Ok(ReadPayload::PromptsWatched { seen, changed })

@@ -149,6 +149,7 @@ fn of_files() -> Vec<Reason> {
         Reason::CheckpointAmbiguous { given: word("c"), ids: names(&["c1", "c2"]) },
         Reason::NothingToUndo,
         Reason::ChangeOfOther { id: word("c1") },
+        Reason::ChangeUnnamed,
         Reason::ChangedSince { path: path("a.md"), id: word("c1") },
         Reason::NotInCheckpoint { path: path("a.md"), checkpoint: word("c1"), files: vec![path("b.md")] },
         Reason::VersionMissing { path: path("a.md"), wanted: word("sha256:00") },

@@ -36,6 +36,10 @@ impl Backend for Counting {
         Ok(listed)
     }
 
+    fn find_folder(&self, folder: &VaultPath, open: PlaceCheck<'_>) -> Result<(), StoreError> {
+        self.store.find_folder(folder, open)
+    }
+
     fn stamp(&self, path: &VaultPath) -> Result<Option<FileStamp>, StoreError> {
         self.store.stamp(path)
     }
@@ -101,6 +105,18 @@ fn a_miss_looks_at_no_more_entries_the_more_are_hidden() {
         assert_eq!(miss("plan.pdf"), ["folder/Plan.md", "folder/plan.txt"]);
         assert_eq!(miss("größe.md"), ["folder/Größe.md"]);
         assert_eq!(miss("1-HIDDEN.md"), [""; 0]);
+        // So it is with a name that is to be made.
+        let view = vault.view(vault.scope(std::time::SystemTime::now()).unwrap(), u64::MAX);
+        let like = |path: &str| {
+            let found = view.named_like(&vault_path(path), &|| true).unwrap();
+            found.iter().map(|entry| format!("{} {:?}", entry.path, entry.kind)).collect::<Vec<_>>()
+        };
+        assert_eq!(like("folder/PLAN.md"), ["folder/Plan.md File"]);
+        assert_eq!(like("folder/new.md"), [""; 0]);
+        assert_eq!(like("folder/1-HIDDEN.md"), [""; 0]);
+        assert_eq!(like("FOLDER"), ["folder Folder"]);
+        assert!(view.had_folder(&vault_path("folder")) && !view.had_folder(&vault_path("other")));
+        assert_eq!(view.may_be_made(&vault_path("folder/new.md")), Ok(()));
         entries.load(Ordering::SeqCst) - before
     };
     assert_eq!((looked_at(0), looked_at(500)), (0, 0));

@@ -1,12 +1,13 @@
 //! Whether links lead where they should, and all others where they led before.
 
 use std::{
+    borrow::Cow,
     collections::{HashMap, HashSet},
     ops::Range,
 };
 
 use super::{LinkForm, LinkRelocation, LinkRetarget};
-use crate::{Link, LinkDefinition, LinkKind, Note, edit::PropertyPath};
+use crate::{Link, LinkDefinition, LinkKind, Note, count_steps, edit::PropertyPath};
 
 /// What an edit elsewhere must not change about a link. Its words may contain another link that is edited.
 #[derive(Clone, Copy, PartialEq)]
@@ -23,9 +24,9 @@ struct LinkParts<'t> {
 pub(super) struct KeptLink<'t> {
     parts: LinkParts<'t>,
     path: Range<usize>,
-    target: String,
+    target: Cow<'t, str>,
     /// Without percent escapes.
-    subpath: Option<String>,
+    subpath: Option<Cow<'t, str>>,
 }
 
 /// The intended result for a link.
@@ -48,7 +49,7 @@ impl LinkGoal for LinkRetarget<'_> {
 
     fn is_reached(&self, old: &KeptLink<'_>, new: &KeptLink<'_>) -> bool {
         let expected = LinkParts { internal: true, path: new.parts.path, ..old.parts };
-        new.parts == expected && new.target == plain(self.target)
+        new.parts == expected && new.target == plain(self.target.into())
     }
 }
 
@@ -63,13 +64,13 @@ impl LinkGoal for LinkRelocation {
 
     fn is_reached(&self, old: &KeptLink<'_>, new: &KeptLink<'_>) -> bool {
         let expected = LinkParts { subpath: new.parts.subpath, ..old.parts };
-        new.parts == expected && new.subpath == Some(plain(&format!("#{}", self.place)))
+        new.parts == expected && new.subpath == Some(plain(format!("#{}", self.place).into()))
     }
 }
 
 /// Names of files and links are compared with plain spaces.
-fn plain(text: &str) -> String {
-    text.replace('\u{a0}', " ")
+fn plain(text: Cow<'_, str>) -> Cow<'_, str> {
+    if text.contains('\u{a0}') { text.replace('\u{a0}', " ").into() } else { text }
 }
 
 impl<'t> KeptLink<'t> {
@@ -82,8 +83,9 @@ impl<'t> KeptLink<'t> {
             subpath: link.subpath.as_ref().map(cut),
             title: link.title.as_ref().map(cut),
         };
-        let subpath = link.decoded_subpath(text).map(|subpath| plain(&subpath));
-        Self { parts, path: link.path.clone(), target: link.target(text).into_owned(), subpath }
+        count_steps(link.span.len());
+        let subpath = link.decoded_subpath(text).map(plain);
+        Self { parts, path: link.path.clone(), target: link.target(text), subpath }
     }
 
     fn definition(text: &'t str, definition: &LinkDefinition) -> Self {
@@ -91,9 +93,10 @@ impl<'t> KeptLink<'t> {
         Self { parts: LinkParts { kind: None, ..found.parts }, ..found }
     }
 
-    fn all(note: &Note<'t>) -> Vec<Self> {
+    /// One after another: a note may have so many that all of them together would not be small.
+    fn all(note: &'t Note<'t>) -> impl Iterator<Item = Self> {
         let links = note.links.iter().map(|link| Self::link(note.text, link));
-        links.chain(note.definitions.iter().map(|definition| Self::definition(note.text, definition))).collect()
+        links.chain(note.definitions.iter().map(|definition| Self::definition(note.text, definition)))
     }
 
     /// Its identification by an aim.
@@ -116,20 +119,21 @@ fn key(aim: &impl LinkGoal) -> LinkKey {
 
 /// The first of the links that is not as intended; the very first if another one changed.
 pub(super) fn lost<'r, A: LinkGoal>(before: &Note<'_>, after: &Note<'_>, aims: &'r [A]) -> Option<&'r A> {
-    let (old, new) = (KeptLink::all(before), KeptLink::all(after));
-    let known: HashSet<LinkKey> = old.iter().filter_map(KeptLink::key).collect();
+    let known: HashSet<LinkKey> = KeptLink::all(before).filter_map(|link| link.key()).collect();
     let unknown = aims.iter().find(|aim| !known.contains(&key(*aim)));
     if unknown.is_some() {
         return unknown;
     }
-    if before.links.len() != after.links.len() || old.len() != new.len() {
+    if before.links.len() != after.links.len() || before.definitions.len() != after.definitions.len() {
         return aims.first();
     }
     // The first of several for one link counts.
     let aimed: HashMap<LinkKey, &A> = aims.iter().rev().map(|aim| (key(aim), aim)).collect();
-    old.iter().zip(&new).find_map(|(old, new)| match old.key().and_then(|key| aimed.get(&key).copied()) {
-        Some(aim) => (!aim.is_reached(old, new)).then_some(aim),
-        None => aims.first().filter(|_| old.parts != new.parts),
+    KeptLink::all(before).zip(KeptLink::all(after)).find_map(|(old, new)| {
+        match old.key().and_then(|key| aimed.get(&key).copied()) {
+            Some(aim) => (!aim.is_reached(&old, &new)).then_some(aim),
+            None => aims.first().filter(|_| old.parts != new.parts),
+        }
     })
 }
 

@@ -26,6 +26,51 @@ impl Arguments<'_> {
         self.value(schema, schema, "", 0)
     }
 
+    /// A request that is no call of a tool: resources, prompts, completions, lists.
+    pub(super) fn request(&mut self) -> (&'static str, Value) {
+        let uri = |given: &mut Self| {
+            let path = given.text("path");
+            let encoded: String = path.bytes().map(|byte| format!("%{byte:02X}")).collect();
+            let forms = [
+                format!("obsidian://vault/{path}"),
+                format!("obsidian://vault/{encoded}"),
+                format!("obsidian://vault/{path}?vault={path}"),
+                format!("obsidian://{path}"),
+                path,
+                "obsidian://tags".to_owned(),
+                "obsidian://status".to_owned(),
+            ];
+            given.chance.pick(&forms).clone()
+        };
+        let prompts = ["Notes/slots", "Notes/many slots", "Notes/open", "Notes/quotes", "Notes/none"];
+        match self.chance.below(8) {
+            0 | 1 => ("resources/read", json!({ "uri": uri(self) })),
+            2 => {
+                let method =
+                    *self.chance.pick(&["resources/list", "prompts/list", "tools/list", "resources/templates/list"]);
+                (method, if self.chance.one_in(2) { json!({}) } else { json!({ "cursor": self.text("") }) })
+            }
+            3 | 4 => {
+                let name = if self.chance.one_in(5) { self.text("") } else { (*self.chance.pick(&prompts)).to_owned() };
+                let count = if self.chance.one_in(3) { self.size / 10 } else { 2 };
+                let text = self.text("");
+                let arguments: Map<String, Value> =
+                    (0..count).map(|at| (at.to_string(), json!(text))).chain([("a".to_owned(), json!(text))]).collect();
+                ("prompts/get", json!({ "name": name, "arguments": arguments }))
+            }
+            _ => {
+                let reference = match self.chance.below(3) {
+                    0 => json!({ "type": "ref/resource", "uri": "obsidian://vault/{+path}" }),
+                    1 => json!({ "type": "ref/resource", "uri": uri(self) }),
+                    _ => json!({ "type": "ref/prompt", "name": self.chance.pick(&prompts) }),
+                };
+                let name = if self.chance.one_in(2) { "path".to_owned() } else { self.text("") };
+                let argument = json!({ "name": name, "value": self.text("path") });
+                ("completion/complete", json!({ "ref": reference, "argument": argument }))
+            }
+        }
+    }
+
     fn value(&mut self, root: &Value, schema: &Value, name: &str, depth: usize) -> Value {
         if let Some(reference) = schema["$ref"].as_str() {
             let pointed = root.pointer(reference.trim_start_matches('#')).unwrap_or(&Value::Null);

@@ -31,6 +31,13 @@ fn round(server: &mut Server, number: usize) {
     server.call("links_get", json!({ "file": note }));
     server.call("outline", json!({ "file": note }));
     server.call("obsidian_list_tags", json!({}));
+    server.call("notes_read", json!({ "notes": [note, "log.md"], "maxBytes": 1_000 }));
+    server.call("undo", json!({ "dry_run": true }));
+    server.call("find_tool", json!({ "query": "undo my last change" }));
+    server.request("prompts/list", json!({}));
+    let path = json!({ "name": "path", "value": "n1" });
+    let reference = json!({ "type": "ref/resource", "uri": "obsidian://vault/{+path}" });
+    server.request("completion/complete", json!({ "ref": reference, "argument": path }));
     server.request("tools/list", json!({}));
     server.request("resources/read", json!({ "uri": format!("obsidian://vault/{note}") }));
 }
@@ -64,7 +71,7 @@ fn memory_is_given_back_after_mixed_calls() {
     }
     let late = kilobytes(&server);
     println!(
-        "mixed calls: {} rounds of 13, {} MB after {first_third}, {} MB at the end",
+        "mixed calls: {} rounds of 18, {} MB after {first_third}, {} MB at the end",
         number,
         early / 1024,
         late / 1024

@@ -3,6 +3,8 @@
 use super::chance::Chance;
 
 /// A vault of them. `size` is how many of each construct a note has: equal headings, links, levels.
+const PROMPT: &str = "---\ntags: [mcp-tools-prompt]\n---\n";
+
 pub(super) fn vault(size: usize) -> Vec<(String, Vec<u8>)> {
     let deep = size.min(20_000);
     let repeated = |part: &str| part.repeat(size);
@@ -27,6 +29,13 @@ pub(super) fn vault(size: usize) -> Vec<(String, Vec<u8>)> {
             "---\ntags: [a, b]\nstatus: open\n---\n# H\nhello needle\n\n## H\n- [ ] task\n\ntext ^id\n".to_owned(),
         ),
         ("equal headings.md", repeated("# a\n")),
+        ("Prompts/slots.md", format!("{PROMPT}{}", repeated("<% tp.mcpTools.prompt('a', 'b') %>"))),
+        (
+            "Prompts/many slots.md",
+            (0..size).fold(PROMPT.to_owned(), |text, n| text + &format!("<% tp.mcpTools.prompt('{n}') %>")),
+        ),
+        ("Prompts/open.md", format!("{PROMPT}{}", repeated("<% tp.mcpTools.prompt('a"))),
+        ("Prompts/quotes.md", format!("{PROMPT}<% tp.mcpTools.prompt({}) %>", repeated("'\\'"))),
         ("headings below a long one.md", format!("# {}\n{}", "long ".repeat(size / 4), repeated("## b\n"))),
         ("headings.md", (0..size).map(|n| format!("{} h {n}\n\n", "#".repeat(n % 6 + 1))).collect()),
         ("long tag.md", format!("#{}\n", vec!["a"; size].join("/"))),

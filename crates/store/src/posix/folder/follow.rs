@@ -157,6 +157,14 @@ impl OpenedFolder {
         Ok(listed.into_iter().filter_map(shown).collect())
     }
 
+    pub(super) fn find_folder_elsewhere(&self, folder: &VaultPath, open: PlaceCheck<'_>) -> Result<(), StoreError> {
+        let elsewhere = self.elsewhere(folder, LinkHandling::All(open))?;
+        match &elsewhere.path {
+            Some(inside) => elsewhere.folder.find_folder(inside, &|place| elsewhere.shows(place, open)),
+            None => Ok(()),
+        }
+    }
+
     /// The target of a link in a listing that leaves the vault.
     pub(super) fn metadata_elsewhere(&self, path: &VaultPath, open: PlaceCheck<'_>) -> Option<Metadata> {
         self.elsewhere(path, LinkHandling::All(open)).ok()?.metadata()

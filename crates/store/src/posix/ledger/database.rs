@@ -18,7 +18,7 @@ use super::{
 };
 use crate::posix::{
     StoreError,
-    state::{open_database, private_file},
+    state::{open_database, private_file, read_bytes},
 };
 
 const NAME: &str = "checkpoints.db";
@@ -160,7 +160,7 @@ impl OpenDatabase {
 
 /// Whether SQLite would read only part of the log.
 fn log_is_damaged(path: &Path) -> bool {
-    let damaged = || std::fs::read(with_ending(path, "-wal")).ok().filter(|log| wal::mended(log).is_some());
+    let damaged = || read_bytes(&with_ending(path, "-wal")).ok().filter(|log| wal::mended(log).is_some());
     let Some(first) = damaged() else { return false };
     // Another server may be rewriting it right now.
     std::thread::sleep(MOMENT);
@@ -170,7 +170,7 @@ fn log_is_damaged(path: &Path) -> bool {
 /// A file whose name is durable, too.
 fn newly_opened(path: &Path) -> io::Result<File> {
     // Some systems sync only files that were opened for writing.
-    let file = std::fs::OpenOptions::new().write(true).open(path)?;
+    let file = private_file().write(true).open(path)?;
     #[cfg(unix)]
     if let Some(folder) = path.parent() {
         File::open(folder)?.sync_all()?;

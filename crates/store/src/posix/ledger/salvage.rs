@@ -10,7 +10,7 @@ use super::{
     database::{set_up, with_ending},
     reading, wal,
 };
-use crate::posix::state::private_file;
+use crate::posix::state::{private_file, read_bytes};
 
 /// The result, for the owner.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -47,12 +47,12 @@ fn new_head(place: &Path) -> Option<Vec<u8>> {
     let database = Connection::open(place).ok()?;
     set_up(&database).ok()?;
     database.close().ok()?;
-    std::fs::read(place).ok()
+    read_bytes(place).ok()
 }
 
 /// A copy with a log that SQLite reads to its end, and with the first page of a new one, if requested.
 fn readable_copy(damaged: &Path, copy: &Path, head: bool) -> Option<Connection> {
-    let mut bytes = std::fs::read(damaged).ok()?;
+    let mut bytes = read_bytes(damaged).ok()?;
     if head {
         bytes.get_mut(..PAGE)?.copy_from_slice(new_head(copy)?.get(..PAGE)?);
         // Then SQLite counts the pages itself.
@@ -68,7 +68,7 @@ fn readable_copy(damaged: &Path, copy: &Path, head: bool) -> Option<Connection> 
             .ok()
     };
     put(copy, &bytes)?;
-    if let Ok(log) = std::fs::read(with_ending(damaged, "-wal")) {
+    if let Ok(log) = read_bytes(&with_ending(damaged, "-wal")) {
         put(&with_ending(copy, "-wal"), &wal::mended(&log).unwrap_or(log))?;
     }
     let source = Connection::open(copy).ok()?;

@@ -222,7 +222,7 @@ fn move_file(
     hash::check(&from, EXPECTED_CONTENT, expected.as_ref(), before.as_deref())?;
     let files = index::files(context, view)?;
     let from = files.find(&from).map_or(from, |entry| entry.path().clone());
-    let (to, in_the_way) = destination(view, &from, to, input.on_conflict)?;
+    let (to, in_the_way) = destination(context, view, &from, to, input.on_conflict)?;
     let mut changes: Vec<Change> = in_the_way.into_iter().collect();
     let gone: BTreeSet<VaultPath> = changes.iter().map(|change| change.path().clone()).collect();
     let (mut content, mut links, mut others) = (None, LinksOutput::default(), Vec::new());
@@ -261,6 +261,7 @@ fn new_folder(files: &VisibleFiles, to: &VaultPath) -> Option<String> {
 
 /// Where the file goes, and what happens to an existing one.
 fn destination(
+    context: &Context<'_>,
     view: &View,
     from: &VaultPath,
     to: VaultPath,
@@ -272,7 +273,7 @@ fn destination(
         return Err(Reason::bad_argument(FileMove::DECLARATION.name, "to", problem));
     }
     let Some(there) = reading::read_if_there(view, &to)? else {
-        naming::check_new(view, &to, Some(from))?;
+        naming::check_new(context, view, &to, Some(from))?;
         return Ok((to, None));
     };
     match on_conflict {
@@ -329,7 +330,7 @@ fn move_folder(
         return Err(Reason::DestinationExists { path: to, current: there.hash(), wanted: NameWanted::Moved });
     }
     // A folder that differs only in case from another would be the same folder on some systems.
-    naming::check_new(view, &to, Some(&from))?;
+    naming::check_new(context, view, &to, Some(&from))?;
     let moved = files_of_folder(view, files, &from, &to)?;
     let files_moved = Some(moved.len());
     let (mut rewrites, mut links) = (Vec::new(), LinksOutput::default());

@@ -352,7 +352,7 @@ fn destination(context: &Context<'_>, view: &View, to: &str) -> Result<(VaultPat
         Some(path) => match reading::read_if_there(view, &path)? {
             Some(file) => Ok((path, Some(file))),
             None => {
-                naming::check_new(view, &path, None)?;
+                naming::check_new(context, view, &path, None)?;
                 Ok((path, None))
             }
         },

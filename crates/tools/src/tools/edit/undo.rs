@@ -3,8 +3,8 @@
 mod taken_back;
 
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, ExampleResult, Reason, ReasonKind, ToolGroup, ToolPlan, WireFamily,
-    WriteTool,
+    ChangeOwnership, Context, Declaration, Effect, Example, ExampleResult, Reason, ReasonKind, ToolGroup, ToolPlan,
+    WireFamily, WriteTool,
 };
 use lapidary_toolkit::{
     checkpoint,
@@ -48,10 +48,22 @@ pub(crate) struct Output {
 }
 
 #[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
 struct UndoneChange {
     id: String,
     tool: String,
     time: String,
+    /// Not made in this session: by the same client before it came back, or under the same name.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    other_session: bool,
+}
+
+impl UndoneChange {
+    fn text(&self) -> String {
+        let Self { id, tool, time, other_session } = self;
+        let session = if *other_session { format!(" (made in another session, {time})") } else { String::new() };
+        format!("{tool} {id}{session}")
+    }
 }
 
 impl WriteTool for Undo {
@@ -67,6 +79,7 @@ impl WriteTool for Undo {
         reasons: &[
             ReasonKind::NothingToUndo,
             ReasonKind::ChangeOfOther,
+            ReasonKind::ChangeUnnamed,
             ReasonKind::ChangedSince,
             ReasonKind::CheckpointMissing,
             ReasonKind::CheckpointAmbiguous,
@@ -85,11 +98,13 @@ impl WriteTool for Undo {
         let meant = match &input.id {
             Some(id) => {
                 let found = checkpoint::find(view, id)?;
-                if !context.author.is(&found.client) {
+                if context.author.whose(&found.client) == ChangeOwnership::OtherClient {
                     return Err(Reason::ChangeOfOther { id: found.id });
                 }
                 vec![found]
             }
+            // Whose the last one is, nothing tells.
+            None if context.author.is_shared() => return Err(Reason::ChangeUnnamed),
             None => open_changes(context, view, input.count)?,
         };
         if meant.is_empty() {
@@ -99,10 +114,11 @@ impl WriteTool for Undo {
             let id = meant[0].id.clone();
             return Err(Reason::ChangedSince { path, id });
         }
-        let undone = meant.iter().map(|Checkpoint { id, tool, time, .. }| UndoneChange {
+        let undone = meant.iter().map(|Checkpoint { id, tool, time, client, .. }| UndoneChange {
             id: id.clone(),
             tool: tool.clone(),
             time: iso(*time),
+            other_session: context.author.whose(client) != ChangeOwnership::ThisConnection,
         });
         let undone = undone.collect();
         let (changes, files) = RestorePlan::of(context, view, ContentGuard::Plan, &together(meant), None)?;
@@ -111,8 +127,7 @@ impl WriteTool for Undo {
 
     fn text(&self, output: &Output) -> Option<String> {
         let done = if output.dry_run { "Would undo" } else { "Undid" };
-        let changes: Vec<String> =
-            output.undone.iter().map(|UndoneChange { id, tool, .. }| format!("{tool} {id}")).collect();
+        let changes: Vec<String> = output.undone.iter().map(UndoneChange::text).collect();
         Some(RestoredFile::list(&format!("{done} {}", changes.join(", ")), &output.files))
     }
 

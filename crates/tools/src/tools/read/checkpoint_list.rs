@@ -1,8 +1,8 @@
 //! Lists checkpoints.
 
 use lapidary_operation::{
-    Context, Declaration, Example, ExampleResult, PathArgument, PathRefusal, PathRole, ReadTool, Reason, ReasonKind,
-    ToolGroup, WireFamily, quote::quoted,
+    ChangeAuthor, Context, Declaration, Example, ExampleResult, PathArgument, PathRefusal, PathRole, ReadTool, Reason,
+    ReasonKind, ToolGroup, WireFamily, quote::quoted,
 };
 use lapidary_toolkit::{checkpoint, hash, reading, time::iso};
 use lapidary_vault::{
@@ -154,7 +154,7 @@ fn shown(checkpoint: Checkpoint) -> CheckpointOutput {
             CheckpointKind::LateSave => "late_save",
         },
         tool: checkpoint.tool,
-        client: checkpoint.client,
+        client: ChangeAuthor::client_of(&checkpoint.client).to_owned(),
         files,
     }
 }

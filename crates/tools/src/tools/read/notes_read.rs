@@ -32,6 +32,9 @@ pub(crate) struct Input {
     #[serde(default = "max_bytes")]
     #[schemars(range(min = 100, max = 1_000_000))]
     max_bytes: usize,
+    /// Bytes of the first one to skip: `nextOffset` of an earlier answer, sent with its `left`.
+    #[serde(default)]
+    offset: usize,
 }
 
 fn max_bytes() -> usize {
@@ -45,9 +48,12 @@ const MOST_NOTES: usize = 100;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
     notes: Vec<ReadNoteOutput>,
-    /// Those that did not fit the budget; send them again.
+    /// Those that did not fit the budget as a whole; send them again.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left: Vec<String>,
+    /// Bytes of the first of them that were read; send it as `offset`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next_offset: Option<usize>,
 }
 
 #[derive(Default, Serialize, JsonSchema)]
@@ -63,7 +69,7 @@ struct ReadNoteOutput {
     content_hash: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     section_hash: Option<String>,
-    /// Where the next line is, if the text was cut.
+    /// The line in which the rest begins, if the text was cut.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_line: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -95,15 +101,27 @@ impl ReadTool for NotesRead {
             return Err(Reason::bad_argument(Self::DECLARATION.name, "notes", problem));
         }
         let mut room = input.max_bytes;
-        let mut output = Output { notes: Vec::new(), left: Vec::new() };
-        for given in input.notes {
+        let mut output = Output { notes: Vec::new(), left: Vec::new(), next_offset: None };
+        let mut notes = input.notes.into_iter();
+        let mut offset = input.offset;
+        for given in notes.by_ref() {
             context.check()?;
-            if room == 0 {
-                output.left.push(given);
-                continue;
-            }
-            let note = match read(context, view, &given) {
-                Ok(read) => read.within(&mut room),
+            let skipped = std::mem::take(&mut offset);
+            let note = match read(context, view, &given).and_then(|read| read.after(skipped)) {
+                Ok(read) => {
+                    let (note, taken) = read.within(&mut room);
+                    let Some(taken) = taken else {
+                        output.notes.push(note);
+                        continue;
+                    };
+                    // What does not have room for one character is left as a whole.
+                    if taken > 0 {
+                        output.notes.push(note);
+                    }
+                    output.left.push(given);
+                    output.next_offset = Some(skipped + taken).filter(|offset| *offset > 0);
+                    break;
+                }
                 // A missing note does not withhold the others.
                 Err(reason @ (Reason::Disk { .. } | Reason::Interrupted(_) | Reason::Internal(_))) => {
                     return Err(reason);
@@ -116,13 +134,15 @@ impl ReadTool for NotesRead {
             };
             output.notes.push(note);
         }
+        output.left.extend(notes);
         Ok(output)
     }
 
     fn text(&self, output: &Output) -> Option<String> {
         let mut text: Vec<String> = output.notes.iter().map(ReadNoteOutput::text).collect();
         if !output.left.is_empty() {
-            text.push(format!("No room for: {}", quoted_list(&output.left)));
+            let offset = output.next_offset.map_or_else(String::new, |offset| format!(", with `offset: {offset}`"));
+            text.push(format!("Left to read{offset}: {}", quoted_list(&output.left)));
         }
         Some(text.join("\n"))
     }
@@ -174,20 +194,33 @@ struct NoteReading {
 }
 
 impl NoteReading {
-    fn within(self, room: &mut usize) -> ReadNoteOutput {
+    /// What follows an earlier answer.
+    fn after(self, offset: usize) -> Result<Self, Reason> {
+        if offset > self.text.len() {
+            let problem = Prose::ours(format_args!("is past the end: there are {} bytes", self.text.len()));
+            return Err(Reason::bad_argument(NotesRead::DECLARATION.name, "offset", problem));
+        }
+        let (skipped, text) = self.text.split_at(self.text.floor_char_boundary(offset));
+        let line = self.line + skipped.matches('\n').count();
+        Ok(Self { text: text.to_owned(), line, ..self })
+    }
+
+    /// As much of it as there is room for, and how many bytes that are if it is not all.
+    fn within(self, room: &mut usize) -> (ReadNoteOutput, Option<usize>) {
         let Self { path, section, mut text, line, hash, section_hash, is_lossy } = self;
-        let mut next_line = None;
+        let (mut next_line, mut taken) = (None, None);
         if text.len() > *room {
             let fits = &text[..text.floor_char_boundary(*room)];
             // Whole lines, unless the first one is longer than that.
             let end = fits.rfind('\n').map_or(fits.len(), |end| end + 1);
             text.truncate(end);
-            next_line = Some(line + text.lines().count());
+            next_line = Some(line + text.matches('\n').count());
+            taken = Some(end);
             *room = 0;
         } else {
             *room -= text.len();
         }
-        ReadNoteOutput {
+        let note = ReadNoteOutput {
             path: path.to_string(),
             section,
             content: text,
@@ -196,7 +229,8 @@ impl NoteReading {
             next_line,
             notice: is_lossy.then_some(NOT_UTF8),
             error: None,
-        }
+        };
+        (note, taken)
     }
 }
 

@@ -445,7 +445,7 @@ mod tests {
             let cancel = Cancel::after(Duration::from_secs(60));
             let context = Context {
                 cancel: &cancel,
-                author: lapidary_operation::Author { id: "test", name: None },
+                author: &lapidary_operation::ChangeAuthor::single("test".to_owned()),
                 catalogue: &catalogue,
                 vaults: &[],
                 scan: ScanLimits::default(),

@@ -28,7 +28,9 @@ pub(super) fn open_changes(context: &Context<'_>, view: &View, count: usize) -> 
             view.checkpoints(None, from, PAGE).map_err(|error| checkpoint::refusal(from.unwrap_or_default(), error))?;
         seen += page.checkpoints.len();
         before = page.checkpoints.last().map(|last| last.id.clone());
-        let is_own = |found: &Checkpoint| found.kind == CheckpointKind::Change && context.author.is(&found.client);
+        let is_own = |found: &Checkpoint| {
+            found.kind == CheckpointKind::Change && context.author.is_own(&found.client, found.time)
+        };
         own.extend(page.checkpoints.into_iter().filter(is_own));
         let mut open = still_open(&own);
         // What an undo reverted may be on the next page.
