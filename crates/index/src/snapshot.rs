@@ -12,7 +12,7 @@ use super::{
 };
 use crate::{FileStat, VaultPath, links::folded_name};
 
-/// Before a path stands nothing, so that all folders of a number are found from there on.
+/// The folders of one key are found from `(key, None)` on.
 type FolderKey = (u64, Option<VaultPath>);
 
 fn folder_key(folder: &VaultPath) -> FolderKey {

@@ -371,7 +371,7 @@ impl VisibleFiles {
     }
 
     /// What is in the folder of a path under its name, or under one that differs in nothing but case and the form of
-    /// letters. Asked for by name: whoever looked through the folder would take longer the more is hidden in it.
+    /// letters. Looked up by name: a walk through the folder would take longer the more is hidden in it.
     pub fn named_like(&self, path: &VaultPath) -> Vec<FolderEntry> {
         let folded = links::folded_name(path.name());
         let is_like =

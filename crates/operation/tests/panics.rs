@@ -44,7 +44,7 @@ impl Subscriber for Log {
 fn as_bug(caught: CaughtUnwind) -> Bug {
     match caught {
         CaughtUnwind::Panic(bug) => bug,
-        CaughtUnwind::Stopped(_) => panic!("nobody stopped it"),
+        CaughtUnwind::Stopped(_) => panic!("it was not stopped"),
     }
 }
 

@@ -1,3 +1,5 @@
+//! The authorization server, from the request of a client to the end of its grant.
+
 use serde_json::json;
 
 use super::*;

@@ -162,7 +162,7 @@ impl ConnectionPulse {
     fn new() -> Self {
         // A connection without any byte is a head that does not come.
         Self {
-            opened: Instant::now(),
+            opened: tokio::time::Instant::now().into_std(),
             under_way: AtomicUsize::new(0),
             since: AtomicU64::new(0),
             in_head: AtomicBool::new(true),

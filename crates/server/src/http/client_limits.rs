@@ -175,7 +175,7 @@ mod tests {
     #[test]
     fn a_bucket_gives_its_burst_and_then_its_rate() {
         let table = RateTable::new(2.0, 4.0);
-        let start = Instant::now();
+        let start = tokio::time::Instant::now().into_std();
         let at = |milliseconds: u64| start + Duration::from_millis(milliseconds);
         assert!((0..4).all(|_| table.take("a", start).is_ok()));
         assert_eq!(table.take("a", start), Err(TooFast { retry_after: Duration::from_millis(500) }));
@@ -188,7 +188,7 @@ mod tests {
     #[test]
     fn many_keys_are_forgotten_when_they_are_quiet_and_do_not_fill_the_memory() {
         let table = RateTable::new(1.0, 2.0);
-        let start = Instant::now();
+        let start = tokio::time::Instant::now().into_std();
         for key in 0..KEYS {
             table.take(&key.to_string(), start).unwrap();
         }
@@ -200,6 +200,6 @@ mod tests {
     #[test]
     fn no_rate_is_no_limit() {
         let table = RateTable::new(0.0, 0.0);
-        assert!((0..1000).all(|_| table.take("a", Instant::now()).is_ok()));
+        assert!((0..1000).all(|_| table.take("a", tokio::time::Instant::now().into_std()).is_ok()));
     }
 }

@@ -5,7 +5,7 @@ use std::{
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use axum::{
@@ -214,10 +214,12 @@ impl Endpoint {
         let client = parts.clients.find(request.headers()).map_err(|unknown| {
             let guessed = !matches!(unknown, UnknownClient::Unavailable | UnknownClient::NoToken);
             match address.filter(|address| guessed && !address.is_loopback()) {
-                Some(address) => match parts.limits.refused(&address.to_string(), Instant::now()) {
-                    Ok(()) => refused(unknown),
-                    Err(limit) => too_fast(limit),
-                },
+                Some(address) => {
+                    match parts.limits.refused(&address.to_string(), tokio::time::Instant::now().into_std()) {
+                        Ok(()) => refused(unknown),
+                        Err(limit) => too_fast(limit),
+                    }
+                }
                 None => refused(unknown),
             }
         })?;
@@ -254,7 +256,11 @@ impl Endpoint {
     pub(super) fn rate(&self, message: &PostedMessage, sender: &RequestSender) -> Result<(), TooFast> {
         let Some(client) = &sender.limited_as else { return Ok(()) };
         let is_call = message.method.as_deref() == Some("tools/call");
-        self.0.limits.rate(client, is_call && self.writes(message.tool.as_deref(), sender), Instant::now())
+        self.0.limits.rate(
+            client,
+            is_call && self.writes(message.tool.as_deref(), sender),
+            tokio::time::Instant::now().into_std(),
+        )
     }
 
     /// Whether a call may change something. Of an unknown tool that is assumed.

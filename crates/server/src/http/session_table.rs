@@ -47,7 +47,7 @@ pub(super) struct SessionInUse(Arc<SessionUse>);
 
 impl Drop for SessionInUse {
     fn drop(&mut self) {
-        *self.0.last.lock() = Instant::now();
+        *self.0.last.lock() = tokio::time::Instant::now().into_std();
         self.0.open.fetch_sub(1, Ordering::AcqRel);
     }
 }
@@ -69,7 +69,10 @@ impl SessionEntry {
         Self {
             owner: client.map(|client| client.key.clone()),
             standing: client.map(|client| client.standing.clone()).unwrap_or_default(),
-            used: Arc::new(SessionUse { open: AtomicUsize::new(0), last: Mutex::new(Instant::now()) }),
+            used: Arc::new(SessionUse {
+                open: AtomicUsize::new(0),
+                last: Mutex::new(tokio::time::Instant::now().into_std()),
+            }),
         }
     }
 }

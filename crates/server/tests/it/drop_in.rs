@@ -70,7 +70,7 @@ const TOOLS: &[Known] = &[
         title: "Obsidian Search Notes",
         hints: READS,
         arguments: &[
-            ("mode", "text|jsonlogic|omnisearch", "\"omnisearch\""),
+            ("mode", "text|jsonlogic|omnisearch|dataview", "\"omnisearch\""),
             ("query", "string", ""),
             ("logic", "object", ""),
             ("contextLength", "integer 1..", "100"),
@@ -189,7 +189,7 @@ fn names_titles_hints_and_arguments_are_the_known_ones() {
                 .filter(|name| !known.arguments.iter().any(|(known, ..)| known.trim_end_matches('*') == *name))
             {
                 assert!(
-                    matches!(&**extra, "expectedHash" | "dryRun" | "alternatives" | "explain"),
+                    matches!(&**extra, "expectedHash" | "dryRun" | "alternatives" | "explain" | "renderQueries"),
                     "{}: {extra}",
                     known.name
                 );

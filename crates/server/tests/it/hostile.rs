@@ -93,7 +93,7 @@ fn answered(server: &mut Server, tool: &str, arguments: &Value) -> Value {
     result
 }
 
-/// The same of a request that is no call.
+/// The same for a request other than a tool call.
 fn replied(server: &mut Server, method: &str, params: &Value) {
     let shown = || params.to_string().chars().take(2000).collect::<String>();
     let id = server.ask(method, params.clone());

@@ -26,7 +26,7 @@ impl Arguments<'_> {
         self.value(schema, schema, "", 0)
     }
 
-    /// A request that is no call of a tool: resources, prompts, completions, lists.
+    /// A request other than a tool call: resources, prompts, completions, lists.
     pub(super) fn request(&mut self) -> (&'static str, Value) {
         let uri = |given: &mut Self| {
             let path = given.text("path");

@@ -106,7 +106,7 @@ impl ReadTool for QueryTool {
         name: "query",
         dotted: None,
         title: "Query",
-        family: WireFamily::Obsidian,
+        family: WireFamily::Own,
         group: ToolGroup::Vault,
         listed: true,
         idempotent: true,

@@ -69,7 +69,7 @@ impl ReadTool for QueryExplain {
         name: "query_explain",
         dotted: None,
         title: "Query Explain",
-        family: WireFamily::Obsidian,
+        family: WireFamily::Own,
         group: ToolGroup::Vault,
         listed: false,
         idempotent: true,
