@@ -94,7 +94,7 @@ fn prose(line: &str) -> String {
         return line.to_owned();
     }
     let parts: Vec<&str> = line.split('"').collect();
-    if parts.len() % 2 == 0 {
+    if parts.len().is_multiple_of(2) {
         return line.to_owned();
     }
     let comment = parts.last().and_then(|last| last.split_once("// ")).map_or("", |(_, comment)| comment);
