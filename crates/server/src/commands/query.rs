@@ -193,7 +193,8 @@ fn offset_of(cursor: &str) -> Option<usize> {
 /// A page behind those before it.
 fn joined(mut before: Value, mut page: Value, format: &str) -> Value {
     for field in ROW_FIELDS {
-        if let (Value::Array(rows), Value::Array(more)) = (&mut before[field], page[field].take()) {
+        let (rows, more) = (before.get_mut(field), page.get_mut(field).map(Value::take));
+        if let (Some(Value::Array(rows)), Some(Value::Array(more))) = (rows, more) {
             rows.extend(more);
         }
     }

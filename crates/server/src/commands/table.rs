@@ -116,6 +116,6 @@ mod tests {
             assert!(longest <= most.max(3 * LEAST_WIDTH + 4), "{most}: {narrow}");
             assert_eq!(narrow.lines().count(), 4);
         }
-        assert!(fitted(Some(30)).contains("a long tex…  3"), "{}", fitted(Some(30)));
+        assert!(fitted(Some(30)).contains("a long text…  3"), "{}", fitted(Some(30)));
     }
 }

@@ -139,6 +139,8 @@ fn cases() -> Vec<Case> {
     add(SEARCH, json!({ "mode": "text" }), "query_required", -32007);
     add(SEARCH, json!({ "mode": "jsonlogic" }), "logic_required", -32007);
     add(SEARCH, json!({ "mode": "jsonlogic", "logic": { "nope": [] } }), "logic_invalid", -32007);
+    add(SEARCH, json!({ "mode": "dataview", "query": "LIST WHERE )" }), "query_invalid", -32007);
+    add(SEARCH, json!({ "mode": "dataview", "query": "TABLE nosuch(1)" }), "query_failed", -32007);
     let long = json!({ "mode": "text", "query": "x", "contextLength": 1_000_000 });
     add(SEARCH, long, "context_length_too_large", -32007);
     add(RESOURCE, json!("obsidian://vault/secret/a.md"), "path_forbidden", -32005);
@@ -211,6 +213,8 @@ fn no_declared_reason_is_left_out() {
         "tool_disabled",
         "reply_too_large",
         "file_too_large",
+        // Of budgets: queries.
+        "query_too_large",
         "not_a_file",
         "not_text",
         // Of single notes: notes.

@@ -471,7 +471,7 @@ fn a_version_that_was_written_here_is_known_after_another_change_and_a_move() {
 #[test]
 fn the_history_is_in_the_database_after_a_clean_end() {
     let vault = Vault::new(&[("a.md", b"one\n")]);
-    let mut server = vault.serve().open(Era::Modern);
+    let mut server = vault.spawn().open(Era::Modern);
     server.done("str_replace", json!({ "file": "a.md", "find": "one", "replace": "two" }));
     server.stop();
     let state = vault.path().parent().unwrap().to_owned();

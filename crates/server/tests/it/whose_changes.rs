@@ -17,7 +17,7 @@ fn a_client_that_comes_back_over_stdio_can_undo_what_it_did() {
         let vault = Vault::new(&[("a.md", b"one\n")]);
         let mut server = vault.serve().called_by("Editor").open(era);
         edit(&mut server, "one", "two");
-        server.end();
+        server.stop();
         let mut server = vault.serve().called_by("Editor").open(era);
         edit(&mut server, "two", "three");
         let undone = server.done("undo", json!({}));
