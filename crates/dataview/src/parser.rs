@@ -91,7 +91,7 @@ impl<'t> DqlParser<'t> {
     /// What was read, if it is all of the text.
     fn finish<T>(mut self, read: Option<T>) -> Result<T, QuerySyntaxError> {
         if let Some(at) = self.rows_as_name.filter(|_| read.is_some()) {
-            let message = "PARSING FAILED: a group cannot be named `rows`, which is the name of what is in it";
+            let message = "PARSING FAILED: a group cannot be named 'rows', which is the name of what is in it";
             return Err(QuerySyntaxError::at(self.text, at, message));
         }
         match read {
@@ -113,9 +113,9 @@ impl<'t> DqlParser<'t> {
             None => "the query ends too early".to_owned(),
             Some(_) if word.is_empty() => {
                 let found: String = rest.chars().take(1).collect();
-                format!("`{found}` is not understood here")
+                format!("'{found}' is not understood here")
             }
-            Some(_) => format!("`{word}` is not understood here"),
+            Some(_) => format!("'{word}' is not understood here"),
         };
         let mut error = QuerySyntaxError::at(self.text, self.furthest, format!("PARSING FAILED: {what}"));
         if !self.too_deep {
