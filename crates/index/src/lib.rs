@@ -4,7 +4,6 @@
 //! in step with the disk. Nothing here is a second source of truth: all of it can be rebuilt from the files, and links
 //! are resolved on demand, so there is no graph that could become stale.
 
-mod ahead;
 mod cache;
 mod digest;
 mod file;
@@ -13,6 +12,7 @@ mod live;
 mod mention;
 mod names;
 mod packed;
+mod planned_index;
 mod progress;
 mod row;
 mod scan;
@@ -32,10 +32,10 @@ pub use digest::{BodyStructure, Digest, LinkDigest, TaskDigest, digest};
 pub use live::IndexError;
 pub use visible::{Backlink, FileEntry, ScannedNotes, VisibleFiles, VisibleNotes};
 
-pub use ahead::PlannedIndex;
 pub use cache::IndexCache;
 pub use file::{FileId, FileState, SharedBytes};
 pub use live::VaultIndex;
+pub use planned_index::PlannedIndex;
 pub use row::{FileRow, NoteRows};
 pub use scan::{ScanBudget, ScanHit, ScanPlace, ScanResult, ScanStop, ScanWindow, SeenLines};
 pub use snapshot::Snapshot;

@@ -8,12 +8,12 @@ use rayon::prelude::*;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::{
-    ahead::PlannedIndex,
     digest::{Digest, LinkDigest},
     file::{FileId, FileState},
     live::{IndexError, VaultIndex},
     mention::MayMention,
     names::mention_key,
+    planned_index::PlannedIndex,
     snapshot::Snapshot,
     text_table::TextTable,
     texts::{GoOn, TextDemand, TextSource},

@@ -3,7 +3,7 @@
 use lapidary_tools::{Effect, ToolGroup, ToolSpec};
 use lapidary_vault::{Change, ChangeSet, PathPrefix, VaultPath};
 
-use crate::places::LinkedPlaces;
+use crate::linked_places::LinkedPlaces;
 
 /// From the mildest to the strictest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -17,7 +17,7 @@ use crate::{
     ServedVault,
     confirmation::VerifiedToken,
     digest::digest,
-    places::LinkedPlaces,
+    linked_places::LinkedPlaces,
     repetition::{CallFingerprint, FilesRead},
 };
 

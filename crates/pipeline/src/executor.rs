@@ -15,8 +15,8 @@ use lapidary_vault::{RulesError, Scope, VaultPath, View};
 use crate::{
     ApprovalRules, Caller, Clock, Grant, RuleDecision, ServedVault, ServedVaults,
     audit::AuditLog,
+    call_lanes::CallLanes,
     confirmation::ConfirmationTokens,
-    lanes::CallLanes,
     repetition::{CallHistory, RepetitionLimits},
 };
 

@@ -16,7 +16,7 @@ mod cache;
 mod corpus;
 mod evaluate;
 mod index;
-mod keeper;
+mod index_cache;
 mod lines;
 mod others;
 mod passage;
@@ -44,7 +44,7 @@ use others::other_files;
 pub use passage::{PassageSize, RankedMatch, RankedNote};
 
 pub use cache::SegmentCache;
-pub use keeper::{SearchKeeper, build_aside};
+pub use index_cache::{RankedIndexCache, build_aside};
 pub use scan::search_by_scan;
 
 /// How many notes are read before checking whether there is room for more.
@@ -108,7 +108,7 @@ pub struct ByScan {
     pub cut: bool,
 }
 
-impl SearchKeeper {
+impl RankedIndexCache {
     /// The notes among these that match a query, best first.
     pub fn ranked<'q>(
         &self,
@@ -125,7 +125,7 @@ impl SearchKeeper {
 /// The notes in a corpus, and after them the other files that were requested.
 fn search(
     corpus: ReadableCorpus<'_>,
-    keeper: &SearchKeeper,
+    keeper: &RankedIndexCache,
     files: &VisibleFiles,
     query: RankedQuery<'_>,
     page: RankedPage,

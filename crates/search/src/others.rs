@@ -7,7 +7,7 @@ use lapidary_query::{LeafResolver, Lexicon, QueryLeaf, QueryNode, SearchQuery, T
 use super::evaluate::surely_matches;
 use lapidary_index::{FileState, VisibleFiles};
 
-use crate::SearchKeeper;
+use crate::RankedIndexCache;
 
 /// A path contains only the typed words, without variants.
 struct TypedPath;
@@ -20,7 +20,7 @@ impl Lexicon for TypedPath {
 }
 
 /// Those that match, latest change first.
-pub(super) fn other_files(keeper: &SearchKeeper, files: &VisibleFiles, query: &SearchQuery) -> Vec<Arc<FileState>> {
+pub(super) fn other_files(keeper: &RankedIndexCache, files: &VisibleFiles, query: &SearchQuery) -> Vec<Arc<FileState>> {
     if !asks_for_paths(&query.root) {
         return Vec::new();
     }

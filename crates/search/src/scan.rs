@@ -9,7 +9,7 @@ use std::{cmp::Reverse, collections::HashSet, sync::Arc};
 use lapidary_query::SearchQuery;
 
 use super::{
-    ByScan, RankedNotes, RankedPage, RankedQuery, SearchKeeper, corpus::ReadableCorpus, index::WordIndex, search,
+    ByScan, RankedIndexCache, RankedNotes, RankedPage, RankedQuery, corpus::ReadableCorpus, index::WordIndex, search,
     shown::with_shown,
 };
 use lapidary_index::{FileRow, FileState, GoOn, TextDemand};
@@ -34,7 +34,7 @@ struct ScanCandidate {
 
 /// The notes that match a query, found without an index.
 pub fn search_by_scan<'q>(
-    keeper: &SearchKeeper,
+    keeper: &RankedIndexCache,
     files: &VisibleFiles,
     query: impl Into<RankedQuery<'q>>,
     page: RankedPage,

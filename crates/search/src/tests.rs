@@ -30,7 +30,7 @@ const PAGE: RankedPage = RankedPage {
 /// An index and its contents, as a vault has them.
 struct Searched {
     live: Arc<VaultIndex>,
-    search: SearchKeeper,
+    search: RankedIndexCache,
 }
 
 impl Deref for Searched {
@@ -51,7 +51,7 @@ impl Searched {
 fn live(root: &Path) -> Searched {
     let store = Arc::new(PosixBackend::private(Arc::new(FolderStore::new(root.to_owned()))));
     let live = VaultIndex::new(store, FolderNames::default(), VaultLimits::default(), None);
-    Searched { live: Arc::new(live), search: SearchKeeper::default() }
+    Searched { live: Arc::new(live), search: RankedIndexCache::default() }
 }
 
 fn open() -> Arc<Scope> {
@@ -59,7 +59,7 @@ fn open() -> Arc<Scope> {
 }
 
 fn asked(live: &Searched, scope: &Arc<Scope>, query: &str) -> RankedNotes {
-    let files = keeper::to_rank(live, scope, &|| true).unwrap();
+    let files = index_cache::to_rank(live, scope, &|| true).unwrap();
     live.search.ranked(&files, query, PAGE, &|| true).unwrap()
 }
 
@@ -248,7 +248,7 @@ fn a_segment_is_what_it_was() {
     let vault =
         vault(&[("Sub/Größe.md", "---\naliases: [Other]\n---\n# A *b*\n全文検索 #work/x\n"), ("b.md", "a a a")]);
     let live = live(vault.path());
-    let (index, _) = live.search.index(&keeper::to_rank(&live, &open(), &|| true).unwrap(), &|| true).unwrap();
+    let (index, _) = live.search.index(&index_cache::to_rank(&live, &open(), &|| true).unwrap(), &|| true).unwrap();
     let segment = &index.parts[0].segment;
     let mut words: Vec<String> = (0..segment.terms())
         .map(|term| {
@@ -331,7 +331,7 @@ fn the_index_of_unchanged_notes_is_kept_for_the_next_start() {
     let opened = || {
         let cache = CacheFile::new(Arc::new(StateFolder::new(state.path().to_owned(), vault.path().to_owned())));
         let store = Arc::new(PosixBackend::private(Arc::new(FolderStore::new(vault.path().to_owned()))));
-        let search = SearchKeeper::new(Some(SegmentCache::new(cache.for_segments())));
+        let search = RankedIndexCache::new(Some(SegmentCache::new(cache.for_segments())));
         let live = VaultIndex::new(store, FolderNames::default(), VaultLimits::default(), Some(IndexCache::new(cache)));
         Searched { live: Arc::new(live), search }
     };

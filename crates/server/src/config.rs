@@ -9,14 +9,14 @@ use std::path::Path;
 use crate::cli::CommonFlags;
 
 mod address_range;
+mod config_paths;
 mod dotenv;
 mod draft;
 mod error;
 mod file;
-mod follow;
 mod inert;
+mod link_folders;
 mod model;
-mod places;
 mod prefixes;
 mod profiles;
 mod raw;
@@ -47,8 +47,8 @@ pub(crate) use raw::is_unset;
 pub use reference::{env_example, reference};
 pub(crate) use value::host;
 
+use config_paths::ConfigPlaces;
 use draft::ConfigDraft;
-use places::ConfigPlaces;
 use raw::GivenValue;
 use setting::Setting;
 use settings::SETTINGS;

@@ -6,12 +6,12 @@ mod change;
 mod checkpoint;
 mod elapsed;
 mod error;
+mod fair_queue;
 mod file;
 mod limits;
 pub mod maintenance;
 mod memory;
 mod path;
-mod patience;
 pub mod posix;
 mod scope;
 mod stat;
@@ -24,14 +24,14 @@ pub use change::{Change, ChangeDiff, ChangeSet, ContentGuard, FileChange, JoinEr
 pub use checkpoint::{ChangeOrigin, CheckpointKind, CheckpointRecord, EntryRecord, LedgerError, PathFilter, Retention};
 pub use elapsed::ElapsedTime;
 pub use error::StoreError;
+pub use fair_queue::lock;
 pub use file::File;
 pub use limits::VaultLimits;
 pub use memory::MemoryStore;
 pub use path::{PathError, VaultPath};
-pub use patience::lock;
 pub use scope::{
     FolderNames, GlobError, GlobProblem, InnerVault, PathDenied, PathGlobs, PathPrefix, Policy, RuleProblem,
-    RulesError, RulesInForce, Scope, ScopeError, ScopeKeeper, UnmatchedRule,
+    RulesError, RulesInForce, Scope, ScopeCache, ScopeError, UnmatchedRule,
 };
 pub use stat::{FileStamp, FileStat, TextRoom, WalkedFolder};
 

@@ -12,7 +12,7 @@ use crate::{
     Backend, BackendTurn, Capabilities, ChangeOrigin, ChangeSet, CheckpointRecord, CommitError, Cursor, EntryKind,
     FileStamp, FileStat, FolderEntry, History, ListingOptions, PlaceCheck, PlaceJudge, PlaceState, Receipt, Scope,
     SkippedNames, StoreError, StoredFile, TurnError, VaultDelta, VaultPath, WalkedFolder,
-    patience::{FairQueue, QueueTicket},
+    fair_queue::{FairQueue, QueueTicket},
 };
 
 /// A vault in memory: what the examples of the tools run on. A folder is there as long as a file is in it.

@@ -6,6 +6,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "the one room with a door to the disk")]
 
+mod approval_queue;
 mod backend;
 mod cache;
 mod commit;
@@ -18,7 +19,6 @@ mod steps;
 #[cfg(test)]
 mod tests;
 mod trash;
-mod waiting;
 mod watch;
 
 use crate::{
@@ -32,10 +32,10 @@ use steps::{
 };
 use watch::{FolderWatch, WatchedFolders};
 
+pub use approval_queue::{ApprovalQueue, ApprovalState, WaitingName};
 pub use backend::PosixBackend;
 pub use cache::{CacheFile, CacheRow};
 pub use folder::{FolderStore, SecondNames, StepObserver};
 pub use outside::{DemoFolder, ExportFolder, folder_exists, place_within, read_settings};
 pub use state::{LogFile, LogTail, RotatedFile, StateFolder, StateProblem, is_ours_alone, open_state_database};
 pub use trash::SystemTrash;
-pub use waiting::{ApprovalQueue, ApprovalState, WaitingName};

@@ -6,9 +6,9 @@ mod excluded;
 mod fold;
 mod globs;
 mod inner;
-mod keeper;
 mod policy;
 mod prefix;
+mod rule_cache;
 mod rules;
 mod unmatched;
 
@@ -24,9 +24,9 @@ use crate::VaultPath;
 pub(crate) use fold::folded;
 pub use globs::{GlobError, GlobProblem, PathGlobs};
 pub use inner::InnerVault;
-pub use keeper::ScopeKeeper;
 pub use policy::{FolderNames, Policy};
 pub use prefix::{PathPrefix, ScopeError};
+pub use rule_cache::ScopeCache;
 pub use rules::{RuleProblem, RulesError};
 pub use unmatched::UnmatchedRule;
 

@@ -2,11 +2,11 @@
 //!
 //! This is the facade of `lapidary-store`, `lapidary-index` and `lapidary-search`; crates above need only this one.
 
-mod ahead;
 mod app_settings;
-mod following;
+mod background_index;
+mod change_watch;
 mod history;
-mod keeper;
+mod planned_view;
 mod querying;
 mod ranked;
 mod settings;
@@ -14,7 +14,7 @@ mod vault;
 mod view;
 
 pub use app_settings::DeletedFiles;
-pub use following::LastSeen;
+pub use change_watch::LastSeen;
 pub use history::{Checkpoint, CheckpointError, LateSave};
 pub use lapidary_index::{
     Backlink, Digest, FileEntry, FileRow, IndexError, NoteRows, ScanBudget, ScanHit, ScanPlace, ScanStop, ScanWindow,

@@ -4,22 +4,22 @@ use std::{sync::Arc, time::SystemTime};
 
 use lapidary_index::{IndexCache, VaultIndex};
 use lapidary_query::nearest;
-use lapidary_search::{SearchKeeper, SegmentCache};
+use lapidary_search::{RankedIndexCache, SegmentCache};
 use lapidary_store::{
-    Backend, Capabilities, InnerVault, LedgerError, PathPrefix, Policy, RulesError, Scope, ScopeKeeper, StoreError,
+    Backend, Capabilities, InnerVault, LedgerError, PathPrefix, Policy, RulesError, Scope, ScopeCache, StoreError,
     Turn, TurnError, UnmatchedRule, VaultLimits, VaultNews, VaultPath,
     posix::{CacheFile, FolderStore, PosixBackend, StateFolder},
 };
 
-use crate::{IndexError, LateSave, View, keeper};
+use crate::{IndexError, LateSave, View, background_index};
 
 /// One vault: views for readers, and the only place where it changes.
 pub struct Vault {
     name: String,
     backend: Arc<dyn Backend>,
-    scope: ScopeKeeper,
+    scope: ScopeCache,
     live: Arc<VaultIndex>,
-    search: Arc<SearchKeeper>,
+    search: Arc<RankedIndexCache>,
     waits_for_index: bool,
 }
 
@@ -54,10 +54,10 @@ impl Vault {
         policy: Policy,
         limits: VaultLimits,
     ) -> Self {
-        let search = SearchKeeper::new(cache.as_ref().map(|cache| SegmentCache::new(cache.for_segments())));
+        let search = RankedIndexCache::new(cache.as_ref().map(|cache| SegmentCache::new(cache.for_segments())));
         let skip_folders = policy.skip_folders.clone();
         let live = VaultIndex::new(Arc::clone(&backend), skip_folders, limits, cache.map(IndexCache::new));
-        let (scope, live, search) = (ScopeKeeper::new(policy), Arc::new(live), Arc::new(search));
+        let (scope, live, search) = (ScopeCache::new(policy), Arc::new(live), Arc::new(search));
         Self { name, backend, scope, live, search, waits_for_index: false }
     }
 
@@ -113,7 +113,7 @@ impl Vault {
     /// Saves what was learnt about the vault, so that the next start is fast. For the end of the process; while it
     /// runs, that happens by itself.
     pub fn save_index(&self) {
-        keeper::save_at_the_end(&self.live, &self.search);
+        background_index::save_at_the_end(&self.live, &self.search);
         self.backend.rest();
     }
 

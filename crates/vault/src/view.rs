@@ -7,15 +7,15 @@ use std::{
 
 use lapidary_index::{PlannedIndex, SortedMap, VaultIndex};
 use lapidary_query::Period;
-use lapidary_search::SearchKeeper;
+use lapidary_search::RankedIndexCache;
 use lapidary_store::Backend;
 
 use crate::{
     ChangeSet, File, IndexError, PathDenied, PeriodicNotes, Scope, SettingsError, VaultPath, VisibleFiles,
     VisibleNotes,
-    ahead::{PlannedEntry, PlannedOverlay},
-    keeper::keep,
+    background_index::keep,
     links::folded_name,
+    planned_view::{PlannedEntry, PlannedOverlay},
     settings,
     store::{EntryKind, FileStamp, FolderEntry, StoreError},
 };
@@ -28,7 +28,7 @@ pub struct View {
     pub(crate) scope: Arc<Scope>,
     max_file_bytes: u64,
     pub(crate) live: Arc<VaultIndex>,
-    pub(crate) search: Arc<SearchKeeper>,
+    pub(crate) search: Arc<RankedIndexCache>,
     pub(crate) waits_for_index: bool,
     /// Changes treated as made; only in a batch.
     ahead: PlannedOverlay,
@@ -51,7 +51,7 @@ impl View {
         scope: Arc<Scope>,
         max_file_bytes: u64,
         live: Arc<VaultIndex>,
-        search: Arc<SearchKeeper>,
+        search: Arc<RankedIndexCache>,
         waits_for_index: bool,
     ) -> Self {
         Self {

@@ -12,7 +12,7 @@ use crate::{
     ConsentAnswer, Question, RuleDecision, ServedVault, Verdict, approvals,
     confirmation::QuestionSubject,
     execution::{CallConclusion, Execution, StageFlow},
-    places::LinkedPlaces,
+    linked_places::LinkedPlaces,
 };
 
 /// How much of a diff a client's form shows.

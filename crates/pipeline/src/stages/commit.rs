@@ -15,7 +15,7 @@ use crate::{
     CallProgress,
     execute::broken,
     execution::{ChangePlan, Execution, StageFlow},
-    places::LinkedPlaces,
+    linked_places::LinkedPlaces,
 };
 
 /// How often a change is planned again because another program changed the file meanwhile.

@@ -8,7 +8,7 @@ use crate::{
     ExecutorSetup, Principal, RuleDecision,
     approval_rules::effect_of,
     execution::{ChangePlan, Execution, StageFlow},
-    places::LinkedPlaces,
+    linked_places::LinkedPlaces,
 };
 
 /// May this change happen? Judged on the actual change, never on the call's own claims. A dry run ends here.

@@ -19,7 +19,7 @@ use crate::{
     confirmation::QuestionSubject,
     digest::digest,
     execution::{CallConclusion, ChangePlan, Execution, FoundOperation, StageFlow},
-    places::LinkedPlaces,
+    linked_places::LinkedPlaces,
     repetition::FilesRead,
 };
 

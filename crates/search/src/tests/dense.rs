@@ -168,7 +168,7 @@ fn in_many_notes_hidden_ones_change_nothing_and_pages_are_parts_of_the_whole() {
         let expected = asked(&some, &open(), query);
         assert!(expected.total > 0 && expected.total == expected.hits.len(), "{query}");
         assert_eq!(asked(&all, &narrow, query), expected, "{query}");
-        let notes = keeper::to_rank(&all, &narrow, &|| true).unwrap();
+        let notes = index_cache::to_rank(&all, &narrow, &|| true).unwrap();
         for (offset, limit) in [(0, 1), (0, 10), (3, 7), (100, 50), (590, 50)] {
             let page = all.search.ranked(&notes, query, RankedPage { offset, limit, ..PAGE }, &|| true).unwrap();
             assert_eq!(page.total, expected.total, "{query}");
@@ -183,7 +183,7 @@ fn notes_that_do_not_fit_are_counted_and_not_read() {
     let vault = vault(&[]);
     (0..50).for_each(|number| put(vault.path(), &format!("{number:02}.md"), "slate roof"));
     let live = live(vault.path());
-    let notes = keeper::to_rank(&live, &open(), &|| true).unwrap();
+    let notes = index_cache::to_rank(&live, &open(), &|| true).unwrap();
     let all = live.search.ranked(&notes, "slate", PAGE, &|| true).unwrap();
     let page = RankedPage { room: 20, takes: |found| found.excerpt.len(), ..PAGE };
     let some = live.search.ranked(&notes, "slate", page, &|| true).unwrap();

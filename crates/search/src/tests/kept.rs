@@ -6,7 +6,7 @@ use lapidary_index::PlannedIndex;
 use lapidary_store::{Change, ChangeSet, maintenance::schedule};
 
 use super::{
-    super::{corpus::ReadableCounts, keeper::to_rank},
+    super::{corpus::ReadableCounts, index_cache::to_rank},
     *,
 };
 

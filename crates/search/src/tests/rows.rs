@@ -99,7 +99,7 @@ proptest! {
             put(folder.path(), &format!("{name}.md"), text);
         }
         let live = live(folder.path());
-        let files = keeper::to_rank(&live, &open(), &|| true).unwrap();
+        let files = index_cache::to_rank(&live, &open(), &|| true).unwrap();
         let (index, readable) = live.search.index(&files, &|| true).unwrap();
         for query in queries {
             let text = query.concat();

@@ -4,9 +4,9 @@ use std::path::Path;
 
 use lapidary_tools::BUILT_IN_PROFILES;
 
+use super::config_paths::ConfigPlaces;
 use super::error::ConfigError;
 use super::model::{AuthMode, Config, Transport};
-use super::places::ConfigPlaces;
 use super::raw::ValueOrigin;
 use super::refused::ConfigRefusal;
 use super::vaults::{self, AskedVault, RequestedVaults};

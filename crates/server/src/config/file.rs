@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use lapidary_query::nearest;
 use toml::de::{DeTable, DeValue};
 
+use super::config_paths::ConfigPlaces;
 use super::error::ConfigError;
-use super::places::ConfigPlaces;
 use super::raw::{GivenValue, RawValue, ValueOrigin, is_unset};
 use super::refused::ConfigRefusal;
 use super::settings::SETTINGS;

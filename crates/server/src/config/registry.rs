@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use serde_json::Value;
 
 use super::ConfigFiles;
+use super::config_paths::ConfigPlaces;
 use super::file::is_absent;
-use super::places::ConfigPlaces;
 use super::warning::ConfigWarning;
 
 const PLUGIN_SETTINGS: &str = ".obsidian/plugins/obsidian-local-rest-api/data.json";

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
+use super::config_paths::ConfigPlaces;
 use super::draft::ConfigDraft;
 use super::error::ConfigError;
-use super::places::ConfigPlaces;
 use super::raw::{RawValue, ValueOrigin, is_unset};
 use super::refused::ConfigRefusal;
 use super::registry::ObsidianVaults;
 use super::vault_table::{from_table, has_rules};
 use super::warning::ConfigWarning;
-use super::{ChosenVault, ConfigFiles, VaultAccess, VaultsConfig, follow};
+use super::{ChosenVault, ConfigFiles, VaultAccess, VaultsConfig, link_folders};
 
 /// The vaults of one source, as written.
 #[derive(Debug)]
@@ -85,7 +85,7 @@ pub(super) fn choose(draft: &mut ConfigDraft<'_>, files: &dyn ConfigFiles) -> Re
     keep_rules(&mut found, draft)?;
     let once = each_folder_once(found, &mut draft.warnings)?;
     let mut chosen = each_name_once(once, &mut draft.warnings);
-    follow::complete(&mut chosen, draft, files)?;
+    link_folders::complete(&mut chosen, draft, files)?;
     Ok(VaultsConfig::Chosen(chosen))
 }
 

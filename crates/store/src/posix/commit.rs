@@ -8,9 +8,9 @@
 //!
 //! `recovery` finishes this for a killed server, `caretaker` for files that other programs still had open.
 
-pub(super) mod caretaker;
 mod course;
 mod news;
+pub(super) mod old_files;
 mod plan;
 mod recovery;
 mod steps;
@@ -37,7 +37,7 @@ use super::{Draft, EntryHandle, FileOperations, JournalStep, Ledger, OldFileReco
 use crate::{
     BackendTurn, ChangeOrigin, ChangeSet, CheckpointKind, CheckpointRecord, CommitError, ElapsedTime, File,
     LedgerError, PlaceJudge, Receipt, Scope, StoreError, TurnError, VaultNews, VaultPath,
-    patience::{FairQueue, QueueTicket},
+    fair_queue::{FairQueue, QueueTicket},
 };
 
 /// Keep handles open for at most this many steps (some systems allow only 256 open files); later ones are reopened when
@@ -306,7 +306,7 @@ impl PosixTurn<'_> {
     /// Closes the entry of a change that was rolled back.
     fn write_off(&self, number: i64, undone: &RollbackReport) -> Result<(), LedgerError> {
         if !undone.beside.is_empty() {
-            caretaker::keep_tending(self.changes);
+            old_files::keep_tending(self.changes);
         }
         // If another program changed a file between two of our steps, its text is kept in place, and the old one in the
         // ledger.
@@ -380,7 +380,7 @@ impl PosixTurn<'_> {
             self.changes.tell(VaultNews::Postponed { why: error.to_string() });
         }
         if beside.iter().any(|beside| !beside.gone) {
-            caretaker::keep_tending(self.changes);
+            old_files::keep_tending(self.changes);
         }
         self.changes.keep_limits(now);
     }

@@ -1,12 +1,12 @@
 //! A vault's folder, accessed through handles.
 
 mod changing;
-mod follow;
 mod names;
+mod outside_links;
+mod path_walk;
 mod renames;
 mod seek;
 mod walk;
-mod way;
 
 use std::{
     io,
@@ -22,9 +22,9 @@ use parking_lot::RwLock;
 
 pub use self::changing::StepObserver;
 use self::{
-    follow::FollowedFolders,
     names::NameMatching,
-    way::{EntryClass, LinkHandling, MissingCause, MissingEntry, PathEnd},
+    outside_links::FollowedFolders,
+    path_walk::{EntryClass, LinkHandling, MissingCause, MissingEntry, PathEnd},
 };
 use super::{
     EntryKind, FileStamp, FileStat, FolderEntry, PlaceCheck, StoreError, StoredFile, SystemTrash, nanoseconds,

@@ -1,7 +1,7 @@
 //! Commits on a disk that loses unsynced data, and in a folder that another program changes.
 
-mod caretaker;
 mod fragile;
+mod old_files;
 mod power;
 #[expect(dead_code, reason = "shared with the tests of the vault, which need all of it")]
 mod scenarios;

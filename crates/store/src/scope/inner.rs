@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::SystemTime};
 
 use super::{
-    PathDenied, Policy, RulesError, Scope, ScopeKeeper,
+    PathDenied, Policy, RulesError, Scope, ScopeCache,
     fold::{FoldedPath, PathWanted, folded},
 };
 use crate::{Backend, VaultPath};
@@ -11,7 +11,7 @@ use crate::{Backend, VaultPath};
 /// Another vault, and where in this one it is.
 pub struct InnerVault {
     at: VaultPath,
-    keeper: ScopeKeeper,
+    keeper: ScopeCache,
     store: Arc<dyn Backend>,
     /// What is closed while it is missing.
     nothing: Arc<Scope>,
@@ -21,7 +21,7 @@ impl InnerVault {
     /// Only what its policy closes counts. What may be read or changed at all is up to the vault that is accessed.
     pub fn new(at: VaultPath, store: Arc<dyn Backend>, policy: Policy) -> Self {
         let policy = Policy { read: None, write: None, read_only: false, ..policy };
-        Self { at, keeper: ScopeKeeper::new(policy), store, nothing: Arc::default() }
+        Self { at, keeper: ScopeCache::new(policy), store, nothing: Arc::default() }
     }
 
     /// What it closes now.

@@ -3,8 +3,9 @@
 use std::time::{Duration, UNIX_EPOCH};
 
 use super::{
-    PosixTurn, SWEPT, TurnError, VaultNews, caretaker,
+    PosixTurn, SWEPT, TurnError, VaultNews,
     course::{self, called_after},
+    old_files,
     undo::{self, StepExtent},
 };
 use crate::posix::{JournalStep, OldFileRecord, StoreError, UnfinishedChange};
@@ -19,7 +20,7 @@ impl PosixTurn<'_> {
         if !settled {
             self.recover()?;
             if self.tend() > 0 {
-                caretaker::keep_tending(self.changes);
+                old_files::keep_tending(self.changes);
             }
         }
         if self.changes.recovered.reach(SWEPT) {
@@ -56,7 +57,7 @@ impl PosixTurn<'_> {
         if course::were_all_taken(self.changes, &intent.steps)? {
             self.sync(&intent.steps, &[])?;
             // A file next to its place is treated as if it were still open.
-            self.changes.ledger.finish(intent.number, &old_files(&intent.steps)).map_err(unusable)?;
+            self.changes.ledger.finish(intent.number, &old_file_records(&intent.steps)).map_err(unusable)?;
             self.changes.tell(VaultNews::Completed { checkpoint: intent.id.clone() });
             return Ok(());
         }
@@ -68,7 +69,7 @@ impl PosixTurn<'_> {
 }
 
 /// Files that a change may have left next to their places.
-fn old_files(steps: &[JournalStep]) -> Vec<OldFileRecord> {
+fn old_file_records(steps: &[JournalStep]) -> Vec<OldFileRecord> {
     let steps_with_one = steps.iter().enumerate().filter_map(|(position, step)| match step {
         JournalStep::Replace { place, .. } | JournalStep::Remove { place, .. } => Some((position, place)),
         JournalStep::MakeFolder { .. } | JournalStep::Create { .. } | JournalStep::Move { .. } => None,

@@ -12,10 +12,11 @@ use lapidary_lease::{Lease, LeaseAnswer};
 use lapidary_note::ContentHash;
 
 use super::{
-    FolderStore, OpenedFolder, ordinary, reading,
+    FolderStore, OpenedFolder, ordinary,
+    path_walk::{EntryClass, LinkHandling, MissingCause, PathEnd},
+    reading,
     renames::{exchange, number, without_replacing},
     sync_folder,
-    way::{EntryClass, LinkHandling, MissingCause, PathEnd},
 };
 use crate::{
     VaultPath,

@@ -9,7 +9,7 @@ use std::{
 use cap_std::fs::{Dir, File, Metadata};
 use rayon::prelude::*;
 
-use super::{OpenedFolder, StoreError, follow::OutsidePath, ordinary, reading};
+use super::{OpenedFolder, StoreError, ordinary, outside_links::OutsidePath, reading};
 use crate::{
     VaultPath,
     posix::{FileStamp, FileStat, FoundFile, TextRoom, WalkOptions, WalkedFolder, WatchedFolders, nanoseconds},

@@ -12,7 +12,7 @@ use super::{
 use crate::{Backend, FileStamp, StoreError, VaultPath, nanoseconds};
 
 #[derive(Default)]
-pub struct ScopeKeeper {
+pub struct ScopeCache {
     policy: Arc<Policy>,
     /// Other vaults inside folders of this one.
     inner: Vec<InnerVault>,
@@ -43,7 +43,7 @@ impl KnownRules {
     }
 }
 
-impl ScopeKeeper {
+impl ScopeCache {
     pub fn new(policy: Policy) -> Self {
         Self { policy: Arc::new(policy), inner: Vec::new(), known: Mutex::default() }
     }

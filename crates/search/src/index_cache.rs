@@ -24,7 +24,7 @@ const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// The newest index of a vault.
 #[derive(Default)]
-pub struct SearchKeeper {
+pub struct RankedIndexCache {
     newest: Mutex<KeptIndex>,
     cache: Option<SegmentCache>,
     /// Whether one is being built in the background.
@@ -49,7 +49,7 @@ struct ScopeCounts {
     others: Option<Arc<[Arc<FileState>]>>,
 }
 
-impl SearchKeeper {
+impl RankedIndexCache {
     pub fn new(cache: Option<SegmentCache>) -> Self {
         Self { cache, ..Self::default() }
     }
@@ -222,7 +222,7 @@ impl ScopeCounts {
 
 /// Builds the index in the background, of the notes that a caller may read: so hidden notes do not delay it. It may
 /// take minutes, so it has its own thread, at most one per vault. Ends early with the vault.
-pub fn build_aside(keeper: &Arc<SearchKeeper>, files: &VisibleFiles) {
+pub fn build_aside(keeper: &Arc<RankedIndexCache>, files: &VisibleFiles) {
     if keeper.building.swap(true, Ordering::AcqRel) {
         return;
     }
@@ -256,7 +256,7 @@ pub(super) fn to_rank(live: &Arc<VaultIndex>, scope: &Arc<Scope>, go_on: GoOn<'_
 }
 
 /// However it ends, it is no longer being built.
-struct BuildingMark(Arc<SearchKeeper>);
+struct BuildingMark(Arc<RankedIndexCache>);
 
 impl Drop for BuildingMark {
     fn drop(&mut self) {

@@ -11,7 +11,7 @@ use crate::{
     maintenance::schedule,
     posix::{
         Ledger,
-        commit::{Committer, caretaker::keep_tending},
+        commit::{Committer, old_files::keep_tending},
     },
 };
 

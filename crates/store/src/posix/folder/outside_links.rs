@@ -13,7 +13,7 @@ use cap_std::{
 
 use super::{
     FolderEntry, OpenedFolder, PlaceCheck,
-    way::{EntryClass, LinkHandling, PathEnd},
+    path_walk::{EntryClass, LinkHandling, PathEnd},
 };
 use crate::{VaultPath, posix::StoreError};
 

@@ -6,7 +6,7 @@ use std::{
 };
 
 use lapidary_index::VaultIndex;
-use lapidary_search::SearchKeeper;
+use lapidary_search::RankedIndexCache;
 use lapidary_store::maintenance::{NotScheduled, run_aside, schedule};
 
 const LOOK_EVERY: Duration = Duration::from_secs(1);
@@ -16,7 +16,7 @@ const TEXTS_REST: Duration = Duration::from_secs(2 * 60);
 const ALL_RESTS: Duration = Duration::from_secs(20 * 60);
 
 /// Background work for an index: saves new data, and releases memory when it is idle. Ends with the vault.
-pub(crate) fn keep(live: &Arc<VaultIndex>, search: &Arc<SearchKeeper>) {
+pub(crate) fn keep(live: &Arc<VaultIndex>, search: &Arc<RankedIndexCache>) {
     live.kept.call_once(|| {
         if live.is_cached() {
             look_later(Arc::downgrade(live), Arc::downgrade(search));
@@ -24,7 +24,7 @@ pub(crate) fn keep(live: &Arc<VaultIndex>, search: &Arc<SearchKeeper>) {
     });
 }
 
-fn look_later(weak_live: Weak<VaultIndex>, weak_search: Weak<SearchKeeper>) {
+fn look_later(weak_live: Weak<VaultIndex>, weak_search: Weak<RankedIndexCache>) {
     let scheduled = schedule(LOOK_EVERY, move || {
         let (live, search) = (weak_live.upgrade()?, weak_search.upgrade()?);
         let idle = live.idle();
@@ -55,7 +55,7 @@ fn warn(error: NotScheduled) {
 }
 
 /// Releases memory that has not been needed for long.
-fn give_back(live: &VaultIndex, search: &SearchKeeper, idle: Duration) {
+fn give_back(live: &VaultIndex, search: &RankedIndexCache, idle: Duration) {
     if idle >= ALL_RESTS {
         // An index that is being built would stay in memory after everything else is gone.
         if !search.is_building() && live.drop_all() {
@@ -67,14 +67,14 @@ fn give_back(live: &VaultIndex, search: &SearchKeeper, idle: Duration) {
 }
 
 /// Saves new data for the next start.
-fn save(live: &VaultIndex, search: &SearchKeeper) {
+fn save(live: &VaultIndex, search: &RankedIndexCache) {
     if live.save() {
         search.save();
     }
 }
 
 /// The same for a caller that can wait for an index that is being built.
-pub(crate) fn save_at_the_end(live: &VaultIndex, search: &SearchKeeper) {
+pub(crate) fn save_at_the_end(live: &VaultIndex, search: &RankedIndexCache) {
     search.settle();
     save(live, search);
 }

@@ -7,9 +7,10 @@ use cap_std::fs::{Dir, File, Metadata};
 
 use super::{
     OpenedFolder, PlaceCheck, StoreError,
-    follow::{LeavingLink, leaves},
     names::{NameMatching, listed, other_forms},
-    ordinary, reading,
+    ordinary,
+    outside_links::{LeavingLink, leaves},
+    reading,
 };
 use crate::VaultPath;
 
