@@ -1,6 +1,6 @@
 # The commands of the README. Each does all its own setup.
 
-.PHONY: run test deny lint-workflows bench fuzz soak docs
+.PHONY: run test deny lint-workflows bench fuzz soak docs site
 
 # Serve the bundled demo vault over HTTP on loopback.
 run:
@@ -51,6 +51,10 @@ bench:
 # Regenerate the references.
 docs:
 	cargo xtask docs
+
+# Build the documents as a site in target/site; broken links are errors.
+site:
+	.github/site.sh
 
 # Licences, bans, sources and advisories of all dependencies. Needs a network for the advisory database.
 deny:

@@ -1,5 +1,5 @@
 //! Chores of the project: `cargo xtask docs` writes the generated documents, `--check` says whether they are fresh;
-//! `cargo xtask names` counts the names of types.
+//! `cargo xtask names` counts the names of types, `cargo xtask comments` the comments inside functions.
 
 #![expect(
     clippy::disallowed_methods,
@@ -7,6 +7,8 @@
     reason = "chores read and write the source tree, and print"
 )]
 
+mod comments;
+mod man_page;
 mod names;
 #[cfg(test)]
 mod odd_words;
@@ -25,8 +27,12 @@ fn main() -> ExitCode {
             println!("{types} types, {one_word} with a name of one word");
             ExitCode::SUCCESS
         }
+        ["comments"] => {
+            print!("{}", comments::table(&Path::new(env!("CARGO_MANIFEST_DIR")).join("..")));
+            ExitCode::SUCCESS
+        }
         _ => {
-            eprintln!("usage: cargo xtask docs [--check] | names");
+            eprintln!("usage: cargo xtask docs [--check] | names | comments");
             ExitCode::from(2)
         }
     }
@@ -45,6 +51,7 @@ fn docs(check: bool) -> ExitCode {
         ("docs/errors.md", reference::errors()),
         ("docs/configuration.md", lapidary_server::configuration_reference()),
         (".env.example", lapidary_server::env_example()),
+        ("docs/lapidary.1", man_page::man_page()),
     ];
     let mut stale = false;
     for (name, text) in documents {

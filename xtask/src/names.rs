@@ -63,7 +63,7 @@ fn word_count(name: &str) -> usize {
     name.chars().filter(char::is_ascii_uppercase).count()
 }
 
-fn crates(root: &Path) -> Vec<PathBuf> {
+pub(crate) fn crates(root: &Path) -> Vec<PathBuf> {
     let mut folders: Vec<_> =
         entries(&root.join("crates")).into_iter().map(|path| path.join("src")).filter(|path| path.is_dir()).collect();
     folders.push(root.join("xtask/src"));

@@ -116,10 +116,8 @@ fn one_example(page: &mut String, example: &Example) {
         ExampleResult::Refusal(kind) => format!("Refused: `{}`.", kind.wire_code().id),
     };
     line(page, &format!("{answer}\n"));
-    if example.after != example.before {
-        for (path, text) in example.after {
-            line(page, &format!("Afterwards `{path}` holds `{}`.\n", text.escape_debug()));
-        }
+    for (path, text) in example.after.iter().filter(|left| !example.before.contains(left)) {
+        line(page, &format!("Afterwards `{path}` holds `{}`.\n", text.escape_debug()));
     }
 }
 

@@ -9,7 +9,7 @@ use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 use crate::{SecretText, TokenRights, UnixSeconds};
 
-const FORMAT: i64 = 2;
+const FORMAT: i64 = 3;
 /// How long to wait for another process that is writing.
 const PATIENCE: Duration = Duration::from_secs(5);
 /// The precision of a token's last use: a write for every request would wear out the disk.
@@ -86,6 +86,8 @@ impl AuthStore {
     ) -> Result<TokenRecord, AuthStoreError> {
         let rights = serde_json::to_string(new.rights).map_err(|error| AuthStoreError::Unusable(error.to_string()))?;
         self.write(|database| {
+            // Within the transaction: two processes that create the same name at once must not both succeed. Names of
+            // dead tokens are free.
             let taken = records(database)?.into_iter().any(|record| record.name == new.name && record.is_live(now));
             if taken {
                 return Err(AuthStoreError::NameTaken(new.name.to_owned()));
@@ -142,6 +144,7 @@ impl AuthStore {
 
     /// Revokes a token; returns whether there was a valid one.
     pub fn revoke_token(&self, name: &str, now: UnixSeconds) -> Result<bool, AuthStoreError> {
+        // Reading creates no database, and without tokens there is nothing to revoke.
         if self.tokens()?.is_empty() {
             return Ok(false);
         }
@@ -160,6 +163,7 @@ impl AuthStore {
         ask: impl FnOnce(&Connection) -> Result<T, AuthStoreError>,
     ) -> Result<T, AuthStoreError> {
         let mut open = self.open.lock();
+        // Looked for again each time: another process may have created it since.
         if open.is_none() {
             *open = (self.opener)(false).map_err(AuthStoreError::Unusable)?.map(set_up).transpose()?;
         }
@@ -171,6 +175,7 @@ impl AuthStore {
         change: impl FnOnce(&Connection) -> Result<T, AuthStoreError>,
     ) -> Result<T, AuthStoreError> {
         let mut open = self.open.lock();
+        // Taken out, so that a connection whose transaction cannot even be begun is opened anew next time.
         let mut database = match open.take() {
             Some(database) => database,
             None => {
@@ -179,6 +184,7 @@ impl AuthStore {
             }
         };
         let changed = {
+            // Immediate: what is read in it must not change before it is written.
             let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
             let changed = change(&transaction);
             if changed.is_ok() {
@@ -217,7 +223,7 @@ fn record(row: &Row<'_>) -> Result<TokenRecord, rusqlite::Error> {
 }
 
 /// How each format comes from the one before. AUTOINCREMENT: sessions remember numbers, which must never be another's.
-const STEPS: [&str; 2] = [
+const STEPS: [&str; 3] = [
     "CREATE TABLE tokens (
          id INTEGER PRIMARY KEY AUTOINCREMENT,
          name TEXT NOT NULL,
@@ -266,6 +272,8 @@ const STEPS: [&str; 2] = [
          further INTEGER NOT NULL DEFAULT 0
      ) STRICT;
      CREATE INDEX oauth_tokens_by_expiry ON oauth_tokens (expires);",
+    "ALTER TABLE oauth_clients ADD COLUMN management BLOB;
+     ALTER TABLE oauth_grants ADD COLUMN revoked_by TEXT;",
 ];
 
 fn set_up(mut database: Connection) -> Result<Connection, AuthStoreError> {

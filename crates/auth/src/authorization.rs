@@ -7,8 +7,9 @@ use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Value, json};
 
 use crate::{
-    AuthStore, AuthStoreError, FormParameters, OAuthClient, RandomBytes, RedirectUri, SecretKind, SecretText,
-    TokenRights, UnixSeconds, oauth_clients::is_authentic,
+    AuthStore, AuthStoreError, ClientSource, FormParameters, OAuthClient, RandomBytes, RedirectUri, SecretKind,
+    SecretText, TokenRights, UnixSeconds,
+    oauth_clients::{forget_unused, is_authentic},
 };
 
 const CODE_LIFE: i64 = 120;
@@ -19,6 +20,8 @@ const GRACE_PAIRS: i64 = 25;
 const STATE_BYTES: usize = 1024;
 /// What a client can ask for. Folders and vaults are the owner's choice and in no scope.
 const SCOPES: [&str; 4] = ["vault:read", "vault:write", "vault:destroy", "offline_access"];
+/// The first of these, each covering those before it.
+const VAULT_SCOPES: usize = 3;
 const DEFAULT_SCOPES: [&str; 2] = ["vault:read", "vault:write"];
 
 /// What the server is called, and for what its tokens are.
@@ -29,14 +32,29 @@ pub struct AuthorizationRules {
     /// The address of the MCP endpoint.
     pub resource: String,
     pub access_life: i64,
+    /// Where programs may be sent back to; `None` is anywhere that is safe in itself.
+    pub redirects: Option<Vec<String>>,
 }
 
+/// Hosted clients do not get a new token in the middle of a conversation.
+const ACCESS_LIFE: i64 = 24 * 60 * 60;
+
 impl AuthorizationRules {
+    pub fn new(issuer: &str, endpoint: &str) -> Self {
+        let resource = format!("{issuer}{endpoint}");
+        Self { issuer: issuer.to_owned(), resource, access_life: ACCESS_LIFE, redirects: None }
+    }
+
+    pub fn may_return_to(&self, redirect: &RedirectUri) -> bool {
+        self.redirects.as_ref().is_none_or(|list| redirect.is_among(list))
+    }
+
     /// Whether a client means this server: written exactly, with a slash more or less, or as the origin alone.
     fn is_ours(&self, resource: &str) -> bool {
         let plain = |text: &str| text.strip_suffix('/').unwrap_or(text).to_owned();
         let (scheme, rest) = resource.split_once("://").unwrap_or_default();
         let (host, path) = rest.split_at(rest.find('/').unwrap_or(rest.len()));
+        // Scheme and host are compared regardless of case, the path is not.
         let given = plain(&format!("{}://{}{path}", scheme.to_ascii_lowercase(), host.to_ascii_lowercase()));
         given == plain(&self.resource) || given == plain(&self.issuer)
     }
@@ -71,6 +89,10 @@ pub enum GrantRefusal {
     UnsupportedGrantType,
     InvalidTarget,
     InvalidScope,
+    /// A code or a token was used again, so that one of its two senders has stolen it. What it gave is revoked.
+    UsedAgain {
+        grant: i64,
+    },
 }
 
 impl GrantRefusal {
@@ -78,7 +100,7 @@ impl GrantRefusal {
         match self {
             Self::InvalidRequest => "invalid_request",
             Self::InvalidClient => "invalid_client",
-            Self::InvalidGrant => "invalid_grant",
+            Self::InvalidGrant | Self::UsedAgain { .. } => "invalid_grant",
             Self::UnsupportedGrantType => "unsupported_grant_type",
             Self::InvalidTarget => "invalid_target",
             Self::InvalidScope => "invalid_scope",
@@ -113,7 +135,46 @@ pub struct AccessRecord {
     pub grant: i64,
     pub client_name: String,
     pub rights: TokenRights,
+    pub expires: UnixSeconds,
+    /// Of the grant, to the minute.
+    pub last_used: Option<UnixSeconds>,
 }
+
+/// What the owner has granted to a client, as the owner sees it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GrantRecord {
+    pub id: i64,
+    pub client: String,
+    pub client_name: String,
+    pub rights: TokenRights,
+    pub scope: String,
+    pub created: UnixSeconds,
+    pub ends: UnixSeconds,
+    pub last_used: Option<UnixSeconds>,
+    pub revoked: Option<UnixSeconds>,
+    /// `owner`, `client`, or what was used again: `code`, `refresh token`.
+    pub revoked_by: Option<String>,
+}
+
+impl GrantRecord {
+    /// By which name the owner calls it. No token can have one like it.
+    pub fn name_of(id: i64) -> String {
+        format!("{GRANT_NAME}{id}")
+    }
+
+    /// The number of a grant that is called like this.
+    pub fn number_in(name: &str) -> Option<i64> {
+        name.strip_prefix(GRANT_NAME)?.parse().ok()
+    }
+
+    pub fn is_live(&self, now: UnixSeconds) -> bool {
+        self.revoked.is_none() && now < self.ends
+    }
+}
+
+const GRANT_NAME: &str = "oauth-";
+/// The precision of the last use.
+const LAST_USED_STEP: i64 = 60;
 
 /// What the owner gave.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -126,29 +187,8 @@ pub struct ConsentGiven {
 }
 
 impl AuthStore {
-    /// Checks what a client sent to `/authorize`.
-    pub fn check_authorization(
-        &self,
-        parameters: &FormParameters,
-        rules: &AuthorizationRules,
-    ) -> Result<Result<AuthorizationRequest, AuthorizeRefusal>, AuthStoreError> {
-        let Some(client) = parameters.get("client_id").map(|id| self.find_client(id)).transpose()?.flatten() else {
-            return Ok(Err(AuthorizeRefusal::OnPage("This program is not registered here.")));
-        };
-        let redirect = match (parameters.get("redirect_uri"), &client.redirects[..]) {
-            (None, [only]) => Some(only.clone()),
-            (None, _) => None,
-            (Some(given), registered) => {
-                RedirectUri::parse(given).filter(|given| registered.iter().any(|known| given.matches(known)))
-            }
-        };
-        let Some(redirect) = redirect else {
-            return Ok(Err(AuthorizeRefusal::OnPage("The address to return to is not one of this program's.")));
-        };
-        Ok(request(parameters, client, redirect, rules))
-    }
-
-    /// The owner has consented: the address to send the browser to, with a code that counts once.
+    /// The owner has consented: the address to send the browser to, with a code that counts once. `None` if the client
+    /// was forgotten in the meantime.
     pub fn approve(
         &self,
         request: &AuthorizationRequest,
@@ -156,24 +196,30 @@ impl AuthStore {
         rules: &AuthorizationRules,
         random: &RandomBytes,
         now: UnixSeconds,
-    ) -> Result<String, AuthStoreError> {
+    ) -> Result<Option<String>, AuthStoreError> {
         let code = SecretText::mint(SecretKind::Code, random);
         let scopes: Vec<&str> = given
             .scopes
             .iter()
             .map(String::as_str)
+            // The form of the owner's page comes back through the browser; it must not add scopes that were not asked
+            // for.
             .filter(|scope| request.scopes.iter().any(|asked| asked == scope))
             .collect();
         let rights =
             serde_json::to_string(&given.rights).map_err(|error| AuthStoreError::Unusable(error.to_string()))?;
-        self.write(|database| {
+        let is_known = self.write(|database| {
+            forget_unused(database, now)?;
+            if !keep_client(database, &request.client, now)? {
+                return Ok(false);
+            }
             database.execute(
                 "INSERT INTO oauth_grants (client, rights, scope, created, ends) VALUES (?1, ?2, ?3, ?4, ?5)",
                 params![request.client.id, rights, scopes.join(" "), now.0, given.lasts_until.0],
             )?;
             let grant = database.last_insert_rowid();
-            database
-                .execute("UPDATE oauth_clients SET consented = ?2 WHERE id = ?1", params![request.client.id, now.0])?;
+            // Codes are kept long after they expire: a second use must be recognised for as long as tokens from the
+            // first one live.
             database.execute("DELETE FROM oauth_codes WHERE expires < ?1", [now.0.saturating_sub(REFRESH_LIFE)])?;
             database.execute(
                 "INSERT INTO oauth_codes (digest, grant_id, redirect, challenge, expires) VALUES (?1, ?2, ?3, ?4, ?5)",
@@ -185,12 +231,16 @@ impl AuthStore {
                     now.0.saturating_add(CODE_LIFE)
                 ],
             )?;
-            Ok(())
+            Ok(true)
         })?;
+        if !is_known {
+            return Ok(None);
+        }
         let mut parameters = vec![("code", code.reveal())];
         parameters.extend(request.state.as_deref().map(|state| ("state", state)));
+        // RFC 9207: with the issuer in the answer, a client cannot be made to send our code to another server.
         parameters.push(("iss", &rules.issuer));
-        Ok(request.redirect.with_parameters(&parameters))
+        Ok(Some(request.redirect.with_parameters(&parameters)))
     }
 
     /// Answers `/token`: a code or a refresh token becomes a pair of tokens.
@@ -202,6 +252,7 @@ impl AuthStore {
         random: &[RandomBytes; 2],
         now: UnixSeconds,
     ) -> Result<Result<IssuedTokens, GrantRefusal>, AuthStoreError> {
+        // RFC 6749 forbids both at once; the header counts.
         let (id, secret) = match basic {
             Some((id, secret)) => (Some(id), Some(secret)),
             None => (form.get("client_id"), form.get("client_secret")),
@@ -209,6 +260,7 @@ impl AuthStore {
         // A refusal may have revoked something, so it is written down like a success.
         self.write(|database| {
             let Some(client) = id else { return Ok(Err(GrantRefusal::InvalidClient)) };
+            // Checked for public clients too, which have no secret to show but must exist.
             if !is_authentic(database, client, secret)? {
                 return Ok(Err(GrantRefusal::InvalidClient));
             }
@@ -229,7 +281,7 @@ impl AuthStore {
     pub fn find_access(&self, digest: &ContentHash, now: UnixSeconds) -> Result<Option<AccessRecord>, AuthStoreError> {
         self.read(None, |database| {
             let mut found = database.prepare_cached(
-                "SELECT g.id, g.rights, t.scope, c.name FROM oauth_tokens t
+                "SELECT g.id, g.rights, t.scope, c.name, t.expires, g.last_used FROM oauth_tokens t
                  JOIN oauth_grants g ON g.id = t.grant_id JOIN oauth_clients c ON c.id = g.client
                  WHERE t.digest = ?1 AND t.kind = 'access' AND t.expires > ?2 AND g.revoked IS NULL AND g.ends > ?2",
             )?;
@@ -239,14 +291,18 @@ impl AuthStore {
                     row.get::<_, String>(1)?,
                     row.get::<_, String>(2)?,
                     row.get::<_, String>(3)?,
+                    row.get::<_, i64>(4)?,
+                    row.get::<_, Option<i64>>(5)?,
                 ))
             };
             let found = found.query_row(params![digest.as_bytes(), now.0], row).optional()?;
-            let Some((grant, rights, scope, client_name)) = found else { return Ok(None) };
+            let Some((grant, rights, scope, client_name, expires, last_used)) = found else { return Ok(None) };
             let rights: TokenRights =
                 serde_json::from_str(&rights).map_err(|error| AuthStoreError::Unusable(error.to_string()))?;
             let scopes = Some(scope.split_whitespace().map(str::to_owned).collect());
-            Ok(Some(AccessRecord { grant, client_name, rights: TokenRights { scopes, ..rights } }))
+            // The token's own scopes, which may be fewer than those of the grant.
+            let (expires, last_used) = (UnixSeconds(expires), last_used.map(UnixSeconds));
+            Ok(Some(AccessRecord { grant, client_name, rights: TokenRights { scopes, ..rights }, expires, last_used }))
         })
     }
 
@@ -259,18 +315,132 @@ impl AuthStore {
         })
     }
 
-    /// Takes back what a token stands for (RFC 7009), if it is this client's. The answer does not tell whether there was one.
-    pub fn revoke_issued(&self, token: &str, client: Option<&str>, now: UnixSeconds) -> Result<(), AuthStoreError> {
+    /// All grants that were ever given, oldest first.
+    pub fn grants(&self) -> Result<Vec<GrantRecord>, AuthStoreError> {
+        self.read(Vec::new(), |database| {
+            let mut all = database.prepare_cached(
+                "SELECT g.id, g.client, coalesce(c.name, g.client), g.rights, g.scope, g.created, g.ends, g.last_used, g.revoked,
+                        g.revoked_by
+                 FROM oauth_grants g LEFT JOIN oauth_clients c ON c.id = g.client ORDER BY g.id",
+            )?;
+            let all = all.query_map([], grant_record)?;
+            Ok(all.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The owner takes back a grant; returns whether there was a valid one.
+    pub fn revoke_grant(&self, grant: i64, now: UnixSeconds) -> Result<bool, AuthStoreError> {
+        if !self.is_grant_live(grant, now)? {
+            return Ok(false);
+        }
+        self.write(|database| {
+            let revoked = database.execute(
+                "UPDATE oauth_grants SET revoked = ?2, revoked_by = 'owner' WHERE id = ?1 AND revoked IS NULL",
+                params![grant, now.0],
+            )?;
+            Ok(revoked == 1)
+        })
+    }
+
+    /// Records the use of a grant, to the minute.
+    pub fn used_grant(&self, access: &AccessRecord, now: UnixSeconds) -> Result<(), AuthStoreError> {
+        if access.is_use_noted(now) {
+            return Ok(());
+        }
+        self.write(|database| {
+            database.execute("UPDATE oauth_grants SET last_used = ?2 WHERE id = ?1", params![access.grant, now.0])?;
+            Ok(())
+        })
+    }
+
+    /// Takes back what a token stands for (RFC 7009), if it is this client's and the client shows who it is. The answer does
+    /// not tell whether there was one.
+    pub fn revoke_issued(
+        &self,
+        token: &str,
+        client: &str,
+        secret: Option<&str>,
+        now: UnixSeconds,
+    ) -> Result<(), AuthStoreError> {
+        // By its hash alone: the secret itself is stored nowhere.
         let digest = ContentHash::of(token.as_bytes());
         self.write(|database| {
+            if !is_authentic(database, client, secret)? {
+                return Ok(());
+            }
             database.execute(
-                "UPDATE oauth_grants SET revoked = ?3 WHERE revoked IS NULL AND client = ?2
+                "UPDATE oauth_grants SET revoked = ?3, revoked_by = 'client' WHERE revoked IS NULL AND client = ?2
                  AND id IN (SELECT grant_id FROM oauth_tokens WHERE digest = ?1)",
                 params![digest.as_bytes(), client, now.0],
             )?;
             Ok(())
         })
     }
+}
+
+/// Keeps what is known of a client that was consented to; whether it is still known.
+fn keep_client(database: &Connection, client: &OAuthClient, now: UnixSeconds) -> Result<bool, AuthStoreError> {
+    if client.source == ClientSource::Registered {
+        let query = "UPDATE oauth_clients SET consented = ?2 WHERE id = ?1";
+        return Ok(database.execute(query, params![client.id, now.0])? == 1);
+    }
+    let redirects: Vec<&str> = client.redirects.iter().map(RedirectUri::as_str).collect();
+    database.execute(
+        "INSERT INTO oauth_clients (id, name, redirects, created, consented) VALUES (?1, ?2, ?3, ?4, ?4)
+         ON CONFLICT (id) DO UPDATE SET name = ?2, redirects = ?3, consented = ?4",
+        params![client.id, client.name, json!(redirects).to_string(), now.0],
+    )?;
+    Ok(true)
+}
+
+fn grant_record(row: &rusqlite::Row<'_>) -> Result<GrantRecord, rusqlite::Error> {
+    let rights: String = row.get(3)?;
+    let rights = serde_json::from_str(&rights)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(3, rusqlite::types::Type::Text, Box::new(error)))?;
+    let moment = |column: usize| Ok::<_, rusqlite::Error>(row.get::<_, Option<i64>>(column)?.map(UnixSeconds));
+    Ok(GrantRecord {
+        id: row.get(0)?,
+        client: row.get(1)?,
+        client_name: row.get(2)?,
+        rights,
+        scope: row.get(4)?,
+        created: UnixSeconds(row.get(5)?),
+        ends: UnixSeconds(row.get(6)?),
+        last_used: moment(7)?,
+        revoked: moment(8)?,
+        revoked_by: row.get(9)?,
+    })
+}
+
+impl AccessRecord {
+    /// Whether its use at about this time is already recorded.
+    pub fn is_use_noted(&self, now: UnixSeconds) -> bool {
+        self.last_used.is_some_and(|last| now.0 < last.0.saturating_add(LAST_USED_STEP))
+    }
+}
+
+/// Checks what a client sent to `/authorize`. Without a client, or with an address that is not its own, the browser is
+/// not sent anywhere.
+pub fn check_authorization(
+    parameters: &FormParameters,
+    client: Option<OAuthClient>,
+    rules: &AuthorizationRules,
+) -> Result<AuthorizationRequest, AuthorizeRefusal> {
+    let Some(client) = client else {
+        return Err(AuthorizeRefusal::OnPage("This program is not registered here."));
+    };
+    let redirect = match (parameters.get("redirect_uri"), &client.redirects[..]) {
+        // A client with one address need not name it. With several, guessing would send the code somewhere else.
+        (None, [only]) => Some(only.clone()),
+        (None, _) => None,
+        (Some(given), registered) => {
+            RedirectUri::parse(given).filter(|given| registered.iter().any(|known| given.matches(known)))
+        }
+    };
+    let Some(redirect) = redirect.filter(|redirect| rules.may_return_to(redirect)) else {
+        return Err(AuthorizeRefusal::OnPage("The address to return to is not one of this program's."));
+    };
+    request(parameters, client, redirect, rules)
 }
 
 fn request(
@@ -286,27 +456,30 @@ fn request(
         all.push(("iss", &rules.issuer));
         AuthorizeRefusal::Redirect(redirect.with_parameters(&all))
     };
+    // From here on, refusals go to the client: it is proven that the address is its own.
     if parameters.get("response_type") != Some("code") {
         return Err(refused("unsupported_response_type"));
     }
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    // The length of a SHA-256 hash in base64url.
     let is_challenge = |text: &&str| text.len() == 43 && text.bytes().all(is_letter);
     let challenge = parameters.get("code_challenge").filter(is_challenge);
+    // Only S256. With `plain`, any program that sees the request could redeem the code.
     let is_hashed = parameters.get("code_challenge_method") == Some("S256");
     let (Some(challenge), true) = (challenge, is_hashed) else { return Err(refused("invalid_request")) };
+    // A state that is too long is refused, not cut: the client could not recognise it.
     if parameters.get("state").is_some() && state.is_none() {
         return Err(refused("invalid_request"));
     }
     if parameters.get("resource").is_some_and(|resource| !rules.is_ours(resource)) {
         return Err(refused("invalid_target"));
     }
-    let asked = parameters.get("scope").unwrap_or_default();
-    let is_known = |scope: &&str| SCOPES.contains(scope);
-    let mut scopes: Vec<String> = asked.split_whitespace().filter(is_known).map(str::to_owned).collect();
-    // `offline_access` alone would open nothing.
-    if !scopes.iter().any(|scope| scope.starts_with("vault:")) {
-        scopes.extend(DEFAULT_SCOPES.map(str::to_owned));
-    }
+    let asked: Vec<&str> = parameters.get("scope").unwrap_or_default().split_whitespace().collect();
+    let strongest = SCOPES[..VAULT_SCOPES].iter().rposition(|scope| asked.contains(scope));
+    // What is asked for covers what is below it, so that the owner can grant less. `offline_access` alone would open nothing.
+    let vault = strongest.map_or(&DEFAULT_SCOPES[..], |strongest| &SCOPES[..=strongest]);
+    let others = SCOPES[VAULT_SCOPES..].iter().filter(|scope| asked.contains(scope));
+    let scopes: Vec<String> = vault.iter().chain(others).map(|scope| (*scope).to_owned()).collect();
     let (challenge, state) = (challenge.to_owned(), state.map(str::to_owned));
     Ok(AuthorizationRequest { client, redirect, challenge, state, scopes })
 }
@@ -355,15 +528,18 @@ impl TokenCall<'_> {
         };
         if used.is_some() {
             // One of the two uses is theft, and there is no way to tell which.
-            self.revoke(grant)?;
-            return Ok(Err(GrantRefusal::InvalidGrant));
+            self.revoke(grant, "code")?;
+            return Ok(Err(GrantRefusal::UsedAgain { grant }));
         }
+        // The standard requires it if it was in the first request; clients that leave it out are still bound by PKCE.
         let is_theirs = self.form.get("redirect_uri").is_none_or(|given| given == redirect);
         let shown = URL_SAFE_NO_PAD.encode(ContentHash::of(verifier.as_bytes()).as_bytes());
+        // Every byte is compared, so that the time says nothing about the verifier.
         let differs = shown.bytes().zip(challenge.bytes()).fold(0, |sum, (one, other)| sum | (one ^ other));
         if !is_theirs || differs != 0 || shown.len() != challenge.len() || self.now.0 >= expires {
             return Ok(Err(GrantRefusal::InvalidGrant));
         }
+        // Also checks that the code was given to this client.
         let Some(scope) = self.live_scope(grant)? else { return Ok(Err(GrantRefusal::InvalidGrant)) };
         self.database
             .execute("UPDATE oauth_codes SET used = ?2 WHERE digest = ?1", params![digest.as_bytes(), self.now.0])?;
@@ -380,6 +556,7 @@ impl TokenCall<'_> {
             "SELECT grant_id, expires, rotated, further FROM oauth_tokens WHERE digest = ?1 AND kind = 'refresh'";
         let found = self.database.query_row(query, [digest.as_bytes()], row).optional()?;
         let Some((grant, expires, rotated, further)) = found else { return Ok(Err(GrantRefusal::InvalidGrant)) };
+        // A token of another client, of a revoked grant, or one that has expired: all are answered alike.
         let Some(scope) = self.live_scope(grant)?.filter(|_| self.now.0 < expires) else {
             return Ok(Err(GrantRefusal::InvalidGrant));
         };
@@ -389,13 +566,15 @@ impl TokenCall<'_> {
             return Ok(Err(GrantRefusal::InvalidScope));
         }
         if let Some(rotated) = rotated
+            // A second use within the grace is normal: clients refresh from several places, or lose the answer.
             && (self.now.0 > rotated.saturating_add(GRACE) || further >= GRACE_PAIRS)
         {
             // It was used long ago: the sender did not get it from this server.
-            self.revoke(grant)?;
-            return Ok(Err(GrantRefusal::InvalidGrant));
+            self.revoke(grant, "refresh token")?;
+            return Ok(Err(GrantRefusal::UsedAgain { grant }));
         }
         self.database.execute(
+            // The first use is the one that counts for the grace; later ones do not extend it.
             "UPDATE oauth_tokens SET rotated = coalesce(rotated, ?2), further = further + (rotated IS NOT NULL) WHERE digest = ?1",
             params![digest.as_bytes(), self.now.0],
         )?;
@@ -412,6 +591,7 @@ impl TokenCall<'_> {
     fn issue(&self, grant: i64, scope: &str) -> Result<IssuedTokens, AuthStoreError> {
         let ends: i64 =
             self.database.query_row("SELECT ends FROM oauth_grants WHERE id = ?1", [grant], |row| row.get(0))?;
+        // No token outlives what the owner agreed to.
         let until = |life: i64| self.now.0.saturating_add(life).min(ends);
         let access = SecretText::mint(SecretKind::Access, &self.random[0]);
         let refresh = SecretText::mint(SecretKind::Refresh, &self.random[1]);
@@ -427,10 +607,10 @@ impl TokenCall<'_> {
         Ok(IssuedTokens { access, refresh, expires_in: expires.saturating_sub(self.now.0), scope: scope.to_owned() })
     }
 
-    fn revoke(&self, grant: i64) -> Result<(), AuthStoreError> {
+    fn revoke(&self, grant: i64, used_again: &str) -> Result<(), AuthStoreError> {
         self.database.execute(
-            "UPDATE oauth_grants SET revoked = ?2 WHERE id = ?1 AND revoked IS NULL",
-            params![grant, self.now.0],
+            "UPDATE oauth_grants SET revoked = ?2, revoked_by = ?3 WHERE id = ?1 AND revoked IS NULL",
+            params![grant, self.now.0, used_again],
         )?;
         Ok(())
     }

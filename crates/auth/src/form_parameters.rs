@@ -26,7 +26,8 @@ impl FormParameters {
         let mut parameters = BTreeMap::new();
         for pair in text.split('&').filter(|pair| !pair.is_empty()) {
             let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
-            let (name, value) = (decoded(name)?, decoded(value)?);
+            let (name, value) = (form_decoded(name)?, form_decoded(value)?);
+            // RFC 6749 forbids repetitions: two programs that each read another one of them would not agree.
             if parameters.insert(name, value).is_some() {
                 return Err(FormError::Repeated);
             }
@@ -38,14 +39,21 @@ impl FormParameters {
     pub fn get(&self, name: &str) -> Option<&str> {
         self.0.get(name).map(String::as_str)
     }
+
+    /// All whose names begin like this, without that beginning. Checkboxes of a form have a name each.
+    pub fn named<'a>(&'a self, prefix: &'a str) -> impl Iterator<Item = &'a str> {
+        self.0.keys().filter_map(move |name| name.strip_prefix(prefix))
+    }
 }
 
-fn decoded(text: &str) -> Result<String, FormError> {
+/// A value as it was before it became part of a form or an address.
+pub fn form_decoded(text: &str) -> Result<String, FormError> {
     let hex = |digits: &[u8]| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 16).ok();
     let (bytes, mut out, mut at) = (text.as_bytes(), Vec::with_capacity(text.len()), 0);
     while let Some(&byte) = bytes.get(at) {
         let escaped = (byte == b'%').then(|| bytes.get(at + 1..at + 3).and_then(hex)).flatten();
         at += if escaped.is_some() { 3 } else { 1 };
+        // An incomplete escape is kept as it is written.
         out.push(escaped.unwrap_or(if byte == b'+' { b' ' } else { byte }));
     }
     String::from_utf8(out).map_err(|_| FormError::NotText)

@@ -1,4 +1,4 @@
-//! JSON web tokens signed with a shared secret (HS256), and their claims.
+//! JSON web tokens: how they are read, those signed with a shared secret (HS256), and their claims.
 
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use hmac::{Hmac, KeyInit, Mac};
@@ -55,6 +55,7 @@ pub struct SharedSecretVerifier {
 
 impl SharedSecretVerifier {
     pub fn new(secret: &str, issuer: Option<String>, audience: Option<String>) -> Result<Self, WeakSecret> {
+        // Guessing is limited by length; nothing can be said about how random it is.
         if secret.chars().count() < SHORTEST_SECRET {
             return Err(WeakSecret);
         }
@@ -70,8 +71,10 @@ impl SharedSecretVerifier {
         }
         let mut mac = self.key.clone();
         mac.update(read.signed.as_bytes());
+        // Constant time, and before any claim is looked at.
         mac.verify_slice(&read.signature).map_err(|_| TokenRefusal::Failed)?;
-        let expected = ExpectedClaims { issuer: self.issuer.as_deref(), audience: self.audience.as_deref() };
+        let (issuer, audience) = (self.issuer.as_deref(), self.audience.as_deref());
+        let expected = ExpectedClaims { issuer, audience, resource: None };
         expected.check(&read.claims, now)
     }
 }
@@ -83,16 +86,19 @@ impl std::fmt::Debug for SharedSecretVerifier {
 }
 
 /// The parts of a token, unverified.
-struct ReadToken<'a> {
+pub(crate) struct ReadToken<'a> {
     /// The signed part.
-    signed: &'a str,
+    pub(crate) signed: &'a str,
     header: Map<String, Value>,
-    claims: Map<String, Value>,
+    pub(crate) claims: Map<String, Value>,
     signature: Vec<u8>,
+    /// As it was sent.
+    pub(crate) signature_text: &'a str,
 }
 
 impl<'a> ReadToken<'a> {
-    fn parse(token: &'a str) -> Option<Self> {
+    pub(crate) fn parse(token: &'a str) -> Option<Self> {
+        // Before anything is decoded.
         if token.len() > LONGEST {
             return None;
         }
@@ -103,11 +109,12 @@ impl<'a> ReadToken<'a> {
             header: object(header)?,
             claims: object(claims)?,
             signature: URL_SAFE_NO_PAD.decode(signature).ok()?,
+            signature_text: signature,
         })
     }
 
     /// The algorithm in the header, if the header requires nothing beyond a signature.
-    fn algorithm(&self) -> Option<&str> {
+    pub(crate) fn algorithm(&self) -> Option<&str> {
         // Critical extensions are not supported.
         if self.header.contains_key("crit") {
             return None;
@@ -122,6 +129,11 @@ impl<'a> ReadToken<'a> {
         };
         is_token.then(|| self.header.get("alg")?.as_str()).flatten()
     }
+
+    /// The name of the key in the header. It is compared, and never used to look anything up.
+    pub(crate) fn key_id(&self) -> Option<&str> {
+        self.header.get("kid")?.as_str()
+    }
 }
 
 fn object(part: &str) -> Option<Map<String, Value>> {
@@ -133,25 +145,31 @@ fn object(part: &str) -> Option<Map<String, Value>> {
 }
 
 /// What claims must satisfy in addition to their signature.
-struct ExpectedClaims<'a> {
-    issuer: Option<&'a str>,
-    audience: Option<&'a str>,
+pub(crate) struct ExpectedClaims<'a> {
+    pub(crate) issuer: Option<&'a str>,
+    pub(crate) audience: Option<&'a str>,
+    /// What `resource` or `aud` has to name (RFC 8707).
+    pub(crate) resource: Option<&'a str>,
 }
 
 impl ExpectedClaims<'_> {
-    fn check(&self, claims: &Map<String, Value>, now: UnixSeconds) -> Result<BearerClaims, TokenRefusal> {
+    pub(crate) fn check(&self, claims: &Map<String, Value>, now: UnixSeconds) -> Result<BearerClaims, TokenRefusal> {
         let expires = moment(claims.get("exp")).ok_or(TokenRefusal::Failed)?;
         if now.0 >= expires.saturating_add(SKEW) {
             return Err(TokenRefusal::Expired);
         }
+        // A claim that cannot be read is refused rather than ignored.
         let not_before = claims.get("nbf").map(|claim| moment(Some(claim)).ok_or(TokenRefusal::Failed)).transpose()?;
         let is_early = not_before.is_some_and(|moment| now.0.saturating_add(SKEW) < moment);
         let issuer_differs = self.issuer.is_some_and(|issuer| text(claims, "iss") != Some(issuer));
         let audience_differs = self.audience.is_some_and(|audience| !is_for(claims.get("aud"), audience));
-        if is_early || issuer_differs || audience_differs {
+        let is_ours = |resource| is_for(claims.get("resource"), resource) || is_for(claims.get("aud"), resource);
+        let resource_differs = self.resource.is_some_and(|resource| !is_ours(resource));
+        if is_early || issuer_differs || audience_differs || resource_differs {
             return Err(TokenRefusal::Failed);
         }
         let client =
+            // The original took either, in this order.
             ["cid", "client_id"].into_iter().find_map(|name| text(claims, name)).ok_or(TokenRefusal::NoClient)?;
         let mut scopes = ScopeSet::default();
         for name in ["scp", "scope", "mcp_tool_scopes"] {
@@ -165,6 +183,7 @@ impl ExpectedClaims<'_> {
             subject: text(claims, "sub").map(str::to_owned),
             tenant: text(claims, "tid").map(str::to_owned),
             scopes,
+            // The same tolerance as above, or a call could be refused midway that was accepted at its start.
             expires: UnixSeconds(expires.saturating_add(SKEW)),
         })
     }

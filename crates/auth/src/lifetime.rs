@@ -54,6 +54,7 @@ impl FromStr for TokenLifetime {
         }
         let unit = text.chars().last().ok_or(LifetimeError)?;
         let seconds = UNITS.iter().find(|(letter, _)| *letter == unit).ok_or(LifetimeError)?.1;
+        // The unit is one ASCII letter, so this cuts at a character.
         let number: i64 = text[..text.len() - 1].parse().map_err(|_| LifetimeError)?;
         let total = number.checked_mul(seconds).filter(|total| (1..=LONGEST).contains(total));
         total.map(Self::Seconds).ok_or(LifetimeError)

@@ -1,9 +1,11 @@
-//! Programs that have registered themselves with the built-in authorization server.
+//! Programs that ask the built-in authorization server for access, and those of them that have registered themselves.
 
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value, json};
 
-use crate::{AuthStore, AuthStoreError, RandomBytes, RedirectUri, SecretKind, SecretText, UnixSeconds};
+use crate::{
+    AuthStore, AuthStoreError, AuthorizationRules, RandomBytes, RedirectUri, SecretKind, SecretText, UnixSeconds,
+};
 
 /// Addresses of one client.
 const REDIRECTS: usize = 10;
@@ -11,8 +13,21 @@ const NAME: usize = 100;
 /// How long a client lives that no owner has consented to, and how many of them there may be.
 const UNUSED_LIFE: i64 = 24 * 60 * 60;
 const UNUSED: i64 = 200;
+/// How long one is kept whose grants have all ended.
+const IDLE_LIFE: i64 = 90 * 24 * 60 * 60;
 
-/// A registered program. What it says of itself is not proven.
+/// How it is known what a program says of itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientSource {
+    /// It registered itself: nothing is proven.
+    Registered,
+    /// Its document, on its own host.
+    Document,
+    /// A record of ours, in place of its document.
+    BuiltIn,
+}
+
+/// A program that asks for access.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct OAuthClient {
     pub id: String,
@@ -20,6 +35,7 @@ pub struct OAuthClient {
     pub redirects: Vec<RedirectUri>,
     /// Whether it has a secret, which it then has to show.
     pub has_secret: bool,
+    pub source: ClientSource,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -38,16 +54,18 @@ impl AuthStore {
     pub fn register_client(
         &self,
         metadata: &Value,
-        random: &[RandomBytes; 2],
+        rules: &AuthorizationRules,
+        random: &[RandomBytes; 3],
         now: UnixSeconds,
     ) -> Result<Value, RegistrationError> {
         let metadata = metadata.as_object().ok_or(RegistrationError::Metadata)?;
         let redirects = metadata.get("redirect_uris").and_then(Value::as_array).ok_or(RegistrationError::Redirects)?;
+        // Before they are parsed: anyone can register.
         if redirects.len() > REDIRECTS {
             return Err(RegistrationError::Redirects);
         }
-        let redirects: Vec<RedirectUri> =
-            redirects.iter().filter_map(Value::as_str).filter_map(RedirectUri::parse).collect();
+        let redirects = redirects.iter().filter_map(Value::as_str).filter_map(RedirectUri::parse);
+        let redirects: Vec<RedirectUri> = redirects.filter(|redirect| rules.may_return_to(redirect)).collect();
         if redirects.is_empty() {
             return Err(RegistrationError::Redirects);
         }
@@ -60,16 +78,19 @@ impl AuthStore {
         let name = display_name(text(metadata, "client_name").unwrap_or_default());
         let id = SecretText::mint(SecretKind::ClientId, &random[0]).reveal().to_owned();
         let secret = (method != "none").then(|| SecretText::mint(SecretKind::ClientSecret, &random[1]));
+        let management = SecretText::mint(SecretKind::Registration, &random[2]);
         let addresses: Vec<&str> = redirects.iter().map(RedirectUri::as_str).collect();
         self.write(|database| {
+            // In the same transaction, so that registering in a loop cannot fill the disk.
             forget_unused(database, now)?;
             database.execute(
-                "INSERT INTO oauth_clients (id, name, redirects, secret, created) VALUES (?1, ?2, ?3, ?4, ?5)",
+                "INSERT INTO oauth_clients (id, name, redirects, secret, management, created) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
                 params![
                     id,
                     name,
                     json!(addresses).to_string(),
                     secret.as_ref().map(|secret| *secret.digest().as_bytes()),
+                    management.digest().as_bytes(),
                     now.0
                 ],
             )?;
@@ -88,7 +109,29 @@ impl AuthStore {
             answer["client_secret"] = json!(secret.reveal());
             answer["client_secret_expires_at"] = json!(0);
         }
+        answer["registration_client_uri"] = json!(format!("{}/register/{id}", rules.issuer));
+        answer["registration_access_token"] = json!(management.reveal());
         Ok(answer)
+    }
+
+    /// A client's own registration, if it shows the token that it was given with it (RFC 7592).
+    pub fn registration(&self, id: &str, token: &SecretText) -> Result<Option<OAuthClient>, AuthStoreError> {
+        self.read(None, |database| {
+            let mut known = database.prepare_cached("SELECT 1 FROM oauth_clients WHERE id = ?1 AND management = ?2")?;
+            if known.exists(params![id, token.digest().as_bytes()])? { find_client(database, id) } else { Ok(None) }
+        })
+    }
+
+    /// Forgets a client, and with it everything that it was given.
+    pub fn delete_client(&self, id: &str, now: UnixSeconds) -> Result<(), AuthStoreError> {
+        self.write(|database| {
+            database.execute(
+                "UPDATE oauth_grants SET revoked = ?2, revoked_by = 'client' WHERE client = ?1 AND revoked IS NULL",
+                params![id, now.0],
+            )?;
+            database.execute("DELETE FROM oauth_clients WHERE id = ?1", [id])?;
+            Ok(())
+        })
     }
 
     pub fn find_client(&self, id: &str) -> Result<Option<OAuthClient>, AuthStoreError> {
@@ -104,11 +147,12 @@ pub(crate) fn find_client(database: &Connection, id: &str) -> Result<Option<OAut
     let Some((name, redirects, has_secret)) = found.query_row([id], row).optional()? else { return Ok(None) };
     let redirects: Vec<String> =
         serde_json::from_str(&redirects).map_err(|error| AuthStoreError::Unusable(error.to_string()))?;
+    // Rules for addresses may have become stricter since it was registered.
     let redirects = redirects.iter().filter_map(|text| RedirectUri::parse(text)).collect();
-    Ok(Some(OAuthClient { id: id.to_owned(), name, redirects, has_secret }))
+    Ok(Some(OAuthClient { id: id.to_owned(), name, redirects, has_secret, source: ClientSource::Registered }))
 }
 
-/// Whether a client that has a secret shows it, and one that has none shows none.
+/// Whether a client that was given a secret shows it. One without a secret may send anything.
 pub(crate) fn is_authentic(database: &Connection, id: &str, secret: Option<&str>) -> Result<bool, AuthStoreError> {
     let kept: Option<Option<Vec<u8>>> =
         database.query_row("SELECT secret FROM oauth_clients WHERE id = ?1", [id], |row| row.get(0)).optional()?;
@@ -124,7 +168,7 @@ pub(crate) fn is_authentic(database: &Connection, id: &str, secret: Option<&str>
     })
 }
 
-fn forget_unused(database: &Connection, now: UnixSeconds) -> Result<(), AuthStoreError> {
+pub(crate) fn forget_unused(database: &Connection, now: UnixSeconds) -> Result<(), AuthStoreError> {
     let unused = "consented IS NULL AND id NOT IN (SELECT client FROM oauth_grants)";
     database.execute(
         &format!("DELETE FROM oauth_clients WHERE created < ?1 AND {unused}"),
@@ -136,7 +180,13 @@ fn forget_unused(database: &Connection, now: UnixSeconds) -> Result<(), AuthStor
             "DELETE FROM oauth_clients WHERE id IN (
                  SELECT id FROM oauth_clients WHERE {unused} ORDER BY created DESC, rowid DESC LIMIT -1 OFFSET ?1)"
         ),
+        // One less, to make room for the new one.
         [UNUSED - 1],
+    )?;
+    database.execute(
+        "DELETE FROM oauth_clients WHERE consented < ?1
+         AND id NOT IN (SELECT client FROM oauth_grants WHERE revoked IS NULL AND ends > ?2)",
+        params![now.0.saturating_sub(IDLE_LIFE), now.0],
     )?;
     Ok(())
 }
@@ -146,7 +196,7 @@ fn text<'m>(metadata: &'m Map<String, Value>, name: &str) -> Option<&'m str> {
 }
 
 /// A name without characters that turn it round, hide in it or break a line.
-fn display_name(name: &str) -> String {
+pub(crate) fn display_name(name: &str) -> String {
     let is_shown = |letter: &char| {
         !letter.is_control()
             && !matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}' | '\u{61c}')
@@ -162,6 +212,10 @@ mod tests {
 
     const NOW: UnixSeconds = UnixSeconds(1_800_000_000);
 
+    fn rules() -> AuthorizationRules {
+        AuthorizationRules::new("https://vault.example", "/mcp")
+    }
+
     fn register(
         store: &AuthStore,
         metadata: &Value,
@@ -174,7 +228,7 @@ mod tests {
             random[8..16].copy_from_slice(&kind.to_be_bytes());
             random
         };
-        store.register_client(metadata, &[random(1), random(2)], now)
+        store.register_client(metadata, &rules(), &[random(1), random(2), random(3)], now)
     }
 
     #[test]
@@ -217,5 +271,33 @@ mod tests {
         assert!(known(&ids[249]) && !known(&ids[0]));
         register(&store, &metadata, 999, UnixSeconds(NOW.0 + UNUSED_LIFE + 1)).unwrap();
         assert!(!ids.iter().any(known));
+    }
+
+    #[test]
+    fn a_client_can_look_at_its_registration_and_delete_it_with_its_own_token() {
+        let store = store(true);
+        let answer = register(&store, &json!({ "redirect_uris": ["https://a.example/cb"] }), 1, NOW).unwrap();
+        let id = answer["client_id"].as_str().unwrap();
+        assert_eq!(answer["registration_client_uri"], format!("https://vault.example/register/{id}"));
+        let token = SecretText::new(answer["registration_access_token"].as_str().unwrap().to_owned());
+        let other = SecretText::mint(SecretKind::Registration, &[9; 32]);
+        assert_eq!(store.registration(id, &other).unwrap(), None);
+        assert_eq!(store.registration(id, &token).unwrap().unwrap().id, id);
+        store.delete_client(id, NOW).unwrap();
+        assert_eq!(store.registration(id, &token).unwrap(), None);
+        assert_eq!(store.find_client(id).unwrap(), None);
+    }
+
+    #[test]
+    fn the_owner_can_say_where_programs_may_be_sent() {
+        let store = store(true);
+        let mut rules = rules();
+        rules.redirects = Some(vec!["https://claude.ai".into(), "loopback".into()]);
+        let register =
+            |uri: &str| store.register_client(&json!({ "redirect_uris": [uri] }), &rules, &[[1; 32]; 3], NOW);
+        for uri in ["https://evil.example/cb", "https://claude.ai.evil.example/cb", "cursor://x/cb"] {
+            assert_eq!(register(uri), Err(RegistrationError::Redirects), "{uri}");
+        }
+        assert!(register("https://claude.ai/api/mcp/auth_callback").is_ok());
     }
 }

@@ -40,6 +40,7 @@ impl AuthStore {
         random: &RandomBytes,
         now: UnixSeconds,
     ) -> Result<(), PassphraseError> {
+        // In characters, not bytes: that is what the message says.
         match passphrase.reveal().chars().count() {
             length if length < SHORTEST => return Err(PassphraseError::TooShort),
             length if length > LONGEST => return Err(PassphraseError::TooLong),
@@ -47,6 +48,7 @@ impl AuthStore {
         }
         let (salt, hash) = (&random[..16], hashed(passphrase, &random[..16])?);
         Ok(self.write(|database| {
+            // In the same transaction: no session may survive a change of the passphrase.
             database.execute("DELETE FROM owner_sessions", [])?;
             database.execute(
                 "INSERT OR REPLACE INTO owner (id, salt, hash, changed) VALUES (1, ?1, ?2, ?3)",
@@ -62,6 +64,7 @@ impl AuthStore {
 
     /// Whether this is the passphrase. Takes as long where there is none.
     pub fn is_passphrase(&self, given: &SecretText) -> Result<bool, PassphraseError> {
+        // Hashing something long is work that anyone could ask for.
         if given.reveal().chars().count() > LONGEST {
             return Ok(false);
         }
@@ -69,6 +72,7 @@ impl AuthStore {
             let row = |row: &rusqlite::Row<'_>| Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?));
             Ok(database.query_row("SELECT salt, hash FROM owner", [], row).optional()?)
         })?;
+        // A hash is computed in any case, so that the time does not tell whether there is a passphrase.
         let (salt, kept) = kept.unwrap_or_else(|| (vec![0; 16], Vec::new()));
         let hash = hashed(given, &salt)?;
         let differs = hash.iter().zip(&kept).fold(0, |sum, (one, other)| sum | (one ^ other));
@@ -90,11 +94,13 @@ impl AuthStore {
 
     /// Whether a session of the owner is open, and notes that it is used.
     pub fn use_owner_session(&self, secret: &SecretText, now: UnixSeconds) -> Result<bool, AuthStoreError> {
+        // Without a query for cookies that are not ours.
         if SecretText::recognise(secret.reveal()) != Some(crate::SecretKind::OwnerSession) {
             return Ok(false);
         }
         self.write(|database| {
             let used = database.execute(
+                // The condition is part of the update, so that a session cannot expire between the two.
                 "UPDATE owner_sessions SET last_used = ?2 WHERE digest = ?1 AND last_used >= ?3",
                 params![secret.digest().as_bytes(), now.0, now.0.saturating_sub(SESSION_IDLE)],
             )?;

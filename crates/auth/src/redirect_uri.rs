@@ -23,6 +23,7 @@ impl RedirectUri {
     /// `None` for everything that could run as a script, lead into a file, or be read in two ways.
     pub fn parse(text: &str) -> Option<Self> {
         let is_plain = text.len() <= LONGEST && text.chars().all(|letter| letter.is_ascii_graphic());
+        // Browsers and servers read these differently, or they end the address early.
         if !is_plain || text.contains(['#', '*', '\\', '"', '<', '>', '`', '{', '}', '|', '^']) {
             return None;
         }
@@ -32,6 +33,7 @@ impl RedirectUri {
             "http" => {
                 let (authority, path) = host_of(rest)?;
                 let (host, port) = split_port(authority);
+                // Port 0 is not an address.
                 let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0));
                 let is_loopback = matches!(host, "127.0.0.1" | "[::1]" | "localhost");
                 let loopback = LoopbackParts { host: host.to_owned(), rest: path.to_owned() };
@@ -42,6 +44,7 @@ impl RedirectUri {
                     byte.is_ascii_lowercase() || byte.is_ascii_digit() || matches!(byte, b'-' | b'.' | b'+')
                 });
                 // Reverse-domain names belong to the holder of the domain.
+                // At least three parts, as in `com.example.app`; two could be any word with an ending.
                 let is_owned = scheme.split('.').count() >= 3 && scheme.split('.').all(|part| !part.is_empty());
                 let is_known = PRIVATE_SCHEMES.contains(&scheme) || is_owned;
                 (is_scheme && is_known && !rest.is_empty()).then(|| Self { text: text.to_owned(), loopback: None })
@@ -76,6 +79,18 @@ impl RedirectUri {
         }
     }
 
+    /// What a person should recognise: the host, or the scheme of a program.
+    pub fn shown_place(&self) -> String {
+        let origin = self.origin();
+        origin.split_once("://").map_or(origin.clone(), |(_, host)| host.to_owned())
+    }
+
+    /// Whether it is in a list of origins (`https://claude.ai`), schemes (`cursor:`) or `loopback`.
+    pub fn is_among(&self, list: &[String]) -> bool {
+        let origin = self.origin();
+        list.iter().any(|entry| *entry == origin || (entry == "loopback" && self.is_loopback()))
+    }
+
     /// The same address with parameters added; what it had stays.
     pub fn with_parameters(&self, parameters: &[(&str, &str)]) -> String {
         let mut text = self.text.clone();
@@ -101,6 +116,7 @@ fn host_of(rest: &str) -> Option<(&str, &str)> {
 
 fn split_port(authority: &str) -> (&str, Option<&str>) {
     match authority.rsplit_once(':') {
+        // The colons of an IPv6 address are within brackets.
         Some((host, port)) if !port.ends_with(']') => (host, Some(port)),
         _ => (authority, None),
     }

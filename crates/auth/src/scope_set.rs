@@ -60,6 +60,7 @@ impl ScopeSet {
     /// Whether everything of this level may be used.
     pub fn covers_vault(&self, level: ToolLevel) -> bool {
         let levels = [ToolLevel::Read, ToolLevel::Write, ToolLevel::Admin];
+        // A scope for more covers less.
         levels.into_iter().any(|granted| granted >= level && self.0.contains(granted.vault_word()))
     }
 

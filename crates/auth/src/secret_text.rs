@@ -22,12 +22,16 @@ pub enum SecretKind {
     /// No secret, but made like one.
     ClientId,
     ClientSecret,
+    /// With which a client looks at its registration or deletes it.
+    Registration,
     /// In the owner's browser.
     OwnerSession,
+    /// In the form of one consent page.
+    ConsentTicket,
 }
 
 impl SecretKind {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 10] = [
         Self::Personal,
         Self::EventStream,
         Self::Access,
@@ -35,7 +39,9 @@ impl SecretKind {
         Self::Code,
         Self::ClientId,
         Self::ClientSecret,
+        Self::Registration,
         Self::OwnerSession,
+        Self::ConsentTicket,
     ];
 
     pub fn prefix(self) -> &'static str {
@@ -47,7 +53,9 @@ impl SecretKind {
             Self::Code => "lap_ac_",
             Self::ClientId => "lap_ci_",
             Self::ClientSecret => "lap_cs_",
+            Self::Registration => "lap_cr_",
             Self::OwnerSession => "lap_os_",
+            Self::ConsentTicket => "lap_ct_",
         }
     }
 }

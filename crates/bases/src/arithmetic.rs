@@ -31,6 +31,7 @@ pub(super) fn calculate(
             Ok(duration(BaseDuration::of_milliseconds(a.milliseconds() - b.milliseconds())))
         }
         (Add | Subtract, Date(date), Duration(added)) => shifted(*date, added, operator, clock),
+        // `date + "1d"`: a text beside a date is a duration, and never joined.
         (Add | Subtract, Date(date), text) if text.is_textual() => match BaseDuration::parse(&clock.text(text)) {
             Some(added) => shifted(*date, &added, operator, clock),
             None => Err(invalid()),
@@ -42,6 +43,7 @@ pub(super) fn calculate(
         (Add, List(a), List(b)) => Ok(BaseValue::list(a.iter().chain(b.iter()).cloned().collect())),
         (Add, a, b) if a.is_textual() || b.is_textual() => {
             let (a, b) = (clock.text(a), clock.text(b));
+            // Before the text is made: a formula that doubles it would fill memory in a few steps.
             if a.len() + b.len() > MAX_TEXT {
                 return Err(BaseFault::error("The text is too long"));
             }
@@ -50,6 +52,7 @@ pub(super) fn calculate(
             joined += &b;
             Ok(BaseValue::text(joined))
         }
+        // After texts, as null joined with a text is the text.
         (_, BaseValue::Null, _) | (_, _, BaseValue::Null) => Ok(BaseValue::Null),
         (Add | Subtract | Multiply | Divide | Remainder, ..) => Err(invalid()),
         _ => Err(invalid()),

@@ -8,7 +8,7 @@ use super::{
 };
 use lapidary_query::{DroppedRows, LinkValue, Number, Object, QueryStep, Value};
 
-/// A view with its rows. Rows are in the order of the view; groups refer to them.
+/// A view with its rows, in the order of the view.
 #[derive(Debug)]
 pub struct BaseAnswer {
     pub view: String,
@@ -17,12 +17,17 @@ pub struct BaseAnswer {
     /// What else the view says, for its type.
     pub options: Object,
     pub columns: Vec<BaseColumn>,
+    /// The rows that are shown.
     pub rows: Vec<BaseRow>,
+    /// The place of the first of them among all rows of the view.
+    pub first: usize,
+    /// How many rows the view has, shown or not.
+    pub count: usize,
     /// Nothing if the view does not group.
     pub groups: Option<Vec<BaseGroup>>,
-    /// Over all rows shown.
+    /// Over all rows of the view.
     pub summaries: Vec<BaseSummary>,
-    /// How many rows passed the filters, shown or not.
+    /// How many rows passed the filters, within the limit or not.
     pub total: usize,
     pub limit: Option<usize>,
     /// Rows that filters left out because they failed.
@@ -52,7 +57,7 @@ pub struct BaseRow {
 pub struct BaseGroup {
     /// Null for the rows without a value.
     pub key: BaseValue,
-    /// Places in [`BaseAnswer::rows`], in order.
+    /// Places among all rows of the view, in order.
     pub rows: Vec<usize>,
     pub summaries: Vec<BaseSummary>,
 }
@@ -86,6 +91,7 @@ impl BaseAnswer {
             BaseValue::Duration(duration) => Value::Duration(duration.to_shared()),
             BaseValue::Link(link) => Value::Link(shared_link(link)),
             BaseValue::File(file) => Value::Link(LinkValue { path: file.path.to_string(), ..LinkValue::default() }),
+            // Bounds the recursion; what is written by hand is far from it.
             BaseValue::List(_) | BaseValue::Object(_) if depth > 64 => Value::Null,
             BaseValue::List(items) => items.iter().map(|item| self.shared(item, depth + 1)).collect(),
             BaseValue::Object(entries) => Value::Object(self.shared_object(entries, depth + 1)),
@@ -139,6 +145,7 @@ impl BaseAnswer {
 
     fn separated(&self, separator: char) -> String {
         let quoted = |text: &str| {
+            // RFC 4180 quotes only what would be misread.
             let needs = text.contains([separator, '"', '\n', '\r']);
             if needs { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
         };
@@ -157,6 +164,7 @@ impl BaseAnswer {
             let mut entries = serde_json::Map::new();
             entries.insert("path".to_owned(), row.path.to_string().into());
             for (column, cell) in self.columns.iter().zip(&row.cells) {
+                // Of two columns with one name the last one wins.
                 entries.insert(column.name.clone(), self.cli_cell(cell));
             }
             serde_json::Value::Object(entries)
@@ -174,6 +182,7 @@ impl BaseAnswer {
 }
 
 fn cell_text(text: &str) -> String {
+    // A bar or a line break would end the cell.
     text.replace('|', "\\|").replace("\r\n", " ").replace(['\n', '\r'], " ")
 }
 

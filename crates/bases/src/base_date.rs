@@ -51,6 +51,7 @@ impl BaseDate {
 
     /// Months and days by the calendar, hours and less by the clock, as moment.js adds them. Nothing out of range.
     pub(super) fn plus(self, duration: &BaseDuration, sign: f64, zone: &TimeZone) -> Option<Self> {
+        // From the largest unit on: 31 January plus a month and a day is 1 March.
         let (months, days, milliseconds) = duration.scaled(sign).calendar();
         let zoned = self.zoned(zone);
         let zoned = zoned.checked_add(Span::new().try_months(months).ok()?).ok()?;
@@ -81,6 +82,7 @@ impl BaseDate {
         if self.has_time && other.has_time {
             return self.moment.as_millisecond() == other.moment.as_millisecond();
         }
+        // A date without a time is a whole day.
         self.civil(zone).date() == other.civil(zone).date()
     }
 

@@ -29,6 +29,7 @@ impl BaseDuration {
     /// `2w`, `1 day`, `-3M`, `1d 2h`, or ISO 8601. `M` are months, `m` minutes.
     pub(super) fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
+        // No unit begins with it.
         if text.trim_start_matches(['-', '+']).starts_with('P') { iso(text) } else { spoken(text) }
     }
 
@@ -41,12 +42,14 @@ impl BaseDuration {
             let month = |date: &Zoned| i64::from(date.year()) * 12 + i64::from(date.month());
             let shifted = |months: i64| early.checked_add(Span::new().try_months(months).ok()?).ok();
             let mut months = month(late) - month(early);
+            // The months of the calendar may be one too many, if the day has not come yet.
             if shifted(months)? > *late {
                 months -= 1;
             }
             let rest = milliseconds(&shifted(months)?);
             Some(Self { months: precise(months), milliseconds: rest, ..Self::default() })
         };
+        // Beyond the calendar, there are no months to count.
         whole().unwrap_or_else(|| Self::of_milliseconds(milliseconds(early))).scaled(sign)
     }
 
@@ -103,6 +106,7 @@ impl BaseDuration {
     /// Its length from a fixed day on, which is how the app turns months into days.
     pub(super) fn length(self) -> f64 {
         let (months, days, milliseconds) = self.calendar();
+        // Without months it needs no calendar, and keeps its fractions.
         if months == 0 {
             return self.days * DAY + self.clock_milliseconds();
         }
@@ -150,6 +154,7 @@ impl BaseDuration {
     /// `a few seconds`, `2 hours`, `14 days`: without its sign, with the thresholds of moment.js.
     pub(super) fn humanised(self) -> String {
         let months = self.years * 12.0 + self.months;
+        // moment.js turns months into days for the smaller units, and days into months for the larger ones.
         let days = self.days + (months * DAYS_PER_MONTH).round();
         let milliseconds = (days * DAY + self.clock_milliseconds()).abs();
         let whole = |unit: f64| (milliseconds / unit).round();
@@ -157,6 +162,7 @@ impl BaseDuration {
         let (seconds, minutes, hours, days) = (whole(1000.0), whole(60_000.0), whole(3_600_000.0), whole(DAY));
         let (months, years) = (in_months.round(), (in_months / 12.0).round());
         match () {
+            // The thresholds are those of moment.js.
             () if seconds <= 44.0 => "a few seconds".to_owned(),
             () if minutes <= 1.0 => "a minute".to_owned(),
             () if minutes < 45.0 => format!("{minutes} minutes"),
@@ -248,6 +254,7 @@ fn iso(text: &str) -> Option<BaseDuration> {
             let unit = &rest[end..=end];
             units.contains(unit).then_some(())?;
             let lower = unit.to_ascii_lowercase();
+            // `M` before the `T` are months, behind it minutes.
             let unit = if unit == "M" && units == "YMWD" { unit } else { &lower };
             add(&mut duration, unit, number)?;
             rest = &rest[end + 1..];

@@ -37,6 +37,7 @@ impl BaseFilter {
     ) -> Result<bool, QueryHalt> {
         match self.test(evaluation) {
             Ok(holds) => Ok(holds),
+            // A limit ends the whole query; any other error only the row.
             Err((_, BaseFault::Halt(halt))) => Err(halt),
             Err((expression, BaseFault::Error(message))) => {
                 record(errors, &expression.text, &message);
@@ -51,6 +52,7 @@ impl BaseFilter {
                 Some(node) => {
                     evaluation.evaluate(node).map(|value| value.is_truthy()).map_err(|fault| (expression, fault))
                 }
+                // It cannot be read, which is listed among the problems of the base.
                 None => Ok(false),
             },
             Self::All(filters) => {
@@ -97,6 +99,7 @@ impl BaseFilter {
     pub(super) fn selections<'f>(&'f self, this: Option<RowNumber>, found: &mut Vec<IndexedFilter<'f>>) {
         match self {
             Self::Expression(FilterExpression { node: Some(node), text }) => spine(node, text, this, found),
+            // Parts of `or` and `not` exclude nothing by themselves.
             Self::All(filters) => filters.iter().for_each(|filter| filter.selections(this, found)),
             _ => {}
         }
@@ -121,6 +124,7 @@ pub(super) struct IndexedFilter<'f> {
 /// The parts of an expression that all must be true.
 fn spine<'f>(node: &'f FormulaNode, text: &'f str, this: Option<RowNumber>, found: &mut Vec<IndexedFilter<'f>>) {
     match node {
+        // Each part of `&&` has to be true, so each may be served by an index.
         FormulaNode::All(nodes) => nodes.iter().for_each(|node| spine(node, text, this, found)),
         FormulaNode::Access { base, steps } => {
             let (FormulaNode::Root(RootName::File), [AccessStep::Method(call)]) = (&**base, &steps[..]) else { return };
@@ -156,6 +160,7 @@ fn spine<'f>(node: &'f FormulaNode, text: &'f str, this: Option<RowNumber>, foun
             };
             let selection = match field {
                 FileField::Extension => RowSelection::Extension(value),
+                // The index also has the files below, which the filter itself leaves out.
                 FileField::Folder if value != "/" && !value.is_empty() => RowSelection::Folder(value),
                 _ => return,
             };

@@ -116,6 +116,7 @@ fn renamed_expression(text: &str, new: &mut dyn FnMut(BaseReference<'_>) -> Opti
         let quote = &text[literal.start..=literal.start];
         renamed += &text[end..literal.start];
         renamed += quote;
+        // The new name may have the quote that encloses it.
         renamed += &name.replace('\\', "\\\\").replace(quote, &format!("\\{quote}"));
         renamed += quote;
         end = literal.end;
@@ -138,10 +139,12 @@ fn renamed_literal(
     let before = before.trim_end();
     if let Some(called) = before.strip_suffix('(') {
         let called = called.trim_end().to_lowercase();
+        // The last word before the bracket is the function, whatever it is called on.
         let name = called.rsplit(|c: char| !c.is_alphanumeric()).next().unwrap_or_default();
         return match name {
             "link" | "file" | "haslink" | "linksto" => renamed_link(written, new),
             "infolder" => renamed_folder(written, new),
+            // Of another text it says nothing about folders.
             "startswith" if called.ends_with("file.path.startswith") || called.ends_with("file.folder.startswith") => {
                 renamed_folder(written, new)
             }
@@ -189,6 +192,7 @@ fn text_literals(text: &str) -> Vec<std::ops::Range<usize>> {
             '/' if !divides => closing(&text[at..], c),
             _ => Some(c.len_utf8()),
         };
+        // Never closed: the expression cannot be read, and nothing in it is changed.
         let Some(length) = length else { break };
         if matches!(c, '"' | '\'') {
             found.push(at..at + length);

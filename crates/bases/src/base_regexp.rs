@@ -14,6 +14,7 @@ pub struct BaseRegexp {
 impl BaseRegexp {
     pub(super) fn new(body: &str, flags: &str) -> Result<Self, String> {
         let known = |flag: char| "dgimsuvy".contains(flag);
+        // JavaScript refuses a flag that comes twice.
         let repeated = |(at, flag): (usize, char)| flags[..at].contains(flag);
         if !flags.chars().all(known) || flags.char_indices().any(repeated) {
             return Err(format!("`{flags}` are not flags of a regular expression"));

@@ -13,7 +13,7 @@ use super::{
     base_file::{BaseFile, BaseView, SummaryFormula, SummaryRule},
     base_filter::{BaseFilter, FilterErrors, IndexedFilter},
     base_value::{BaseFileHandle, BaseValue},
-    comparison::{distinct_key, sorted_places},
+    comparison::{DistinctKey, distinct_key, sorted_places},
     evaluation::{Evaluation, EvaluationScope},
     fault::as_value,
     formula::FormulaNode,
@@ -65,8 +65,7 @@ struct ViewRun<'r> {
 /// A row that passed the filters.
 struct FoundRow {
     number: RowNumber,
-    path: Arc<str>,
-    /// What it is sorted and grouped by, and, without a limit, its cells and what is summed up.
+    /// What it is sorted and grouped by, what is summed up, and its cells, as far as they were worked out.
     values: Vec<BaseValue>,
 }
 
@@ -82,18 +81,17 @@ struct PassResult {
 impl<'r> ViewRun<'r> {
     fn answer(mut self) -> Result<BaseAnswer, QueryHalt> {
         let view = self.view;
+        // The values of a row are these first, then its cells.
         let keys: Vec<&FormulaNode> = view.sort.iter().chain(&view.group).map(|rule| &rule.property.node).collect();
-        let cells: Vec<&FormulaNode> = view
-            .order
-            .iter()
-            .chain(view.summaries.iter().map(|rule| &rule.property))
-            .map(|property| &property.node)
-            .collect();
+        let summed: Vec<&FormulaNode> = view.summaries.iter().map(|rule| &rule.property.node).collect();
+        let cells: Vec<&FormulaNode> = view.order.iter().map(|property| &property.node).collect();
         let candidates = self.candidates();
-        // With a limit most cells are never seen.
-        let at_once = view.limit.is_none();
-        let wanted: Vec<&FormulaNode> =
-            if at_once { keys.iter().chain(&cells).copied().collect() } else { keys.clone() };
+        // Behind a limit, and outside of what is shown, most cells are never seen.
+        let is_cut = view.limit.is_some();
+        let sees_all = !is_cut && self.scope.context.shows_all();
+        let mut wanted = keys.clone();
+        wanted.extend(summed.iter().copied().filter(|_| !is_cut));
+        wanted.extend(cells.iter().copied().filter(|_| sees_all));
         let PassResult { mut rows, errors, after_base } = self.pass(candidates.as_slice(), &wanted)?;
         if let Some(filter) = &self.base.filters {
             self.note(filter.describe(), after_base);
@@ -101,13 +99,15 @@ impl<'r> ViewRun<'r> {
         if let Some(filter) = &view.filters {
             self.note(filter.describe(), rows.len());
         }
+        // Before the limit.
         let total = rows.len();
         rows = self.sorted(rows)?;
         if let Some(limit) = view.limit {
             rows.truncate(limit);
             self.note(format!("limit {limit}"), rows.len());
-            self.add_cells(&mut rows, &cells)?;
+            self.add_values(&mut rows, &summed)?;
         }
+        // After the limit, so that a group has only rows that are shown.
         let groups = self.groups(&rows);
         let summaries = self.summaries(&rows, &(0..rows.len()).collect::<Vec<_>>(), keys.len())?;
         let groups = match groups {
@@ -126,26 +126,32 @@ impl<'r> ViewRun<'r> {
             .iter()
             .map(|property| BaseColumn { id: property.text.clone(), name: self.base.column_name(property) })
             .collect();
-        let shown = |row: FoundRow| {
-            let mut cells = row.values;
-            cells.drain(..keys.len());
-            cells.truncate(view.order.len());
-            BaseRow { path: row.path, cells }
+        let (count, shown) = (rows.len(), self.scope.context.shown(rows.len()));
+        let mut shown_rows: Vec<FoundRow> = rows.drain(shown.clone()).collect();
+        if !sees_all {
+            self.add_values(&mut shown_rows, &cells)?;
+        }
+        let before_cells = keys.len() + summed.len();
+        let shown_row = |mut row: FoundRow| {
+            let cells = row.values.split_off(before_cells.min(row.values.len()));
+            BaseRow { path: self.scope.vault.row(row.number).map(|row| row.path().into()).unwrap_or_default(), cells }
         };
         Ok(BaseAnswer {
             view: view.name.clone(),
             kind: view.kind.clone(),
             options: view.options.clone(),
             columns,
-            rows: rows.into_iter().map(shown).collect(),
+            rows: shown_rows.into_iter().map(shown_row).collect(),
+            first: shown.start,
+            count,
             groups,
             summaries,
             total,
             limit: view.limit,
             dropped: errors,
-            steps: self.steps,
             is_random: self.base.is_random(),
             clock: self.scope.clock.clone(),
+            steps: self.steps,
         })
     }
 
@@ -156,6 +162,7 @@ impl<'r> ViewRun<'r> {
     /// The rows that the indexes leave of all files.
     fn candidates(&mut self) -> RowSet {
         let vault = self.scope.vault;
+        // Bases list files of all kinds, not only notes.
         let mut rows = vault.select(&RowSelection::Files);
         self.steps.push(QueryStep {
             name: "files".to_owned(),
@@ -192,10 +199,12 @@ impl<'r> ViewRun<'r> {
         let parts: Vec<&[RowNumber]> = candidates.chunks(candidates.len().div_ceil(cores)).collect();
         let results: Vec<Result<PassResult, QueryHalt>> = std::thread::scope(|threads| {
             let work = |part: &'_ [RowNumber]| self.pass_over(part, wanted, candidates.len(), &done);
+            // The first part runs on this thread.
             let running: Vec<_> = parts.iter().skip(1).map(|part| threads.spawn(move || work(part))).collect();
             let first = parts.first().map(|part| work(part));
             let joined = running.into_iter().map(|thread| match thread.join() {
                 Ok(result) => result,
+                // As if it had happened on this thread.
                 Err(panic) => std::panic::resume_unwind(panic),
             });
             first.into_iter().chain(joined).collect()
@@ -203,6 +212,7 @@ impl<'r> ViewRun<'r> {
         let mut all = PassResult::default();
         for result in results {
             let PassResult { rows, errors, after_base } = result?;
+            // In the order of the parts, so that the answer does not depend on which thread was first.
             all.rows.extend(rows);
             all.after_base += after_base;
             errors.into_iter().for_each(|more| add_errors(&mut all.errors, more));
@@ -224,6 +234,7 @@ impl<'r> ViewRun<'r> {
             if at % ROWS_BETWEEN_NEWS == 0 {
                 let finished = done.fetch_add(ROWS_BETWEEN_NEWS.min(candidates.len() - at), Ordering::Relaxed);
                 self.scope.context.progress(finished, total);
+                // Charged in bundles, because the count is shared by all threads.
                 let new = result.rows.len() - counted;
                 self.scope.context.hold(new * (size_of::<FoundRow>() + 64 + wanted.len() * size_of::<BaseValue>()))?;
                 counted = result.rows.len();
@@ -241,10 +252,10 @@ impl<'r> ViewRun<'r> {
             }
             let mut values = Vec::with_capacity(wanted.len());
             for node in wanted {
+                // An error in a cell is shown there, and does not drop the row.
                 values.push(as_value(evaluation.evaluate(node))?);
             }
-            let path = evaluation.path().unwrap_or_default().into();
-            result.rows.push(FoundRow { number: *number, path, values });
+            result.rows.push(FoundRow { number: *number, values });
         }
         evaluation.settle()?;
         Ok(result)
@@ -266,12 +277,13 @@ impl<'r> ViewRun<'r> {
         Ok(places.into_iter().filter_map(|place| rows.get_mut(place as usize)?.take()).collect())
     }
 
-    fn add_cells(&self, rows: &mut [FoundRow], cells: &[&'r FormulaNode]) -> Result<(), QueryHalt> {
+    /// Works out more of rows that are there already.
+    fn add_values(&self, rows: &mut [FoundRow], wanted: &[&'r FormulaNode]) -> Result<(), QueryHalt> {
         let mut evaluation = Evaluation::new(self.scope);
         for row in rows {
             evaluation.spend(1)?;
             let is_there = evaluation.turn_to(row.number).is_some();
-            for node in cells {
+            for node in wanted {
                 let value = if is_there { as_value(evaluation.evaluate(node))? } else { BaseValue::Null };
                 row.values.push(value);
             }
@@ -284,12 +296,12 @@ impl<'r> ViewRun<'r> {
         let rule = self.view.group.as_ref()?;
         let clock = &self.scope.clock;
         let at = self.view.sort.len();
-        let mut known: HashMap<(&'static str, String), usize> = HashMap::new();
+        let mut known: HashMap<DistinctKey<'_>, usize> = HashMap::new();
         let mut groups: Vec<(BaseValue, Vec<usize>)> = Vec::new();
         for (place, row) in rows.iter().enumerate() {
-            let key = row.values.get(at).cloned().unwrap_or_default();
-            let number = *known.entry(distinct_key(&key, clock)).or_insert_with(|| {
-                groups.push((key, Vec::new()));
+            let key = row.values.get(at).unwrap_or(&BaseValue::Null);
+            let number = *known.entry(distinct_key(key, clock)).or_insert_with(|| {
+                groups.push((key.clone(), Vec::new()));
                 groups.len() - 1
             });
             groups[number].1.push(place);
@@ -303,9 +315,8 @@ impl<'r> ViewRun<'r> {
         Some(places.into_iter().filter_map(|place| groups.get_mut(place as usize)?.take()).collect())
     }
 
-    /// Over some of the rows; `keys` values come before their cells.
-    fn summaries(&self, rows: &[FoundRow], places: &[usize], keys: usize) -> Result<Vec<BaseSummary>, QueryHalt> {
-        let first = keys + self.view.order.len();
+    /// Over some of the rows; `first` values come before those that are summed up.
+    fn summaries(&self, rows: &[FoundRow], places: &[usize], first: usize) -> Result<Vec<BaseSummary>, QueryHalt> {
         let mut summaries = Vec::with_capacity(self.view.summaries.len());
         for (at, rule) in self.view.summaries.iter().enumerate() {
             let value = |place: &usize| rows.get(*place)?.values.get(first + at).cloned();
@@ -320,6 +331,7 @@ impl<'r> ViewRun<'r> {
         let has_dates = values.iter().any(|value| matches!(value, BaseValue::Date(_)));
         let node = match &rule.formula {
             SummaryFormula::Custom(place) => self.base.summaries.get(*place).and_then(|custom| custom.node.as_ref()),
+            // `Range` means another formula for dates.
             SummaryFormula::BuiltIn { of_dates: Some(of_dates), .. } if has_dates => Some(of_dates),
             SummaryFormula::BuiltIn { node, .. } => Some(node),
             SummaryFormula::Unknown => None,

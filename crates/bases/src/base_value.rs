@@ -89,6 +89,7 @@ impl BaseValue {
     }
 
     pub(super) fn list(items: Vec<Self>) -> Self {
+        // Kept with the list, as counting it again would walk shared parts each time.
         let weight = items.iter().fold(1, |weight: usize, item| weight.saturating_add(item.weight()));
         let depth = |item: &Self| if let Self::List(list) = item { list.depth } else { 0 };
         let depth = 1 + items.iter().map(depth).max().unwrap_or_default();
@@ -164,6 +165,7 @@ impl BaseValue {
         match self {
             Self::Null | Self::Error(_) => false,
             Self::Boolean(value) => *value,
+            // As in JavaScript.
             Self::Number(number) => *number != 0.0 && !number.is_nan(),
             Self::Text(text) | Self::Tag(text) => !text.is_empty(),
             Self::Duration(duration) => !duration.is_zero(),
@@ -183,6 +185,7 @@ impl BaseValue {
 
 /// The entry of an object, by its name in any case; the exact spelling first.
 pub(super) fn entry<'o>(object: &'o BaseObject, name: &str) -> Option<&'o BaseValue> {
+    // The exact name is found without a walk.
     object.get(name).or_else(|| {
         let wanted = name.to_lowercase();
         object.iter().find(|(known, _)| known.to_lowercase() == wanted).map(|(_, value)| value)

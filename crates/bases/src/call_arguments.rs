@@ -17,6 +17,7 @@ impl<'a> CallArguments<'a> {
     }
 
     pub(super) fn get(&self, at: usize) -> &'a BaseValue {
+        // An argument that is left out is null.
         self.values.get(at).unwrap_or(&BaseValue::Null)
     }
 

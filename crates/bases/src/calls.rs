@@ -26,8 +26,14 @@ impl<'e> Evaluation<'e> {
         if function == KnownFunction::If {
             return self.choose(call, None);
         }
-        let arguments = self.arguments(call)?;
-        self.global(function, &call.name, &arguments)
+        let work = |evaluation: &mut Self| {
+            let arguments = evaluation.arguments(call)?;
+            evaluation.global(function, &call.name, &arguments)
+        };
+        match call.constant {
+            Some(place) => self.constant(place, work),
+            None => work(self),
+        }
     }
 
     /// `if(condition, a, b?)`: only the branch that is taken is evaluated.
@@ -56,10 +62,12 @@ impl<'e> Evaluation<'e> {
         if Self::is_lazy(Some(function)) && !receiver.is_null() {
             return self.lazy_method(receiver, function, call);
         }
+        // A missing property makes the whole chain null, instead of failing in most rows.
         if receiver.is_null() && !is_for_any(function) {
             return Ok(BaseValue::Null);
         }
         let values = self.arguments(call)?;
+        // A method may walk all of its receiver.
         self.spend(receiver.weight() / 16)?;
         let scope = self.scope;
         let arguments = CallArguments { name: &call.name, values: &values, clock: &scope.clock };
@@ -89,6 +97,7 @@ impl<'e> Evaluation<'e> {
         if !function.is_global() {
             return Err(BaseFault::no_function(&call.name, Some(receiver)));
         }
+        // `x.f(y)` is also `f(x, y)`.
         let all: Vec<BaseValue> = std::iter::once(receiver.clone()).chain(values).collect();
         self.global(function, &call.name, &all)
     }
@@ -102,6 +111,7 @@ impl<'e> Evaluation<'e> {
         match receiver {
             BaseValue::List(items) => {
                 check_count(&call.name, call.arguments.len(), needed, needed)?;
+                // Shared, as evaluating borrows all of this.
                 let items = Arc::clone(items);
                 self.each_item(&items, function, call)
             }
@@ -124,6 +134,7 @@ impl<'e> Evaluation<'e> {
         for (at, item) in items.iter().enumerate() {
             #[expect(clippy::cast_precision_loss, reason = "a list has fewer items")]
             let index = Some(BaseValue::Number(at as f64));
+            // Taken, so that a growing list is not copied in each step.
             let frame = LocalFrame { value: Some(item.clone()), index, key: None, accumulator: accumulator.take() };
             let value = self.within(frame, expression)?;
             match function {
@@ -183,6 +194,7 @@ impl<'e> Evaluation<'e> {
     fn has_item(&mut self, items: &[BaseValue], wanted: &BaseValue) -> Result<bool, BaseFault> {
         for item in items {
             let found = match (item, wanted) {
+                // `#a/b` is also `#a`.
                 (BaseValue::Tag(tag), wanted) if wanted.is_textual() => {
                     is_tag_within(tag, &self.scope.clock.text(wanted))
                 }
@@ -212,6 +224,7 @@ impl<'e> Evaluation<'e> {
                 }
                 match file.is_this {
                     true if name.eq_ignore_ascii_case("note") => Ok(self.properties_of(file)),
+                    // `this.status` is a property of the note that the query is in.
                     true => Ok(self.property_of(file, name).unwrap_or_default()),
                     false => Err(unknown(value)),
                 }
@@ -268,15 +281,7 @@ fn is_empty(value: &BaseValue) -> bool {
     }
 }
 
-/// Whether a tag is the wanted one or below it, in any case and with or without `#`.
+/// Whether a tag is the wanted one or below it, which may have its `#`.
 pub(super) fn is_tag_within(tag: &str, wanted: &str) -> bool {
-    let wanted = wanted.trim_start_matches('#');
-    if tag.is_ascii() && wanted.is_ascii() {
-        let head = tag.get(..wanted.len());
-        return head.is_some_and(|head| head.eq_ignore_ascii_case(wanted))
-            && !wanted.is_empty()
-            && (tag.len() == wanted.len() || tag.as_bytes()[wanted.len()] == b'/');
-    }
-    let (tag, wanted) = (tag.to_lowercase(), wanted.to_lowercase());
-    tag.strip_prefix(&wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+    lapidary_query::is_tag_within(tag, wanted.trim_start_matches('#'))
 }

@@ -1,6 +1,6 @@
 //! Equality, relations and the order of rows: three tables that agree with no other language.
 
-use std::cmp::Ordering;
+use std::{borrow::Cow, cmp::Ordering};
 
 use super::{
     base_date::BaseDate,
@@ -35,6 +35,7 @@ impl Equality<'_> {
     fn holds(&self, a: &BaseValue, b: &BaseValue, depth: usize) -> bool {
         use BaseValue::{Boolean, Date, Duration, File, Link, List, Null, Number, Object, Regexp, Text};
         match (a, b) {
+            // Before any conversion: an empty text is not null.
             (Null, _) | (_, Null) => a.is_null() && b.is_null(),
             (Number(a), Number(b)) => a == b,
             (Boolean(a), Boolean(b)) => a == b,
@@ -69,6 +70,7 @@ impl Equality<'_> {
             (List(a), List(b)) => {
                 a.len() == b.len() && a.iter().zip(b.iter()).all(|(a, b)| self.holds(a, b, depth + 1))
             }
+            // A property may be written as a value or as a list of one.
             (List(items), other) | (other, List(items)) => self.is_only_item(items, other, depth),
             (Object(a), Object(b)) => {
                 let same = |(name, value)| b.get(name).is_some_and(|other| self.holds(value, other, depth + 1));
@@ -91,6 +93,7 @@ impl Equality<'_> {
     fn same_target(&self, a: &BaseLink, b: &BaseLink) -> bool {
         match (self.links.target_of(a), self.links.target_of(b)) {
             (Some(a), Some(b)) => a == b,
+            // Two links that lead nowhere are the same if they are written alike.
             (None, None) => a.target == b.target,
             _ => false,
         }
@@ -109,6 +112,7 @@ impl Equality<'_> {
 
 /// `<`, `>`, `<=`, `>=`; null if either side is.
 pub(super) fn relation(operator: BinaryOperator, a: &BaseValue, b: &BaseValue, clock: &TextClock) -> BaseValue {
+    // Null, and so neither true nor an error: rows without the property are left out.
     if a.is_null() || b.is_null() {
         return BaseValue::Null;
     }
@@ -129,6 +133,7 @@ fn compared(a: &BaseValue, b: &BaseValue, clock: &TextClock) -> Option<Ordering>
     if (is_date(a) || is_date(b))
         && let (Some(a), Some(b)) = (date_of(a, clock), date_of(b, clock))
     {
+        // JavaScript has no finer times.
         return Some(a.moment.as_millisecond().cmp(&b.moment.as_millisecond()));
     }
     let is_duration = |value: &BaseValue| matches!(value, BaseValue::Duration(_));
@@ -179,6 +184,7 @@ enum SortKind {
 
 /// The places of values in ascending or descending order. Null comes last in either; equal values stay in order.
 pub(super) fn sorted_places(values: &[&BaseValue], places: &mut Vec<u32>, descending: bool, clock: &TextClock) {
+    // One kind for the whole column: comparing pair by pair would not be an order.
     let kind = places.iter().fold(None, |kind, place| sort_kind(kind, values[*place as usize]));
     let Some(kind) = kind else { return };
     let turn = |order: Ordering| if descending { order.reverse() } else { order };
@@ -206,6 +212,20 @@ pub(super) fn sorted_places(values: &[&BaseValue], places: &mut Vec<u32>, descen
             places.clear();
             places.extend(keyed.into_iter().map(|(_, place)| place));
         }
+        SortKind::Numbers => {
+            let keyed = |place: &u32| match values[*place as usize] {
+                BaseValue::Number(number) => (Some(*number), *place),
+                _ => (None, *place),
+            };
+            let mut keyed: Vec<(Option<f64>, u32)> = places.iter().map(keyed).collect();
+            keyed.sort_by(|(a, _), (b, _)| match (a, b) {
+                // None of them is NaN, which would make the column a mixed one.
+                (Some(a), Some(b)) => turn(a.partial_cmp(b).unwrap_or(Ordering::Equal)),
+                (a, b) => a.is_none().cmp(&b.is_none()),
+            });
+            places.clear();
+            places.extend(keyed.into_iter().map(|(_, place)| place));
+        }
         SortKind::Mixed => merge_sort(places, &|a, b| compare(values[a as usize], values[b as usize])),
         _ => places.sort_by(|a, b| compare(values[*a as usize], values[*b as usize])),
     }
@@ -221,6 +241,7 @@ fn ascii_keys(values: &[&BaseValue], places: &[u32], clock: &TextClock) -> Optio
             return Some((None, *place));
         }
         let key = ascii_key(&sort_text(value, clock))?;
+        // The first bytes as a number decide most comparisons at once.
         let mut head = [0; 8];
         head.iter_mut().zip(&key).for_each(|(head, byte)| *head = *byte);
         Some((Some((u64::from_be_bytes(head), key)), *place))
@@ -252,6 +273,7 @@ fn sort_kind(known: Option<SortKind>, value: &BaseValue) -> Option<SortKind> {
     let kind = match value {
         BaseValue::Null => return known,
         BaseValue::Boolean(_) => SortKind::Booleans,
+        // It has no order among numbers, so only the sort that bears contradictions may be used.
         BaseValue::Number(number) if number.is_nan() => SortKind::Mixed,
         BaseValue::Number(_) => SortKind::Numbers,
         BaseValue::Date(_) => SortKind::Dates,
@@ -279,7 +301,7 @@ fn pair_order(a: &BaseValue, b: &BaseValue, clock: &TextClock) -> Ordering {
 }
 
 /// Links are sorted by what is shown of them.
-fn sort_text<'v>(value: &'v BaseValue, clock: &TextClock) -> std::borrow::Cow<'v, str> {
+fn sort_text<'v>(value: &'v BaseValue, clock: &TextClock) -> Cow<'v, str> {
     match value {
         BaseValue::Link(link) => link.display.as_deref().unwrap_or(&link.target).into(),
         value => clock.text(value),
@@ -307,24 +329,31 @@ fn merge_sort(places: &mut Vec<u32>, compare: &dyn Fn(u32, u32) -> Ordering) {
             merged.extend_from_slice(left);
             merged.extend_from_slice(right);
         }
+        // The two buffers change their roles, so nothing is allocated for a pass.
         std::mem::swap(places, &mut merged);
         width *= 2;
     }
 }
 
-/// What two values share if they count as one among distinct values: links and texts by how they are written.
-pub(super) fn distinct_key(value: &BaseValue, clock: &TextClock) -> (&'static str, String) {
+/// What two values share if they count as one among distinct values: their type and a text.
+pub(super) type DistinctKey<'v> = (&'static str, Cow<'v, str>);
+
+/// Links and texts are told apart by how they are written.
+pub(super) fn distinct_key<'v>(value: &'v BaseValue, clock: &TextClock) -> DistinctKey<'v> {
     let text = match value {
-        BaseValue::Date(date) => format!("{}{}", date.moment.as_millisecond(), if date.has_time { "" } else { "d" }),
-        BaseValue::Duration(duration) => duration.length().to_string(),
+        BaseValue::Date(date) => {
+            Cow::Owned(format!("{}{}", date.moment.as_millisecond(), if date.has_time { "" } else { "d" }))
+        }
+        BaseValue::Duration(duration) => Cow::Owned(duration.length().to_string()),
         BaseValue::List(items) => {
             let keys = items.iter().map(|item| {
                 let (kind, text) = distinct_key(item, clock);
+                // With its length, or the texts of two items could be told as one.
                 format!("{kind}{}:{text}", text.len())
             });
-            keys.collect()
+            Cow::Owned(keys.collect())
         }
-        value => clock.text(value).into_owned(),
+        value => clock.text(value),
     };
     (value.type_name(), text)
 }

@@ -11,18 +11,16 @@ use super::{
     formula::{AccessStep, BinaryOperator, FormulaNames, FormulaNode, FunctionCall, LocalName, RootName},
     frontmatter::PropertyPlace,
     known_name::KnownFunction,
-    row_reading::{find_property, handle_of},
+    row_reading::{find_property, handle_of, text_of_path},
     text_form::TextClock,
 };
 use lapidary_query::{QueryContext, QueryHalt, QueryVault, RowNumber, VaultRow};
 
-/// Expressions in each other, through formulas too.
-const MAX_DEPTH: usize = 160;
 /// The context is told of steps in bundles of this many: it is shared by all threads.
 const STEPS_IN_BUNDLE: u64 = 512;
 /// A list that weighs more is not made.
 const MAX_WEIGHT: usize = 8 << 20;
-/// Nor one with more lists in each other.
+/// Nor one with more lists in each other, if the limits of the query allow that many.
 const MAX_LIST_DEPTH: usize = 64;
 /// Smaller texts and lists are not counted; the steps that make them are.
 const SMALL_BYTES: usize = 1024;
@@ -48,6 +46,8 @@ pub(super) struct Evaluation<'e> {
     /// The properties by their places.
     properties: Vec<Option<BaseValue>>,
     formulas: Vec<FormulaState>,
+    /// What calls give that are the same in every row, by their places.
+    constants: Vec<Option<Result<BaseValue, Arc<str>>>>,
     locals: Vec<LocalFrame>,
     /// In a summary.
     values: Option<BaseValue>,
@@ -87,6 +87,7 @@ impl<'e> Evaluation<'e> {
             row: None,
             properties: vec![None; scope.names.properties.len()],
             formulas: vec![FormulaState::Open; scope.formulas.len()],
+            constants: vec![None; scope.names.constants],
             locals: Vec::new(),
             values: None,
             steps: 0,
@@ -99,6 +100,7 @@ impl<'e> Evaluation<'e> {
     pub(super) fn turn_to(&mut self, number: RowNumber) -> Option<()> {
         let row = self.scope.vault.row(number)?;
         if self.scope.names.is_random {
+            // By the row and not by its turn, so that threads do not change the answer.
             self.random = seed(self.scope.context.now.as_nanosecond(), row.path());
         }
         self.row = Some(RowAtHand { number, row, handle: None });
@@ -136,7 +138,8 @@ impl<'e> Evaluation<'e> {
 
     pub(super) fn evaluate(&mut self, node: &'e FormulaNode) -> Evaluated {
         self.spend(1)?;
-        if self.depth >= MAX_DEPTH {
+        // Formulas that name each other add up, which the parser's limit does not see.
+        if self.depth >= self.scope.context.limits.depth {
             return Err(BaseFault::error("The formula is nested too deep"));
         }
         self.depth += 1;
@@ -153,7 +156,7 @@ impl<'e> Evaluation<'e> {
         match value {
             BaseValue::Text(text) if text.len() > SMALL_BYTES => Ok(self.scope.context.hold(text.len())?),
             BaseValue::List(list) => {
-                if value.weight() > MAX_WEIGHT || list.depth > MAX_LIST_DEPTH {
+                if value.weight() > MAX_WEIGHT || list.depth > MAX_LIST_DEPTH.min(self.scope.context.limits.depth) {
                     return Err(BaseFault::error("The list is too large"));
                 }
                 let bytes = list.len() * size_of::<BaseValue>();
@@ -171,6 +174,7 @@ impl<'e> Evaluation<'e> {
                 Ok(BaseValue::list(items?))
             }
             FormulaNode::Name { slot, local } => {
+                // Outside of `map` and its like, `value` is a property of that name.
                 let bound = local.and_then(|local| self.local(local));
                 Ok(bound.unwrap_or_else(|| self.property(*slot)))
             }
@@ -211,6 +215,9 @@ impl<'e> Evaluation<'e> {
                 Ok(BaseValue::Boolean(false))
             }
             FormulaNode::Chain { first, rest } => {
+                if let Some(same) = self.compared_path(first, rest) {
+                    return Ok(BaseValue::Boolean(same));
+                }
                 let mut value = self.evaluate(first)?;
                 for (operator, operand) in rest {
                     let operand = self.evaluate(operand)?;
@@ -231,6 +238,20 @@ impl<'e> Evaluation<'e> {
         }
     }
 
+    /// `file.ext == "md"` and the like, of which most filters consist, without a copy of the text.
+    fn compared_path(&self, first: &FormulaNode, rest: &[(BinaryOperator, FormulaNode)]) -> Option<bool> {
+        let (FormulaNode::FileField(field), [(operator, FormulaNode::Literal(BaseValue::Text(text)))]) = (first, rest)
+        else {
+            return None;
+        };
+        let written = text_of_path(self.path()?, *field)?;
+        match operator {
+            BinaryOperator::Equal => Some(*written == **text),
+            BinaryOperator::NotEqual => Some(*written != **text),
+            _ => None,
+        }
+    }
+
     fn operation(&mut self, operator: BinaryOperator, a: &BaseValue, b: &BaseValue) -> Evaluated {
         match operator {
             BinaryOperator::Equal => Ok(BaseValue::Boolean(self.equals(a, b)?)),
@@ -247,6 +268,7 @@ impl<'e> Evaluation<'e> {
     }
 
     pub(super) fn equals(&mut self, a: &BaseValue, b: &BaseValue) -> Result<bool, BaseFault> {
+        // A comparison ends with the smaller of the two.
         self.spend(a.weight().min(b.weight()))?;
         let targets = RowTargets { vault: self.scope.vault, row: self.path() };
         Ok(equals(a, b, &self.scope.clock, &targets))
@@ -277,6 +299,7 @@ impl<'e> Evaluation<'e> {
             }
             (BaseValue::Object(entries), _) => Ok(entry(entries, &text).cloned().unwrap_or_default()),
             (BaseValue::List(items), index) if index.is_textual() => {
+                // `list["0"]`, as in JavaScript.
                 let place = text.parse::<usize>().ok();
                 Ok(place.and_then(|place| items.get(place)).cloned().unwrap_or_default())
             }
@@ -292,6 +315,7 @@ impl<'e> Evaluation<'e> {
             LocalName::Key => frame.key.clone(),
             LocalName::Accumulator => frame.accumulator.clone(),
         };
+        // The innermost one that binds this name; an outer `map` is still in sight.
         self.locals.iter().rev().find_map(of)
     }
 
@@ -319,9 +343,9 @@ impl<'e> Evaluation<'e> {
     /// The name is in lower case.
     fn read_property(&self, wanted: &str) -> Option<BaseValue> {
         let row = &*self.row.as_ref()?.row;
-        let (name, value) = find_property(row, wanted)?;
+        let value = find_property(row, wanted)?;
         let place = PropertyPlace { zone: &self.scope.clock.zone, source: &|| row.path().into() };
-        Some(place.property(&name, value))
+        Some(place.property(wanted, value))
     }
 
     pub(super) fn formula(&mut self, number: usize) -> Evaluated {
@@ -332,6 +356,7 @@ impl<'e> Evaluation<'e> {
             None => return Ok(BaseValue::Null),
         }
         let Some(Some(node)) = self.scope.formulas.get(number) else { return Ok(BaseValue::Null) };
+        // A formula that needs itself finds this.
         self.formulas[number] = FormulaState::InWork;
         // The names of a `map` that a formula is used in are not those of the formula.
         let locals = std::mem::take(&mut self.locals);
@@ -367,6 +392,23 @@ impl<'e> Evaluation<'e> {
         }
     }
 
+    /// The answer to a call that is the same in every row, which is worked out once.
+    pub(super) fn constant(&mut self, place: usize, work: impl FnOnce(&mut Self) -> Evaluated) -> Evaluated {
+        if let Some(Some(known)) = self.constants.get(place) {
+            return known.clone().map_err(BaseFault::Error);
+        }
+        let value = work(self);
+        let known = match &value {
+            Ok(value) => Ok(value.clone()),
+            Err(BaseFault::Error(message)) => Err(message.clone()),
+            Err(BaseFault::Halt(_)) => return value,
+        };
+        if let Some(slot) = self.constants.get_mut(place) {
+            *slot = Some(known);
+        }
+        value
+    }
+
     /// The file of the row.
     pub(super) fn row_handle(&mut self) -> Option<Arc<BaseFileHandle>> {
         let RowAtHand { number, row, handle } = self.row.as_mut()?;
@@ -381,6 +423,7 @@ impl<'e> Evaluation<'e> {
     ) -> Option<T> {
         let number = handle.number?;
         match &self.row {
+            // The usual case, without another lookup.
             Some(at_hand) if at_hand.number == number => Some(read(&*at_hand.row)),
             _ => self.scope.vault.row(number).map(|row| read(&*row)),
         }
@@ -434,6 +477,7 @@ impl RowTargets<'_> {
         let path = target.split_once('#').map_or(target, |(path, _)| path).trim();
         let source = source.or(self.row);
         if path.is_empty() {
+            // `[[#heading]]` leads into its own file.
             return source.filter(|_| target.starts_with('#')).and_then(|source| self.vault.find(source));
         }
         self.vault.resolve(path, source)

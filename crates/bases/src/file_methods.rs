@@ -104,6 +104,7 @@ impl<'e> Evaluation<'e> {
                 let inner = text.strip_prefix("[[").and_then(|text| text.strip_suffix("]]")).unwrap_or(&text);
                 let link = link_text(inner, None);
                 let number =
+                    // A text is read as a link in this file, or as a path.
                     self.resolved(&link.target, Some(&file.path)).or_else(|| self.scope.vault.find(link.path()));
                 (link.path().to_owned(), number)
             }

@@ -57,6 +57,8 @@ pub(super) struct FunctionCall {
     pub(super) name: Box<str>,
     pub(super) function: Option<KnownFunction>,
     pub(super) arguments: Vec<FormulaNode>,
+    /// For a call that gives the same in every row: its place in [`FormulaNames::constants`].
+    pub(super) constant: Option<usize>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,6 +101,8 @@ pub(super) struct FormulaNames {
     pub(super) properties: Vec<String>,
     formula_places: HashMap<String, usize>,
     pub(super) formulas: Vec<String>,
+    /// How many calls give the same in every row.
+    pub(super) constants: usize,
     /// Calls of functions that do not exist: the text before them and the name.
     pub(super) unknown_functions: Vec<UnknownFunction>,
     /// Whether `random` is called anywhere.
@@ -117,12 +121,23 @@ impl FormulaNames {
         place(&mut self.places, &mut self.properties, name)
     }
 
+    /// The place of a call, if it gives the same in every row: `today()`, `date("2026-01-02")`.
+    pub(super) fn constant(&mut self, function: Option<KnownFunction>, arguments: &[FormulaNode]) -> Option<usize> {
+        let is_constant = function.is_some_and(KnownFunction::depends_on_arguments_alone)
+            && arguments.iter().all(|argument| matches!(argument, FormulaNode::Literal(_)));
+        is_constant.then(|| {
+            self.constants += 1;
+            self.constants - 1
+        })
+    }
+
     pub(super) fn formula(&mut self, name: &str) -> usize {
         place(&mut self.formula_places, &mut self.formulas, name)
     }
 }
 
 fn place(places: &mut HashMap<String, usize>, names: &mut Vec<String>, name: &str) -> usize {
+    // Obsidian treats property names that differ only in case as the same.
     let name = name.to_lowercase();
     let next = names.len();
     *places.entry(name).or_insert_with_key(|name| {

@@ -33,6 +33,7 @@ impl PropertyPlace<'_> {
         match value {
             Value::Null => BaseValue::Null,
             Value::List(items) => BaseValue::list(items.into_iter().map(tag).collect()),
+            // One tag may be written without a list.
             single => BaseValue::list(vec![tag(single)]),
         }
     }
@@ -57,6 +58,7 @@ impl PropertyPlace<'_> {
     }
 
     fn text(&self, text: String) -> BaseValue {
+        // Most texts are plain, which their first byte tells.
         match text.as_bytes().first() {
             Some(b'[') => {
                 if text.starts_with("[[")
@@ -81,6 +83,7 @@ impl PropertyPlace<'_> {
 /// A text that is one wikilink as a whole.
 pub(super) fn wikilink(text: &str, source: Option<Arc<str>>) -> Option<BaseLink> {
     let inner = text.strip_prefix("[[")?.strip_suffix("]]")?;
+    // Two links are a text.
     if inner.contains("[[") || inner.contains("]]") {
         return None;
     }

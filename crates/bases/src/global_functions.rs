@@ -105,6 +105,7 @@ impl<'e> Evaluation<'e> {
                 let text = self.scope.clock.text(value);
                 let inner = text.strip_prefix("[[").and_then(|text| text.strip_suffix("]]"));
                 let target = inner.map_or_else(|| text.to_string(), |inner| link_text(inner, None).target);
+                // A path first, then a name as in a link.
                 self.scope.vault.find(&target).or_else(|| self.resolved(&target, None))
             }
             _ => None,
@@ -175,6 +176,7 @@ fn extreme(function: KnownFunction, arguments: &CallArguments<'_>) -> Evaluated 
     for at in 0..arguments.values.len() {
         let number = arguments.number(at, &format!("value{}", at + 1))?;
         found = Some(match found {
+            // As `Math.min` does; Rust would leave NaN out.
             Some(found) if found.is_nan() || number.is_nan() => f64::NAN,
             Some(found) if function == KnownFunction::Min => found.min(number),
             Some(found) => found.max(number),

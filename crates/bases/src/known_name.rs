@@ -117,6 +117,13 @@ impl KnownFunction {
     }
 }
 
+impl KnownFunction {
+    /// Whether a call gives the same for the same arguments during a query, wherever it is made.
+    pub(super) fn depends_on_arguments_alone(self) -> bool {
+        matches!(self, Self::Now | Self::Today | Self::Date | Self::Duration | Self::Number)
+    }
+}
+
 /// The known function that a name is most like.
 pub(super) fn nearest_function(name: &str) -> Option<&'static str> {
     nearest(name, FUNCTION_NAMES.iter().copied())

@@ -10,10 +10,12 @@ mod base_date;
 mod base_duration;
 mod base_file;
 mod base_filter;
+mod base_reader;
 mod base_references;
 mod base_regexp;
 mod base_run;
 mod base_value;
+mod base_yaml;
 mod call_arguments;
 mod calls;
 mod comparison;
@@ -36,6 +38,7 @@ mod string_methods;
 #[cfg(test)]
 mod tests;
 mod text_form;
+mod view_reader;
 
 pub use base_answer::{BaseAnswer, BaseColumn, BaseGroup, BaseRow, BaseSummary};
 pub use base_date::BaseDate;

@@ -72,6 +72,7 @@ fn joined(items: &[BaseValue], separator: &str, clock: &TextClock) -> Result<Bas
     for (at, item) in items.iter().enumerate() {
         text += if at == 0 { "" } else { separator };
         text += &clock.text(item);
+        // Checked on the way, as the items may be the same long text many times.
         if text.len() > MAX_TEXT {
             return Err(BaseFault::error("The text is too long"));
         }
@@ -120,6 +121,7 @@ fn mean(numbers: &[f64]) -> Option<f64> {
 }
 
 fn median(mut numbers: Vec<f64>) -> Option<f64> {
+    // A list may have NaN in it.
     numbers.sort_by(f64::total_cmp);
     let middle = numbers.len() / 2;
     match numbers.len() % 2 {

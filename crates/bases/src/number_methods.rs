@@ -45,7 +45,9 @@ pub(super) fn rounded(number: f64, digits: f64) -> f64 {
     if digits == 0.0 || !number.is_finite() {
         return round_half_up(number);
     }
+    // Larger powers are infinite.
     let factor = 10_f64.powf(digits.clamp(-308.0, 308.0));
     let scaled = number * factor;
+    // So large a number has no digits behind the point.
     if scaled.is_finite() { round_half_up(scaled) / factor } else { number }
 }

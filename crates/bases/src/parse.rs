@@ -157,6 +157,7 @@ impl<'p> FormulaParser<'p> {
                 let name = self.identifier().ok_or_else(|| self.fault(&["the name of a field or function"]))?;
                 if self.eat("(") {
                     steps.push(AccessStep::Method(self.call(name, at, true)?));
+                // Only directly behind the root: `file.x.y` is a field of a field.
                 } else if steps.is_empty() {
                     base = match self.field_of_root(&base, name) {
                         Some(node) => node,
@@ -232,11 +233,14 @@ impl<'p> FormulaParser<'p> {
     fn call(&mut self, name: &str, at: usize, is_method: bool) -> Parsed<FunctionCall> {
         let arguments = self.arguments()?;
         let function = KnownFunction::find(name);
+        // The answer says that it may differ the next time.
         self.names.is_random |= function == Some(KnownFunction::Random);
+        // Reported as a problem of the base; the expression is kept, as the app does.
         if function.is_none_or(|function| !is_method && !function.is_global()) {
             self.names.unknown_functions.push(UnknownFunction { name: name.to_owned(), at });
         }
-        Ok(FunctionCall { name: name.into(), function, arguments })
+        let constant = if is_method { None } else { self.names.constant(function, &arguments) };
+        Ok(FunctionCall { name: name.into(), function, arguments, constant })
     }
 
     fn primary(&mut self) -> Parsed {
@@ -256,6 +260,7 @@ impl<'p> FormulaParser<'p> {
             Some(quote @ ('"' | '\'')) => self.string(quote),
             Some('/') => self.regexp(),
             Some(c) if c.is_ascii_digit() => self.number(),
+            // A plainer message than what would be expected here.
             Some('{') => Err(self.problem(at, "there are no object literals in this language")),
             Some('+') => Err(self.problem(at, "a `+` needs a value before it")),
             _ => {
@@ -267,6 +272,7 @@ impl<'p> FormulaParser<'p> {
 
     fn named(&mut self, name: &'p str, at: usize) -> Parsed {
         match name {
+            // These have their case, unlike all other names.
             "true" => return Ok(FormulaNode::Literal(BaseValue::Boolean(true))),
             "false" => return Ok(FormulaNode::Literal(BaseValue::Boolean(false))),
             "null" => return Ok(FormulaNode::Literal(BaseValue::Null)),

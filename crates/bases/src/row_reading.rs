@@ -11,12 +11,12 @@ use super::{
 };
 use lapidary_query::{Row, RowLink, RowNumber, Value};
 
-/// The first property of a name in any case, as it is spelled. The wanted name is in lower case.
-pub(super) fn find_property(row: &dyn Row, wanted: &str) -> Option<(String, Value)> {
+/// The first property of a name in any case. The wanted name is in lower case.
+pub(super) fn find_property(row: &dyn Row, wanted: &str) -> Option<Value> {
     let mut found = None;
     row.visit_properties(&mut |name, value| {
         if same_name(name, wanted) {
-            found = Some((name.to_owned(), value()));
+            found = Some(value());
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -95,9 +95,9 @@ impl<'e> Evaluation<'e> {
     pub(super) fn property_of(&self, handle: &BaseFileHandle, name: &str) -> Option<BaseValue> {
         let wanted = name.to_lowercase();
         let read = |row: &dyn Row| {
-            let (name, value) = find_property(row, &wanted)?;
+            let value = find_property(row, &wanted)?;
             let place = PropertyPlace { zone: &self.scope.clock.zone, source: &|| row.path().into() };
-            Some(place.property(&name, value))
+            Some(place.property(&wanted, value))
         };
         self.with_row(handle, read).flatten()
     }
@@ -118,12 +118,17 @@ impl<'e> Evaluation<'e> {
 
 /// What a path alone says.
 fn field_of_path(path: &str, field: FileField) -> Option<BaseValue> {
+    text_of_path(path, field).map(BaseValue::text)
+}
+
+/// The same as it is written in the path.
+pub(super) fn text_of_path(path: &str, field: FileField) -> Option<&str> {
     let full = path.rsplit_once('/').map_or(path, |(_, name)| name);
     let (base, extension) = match full.rsplit_once('.') {
         Some((base, extension)) if !base.is_empty() => (base, extension),
         _ => (full, ""),
     };
-    Some(BaseValue::text(match field {
+    Some(match field {
         FileField::Name => shown_name(path),
         FileField::Basename => base,
         FileField::Fullname => full,
@@ -131,7 +136,7 @@ fn field_of_path(path: &str, field: FileField) -> Option<BaseValue> {
         FileField::Extension => extension,
         FileField::Folder => path.rsplit_once('/').map_or("/", |(folder, _)| folder),
         _ => return None,
-    }))
+    })
 }
 
 /// `file.name`: a note without its extension, any other file with it.

@@ -61,7 +61,8 @@ pub(super) fn call(text: &str, function: KnownFunction, arguments: &CallArgument
                 BaseValue::Regexp(separator) => split_by(&separator.replacer, text)?,
                 _ => split(text, &arguments.text(0, "separator")?),
             };
-            let most = most.map_or(usize::MAX, whole_count);
+            // As JavaScript counts: a negative number is a huge one.
+            let most = most.filter(|most| *most > -1.0).map_or(usize::MAX, whole_count);
             BaseValue::list(parts.into_iter().take(most).map(BaseValue::text).collect())
         }
         KnownFunction::Replace => {
@@ -131,6 +132,7 @@ pub(super) fn slice_bounds(length: usize, start: f64, end: Option<f64>) -> (usiz
         if number < 0.0 { length.saturating_sub(whole_count(-number)) } else { whole_count(number).min(length) }
     };
     let (start, end) = (place(start), end.map_or(length, place));
+    // An end before the start is an empty part.
     (start, end.max(start))
 }
 
@@ -190,6 +192,7 @@ fn replaced(text: &str, pattern: &BaseRegexp, new: &str) -> Result<BaseValue, Ba
 
 /// A text is replaced everywhere.
 fn replaced_text(text: &str, old: &str, new: &str) -> Result<BaseValue, BaseFault> {
+    // Counted first, as the result may be far larger than the text.
     let count = if old.is_empty() { text.chars().count() + 1 } else { text.matches(old).count() };
     if text.len().saturating_add(count.saturating_mul(new.len())) > MAX_TEXT {
         return Err(BaseFault::error("The text is too long"));

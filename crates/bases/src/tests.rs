@@ -40,7 +40,7 @@ fn shown(answer: &BaseAnswer, value: &BaseValue) -> String {
 
 /// Evaluates an expression as a formula of a base that shows one note.
 fn evaluated(vault: &PlainVault, note: &str, expression: &str) -> String {
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', "''"));
+    let quoted = |text: &str| serde_json::Value::from(text).to_string();
     let filter = quoted(&format!("file.path == \"{note}\""));
     let base = format!(
         "filters: {filter}\nformulas:\n  total: price * quantity\n  case: {}\nviews:\n  - type: table\n    name: T\n    \

@@ -5,41 +5,8 @@ use std::io::{BufRead, Write};
 
 use jiff::{Timestamp, tz::TimeZone};
 use lapidary_dataview::{DqlExpression, field_tree, query_tree};
-use lapidary_query::{QueryContext, QueryVault, RowNumber, RowSelection, RowSet, VaultRow, dataview_field, typed_json};
+use lapidary_query::{QueryContext, dataview_field, testing::PlainVault, typed_json};
 use serde_json::{Value, json};
-
-/// A vault without files.
-struct EmptyVault;
-
-impl QueryVault for EmptyVault {
-    fn select(&self, _selection: &RowSelection<'_>) -> RowSet {
-        RowSet::default()
-    }
-
-    fn row(&self, _number: RowNumber) -> Option<VaultRow<'_>> {
-        None
-    }
-
-    fn find(&self, _path: &str) -> Option<RowNumber> {
-        None
-    }
-
-    fn resolve(&self, _target: &str, _from: Option<&str>) -> Option<RowNumber> {
-        None
-    }
-
-    fn has_folder(&self, _path: &str) -> bool {
-        false
-    }
-
-    fn text(&self, _path: &str) -> Option<String> {
-        None
-    }
-
-    fn served_by(&self, _selection: &RowSelection<'_>) -> Option<&'static str> {
-        None
-    }
-}
 
 fn answer(question: &Value) -> Value {
     let text = question["text"].as_str().unwrap_or_default();
@@ -58,7 +25,7 @@ fn evaluated(text: &str, zone: &str) -> Value {
         Ok(expression) => expression,
         Err(error) => return json!({ "syntax": error.to_string() }),
     };
-    match expression.evaluate(&EmptyVault, &QueryContext::new(now, zone, &|| true)) {
+    match expression.evaluate(&PlainVault::of(&[]), &QueryContext::new(now, zone, &|| true)) {
         Ok(value) => json!({ "value": typed_json(&value) }),
         Err(halt) => json!({ "error": halt.to_string() }),
     }

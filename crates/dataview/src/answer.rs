@@ -4,12 +4,17 @@ use serde_json::{Map, Value as Json, json};
 
 use lapidary_query::{DateValue, DroppedRows, LinkValue, Object, QueryStep, Value, typed_json};
 
-use super::{links::file_link, record::item_tags};
+use super::{items::item_tags, links::file_link};
 
 /// The result of a query, with what the app does not say: how it was found, and which rows were left out.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DqlAnswer {
+    /// The rows that are shown.
     pub result: DqlResult,
+    /// The place of the first of them among all.
+    pub first: usize,
+    /// How many rows there are, shown or not; of tasks before they are nested.
+    pub total: usize,
     /// By what rows are grouped, the innermost last; empty if they are pages or tasks.
     pub groups: Vec<String>,
     pub steps: Vec<QueryStep>,
@@ -80,7 +85,7 @@ pub struct CalendarEntry {
 }
 
 impl DqlResult {
-    /// How many rows there are, before tasks are nested.
+    /// How many rows are shown, before tasks are nested.
     pub fn len(&self) -> usize {
         match self {
             Self::Table { rows, .. } => rows.len(),
@@ -169,6 +174,7 @@ impl DqlTask {
             ("tags", json!(item_tags(&self.text))),
             ("line", json!(self.line)),
             ("lineCount", json!(self.line_count)),
+            // What Dataview says for an item whose list has no line, such as one in a quote.
             ("list", self.list_line.map_or_else(|| json!(-1), |line| json!(line))),
             ("path", json!(self.path)),
             ("task", json!(self.status.is_some())),
@@ -180,10 +186,12 @@ impl DqlTask {
         if let Some(id) = &self.block_id {
             written.insert("blockId".to_owned(), json!(id));
         }
+        // A field never hides what the item itself says; below, the box of a task has the last word.
         for (name, value) in &self.fields {
             written.entry(name.clone()).or_insert_with(|| typed_json(value));
         }
         if let Some(status) = self.status {
+            // After the fields: a field called `completed` does not decide whether the task is.
             written.insert("status".to_owned(), json!(status.to_string()));
             written.insert("checked".to_owned(), json!(status != ' '));
             written.insert("completed".to_owned(), json!(is_done(status)));

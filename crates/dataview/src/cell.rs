@@ -7,10 +7,7 @@ use indexmap::IndexMap;
 
 use lapidary_query::{DurationValue, LinkValue, LuxonDate, Number, Value};
 
-use super::{
-    bound::BoundLambda,
-    record::{PageData, RecordData},
-};
+use super::{bound::BoundLambda, page::PageData, record::RecordData};
 
 /// What an expression comes to.
 #[derive(Clone)]
@@ -184,10 +181,12 @@ pub(super) fn number_value(number: f64) -> Value {
 /// The entries of an object in the order of JavaScript: names that are indexes come first, by their number.
 pub(super) fn in_script_order<V>(mut entries: Vec<(Rc<str>, V)>) -> Vec<(Rc<str>, V)> {
     let index = |name: &str| {
+        // What JavaScript takes for an array index: no leading zeros, and below 2^32 - 1.
         let fits = name == "0" || (!name.starts_with('0') && name.len() <= 10);
         let number = name.bytes().all(|byte| byte.is_ascii_digit()).then(|| name.parse::<u32>().ok()).flatten();
         number.filter(|number| fits && *number < u32::MAX)
     };
+    // Stable, so that all other names keep the order in which they were put in.
     if entries.iter().any(|(name, _)| index(name).is_some()) {
         entries.sort_by_key(|(name, _)| index(name).map_or((1, 0), |number| (0, number)));
     }

@@ -35,18 +35,22 @@ impl<'e, 'v> CellOrder<'e, 'v> {
             (true, true) => return Ok(Ordering::Equal),
             (true, false) => return Ok(Ordering::Less),
             (false, true) => return Ok(Ordering::Greater),
+            // Types are declared in the order of their names, which is Dataview's order.
             (false, false) if kinds.0 != kinds.1 => return Ok(kinds.0.cmp(&kinds.1)),
             _ => {}
         }
         Ok(match (left, right) {
             (Cell::Text(left), Cell::Text(right)) => {
+                // Long texts take longer to compare, and sorting compares many.
                 self.engine.steps(1 + (left.len() + right.len()) / 64)?;
                 collate(left, right)
             }
+            // NaN is neither less nor equal, and so greater, whichever side it is on.
             (Cell::Number(left), Cell::Number(right)) => less_or(left < right, left == right),
             (Cell::Boolean(left), Cell::Boolean(right)) => left.cmp(right),
             (Cell::Date(left), Cell::Date(right)) => {
                 let same = Rc::ptr_eq(left, right);
+                // The same moment in two zones is neither less nor equal, and so greater both ways.
                 less_or(left.milliseconds() < right.milliseconds(), same || left.equals(right))
             }
             (Cell::Duration(left), Cell::Duration(right)) => {
@@ -54,11 +58,8 @@ impl<'e, 'v> CellOrder<'e, 'v> {
             }
             (Cell::Link(left), Cell::Link(right)) => self.links(left, right),
             (Cell::List(left), Cell::List(right)) => {
-                if Rc::ptr_eq(left, right) {
-                    Ordering::Equal
-                } else {
-                    self.lists(&left.items, &right.items)?
-                }
+                // Saves the walk over a list that is compared with itself, as when rows share it.
+                if Rc::ptr_eq(left, right) { Ordering::Equal } else { self.lists(&left.items, &right.items)? }
             }
             (Cell::Function(_), _) | (Cell::Widget(_), _) => Ordering::Equal,
             _ if same_object(left, right) => Ordering::Equal,
@@ -84,11 +85,13 @@ impl<'e, 'v> CellOrder<'e, 'v> {
         let ((left_kind, left_place), (right_kind, right_place)) = (place(left), place(right));
         paths
             .then_with(|| left_kind.cmp(right_kind))
+            // A link to the file itself comes before links into it.
             .then_with(|| left_place.is_empty().cmp(&right_place.is_empty()).reverse())
             .then_with(|| collate(&left_place, &right_place))
     }
 
     fn lists(&self, left: &[Cell<'v>], right: &[Cell<'v>]) -> Result<Ordering, FieldError> {
+        // Dataview passes its way of comparing links on to no inner value.
         let inside = Self::without_links(self.engine);
         for (left, right) in left.iter().zip(right) {
             self.engine.step()?;
@@ -109,6 +112,7 @@ impl<'e, 'v> CellOrder<'e, 'v> {
         };
         let (left, right) = (sorted(left), sorted(right));
         self.engine.steps(left.len() + right.len())?;
+        // All names first and the values afterwards, as in Dataview.
         for ((left, _), (right, _)) in left.iter().zip(&right) {
             let order = collate(left, right);
             if order != Ordering::Equal {
@@ -192,6 +196,7 @@ pub(super) fn stable_sort<T>(
     let mut merged = Vec::with_capacity(left.len() + right.len());
     let (mut left, mut right) = (left.into_iter().peekable(), right.into_iter().peekable());
     while let (Some(a), Some(b)) = (left.peek(), right.peek()) {
+        // Of equal ones the left is taken, which keeps the sort stable.
         let takes_right = compare(b, a)? == Ordering::Less;
         merged.extend(if takes_right { right.next() } else { left.next() });
     }

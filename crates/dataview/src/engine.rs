@@ -13,7 +13,8 @@ use lapidary_query::{
 
 use super::{
     cell::{Cell, CellList, CellObject},
-    record::{PageData, RecordData},
+    page::PageData,
+    record::RecordData,
     syntax::{DateShorthand, FieldLiteral},
 };
 
@@ -92,6 +93,7 @@ impl<'v> QueryEngine<'v> {
     }
 
     pub(super) fn steps(&self, steps: usize) -> Result<(), FieldError> {
+        // Counted locally first: the shared counter is atomic and would dominate simple steps.
         let pending = self.pending_steps.get().saturating_add(u32::try_from(steps).unwrap_or(u32::MAX));
         if pending < STEPS_AT_ONCE {
             self.pending_steps.set(pending);
@@ -99,6 +101,11 @@ impl<'v> QueryEngine<'v> {
         }
         self.pending_steps.set(0);
         Ok(self.context.step(u64::from(pending))?)
+    }
+
+    /// Tells the context of the steps that it has not heard of.
+    pub(super) fn settle(&self) -> Result<(), QueryHalt> {
+        self.context.step(u64::from(self.pending_steps.take()))
     }
 
     /// Counts memory before it is taken.
@@ -132,6 +139,7 @@ impl<'v> QueryEngine<'v> {
         'v: 'c,
     {
         let depth = 1 + cells.map(Cell::depth).max().unwrap_or_default();
+        // An error of the row, not of the query: others may be fine.
         if depth > self.context.limits.depth {
             return FieldError::row(format!("values are nested more than {} levels deep", self.context.limits.depth));
         }
@@ -146,6 +154,7 @@ impl<'v> QueryEngine<'v> {
         }
         self.calls.set(calls + 1);
         let result = call();
+        // Reset whatever the call gave, or an error would count forever.
         self.calls.set(calls);
         result
     }
@@ -198,11 +207,12 @@ impl<'v> QueryEngine<'v> {
 
     /// A note; nothing for any other file.
     pub(super) fn page(&self, number: RowNumber) -> Option<Rc<PageData<'v>>> {
+        // A page that many rows link to is read once.
         if let Some(page) = self.pages.borrow().get(&number) {
             return Some(Rc::clone(page));
         }
         let page = Rc::new(PageData::new(self.vault.row(number)?));
-        if !page.is_note() {
+        if !page.row.is_page() {
             return None;
         }
         self.pages.borrow_mut().insert(number, Rc::clone(&page));
@@ -216,6 +226,7 @@ impl<'v> QueryEngine<'v> {
         }
         let origin = self.context.origin;
         let number = match target {
+            // `[[#heading]]` is a link into the note that has the query.
             "" => origin.and_then(|origin| self.vault.find(origin)),
             _ => self.vault.resolve(target, origin),
         };
@@ -233,6 +244,7 @@ impl<'v> QueryEngine<'v> {
     pub(super) fn resolved_key(&self, key: Cell<'v>) -> Cell<'v> {
         let Cell::Link(link) = &key else { return key };
         match self.resolve(&link.path) {
+            // Most links in fields have been resolved already, and need no copy.
             Some((_, path)) if *path != *link.path => {
                 Cell::link(LinkValue { path: path.to_string(), ..(**link).clone() })
             }
@@ -252,8 +264,10 @@ impl<'v> QueryEngine<'v> {
             return Rc::clone(pattern);
         }
         let flags = ExpressionFlags { ignore_case, multi_line, dot_all: false };
+        // Failures are kept too: a wrong pattern is tried in every row.
         let pattern = Rc::new(Replacer::ecmascript(source, flags).map_err(|fault| fault.to_string()));
         let mut patterns = self.patterns.borrow_mut();
+        // A pattern that is made from the data of each row must not fill memory.
         if patterns.len() < MOST_PATTERNS {
             patterns.insert(key, Rc::clone(&pattern));
         }

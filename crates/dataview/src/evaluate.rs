@@ -1,5 +1,5 @@
-//! What an expression comes to in a row. Both sides of an operator and all arguments are evaluated before anything is
-//! done with them, so that an error in either is one.
+//! The value of an expression in a row. Both sides of an operator and all arguments are evaluated before anything is
+//! done with them, so that an error in either counts.
 
 use std::rc::Rc;
 
@@ -8,13 +8,14 @@ use indexmap::IndexMap;
 use lapidary_query::{DurationUnit, LuxonDate, utf16_slice};
 
 use super::{
-    bound::{BoundField, BoundPostfix},
+    bound::{BoundField, BoundPostfix, ChainLink},
     cell::{Cell, CellFunction},
     engine::{FieldError, FieldResult, QueryEngine},
     file_fields::{FileField, file_value},
     functions::{FunctionName, call_function},
     operators::operate,
     record::RecordData,
+    syntax::FieldOperator,
 };
 
 /// What names mean where an expression is evaluated.
@@ -51,6 +52,7 @@ pub(super) fn evaluate<'v>(
     field: &BoundField<'v>,
     scope: FieldScope<'_, 'v>,
 ) -> FieldResult<'v> {
+    // Every node of an expression is charged here, so that no query runs unpaid.
     engine.step()?;
     let all = |fields: &[BoundField<'v>]| -> Result<Vec<Cell<'v>>, FieldError> {
         fields.iter().map(|field| evaluate(engine, field, scope)).collect()
@@ -60,6 +62,7 @@ pub(super) fn evaluate<'v>(
         BoundField::Variable(name) => Ok(scope.variable(engine, name)),
         BoundField::Parameter(at, name) => match scope.parameters.get(*at) {
             Some(Some(value)) => Ok(value.clone()),
+            // The call passed too few arguments, and Dataview then looks the name up as any other.
             _ => Ok(scope.given(name).unwrap_or_else(|| scope.variable(engine, name))),
         },
         BoundField::File(field) => match scope.row.map(|row| (row, row.file_page())) {
@@ -74,9 +77,19 @@ pub(super) fn evaluate<'v>(
         BoundField::Not(inner) => Ok(Cell::Boolean(!evaluate(engine, inner, scope)?.is_truthy())),
         BoundField::Chain(first, more) => {
             let mut value = evaluate(engine, first, scope)?;
-            for (operator, next) in more {
-                let next = evaluate(engine, next, scope)?;
-                value = operate(engine, *operator, &value, &next)?;
+            for ChainLink { operator, operand, is_safe } in more {
+                // Both sides count, because either may give an error; not if that is known.
+                let decided = match operator {
+                    FieldOperator::And => !value.is_truthy(),
+                    FieldOperator::Or => value.is_truthy(),
+                    _ => false,
+                };
+                if decided && *is_safe {
+                    value = Cell::Boolean(*operator == FieldOperator::Or);
+                    continue;
+                }
+                let operand = evaluate(engine, operand, scope)?;
+                value = operate(engine, *operator, &value, &operand)?;
             }
             Ok(value)
         }
@@ -89,7 +102,9 @@ pub(super) fn evaluate<'v>(
             engine.object(object)
         }
         BoundField::Lambda(lambda) => {
+            // A lambda may be called after the one around it has returned.
             let captured = scope.parameters.to_vec();
+            // What is captured may itself have captures, and the depth of values bounds everything that walks them.
             let depth = engine.deeper(captured.iter().flatten())?;
             let row = scope.row.cloned();
             Ok(Cell::Function(Rc::new(CellFunction { lambda: Rc::clone(lambda), row, captured, depth })))
@@ -115,6 +130,7 @@ fn postfix<'v>(
     scope: FieldScope<'_, 'v>,
 ) -> FieldResult<'v> {
     let mut called: Option<Cell<'v>> = None;
+    // Everything up to a call is one part, as the result of the call is the value that the next part indexes.
     for part in steps.split_inclusive(|step| matches!(step, BoundPostfix::Call(_))) {
         let (names, call) = match part.split_last() {
             Some((BoundPostfix::Call(arguments), names)) => (names, Some(arguments)),
@@ -228,6 +244,7 @@ pub(super) fn index<'v>(engine: &QueryEngine<'v>, value: &Cell<'v>, name: &Cell<
                 engine.step()?;
                 match index(engine, item, name) {
                     Ok(value) => found.push(value),
+                    // As in Dataview: elements that cannot be indexed are left out.
                     Err(FieldError::Row(_)) => {}
                     Err(halt) => return Err(halt),
                 }
@@ -261,6 +278,7 @@ fn date_part<'v>(date: &LuxonDate, name: &str) -> Cell<'v> {
         "year" => wall.year,
         "month" => wall.month,
         "weekyear" => date.iso_week().1,
+        // Dataview's own idea of a week in a month; `weekyear` gives the ISO week.
         "week" => wall.day / 7 + 1,
         "weekday" => date.weekday(),
         "day" => wall.day,

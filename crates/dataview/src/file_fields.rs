@@ -2,13 +2,14 @@
 
 use std::rc::Rc;
 
-use lapidary_query::{LuxonDate, WallClock};
+use lapidary_query::{LuxonDate, WallClock, page_aliases, page_tags};
 
 use super::{
     cell::Cell,
     engine::QueryEngine,
+    items::item_cell,
     links::{file_link, file_title, outlinks},
-    record::{PageData, item_cell, plain_cell},
+    page::{POSITION, PageData, plain_cell},
 };
 
 /// What a page says about its file.
@@ -92,9 +93,9 @@ pub(super) fn file_value<'v>(engine: &QueryEngine<'v>, page: &Rc<PageData<'v>>, 
         FileField::Link => Cell::link(file_link(row.path())),
         FileField::Outlinks => Cell::list(outlinks(&**row).into_iter().map(Cell::link).collect()),
         FileField::Inlinks => Cell::list(row.backlinks().into_iter().map(|path| Cell::link(file_link(path))).collect()),
-        FileField::Etags => texts(exact_tags(page)),
+        FileField::Etags => texts(page_tags(&**row)),
         FileField::Tags => texts(all_tags(page)),
-        FileField::Aliases => Cell::list(row.aliases().into_iter().map(Cell::text).collect()),
+        FileField::Aliases => texts(page_aliases(&**row)),
         FileField::Lists => Cell::list((0..page.items().len()).map(|item| item_cell(page, item)).collect()),
         FileField::Tasks => {
             let tasks = page.items().iter().enumerate().filter(|(_, item)| item.status.is_some());
@@ -108,7 +109,7 @@ pub(super) fn file_value<'v>(engine: &QueryEngine<'v>, page: &Rc<PageData<'v>>, 
         FileField::Size => Cell::Number(row.bytes() as f64),
         FileField::Starred => Cell::Boolean(row.is_bookmarked()),
         FileField::Frontmatter => {
-            let properties = row.properties(&|_| true);
+            let properties = row.properties(&|name| name != POSITION);
             let entry = |(name, value): (String, lapidary_query::Value)| (Rc::from(name), plain_cell(engine, &value));
             Cell::object(properties.into_iter().map(entry).collect())
         }
@@ -117,29 +118,16 @@ pub(super) fn file_value<'v>(engine: &QueryEngine<'v>, page: &Rc<PageData<'v>>, 
     })
 }
 
-/// Tags as they are written, with `#`: those of the text first.
-fn exact_tags(page: &PageData<'_>) -> Vec<String> {
-    let tags = page.row.tags();
-    let ordered = tags.iter().filter(|tag| !tag.in_properties).chain(tags.iter().filter(|tag| tag.in_properties));
-    let mut found: Vec<String> = Vec::new();
-    for tag in ordered {
-        let written = format!("#{}", tag.name.trim_start_matches('#'));
-        if !found.contains(&written) {
-            found.push(written);
-        }
-    }
-    found
-}
-
-/// Each with the tags it lies below.
+/// Each tag with the tags it lies below.
 fn all_tags(page: &PageData<'_>) -> Vec<String> {
     let mut found: Vec<String> = Vec::new();
-    for tag in exact_tags(page) {
+    for tag in page_tags(&*page.row) {
         let mut part = tag.as_str();
         loop {
             if !found.iter().any(|known| known == part) {
                 found.push(part.to_owned());
             }
+            // `#a/b/c` is also `#a/b` and `#a`.
             match part.rsplit_once('/') {
                 Some((parent, _)) => part = parent,
                 None => break,
@@ -156,6 +144,7 @@ pub(super) fn file_day<'v>(engine: &QueryEngine<'v>, page: &PageData<'v>) -> Opt
     }
     let (year, month, day) = day_in_name(file_title(page.path()))?;
     let wall = WallClock::midnight(year, month, day);
+    // Luxon takes the present offset as its first guess.
     let date = LuxonDate::on_wall(wall, engine.zone.clone(), engine.now.offset());
     // A day that does not exist would have been counted on.
     let shown = date.wall();
@@ -176,5 +165,6 @@ fn day_in_name(name: &str) -> Option<(i64, i64, i64)> {
         Some((digits(bytes.get(at..at + 4))?, digits(bytes.get(month..month + 2))?, digits(bytes.get(day..day + 2))?))
     };
     let places = || 0..bytes.len();
+    // A date with hyphens anywhere is preferred to eight digits before it.
     places().find_map(|at| date(at, 1)).or_else(|| places().find_map(|at| date(at, 0)))
 }

@@ -27,7 +27,6 @@ macro_rules! function_names {
         }
 
         impl FunctionName {
-            #[cfg(test)]
             pub(super) const ALL: &'static [&'static str] = &[$($name),*];
 
             pub(super) fn of(name: &str) -> Option<Self> {
@@ -149,6 +148,7 @@ pub(super) fn call_function<'v>(
         for (place, list) in &lists {
             part[*place] = list.items[at].clone();
         }
+        // Called again with the elements, which may be lists themselves.
         results.push(call_function(engine, function, &part)?);
     }
     engine.list(results)

@@ -42,9 +42,11 @@ pub enum InlineCode<'t> {
 impl<'t> InlineCode<'t> {
     pub fn of(code: &'t str, settings: &DataviewSettings) -> Self {
         let behind = |prefix: &str| {
+            // An empty prefix would make a query of all inline code.
             let inner = code.strip_prefix(prefix).filter(|_| !prefix.is_empty())?.trim();
             (!inner.is_empty()).then_some(inner)
         };
+        // First, in case the other prefix is the beginning of this one.
         if let Some(script) = behind(&settings.inline_js_prefix) {
             return Self::Script(script);
         }

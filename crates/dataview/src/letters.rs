@@ -1,24 +1,6 @@
-//! Which characters may stand in names, and the names that Dataview makes of others.
+//! Which characters names may have, and the names that Dataview makes of others.
 
-use std::sync::OnceLock;
-
-use regex_syntax::hir::{Class, HirKind};
-
-/// `\p{Letter}`, which is less than what Rust calls alphabetic.
-pub(super) fn is_letter(c: char) -> bool {
-    if c.is_ascii() {
-        return c.is_ascii_alphabetic();
-    }
-    static LETTERS: OnceLock<Vec<(char, char)>> = OnceLock::new();
-    let letters = LETTERS.get_or_init(|| match regex_syntax::parse(r"\p{L}").map(regex_syntax::hir::Hir::into_kind) {
-        Ok(HirKind::Class(Class::Unicode(class))) => {
-            class.ranges().iter().map(|range| (range.start(), range.end())).collect()
-        }
-        _ => Vec::new(),
-    });
-    let behind = letters.partition_point(|(start, _)| *start <= c);
-    behind.checked_sub(1).is_some_and(|at| c <= letters[at].1)
-}
+pub(super) use lapidary_query::is_letter;
 
 /// What JavaScript's `\s` matches.
 pub(super) fn is_space(c: char) -> bool {
@@ -29,6 +11,7 @@ pub(super) fn is_space(c: char) -> bool {
 pub(super) fn emoji_length(text: &str) -> usize {
     let mut characters = text.char_indices().peekable();
     let Some((_, first)) = characters.next() else { return 0 };
+    // By themselves they are not emoji.
     if matches!(first, '#' | '*' | '0'..='9') {
         return keycap_length(text);
     }
@@ -41,6 +24,7 @@ pub(super) fn emoji_length(text: &str) -> usize {
     }
     let mut end = first.len_utf8();
     while let Some((at, c)) = characters.next() {
+        // A joiner makes one emoji of two only if another one follows.
         let joined = c == '\u{200d}' && characters.peek().is_some_and(|(_, next)| is_emoji(*next));
         if !joined && !matches!(c, '\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}' | '\u{e0020}'..='\u{e007f}') {
             break;
@@ -76,6 +60,7 @@ pub(super) fn canonical_name(name: &str) -> String {
 
 /// Whether a name has this canonical name.
 pub(super) fn has_canonical_name(name: &str, wanted: &str) -> bool {
+    // The loop below compares without making a text, which most names allow.
     if !name.is_ascii() {
         return canonical_name(name) == wanted;
     }
@@ -84,6 +69,7 @@ pub(super) fn has_canonical_name(name: &str, wanted: &str) -> bool {
     for byte in name.bytes() {
         let written = match byte {
             b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'_' | b'-' => byte.to_ascii_lowercase(),
+            // A run of spaces becomes one hyphen.
             b' ' | b'\t'..=b'\r' if after_space => continue,
             b' ' | b'\t'..=b'\r' => b'-',
             _ => {

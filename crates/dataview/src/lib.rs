@@ -13,10 +13,12 @@ mod evaluate;
 mod file_fields;
 mod functions;
 mod inline;
+mod items;
 mod letters;
 mod links;
 mod markdown;
 mod operators;
+mod page;
 mod parser;
 mod record;
 mod run;
@@ -29,7 +31,7 @@ mod tests;
 mod text;
 mod tree;
 
-use lapidary_query::{QueryContext, QueryHalt, QuerySyntaxError, QueryVault};
+use lapidary_query::{QueryContext, QueryHalt, QuerySyntaxError, QueryVault, nearest};
 
 use engine::QueryEngine;
 
@@ -37,6 +39,13 @@ pub use answer::{CalendarEntry, DqlAnswer, DqlResult, DqlTask, ListEntry, TableR
 pub use inline::{DqlExpression, InlineCode, QueryBlock};
 pub use markdown::DqlWriter;
 pub use tree::{field_tree, query_tree};
+
+/// The function that was probably meant, if a query failed because it calls one that does not exist.
+pub fn meant_function(message: &str) -> Option<&'static str> {
+    let (_, behind) = message.split_once("Unrecognized function name '")?;
+    let (name, _) = behind.split_once('\'')?;
+    nearest(name, functions::FunctionName::ALL.iter().copied())
+}
 
 /// A query that was read.
 pub struct DqlQuery {

@@ -3,8 +3,8 @@
 use lapidary_query::{LinkValue, Row, RowLink};
 
 use super::{
+    page::{PageData, PageItem},
     parser::inferred_target,
-    record::{PageData, PageItem},
 };
 
 /// A link to a file, without display.
@@ -36,6 +36,7 @@ fn resolved(row: &dyn Row, path: String) -> String {
 /// A link of the text with its display, which is what Obsidian shows if nothing was said.
 fn row_link(link: &RowLink<'_>) -> LinkValue {
     let written = format!("{}{}", link.target, link.subpath.unwrap_or_default());
+    // Obsidian shows `Note#A#B` as `Note > A > B`.
     let shown = || written.split('#').filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" > ");
     let display = link.display.map_or_else(shown, str::to_owned);
     let (path, subpath) = inferred_target(&written);
@@ -56,8 +57,11 @@ pub(super) fn outlinks(row: &dyn Row) -> Vec<LinkValue> {
 pub(super) fn item_outlinks(page: &PageData<'_>, item: &PageItem) -> Vec<LinkValue> {
     let lines = item.line..item.line + item.line_count;
     let links = page.row.links();
-    let own = links.iter().filter(|link| link.property.is_none() && !link.embed && lines.contains(&link.line));
-    own.map(row_link).collect()
+    let mut own: Vec<&RowLink<'_>> =
+        links.iter().filter(|link| link.property.is_none() && lines.contains(&link.line)).collect();
+    // Of each line the links come first, then the embeds.
+    own.sort_by_key(|link| (link.line, link.embed));
+    own.into_iter().map(row_link).collect()
 }
 
 impl PageData<'_> {

@@ -39,6 +39,7 @@ impl<'s> DqlWriter<'s> {
             Value::List(items) => {
                 let items: Vec<String> = items.iter().map(|item| self.nested_text(item, true)).collect();
                 let items = items.join(", ");
+                // Brackets tell a list in a list from the list around it.
                 if nested { format!("[{items}]") } else { items }
             }
             Value::Object(entries) => {
@@ -50,6 +51,7 @@ impl<'s> DqlWriter<'s> {
 
     fn date_text(&self, date: &LuxonDate) -> String {
         let wall = date.wall();
+        // Dataview has no dates without a time; midnight is shown as one.
         let midnight = (wall.hour, wall.minute, wall.second) == (0, 0, 0);
         format_luxon(date, if midnight { &self.settings.date_format } else { &self.settings.date_time_format })
     }
@@ -96,8 +98,10 @@ impl<'s> DqlWriter<'s> {
     fn table<'r>(&self, headers: &[String], rows: impl Iterator<Item = &'r [Value]>) -> String {
         let headers: Vec<String> = headers.iter().map(|header| escaped(header)).collect();
         let rows: Vec<Vec<String>> = rows
+            // A line break would end the row.
             .map(|cells| cells.iter().map(|cell| self.table_cell(cell).replace(['\r', '\n'], " ")).collect())
             .collect();
+        // In units, as Dataview pads, although wide characters are then not aligned.
         let mut widths: Vec<usize> = headers.iter().map(|header| utf16_length(header)).collect();
         for row in &rows {
             for (width, cell) in widths.iter_mut().zip(row) {
@@ -177,6 +181,7 @@ impl<'s> DqlWriter<'s> {
 
     fn task(&self, task: &DqlTask, depth: usize, text: &mut String) {
         let shown = match task.fields.get("visual") {
+            // Dataview shows this field of a task instead of its text.
             Some(Value::Text(visual)) => visual,
             _ => &task.text,
         };

@@ -57,6 +57,7 @@ fn refused<'v>(operator: FieldOperator, left: &Cell<'v>, right: &Cell<'v>) -> Fi
 fn add<'v>(engine: &QueryEngine<'v>, left: &Cell<'v>, right: &Cell<'v>) -> FieldResult<'v> {
     match (left, right) {
         (Cell::Number(left), Cell::Number(right)) => Ok(Cell::Number(left + right)),
+        // A text takes anything, also null, and is checked before the other types.
         (Cell::Text(text), other) => {
             let other = cell_text(engine, other)?;
             engine.hold(text.len() + other.len())?;
@@ -78,6 +79,7 @@ fn add<'v>(engine: &QueryEngine<'v>, left: &Cell<'v>, right: &Cell<'v>) -> Field
         (Cell::Null, Cell::Null | Cell::Date(_)) | (Cell::Date(_), Cell::Null) => Ok(Cell::Null),
         (Cell::Object(_) | Cell::Record(_) | Cell::File(_), Cell::Object(_) | Cell::Record(_) | Cell::File(_)) => {
             let mut entries: IndexMap<Rc<str>, Cell<'v>> = object_entries(engine, left).into_iter().collect();
+            // Entries of the right side replace those of the left.
             entries.extend(object_entries(engine, right));
             engine.steps(entries.len())?;
             engine.object(entries)
@@ -113,6 +115,7 @@ fn multiply<'v>(engine: &QueryEngine<'v>, left: &Cell<'v>, right: &Cell<'v>) -> 
 
 /// Every amount of a length of time changed. Luxon refuses an amount that is not a number.
 fn scaled<'v>(duration: &DurationValue, change: impl Fn(f64) -> f64) -> FieldResult<'v> {
+    // Units that are not there stay so: 0 times infinity would be NaN.
     let scaled = duration.map(|amount| if amount == 0.0 { 0.0 } else { change(amount) });
     if DurationUnit::ALL.into_iter().any(|unit| scaled.part(unit).is_nan()) {
         return FieldError::row("Invalid unit value NaN");
@@ -126,6 +129,7 @@ fn repeated<'v>(engine: &QueryEngine<'v>, text: &str, times: f64) -> FieldResult
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cut as JavaScript does")]
     let times = times as usize;
+    // Before the text is made.
     engine.hold(text.len().saturating_mul(times))?;
     Ok(Cell::text(text.repeat(times)))
 }

@@ -1,16 +1,15 @@
 //! Reads queries and expressions. At every place the first form that fits is taken and never given back, which is where
 //! the language's traps come from: `rating-1` is a name, `trueish` is `true` and a leftover.
 
+mod expressions;
 mod literals;
+mod source_clause;
 
 use lapidary_query::{QuerySyntaxError, nearest};
 
 use super::{
-    letters::{emoji_length, is_letter, is_space},
-    syntax::{
-        ClauseKind, FieldLiteral, FieldOperator, FieldPostfix, FieldSyntax, NamedField, QueryClause, QueryHeader,
-        SortKey, SourceJoin, SourceSyntax,
-    },
+    letters::{is_letter, is_space},
+    syntax::{ClauseKind, FieldOperator, FieldSyntax, NamedField, QueryClause, QueryHeader, SortKey, SourceSyntax},
 };
 
 pub(super) use literals::{inferred_target, parsed_date, parsed_duration};
@@ -19,9 +18,6 @@ pub(super) use literals::{inferred_target, parsed_date, parsed_duration};
 const MAX_DEPTH: usize = 48;
 /// Longer texts are refused.
 const MAX_LENGTH: usize = 64 * 1024;
-
-/// Names that no variable may have; a field of such a name is reached as `row.where`.
-const RESERVED: [&str; 5] = ["FROM", "WHERE", "LIMIT", "GROUP", "FLATTEN"];
 
 /// Words that a misspelt one may be meant for.
 const KEYWORDS: [&str; 18] = [
@@ -44,6 +40,9 @@ const KEYWORDS: [&str; 18] = [
     "and",
     "or",
 ];
+
+/// What may follow a value, in the order of its levels.
+const OPERATOR_SIGNS: [&str; 15] = ["*", "/", "%", "+", "-", ">=", "<=", "!=", ">", "<", "=", "and", "or", "&", "|"];
 
 /// A query that was read.
 pub(super) struct ParsedQuery {
@@ -97,6 +96,7 @@ impl<'t> DqlParser<'t> {
         match read {
             Some(read) if self.at == self.text.len() => Ok(read),
             read => {
+                // What was read is fine as far as it goes, so the fault is what follows it.
                 if read.is_some() && self.at >= self.furthest && !self.too_deep {
                     self.miss::<T>("the end");
                 }
@@ -107,6 +107,7 @@ impl<'t> DqlParser<'t> {
 
     fn fault(&self) -> QuerySyntaxError {
         let rest = &self.text[self.furthest..];
+        // Named in the message, which must stay short whatever was pasted.
         let word: String = rest.chars().take_while(|c| is_letter(*c) || matches!(c, '_' | '-')).take(40).collect();
         let what = match rest.chars().next() {
             _ if self.too_deep => format!("brackets are nested more than {MAX_DEPTH} levels deep"),
@@ -115,14 +116,32 @@ impl<'t> DqlParser<'t> {
                 let found: String = rest.chars().take(1).collect();
                 format!("'{found}' is not understood here")
             }
+            // The best known trap: `SORT` is not reserved, so right behind the header it is a column.
+            Some(_) if self.follows_sort_column() => {
+                format!("'{word}' is not understood here: 'SORT' was read as a column, so begin with FROM or WHERE")
+            }
             Some(_) => format!("'{word}' is not understood here"),
         };
         let mut error = QuerySyntaxError::at(self.text, self.furthest, format!("PARSING FAILED: {what}"));
         if !self.too_deep {
-            error.expected = self.expected.iter().map(|&expected| expected.to_owned()).collect();
+            let is_sign = |expected: &&str| OPERATOR_SIGNS.contains(expected);
+            let all_signs = OPERATOR_SIGNS.iter().all(|sign| self.expected.contains(sign));
+            let named = self.expected.iter().filter(|expected| !all_signs || !is_sign(expected));
+            // All of them together are one thing to a reader.
+            let operators = all_signs.then_some("an operator");
+            error.expected = operators.into_iter().chain(named.copied()).map(str::to_owned).collect();
         }
         error.nearest = nearest(&word, KEYWORDS).filter(|known| !known.eq_ignore_ascii_case(&word)).map(str::to_owned);
         error
+    }
+
+    /// Whether the reader stopped behind a `SORT` that is the column of `LIST` or `TABLE`.
+    fn follows_sort_column(&self) -> bool {
+        let mut words = self.text[..self.furthest].split(is_space).filter(|word| !word.is_empty()).rev();
+        let mut is_next = |known: &[&str]| {
+            words.next().is_some_and(|word| known.iter().any(|known| known.eq_ignore_ascii_case(word)))
+        };
+        is_next(&["SORT"]) && is_next(&["LIST", "TABLE", "ID"])
     }
 
     fn rest(&self) -> &'t str {
@@ -131,6 +150,7 @@ impl<'t> DqlParser<'t> {
 
     /// Something else was expected here.
     fn miss<T>(&mut self, expected: &'static str) -> Option<T> {
+        // The furthest place that any form reached is where the reader made the mistake.
         if self.at > self.furthest {
             self.furthest = self.at;
             self.expected.clear();
@@ -152,6 +172,7 @@ impl<'t> DqlParser<'t> {
 
     /// A word in any case. Nothing is asked of what follows it.
     fn word(&mut self, word: &'static str) -> Option<()> {
+        // `get`, because the text may have a wide character there.
         let found = self.rest().get(..word.len()).is_some_and(|start| start.eq_ignore_ascii_case(word));
         if found {
             self.at += word.len();
@@ -185,6 +206,7 @@ impl<'t> DqlParser<'t> {
 
     /// What a form reads, or nothing, and then nothing is taken.
     fn attempt<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        // A form that fails in brackets leaves the depth where it was.
         let (before, depth) = (self.at, self.depth);
         let found = read(self);
         if found.is_none() {
@@ -197,6 +219,8 @@ impl<'t> DqlParser<'t> {
     fn deeper<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         if self.too_deep || self.depth >= MAX_DEPTH {
             if !self.too_deep {
+                // Remembered, or every other form would be tried at this depth again: the time would double with each
+                // level.
                 self.too_deep = true;
                 self.furthest = self.at;
                 self.expected.clear();
@@ -227,6 +251,7 @@ impl<'t> DqlParser<'t> {
         self.skip();
         let start = self.at;
         let header = self.header()?;
+        // The texts of the parts are shown by explanations.
         let header_text = self.text[start..self.at].trim().to_owned();
         self.skip();
         let start = self.at;
@@ -285,6 +310,7 @@ impl<'t> DqlParser<'t> {
     }
 
     fn named_field(&mut self) -> Option<NamedField> {
+        // Read twice if there is no alias; Dataview's parser does the same.
         let explicit = self.attempt(|parser| {
             let field = parser.field()?;
             parser.space()?;
@@ -298,6 +324,7 @@ impl<'t> DqlParser<'t> {
         }
         let start = self.at;
         let field = self.attempt(Self::field)?;
+        // A column without alias is named by its text, on one line.
         let lines = self.text[start..self.at].split(['\r', '\n']).map(|line| line.trim_matches(is_space));
         Some(NamedField { name: lines.collect(), field })
     }
@@ -309,6 +336,7 @@ impl<'t> DqlParser<'t> {
     }
 
     fn clause(&mut self) -> Option<ClauseKind> {
+        // Accepted by the grammar of Dataview in any place, and refused when it is run.
         if let Some(source) = self.attempt(Self::source_clause) {
             return Some(ClauseKind::From(source));
         }
@@ -336,6 +364,7 @@ impl<'t> DqlParser<'t> {
         };
         if let Some((start, field)) = named(self, "GROUP BY") {
             if field.name == "rows" {
+                // Reported at the end, if everything else could be read.
                 self.rows_as_name.get_or_insert(start);
             }
             return Some(ClauseKind::GroupBy(field));
@@ -352,73 +381,10 @@ impl<'t> DqlParser<'t> {
     fn sort_key(&mut self) -> Option<SortKey> {
         let field = self.field()?;
         self.spaces();
+        // Longer words first, because the first that fits is taken.
         let words = [("ASCENDING", false), ("DESCENDING", true), ("ASC", false), ("DESC", true)];
         let descending = words.into_iter().find(|(word, _)| self.word(word).is_some()).is_some_and(|(_, down)| down);
         Some(SortKey { field, descending })
-    }
-
-    fn source(&mut self) -> Option<SourceSyntax> {
-        let first = self.source_atom()?;
-        let mut more = Vec::new();
-        while let Some(next) = self.attempt(|parser| {
-            let join = match parser.operator(&BOOLEAN)? {
-                FieldOperator::And => SourceJoin::And,
-                _ => SourceJoin::Or,
-            };
-            Some((join, parser.source_atom()?))
-        }) {
-            more.push(next);
-        }
-        Some(if more.is_empty() { first } else { SourceSyntax::Chain(Box::new(first), more) })
-    }
-
-    fn source_atom(&mut self) -> Option<SourceSyntax> {
-        let parens = |parser: &mut Self| {
-            parser.eat("(")?;
-            parser.spaces();
-            let source = parser.source()?;
-            parser.spaces();
-            parser.eat(")")?;
-            Some(source)
-        };
-        if let Some(source) = self.attempt(|parser| parser.deeper(parens)) {
-            return Some(source);
-        }
-        let not = |parser: &mut Self| {
-            if parser.eat("-").is_none() {
-                parser.eat("!")?;
-            }
-            parser.source_atom()
-        };
-        if let Some(source) = self.attempt(|parser| parser.deeper(not)) {
-            return Some(SourceSyntax::Not(Box::new(source)));
-        }
-        let outgoing = |parser: &mut Self| {
-            parser.eat("outgoing(")?;
-            parser.spaces();
-            let link = parser.link()?;
-            parser.eat(")")?;
-            Some(SourceSyntax::Link { path: link.path, incoming: false })
-        };
-        if let Some(source) = self.attempt(outgoing) {
-            return Some(source);
-        }
-        if let Some(link) = self.link() {
-            return Some(SourceSyntax::Link { path: link.path, incoming: true });
-        }
-        if let Some(path) = self.string() {
-            return Some(SourceSyntax::Folder(path));
-        }
-        if let Some(tag) = self.tag() {
-            return Some(SourceSyntax::Tag(tag));
-        }
-        self.attempt(|parser| {
-            parser.eat("csv(")?;
-            parser.spaces();
-            let path = parser.string()?;
-            parser.eat(")")?;
-            Some(SourceSyntax::Csv(path))
-        })
     }
 
     /// An operator of a level, with white space around it.
@@ -428,197 +394,7 @@ impl<'t> DqlParser<'t> {
         self.spaces();
         Some(*operator)
     }
-
-    fn chain(
-        &mut self,
-        level: &[(&'static str, FieldOperator)],
-        read: fn(&mut Self) -> Option<FieldSyntax>,
-    ) -> Option<FieldSyntax> {
-        let first = read(self)?;
-        let mut more = Vec::new();
-        while let Some(next) = self.attempt(|parser| Some((parser.operator(level)?, read(parser)?))) {
-            more.push(next);
-        }
-        Some(if more.is_empty() { first } else { FieldSyntax::Chain(Box::new(first), more) })
-    }
-
-    fn field(&mut self) -> Option<FieldSyntax> {
-        self.deeper(|parser| parser.chain(&BOOLEAN, Self::comparison))
-    }
-
-    fn comparison(&mut self) -> Option<FieldSyntax> {
-        self.chain(&COMPARISON, Self::sum)
-    }
-
-    fn sum(&mut self) -> Option<FieldSyntax> {
-        self.chain(&SUM, Self::product)
-    }
-
-    fn product(&mut self) -> Option<FieldSyntax> {
-        self.chain(&PRODUCT, Self::postfix)
-    }
-
-    fn postfix(&mut self) -> Option<FieldSyntax> {
-        let first = self.atom()?;
-        let mut steps = Vec::new();
-        while let Some(step) = self.attempt(Self::postfix_step) {
-            steps.push(step);
-        }
-        Some(if steps.is_empty() { first } else { FieldSyntax::Postfix(Box::new(first), steps) })
-    }
-
-    fn postfix_step(&mut self) -> Option<FieldPostfix> {
-        if self.eat(".").is_some() {
-            return self.identifier().map(|name| FieldPostfix::Name(name.to_owned()));
-        }
-        if self.eat("[").is_some() {
-            self.spaces();
-            let index = self.field()?;
-            self.spaces();
-            self.eat("]")?;
-            return Some(FieldPostfix::Index(index));
-        }
-        self.eat("(")?;
-        self.spaces();
-        let arguments = self.attempt(|parser| parser.several(Self::field)).unwrap_or_default();
-        self.spaces();
-        self.eat(")")?;
-        Some(FieldPostfix::Call(arguments))
-    }
-
-    fn atom(&mut self) -> Option<FieldSyntax> {
-        let literal = |literal: FieldLiteral| Some(FieldSyntax::Literal(literal));
-        let embed = self.attempt(|parser| {
-            parser.eat("!")?;
-            let mut link = parser.link()?;
-            link.embed = true;
-            Some(link)
-        });
-        if let Some(link) = embed.or_else(|| self.link()) {
-            return literal(FieldLiteral::Link(link));
-        }
-        let not = |parser: &mut Self| {
-            parser.eat("!")?;
-            parser.postfix()
-        };
-        if let Some(field) = self.attempt(|parser| parser.deeper(not)) {
-            return Some(FieldSyntax::Not(Box::new(field)));
-        }
-        for form in [Self::list, Self::object, Self::lambda, Self::parens] {
-            if let Some(field) = self.attempt(form) {
-                return Some(field);
-            }
-        }
-        if let Some(value) = self.boolean() {
-            return literal(FieldLiteral::Boolean(value));
-        }
-        if let Some(number) = self.number() {
-            return literal(FieldLiteral::Number(number));
-        }
-        if let Some(text) = self.string() {
-            return literal(FieldLiteral::Text(text));
-        }
-        if let Some(date) = self.attempt(Self::date_literal) {
-            return literal(date);
-        }
-        if let Some(duration) = self.attempt(Self::duration_literal) {
-            return literal(FieldLiteral::Duration(duration));
-        }
-        if self.rest().starts_with("null") {
-            self.at += "null".len();
-            return literal(FieldLiteral::Null);
-        }
-        self.attempt(|parser| {
-            let start = parser.at;
-            let name = parser.identifier()?;
-            if RESERVED.iter().any(|reserved| reserved.eq_ignore_ascii_case(name)) {
-                parser.at = start;
-                return parser.miss("a variable");
-            }
-            Some(FieldSyntax::Variable(name.to_owned()))
-        })
-    }
-
-    fn list(&mut self) -> Option<FieldSyntax> {
-        self.eat("[")?;
-        self.spaces();
-        let items = self.attempt(|parser| parser.several(Self::field)).unwrap_or_default();
-        self.spaces();
-        self.eat("]")?;
-        Some(FieldSyntax::List(items))
-    }
-
-    fn object(&mut self) -> Option<FieldSyntax> {
-        self.eat("{")?;
-        self.spaces();
-        let entry = |parser: &mut Self| {
-            let name = parser.attempt(Self::identifier).map(str::to_owned).or_else(|| parser.string())?;
-            parser.spaces();
-            parser.eat(":")?;
-            parser.spaces();
-            Some((name, parser.field()?))
-        };
-        let entries = self.attempt(|parser| parser.several(entry)).unwrap_or_default();
-        self.spaces();
-        self.eat("}")?;
-        Some(FieldSyntax::Object(entries))
-    }
-
-    fn lambda(&mut self) -> Option<FieldSyntax> {
-        self.spaces();
-        self.eat("(")?;
-        self.spaces();
-        let parameters = self.attempt(|parser| parser.several(Self::identifier)).unwrap_or_default();
-        self.spaces();
-        self.eat(")")?;
-        self.spaces();
-        self.eat("=>")?;
-        self.spaces();
-        let body = Box::new(self.field()?);
-        Some(FieldSyntax::Lambda { parameters: parameters.into_iter().map(str::to_owned).collect(), body })
-    }
-
-    fn parens(&mut self) -> Option<FieldSyntax> {
-        self.eat("(")?;
-        self.spaces();
-        let field = self.field()?;
-        self.spaces();
-        self.eat(")")?;
-        Some(field)
-    }
-
-    fn identifier(&mut self) -> Option<&'t str> {
-        let rest = self.rest();
-        let step = |text: &str, first: bool| match text.chars().next() {
-            Some(c) if is_letter(c) || (!first && (c.is_ascii_digit() || matches!(c, '_' | '-'))) => c.len_utf8(),
-            _ => emoji_length(text),
-        };
-        let mut end = 0;
-        loop {
-            let next = step(&rest[end..], end == 0);
-            if next == 0 {
-                break;
-            }
-            end += next;
-        }
-        if end == 0 {
-            return self.miss("a name");
-        }
-        self.at += end;
-        Some(&rest[..end])
-    }
 }
 
 const BOOLEAN: [(&str, FieldOperator); 4] =
     [("and", FieldOperator::And), ("or", FieldOperator::Or), ("&", FieldOperator::And), ("|", FieldOperator::Or)];
-const COMPARISON: [(&str, FieldOperator); 6] = [
-    (">=", FieldOperator::GreaterOrEqual),
-    ("<=", FieldOperator::LessOrEqual),
-    ("!=", FieldOperator::NotEqual),
-    (">", FieldOperator::Greater),
-    ("<", FieldOperator::Less),
-    ("=", FieldOperator::Equal),
-];
-const SUM: [(&str, FieldOperator); 2] = [("+", FieldOperator::Add), ("-", FieldOperator::Subtract)];
-const PRODUCT: [(&str, FieldOperator); 3] =
-    [("*", FieldOperator::Multiply), ("/", FieldOperator::Divide), ("%", FieldOperator::Remainder)];

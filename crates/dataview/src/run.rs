@@ -7,7 +7,7 @@ use indexmap::IndexMap;
 use lapidary_query::{DroppedRows, QueryHalt, QueryStep};
 
 use super::{
-    answer::{CalendarEntry, DqlAnswer, DqlResult, ListEntry, TableRow, TaskGrouping},
+    answer::{CalendarEntry, DqlAnswer, DqlResult, ListEntry, TableRow},
     bound::{BoundField, bind},
     cell::Cell,
     compare::{CellOrder, stable_sort},
@@ -16,11 +16,12 @@ use super::{
     file_fields::FileField,
     functions::slice_place,
     links::file_link,
+    page::PageData,
     parser::ParsedQuery,
     record::{RecordBase, RecordData},
     script_text::script_text,
     sources::SourceReader,
-    syntax::{ClauseKind, FieldSyntax, QueryClause, QueryHeader, SortKey, SourceSyntax},
+    syntax::{ClauseKind, FieldSyntax, NamedField, QueryClause, QueryHeader, SortKey, SourceSyntax},
     tasks::task_groups,
     text::cell_value,
 };
@@ -52,8 +53,16 @@ pub(super) struct QueryRun<'e, 'v> {
     rows: Vec<QueryRow<'v>>,
     /// The names of the groups that rows are, the innermost last.
     groups: Vec<String>,
+    /// Whether `file` of every row is that of its page.
+    has_own_files: bool,
     steps: Vec<QueryStep>,
     dropped: Vec<DroppedRows>,
+}
+
+/// What is shown of a result.
+struct ExtractedRows<'v> {
+    shown: Vec<(QueryRow<'v>, Vec<Cell<'v>>)>,
+    count: usize,
 }
 
 /// Errors of rows in one step.
@@ -73,6 +82,7 @@ impl StepErrors {
             Ok(value) => Ok(Some(value)),
             Err(FieldError::Row(message)) => {
                 self.dropped.add(&message);
+                // As many as Dataview lists.
                 if self.messages.len() < 3 {
                     self.messages.push(message);
                 }
@@ -95,6 +105,7 @@ pub(super) fn run<'v>(engine: &QueryEngine<'v>, query: &ParsedQuery) -> Result<D
     let found = reader.read(source)?;
     let mut steps = reader.steps;
     let count = found.pages.len() + found.tables.len();
+    // A single source has said the same already.
     if steps.len() > 1 {
         steps.push(QueryStep { name: text.cloned().unwrap_or_default(), rows: count, index: None });
     }
@@ -104,7 +115,8 @@ pub(super) fn run<'v>(engine: &QueryEngine<'v>, query: &ParsedQuery) -> Result<D
     for number in found.pages.iter() {
         engine.step().map_err(halted)?;
         let Some(row) = engine.vault.row(number) else { continue };
-        let page = Rc::new(super::record::PageData::new(row));
+        // Not kept by the engine: all rows at once would fill memory with what they have read.
+        let page = Rc::new(PageData::new(row));
         if is_task {
             let tasks = page.items().iter().enumerate().filter(|(_, item)| item.status.is_some());
             rows.extend(tasks.map(|(item, _)| {
@@ -117,14 +129,19 @@ pub(super) fn run<'v>(engine: &QueryEngine<'v>, query: &ParsedQuery) -> Result<D
     }
     if is_task {
         steps.push(QueryStep { name: "TASK".to_owned(), rows: rows.len(), index: None });
-    } else {
+    }
+    let has_own_files = is_task || found.tables.is_empty();
+    if !is_task {
+        // Rows of CSV files have no tasks, so a TASK query leaves them out.
         rows.extend(found.tables);
     }
-    let mut run = QueryRun { engine, rows, groups: Vec::new(), steps, dropped: Vec::new() };
+    let mut run = QueryRun { engine, rows, groups: Vec::new(), has_own_files, steps, dropped: Vec::new() };
     for clause in &query.clauses {
         run.clause(clause)?;
     }
-    run.finish(query)
+    let answer = run.finish(query)?;
+    engine.settle()?;
+    Ok(answer)
 }
 
 pub(super) fn halted(error: FieldError) -> QueryHalt {
@@ -162,6 +179,7 @@ impl<'v> QueryRun<'_, 'v> {
         let mut errors = StepErrors::new(&clause.text);
         let name = match &clause.kind {
             ClauseKind::From(source) => {
+                // In Dataview's words.
                 return Err(QueryHalt::Failed(format!("Unrecognized query operation '{}'", source_kind(source))));
             }
             ClauseKind::Where(field) => {
@@ -195,6 +213,7 @@ impl<'v> QueryRun<'_, 'v> {
             }
         };
         let count = errors.dropped.count;
+        // If no row works, the query is at fault and not the notes.
         if count > 0 && count >= incoming {
             return Err(QueryHalt::Failed(format!(
                 "Every row during operation '{name}' failed with an error; first {}:\n\n                {}",
@@ -213,6 +232,7 @@ impl<'v> QueryRun<'_, 'v> {
         let fields: Vec<(BoundField<'v>, bool)> =
             keys.iter().map(|key| (self.bind(&key.field), key.descending)).collect();
         let incoming = self.rows.len();
+        // The keys of all rows are held at once.
         self.engine.context.hold(incoming * fields.len() * size_of::<Cell<'_>>())?;
         let mut tagged = Vec::with_capacity(incoming);
         for (at, row) in std::mem::take(&mut self.rows).into_iter().enumerate() {
@@ -245,6 +265,7 @@ impl<'v> QueryRun<'_, 'v> {
         let field = self.bind(field);
         match evaluate(self.engine, &field, FieldScope::of_row(None)) {
             Ok(Cell::Number(most)) => {
+                // A negative limit leaves out that many at the end, as `slice` does.
                 self.rows.truncate(slice_place(most, self.rows.len()));
                 Ok(())
             }
@@ -281,6 +302,7 @@ impl<'v> QueryRun<'_, 'v> {
             }
         }
         let name: Rc<str> = name.into();
+        self.has_own_files = false;
         for (key, rows) in groups {
             let rows = self.engine.list(rows).map_err(halted)?;
             let mut entries: IndexMap<Rc<str>, Cell<'v>> = IndexMap::with_capacity(3);
@@ -298,11 +320,13 @@ impl<'v> QueryRun<'_, 'v> {
 
     fn flatten(&mut self, field: &BoundField<'v>, name: &str, errors: &mut StepErrors) -> Result<(), QueryHalt> {
         let name: Rc<str> = name.into();
+        self.has_own_files &= *name != *"file";
         for row in std::mem::take(&mut self.rows) {
             let Some(value) = errors.take(self.in_row(field, &row))? else { continue };
             let mut put = |value: &Cell<'v>| -> Result<(), QueryHalt> {
                 self.engine.step().map_err(halted)?;
-                self.engine.context.hold(128)?;
+                self.engine.context.hold(size_of::<QueryRow<'_>>() + row.data.size_with_one_more())?;
+                // A row that is flattened again and again must not nest without end.
                 self.engine.deeper(std::iter::once(value)).map_err(halted)?;
                 let data = Rc::new(row.data.with(&name, value.clone()));
                 self.rows.push(QueryRow { id: row.id.clone(), data });
@@ -313,29 +337,46 @@ impl<'v> QueryRun<'_, 'v> {
                 other => put(other)?,
             }
         }
+        // Flattening the rows of a group takes it apart again.
         if self.groups.last().is_some_and(|group| **group == *name) {
             self.groups.pop();
         }
         Ok(())
     }
 
-    /// The values of some named fields in every row; rows with an error in one of them are left out.
-    fn extract(
-        &mut self,
-        fields: &IndexMap<&str, &FieldSyntax>,
-    ) -> Result<Vec<(QueryRow<'v>, Vec<Cell<'v>>)>, QueryHalt> {
+    /// The rows that are shown with the values of some named fields, and how many rows there are. Rows with an error in
+    /// one of the fields are left out.
+    fn extract(&mut self, fields: &IndexMap<&str, &FieldSyntax>) -> Result<ExtractedRows<'v>, QueryHalt> {
+        let context = self.engine.context;
         let fields: Vec<BoundField<'v>> = fields.values().map(|field| self.bind(field)).collect();
+        // Rows that are not shown are looked at only for their errors.
+        let can_fail = fields.iter().any(|field| field.can_fail(self.has_own_files));
         let rows = std::mem::take(&mut self.rows);
         let total = rows.len();
         let mut errors = StepErrors::new("columns");
-        let mut found = Vec::with_capacity(total);
+        let mut found = ExtractedRows { shown: Vec::with_capacity(context.shown(total).len()), count: 0 };
         for (at, row) in rows.into_iter().enumerate() {
             self.report(at, total);
+            let is_shown = context.shows(found.count);
+            if !is_shown && !can_fail {
+                found.count += 1;
+                continue;
+            }
             let values: Result<Vec<Cell<'v>>, _> = fields.iter().map(|field| self.in_row(field, &row)).collect();
             if let Some(values) = errors.take(values)? {
-                found.push((row, values));
+                found.count += 1;
+                if is_shown {
+                    context.hold(fields.len() * size_of::<Cell<'_>>())?;
+                    found.shown.push((row, values));
+                }
             }
         }
+        self.settle_columns(errors, total)?;
+        Ok(found)
+    }
+
+    /// The rows that the columns left out; an error if these are all.
+    fn settle_columns(&mut self, errors: StepErrors, total: usize) -> Result<(), QueryHalt> {
         let count = errors.dropped.count;
         if count > 0 && count >= total {
             return Err(QueryHalt::Failed(format!(
@@ -348,7 +389,7 @@ impl<'v> QueryRun<'_, 'v> {
             self.dropped.push(errors.dropped);
         }
         self.engine.context.progress(total, total);
-        Ok(found)
+        Ok(())
     }
 
     fn value(&self, cell: &Cell<'v>) -> Result<lapidary_query::Value, QueryHalt> {
@@ -356,7 +397,7 @@ impl<'v> QueryRun<'_, 'v> {
     }
 
     fn finish(mut self, query: &ParsedQuery) -> Result<DqlAnswer, QueryHalt> {
-        let result = match &query.header {
+        let (result, count) = match &query.header {
             QueryHeader::Table { shows_id, columns } => {
                 // Of two columns with one name both show the last one's values.
                 let fields: IndexMap<&str, &FieldSyntax> =
@@ -364,11 +405,12 @@ impl<'v> QueryRun<'_, 'v> {
                 let places: Vec<usize> =
                     columns.iter().filter_map(|column| fields.get_index_of(column.name.as_str())).collect();
                 let rows = self.extract(&fields)?;
+                // The first column of groups has the name of what they are grouped by.
                 let id_name = self.groups.last().unwrap_or(&self.engine.context.dataview.id_column).clone();
                 let names = columns.iter().map(|column| column.name.clone());
                 let headers = shows_id.then_some(id_name).into_iter().chain(names).collect();
-                let mut table = Vec::with_capacity(rows.len());
-                for (row, values) in rows {
+                let mut table = Vec::with_capacity(rows.shown.len());
+                for (row, values) in rows.shown {
                     let id = self.value(&row.id())?;
                     let mut cells = Vec::with_capacity(places.len() + 1);
                     cells.extend(shows_id.then(|| id.clone()));
@@ -377,41 +419,53 @@ impl<'v> QueryRun<'_, 'v> {
                     }
                     table.push(TableRow { id, cells });
                 }
-                DqlResult::Table { headers, shows_id: *shows_id, rows: table }
+                (DqlResult::Table { headers, shows_id: *shows_id, rows: table }, rows.count)
             }
             QueryHeader::List { shows_id, format } => {
                 let fields: IndexMap<&str, &FieldSyntax> = format.iter().map(|field| ("target", field)).collect();
                 let rows = self.extract(&fields)?;
-                let mut entries = Vec::with_capacity(rows.len());
-                for (row, values) in rows {
+                let mut entries = Vec::with_capacity(rows.shown.len());
+                for (row, values) in rows.shown {
                     let id = self.value(&row.id())?;
                     let value = values.first().map(|value| self.value(value)).transpose()?;
                     entries.push(ListEntry { id, value });
                 }
-                DqlResult::List { shows_id: *shows_id || format.is_none(), entries }
+                (DqlResult::List { shows_id: *shows_id || format.is_none(), entries }, rows.count)
             }
             QueryHeader::Task => {
                 let rows: Vec<Cell<'v>> = self.rows.iter().map(|row| record_cell(&row.data)).collect();
-                DqlResult::Task { tasks: self.tasks(&rows)? }
+                let mut count = 0;
+                let tasks = task_groups(self.engine, &rows, &self.groups, &mut count).map_err(halted)?;
+                (DqlResult::Task { tasks }, count)
             }
-            QueryHeader::Calendar { date } => {
-                let link = FieldSyntax::Variable("file".to_owned());
-                let fields = IndexMap::from([("target", &date.field), ("link", &link)]);
-                let rows = self.extract(&fields)?;
-                let mut entries = Vec::new();
-                for (_, values) in rows {
-                    entries.extend(self.calendar_entry(&values[0], &values[1], &date.name)?);
-                }
-                DqlResult::Calendar { entries }
-            }
+            QueryHeader::Calendar { date } => self.calendar(date)?,
         };
-        let count = result.len();
         self.steps.push(QueryStep { name: query.header_text.clone(), rows: count, index: None });
-        Ok(DqlAnswer { result, groups: self.groups, steps: self.steps, dropped: self.dropped })
+        let first = self.engine.context.shown(count).start;
+        Ok(DqlAnswer { result, first, total: count, groups: self.groups, steps: self.steps, dropped: self.dropped })
     }
 
-    fn tasks(&self, rows: &[Cell<'v>]) -> Result<TaskGrouping, QueryHalt> {
-        task_groups(self.engine, rows, &self.groups).map_err(halted)
+    /// The days of a calendar. Which rows have one is known only when all were looked at.
+    fn calendar(&mut self, date: &NamedField) -> Result<(DqlResult, usize), QueryHalt> {
+        let context = self.engine.context;
+        let fields = [self.bind(&date.field), self.bind(&FieldSyntax::Variable("file".to_owned()))];
+        let rows = std::mem::take(&mut self.rows);
+        let (total, mut count) = (rows.len(), 0);
+        let mut errors = StepErrors::new("columns");
+        let mut entries = Vec::new();
+        for (at, row) in rows.into_iter().enumerate() {
+            self.report(at, total);
+            let values: Result<Vec<Cell<'v>>, _> = fields.iter().map(|field| self.in_row(field, &row)).collect();
+            let Some(values) = errors.take(values)? else { continue };
+            let Some(entry) = self.calendar_entry(&values[0], &values[1], &date.name)? else { continue };
+            if context.shows(count) {
+                context.hold(size_of::<CalendarEntry>())?;
+                entries.push(entry);
+            }
+            count += 1;
+        }
+        self.settle_columns(errors, total)?;
+        Ok((DqlResult::Calendar { entries }, count))
     }
 
     fn calendar_entry(&self, date: &Cell<'v>, file: &Cell<'v>, name: &str) -> Result<Option<CalendarEntry>, QueryHalt> {

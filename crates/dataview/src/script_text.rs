@@ -16,6 +16,7 @@ pub(super) fn script_text(cell: &Cell<'_>) -> String {
         Cell::Link(link) => link_text(link),
         Cell::Widget(link) => widget_text(link),
         Cell::List(list) => {
+            // `Array.prototype.join` writes nothing for null.
             let item = |item: &Cell<'_>| if item.is_null() { String::new() } else { script_text(item) };
             list.items.iter().map(item).collect::<Vec<_>>().join(",")
         }

@@ -8,7 +8,8 @@ use super::{
     cell::Cell,
     engine::QueryEngine,
     letters::canonical_name,
-    record::{RecordBase, RecordData, plain_cell},
+    page::plain_cell,
+    record::{RecordBase, RecordData},
     run::QueryRow,
     syntax::{SourceJoin, SourceSyntax},
 };
@@ -31,12 +32,13 @@ impl<'v> SourceReader<'_, 'v> {
         let vault = self.engine.vault;
         match source {
             SourceSyntax::Folder(path) => Ok(self.folder(path)),
-            SourceSyntax::Tag(tag) => Ok(self.select(&RowSelection::Tag(tag), || format!("FROM {tag}"))),
+            SourceSyntax::Tag(tag) => Ok(self.select(&RowSelection::PageTag(tag), || format!("FROM {tag}"))),
             SourceSyntax::Csv(path) => self.csv(path),
             SourceSyntax::Link { path, incoming } => self.link(path, *incoming),
             SourceSyntax::Not(inner) => {
                 let inner = self.read(inner)?;
-                Ok(SourceRows { pages: vault.notes().difference(&inner.pages), tables: Vec::new() })
+                // The rest of all notes: rows of CSV files have no complement.
+                Ok(SourceRows { pages: vault.pages().difference(&inner.pages), tables: Vec::new() })
             }
             SourceSyntax::Chain(first, more) => {
                 let mut rows = self.read(first)?;
@@ -56,7 +58,8 @@ impl<'v> SourceReader<'_, 'v> {
         let vault = self.engine.vault;
         let selected = vault.select(selection);
         let pages = match selection {
-            RowSelection::Folder(_) | RowSelection::LinkedFrom(_) => selected.intersection(&vault.notes()),
+            // These may select attachments, which are not pages.
+            RowSelection::Folder(_) | RowSelection::LinkedFrom(_) => selected.intersection(&vault.pages()),
             _ => selected,
         };
         self.steps.push(QueryStep { name: name(), rows: pages.len(), index: vault.served_by(selection) });
@@ -66,8 +69,9 @@ impl<'v> SourceReader<'_, 'v> {
     fn folder(&mut self, path: &str) -> SourceRows<'v> {
         let vault = self.engine.vault;
         if path.is_empty() || path == "/" {
-            return self.select(&RowSelection::Notes, || "all notes".to_owned());
+            return self.select(&RowSelection::Pages, || "all notes".to_owned());
         }
+        // A folder before a note of the same name, as in Dataview.
         if vault.has_folder(path) {
             return self.select(&RowSelection::Folder(path), || format!("FROM \"{path}\""));
         }
@@ -115,6 +119,7 @@ impl<'v> SourceReader<'_, 'v> {
                     entries.insert(name.as_str().into(), value.clone());
                     let canonical = canonical_name(&name);
                     if !canonical.is_empty() {
+                        // A column that is really called so keeps its value.
                         entries.entry(canonical.into()).or_insert(value);
                     }
                 }

@@ -9,27 +9,40 @@ use super::{
     cell::Cell,
     engine::{FieldError, QueryEngine},
     evaluate::index,
-    record::{PageData, RecordBase, child_items, written_fields},
+    items::{child_items, written_fields},
+    page::PageData,
+    record::RecordBase,
     text::cell_value,
 };
 
-/// Rows as tasks, or as groups of them.
+/// Rows as tasks, or as groups of them, as far as they are shown. All are counted.
 pub(super) fn task_groups<'v>(
     engine: &QueryEngine<'v>,
     rows: &[Cell<'v>],
     groups: &[String],
+    count: &mut usize,
 ) -> Result<TaskGrouping, FieldError> {
+    // The outermost group was made last.
     let Some((name, inner)) = groups.split_last() else {
-        return Ok(TaskGrouping::Tasks(rows.iter().map(|row| task(engine, row)).collect::<Result<_, _>>()?));
+        let mut tasks = Vec::new();
+        for row in rows {
+            if engine.context.shows(*count) {
+                tasks.push(task(engine, row)?);
+            }
+            *count += 1;
+        }
+        return Ok(TaskGrouping::Tasks(tasks));
     };
-    let mut found = Vec::with_capacity(rows.len());
+    let mut found = Vec::new();
     for row in rows {
-        let key = index(engine, row, &Cell::text(name.as_str()))?;
         let rows = match index(engine, row, &Cell::text("rows"))? {
-            Cell::List(list) => task_groups(engine, &list.items, inner)?,
+            Cell::List(list) => task_groups(engine, &list.items, inner, count)?,
             _ => TaskGrouping::Tasks(Vec::new()),
         };
-        found.push((cell_value(engine, &key)?, rows));
+        if engine.context.shows_all() || !rows.is_empty() {
+            let key = index(engine, row, &Cell::text(name.as_str()))?;
+            found.push((cell_value(engine, &key)?, rows));
+        }
     }
     Ok(TaskGrouping::Groups(found))
 }
@@ -55,15 +68,16 @@ fn task<'v>(engine: &QueryEngine<'v>, row: &Cell<'v>) -> Result<DqlTask, FieldEr
 fn item_task<'v>(engine: &QueryEngine<'v>, page: &Rc<PageData<'v>>, at: usize) -> Result<DqlTask, FieldError> {
     engine.step()?;
     let item = &page.items()[at];
-    engine.hold(size_of::<DqlTask>() + item.text.len() + page.path().len())?;
+    // Children are copied into each parent that is a row, so a deep list costs its square.
+    engine.hold(size_of::<DqlTask>() + page.text(item).len() + page.path().len())?;
     let children = child_items(page, at).map(|child| item_task(engine, page, child)).collect::<Result<_, _>>()?;
     Ok(DqlTask {
         path: page.path().to_owned(),
         line: item.line - 1,
         parent: item.parent.and_then(|parent| page.items().get(parent)).map(|parent| parent.line - 1),
         status: item.status,
-        text: item.text.to_string(),
-        symbol: item.marker.clone(),
+        text: page.text(item).to_owned(),
+        symbol: page.marker(item).into(),
         line_count: item.line_count,
         list_line: item.list_line.map(|line| line - 1),
         section: page.heading_above(item.line).map(Into::into),
@@ -107,6 +121,7 @@ pub(super) fn shown_roots(tasks: &[DqlTask]) -> Vec<&DqlTask> {
     }
     let mut known = HashSet::new();
     tasks.iter().for_each(|task| mark(task, &mut known));
+    // A task whose parent is shown appears below it, not a second time.
     let is_root = |task: &&DqlTask| task.parent.is_none_or(|parent| !known.contains(&(task.path.as_str(), parent)));
     tasks.iter().filter(is_root).collect()
 }

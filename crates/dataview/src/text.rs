@@ -60,6 +60,7 @@ fn write_text<'v>(engine: &QueryEngine<'v>, cell: &Cell<'v>, nested: bool, out: 
             return Ok(());
         }
     }
+    // Values in a list were charged one by one.
     let written = out.len() - before;
     if written > 64 { engine.hold(written) } else { Ok(()) }
 }
@@ -84,6 +85,7 @@ pub(super) fn cell_value<'v>(engine: &QueryEngine<'v>, cell: &Cell<'v>) -> Resul
         Cell::Boolean(value) => Value::Boolean(*value),
         Cell::Number(number) => number_value(*number),
         Cell::Text(text) => {
+            // Short texts are covered by the charge for their step.
             if text.len() > 64 {
                 engine.hold(text.len())?;
             }
@@ -91,6 +93,7 @@ pub(super) fn cell_value<'v>(engine: &QueryEngine<'v>, cell: &Cell<'v>) -> Resul
         }
         Cell::Date(date) => match date.to_value() {
             Some(date) => Value::Date(date),
+            // A date that does not exist is shown as Luxon shows it.
             None => Value::Text(date_text(engine, date)),
         },
         Cell::Duration(duration) => Value::Duration(**duration),

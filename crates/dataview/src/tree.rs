@@ -22,6 +22,7 @@ pub fn query_tree(text: &str) -> Option<Json> {
 
 fn tree(field: &FieldSyntax) -> Json {
     match field {
+        // Not its value, which depends on the clock.
         FieldSyntax::Literal(FieldLiteral::Shorthand(shorthand)) => json!({ "shorthand": format!("{shorthand:?}") }),
         FieldSyntax::Literal(literal) => json!({ "literal": typed_json(&literal_value(literal)) }),
         FieldSyntax::Variable(name) => json!({ "variable": name }),

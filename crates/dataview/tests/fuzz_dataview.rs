@@ -3,42 +3,12 @@
 use bolero::check;
 use jiff::{Timestamp, tz::TimeZone};
 use lapidary_dataview::{DqlExpression, DqlQuery, DqlWriter, field_tree};
-use lapidary_query::{
-    DataviewSettings, QueryContext, QueryLimits, QueryVault, RowNumber, RowSelection, RowSet, VaultRow,
-};
+use lapidary_query::{DataviewSettings, QueryContext, QueryLimits, testing::PlainVault};
 use serde_json::{Value as Json, json};
 
 /// A vault with one table and no notes: its rows go through all clauses.
-struct TableVault;
-
-impl QueryVault for TableVault {
-    fn select(&self, _selection: &RowSelection<'_>) -> RowSet {
-        RowSet::default()
-    }
-
-    fn row(&self, _number: RowNumber) -> Option<VaultRow<'_>> {
-        None
-    }
-
-    fn find(&self, _path: &str) -> Option<RowNumber> {
-        None
-    }
-
-    fn resolve(&self, _target: &str, _from: Option<&str>) -> Option<RowNumber> {
-        None
-    }
-
-    fn has_folder(&self, _path: &str) -> bool {
-        false
-    }
-
-    fn text(&self, path: &str) -> Option<String> {
-        (path == "t").then(|| "a,b,c\n1,x,2020-01-02\n2.5,,\"[[l]]\"\n-3,y é,3 days\n".to_owned())
-    }
-
-    fn served_by(&self, _selection: &RowSelection<'_>) -> Option<&'static str> {
-        None
-    }
+fn vault() -> PlainVault {
+    PlainVault::of(&[("t", "a,b,c\n1,x,2020-01-02\n2.5,,\"[[l]]\"\n-3,y é,3 days\n")])
 }
 
 const PIECES: [&str; 96] = [
@@ -188,7 +158,7 @@ fn spelled(bytes: &[u8]) -> String {
 
 #[test]
 fn no_query_crashes_the_parser_or_the_evaluator() {
-    let settings = DataviewSettings::default();
+    let (settings, vault) = (DataviewSettings::default(), vault());
     check!().for_each(|bytes: &[u8]| {
         let (head, rest) = bytes.split_at(bytes.len().min(3));
         let choice = |at: usize| usize::from(head.get(at).copied().unwrap_or_default());
@@ -201,8 +171,8 @@ fn no_query_crashes_the_parser_or_the_evaluator() {
         );
         for query in [query, text.clone(), format!("LIST {text}")] {
             let Ok(query) = DqlQuery::parse(&query) else { continue };
-            let answer = query.run(&TableVault, &context());
-            assert_eq!(answer, query.run(&TableVault, &context()), "the same again");
+            let answer = query.run(&vault, &context());
+            assert_eq!(answer, query.run(&vault, &context()), "the same again");
             if let Ok(answer) = answer {
                 let writer = DqlWriter::new(&settings, TimeZone::UTC);
                 assert!(writer.markdown(&answer.result).is_ok() || answer.result.kind() == "calendar");
@@ -210,7 +180,7 @@ fn no_query_crashes_the_parser_or_the_evaluator() {
             }
         }
         if let Ok(expression) = DqlExpression::parse(&text) {
-            let value = expression.evaluate(&TableVault, &context());
+            let value = expression.evaluate(&vault, &context());
             if let Ok(value) = value {
                 DqlWriter::new(&settings, TimeZone::UTC).inline_text(&value);
             }

@@ -15,7 +15,10 @@ use super::{
     snapshot::Snapshot,
     sorted::SortedMap,
 };
-use crate::{FileStamp, VaultPath, posix::CacheFile};
+use crate::{
+    FileStamp, VaultPath,
+    posix::{CacheFile, CacheRow},
+};
 
 /// Below this it is faster to read the notes again.
 const WORTH_RECALLING: usize = 200;
@@ -23,6 +26,8 @@ const WORTH_RECALLING: usize = 200;
 const BATCH: usize = 512;
 /// How many rows may be added one at a time before all are rewritten.
 const CROWDED: usize = 256;
+/// How many rows are in memory before their digests are: some megabytes, and enough for all cores.
+const ROWS_AT_ONCE: usize = 16;
 
 /// Digests kept for the next start. They are used only for a file that has not changed since, and can be discarded at
 /// any time.
@@ -44,19 +49,21 @@ impl IndexCache {
         if pending < WORTH_RECALLING {
             return;
         }
+        let recall = |rows: Vec<CacheRow>| {
+            tracing::debug!(rows = rows.len(), "rows of the cache of the index were read");
+            rows.into_par_iter().for_each(|row| {
+                // The cache is not synced, so a power cut can damage any row.
+                if xxh3_64(&row.bytes) == row.checksum {
+                    recall_batch(snapshot, &row.bytes);
+                } else {
+                    tracing::debug!("a damaged row of the cache is passed over");
+                }
+            });
+        };
         // No cache, an old one or a damaged one: then the notes are read, and a new one is written.
-        let rows = self.file.load(FORMAT).unwrap_or_else(|error| {
+        if let Err(error) = self.file.load_each(FORMAT, ROWS_AT_ONCE, &recall) {
             tracing::debug!(%error, "the cache of the index cannot be read");
-            Vec::new()
-        });
-        tracing::debug!(rows = rows.len(), "the cache of the index was read");
-        rows.into_par_iter().for_each(|row| {
-            if xxh3_64(&row.bytes) == row.checksum {
-                recall_batch(snapshot, row.bytes);
-            } else {
-                tracing::debug!("a damaged row of the cache is passed over");
-            }
-        });
+        }
     }
 
     pub(super) fn changed(&self) {
@@ -75,6 +82,8 @@ impl IndexCache {
 
     fn save_digests(&self, snapshot: &Snapshot, saved: &SavedDigests) -> Option<SavedDigests> {
         let worth_it =
+            // A provisional digest is of some other content, and would be wrong for a file that has not changed
+            // since.
             |state: &&Arc<FileState>| state.digest_origin().is_some_and(|origin| origin != DigestOrigin::Provisional);
         let notes: Vec<&Arc<FileState>> = snapshot.files().filter(worth_it).collect();
         if notes.len() < WORTH_RECALLING {
@@ -88,6 +97,7 @@ impl IndexCache {
         if unsaved.is_empty() {
             return None;
         }
+        // Rewriting everything is worth it if much is new, or if too many outdated rows have gathered.
         let anew = unsaved.len() > WORTH_RECALLING.max(notes.len() / 8) || self.crowded.load(Ordering::Acquire);
         let chosen = if anew { &notes } else { &unsaved };
         let row = |batch: &[&Arc<FileState>]| {
@@ -138,20 +148,27 @@ fn pack(state: &FileState, into: &mut Vec<u8>) {
     packer.bytes.extend_from_slice(digest);
 }
 
-fn recall_batch(snapshot: &Snapshot, bytes: Vec<u8>) {
-    let bytes = Arc::new(bytes);
-    let mut unpacker = ByteUnpacker::new(&bytes);
+/// Only the digests that are used are kept: the rest of a row is as large as they are if its notes have changed since.
+fn recall_batch(snapshot: &Snapshot, bytes: &[u8]) {
+    let mut unpacker = ByteUnpacker::new(bytes);
+    let (mut kept, mut found) = (Vec::new(), Vec::new());
     while let Some(record) = unpack(&mut unpacker) {
-        let end = bytes.len() - unpacker.rest().len();
         let Some(state) = VaultPath::spelt(record.path).and_then(|path| snapshot.file(&path)) else { continue };
+        // A file that was read right after it was changed may have changed again with the same stamp.
         let known = state.stat.stamp == record.stamp && record.stamp.is_settled(record.read_at);
-        if !known || state.digest().is_some() {
+        // Checked once here, so that readers can rely on it.
+        if !known || state.digest().is_some() || Digest::read(record.digest).is_none() {
             continue;
         }
-        if let Some(digest) =
-            SharedBytes::of(&bytes, end - record.digest..end).filter(|digest| Digest::read(digest).is_some())
-        {
-            state.set_digest(digest, record.read_at, DigestOrigin::Cache);
+        let start = kept.len();
+        kept.extend_from_slice(record.digest);
+        found.push((state, record.read_at, start..kept.len()));
+    }
+    kept.shrink_to_fit();
+    let kept = Arc::new(kept);
+    for (state, read_at, range) in found {
+        if let Some(digest) = SharedBytes::of(&kept, range) {
+            state.set_digest(digest, read_at, DigestOrigin::Cache);
         }
     }
 }
@@ -160,7 +177,7 @@ struct CacheRecord<'b> {
     path: &'b str,
     stamp: FileStamp,
     read_at: i64,
-    digest: usize,
+    digest: &'b [u8],
 }
 
 fn unpack<'b>(unpacker: &mut ByteUnpacker<'b>) -> Option<CacheRecord<'b>> {
@@ -173,7 +190,7 @@ fn unpack<'b>(unpacker: &mut ByteUnpacker<'b>) -> Option<CacheRecord<'b>> {
         inode: number()?,
     };
     let read_at = number()?.cast_signed();
-    let digest = unpacker.length()?;
-    unpacker.bytes(digest)?;
+    let length = unpacker.length()?;
+    let digest = unpacker.bytes(length)?;
     Some(CacheRecord { path, stamp, read_at, digest })
 }

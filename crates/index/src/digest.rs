@@ -9,14 +9,14 @@ mod tests;
 use lapidary_note::LinkKind;
 use lapidary_query::{FrontmatterState, RowBlock, RowField, RowHeading, RowItem, RowTag};
 
-use super::packed::ByteUnpacker;
+use super::{names::NameKey, packed::ByteUnpacker};
 
 pub use pack::digest;
 pub(crate) use properties::PackedValue;
 
 /// Changes whenever a digest of the same note would differ, so that an older cache is not used.
 /// `a_digest_is_what_it_was` fails if that is forgotten.
-pub(crate) const FORMAT: u32 = 5;
+pub(crate) const FORMAT: u32 = 7;
 
 const PARTS: usize = 8;
 
@@ -83,6 +83,7 @@ impl<'a> Digest<'a> {
         for (part, length) in parts.iter_mut().zip(lengths) {
             *part = unpacker.bytes(length)?;
         }
+        // Bytes after the last part mean that it is not a digest of this format.
         unpacker.rest().is_empty().then_some(Self { parts })
     }
 
@@ -91,9 +92,9 @@ impl<'a> Digest<'a> {
     }
 
     /// The keys under which the possible targets of its links are found.
-    pub(crate) fn keys(&self) -> impl Iterator<Item = u64> + use<'a> {
+    pub(crate) fn keys(&self) -> impl Iterator<Item = NameKey> + use<'a> {
         let mut unpacker = self.part(DigestPart::Keys);
-        std::iter::from_fn(move || unpacker.fixed())
+        std::iter::from_fn(move || unpacker.short())
     }
 
     /// Those in properties first, then those in the text, in order. Including reference links, which Obsidian does not
@@ -101,6 +102,7 @@ impl<'a> Digest<'a> {
     pub fn links(&self) -> impl Iterator<Item = LinkDigest<'a>> + use<'a> {
         let mut unpacker = self.part(DigestPart::Links);
         std::iter::from_fn(move || {
+            // The lowest two bits are the kind, the next one says whether it is embedded.
             let kind = unpacker.byte()?;
             Some(LinkDigest {
                 kind: match kind & 3 {
@@ -165,7 +167,7 @@ impl<'a> Digest<'a> {
     }
 
     /// All inline fields, in document order.
-    pub fn fields(&self) -> Vec<RowField<'a>> {
+    pub fn fields(&self) -> impl Iterator<Item = RowField<'a>> + use<'a> {
         items::unpack_fields(self.part(DigestPart::Fields))
     }
 }

@@ -56,9 +56,18 @@ impl SharedBytes {
 
     /// `None` for a part beyond what such a buffer can hold.
     pub(crate) fn of(buffer: &Arc<Vec<u8>>, range: Range<usize>) -> Option<Self> {
+        // 32 bits, as there is one for every text and digest.
         let range = u32::try_from(range.start).ok()?..u32::try_from(range.end).ok()?;
         buffer.get(range.start as usize..range.end as usize)?;
         Some(Self { buffer: Arc::clone(buffer), range })
+    }
+}
+
+#[cfg(test)]
+impl SharedBytes {
+    /// How many bytes it keeps in memory, together with those that share them.
+    pub(crate) fn kept(&self) -> usize {
+        self.buffer.capacity()
     }
 }
 

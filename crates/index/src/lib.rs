@@ -18,6 +18,8 @@ mod row;
 mod scan;
 mod snapshot;
 mod sorted;
+#[cfg(test)]
+mod test_vault;
 mod text_table;
 mod texts;
 mod vault_rows;

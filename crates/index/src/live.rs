@@ -27,6 +27,8 @@ use crate::{
 
 /// How often notes are read again because they changed while being read.
 const ROUNDS: usize = 8;
+/// A search that loads more texts than this drops those of removed files first.
+const FEW_TEXTS: usize = 256;
 
 /// The newest snapshot of a vault, and how it is kept in step with the disk.
 ///
@@ -114,11 +116,14 @@ impl VaultIndex {
 
     fn newest_with(&self, read: Option<&TextRoom>, go_on: GoOn<'_>) -> Result<Arc<Snapshot>, IndexError> {
         self.touch();
+        // Held during the whole look: two callers that both advanced the cursor would each miss half of the changes.
         let mut cursor = lock(&self.sync, go_on).ok_or(IndexError::Stopped)?;
         let before = self.newest();
         let skip = |name: &str| self.skip_folders.holds(name);
         // Texts are read along only on the first walk: later most of them are in memory already.
         let look = ListingOptions { skip: &skip, read: read.filter(|_| before.is_empty()), go_on };
+        // Taken before the vault is read. A file that changes meanwhile is then too new to be trusted, and is read
+        // again.
         let read_at = self.backend.now();
         let next = match self.backend.changes_since(&mut cursor, &look)? {
             VaultDelta::Places(places) if places.is_empty() => return Ok(before),
@@ -133,6 +138,7 @@ impl VaultIndex {
             // Another vault, or none before: nothing of the old snapshot applies.
             VaultDelta::Everything { walked, replaced } if replaced || before.is_empty() => {
                 tracing::debug!(files = walked.files.len(), replaced, "the whole vault was walked");
+                // The numbers go on where the old snapshot ended, because caches refer to files by number.
                 let (next, texts) = built(walked, before.next_id(), read_at);
                 self.newest.write().texts = texts;
                 next
@@ -153,7 +159,9 @@ impl VaultIndex {
             if let Some(done) = Some(self.files(go_on)?).filter(|snapshot| snapshot.is_indexed()) {
                 return Ok(done);
             }
+            // One caller reads the notes; the others wait for it and then find the work done.
             let _digesting = lock(&self.digesting, go_on).ok_or(IndexError::Stopped)?;
+            // Looked again: while this caller waited, another may have read everything.
             let snapshot = self.files(go_on)?;
             let pending = snapshot.pending();
             if let Some(cache) = &self.cache {
@@ -161,6 +169,7 @@ impl VaultIndex {
             }
             // Notes that change faster than they can be read, or cannot be read for now, are accepted as they are in
             // the end.
+            // In every round but the last, a note that changed since the look is left for the next one.
             let wanted = if round < ROUNDS { TextDemand::ThisState } else { TextDemand::AnyState };
             let under_way = self.progress.begin(pending.len());
             let reading = self.source().digest(&pending, wanted, go_on);
@@ -168,6 +177,7 @@ impl VaultIndex {
             tracing::debug!(notes = pending.len(), stopped = reading.stopped, round, "notes were read for the index");
             let mut cursor = lock(&self.sync, go_on).ok_or(IndexError::Stopped)?;
             let mut next = Snapshot::clone(&self.newest());
+            // Published together with everything that changed since, so that no digest is lost.
             next.take_in(&pending);
             let skip = |name: &str| self.skip_folders.holds(name);
             let look = ListingOptions { skip: &skip, read: None, go_on };
@@ -201,6 +211,7 @@ impl VaultIndex {
         let live = Arc::clone(self);
         let started = run_aside("digests", move || {
             // If this fails, a caller that needs them tries again and reports why.
+            // The background task holds one reference itself. When it is the last, the vault was closed.
             if let Err(error) = live.notes(&|| Arc::strong_count(&live) > 1) {
                 tracing::debug!(%error, "the notes could not be indexed");
             }
@@ -235,11 +246,15 @@ impl VaultIndex {
     pub(crate) fn load_texts(&self, states: &[Arc<FileState>], planned: &TextTable, go_on: GoOn<'_>) -> TextTable {
         let known = self.texts();
         let is_missing = |state: &&Arc<FileState>| known.text(state).is_none() && planned.text(state).is_none();
+        // Planned texts exist in no file and cannot be loaded.
         let mut missing: Vec<Arc<FileState>> = states.iter().filter(is_missing).cloned().collect();
         if missing.is_empty() {
             return known;
         }
-        let known = known.current(&self.newest());
+        // Checking all of them takes longer than reading a few, so texts of removed files may stay until there is no room.
+        let wanted: u64 = missing.iter().map(|state| state.stat.stamp.size).sum();
+        let fits = known.bytes().saturating_add(wanted) <= self.limits.max_text_bytes;
+        let known = if fits && missing.len() < FEW_TEXTS { known } else { known.current(&self.newest()) };
         let mut room = self.limits.max_text_bytes.saturating_sub(known.bytes());
         missing.retain(|state| match room.checked_sub(state.stat.stamp.size) {
             Some(rest) => {
@@ -314,11 +329,13 @@ impl VaultIndex {
 
     /// Drops everything; it is rebuilt by the next call. Not during a call. Returns whether anything was dropped.
     pub fn drop_all(&self) -> bool {
+        // Not waited for: a call that holds it is using the index right now.
         let Some(mut cursor) = lock(&self.sync, &|| false) else { return false };
         if cursor.is_new() && self.newest.read().is_empty() {
             return false;
         }
         *cursor = Cursor::default();
+        // Numbers are never used twice, not even after everything was dropped.
         let next_id = self.newest().next_id();
         let snapshot = Arc::new(Snapshot::build(Vec::new(), Vec::new(), next_id));
         let empty = IndexState { snapshot, ..IndexState::default() };
@@ -339,6 +356,7 @@ impl VaultIndex {
     /// Saves new digests for the next start. Returns whether there were any.
     pub fn save(&self) -> bool {
         let Some(cache) = &self.cache else { return false };
+        // Under one lock, so that what is saved belongs to this snapshot.
         let (snapshot, saved) = {
             let newest = self.newest.read();
             (Arc::clone(&newest.snapshot), newest.saved.clone())
@@ -375,6 +393,7 @@ fn take_place(next: &mut Snapshot, path: &VaultPath, found: PlaceState, texts: &
     match found {
         PlaceState::Nothing => next.remove(path),
         PlaceState::File(stat) => {
+            // A file has taken the place of a folder, whose contents are gone with it.
             if next.has_folder(path) {
                 next.remove(path);
             }
@@ -385,6 +404,7 @@ fn take_place(next: &mut Snapshot, path: &VaultPath, found: PlaceState, texts: &
                 next.remove(path);
             }
             next.put_folder(path.clone());
+            // A clone shares everything, and can be read while `next` changes.
             let before = next.clone();
             take_over(next, before.files_below(path), before.folders_below(path), walked, texts);
         }
@@ -402,11 +422,14 @@ fn take_over<'s>(
     let mut found = walked.files.into_iter().peekable();
     let mut put: Vec<(VaultPath, FileStat)> = Vec::new();
     for state in files {
+        // Both come in path order, so one walk over the two finds all differences.
         while let Some(new) = found.next_if(|(path, _)| *path < state.path) {
             put.push(new);
         }
         match found.next_if(|(path, _)| *path == state.path) {
             None => next.remove(&state.path),
+            // The same size and time are not enough if the text was read within the tick of the clock that dates
+            // files.
             Some((_, stat)) if state.still_is(&stat, texts.get(state).map(|loaded| loaded.read_at)) => {}
             Some(changed) => put.push(changed),
         }

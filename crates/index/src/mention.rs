@@ -33,6 +33,7 @@ impl MayMention {
     pub(crate) fn of(target: &VaultPath) -> Self {
         let folded = folded_name(target.name());
         let mut name: &str = folded.trim();
+        // Links may leave out `.md`, and `a.md.md` is a note named `a.md`.
         while let Some(shorter) = name.strip_suffix(".md") {
             name = shorter;
         }
@@ -64,6 +65,8 @@ fn chains(name: &str) -> Vec<Vec<NameRun>> {
         let (mut chain, mut gap) = (Vec::new(), 0);
         for run in part.split(|c: char| !is_plain(c)) {
             if !run.is_empty() {
+                // Far apart, any text may be between them, and checking the distance would cost more than it
+                // excludes.
                 if gap > WIDEST_GAP {
                     chains.push(std::mem::take(&mut chain));
                 }
@@ -88,6 +91,7 @@ fn has_chain(text: &[u8], chain: &[NameRun]) -> bool {
     // The positions where the runs so far may end.
     let mut ends: Vec<usize> = first.places(text).map(|at| at + first.bytes.len()).take(MOST_PLACES + 1).collect();
     for run in rest {
+        // A text full of the first run: parsing it costs less than following every place.
         if ends.len() > MOST_PLACES {
             return true;
         }
@@ -100,6 +104,7 @@ impl NameRun {
     /// The positions where it starts in a text, in order.
     fn places<'t>(&'t self, text: &'t [u8]) -> impl Iterator<Item = usize> + 't {
         // The rarest letter needs the fewest checks.
+        // From rare to common in English; any order is correct.
         let common = |byte: &u8| b"zqxjkvbpygw0123456789fmucldrhsniatoe-_".iter().position(|known| known == byte);
         let rarest = self.bytes.iter().enumerate().min_by_key(|(_, byte)| common(byte));
         let (at, rare) = rarest.map_or((0, 0), |(at, rare)| (at, *rare));
@@ -123,6 +128,7 @@ impl NameRun {
                 }
                 escaped |= matches!(byte, b'%' | b'&' | b'\\');
                 written += usize::from(!byte.is_ascii_whitespace());
+                // Anything plain that is not part of an escape ends the name, so the next run must be here.
                 if (is_plain(char::from(*byte)) && !escaped) || written > self.gap * LONGEST_CHARACTER {
                     break;
                 }
@@ -147,6 +153,7 @@ fn may_hide(text: &[u8], other_letters: bool) -> bool {
     };
     let is_wanted = |code: u32| match char::from_u32(code) {
         Some(c) if code < 0x80 => is_plain(c),
+        // An entity for another letter matters only for a name that has other letters.
         _ => other_letters || code > 0xff,
     };
     memchr_iter(b'%', text).any(|at| digits(at + 1, 2).is_some_and(is_wanted))

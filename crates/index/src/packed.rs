@@ -26,6 +26,10 @@ impl BytePacker<'_> {
         self.bytes.extend_from_slice(&number.to_le_bytes());
     }
 
+    pub(crate) fn short(&mut self, number: u32) {
+        self.bytes.extend_from_slice(&number.to_le_bytes());
+    }
+
     pub(crate) fn text(&mut self, text: &str) {
         self.length(text.len());
         self.bytes.extend_from_slice(text.as_bytes());
@@ -55,6 +59,7 @@ impl<'b> ByteUnpacker<'b> {
 
     pub(crate) fn number(&mut self) -> Option<u64> {
         let mut number = 0;
+        // More than ten bytes are not a number of 64 bits.
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
             number |= u64::from(byte & 0x7f) << shift;
@@ -79,6 +84,12 @@ impl<'b> ByteUnpacker<'b> {
         let (bytes, rest) = self.rest.split_first_chunk()?;
         self.rest = rest;
         Some(u64::from_le_bytes(*bytes))
+    }
+
+    pub(crate) fn short(&mut self) -> Option<u32> {
+        let (bytes, rest) = self.rest.split_first_chunk()?;
+        self.rest = rest;
+        Some(u32::from_le_bytes(*bytes))
     }
 
     pub(crate) fn bytes(&mut self, length: usize) -> Option<&'b [u8]> {
@@ -115,6 +126,7 @@ mod tests {
         let numbers = [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX];
         numbers.into_iter().for_each(|number| packer.number(number));
         packer.fixed(7);
+        packer.short(8);
         packer.text("石x");
         packer.optional(None);
         packer.optional(Some(""));
@@ -123,6 +135,7 @@ mod tests {
             assert_eq!(unpacker.number(), Some(number));
         }
         assert_eq!(unpacker.fixed(), Some(7));
+        assert_eq!(unpacker.short(), Some(8));
         assert_eq!(unpacker.text(), Some("石x"));
         assert_eq!(unpacker.optional(), Some(None));
         assert_eq!(unpacker.optional(), Some(Some("")));

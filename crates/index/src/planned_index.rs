@@ -92,6 +92,7 @@ impl Snapshot {
     }
 
     fn put_planned(&mut self, path: &VaultPath, bytes: &[u8], planned: &mut TextTable) {
+        // Times stay those of the disk: a plan must not depend on when it is made.
         let known = self.file(path).map(|state| state.stat);
         let stamp = FileStamp { size: bytes.len() as u64, ..known.unwrap_or_default().stamp };
         self.put_folders_around(path);

@@ -32,6 +32,7 @@ impl WorkProgress {
     /// In per cent; `None` if no long work is in progress.
     pub fn share(&self) -> Option<u8> {
         let (all, done) = (self.all.load(Ordering::Relaxed), self.done.load(Ordering::Relaxed));
+        // When one of several workers ends, the total shrinks and the count does not.
         let share = 100 * done.min(all) / all.max(1);
         (all >= WORTH_TELLING).then(|| u8::try_from(share).unwrap_or(100))
     }

@@ -18,6 +18,7 @@ use jiff::Timestamp;
 use lapidary_note::{LinkKind, shown_text};
 use lapidary_query::{
     FrontmatterState, OwnerMarks, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink, RowTag,
+    is_page_path,
 };
 
 use super::{
@@ -82,6 +83,7 @@ pub struct FileRow<'r> {
 
 impl<'r> FileRow<'r> {
     pub fn new(files: &'r VisibleFiles, state: &'r Arc<FileState>) -> Self {
+        // A note that has not been read yet has no properties, tags and links, rather than an error.
         let digest = state.digest().and_then(|digest| Digest::read(digest)).unwrap_or_default();
         Self { files, state, digest, bytes: None, rows: None }
     }
@@ -187,8 +189,8 @@ impl Row for FileRow<'_> {
         self.digest.items()
     }
 
-    fn fields(&self) -> Vec<RowField<'_>> {
-        self.digest.fields()
+    fn visit_fields<'r>(&'r self, visit: &mut dyn FnMut(RowField<'r>)) {
+        self.digest.fields().for_each(visit);
     }
 
     fn is_bookmarked(&self) -> bool {
@@ -202,6 +204,10 @@ impl Row for FileRow<'_> {
     fn is_note(&self) -> bool {
         self.state.path.is_note()
     }
+
+    fn is_page(&self) -> bool {
+        self.is_note() || is_page_path(self.path())
+    }
 }
 
 /// Which files link to which, as far as needed so far.
@@ -214,6 +220,7 @@ struct Backlinks {
 
 impl Backlinks {
     fn of<'f>(&self, files: &'f VisibleFiles, target: &Arc<FileState>, go_on: GoOn<'_>) -> Vec<&'f str> {
+        // A query that asks for many rows pays for all links once, instead of a lookup for each.
         if self.all.get().is_none() && self.asked.fetch_add(1, Ordering::Relaxed) < SINGLE_LOOKUPS {
             return files.linking_to(&target.path).into_iter().map(|path| path.as_str()).collect();
         }
@@ -226,11 +233,13 @@ impl Backlinks {
 
 fn all_backlinks(files: &VisibleFiles, go_on: GoOn<'_>) -> HashMap<FileId, Vec<FileId>> {
     let mut backlinks: HashMap<FileId, Vec<FileId>> = HashMap::new();
+    // A stopped walk gives an incomplete table; the query is stopped as well and never uses it.
     for entry in files.iter().take_while(|_| go_on()) {
         let source = entry.state();
         let Some(digest) = source.digest().and_then(|digest| Digest::read(digest)) else { continue };
         let targets = links(digest).filter(|link| !link.target.is_empty());
         let targets = targets.filter_map(|link| files.resolve(link.target, &source.path));
+        // Several links from one note to another count once.
         let targets: BTreeSet<FileId> =
             targets.filter_map(|path| files.snapshot().file(path)).map(|state| state.id).collect();
         targets.into_iter().for_each(|target| backlinks.entry(target).or_default().push(source.id));

@@ -90,6 +90,8 @@ pub struct ScanBudget<'b> {
     pub max_bytes: Option<u64>,
     /// Called often, from several threads: whether to stop, and why.
     pub go_on: &'b (dyn Fn() -> Option<ScanStop> + Sync),
+    /// Hears how many texts of how many are done.
+    pub progress: &'b (dyn Fn(u64, u64) + Sync),
 }
 
 /// Why a scan ended before its last text.
@@ -145,6 +147,7 @@ pub(crate) fn scan<S: ScanSource + ?Sized>(
     // In waves: results are put in order and stops are checked between them.
     while next < end && scanned.stopped.is_none() {
         let wave = next..next.saturating_add(WAVE).min(end);
+        // Texts are kept only until the page is full; after that, lines are only counted.
         for outcome in count_wave(source, pattern, wave, start, scanned.total < window.end(), window, &watch) {
             match outcome {
                 // The wave kept enough texts; the next one starts with this text.
@@ -163,9 +166,11 @@ pub(crate) fn scan<S: ScanSource + ?Sized>(
             }
             next += 1;
         }
+        (budget.progress)((next - start) as u64, (end - start) as u64);
     }
     // Texts are left over: whether the file budget or a stop is the reason, the caller can continue here.
     if next < source.count() {
+        // Set already if the page ended before this.
         scanned.next.get_or_insert(ScanPlace { file: next, matches: 0 });
         scanned.stopped = scanned.stopped.or(Some(ScanStop::Budget));
     }
@@ -214,6 +219,7 @@ impl ScanResult {
 
     /// Adds a text to the result. Returns which of its lines belong to the page, if any.
     fn take(&mut self, file: usize, counted: CountedLines, window: ScanWindow) -> Option<PageFile> {
+        // Lines are numbered over all texts; the window is compared with those numbers.
         let before = self.total;
         self.total += counted.lines;
         self.files_scanned += 1;
@@ -224,6 +230,7 @@ impl ScanResult {
         let from = window.offset.max(before);
         let to = window.end().min(self.total);
         let within = |line: usize| line.saturating_sub(before) + counted.skipped;
+        // More lines than the page holds: the next page starts within this text.
         if self.total > window.end() {
             self.next.get_or_insert(ScanPlace { file, matches: within(window.end()) });
         }
@@ -252,6 +259,7 @@ impl ScanResult {
 impl PageFile {
     /// The hits, or `None` if they were stopped.
     fn hits(self, pattern: &Pattern, stop: &dyn Fn() -> bool) -> Option<Vec<ScanHit>> {
+        // Searched again on the kept text, not read again: count and hits have to agree.
         let mut lines = pattern.lines(self.text.lines(), stop);
         let wanted = lines.by_ref().skip(self.lines.start).take(self.lines.len());
         let hit = |(number, line)| ScanHit::new(self.file, number, self.text.clone(), line);
@@ -288,6 +296,7 @@ fn count_wave<S: ScanSource + ?Sized>(
             _ if file != window.start => 0,
             SeenLines::Matches(matches) => matches.min(lines),
             SeenLines::LinesBefore(line) => {
+                // Lines are only numbered while they are searched, so those before have to be found again.
                 pattern.lines(text.lines(), &stops).take_while(|found| found.number < line).count()
             }
         };

@@ -2,18 +2,19 @@
 
 use std::sync::Arc;
 
+use lapidary_query::property_tag_texts;
 use rayon::prelude::*;
 
 use super::{
     digest::Digest,
     file::{FileId, FileState},
-    names::{mention_key, name_key, tag_key, tag_keys},
+    names::{NameKey, mention_key, name_key, tag_key, tag_keys},
     sorted::SortedMap,
 };
 use crate::{FileStat, VaultPath, links::folded_name};
 
 /// The folders of one key are found from `(key, None)` on.
-type FolderKey = (u64, Option<VaultPath>);
+type FolderKey = (NameKey, Option<VaultPath>);
 
 fn folder_key(folder: &VaultPath) -> FolderKey {
     (name_key(&folded_name(folder.as_str())), Some(folder.clone()))
@@ -27,12 +28,14 @@ pub struct Snapshot {
     /// Which folders have a path, but for case and the form of its letters.
     folder_names: SortedMap<FolderKey, ()>,
     by_id: SortedMap<FileId, Arc<FileState>>,
+    /// Canvases and bases, which have links too. They have no digest, and are few.
+    other_sources: SortedMap<VaultPath, Arc<FileState>>,
     /// Which files have a name.
-    names: SortedMap<(u64, FileId), ()>,
+    names: SortedMap<(NameKey, FileId), ()>,
     /// Which notes have a link that may refer to a file of a name.
-    mentions: SortedMap<(u64, FileId), ()>,
+    mentions: SortedMap<(NameKey, FileId), ()>,
     /// Which notes have a tag or one below it.
-    tags: SortedMap<(u64, FileId), ()>,
+    tags: SortedMap<(NameKey, FileId), ()>,
     /// Notes that have not been read since they changed. While there are any, `mentions` and `tags` are incomplete.
     pending: SortedMap<FileId, ()>,
     next_id: FileId,
@@ -51,7 +54,8 @@ impl Snapshot {
             })
             .collect();
         let name = |state: &Arc<FileState>| (name_key(&folded_name(state.path.name())), state.id);
-        let mut names: Vec<(u64, FileId)> = states.par_iter().map(name).collect();
+        // Folding a name is the expensive part, and independent for each file.
+        let mut names: Vec<(NameKey, FileId)> = states.par_iter().map(name).collect();
         names.par_sort_unstable();
         let notes = states.iter().filter(|state| state.path.is_note());
         let mut folder_names: Vec<FolderKey> = folders.iter().map(folder_key).collect();
@@ -60,6 +64,12 @@ impl Snapshot {
             folder_names: SortedMap::from_sorted(folder_names.into_iter().map(|name| (name, ()))),
             pending: SortedMap::from_sorted(notes.map(|state| (state.id, ()))),
             files: SortedMap::from_sorted(states.iter().map(|state| (state.path.clone(), Arc::clone(state)))),
+            other_sources: SortedMap::from_sorted(
+                states
+                    .iter()
+                    .filter(|state| is_other_source(&state.path))
+                    .map(|state| (state.path.clone(), Arc::clone(state))),
+            ),
             by_id: SortedMap::from_sorted(states.iter().map(|state| (state.id, Arc::clone(state)))),
             folders: SortedMap::from_sorted(folders.into_iter().map(|folder| (folder, ()))),
             names: SortedMap::from_sorted(names.into_iter().map(|name| (name, ()))),
@@ -95,6 +105,7 @@ impl Snapshot {
 
     /// In path order.
     pub(crate) fn files_below<'s>(&'s self, folder: &VaultPath) -> impl Iterator<Item = &'s Arc<FileState>> + use<'s> {
+        // With the slash, so that the folder `a` does not include the files of `ab`.
         let below = format!("{folder}/");
         let files = self.files.from(below.as_str()).map(|(_, state)| state);
         files.take_while(move |state| state.path.as_str().starts_with(&below))
@@ -113,6 +124,7 @@ impl Snapshot {
     /// The folders whose path may differ from this one in nothing but case and the form of its letters.
     pub(crate) fn folders_like<'s>(&'s self, folder: &VaultPath) -> impl Iterator<Item = &'s VaultPath> + use<'s> {
         let key = name_key(&folded_name(folder.as_str()));
+        // `None` sorts before every path.
         let like = self.folder_names.from(&(key, None)).take_while(move |((found, _), ())| *found == key);
         like.filter_map(|((_, folder), ())| folder.as_ref())
     }
@@ -133,9 +145,11 @@ impl Snapshot {
         self.files.len()
     }
 
-    /// The files that may have this folded name.
+    /// The files that have this folded name.
     pub(crate) fn named<'s>(&'s self, folded: &str) -> impl Iterator<Item = &'s Arc<FileState>> + use<'s> {
-        self.under(&self.names, name_key(folded))
+        let (key, folded) = (name_key(folded), folded.to_owned());
+        // Keys are hashes, so another name may share this one.
+        self.under(&self.names, key).filter(move |state| folded_name(state.path.name()) == folded)
     }
 
     /// The notes with a link that may lead to this file.
@@ -155,11 +169,16 @@ impl Snapshot {
 
     fn under<'s>(
         &'s self,
-        map: &'s SortedMap<(u64, FileId), ()>,
-        key: u64,
+        map: &'s SortedMap<(NameKey, FileId), ()>,
+        key: NameKey,
     ) -> impl Iterator<Item = &'s Arc<FileState>> {
         let ids = map.from(&(key, 0)).take_while(move |((found, _), ())| *found == key);
         ids.filter_map(|((_, id), ())| self.by_id(*id))
+    }
+
+    /// The canvases and bases, in path order.
+    pub(crate) fn other_sources(&self) -> impl Iterator<Item = &Arc<FileState>> {
+        self.other_sources.iter().map(|(_, state)| state)
     }
 
     pub(crate) fn pending(&self) -> Vec<Arc<FileState>> {
@@ -174,7 +193,9 @@ impl Snapshot {
     pub(crate) fn put(&mut self, path: VaultPath, stat: FileStat) {
         let id = match self.files.get(&path).cloned() {
             Some(before) => {
+                // What the old content mentions no longer holds.
                 self.forget_mentions(&before);
+                // The number stays with the path, so that caches by number keep their answers.
                 before.id
             }
             None => {
@@ -187,6 +208,9 @@ impl Snapshot {
         let state = Arc::new(FileState::new(id, path.clone(), stat));
         if path.is_note() {
             self.pending.insert(id, ());
+        }
+        if is_other_source(&path) {
+            self.other_sources.insert(path.clone(), Arc::clone(&state));
         }
         self.by_id.insert(id, Arc::clone(&state));
         self.files.insert(path, state);
@@ -215,11 +239,13 @@ impl Snapshot {
         self.forget_mentions(state);
         self.pending.remove(&state.id);
         self.names.remove(&(name_key(&folded_name(state.path.name())), state.id));
+        self.other_sources.remove(&state.path);
         self.by_id.remove(&state.id);
         self.files.remove(&state.path);
     }
 
     fn forget_mentions(&mut self, state: &FileState) {
+        // A note that was not read has no entries, and without its digest they would not be known anyway.
         if self.pending.get(&state.id).is_some() {
             return;
         }
@@ -236,17 +262,18 @@ impl Snapshot {
         // A digest of an older state of the file is dropped; the newer one is still pending.
         let known = |state: &&Arc<FileState>| {
             state.digest().is_some()
+                // Another caller may have taken the same digest in already.
                 && self.pending.get(&state.id).is_some()
                 && self.by_id(state.id).is_some_and(|current| Arc::ptr_eq(current, state))
         };
         let digested: Vec<Arc<FileState>> = digested.iter().filter(known).cloned().collect();
         // The first time, sorting everything at once is much faster than inserting one at a time.
         if digested.len() == self.pending.len() && self.mentions.is_empty() && self.tags.is_empty() {
-            let mut mentions: Vec<(u64, FileId)> =
+            let mut mentions: Vec<(NameKey, FileId)> =
                 digested.par_iter().flat_map_iter(|state| keys(state).map(|key| (key, state.id))).collect();
             mentions.par_sort_unstable();
             self.mentions = SortedMap::from_sorted(mentions.into_iter().map(|mention| (mention, ())));
-            let mut tags: Vec<(u64, FileId)> = digested
+            let mut tags: Vec<(NameKey, FileId)> = digested
                 .par_iter()
                 .flat_map_iter(|state| keys_of_tags(state).into_iter().map(|key| (key, state.id)))
                 .collect();
@@ -267,15 +294,22 @@ impl Snapshot {
     }
 }
 
-fn keys(state: &FileState) -> impl Iterator<Item = u64> {
+fn is_other_source(path: &VaultPath) -> bool {
+    path.is_canvas() || path.is_base()
+}
+
+fn keys(state: &FileState) -> impl Iterator<Item = NameKey> {
     state.digest().and_then(|digest| Digest::read(digest)).into_iter().flat_map(|digest| digest.keys())
 }
 
-/// Each once.
-fn keys_of_tags(state: &FileState) -> Vec<u64> {
-    let digest = state.digest().and_then(|digest| Digest::read(digest));
-    let mut keys: Vec<u64> =
-        digest.into_iter().flat_map(|digest| digest.tags()).flat_map(|tag| tag_keys(tag.name)).collect();
+/// Each once, with those that only Dataview takes for tags: a query looks at the notes that are found.
+fn keys_of_tags(state: &FileState) -> Vec<NameKey> {
+    let Some(digest) = state.digest().and_then(|digest| Digest::read(digest)) else { return Vec::new() };
+    let mut keys: Vec<NameKey> = digest.tags().flat_map(|tag| tag_keys(tag.name)).collect();
+    for (name, value) in digest.properties() {
+        let texts = property_tag_texts(name, &|| value.read());
+        keys.extend(texts.iter().flat_map(|text| tag_keys(text.strip_prefix('#').unwrap_or(text))));
+    }
     keys.sort_unstable();
     keys.dedup();
     keys
@@ -297,9 +331,11 @@ impl Snapshot {
             mentions.sort_unstable();
             writeln!(text, "  {mentions:?}").unwrap();
         }
+        let expected = self.files().filter(|state| is_other_source(&state.path));
+        assert!(expected.map(Arc::as_ptr).eq(self.other_sources().map(Arc::as_ptr)));
         let folders: Vec<&VaultPath> = self.folders().collect();
         writeln!(text, "{folders:?} {} {} {}", self.by_id.len(), self.names.len(), self.mentions.len()).unwrap();
-        let tagged: Vec<(u64, &VaultPath)> =
+        let tagged: Vec<(NameKey, &VaultPath)> =
             self.tags.iter().filter_map(|((key, id), ())| Some((*key, &self.by_id(*id)?.path))).collect();
         let mut tagged: Vec<String> = tagged.iter().map(|(key, path)| format!("{key} {path}")).collect();
         tagged.sort_unstable();

@@ -64,6 +64,7 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
 
     /// Inserts an entry and returns the one it replaced.
     pub fn insert(&mut self, key: K, value: V) -> Option<V> {
+        // A key after all others belongs into the last chunk.
         let index = self.chunk_of(&key).min(self.chunks.len().saturating_sub(1));
         let chunks = Arc::make_mut(&mut self.chunks);
         let Some(chunk) = chunks.get_mut(index) else {
@@ -73,6 +74,7 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
         };
         let chunk = Arc::make_mut(chunk);
         match chunk.binary_search_by(|(known, _)| known.cmp(&key)) {
+            // Replacing changes no length, so nothing has to be split.
             Ok(at) => return Some(std::mem::replace(&mut chunk[at].1, value)),
             Err(at) => chunk.insert(at, (key, value)),
         }
@@ -94,6 +96,8 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
         let chunk = Arc::make_mut(&mut chunks[index]);
         let (_, value) = chunk.remove(at);
         self.len -= 1;
+        // Merged only when it gets very small: otherwise an insertion and a removal at the limit would copy back and
+        // forth.
         if chunk.len() < SCANT {
             let small = chunks.remove(index);
             match chunks.get_mut(index) {
@@ -114,6 +118,7 @@ impl<K: Ord + Clone, V: Clone> SortedMap<K, V> {
 
     /// The keys whose values differ in another map, in order, with the value there. Shared parts are not compared.
     pub fn changes<'m>(&'m self, other: &'m Self, same: impl Fn(&V, &V) -> bool) -> Vec<(&'m K, Option<&'m V>)> {
+        // A chunk that both share is the same memory, and nothing in it can differ.
         let addresses = |map: &Self| map.chunks.iter().map(Arc::as_ptr).collect::<HashSet<_>>();
         let (ours, theirs) = (addresses(self), addresses(other));
         let apart = |map: &'m Self, shared: &HashSet<*const Vec<(K, V)>>| {

@@ -63,8 +63,10 @@ impl TextSource<'_> {
     fn read(&self, state: &FileState, wanted: TextDemand, into: &mut Vec<u8>) -> ReadOutcome {
         let start = into.len();
         let read = match self.backend.load(&state.path, self.max_file_bytes, into) {
+            // Compared after reading: the content belongs to this state only if the file did not change meanwhile.
             Ok(stat) if stat.stamp == state.stat.stamp => return ReadOutcome::Content,
             Ok(_) if wanted == TextDemand::AnyState => return ReadOutcome::Other,
+            // Reading again would not help.
             Err(StoreError::TooLarge { .. } | StoreError::NotPermitted) => ReadOutcome::Other,
             Err(_) if wanted == TextDemand::AnyState => ReadOutcome::Other,
             // Another state of it, or a temporary error: it is checked again.
@@ -92,6 +94,7 @@ impl TextSource<'_> {
     /// When the content of a file was first read, by the clock of the files, or will be in a moment.
     pub fn read_at(&self, state: &FileState) -> i64 {
         let text = self.texts.get(state).map(|loaded| loaded.read_at).filter(|at| *at != 0);
+        // The earliest: content is only as trustworthy as its first reading.
         state.digested_at().into_iter().chain(text).min().unwrap_or_else(|| self.backend.now())
     }
 
@@ -112,6 +115,7 @@ impl TextSource<'_> {
             let (mut digests, mut scratch) = (Vec::new(), Vec::new());
             let mut made = Vec::with_capacity(batch.len());
             for state in batch.iter().filter(|state| state.digest().is_none()) {
+                // Before it is read, see `FileStamp::is_settled`.
                 let read_at = self.read_at(state);
                 scratch.clear();
                 let read = match self.known(state) {
@@ -133,9 +137,11 @@ impl TextSource<'_> {
                     }
                 }
             }
+            // Digests stay in memory for as long as the note does.
             digests.shrink_to_fit();
             let digests = Arc::new(digests);
             for (state, read_at, origin, range) in made {
+                // More than 4 GB of digests in one batch do not occur; then the note is read again.
                 match SharedBytes::of(&digests, range) {
                     Some(digest) => state.set_digest(digest, read_at, origin),
                     None => reading.moved_on.push(Arc::clone(state)),
@@ -149,6 +155,7 @@ impl TextSource<'_> {
     pub(crate) fn load(&self, states: &[Arc<FileState>], go_on: GoOn<'_>) -> Vec<LoadedText> {
         let reading = in_batches(states, go_on, |batch, reading| {
             let size: u64 = batch.iter().map(|state| state.stat.stamp.size).sum();
+            // Room for all texts of the batch, so that the buffer is not moved while it grows.
             let mut texts = Vec::with_capacity(usize::try_from(size).unwrap_or_default());
             let mut made = Vec::with_capacity(batch.len());
             for state in batch {
@@ -177,6 +184,7 @@ fn in_batches(
     let stopped = AtomicBool::new(false);
     let batch = |batch: &[Arc<FileState>]| {
         let mut reading = TextReading::default();
+        // One thread that notices it stops all.
         if stopped.load(Ordering::Relaxed) || !go_on() {
             stopped.store(true, Ordering::Relaxed);
             reading.stopped = true;

@@ -5,7 +5,7 @@ mod tests;
 
 use std::sync::{Arc, OnceLock};
 
-use lapidary_query::{OwnerMarks, QueryVault, Row, RowNumber, RowSelection, RowSet, VaultRow};
+use lapidary_query::{OwnerMarks, QueryVault, Row, RowNumber, RowSelection, RowSet, VaultRow, is_page_path};
 
 use crate::{
     VaultPath,
@@ -96,10 +96,10 @@ impl QueryVault for VaultRows<'_> {
     fn select(&self, selection: &RowSelection<'_>) -> RowSet {
         let (notes, snapshot) = (self.notes(), self.notes().snapshot());
         match *selection {
-            RowSelection::Notes => self.all(|state| state.path.is_note()),
+            RowSelection::Pages => self.all(|state| is_page_path(state.path.as_str())),
             RowSelection::Files if !self.rows.marks().excludes_any() => self.all(|_| true),
             RowSelection::Files => self.all(|state| !self.rows.marks().is_excluded(state.path.as_str())),
-            RowSelection::Tag(tag) => {
+            RowSelection::Tag(tag) | RowSelection::PageTag(tag) => {
                 self.fitting(snapshot.tagged(&tag.trim_start_matches('#').to_lowercase()), selection)
             }
             RowSelection::Folder("") => self.all(|_| true),
@@ -112,10 +112,10 @@ impl QueryVault for VaultRows<'_> {
             }
             RowSelection::Extension(extension) => {
                 let wanted = extension.to_lowercase();
-                let extension = |state: &FileState| {
-                    state.path.name().rsplit_once('.').map_or("", |(_, found)| found).to_lowercase()
-                };
-                self.all(|state| extension(state) == wanted)
+                self.all(|state| {
+                    let found = state.path.name().rsplit_once('.').map_or("", |(_, found)| found);
+                    found.eq_ignore_ascii_case(&wanted) || (!found.is_ascii() && found.to_lowercase() == wanted)
+                })
             }
             RowSelection::LinksTo(target) => {
                 let Some(target) = self.state(target) else { return RowSet::default() };
@@ -158,8 +158,8 @@ impl QueryVault for VaultRows<'_> {
 
     fn served_by(&self, selection: &RowSelection<'_>) -> Option<&'static str> {
         Some(match selection {
-            RowSelection::Notes | RowSelection::Files | RowSelection::Folder(_) | RowSelection::Extension(_) => "paths",
-            RowSelection::Tag(_) => "tags",
+            RowSelection::Pages | RowSelection::Files | RowSelection::Folder(_) | RowSelection::Extension(_) => "paths",
+            RowSelection::Tag(_) | RowSelection::PageTag(_) => "tags",
             RowSelection::LinksTo(_) | RowSelection::LinksToMissing(_) | RowSelection::LinkedFrom(_) => "links",
         })
     }

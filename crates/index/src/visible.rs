@@ -12,7 +12,7 @@ use super::{
     file::{FileId, FileState},
     live::{IndexError, VaultIndex},
     mention::MayMention,
-    names::mention_key,
+    names::{NameKey, mention_key},
     planned_index::PlannedIndex,
     snapshot::Snapshot,
     text_table::TextTable,
@@ -42,11 +42,13 @@ impl VisibleSet {
     fn learn(&self, scope: &Scope, snapshot: &Snapshot) -> Self {
         let mut bits = self.bits.clone();
         let words = snapshot.next_id() as usize / 64 + 1;
+        // Without rules, no path has to be compared.
         if scope.shows_all_of_the_index() {
             return Self { bits: vec![u64::MAX; words], known: snapshot.next_id() };
         }
         bits.resize(words, 0);
         for state in snapshot.files_from_id(self.known) {
+            // By the path alone, never by content, so the answer holds as long as the number does.
             bits[state.id as usize / 64] |= u64::from(scope.may_read(&state.path).is_ok()) << (state.id % 64);
         }
         Self { bits, known: snapshot.next_id() }
@@ -93,6 +95,7 @@ impl VaultIndex {
         match known {
             Some(visible) if visible.known == snapshot.next_id() => visible,
             // An older state is used, whose files may be missing in the newer one.
+            // Not remembered: it would displace the newer state that other callers use.
             Some(visible) if visible.known > snapshot.next_id() => {
                 Arc::new(VisibleSet::default().learn(scope, snapshot))
             }
@@ -182,6 +185,7 @@ impl VisibleFiles {
     /// reused.
     pub fn ahead(live: Arc<VaultIndex>, scope: Arc<Scope>, index: PlannedIndex) -> Self {
         let PlannedIndex { base, now: snapshot, planned, .. } = index;
+        // Learnt on top of the vault's own state, so only planned files have to be checked.
         let visible = Arc::new(live.visible(&scope, &base).learn(&scope, &snapshot));
         Self { snapshot, visible, scope, live, planned: Some(planned) }
     }
@@ -229,10 +233,16 @@ impl VisibleFiles {
         match folder {
             None => Box::new(self.iter()),
             Some(folder) => {
+                // Counted for hidden files, too: a long walk over them must be stoppable.
                 let files = self.snapshot.files_below(folder).inspect(|_| count_steps(FILE_STEPS));
                 Box::new(files.filter(|state| self.visible.shows(state.id)).map(FileEntry))
             }
         }
+    }
+
+    /// The canvases and bases, in path order.
+    pub fn other_sources(&self) -> impl Iterator<Item = FileEntry<'_>> {
+        self.snapshot.other_sources().filter(|state| self.visible.shows(state.id)).map(FileEntry)
     }
 
     /// The folders in a folder and below it, in path order. Including empty ones, unless only some of their possible
@@ -254,6 +264,7 @@ impl VisibleFiles {
         let same = |state: &&Arc<FileState>| state.path.as_str().nfc().eq(path.as_str().nfc());
         let other = || {
             self.snapshot
+                // By name rather than through the folder: a walk takes longer the more is hidden in it.
                 .named(&links::folded_name(path.name()))
                 .filter(same)
                 .find(|state| self.visible.shows(state.id))
@@ -268,6 +279,7 @@ impl VisibleFiles {
         let folder = name.rsplit_once('/').map_or("", |(folder, _)| folder);
         let folder = links::folded_name(folder);
         let (mut whole, mut ending): (Vec<&VaultPath>, Vec<&VaultPath>) = (Vec::new(), Vec::new());
+        // As written, and with the extension of a note, which links leave out.
         for path in self.named(keys.as_written()).chain(self.named(keys.as_note())) {
             let own = path.as_str().rsplit_once('/').map_or("", |(folder, _)| folder);
             let own = links::folded_name(own);
@@ -316,6 +328,7 @@ impl VisibleFiles {
         let notes = self.below(below).filter(FileEntry::is_note);
         let states: Vec<Arc<FileState>> = notes.map(|entry| Arc::clone(entry.0)).collect();
         if let Some((path, line)) = from {
+            // The states are in path order.
             window.start = states.partition_point(|state| state.path < *path);
             // If it is gone, the next one is searched from its start.
             let is_there = states.get(window.start).is_some_and(|state| state.path == *path);
@@ -348,10 +361,19 @@ impl VisibleFiles {
         go_on: GoOn<'_>,
         look: impl Fn(FileEntry<'_>, &[u8]) -> Option<T> + Sync,
     ) -> Result<Vec<T>, IndexError> {
-        let files = self.iter().filter(|entry| wanted(entry.path()));
+        self.map_texts_in(self.iter().filter(|entry| wanted(entry.path())), go_on, look)
+    }
+
+    fn map_texts_in<'s, T: Send>(
+        &self,
+        files: impl Iterator<Item = FileEntry<'s>>,
+        go_on: GoOn<'_>,
+        look: impl Fn(FileEntry<'_>, &[u8]) -> Option<T> + Sync,
+    ) -> Result<Vec<T>, IndexError> {
         let states: Vec<Arc<FileState>> = files.map(|entry| Arc::clone(entry.0)).collect();
         let source = self.loaded(&states, go_on);
         let one = |state: &Arc<FileState>| {
+            // An error is what ends a parallel walk early.
             if !go_on() {
                 return Err(IndexError::Stopped);
             }
@@ -398,6 +420,7 @@ impl VisibleFiles {
         let mut sources: Vec<&VaultPath> = Vec::new();
         for state in self.shown_mentioning(target) {
             let links = digest_of(state).into_iter().flat_map(|digest| digest.links());
+            // Obsidian counts neither reference links nor links of a note into itself.
             let mut links = links.filter(|link| link.kind != LinkKind::Reference && !link.target.is_empty());
             if links.any(|link| leads_here.asked(link.target, &state.path)) {
                 sources.push(&state.path);
@@ -407,21 +430,26 @@ impl VisibleFiles {
         sources
     }
 
-    /// The links to a file from other notes, in note order, including reference links. If not all notes have been read,
-    /// only those that may mention it are.
+    /// The links to a file from other notes, in note order, including reference links. Of the notes that have not been
+    /// read since they changed, only those that may mention it are.
     pub fn find_backlinks(&self, target: &VaultPath, go_on: GoOn<'_>) -> Result<Vec<Backlink<'_>>, IndexError> {
+        let mut sources: Vec<&Arc<FileState>> = self.mentioning_states(target).collect();
         if self.snapshot.is_indexed() {
-            return Ok(self.links_to(target, self.mentioning_states(target).collect()));
+            return Ok(self.links_to(target, sources));
         }
-        let mention = MayMention::of(target);
-        let found = self.map_texts(go_on, |entry, text| mention.is_in(text).then(|| Arc::clone(entry.0)))?;
+        // Texts are searched for the name first: parsing all of them would take far longer.
+        let (mention, pending) = (MayMention::of(target), self.snapshot.pending());
+        let pending = pending.iter().filter(|state| self.visible.shows(state.id)).map(FileEntry);
+        let found =
+            self.map_texts_in(pending, go_on, |entry, text| mention.is_in(text).then(|| Arc::clone(entry.0)))?;
         let unknown: Vec<Arc<FileState>> = found.iter().filter(|state| state.digest().is_none()).cloned().collect();
         if self.source().digest(&unknown, TextDemand::AnyState, go_on).stopped {
             return Err(IndexError::Stopped);
         }
-        let sources =
-            found.iter().filter(|state| state.path != *target).filter_map(|state| self.snapshot.by_id(state.id));
-        Ok(self.links_to(target, sources.collect()))
+        let others = found.iter().filter(|state| state.path != *target);
+        // In the state of this snapshot, which may be older than the file that was just read.
+        sources.extend(others.filter_map(|state| self.snapshot.by_id(state.id)));
+        Ok(self.links_to(target, sources))
     }
 
     /// The other canvases that may mention a file, in path order, with their texts.
@@ -431,7 +459,8 @@ impl VisibleFiles {
         go_on: GoOn<'_>,
     ) -> Result<Vec<(VaultPath, String)>, IndexError> {
         let mention = MayMention::of(target);
-        self.map_texts_of(VaultPath::is_canvas, go_on, |entry, text| {
+        let canvases = self.other_sources().filter(|entry| entry.path().is_canvas());
+        self.map_texts_in(canvases, go_on, |entry, text| {
             let is_other = entry.path() != target && mention.is_in(text);
             is_other.then(|| (entry.path().clone(), String::from_utf8_lossy(text).into_owned()))
         })
@@ -468,6 +497,8 @@ impl VisibleFiles {
     }
 
     fn shows_folder(&self, folder: &VaultPath) -> bool {
+        // A folder that a rule closes is shown if something in it is open: without it, the way there would be
+        // missing.
         let open = || self.scope.may_read(folder).is_ok() || self.below(Some(folder)).next().is_some();
         self.scope.may_enter(folder).is_ok() && open()
     }
@@ -552,7 +583,7 @@ impl VisibleNotes {
 struct LeadsHere<'f, 't> {
     files: &'f VisibleFiles,
     target: &'t VaultPath,
-    key: u64,
+    key: NameKey,
     known: HashMap<(&'f str, Option<&'f str>), bool>,
 }
 
@@ -562,6 +593,7 @@ impl<'f, 't> LeadsHere<'f, 't> {
     }
 
     fn asked(&mut self, link: &'f str, source: &'f VaultPath) -> bool {
+        // Comparing a hash excludes nearly every link without looking for its target.
         if mention_key(link) != self.key {
             return false;
         }
@@ -573,9 +605,8 @@ impl<'f, 't> LeadsHere<'f, 't> {
 
 impl FileNames for VisibleFiles {
     fn named<'n>(&'n self, folded: &str) -> impl Iterator<Item = &'n VaultPath> {
-        let folded = folded.to_owned();
-        let named = self.snapshot.named(&folded).filter(|state| self.visible.shows(state.id));
-        named.map(|state| &state.path).filter(move |path| links::folded_name(path.name()) == folded)
+        let named = self.snapshot.named(folded).filter(|state| self.visible.shows(state.id));
+        named.map(|state| &state.path)
     }
 }
 

@@ -39,6 +39,7 @@ pub fn canvas_values(text: &str) -> Option<Vec<CanvasValue>> {
     }
     reader.value(CanvasPlace::Top)?;
     reader.space();
+    // Anything after the first value means that it is not JSON, and then nothing may be changed.
     (reader.at == text.len()).then_some(())?;
     reader.found.sort_by_key(|value| value.span.start);
     Some(reader.found)
@@ -71,6 +72,7 @@ fn requoted(written: &str, value: &str) -> Option<String> {
     let old = letters(written)?;
     let new: Vec<char> = value.chars().collect();
     // A new letter is escaped like an equal letter of the old string, if there is one.
+    // In reverse, so that of several forms of a letter the first one is kept.
     let own: HashMap<char, &str> = old.iter().rev().copied().collect();
     let mut quoted = String::with_capacity(written.len() + value.len());
     let add = |quoted: &mut String, letters: &[char]| {
@@ -107,12 +109,14 @@ fn alike_again(old: &[(char, &str)], new: &[char]) -> (usize, usize) {
         let alike = old.iter().zip(new).take(ALIKE).take_while(|((one, _), other)| one == *other).count();
         alike == ALIKE || (alike == old.len() && alike == new.len())
     };
+    // By distance from the difference, the nearest point first.
     let near = (1..=REACH).flat_map(|both| (0..=both).map(move |left| (left, both - left)));
     let mut near = near.filter(|(left, added)| *left <= old.len() && *added <= new.len());
     let end = || {
         let alike = old.iter().rev().zip(new.iter().rev()).take_while(|((one, _), other)| one == *other).count();
         (old.len() - alike, new.len() - alike)
     };
+    // Nothing near: keep at least the common end.
     near.find(|(left, added)| goes_on(*left, *added)).unwrap_or_else(end)
 }
 
@@ -290,6 +294,7 @@ impl CanvasReader<'_> {
         match letter {
             '"' => Some(None),
             '\\' => self.escape().map(Some),
+            // JSON allows no control character in a string.
             letter if letter < ' ' => None,
             letter => Some(Some(letter)),
         }

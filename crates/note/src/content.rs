@@ -5,7 +5,7 @@ use std::{
     sync::{Arc, OnceLock},
 };
 
-use crate::{ContentHash, NotUtf8};
+use crate::{ContentHash, NotUtf8, memory::HeldMemory};
 
 /// The exact bytes of a file, and their hash, which is computed on first use and never again. A clone is the same
 /// content.
@@ -15,6 +15,15 @@ pub struct FileContent(Arc<ContentInner>);
 struct ContentInner {
     data: ContentData,
     hash: OnceLock<ContentHash>,
+    /// Its bytes.
+    _held: HeldMemory,
+}
+
+impl ContentInner {
+    fn new(data: ContentData, hash: OnceLock<ContentHash>) -> Arc<Self> {
+        let bytes = data.bytes().len() as u64;
+        Arc::new(Self { data, hash, _held: HeldMemory::of(bytes) })
+    }
 }
 
 /// Whether bytes are text is decided once, on construction.
@@ -26,14 +35,11 @@ enum ContentData {
 impl FileContent {
     /// Content whose hash has been computed before.
     pub fn with_hash(bytes: Vec<u8>, hash: ContentHash) -> Self {
-        Self(Arc::new(ContentInner { data: ContentData::of(bytes), hash: OnceLock::from(hash) }))
+        Self(ContentInner::new(ContentData::of(bytes), OnceLock::from(hash)))
     }
 
     pub fn bytes(&self) -> &[u8] {
-        match &self.0.data {
-            ContentData::Text(text) => text.as_bytes(),
-            ContentData::Other { bytes, .. } => bytes,
-        }
+        self.0.data.bytes()
     }
 
     /// The bytes as text, with byte order mark and original line endings.
@@ -58,6 +64,13 @@ impl FileContent {
 }
 
 impl ContentData {
+    fn bytes(&self) -> &[u8] {
+        match self {
+            Self::Text(text) => text.as_bytes(),
+            Self::Other { bytes, .. } => bytes,
+        }
+    }
+
     fn of(bytes: Vec<u8>) -> Self {
         String::from_utf8(bytes).map_or_else(
             |error| {
@@ -71,13 +84,13 @@ impl ContentData {
 
 impl From<Vec<u8>> for FileContent {
     fn from(bytes: Vec<u8>) -> Self {
-        Self(Arc::new(ContentInner { data: ContentData::of(bytes), hash: OnceLock::new() }))
+        Self(ContentInner::new(ContentData::of(bytes), OnceLock::new()))
     }
 }
 
 impl From<String> for FileContent {
     fn from(text: String) -> Self {
-        Self(Arc::new(ContentInner { data: ContentData::Text(text), hash: OnceLock::new() }))
+        Self(ContentInner::new(ContentData::Text(text), OnceLock::new()))
     }
 }
 

@@ -69,6 +69,7 @@ impl Document {
 
     /// The block of properties, found without parsing the rest of the note.
     pub fn frontmatter(&self) -> Option<Frontmatter> {
+        // A note that was parsed already has the answer; finding the block alone is much cheaper than parsing.
         match self.0.structure.get() {
             Some(known) => known.frontmatter.clone(),
             None => Frontmatter::find(self.shown()),
@@ -108,6 +109,7 @@ impl Document {
 
     fn file_offset(&self, shown: usize) -> usize {
         let bom = if self.has_bom() { BOM.len() } else { 0 };
+        // Every folded line end is one byte shorter in the shown text.
         bom + shown + self.0.text.folded_before(shown)
     }
 
@@ -116,10 +118,12 @@ impl Document {
     /// It covers the bytes of the file for the span. A part at the start of the text includes the byte order mark, so
     /// that the hash of everything is the hash of the file. `None` if the span is outside the text.
     pub fn hash_of(&self, part: Range<usize>) -> Option<ContentHash> {
+        // Outside the text, or in the middle of a character.
         self.shown().get(part.clone())?;
         let from_start = part.start == 0;
         let span = self.file_span(part);
         let span = if from_start { 0 } else { span.start }..span.end;
+        // The hash of the whole file is often known already.
         if span == (0..self.bytes().len()) {
             return Some(self.0.content.hash());
         }
@@ -140,6 +144,7 @@ impl Document {
 
     /// A caller's text as the whole of this file: with its byte order mark and line endings.
     pub fn in_own_form(&self, text: &str) -> FileContent {
+        // A caller may send the mark along, and then it is not doubled.
         let bom = if self.has_bom() && !text.starts_with(BOM) { BOM } else { "" };
         format!("{bom}{}", self.with_own_line_ends(text)).into()
     }

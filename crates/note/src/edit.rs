@@ -75,7 +75,7 @@ pub enum EditError {
     #[error("a heading or a named block outside the section would be lost or changed")]
     HeadingsLost,
     /// Unclosed code, a comment or HTML would swallow the new text.
-    #[error("a construct above it is not closed and would swallow the text")]
+    #[error("the text above it ends in an unclosed code fence, comment or HTML block")]
     Unclosed,
     #[error("it would be put into a part of itself")]
     IntoItself,

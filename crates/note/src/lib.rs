@@ -16,6 +16,7 @@ mod items;
 mod line_table;
 mod links;
 mod marks;
+mod memory;
 mod note;
 mod parse;
 mod prompt;
@@ -52,11 +53,12 @@ pub use links::{
     PropertyLink, TransferSide,
 };
 pub use marks::{Callout, CalloutFold, CodeKind, CodeSpan, Comment, Footnote, FootnoteKind, MarkForm, MathSpan};
+pub use memory::{ChargedThread, MemoryKeeper, charge_thread, charged_keeper, parse_price};
 pub use note::{Note, NoteStructure};
 pub use prompt::{PromptSlot, filled_prompt, prompt_slots};
 pub use quote::{Quoted, one_line, outside_quotations, quoted, visible, visible_json};
 pub use tags::{PropertyTag, Tag};
 pub use tasks::{Task, TaskField, TaskFieldKind};
 pub use text::{LineEnding, NotUtf8, shown_text};
-pub use work::{GoesOn, WatchedWork, WorkStopped, count_steps, steps_of, watch_work};
+pub use work::{GoesOn, WatchedWork, WorkStopped, check_work, count_steps, steps_of, watch_work};
 pub use yaml::{NodeContent, Property, YamlNode, YamlValue, read_yaml};

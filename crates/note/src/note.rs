@@ -4,7 +4,8 @@ use std::{borrow::Cow, ops::Deref};
 
 use crate::{
     Block, Callout, CodeSpan, Comment, Footnote, Frontmatter, FrontmatterError, Heading, InlineField, Link,
-    LinkDefinition, ListItem, MathSpan, Property, Tag, Task, headings, links::ReferenceLabels, parse, properties,
+    LinkDefinition, ListItem, MathSpan, Property, Tag, Task, headings, links::ReferenceLabels, memory::HeldMemory,
+    parse, properties,
 };
 
 /// A note with its structure, as Obsidian sees it. Every span is a range of bytes in `text`.
@@ -39,6 +40,8 @@ pub struct NoteStructure {
     pub math: Vec<MathSpan>,
     pub fields: Vec<InlineField>,
     pub code: Vec<CodeSpan>,
+    /// What it takes in memory.
+    held: HeldMemory,
 }
 
 impl<'t> Note<'t> {
@@ -86,6 +89,7 @@ impl NoteStructure {
             math: Vec::new(),
             fields: Vec::new(),
             code: Vec::new(),
+            held: HeldMemory::for_parsing(text),
         };
         parse::walk(text, &mut structure, body);
         headings::nest(text, &mut structure.headings);

@@ -24,6 +24,7 @@ pub fn prompt_slots(text: &str) -> Vec<PromptSlot> {
                 slots.push(PromptSlot { span: found..end, name, hint });
                 at = end;
             }
+            // Continues right after it: another placeholder may begin within what was not one.
             None => at = found + 2,
         }
     }
@@ -94,6 +95,7 @@ impl PromptReader<'_> {
                     't' => value.push('\t'),
                     other => value.push(other),
                 },
+                // Only template strings span lines in JavaScript.
                 '\n' if quote != '`' => return None,
                 _ if letter == quote => {
                     self.at += at + quote.len_utf8();

@@ -39,6 +39,7 @@ impl Note<'_> {
         let tag = |(text, span): (&str, Range<usize>)| {
             let name = text.trim();
             let name = name.strip_prefix('#').unwrap_or(name);
+            // Obsidian ignores tags with blanks, rather than cutting them.
             (!name.is_empty() && !name.contains(is_space)).then(|| PropertyTag { name: name.to_owned(), span })
         };
         self.texts("tags").filter_map(tag).collect()
@@ -97,9 +98,11 @@ impl Note<'_> {
         } else {
             return None;
         };
+        // Text around it makes it text.
         if link.span != (0..value.len()) {
             return None;
         }
+        // With escapes, the value is not in the text as it is, and has no offset there.
         let offset = self.text[span.clone()].find(value).map(|at| span.start + at);
         Some(PropertyLink { key: key.to_owned(), value: value.to_owned(), link, span: span.clone(), offset })
     }

@@ -81,6 +81,7 @@ fn escaped(text: &str, hidden: impl Fn(char) -> bool) -> Cow<'_, str> {
         let is_joined = |c: char| !c.is_ascii() && !hides(c) && !is_joiner(c);
         is_joined(before) && after.is_some_and(is_joined)
     };
+    // Checked first without writing: nearly every text is shown as it is.
     let mut needs = false;
     while let Some(c) = chars.next() {
         let joined = is_joiner(c) && joins(before, chars.peek().copied());

@@ -50,6 +50,7 @@ impl ShownText {
             // The position is remembered, so that spans of the shown text map back to the bytes of the file.
             let length = if rest[at..].starts_with("\r\n") {
                 crlf += 1;
+                // Only these two bytes become one.
                 folded.push(shown.len());
                 2
             } else {
@@ -61,6 +62,7 @@ impl ShownText {
         }
         shown.push_str(rest);
         let eol = match (lf, crlf, cr) {
+            // All carriage returns are part of a pair.
             (0, _, 0) => LineEnding::CrLf,
             (0, 0, _) => LineEnding::Cr,
             _ => LineEnding::Mixed,

@@ -1,13 +1,27 @@
 //! Counts the steps of long work on a text, and stops it when its call has ended: every loop that grows with its input
 //! counts, at any depth.
 //!
-//! A step is about one byte. Stopped work unwinds, so no caller ever sees half a structure. Without a watcher, steps are
-//! only counted.
+//! A step is about one byte. Without a watcher, steps are only counted.
+//!
+//! Stopped work unwinds, as in a panic, because a `Result` in every function of the parser and the edits would cost all
+//! calls for the sake of the few that are stopped. That is safe because:
+//!
+//! - Only a thread that watches itself unwinds: that of a call, and only while it plans. The executor catches it in the one
+//!   place where it catches panics; its watcher lets a change that has begun go on, so nothing is half written.
+//! - What is being built when it stops is dropped and never seen: plans are values, and shared state (index, caches,
+//!   ledger) is replaced whole, after it was computed. Guards release their locks, which do not poison.
+//! - No foreign code is between the two: threads of a pool are not watched, and no callback of a C library counts steps.
+//! - The panic hook does not run, so nothing is printed or logged. During another unwinding nothing is stopped.
+//!
+//! It needs a build whose panics unwind.
 
 use std::{
     cell::{Cell, RefCell},
     rc::Rc,
 };
+
+#[cfg(panic = "abort")]
+compile_error!("stopped work unwinds: build with panic = \"unwind\"");
 
 /// The number of steps between two checks: some microseconds of work, so that the checks cost nothing.
 const STEPS_BETWEEN: u64 = 1 << 14;
@@ -52,15 +66,17 @@ pub fn count_steps(steps: usize) {
     let taken = STEPS.get().saturating_add(steps as u64);
     STEPS.set(taken);
     if taken >= NEXT_QUESTION.get() {
-        ask(taken);
+        check_work();
     }
 }
 
+/// Asks the watcher at once. Returns only if the work goes on.
 #[cold]
-fn ask(taken: u64) {
-    NEXT_QUESTION.set(taken.saturating_add(STEPS_BETWEEN));
+pub fn check_work() {
+    NEXT_QUESTION.set(STEPS.get().saturating_add(STEPS_BETWEEN));
     // The watcher may count steps itself.
     let Some(goes_on) = WATCHER.with_borrow(Clone::clone) else { return };
+    // A second panic while unwinding would abort the process.
     if !goes_on() && !std::thread::panicking() {
         std::panic::resume_unwind(Box::new(WorkStopped));
     }

@@ -30,6 +30,7 @@ impl YamlValue {
     /// How many lists and maps are nested.
     pub(crate) fn depth(&self) -> usize {
         let mut deepest = 0;
+        // Without recursion: a caller's value may be nested deeper than the stack allows.
         let mut left = vec![(self, 0)];
         while let Some((value, depth)) = left.pop() {
             deepest = deepest.max(depth);
@@ -130,6 +131,7 @@ pub(crate) fn parse(yaml: &str) -> Result<YamlValue, YamlError> {
 
 /// Parses one YAML document; an empty one is null.
 pub(crate) fn read(yaml: &str) -> Result<YamlNode, YamlError> {
+    // Nearly all notes are simple, and reading them takes a fraction of the time.
     simple::read(yaml).map_or_else(|| reader::read(yaml).map(YamlDocument::into_node), Ok)
 }
 
@@ -158,6 +160,7 @@ fn key_text(key: &YamlValue) -> Option<String> {
 }
 
 fn scalar(text: Cow<'_, str>, style: ScalarStyle) -> YamlValue {
+    // A quoted text is a text, whatever it looks like.
     if style != ScalarStyle::Plain {
         return YamlValue::Text(text.into_owned());
     }
@@ -181,6 +184,7 @@ fn number(plain: &str) -> Option<YamlValue> {
         return plain_digits(hex).then(|| i64::from_str_radix(hex, 16).ok().map(YamlValue::Integer))?;
     }
     let digits = plain.strip_prefix(['-', '+']).unwrap_or(plain);
+    // Leading zeros are allowed in the core schema: `007` is 7.
     if !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit()) {
         // Longer than any machine integer: keep the value, lose the exactness, as JavaScript does.
         return Some(

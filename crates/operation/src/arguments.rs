@@ -55,6 +55,7 @@ impl ArgumentCheck {
         let mut checked = Map::new();
         // Only an unknown key is compared with the known names.
         let has_unknown = closed && given.keys().any(|key| !properties.contains_key(key));
+        // By words rather than letters, so `maxResults`, `max_results` and `max-results` are one spelling.
         let mut spellings: HashMap<Vec<String>, usize> = HashMap::new();
         for key in given.keys().filter(|_| has_unknown) {
             *spellings.entry(words(key)).or_default() += 1;
@@ -81,6 +82,7 @@ impl ArgumentCheck {
         for name in schema.get("required").and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str) {
             // A repaired or refused spelling has been dealt with above.
             if !checked.contains_key(name)
+                // `nearest` says that this argument was sent under a wrong name; "is required" on top would mislead.
                 && !self.problems.iter().any(|problem| problem.nearest.as_deref() == Some(name))
             {
                 self.problem(&join(at, name), "is required");
@@ -98,6 +100,7 @@ impl ArgumentCheck {
         spellings: &HashMap<Vec<String>, usize>,
         closed: bool,
     ) -> Option<String> {
+        // An open object takes any key, so nothing in it is misspelt.
         if properties.contains_key(key) || !closed {
             return Some(key.to_owned());
         }
@@ -108,6 +111,7 @@ impl ArgumentCheck {
             self.repairs.push(format!("{} was read as `{name}`", quoted(&join(at, key))));
             return Some(name.clone());
         }
+        // Looking for the nearest name is the expensive part, and arguments may have thousands of unknown keys.
         if self.problems.len() >= MOST_PROBLEMS {
             return None;
         }
@@ -130,6 +134,7 @@ impl ArgumentCheck {
             self.constant(at, schema, &given);
             return given;
         };
+        // Repaired first and checked afterwards, so that a repair cannot let through what the schema forbids.
         let given = if fits(wanted, &given) { given } else { self.repair(at, wanted, schema, given) };
         let given = if wanted == "integer" { whole(given) } else { given };
         if !fits(wanted, &given) {
@@ -151,6 +156,7 @@ impl ArgumentCheck {
     fn choice(&mut self, at: &str, choices: &[Value], given: Value) -> Value {
         let mut best: Option<((bool, usize), Self)> = None;
         for choice in choices.iter().filter_map(Value::as_object) {
+            // Repairs of an alternative that does not fit must not be reported.
             let mut attempt = Self::default();
             let value = attempt.value(at, choice, given.clone());
             if attempt.problems.is_empty() {
@@ -207,6 +213,7 @@ impl ArgumentCheck {
     }
 
     fn number(&mut self, at: &str, schema: &Map<String, Value>, given: Value) -> Value {
+        // Numbers beyond 2^53 are rounded here, which no limit in a schema comes near.
         let value = given.as_f64().unwrap_or_default();
         if let Some(least) = schema.get("minimum").and_then(Value::as_f64)
             && value < least
@@ -225,6 +232,7 @@ impl ArgumentCheck {
     /// it is used.
     fn repair(&mut self, at: &str, wanted: &str, schema: &Map<String, Value>, given: Value) -> Value {
         let Value::String(text) = &given else { return given };
+        // Not for text: `"12"` is a valid string and stays one.
         let parsed = serde_json::from_str::<Value>(text).ok().filter(|value| wanted != "string" && fits(wanted, value));
         if let Some(value) = parsed {
             self.repairs.push(format!("{} came as text and was read as {wanted}", quoted(at)));
@@ -267,6 +275,7 @@ fn fits(wanted: &str, value: &Value) -> bool {
 fn whole(value: Value) -> Value {
     #[expect(clippy::cast_possible_truncation, reason = "checked to be a whole number that fits")]
     match value.as_f64() {
+        // Below 2^53 every whole `f64` is exact; above, it may not be the number that was sent.
         Some(number) if value.is_f64() && number.fract() == 0.0 && number.abs() < 9e15 => Value::from(number as i64),
         _ => value,
     }
@@ -282,6 +291,7 @@ fn only_text_field(schema: &Map<String, Value>) -> Option<(String, Map<String, V
     let properties = schema.get("properties")?.as_object()?;
     let mut constants = Map::new();
     let mut texts = Vec::new();
+    // Nothing is required, so the one free text field is the only thing that a bare string can mean.
     let Some(required) = schema.get("required").and_then(Value::as_array) else {
         let free = |field: &Value| field["type"] == "string" && field.get("enum").or(field.get("pattern")).is_none();
         let mut free = properties.iter().filter(|(_, field)| free(field)).map(|(name, _)| name.clone());

@@ -33,6 +33,7 @@ impl MemoryBudget {
 
     /// The largest text that an edit may produce.
     pub fn file_bytes(&self) -> usize {
+        // A 32-bit system cannot exceed a limit above 4 GB.
         usize::try_from(self.limits.file_bytes).unwrap_or(usize::MAX)
     }
 
@@ -67,6 +68,7 @@ impl MemoryBudget {
 }
 
 fn held(change: &Change) -> u64 {
+    // A plan holds both until it is committed.
     (change.before().map_or(0, |file| file.content.len()) + change.bytes().len()) as u64
 }
 

@@ -83,8 +83,10 @@ pub fn install_panic_hook() {
 ///
 /// Work that was stopped on the way is not a fault; it gives [`WorkStopped`] instead.
 pub fn catch_panic<T>(run: impl FnOnce() -> T) -> Result<T, CaughtUnwind> {
+    // A panic that was caught elsewhere on this thread must not be reported as the cause of this one.
     LAST_PANIC.take();
     catch_unwind(AssertUnwindSafe(run)).map_err(|payload| {
+        // Not a fault: `watch_work` unwinds to leave a deep recursion when its call ends.
         if payload.is::<WorkStopped>() {
             return CaughtUnwind::Stopped(WorkStopped);
         }

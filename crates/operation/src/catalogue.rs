@@ -36,6 +36,7 @@ impl CatalogueEntry {
     pub fn authorize(&self) -> Result<(), Reason> {
         match self.standing {
             ToolStanding::Listed | ToolStanding::Deferred => Ok(()),
+            // For the client program: it can ask for a wider token, unlike for a tool that the owner switched off.
             ToolStanding::Off(OffReason::Scope) => Err(Reason::InsufficientScope { tool: self.spec.name().to_owned() }),
             ToolStanding::Off(off) => Err(Reason::ToolOff { tool: self.spec.name().to_owned(), off }),
         }
@@ -63,7 +64,7 @@ pub enum OffReason {
     Scope,
 }
 
-/// What the owner chose. Words are tool names, group names, `default`, `obsidian`, `files` or `all`.
+/// What the owner chose. Words are tool names, group names, `default`, `obsidian`, `files`, `chatgpt` or `all`.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ToolSelection {
     /// Empty means `default`.
@@ -95,7 +96,7 @@ pub struct NoSuchTool {
     pub nearest: Option<&'static str>,
 }
 
-const WORDS: [&str; 4] = ["default", "obsidian", "files", "all"];
+const WORDS: [&str; 5] = ["default", "obsidian", "files", "chatgpt", "all"];
 
 impl Catalogue {
     /// With several vaults, every tool that works on one takes its name. A profile only removes from the selection.
@@ -143,6 +144,7 @@ impl Catalogue {
             };
         }
         let is_original = |choice: &ToolChoice| matches!(choice, ToolChoice::Family(WireFamily::Files));
+        // Clients written for the original parse the text as JSON, and dotted names are only wanted by those.
         let files_in_json = selection.dotted_names || chosen.iter().any(is_original);
         let lists_whole_schemas =
             !chosen.is_empty() && !chosen.iter().any(|choice| matches!(choice, ToolChoice::Default));
@@ -174,6 +176,7 @@ impl Catalogue {
 
     /// Finds a tool by its name, in the dotted spelling too, whether or not it is on.
     pub fn find(&self, name: &str) -> Result<&CatalogueEntry, NoSuchTool> {
+        // No tool has a dot in its name, so this can only be the spelling of the original.
         let plain = if name.contains('.') { Cow::Owned(name.replace('.', "_")) } else { Cow::Borrowed(name) };
         self.entries
             .iter()
@@ -207,6 +210,7 @@ impl ToolChoice {
             ("all", ..) => Ok(Self::All),
             ("obsidian", ..) => Ok(Self::Family(WireFamily::Obsidian)),
             ("files", ..) => Ok(Self::Family(WireFamily::Files)),
+            ("chatgpt", ..) => Ok(Self::Family(WireFamily::ChatGpt)),
             (_, Some(group), _) => Ok(Self::Group(group)),
             (_, _, Some(tool)) => Ok(Self::Tool(tool)),
             _ => {
@@ -238,7 +242,7 @@ fn standing(spec: &ToolSpec, chosen: &[ToolChoice], excluded: &[ToolChoice], rea
         ToolStanding::Off(OffReason::Excluded)
     } else if chosen.iter().any(|choice| choice.covers(spec)) || (chosen.is_empty() && spec.declaration.listed) {
         ToolStanding::Listed
-    } else if open_ended {
+    } else if open_ended && spec.declaration.family != WireFamily::ChatGpt {
         ToolStanding::Deferred
     } else {
         ToolStanding::Off(OffReason::NotChosen)

@@ -35,6 +35,31 @@ pub struct Context<'a> {
     pub playbooks: &'a [ListedPrompt],
     /// The cost of walking through the vault. A call is planned on one thread.
     pub walked: &'a Cell<Option<WalkCost>>,
+    /// For long work: tells a waiting caller how far it has come.
+    pub progress: ShareReport<'a>,
+}
+
+/// Reports the share of long work that is done, in per cent and each once. Only the share: a number of notes would
+/// reveal those that the caller may not read.
+#[derive(Default)]
+pub struct ShareReport<'a> {
+    listener: Option<&'a (dyn Fn(u8) + Sync)>,
+    reached: AtomicU8,
+}
+
+impl<'a> ShareReport<'a> {
+    pub fn to(listener: &'a (dyn Fn(u8) + Sync)) -> Self {
+        Self { listener: Some(listener), reached: AtomicU8::new(0) }
+    }
+
+    pub fn report(&self, done: u64, total: u64) {
+        let Some(listener) = self.listener else { return };
+        let percent = done.min(total).saturating_mul(100).checked_div(total).unwrap_or(100);
+        let percent = u8::try_from(percent).unwrap_or(100);
+        if self.reached.fetch_max(percent, Ordering::Relaxed) < percent {
+            listener(percent);
+        }
+    }
 }
 
 /// The author under which the changes of a caller are recorded and recognised as its own.
@@ -70,6 +95,7 @@ impl ChangeAuthor {
 
     /// One of several connections of a client.
     pub fn connected(client: String, connection: &str, since: SystemTime) -> Self {
+        // A program chooses its own name; it must not be able to claim another client by writing the separator.
         Self { client, connection: connection.replace(MARK, "_"), since, is_shared: false }
     }
 
@@ -97,6 +123,7 @@ impl ChangeAuthor {
     pub fn whose(&self, signature: &str) -> ChangeOwnership {
         let client = Self::client_of(signature);
         match () {
+            // Of a shared signature, nothing says that this caller made the change.
             () if signature == self.signature() && !self.is_shared => ChangeOwnership::ThisConnection,
             () if signature == self.signature() => ChangeOwnership::SameClient,
             // A client with a single connection shares it with no other.
@@ -236,6 +263,7 @@ impl Cancel {
     }
 
     pub fn check(&self) -> Result<(), Reason> {
+        // Counted even if there is no limit, so that a test can find out how many checks a call makes.
         if self.checks.fetch_add(1, Ordering::Relaxed) >= self.most_checks {
             self.take_back();
         }

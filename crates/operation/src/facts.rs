@@ -14,6 +14,7 @@ impl ReplyFacts {
     /// The output of a tool.
     pub(crate) fn of(output: &impl Serialize) -> Result<Self, Reason> {
         match serialised(output) {
+            // Clients validate `structuredContent` as an object; an array would be refused there.
             Ok(json) if json.starts_with('{') => Ok(Self(json)),
             Ok(_) => Err(bug!("the output of a tool is not a JSON object")),
             Err(error) => Err(bug!("the output of a tool cannot be written as JSON: {error}")),
@@ -37,12 +38,14 @@ impl ReplyFacts {
     /// Sets a fact, replacing it in place or adding it at the end.
     pub fn insert(&mut self, name: &str, value: impl Into<Value>) {
         let (name, value) = (Value::from(name).to_string(), value.into());
+        // Parsing and serialising again is only worth it if the key may exist; a notice usually is new.
         if self.may_have(&name) {
             let mut facts = self.to_map();
             facts.insert(name.trim_matches('"').to_owned(), value);
             *self = facts.into();
             return;
         }
+        // The closing brace, which is always the last byte.
         self.0.pop();
         let comma = if self.0.len() > 1 { "," } else { "" };
         self.0 += &format!("{comma}{name}:{value}}}");

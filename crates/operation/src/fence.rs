@@ -6,6 +6,7 @@ pub fn fenced(text: &str) -> String {
     // Most texts have none, and that check is cheap.
     let longest = match text.find('`') {
         None => 0,
+        // The longest run of backticks; the fence has to be longer, in Markdown and for a reader.
         Some(first) => text[first..].split(|c| c != '`').map(str::len).max().unwrap_or_default(),
     };
     let fence = "`".repeat(longest.max(2) + 1);

@@ -106,6 +106,7 @@ impl<'w> JsonTextWriter<'w> {
 
     /// The library formats floating-point numbers.
     fn number(self, value: impl Serialize) -> Result<(), JsonTextError> {
+        // Rust prints `1e20` as twenty digits and `1.0` as `1`; the library writes what JSON readers expect.
         self.0.push_str(&serde_json::to_string(&value).map_err(JsonTextError::custom)?);
         Ok(())
     }
@@ -132,6 +133,7 @@ impl OpenCompound<'_> {
         match self.out.as_bytes().get(start) {
             Some(b'"') => {}
             Some(b'0'..=b'9' | b'-' | b't' | b'f') => {
+                // The key is already in the output, so it is quoted in place. Only maps of numbers pay for that.
                 self.out.insert(start, '"');
                 self.out.push('"');
             }

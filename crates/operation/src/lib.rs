@@ -34,7 +34,7 @@ pub use bug::{Bug, CaughtUnwind, catch_panic, install_panic_hook};
 pub use catalogue::{
     Catalogue, CatalogueEntry, NoSuchTool, OffReason, SelectionError, ToolSelection, ToolSet, ToolStanding,
 };
-pub use context::{Cancel, ChangeAuthor, ChangeOwnership, Context, ScanLimits, WalkCost};
+pub use context::{Cancel, ChangeAuthor, ChangeOwnership, Context, ScanLimits, ShareReport, WalkCost};
 pub use facts::ReplyFacts;
 pub use json_text::{JsonTextError, json_text};
 pub use payload::{

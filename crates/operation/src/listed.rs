@@ -47,6 +47,7 @@ fn output_part(schema: &Map<String, Value>, is_top: bool) -> Map<String, Value> 
     };
     let says_something = |(key, _): &(&String, &Value)| match key.as_str() {
         "description" | "minimum" => false,
+        // At the top it says what every answer has; deeper it only repeats the types.
         "required" => is_top,
         _ => true,
     };
@@ -57,7 +58,9 @@ fn object(schema: &Map<String, Value>, whole: bool) -> Map<String, Value> {
     let mut listed = Map::new();
     for (key, value) in schema {
         let value = match (key.as_str(), value) {
+            // Markers for this function, which are not JSON Schema.
             (RARE | SHORT, _) | ("default", Value::Bool(false)) => continue,
+            // Every required text is expected not to be empty.
             ("minLength", length) if *length == json!(1) => continue,
             (key, _) if !whole && CHECKS.contains(&key) => continue,
             ("description", Value::String(text)) if !whole && text.len() <= NOTHING_NEW => continue,
@@ -91,6 +94,7 @@ fn any(schema: &Value, whole: bool) -> Value {
 fn argument(name: &str, schema: &Value, whole: bool) -> Value {
     let short = schema.get(SHORT).filter(|_| !whole);
     let mut listed = any(short.unwrap_or(schema), whole);
+    // Their description is in the instructions, which a client has read once.
     if KNOWN.contains(&name)
         && let Value::Object(listed) = &mut listed
     {

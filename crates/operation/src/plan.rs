@@ -48,12 +48,15 @@ pub struct CommitReport<'a> {
     pub receipt: Option<&'a Receipt>,
     /// The token of the proposal made by the plan.
     pub proposal_token: Option<&'a str>,
+    /// Whether the answer may show more of a note than what the caller sent.
+    pub shows_content: bool,
 }
 
 impl CommitReport<'_> {
     /// The folder of the vault that now holds a trashed file. The name is omitted: a number in it would reveal files
     /// there that the caller may not see.
     pub fn trash_folder(&self, path: &VaultPath) -> Option<VaultPath> {
+        // Its name in the trash is chosen when it gets there, so only the receipt knows it.
         let is_gone = |changed: &&FileChange| changed.after.is_none() && changed.path == *path;
         self.receipt?.changed.iter().find(is_gone)?.moved_to.as_ref()?.folder()
     }

@@ -18,9 +18,12 @@ pub(crate) fn input<T: JsonSchema>() -> Map<String, Value> {
 pub(crate) fn output<T: JsonSchema>(effect: Effect) -> Map<String, Value> {
     // Fields that are omitted when empty are not required.
     let mut schema = generate::<T>(SchemaSettings::for_serialize);
+    // The doc comment of an output type is for us.
     schema.remove("description");
+    // Moved into `anyOf` below: an answer has all of these, an error has none.
     let required = schema.remove("required").unwrap_or_else(|| json!([]));
     if let Some(Value::Object(properties)) = schema.get_mut("properties") {
+        // The executor adds these to the answer of any tool.
         properties.insert("notice".to_owned(), json!({ "type": "string" }));
         properties.insert("error".to_owned(), json!({ "type": "object" }));
         if effect != Effect::Read {
@@ -66,6 +69,7 @@ fn clean(schema: Value) -> Value {
     for (key, value) in schema {
         let value = match (key.as_str(), value) {
             // Omitted booleans are expected to be off.
+            // Some validators refuse formats that they do not know, such as `uint`.
             ("title" | "$schema" | "format", _) | ("default", Value::Null | Value::Bool(false)) => continue,
             ("description", Value::String(text)) => json!(unwrap_lines(&text)),
             ("properties", Value::Object(properties)) => {
@@ -83,6 +87,7 @@ fn clean(schema: Value) -> Value {
         };
         cleaned.insert(key, value);
     }
+    // Only a description is left: any JSON is meant.
     if cleaned.keys().all(|key| key == "description") {
         cleaned.insert("anyOf".to_owned(), any_type());
     }
@@ -100,6 +105,7 @@ fn without_null(types: Vec<Value>) -> Value {
 }
 
 fn one_of(key: &str, mut choices: Vec<Value>) -> Map<String, Value> {
+    // "This or null" became one choice, which is then not a choice.
     if let (1, Some(Value::Object(only))) = (choices.len(), choices.first_mut()) {
         return std::mem::take(only);
     }

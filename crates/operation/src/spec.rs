@@ -49,6 +49,8 @@ pub enum WireFamily {
     Obsidian,
     Files,
     Own,
+    /// The pair that ChatGPT's connectors expect. Only offered if chosen: next to the others it has nothing to add.
+    ChatGpt,
 }
 
 impl WireFamily {
@@ -56,7 +58,7 @@ impl WireFamily {
     const fn dry_run(self) -> &'static str {
         match self {
             Self::Files => "dry_run",
-            Self::Obsidian | Self::Own => "dryRun",
+            Self::Obsidian | Self::Own | Self::ChatGpt => "dryRun",
         }
     }
 
@@ -64,7 +66,7 @@ impl WireFamily {
     const fn expected_hash(self) -> &'static str {
         match self {
             Self::Files => "expected_content_hash",
-            Self::Obsidian | Self::Own => "expectedHash",
+            Self::Obsidian | Self::Own | Self::ChatGpt => "expectedHash",
         }
     }
 }
@@ -320,6 +322,7 @@ impl ToolSpec {
 
     /// Whether a call with these arguments changes nothing: the tool only reads, or was told to.
     pub fn only_looks(&self, arguments: &Map<String, Value>) -> bool {
+        // The arguments need not be checked yet, so a value of another type means nothing.
         let told = |(argument, value): (&str, &str)| arguments.get(argument).and_then(Value::as_str) == Some(value);
         self.effect == Effect::Read || self.only_looks.is_some_and(told)
     }
@@ -353,6 +356,7 @@ impl ToolSpec {
         if self.kind.writes() {
             reasons.extend(ReasonKind::WHEN_WRITING);
         }
+        // The reference prints them, and its order must not depend on the order of declarations.
         reasons.sort_unstable();
         reasons
     }
@@ -381,6 +385,8 @@ pub struct Example {
     pub before: &'static [(&'static str, &'static str)],
     pub input: Value,
     pub gives: ExampleResult,
+    /// All that is left of the files before, and what is new: those that are not listed are gone. Nothing, if the call
+    /// changes nothing.
     pub after: &'static [(&'static str, &'static str)],
 }
 
@@ -496,6 +502,7 @@ struct WriteDraft<T: WriteTool> {
 impl<T: WriteTool> AnswerDraft for WriteDraft<T> {
     fn finish(self: Box<Self>, learnt: &CommitReport<'_>) -> Result<ToolAnswer, Reason> {
         let Self { tool, mut output } = *self;
+        // The commit knows the path in the trash or the token of a proposal; the plan did not.
         tool.finish(&mut output, learnt);
         let text = short_text(learnt.offered, T::DECLARATION.family, || tool.text(&output));
         Ok(ToolAnswer { text, output: ReplyFacts::of(&output)? })

@@ -15,6 +15,22 @@ pub(crate) fn of_path(path: &str) -> String {
     format!("{FILE_URIS}{}", names.join("/"))
 }
 
+/// What the app does with a file when a link is clicked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AppAction {
+    Open,
+    Create,
+}
+
+/// The link that opens or creates a file in the app, in a vault as the app names it.
+pub fn in_app(action: AppAction, vault: &str, path: &VaultPath) -> String {
+    let action = match action {
+        AppAction::Open => "open",
+        AppAction::Create => "new",
+    };
+    format!("obsidian://{action}?vault={}&file={}", encoded(vault), encoded(path.as_str()))
+}
+
 /// A value of a link: everything but plain letters and digits is percent-encoded.
 pub fn encoded(text: &str) -> String {
     let mut written = String::new();
@@ -38,6 +54,7 @@ pub fn decoded(written: &str) -> String {
             _ => None,
         };
         bytes.push(escaped.unwrap_or(*first));
+        // Not an escape: the `%` was meant as it is, and what follows it is read again.
         rest = if escaped.is_some() { &after[2..] } else { after };
     }
     // Bytes that are not text cannot have been meant as escapes.

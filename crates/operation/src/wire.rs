@@ -72,12 +72,14 @@ impl RenderedReply {
         };
         let parts: Vec<String> = parts.iter().filter_map(|part| part.as_str().map(str::to_owned)).collect();
         let facts = ReplyFacts::from(facts);
+        // A reply whose text is its facts stores them twice; compared here, it is one string again.
         let is_own = parts.len() != 1 || parts[0] != facts.as_json();
         Some(Self { text: is_own.then_some(parts), facts, is_error: kept["isError"] == true })
     }
 }
 
 pub fn render_answer(ToolAnswer { mut output, text }: ToolAnswer, notices: &[String]) -> RenderedReply {
+    // A tool may give a notice itself. Clients show one field, so all are joined into it.
     let notice = output.text("notice").into_iter().chain(notices.iter().cloned()).collect::<Vec<_>>().join(" ");
     if !notice.is_empty() {
         output.insert("notice", notice.as_str());
@@ -106,6 +108,7 @@ pub fn clip_diff(diff: &str, most: usize) -> Cow<'_, str> {
     if diff.len() <= most {
         return Cow::Borrowed(diff);
     }
+    // A diff may have one very long line; then it is cut within the line, at a character.
     let start = &diff[..diff.floor_char_boundary(most)];
     let shown = start.rfind('\n').map_or(start, |end| &start[..=end]);
     let left = diff[shown.len()..].lines().count();
@@ -128,7 +131,7 @@ pub fn render_dry_run(mut answer: ToolAnswer, diff: Option<&str>, notices: &[Str
 pub fn render_refusal(family: WireFamily, reason: &Reason, offered: OfferedTools<'_>) -> RenderedReply {
     match family {
         WireFamily::Files => file_form(reason, offered),
-        WireFamily::Obsidian | WireFamily::Own => note_form(reason, offered),
+        WireFamily::Obsidian | WireFamily::Own | WireFamily::ChatGpt => note_form(reason, offered),
     }
 }
 

@@ -81,6 +81,7 @@ impl ApprovalRules {
     /// The decision for a tool that only reads: allowed, unless a rule matches it.
     pub(crate) fn on_reading(&self, spec: &ToolSpec) -> RuleDecision {
         let about = |rule: &&ApprovalRule| {
+            // A general rule is about changes. It must not decide about reading before a rule that names it.
             let named = rule.effect == Some(Effect::Read) || rule.group.is_some() || rule.tool.is_some();
             named
                 && rule.path.is_none()
@@ -113,6 +114,7 @@ impl ApprovalRules {
             let is_named = rule.group.is_some() || rule.tool.is_some();
             match rule.decision {
                 _ if !fits => {}
+                // A general `deny` is about changes only, and leaves the tool its dry runs.
                 RuleDecision::Deny if is_whole && is_named => return true,
                 // Part of it may be allowed.
                 RuleDecision::Allow | RuleDecision::Ask if rule.effect != Some(Effect::Read) => return false,
@@ -125,6 +127,7 @@ impl ApprovalRules {
     /// Whether every change that a tool can make of a path is denied, whatever is there.
     pub(crate) fn deny_path(&self, spec: &ToolSpec, path: &VaultPath) -> bool {
         let denies = |effect: Effect| {
+            // Like `ApprovalRule::fits`, but before there is a change to look at.
             let fits = |rule: &&ApprovalRule| {
                 rule.effect.is_none_or(|wanted| wanted == effect)
                     && rule.group.is_none_or(|group| group == spec.declaration.group)
@@ -133,6 +136,7 @@ impl ApprovalRules {
             };
             self.0.iter().find(fits).is_some_and(|rule| rule.decision == RuleDecision::Deny)
         };
+        // A tool that cannot destroy is denied if its writes are.
         [Effect::Write, Effect::Destroy].into_iter().filter(|effect| *effect <= spec.effect).all(denies)
     }
 

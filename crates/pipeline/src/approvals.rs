@@ -127,6 +127,7 @@ fn vault_of<'e>(execution: &Execution<'e>) -> &'e str {
 
 /// The state of the request that this call led to; `None` if there is nothing to report.
 pub(crate) fn take_result(waiting: &ApprovalQueue, id: &str, now: SystemTime) -> io::Result<Option<ApprovalResult>> {
+    // An open request is answered later by the stage that asks, which can also replace it.
     let Some((ApprovalState::Settled, text)) = waiting.find(id)? else { return Ok(None) };
     // Of two concurrent calls one gets the answer; and none that of a forgotten request.
     if !waiting.remove(id, ApprovalState::Settled)? {
@@ -169,6 +170,7 @@ pub(crate) fn wait(
         Some(handle) => question_id_for(execution, handle),
         None => question_id(execution).unwrap_or_default(),
     };
+    // A request that is being carried out must not be replaced, whatever the change would be by now.
     if let Some((progress, text)) = waiting.find(&id)?
         && let Some(before) = parse(&id, vault, &text)
         && (progress == ApprovalState::Taken || (before.changes == changes && !is_late(&text, now)))
@@ -187,6 +189,7 @@ pub(crate) fn wait(
         "question": question,
     });
     let record = record.to_string();
+    // Only for a new request: a caller at its limit may still ask what became of an old one.
     if let Some(limit) = over_limit(waiting, &id, record.len() as u64, now)? {
         return Ok(Reason::TooMany { what: "approval requests", limit });
     }
@@ -206,10 +209,12 @@ fn over_limit(waiting: &ApprovalQueue, id: &str, bytes: u64, now: SystemTime) ->
     let (mut all, mut own, mut kept) = (0, 0, bytes);
     let owner = id.get(..OWNER).unwrap_or(id);
     for found in waiting.names()? {
+        // By the time of the file, since reading up to 64 MB of requests for each call would cost too much.
         let is_late = now.duration_since(found.since).is_ok_and(|passed| passed > OPEN_FOR);
         if is_late && found.progress != ApprovalState::Taken {
             waiting.forget(&found.id)?;
         } else if found.id != id {
+            // The one with the same id would be replaced, so it does not count.
             all += 1;
             own += usize::from(found.id.starts_with(owner));
             kept += found.bytes;
@@ -249,6 +254,7 @@ fn parse(id: &str, vault: &str, text: &str) -> Option<PendingChange> {
 /// Whether a request or an answer has expired. Unreadable ones are useless.
 fn is_late(text: &str, now: SystemTime) -> bool {
     let record: Value = serde_json::from_str(text).unwrap_or_default();
+    // An answer is kept as long as a request, from the moment it was given.
     let since = record["answered"].as_str().or_else(|| record["asked"].as_str());
     let since = since.and_then(|since| since.parse::<Timestamp>().ok()).map(SystemTime::from);
     since.is_none_or(|since| now.duration_since(since).is_ok_and(|passed| passed > OPEN_FOR))
@@ -260,6 +266,7 @@ fn tidy(waiting: &ApprovalQueue, now: SystemTime) -> io::Result<()> {
         if serde_json::from_str::<Map<String, Value>>(&text).is_err() {
             tracing::warn!("the question {id} is damaged and is removed");
         }
+        // One that is taken is a change in progress, whose outcome is still to be stored.
         if progress != ApprovalState::Taken && is_late(&text, now) {
             waiting.forget(&id)?;
         }
@@ -296,6 +303,7 @@ impl Executor {
             principal => principal.ok(),
         };
         let (waiting, now) = (&served.waiting, self.setup.clock.now());
+        // The caller's list may be old; an expired request must not be answered.
         tidy(waiting, now)?;
         // Held until the answer is stored.
         let Some(_taken) = waiting.take(&pending.id)? else { return Ok(ApprovalOutcome::Gone) };
@@ -327,6 +335,7 @@ impl Executor {
             Outcome::Refused(refusal) => Some(refusal.reason.kind()),
             _ => None,
         };
+        // Another question, or an unknown tool: there is no reply to store.
         let Some(rendered) = outcome.rendered() else {
             waiting.forget(&pending.id)?;
             return Ok(ApprovalOutcome::Gone);
@@ -348,6 +357,7 @@ impl Executor {
             grant: self.asking_grant(pending)?,
             can_be_asked: false,
             caller: Caller::Unknown,
+            // An answer here must not count as a repetition of the caller's own calls.
             is_single_client: false,
             author: pending.author.clone(),
             standing: CallerStanding::default(),

@@ -64,6 +64,7 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
         let one = |(tool, kind): &(String, ReasonKind)| json!({ "tool": tool, "reason": kind.wire_code().id });
         line.put("refused", &refused_steps.iter().map(one).collect::<Vec<_>>());
     }
+    // Nearly every change has one file, so its facts are fields of the line and need no list.
     if let [changed] = &receipt.changed[..] {
         facts_of(changed).iter().for_each(|(key, value)| line.put(key, value));
     } else if !receipt.changed.is_empty() {
@@ -129,6 +130,7 @@ impl JsonLine {
         self.0.push(b':');
         let at = self.0.len();
         let value = serde_json::to_writer(&mut self.0, value);
+        // A key with `null` says no more than no key, and costs bytes in every line.
         if key.and(value).is_err() || self.0[at..] == *b"null" {
             self.0.truncate(start);
         }

@@ -44,11 +44,14 @@ pub(crate) fn plan<'a>(
     let (mut steps, mut specs) = (Vec::new(), Vec::new());
     for BatchStep { tool, arguments } in std::mem::take(&mut batch.steps) {
         context.check()?;
+        // Each step sees the vault as the steps before it leave it.
         let now = overlay.as_ref().unwrap_or(view);
         let planned = plan_step(execution, context, now, scope, &tool, arguments, batch.dry_run);
         let joined = planned.and_then(|(entry, step, planned)| {
+            // Asked of the disk, not of the overlay: a folder that only the batch makes cannot be moved as a whole.
             let joined = changes.join(planned.clone(), |folder| view.had_folder(folder));
             joined.map_err(Reason::NotJoined)?;
+            // All steps together. Each alone may be within the limit.
             context.budget.hold_all(&changes)?;
             Ok((entry, step, planned))
         });
@@ -72,9 +75,11 @@ pub(crate) fn plan<'a>(
         }
     }
     let withdrawn = batch.atomic && steps.iter().any(Result::is_err);
+    // Withdrawn only now, so that the answer has the result of every step, not only of the first refused one.
     if withdrawn {
         changes = ChangeSet::default();
     }
+    // With nothing left to show, it is answered like any change that turned out empty.
     let dry_run = batch.dry_run && !withdrawn;
     let draft = Box::new(BatchDraft { batch, withdrawn, steps });
     Ok((PlannedChange { changes, dry_run, shows_diff: true, proposal: None, draft }, specs))
@@ -115,6 +120,7 @@ fn plan_step<'a>(
         return Err(bug!("`{name}` may run in batches and planned no change"));
     };
     let vault = &execution.concerned_vault().vault;
+    // The whole batch is judged again as one change. This refuses the one step that is at fault.
     match judge::judge(&changes, &[&entry.spec], scope, vault, execution.setup(), execution.principal())?.0 {
         RuleDecision::Deny => Err(Reason::DeniedByRule),
         RuleDecision::Allow | RuleDecision::Ask => Ok((entry, PlannedStep { draft, repairs, dry_run: dry }, changes)),

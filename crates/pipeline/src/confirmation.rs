@@ -119,6 +119,7 @@ impl ConfirmationTokens {
     /// Marks the state as used; it must not have been used before.
     pub(crate) fn consume(&self, opened: &VerifiedToken, now: SystemTime) -> Result<(), Reason> {
         let mut used = self.used(now);
+        // Checked and marked under one lock: of two concurrent calls with the same answer, one is refused.
         if opened.expiry < seconds(now) || used.insert(opened.nonce, opened.expiry).is_some() {
             return Err(Reason::ConsentExpired);
         }
@@ -127,6 +128,7 @@ impl ConfirmationTokens {
 
     fn used(&self, now: SystemTime) -> MutexGuard<'_, BTreeMap<[u8; NONCE], u64>> {
         let mut used = self.used.lock();
+        // An expired state is refused by its own date, so it need not be remembered.
         used.retain(|_, until| *until >= seconds(now));
         used
     }
@@ -137,6 +139,7 @@ impl ConfirmationTokens {
         let (sealed, mac) = bytes.split_at_checked(NONCE + EXPIRY + DIGEST).ok_or(Reason::ConsentExpired)?;
         // The change that was shown is part of the seal, so that a forged state and a changed note can be
         // distinguished.
+        // `verify_truncated_left` accepts any prefix of the MAC, and one byte can be guessed.
         let whole = mac.len() == SEAL;
         let ours = whole && self.mac(sealed, subject)?.verify_truncated_left(mac).is_ok();
         if !ours {

@@ -25,6 +25,7 @@ fn put(text: &mut String, value: &Value) {
 
 fn put_map(text: &mut String, map: &Map<String, Value>) {
     let mut entries: Vec<(&String, &Value)> = map.iter().collect();
+    // Maps keep the order in which the client sent the keys.
     entries.sort_by_key(|(key, _)| *key);
     text.push('{');
     put_list(text, entries, |text, (key, value)| {

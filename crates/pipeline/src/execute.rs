@@ -3,17 +3,19 @@
 
 use std::{rc::Rc, sync::Arc, time::Duration};
 
-use lapidary_note::watch_work;
+use lapidary_note::{MemoryKeeper, charge_thread, watch_work};
 use lapidary_tools::{
     Cancel, CaughtUnwind, Effect, Interruption, Reason, RelayedCall, ToolKind, ToolSpec, bug, catch_panic,
     check_arguments,
 };
+use lapidary_vault::ElapsedTime;
 use serde_json::{Map, Value};
 use tracing::Span;
 
 use crate::{
-    Executor, Invocation, Operation, Outcome,
+    Executor, FinishedStage, Invocation, Operation, Outcome,
     execution::{CallConclusion, Execution, StageFlow},
+    shared_memory::MemoryAccount,
     stages::{FIND, NARROW, STAGES, check::argument_at, observe, record},
 };
 
@@ -26,12 +28,17 @@ const TIME_TO_ANSWER: Duration = Duration::from_secs(5);
 /// How long a disk may take to finish a change before the caller is told that the outcome is unknown.
 const COMMIT_GRACE: Duration = Duration::from_secs(30);
 
+/// How often the arguments of a call are in memory.
+const COPIES_OF_ARGUMENTS: u64 = 3;
+
 impl Executor {
     /// Runs an operation on a thread where it may wait for the disk, and waits for it no longer than its deadline.
     pub async fn execute(self: &Arc<Self>, invocation: Invocation, cancel: Arc<Cancel>) -> Outcome {
         let too_late = || Reason::Interrupted(Interruption::Deadline { allowed: cancel.allowed() });
+        // By the tool that runs in the end: an edit through `call_tool` must not queue behind searches.
         let lane = self.lanes.enter(effect_of(&invocation));
         let Ok(place) = tokio::time::timeout(cancel.remaining(), lane).await else {
+            // It never ran, but the owner's log still shows that it came.
             let execution = Execution::new(self, &invocation, &cancel);
             let outcome = execution.refusal(too_late());
             record::run(&execution, &outcome);
@@ -47,11 +54,16 @@ impl Executor {
             })
         };
         tokio::pin!(work);
+        // The execution of the call belongs to the thread, which may still be running. A refusal needs only the wire
+        // form.
         let refuse = |reason| Execution::new(self, &invocation, &cancel).refusal(reason);
+        // `run` catches the panics of the stages, so this is a panic while recording, or a runtime that shuts down.
         let gone = || refuse(broken(&cancel, bug!("the task of a call ended without an answer")));
         if let Ok(done) = tokio::time::timeout(cancel.remaining(), &mut work).await {
             return done.unwrap_or_else(|_| gone());
         }
+        // One atomic decides between this and `begin_change`: the caller is told that nothing happened only if
+        // nothing will. The thread notices, ends the call and records it, so it is not recorded here.
         if cancel.take_back() {
             return refuse(too_late());
         }
@@ -67,18 +79,27 @@ impl Executor {
         let mut execution = Execution::new(self, invocation, cancel);
         let _call = call_span(&execution).entered();
         // Whatever it is in the middle of, work ends when the call does, but for a change that has begun.
-        let asked = cancel.clone();
-        let watched = watch_work(Rc::new(move || asked.is_changing() || asked.check().is_ok()));
+        let account = Arc::clone(&execution.account);
+        let (asked, limited) = (cancel.clone(), Arc::clone(&account));
+        let goes_on = move || asked.is_changing() || (limited.exceeded().is_none() && asked.check().is_ok());
+        let watched = watch_work(Rc::new(goes_on));
+        let charged = charge_thread(Some(Arc::<MemoryAccount>::clone(&account)));
         // A panic is our bug; it must cost one call, not the server.
         let ended = catch_panic(|| run_stages(&mut execution)).unwrap_or_else(|caught| match caught {
             CaughtUnwind::Panic(bug) => Err(broken(cancel, Reason::Internal(bug))),
-            CaughtUnwind::Stopped(_) => Err(cancel
-                .check()
-                .err()
-                .unwrap_or_else(|| broken(cancel, bug!("the work of a call stopped that was not taken back")))),
+            CaughtUnwind::Stopped(_) => Err(match account.exceeded() {
+                Some(bytes) => Reason::MemoryExceeded { bytes, limit: self.memory.largest() },
+                None => cancel
+                    .check()
+                    .err()
+                    .unwrap_or_else(|| broken(cancel, bug!("the work of a call stopped that was not taken back"))),
+            }),
         });
-        drop(watched);
+        // What follows is short and has to happen, even if the time is up.
+        drop((charged, watched));
+        // Above all the turn: the next change must not wait until this call is in the log.
         execution.release();
+        account.close();
         let outcome = observe::run(&mut execution, ended);
         record::run(&execution, &outcome);
         outcome
@@ -92,6 +113,7 @@ impl Executor {
             let deadline = spec.deadline?;
             let asked = argument_at(arguments, deadline).and_then(Value::as_u64);
             let asked = asked.map_or(usual, |asked| {
+                // Zero asks for no limit, as in the rest of `_budget`.
                 if asked == 0 { LONGEST_DEADLINE } else { Duration::from_millis(asked).min(LONGEST_DEADLINE) }
             });
             Some(Cancel::after(asked.max(usual)).with_time_to_answer(TIME_TO_ANSWER))
@@ -112,6 +134,8 @@ fn call_span(execution: &Execution<'_>) -> Span {
 
 /// From stage to stage, until one ends the call.
 fn run_stages(execution: &mut Execution<'_>) -> Result<CallConclusion, Reason> {
+    // They are held as sent, as checked and as read by the tool, until the call ends.
+    execution.account.hold(COPIES_OF_ARGUMENTS * held_bytes(&execution.given));
     let mut at = FIND;
     while let Some((name, stage)) = STAGES.get(at) {
         let _stage = if execution.is_recorded() {
@@ -119,7 +143,12 @@ fn run_stages(execution: &mut Execution<'_>) -> Result<CallConclusion, Reason> {
         } else {
             tracing::trace_span!("stage", name).entered()
         };
-        at = match stage(execution)? {
+        let watched = execution.invocation.stages.as_ref().map(|watch| (watch, ElapsedTime::start()));
+        let flow = stage(execution);
+        if let Some((watch, began)) = watched {
+            watch(FinishedStage { name, took: began.elapsed() });
+        }
+        at = match flow? {
             StageFlow::Next => at + 1,
             StageFlow::Restart => FIND,
             StageFlow::Replan => NARROW,
@@ -127,6 +156,28 @@ fn run_stages(execution: &mut Execution<'_>) -> Result<CallConclusion, Reason> {
         };
     }
     Err(bug!("a call went through all stages and did not end"))
+}
+
+/// What arguments take in memory.
+fn held_bytes(arguments: &Map<String, Value>) -> u64 {
+    const PER_VALUE: usize = 96;
+    let (mut bytes, mut rest) = (0_usize, Vec::new());
+    let fields = |map: &Map<String, Value>| map.keys().map(String::len).sum::<usize>();
+    bytes += fields(arguments);
+    rest.extend(arguments.values());
+    while let Some(value) = rest.pop() {
+        bytes += PER_VALUE;
+        match value {
+            Value::String(text) => bytes += text.len(),
+            Value::Array(values) => rest.extend(values),
+            Value::Object(map) => {
+                bytes += fields(map);
+                rest.extend(map.values());
+            }
+            Value::Null | Value::Bool(_) | Value::Number(_) => {}
+        }
+    }
+    bytes as u64
 }
 
 /// After a bug of ours, what can honestly be said.
@@ -163,14 +214,14 @@ mod tests {
     };
 
     use lapidary_tools::{
-        Context, ListPrompts, OpenedVaults, OperationDeclaration, PromptsSeen, ReadOperation, ReadPayload, ToolGroup,
-        VaultChoice, WatchPrompts,
+        Context, ListPrompts, OpenedVaults, OperationDeclaration, PromptsSeen, ReadOperation, ReadPayload, ReasonKind,
+        ToolGroup, VaultChoice, WatchPrompts,
     };
     use serde_json::json;
     use tracing::Level;
 
     use super::*;
-    use crate::testing::{LevelLog, TestServer, arguments};
+    use crate::testing::{LevelLog, TestServer, TestSetup, arguments};
 
     #[test]
     fn a_call_may_ask_for_more_time_but_not_forever() {
@@ -307,6 +358,69 @@ mod tests {
                 assert!(checks <= most + 4, "{tool} goes on after {most}: {checks} of {all}");
             }
         }
+    }
+
+    #[test]
+    fn a_call_that_was_stopped_anywhere_leaves_nothing_behind() {
+        for (files, tool, given) in long_calls(2_000) {
+            let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&path[..], &text[..])).collect();
+            let (fresh, server) = (TestServer::new(&files), TestServer::new(&files));
+            let run = |server: &TestServer, most: u64| {
+                let cancel = Cancel::after(Duration::from_secs(600)).with_most_checks(most);
+                let outcome = server.executor.run(&server.invocation(tool, given.clone()), &cancel);
+                (outcome.rendered().map(|reply| (reply.is_error, reply.structured().to_owned())), cancel.checks())
+            };
+            let (expected, all) = run(&fresh, u64::MAX);
+            for most in (0..all).step_by(usize::try_from(all / 12).unwrap().max(1)) {
+                run(&server, most);
+                for (path, text) in &files {
+                    assert_eq!(server.text(path), *text, "{tool} changed {path} and was stopped after {most} of {all}");
+                }
+            }
+            let without_id = |reply: Option<(bool, String)>| {
+                let (is_error, text) = reply.unwrap();
+                let mut facts: Value = serde_json::from_str(&text).unwrap();
+                facts.as_object_mut().unwrap().shift_remove("checkpoint");
+                (is_error, facts)
+            };
+            assert_eq!(without_id(run(&server, u64::MAX).0), without_id(expected), "{tool} after it was stopped");
+        }
+    }
+
+    #[test]
+    fn a_call_that_needs_more_memory_than_there_is_is_refused_and_others_go_on() {
+        let links = "[[a]] ".repeat(20_000);
+        let files = [("a.md", "# A\n"), ("links.md", &links)];
+        let moved = json!({ "from": "a.md", "to": "b.md" });
+        let small = TestSetup { memory_bytes: 4 << 20, ..TestSetup::default() }.serve(&files);
+        for _ in 0..3 {
+            let reason = small.refused("file_move", moved.clone());
+            assert!(matches!(reason, Reason::MemoryExceeded { bytes, limit } if bytes > limit), "{reason:?}");
+            assert_eq!(reason.kind(), ReasonKind::BudgetExceeded);
+            assert_eq!((small.text("a.md").as_str(), small.text("links.md") == links), ("# A\n", true));
+            small.done("file_read", json!({ "file": "a.md" }));
+        }
+        let batch = json!({ "ops": [{ "tool": "file_move", "args": moved }], "atomic": false });
+        assert!(matches!(small.refused("bulk_apply", batch), Reason::MemoryExceeded { .. }), "the whole batch ends");
+        let large = TestSetup { memory_bytes: 1 << 28, ..TestSetup::default() }.serve(&files);
+        assert_eq!(large.done("file_move", moved)["linksUpdated"], 20_000);
+    }
+
+    #[test]
+    fn large_calls_wait_for_each_other_and_each_is_done() {
+        let links = "[[a]] ".repeat(4_000);
+        let files = [("a.md", "# A\n"), ("links.md", &links)];
+        let server = TestSetup { memory_bytes: 24 << 20, ..TestSetup::default() }.serve(&files);
+        let move_it = || {
+            let call = server.invocation("file_move", json!({ "from": "a.md", "to": "b.md", "dry_run": true }));
+            let cancel = server.executor.cancel(&call);
+            let reply = server.executor.run(&call, &cancel).rendered().unwrap();
+            assert!(!reply.is_error, "{}", reply.structured());
+        };
+        std::thread::scope(|scope| {
+            let calls: Vec<_> = (0..8).map(|_| scope.spawn(move_it)).collect();
+            calls.into_iter().for_each(|call| call.join().unwrap());
+        });
     }
 
     #[test]

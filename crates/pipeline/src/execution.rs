@@ -19,6 +19,7 @@ use crate::{
     digest::digest,
     linked_places::LinkedPlaces,
     repetition::{CallFingerprint, FilesRead},
+    shared_memory::MemoryAccount,
 };
 
 /// The argument with which a caller presents the handle of a pending request. It belongs to the executor.
@@ -29,6 +30,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) executor: &'a Executor,
     pub(crate) invocation: &'a Invocation,
     pub(crate) cancel: &'a Cancel,
+    /// What it holds in memory.
+    pub(crate) account: Arc<MemoryAccount>,
     pub(crate) started: ElapsedTime,
     pub(crate) time: SystemTime,
     /// The operation by name: as sent, and as declared once it is found.
@@ -70,6 +73,8 @@ pub(crate) struct Execution<'a> {
     pub(crate) turn: Option<Turn<'a>>,
     /// What the answer has to report about other programs.
     pub(crate) late_saves: Vec<LateSave>,
+    /// The notice about blocks that lose their ids.
+    pub(crate) lost_blocks: Option<String>,
     pub(crate) walked: Option<WalkCost>,
     /// The inputs of an answer.
     pub(crate) read: FilesRead,
@@ -126,6 +131,7 @@ impl StageFlow {
 impl<'a> Execution<'a> {
     pub(crate) fn new(executor: &'a Executor, invocation: &'a Invocation, cancel: &'a Cancel) -> Self {
         let (name, mut given) = match &invocation.operation {
+            // The name goes into the log even if there is no such tool, so its length must be bounded.
             Operation::Tool { name, arguments } => (name.chars().take(100).collect(), arguments.clone()),
             Operation::Read(operation) => (operation.declaration().name.to_owned(), operation.arguments()),
         };
@@ -142,6 +148,7 @@ impl<'a> Execution<'a> {
             executor,
             invocation,
             cancel,
+            account: MemoryAccount::open(&executor.memory),
             started: ElapsedTime::start(),
             time: executor.setup.clock.now(),
             operation_name: name,
@@ -154,6 +161,7 @@ impl<'a> Execution<'a> {
             repairs: Vec::new(),
             files: Vec::new(),
             is_checked: false,
+            // Until the tool is known. Some refusals come before that.
             family: WireFamily::Own,
             vault: None,
             vault_choice: None,
@@ -167,12 +175,15 @@ impl<'a> Execution<'a> {
             attempts: 0,
             turn: None,
             late_saves: Vec::new(),
+            lost_blocks: None,
             walked: None,
             read: FilesRead::default(),
             refused_steps: Vec::new(),
             dry_run: false,
             receipt: Receipt::default(),
         };
+        // Already here, not only in the first stage: a call that waits too long for its lane is refused without any
+        // stage.
         if let (Operation::Tool { name, .. }, catalogue) =
             (&invocation.operation, &invocation.principal.profile().catalogue)
             && let Ok(entry) = catalogue.find(name)
@@ -200,6 +211,7 @@ impl<'a> Execution<'a> {
             Some(FoundOperation::Tool(entry)) if self.is_checked => {
                 CallFingerprint::of(&entry.spec, self.vault.map(|served| served.vault.name()), &self.arguments)
             }
+            // Arguments that were refused need not fit the schema, so its defaults cannot be applied to them.
             _ => CallFingerprint::raw(&self.operation_name, &self.given),
         }
     }
@@ -258,6 +270,7 @@ impl<'a> Execution<'a> {
         if !self.repairs.is_empty() {
             notices.push(format!("Arguments repaired: {}.", self.repairs.join("; ")));
         }
+        notices.extend(self.lost_blocks.clone());
         notices.extend(self.late_saves.iter().map(|LateSave { path, checkpoint }| {
             format!(
                 "Another program saved {} at the moment in which it was changed here; what it saved is in \

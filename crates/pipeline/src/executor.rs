@@ -18,6 +18,7 @@ use crate::{
     call_lanes::CallLanes,
     confirmation::ConfirmationTokens,
     repetition::{CallHistory, RepetitionLimits},
+    shared_memory::SharedMemory,
 };
 
 /// Everything that reaches a vault goes through here, see [`Executor::execute`].
@@ -27,6 +28,7 @@ pub struct Executor {
     pub(crate) tokens: ConfirmationTokens,
     pub(crate) history: CallHistory,
     pub(crate) lanes: CallLanes,
+    pub(crate) memory: Arc<SharedMemory>,
     /// No more changes may start.
     pub(crate) is_closing: AtomicBool,
 }
@@ -57,6 +59,8 @@ pub struct CallLimits {
     /// For all files of one change, before and after.
     pub max_change_bytes: u64,
     pub max_reply_bytes: u64,
+    /// For all calls together.
+    pub memory_bytes: u64,
     /// How long a call may take, not counting the user's answer.
     pub deadline: Duration,
     /// How long the user may take to answer.
@@ -78,12 +82,14 @@ impl CallLimits {
 
 impl Executor {
     pub fn new(setup: ExecutorSetup) -> Result<Self, getrandom::Error> {
+        let lanes = CallLanes::new();
         Ok(Self {
+            memory: Arc::new(SharedMemory::new(setup.limits.memory_bytes, lanes.places())),
             audit: AuditLog::default(),
             setup,
             tokens: ConfirmationTokens::new()?,
             history: CallHistory::default(),
-            lanes: CallLanes::new(),
+            lanes,
             is_closing: AtomicBool::new(false),
         })
     }
@@ -167,7 +173,8 @@ impl Executor {
         self.is_closing.store(true, Ordering::SeqCst);
         self.finish_within(within, |executor| {
             for served in executor.setup.vaults.iter() {
-                // A vault whose turn is unavailable has no change in progress that could be waited for.
+                // Taking the turn is the wait: it is granted when the change in progress has ended. A vault whose turn
+                // is unavailable has no change in progress that could be waited for.
                 drop(served.vault.turn(&|| true));
             }
         });

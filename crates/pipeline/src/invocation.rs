@@ -1,6 +1,6 @@
 //! What goes into the executor and what comes out.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{ReadOperation, ReadPayload, Reason, RenderedReply};
@@ -18,6 +18,17 @@ pub struct Invocation {
     /// The change that was approved in another process. It is made, or none.
     pub approved: Option<ContentHash>,
     pub progress: Option<Arc<dyn Fn(CallProgress) + Send + Sync>>,
+    /// Told about every stage, for those who measure.
+    pub stages: Option<StageWatch>,
+}
+
+pub type StageWatch = Arc<dyn Fn(FinishedStage) + Send + Sync>;
+
+/// A stage that a call has passed or ended in, just now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FinishedStage {
+    pub name: &'static str,
+    pub took: Duration,
 }
 
 /// What is to be done.
@@ -40,7 +51,7 @@ impl Invocation {
     }
 
     fn of(operation: Operation, principal: Principal) -> Self {
-        Self { operation, principal, answer: None, approved: None, progress: None }
+        Self { operation, principal, answer: None, approved: None, progress: None, stages: None }
     }
 }
 
@@ -57,11 +68,17 @@ pub enum Verdict {
     Declined,
     /// There was no answer, or not in time.
     Unanswered,
+    /// The user was not asked: too many questions are open.
+    NotAsked {
+        limit: usize,
+    },
 }
 
 /// How far a call has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallProgress {
+    /// Long work is under way, by this many per cent.
+    Working(u8),
     /// The change is known.
     Planned,
     /// All is done, the reply follows.

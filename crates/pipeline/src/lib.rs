@@ -17,6 +17,7 @@ mod linked_places;
 mod principal;
 mod repetition;
 mod rule_files;
+mod shared_memory;
 mod stages;
 mod vaults;
 
@@ -25,6 +26,8 @@ mod examples;
 #[cfg(test)]
 mod hostile;
 #[cfg(test)]
+mod second_names;
+#[cfg(test)]
 mod testing;
 
 pub use approval_rules::{ApprovalRule, ApprovalRules, RuleDecision};
@@ -32,8 +35,10 @@ pub use approvals::{ApprovalOutcome, PendingChange};
 pub use audit::AUDIT_FILE;
 pub use clock::Clock;
 pub use executor::{CallLimits, Executor, ExecutorSetup};
-pub use invocation::{CallProgress, ConsentAnswer, Invocation, Operation, Outcome, Question, Refusal, Verdict};
-pub use principal::{Caller, CallerStanding, Grant, Principal};
+pub use invocation::{
+    CallProgress, ConsentAnswer, FinishedStage, Invocation, Operation, Outcome, Question, Refusal, StageWatch, Verdict,
+};
+pub use principal::{Caller, CallerStanding, Grant, Principal, PromptNews};
 pub use repetition::RepetitionLimits;
 pub use rule_files::RuleFilesInForce;
 pub use vaults::{ServedVault, ServedVaults};

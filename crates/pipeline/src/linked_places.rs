@@ -25,6 +25,8 @@ impl LinkedPlaces {
                     Ok(place) => drop(places.insert(path.clone(), place)),
                     Err(StoreError::Closed) => {
                         let is_made = change.makes() == Some(path);
+                        // The caller may not see the target, so it learns no more than from a broken link: that blocks a
+                        // new file, and is missing otherwise.
                         let nowhere = if is_made { StoreError::NotAFile } else { StoreError::Missing };
                         return Err(Reason::from_store(path, &nowhere, true));
                     }

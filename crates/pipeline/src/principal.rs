@@ -1,10 +1,14 @@
 //! Who is calling, and what the owner lets it use.
 
-use std::{fmt, sync::Arc};
+use std::{
+    fmt,
+    sync::{Arc, atomic::AtomicBool},
+};
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{ChangeAuthor, ProfileView};
 use lapidary_vault::Policy;
+use tokio::sync::watch;
 
 /// The caller. Each transport creates one in exactly one function.
 #[derive(Clone, Debug)]
@@ -96,12 +100,22 @@ pub struct Grant {
     pub paths: Option<Arc<Policy>>,
     /// The vaults it may use; `None` means all. Without a grant, a vault does not exist.
     pub vaults: Option<Vec<String>>,
+    /// Each grant has its own list of prompts: news of hidden ones would reveal them.
+    pub prompt_news: Arc<PromptNews>,
+}
+
+/// Notifies subscribers that the list of prompts has changed.
+#[derive(Debug, Default)]
+pub struct PromptNews {
+    pub changed: watch::Sender<()>,
+    /// Whether the notes with prompts are being checked.
+    pub is_watched: AtomicBool,
 }
 
 impl Grant {
     /// Everything that a profile allows, in all vaults.
     pub fn of(profile: Arc<ProfileView>) -> Self {
-        Self { profile, paths: None, vaults: None }
+        Self { profile, paths: None, vaults: None, prompt_news: Arc::default() }
     }
 
     pub(crate) fn shows(&self, vault: &str) -> bool {

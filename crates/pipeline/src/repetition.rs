@@ -52,6 +52,7 @@ impl CallFingerprint {
     /// With valid arguments: those with no effect are omitted.
     pub(crate) fn of(spec: &ToolSpec, vault: Option<&str>, arguments: &Map<String, Value>) -> Self {
         let mut arguments = canonical(spec, arguments);
+        // Named or left out, it is the same vault.
         if let Some(vault) = vault {
             arguments.insert("vault".to_owned(), Value::String(vault.to_owned()));
         }
@@ -170,6 +171,7 @@ struct KnownFiles(VecDeque<(ContentHash, ContentHash)>);
 const FILES: usize = 512;
 
 impl KnownFiles {
+    // The list is short enough to be scanned, and its order is the order in which entries are dropped.
     fn get(&self, file: ContentHash) -> Option<ContentHash> {
         self.0.iter().find(|(known, _)| *known == file).map(|(_, content)| *content)
     }
@@ -202,11 +204,13 @@ impl KnownFiles {
         };
         match (known, change) {
             (Some(known), _) => {
+                // A later note under the old name is another note.
                 if change.to().is_some() {
                     self.forget(at);
                 }
                 self.set(file_key(vault, change.to().unwrap_or(change.path())), known);
             }
+            // If it saw an older version, that stays known: overwriting the file is still refused.
             (None, Change::Write { .. }) => {}
             (None, _) => self.forget(at),
         }
@@ -259,6 +263,7 @@ impl CallHistory {
         let like: Vec<&PastCall> = answered().filter(|seen| seen.asked.is_like(asked)).collect();
         for (found, similar) in [(same, false), (like, true)] {
             if let Some(last) = found.last().filter(|_| found.len() >= limits.allowed) {
+                // Not recorded again: a refused repetition must not keep the answer fresh.
                 return Some(RepeatedAnswer { times: found.len(), last: last.at, similar });
             }
         }
@@ -342,6 +347,7 @@ fn of_caller<'r>(
         failures: None,
         known: KnownFiles::default(),
     });
+    // The clock may be set back; the caller seen last stays the last.
     history.last = history.last.max(now);
     history
 }

@@ -6,7 +6,8 @@ use std::{
 };
 
 use lapidary_tools::{
-    ChangeAuthor, ProfileRules, ProfileView, ReadOperation, ReadPayload, Reason, ScanLimits, TOOL_SET, ToolSelection,
+    ChangeAuthor, ProfileRules, ProfileView, ReadOperation, ReadPayload, Reason, ReasonKind, ScanLimits, TOOL_SET,
+    ToolSelection,
 };
 use lapidary_vault::{
     PathPrefix, Policy, Vault, VaultPath,
@@ -21,6 +22,8 @@ use tracing::{
 use crate::{
     AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Caller, CallerStanding, Clock, Executor, ExecutorSetup, Grant,
     Invocation, Outcome, Principal, RepetitionLimits, ServedVault, ServedVaults,
+    execution::{CallConclusion, Execution, StageFlow},
+    stages::STAGES,
 };
 
 /// The name of the only vault.
@@ -40,6 +43,7 @@ pub(crate) struct TestSetup {
     pub(crate) max_file_bytes: u64,
     pub(crate) max_change_bytes: u64,
     pub(crate) max_reply_bytes: u64,
+    pub(crate) memory_bytes: u64,
 }
 
 impl Default for TestSetup {
@@ -55,6 +59,7 @@ impl Default for TestSetup {
             max_file_bytes: 1 << 20,
             max_change_bytes: 1 << 24,
             max_reply_bytes: 1 << 20,
+            memory_bytes: 1 << 28,
         }
     }
 }
@@ -66,13 +71,20 @@ impl TestSetup {
         let file = |(path, text): &(&str, &str)| (VaultPath::parse(path).unwrap(), text.as_bytes().to_vec());
         let store = Arc::new(MemoryStore::new(files.iter().map(file)));
         let folder = Arc::new(StateFolder::new(state.path().to_owned(), vault.path().to_owned()));
+        let in_memory = Vault::private(VAULT.to_owned(), Arc::<MemoryStore>::clone(&store));
+        let can_be_asked = self.can_be_asked;
+        let executor = self.execute_on(in_memory, folder);
+        TestServer { executor, store, can_be_asked, _folders: [state, vault] }
+    }
+
+    /// An executor for one vault.
+    pub(crate) fn execute_on(self, vault: Vault, folder: Arc<StateFolder>) -> Arc<Executor> {
         let served = ServedVault {
-            vault: Arc::new(Vault::private(VAULT.to_owned(), Arc::<MemoryStore>::clone(&store))),
+            vault: Arc::new(vault),
             log: LogFile::new(Arc::clone(&folder), AUDIT_FILE, 1 << 20),
             waiting: ApprovalQueue::new(folder),
         };
-        let profile =
-            Arc::new(ProfileView::new("test", TOOL_SET, &self.profile, &ToolSelection::default(), &[]).unwrap());
+        let profile = Arc::new(ProfileView::new("test", TOOL_SET, &self.profile, &every_tool_on(), &[]).unwrap());
         let allowed =
             ApprovalRule { effect: None, group: None, tool: None, path: None, decision: crate::RuleDecision::Allow };
         let setup = ExecutorSetup {
@@ -88,6 +100,7 @@ impl TestSetup {
                 max_file_bytes: self.max_file_bytes,
                 max_change_bytes: self.max_change_bytes,
                 max_reply_bytes: self.max_reply_bytes,
+                memory_bytes: self.memory_bytes,
                 deadline: Duration::from_secs(60),
                 answer_within: Duration::from_secs(60),
                 repetition: RepetitionLimits {
@@ -100,8 +113,31 @@ impl TestSetup {
             },
             clock: Clock::of_examples(),
         };
-        let executor = Arc::new(Executor::new(setup).unwrap());
-        TestServer { executor, store, can_be_asked: self.can_be_asked, _folders: [state, vault] }
+        Arc::new(Executor::new(setup).unwrap())
+    }
+}
+
+/// What a stage decided, as a value that can be compared.
+#[derive(Debug, PartialEq)]
+pub(crate) enum StageVerdict {
+    Next,
+    Restart,
+    Replan,
+    Answer,
+    Question,
+    UnknownTool,
+    Refusal(ReasonKind),
+}
+
+pub(crate) fn verdict(decided: Result<StageFlow, Reason>) -> StageVerdict {
+    match decided {
+        Ok(StageFlow::Next) => StageVerdict::Next,
+        Ok(StageFlow::Restart) => StageVerdict::Restart,
+        Ok(StageFlow::Replan) => StageVerdict::Replan,
+        Ok(StageFlow::End(CallConclusion::Answer(_))) => StageVerdict::Answer,
+        Ok(StageFlow::End(CallConclusion::Ask(_))) => StageVerdict::Question,
+        Ok(StageFlow::End(CallConclusion::UnknownTool { .. })) => StageVerdict::UnknownTool,
+        Err(reason) => StageVerdict::Refusal(reason.kind()),
     }
 }
 
@@ -180,6 +216,19 @@ impl TestServer {
         self.run(&Invocation::read(operation, principal.clone())).answer()
     }
 
+    /// Takes a call through the stages before this one, all of which must let it pass, and hands it to a test of the
+    /// stage alone.
+    #[track_caller]
+    pub(crate) fn at<T>(&self, stage: &str, invocation: &Invocation, test: impl FnOnce(&mut Execution<'_>) -> T) -> T {
+        let cancel = self.executor.cancel(invocation);
+        let mut execution = Execution::new(&self.executor, invocation, &cancel);
+        for (name, run) in STAGES.iter().take_while(|(name, _)| *name != stage) {
+            let passed = verdict(run(&mut execution));
+            assert_eq!(passed, StageVerdict::Next, "in `{name}`, before `{stage}`");
+        }
+        test(&mut execution)
+    }
+
     /// What is in a file now.
     #[track_caller]
     pub(crate) fn text(&self, path: &str) -> String {
@@ -199,7 +248,7 @@ pub(crate) fn granted(folders: &[&str]) -> Grant {
     let prefixes: Vec<PathPrefix> = folders.iter().map(|folder| PathPrefix::parse(folder).unwrap()).collect();
     let policy = Policy { read: Some(prefixes.clone()), write: Some(prefixes), ..Policy::default() };
     let profile = ProfileView::new("test", TOOL_SET, &ProfileRules::curator(), &ToolSelection::default(), &[]).unwrap();
-    Grant { profile: Arc::new(profile), paths: Some(Arc::new(policy)), vaults: None }
+    Grant { paths: Some(Arc::new(policy)), ..Grant::of(Arc::new(profile)) }
 }
 
 pub(crate) fn arguments(value: Value) -> Map<String, Value> {
@@ -245,4 +294,10 @@ impl Subscriber for LevelLog {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
     fn enter(&self, _: &Id) {}
     fn exit(&self, _: &Id) {}
+}
+
+/// The usual tools, and those that are only there if they are chosen.
+fn every_tool_on() -> ToolSelection {
+    let chosen = ["default", "chatgpt"].map(str::to_owned).to_vec();
+    ToolSelection { chosen, ..ToolSelection::default() }
 }

@@ -2,6 +2,8 @@
 
 /// From here on `toFixed` writes what `String` does.
 const LARGEST_FIXED: f64 = 1e21;
+/// Below this, whole numbers are neighbours of each other.
+const LARGEST_EXACT: f64 = 9_007_199_254_740_992.0;
 /// A float has at most this many digits behind the point.
 const MOST_FRACTION_DIGITS: usize = 1074;
 
@@ -13,14 +15,21 @@ pub fn number_text(number: f64) -> String {
     if number.is_infinite() {
         return if number > 0.0 { "Infinity" } else { "-Infinity" }.to_owned();
     }
+    // Also for -0, which JavaScript writes without its sign.
     if number == 0.0 {
         return "0".to_owned();
+    }
+    // Whole numbers are most of what is written, and all of these are exact.
+    if number.fract() == 0.0 && number.abs() < LARGEST_EXACT {
+        #[expect(clippy::cast_possible_truncation, reason = "checked to be a whole number that fits")]
+        return (number as i64).to_string();
     }
     let sign = if number < 0.0 { "-" } else { "" };
     let (digits, exponent) = shortest_digits(number.abs());
     let count = i32::try_from(digits.len()).unwrap_or(i32::MAX);
     // The point is after this many digits.
     let point = exponent + 1;
+    // The limits at which ECMAScript changes to an exponent: 1e21 and 1e-7.
     let text = if !(-5..=21).contains(&point) {
         let (first, rest) = digits.split_at(1);
         let fraction = if rest.is_empty() { String::new() } else { format!(".{rest}") };
@@ -62,6 +71,7 @@ pub fn to_fixed(number: f64, digits: usize) -> String {
 fn fixed_magnitude(number: f64, digits: usize) -> String {
     let exact = format!("{number:.MOST_FRACTION_DIGITS$}");
     let point = exact.find('.').unwrap_or(exact.len());
+    // Rounded by the exact digits of the float: `1.005` is a little less, and becomes 1.00.
     let behind = exact.as_bytes().get(point + 1 + digits..).unwrap_or_default();
     let cut = if digits == 0 { &exact[..point] } else { &exact[..(point + 1 + digits).min(exact.len())] };
     let padded = format!("{cut}{}", "0".repeat((point + 1 + digits).saturating_sub(exact.len())));
@@ -81,11 +91,13 @@ fn incremented(decimal: &str) -> String {
             }
         }
     }
+    // All digits were nines.
     format!("1{}", String::from_utf8(digits).unwrap_or_default())
 }
 
 /// What `Math.round` gives: halves go up, so that −2.5 becomes −2.
 pub fn round_half_up(number: f64) -> f64 {
+    // Not `number + 0.5`, which rounds 0.49999999999999994 up.
     let floor = number.floor();
     if number - floor >= 0.5 { floor + 1.0 } else { floor }
 }
@@ -114,6 +126,7 @@ fn rounded_decimal(number: f64, most: usize) -> String {
     if number == 0.0 {
         return "0".to_owned();
     }
+    // `Intl` rounds the decimal that is shown, unlike `toFixed`.
     let (digits, exponent) = shortest_digits(number);
     let decimal = if exponent < 0 {
         format!("0.{}{digits}", "0".repeat((-exponent - 1).unsigned_abs() as usize))

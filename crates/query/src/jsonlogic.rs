@@ -113,6 +113,7 @@ impl Logic {
     pub fn parse(rule: &Json) -> Result<Self, LogicError> {
         let rule = Value::from(rule);
         let mut parser = LogicParser { values: 0, patterns: BTreeMap::new(), reads: RuleReads::default() };
+        // An empty rule would be data, and true for every note.
         if let Value::Object(entries) = &rule
             && entries.is_empty()
         {
@@ -155,6 +156,7 @@ struct LogicParser {
 impl LogicParser {
     /// `outer` while `var` refers to the data itself and not to an element of some list.
     fn look_through(&mut self, rule: &Value, depth: usize, outer: bool) -> Result<(), LogicError> {
+        // Counted before descending, so that the limits also bound the work of this check.
         self.values += 1;
         if self.values > MAX_VALUES {
             return Err(LogicError::TooLong);
@@ -182,6 +184,7 @@ impl LogicParser {
         }
         let arguments = arguments(given);
         match (operator, arguments.first()) {
+            // Within a list's rule, a name is that of an element and says nothing about the note.
             ("var" | "missing" | "missing_some", _) if outer => self.reads.add(arguments),
             ("glob", Some(Value::Text(pattern))) => self.pattern(LogicOperator::Glob, pattern)?,
             (REGEXP, Some(Value::Text(pattern))) => self.pattern(LogicOperator::Regexp, pattern)?,
@@ -202,6 +205,7 @@ impl LogicParser {
     }
 
     fn pattern(&mut self, kind: LogicOperator, pattern: &str) -> Result<(), LogicError> {
+        // Compiled once here, as the rule is applied to every note.
         if let Entry::Vacant(place) = self.patterns.entry((kind, pattern.to_owned())) {
             let refused = |problem| LogicError::Pattern { pattern: pattern.chars().take(100).collect(), problem };
             place.insert(compile(kind, pattern).map_err(refused)?);
@@ -231,8 +235,10 @@ fn arguments(given: &Value) -> &[Value] {
 fn compile(kind: LogicOperator, pattern: &str) -> Result<Replacer, PatternError> {
     let options = PatternOptions { kind: PatternKind::Regex, ..PatternOptions::default() };
     match kind {
+        // JavaScript accepts it, and it matches everything; the engine refuses it.
         LogicOperator::Regexp if pattern.is_empty() => Replacer::compile("(?:)", &options, false),
         LogicOperator::Regexp => Replacer::compile(pattern, &options, false),
+        // Anchored, because a glob describes the whole text.
         LogicOperator::Glob => Replacer::compile(&format!("^{}$", glob_expression(pattern)), &options, false),
     }
 }

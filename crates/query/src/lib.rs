@@ -5,8 +5,10 @@
 
 mod collation;
 mod csv;
+mod english;
 mod js_number;
 mod jsonlogic;
+mod letters;
 mod luxon;
 mod moment;
 mod nearest;
@@ -23,6 +25,7 @@ pub use collation::{ascii_key, collate};
 pub use csv::csv_rows;
 pub use js_number::{decimal_text, number_text, round_half_up, to_fixed};
 pub use jsonlogic::{LOGIC_OPERATORS, Logic, LogicError, LogicHalt, is_truthy, text_to_number};
+pub use letters::is_letter;
 pub use luxon::{LuxonDate, LuxonParseError, LuxonZone, WallClock, format_duration, format_luxon, parse_luxon};
 pub use moment::{Period, WeekRule, format_moment};
 pub use nearest::{nearest, nearest_several};
@@ -32,7 +35,8 @@ pub use pattern::{
 };
 pub use row::{
     FoundField, FrontmatterState, NoteField, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink,
-    RowTag, TextPosition, item_fields, line_fields, note_fields, note_items,
+    RowTag, TextPosition, is_page_path, item_fields, line_fields, note_fields, note_items, page_aliases, page_tags,
+    property_tag_texts,
 };
 pub use search::{
     AnswerBounds, Answers, FuzzyWord, KeptWord, LeafResolver, Lexicon, PathFilter, PropertyFilter, QueryLeaf,
@@ -42,7 +46,7 @@ pub use search::{
 pub use simple::{SimpleMatches, SimpleQuery};
 pub use source::{
     DataviewSettings, DroppedRows, OwnerMarks, QueryContext, QueryHalt, QueryLimits, QueryStep, QuerySyntaxError,
-    QueryVault, RowNumber, RowSelection, RowSet, ScannedVault, VaultRow,
+    QueryVault, RowNumber, RowSelection, RowSet, ScannedVault, VaultRow, is_tag_within,
 };
 pub use utf16::{utf16_length, utf16_slice};
 pub use value::{

@@ -67,8 +67,10 @@ fn days_since_1970(year: i64, month: i64, day: i64) -> i64 {
     let month = (month - 1).rem_euclid(12) + 1;
     // Years begin in March here, so that a leap day is the last of its year.
     let year = if month <= 2 { year - 1 } else { year };
+    // The calendar repeats every 400 years, which have 146,097 days.
     let era = year.div_euclid(400);
     let year_of_era = year.rem_euclid(400);
+    // From March on, months have 31, 30, 31, 30 and 31 days again and again: 153 in five.
     let day_of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
     era * 146_097 + year_of_era * 365 + year_of_era / 4 - year_of_era / 100 + day_of_year - 719_468
 }
@@ -143,6 +145,7 @@ impl LuxonDate {
             millisecond: civil.millisecond().into(),
             ..midnight
         };
+        // As Luxon does it: the offset of the day is the guess for the time, which decides where a time occurs twice.
         let day = Self::on_wall(midnight, zone.clone(), zone.offset_at(midnight.utc_milliseconds()));
         Some(if wall == midnight { day } else { Self::on_wall(wall, zone, day.offset) })
     }
@@ -163,6 +166,7 @@ impl LuxonDate {
             LuxonZone::Fixed { minutes } => DateZone::Offset(jiff::tz::Offset::from_seconds(minutes * 60).ok()?),
             LuxonZone::Named { name, .. } => DateZone::Named(name.clone()),
         };
+        // A date with an explicit zone is a moment, even at midnight.
         let has_time = time != jiff::civil::Time::midnight() || zone != DateZone::Local;
         Some(DateValue { civil: date.to_datetime(time), has_time, zone })
     }
@@ -220,6 +224,7 @@ impl LuxonDate {
 
     /// The year of its ISO week, and the week.
     pub fn iso_week(&self) -> (i64, i64) {
+        // By the ISO rule: the Thursday of a week decides its year.
         let week = (self.day_of_year() - self.weekday() + 10).div_euclid(7);
         let year = self.wall.year;
         if week < 1 {

@@ -11,26 +11,12 @@ use std::borrow::Cow;
 
 use jiff::Zoned;
 
+use crate::english::{MONTHS, WEEKDAYS};
+
 use tokens::{FormatPiece, pieces};
 
 pub use period::Period;
 pub use week::WeekRule;
-
-const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-const DAYS: [&str; 7] = ["Sunday", "Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday"];
 
 /// Writes a moment in a format of moment.js: `YYYY-MM-DD`, `gggg-[W]ww`.
 pub fn format_moment(moment: &Zoned, format: &str, week: WeekRule) -> String {
@@ -52,7 +38,7 @@ fn value(moment: &Zoned, token: &str, rule: WeekRule) -> Cow<'static, str> {
     let (hour, minute, second) = (i64::from(moment.hour()), i64::from(moment.minute()), i64::from(moment.second()));
     let twelve = if hour % 12 == 0 { 12 } else { hour % 12 };
     let month_name = MONTHS[usize::from(moment.month().unsigned_abs()).clamp(1, 12) - 1];
-    let day_name = DAYS[usize::from(moment.weekday().to_sunday_zero_offset().unsigned_abs()) % 7];
+    let day_name = WEEKDAYS[usize::from(moment.weekday().to_monday_zero_offset().unsigned_abs()) % 7];
     let date = moment.date();
     let number = match token {
         "Y" | "YYYY" => return signed_year(year, 4).into(),
@@ -78,6 +64,7 @@ fn value(moment: &Zoned, token: &str, rule: WeekRule) -> Cow<'static, str> {
         "X" => return moment.timestamp().as_second().to_string().into(),
         "Z" => return offset(moment, ":").into(),
         "ZZ" => return offset(moment, "").into(),
+        // moment.js knows the abbreviations only with its time zone plugin.
         "z" | "zz" => return "".into(),
         "NNNN" => return "Anno Domini".into(),
         "N" | "NN" | "NNN" | "NNNNN" => return "AD".into(),
@@ -111,6 +98,7 @@ fn value(moment: &Zoned, token: &str, rule: WeekRule) -> Cow<'static, str> {
         _ if token.starts_with('y') => token.len(),
         _ => 1,
     };
+    // `Mo`, `Do`, `wo`: 1st, 2nd.
     if token.ends_with('o') { ordinal(number).into() } else { padded(number, width).into() }
 }
 
@@ -119,11 +107,13 @@ fn padded(number: i64, width: usize) -> String {
 }
 
 fn signed_year(year: i32, width: usize) -> String {
+    // ISO 8601 requires the sign of longer years.
     if year > 9999 { format!("+{year:0width$}") } else { padded(year.into(), width) }
 }
 
 fn ordinal(number: i64) -> String {
     let ending = match (number % 100 / 10, number % 10) {
+        // 11th, 12th and 13th.
         (1, _) => "th",
         (_, 1) => "st",
         (_, 2) => "nd",

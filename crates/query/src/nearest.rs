@@ -42,6 +42,7 @@ pub fn nearest_several<'a>(word: &str, known: impl IntoIterator<Item = &'a str>,
     let mut found: Vec<(NameDistance, &str)> =
         known.into_iter().filter_map(|name| Some((nearness(&word, &ComparedName::new(name)?)?, name))).collect();
     found.sort_unstable();
+    // The same name may occur in several folders.
     found.dedup();
     found.into_iter().take(most).map(|(_, name)| name).collect()
 }
@@ -54,6 +55,7 @@ struct ComparedName {
 
 impl ComparedName {
     fn new(text: &str) -> Option<Self> {
+        // Charged for each known name, as there may be as many as notes.
         count_steps(8 * text.len().min(LONGEST));
         if text.chars().take(LONGEST + 1).count() > LONGEST {
             return None;
@@ -72,6 +74,7 @@ impl ComparedName {
         for word in &self.words {
             word_starts.extend(word_starts.last().map(|start| start + word.chars().count()));
         }
+        // Words in the sense of separators, and those after any other sign.
         let begins_word = |at: usize| word_starts.contains(&at) || !self.letters[at - 1].is_alphanumeric();
         let is_most = letters.len() * 2 > self.letters.len();
         let mut parts = self.letters.windows(letters.len()).enumerate();
@@ -121,6 +124,7 @@ pub(crate) fn typos(from: &[char], to: &[char]) -> usize {
         row.push(i + 1);
         for (j, &b) in to.iter().enumerate() {
             let mut least = (above[j] + usize::from(a != b)).min(above[j + 1] + 1).min(row[j] + 1);
+            // Two neighbours swapped count as one typo: the most common one when typing fast.
             if i > 0 && j > 0 && a == to[j - 1] && from[i - 1] == b {
                 least = least.min(before[j - 1] + 1);
             }

@@ -107,6 +107,7 @@ impl Pattern {
         }
         let text: Cow<'_, str> = if options.nfc { Cow::Owned(text.nfc().collect()) } else { Cow::Borrowed(text) };
         let engine = match options.kind {
+            // A line feed never matches within a line, which the automaton knows how to say.
             PatternKind::Literal if options.case == LetterCase::Sensitive && !text.contains('\n') => {
                 PatternEngine::Literal(LiteralText::new(&text, options.whole_word))
             }
@@ -116,6 +117,7 @@ impl Pattern {
             PatternKind::Literal => PatternEngine::Automaton(Automaton::literal(&text, options)?),
             PatternKind::Regex => {
                 let regex = syntax::translate(&text)?;
+                // Only what needs it, as backtracking has no bound on its time.
                 if regex.backtracks {
                     PatternEngine::Backtracker(Backtracker::new(&regex, options)?)
                 } else {
@@ -147,6 +149,7 @@ impl Pattern {
     pub fn is_match(&self, text: &str) -> Result<bool, TooManyAttempts> {
         let mut lines = lines::LineWalk::new(self, text.as_bytes(), &|| false);
         let found = lines.next().is_some();
+        // An undecided line must not count as one without a match.
         if !found && lines.undecided > 0 { Err(TooManyAttempts) } else { Ok(found) }
     }
 
@@ -164,6 +167,7 @@ impl Pattern {
         stop: &dyn Fn() -> bool,
         found: &mut Vec<std::ops::Range<usize>>,
     ) -> Result<(), SearchHalt> {
+        // Nearly every line is composed already.
         if !self.nfc || nfc::is_nfc(line) {
             return self.engine.find_in_line(line, most, stop, found);
         }

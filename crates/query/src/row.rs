@@ -5,6 +5,7 @@
 
 mod inline_fields;
 mod of_note;
+mod page_names;
 #[cfg(any(test, feature = "testing"))]
 mod plain;
 
@@ -19,6 +20,7 @@ use crate::{Object, Value};
 
 pub use inline_fields::{FoundField, item_fields, line_fields};
 pub use of_note::{NoteField, note_fields, note_items};
+pub use page_names::{page_aliases, page_tags, property_tag_texts};
 #[cfg(any(test, feature = "testing"))]
 pub(crate) use plain::PlainRow;
 
@@ -68,8 +70,8 @@ pub trait Row {
     /// Every list item in document order, flat; including tasks.
     fn items(&self) -> Vec<RowItem<'_>>;
 
-    /// Every inline field in document order, including those of list items and tasks.
-    fn fields(&self) -> Vec<RowField<'_>>;
+    /// Iterates over every inline field in document order, including those of list items and tasks.
+    fn visit_fields<'r>(&'r self, visit: &mut dyn FnMut(RowField<'r>));
 
     /// Whether the owner has bookmarked the file in the app.
     fn is_bookmarked(&self) -> bool;
@@ -79,6 +81,11 @@ pub trait Row {
 
     fn is_note(&self) -> bool {
         self.extension().eq_ignore_ascii_case("md")
+    }
+
+    /// What Dataview takes for a note, which may have an extension that Obsidian does not know.
+    fn is_page(&self) -> bool {
+        is_page_path(self.path())
     }
 
     fn name(&self) -> &str {
@@ -104,6 +111,12 @@ pub trait Row {
         tags
     }
 
+    fn fields(&self) -> Vec<RowField<'_>> {
+        let mut fields = Vec::new();
+        self.visit_fields(&mut |field| fields.push(field));
+        fields
+    }
+
     /// Those of some top-level properties, or of all.
     fn properties(&self, wanted: &dyn Fn(&str) -> bool) -> Object {
         let mut found = Object::new();
@@ -127,6 +140,13 @@ pub trait Row {
         });
         found
     }
+}
+
+/// Whether Dataview takes a file for a page: `.md` and `.markdown`.
+pub fn is_page_path(path: &str) -> bool {
+    let name = path.rsplit_once('/').map_or(path, |(_, name)| name);
+    let extension = name.rsplit_once('.').filter(|(base, _)| !base.is_empty()).map_or("", |(_, extension)| extension);
+    extension.eq_ignore_ascii_case("md") || extension.eq_ignore_ascii_case("markdown")
 }
 
 /// Whether there are properties, and whether they are valid.
@@ -232,4 +252,6 @@ pub struct RowField<'r> {
     pub line: usize,
     /// The list item that it belongs to, as an index of [`Row::items`].
     pub item: Option<usize>,
+    /// Whether that item is a task.
+    pub of_task: bool,
 }

@@ -155,6 +155,7 @@ impl SearchQuery {
             match other.root {
                 QueryNode::All(nodes) if nodes.iter().all(is_words) => others.extend(nodes),
                 QueryNode::All(nodes) if nodes.is_empty() => {}
+                // A single condition needs no group around it.
                 QueryNode::All(mut nodes) if nodes.len() == 1 => others.extend(nodes.pop()),
                 other => others.push(other),
             }
@@ -191,6 +192,7 @@ impl SearchQuery {
     pub fn relax(&mut self) -> bool {
         let QueryNode::All(nodes) = &mut self.root else { return false };
         let loose = |node: &QueryNode| matches!(node, QueryNode::Words(words) if !words.exact);
+        // One word can be relaxed only if it is a run that has parts.
         if nodes.iter().filter(|node| loose(node)).count() < 2 && !nodes.iter().any(has_parts) {
             return false;
         }
@@ -213,6 +215,7 @@ impl SearchQuery {
                             self.cut = true;
                         } else if seen.insert(term.clone()) {
                             let (number, terms) = (self.words, vec![term.clone()]);
+                            // Only the end of the run was being typed.
                             let open = words.open && at == last;
                             parts.push(QueryNode::Words(Words { number, terms, open, also: None, ..words.clone() }));
                             self.words += 1;

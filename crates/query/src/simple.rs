@@ -21,6 +21,7 @@ impl SimpleQuery {
     pub fn parse(query: &str) -> Result<Self, PatternError> {
         let mut words: Vec<&str> = query.split_whitespace().collect();
         words.sort_unstable();
+        // A repeated word would be searched twice and find the same.
         words.dedup();
         if words.is_empty() {
             return Err(PatternError::Empty);
@@ -43,6 +44,7 @@ impl SimpleQuery {
         let mut found = SimpleMatches::default();
         for word in &self.words {
             let (in_name, in_text) = (spans(word, name, stop), spans(word, text, stop));
+            // All words are required, so the others need not be searched.
             if in_name.is_empty() && in_text.is_empty() {
                 return None;
             }
@@ -61,12 +63,14 @@ fn spans(word: &Pattern, text: &str, stop: &dyn Fn() -> bool) -> Vec<Range<usize
     let in_line = |line: crate::LineMatch| {
         line.matches.into_iter().map(move |span| line.span.start + span.start..line.span.start + span.end)
     };
+    // With composed text, a span may end within a character.
     lines.flat_map(in_line).filter(|span| text.get(span.clone()).is_some()).collect()
 }
 
 fn join(spans: &mut Vec<Range<usize>>) {
     spans.sort_unstable_by_key(|span| (span.start, span.end));
     spans.dedup_by(|next, before| {
+        // Words that overlap or touch are shown as one match.
         let touch = next.start <= before.end;
         if touch {
             before.end = before.end.max(next.end);

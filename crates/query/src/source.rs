@@ -13,7 +13,9 @@ pub(crate) mod plain_vault;
 mod row_set;
 mod scanned_vault;
 
-use crate::Row;
+use std::ops::ControlFlow;
+
+use crate::{Row, RowTag, property_tag_texts};
 
 pub use context::{DroppedRows, QueryContext, QueryLimits, QueryStep};
 pub use dataview_settings::DataviewSettings;
@@ -48,9 +50,9 @@ pub trait QueryVault: Sync {
     /// The index that answers a selection without a look at the rows, if there is one; for explanations.
     fn served_by(&self, selection: &RowSelection<'_>) -> Option<&'static str>;
 
-    /// All notes, in path order.
-    fn notes(&self) -> RowSet {
-        self.select(&RowSelection::Notes)
+    /// All pages, in path order.
+    fn pages(&self) -> RowSet {
+        self.select(&RowSelection::Pages)
     }
 
     fn row_at(&self, path: &str) -> Option<VaultRow<'_>> {
@@ -61,12 +63,14 @@ pub trait QueryVault: Sync {
 /// What is asked of the indexes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RowSelection<'q> {
-    /// Every Markdown file.
-    Notes,
+    /// Everything that Dataview takes for a note.
+    Pages,
     /// Every file of any type, but those that the owner has excluded in the settings of the app.
     Files,
     /// Notes with this tag or one below it, in any case; with or without `#`.
     Tag(&'q str),
+    /// The same for the tags that Dataview finds.
+    PageTag(&'q str),
     /// Files in this folder and below it, in exactly this spelling; all of them for the empty text.
     Folder(&'q str),
     /// Files with this extension, in any case, without the point.
@@ -83,14 +87,16 @@ impl RowSelection<'_> {
     /// Whether a row belongs to the selection, by the row alone. This is what a selection means; an index has to agree.
     pub fn accepts(&self, row: &dyn Row, vault: &dyn QueryVault) -> bool {
         match *self {
-            Self::Notes => row.is_note(),
+            Self::Pages => row.is_page(),
             Self::Files => !row.is_excluded(),
             Self::Tag(tag) => has_tag(row, tag),
+            Self::PageTag(tag) => has_page_tag(row, tag),
             Self::Folder(folder) => is_below(row.path(), folder),
             Self::Extension(extension) => row.extension().to_lowercase() == extension.to_lowercase(),
             Self::LinksTo(target) => vault.row(target).is_some_and(|target| links_to(row, target.path())),
             Self::LinksToMissing(written) => {
                 let mut links = row.links().into_iter();
+                // An empty target is a link into the same note.
                 links.any(|link| !link.target.is_empty() && link.target == written && row.resolve(written).is_none())
             }
             Self::LinkedFrom(source) => vault.row(source).is_some_and(|source| links_to(&*source, row.path())),
@@ -103,12 +109,43 @@ fn links_to(row: &dyn Row, path: &str) -> bool {
 }
 
 fn has_tag(row: &dyn Row, wanted: &str) -> bool {
-    let wanted = wanted.trim_start_matches('#').to_lowercase();
-    let fits = |tag: &str| {
-        let tag = tag.to_lowercase();
-        tag.strip_prefix(&wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    row.tags().iter().any(|tag| fits(tag.name))
+    let wanted = wanted.trim_start_matches('#');
+    has_tag_that(row, &|tag| is_tag_within(tag.name, wanted))
+}
+
+/// A tag of the text is one in both; so is one of the properties, unless Dataview would take it apart.
+fn has_page_tag(row: &dyn Row, wanted: &str) -> bool {
+    let wanted = wanted.trim_start_matches('#');
+    if has_tag_that(row, &|tag| !(tag.in_properties && tag.name.contains(',')) && is_tag_within(tag.name, wanted)) {
+        return true;
+    }
+    let mut found = false;
+    row.visit_properties(&mut |name, value| {
+        let mut texts = property_tag_texts(name, value).into_iter();
+        found = texts.any(|text| is_tag_within(text.strip_prefix('#').unwrap_or(&text), wanted));
+        if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    found
+}
+
+fn has_tag_that(row: &dyn Row, fits: &dyn Fn(RowTag<'_>) -> bool) -> bool {
+    let mut found = false;
+    row.visit_tags(&mut |tag| {
+        found = fits(tag);
+        if found { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+    });
+    found
+}
+
+/// Whether a tag is the wanted one or below it, in any case. Both are without `#`.
+pub fn is_tag_within(tag: &str, wanted: &str) -> bool {
+    if tag.is_ascii() && wanted.is_ascii() {
+        let head = tag.get(..wanted.len());
+        return head.is_some_and(|head| head.eq_ignore_ascii_case(wanted))
+            && (tag.len() == wanted.len() || tag.as_bytes()[wanted.len()] == b'/');
+    }
+    let (tag, wanted) = (tag.to_lowercase(), wanted.to_lowercase());
+    tag.strip_prefix(&wanted).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
 fn is_below(path: &str, folder: &str) -> bool {

@@ -14,6 +14,7 @@ pub fn utf16_slice(text: &str, start: usize, end: usize) -> String {
         return text[start.min(text.len())..end.min(text.len())].to_owned();
     }
     let units: Vec<u16> = text.encode_utf16().skip(start).take(end - start).collect();
+    // A cut through a surrogate pair leaves half a character, which no text can hold.
     String::from_utf16_lossy(&units)
 }
 

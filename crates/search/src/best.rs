@@ -42,12 +42,14 @@ impl RankedSearch<'_> {
             }
             let first = number * BLOCK;
             let highest = score(&leaves, first, &mut scores);
+            // No document of this block can be among the best any more.
             if highest < best.least as f32 {
                 continue;
             }
             for (at, word) in words.iter().enumerate() {
                 for bit in ones(*word) {
                     let score = scores[at * 64 + bit] as u32;
+                    // Not only higher scores: with an equal score, the later change wins.
                     if score >= best.least {
                         best.add(FoundDocument { document: first + at * 64 + bit, score });
                     }
@@ -69,6 +71,7 @@ impl RankedSearch<'_> {
                 parts.push((words.terms.join(" "), f64::from(scores.rarity * value)));
             }
         }
+        // The most first, so that an explanation can be cut.
         parts.sort_by(|(_, a), (_, b)| b.total_cmp(a));
         let coverage = if all > 0.0 { f64::from(held / all) } else { 1.0 };
         (parts, coverage)
@@ -111,12 +114,14 @@ fn score(leaves: &[&TermScores], first: usize, scores: &mut [f32; BLOCK]) -> f32
 impl BestHits<'_> {
     fn add(&mut self, found: FoundDocument) {
         self.gathered.push(found);
+        // Twice as many as wanted before the worst are dropped, so that dropping is rare.
         if self.gathered.len() >= self.wanted.saturating_mul(2).max(GATHERED) {
             self.drop_worst();
         }
     }
 
     fn drop_worst(&mut self) {
+        // A page of nothing only counts.
         let Some(last) = self.wanted.checked_sub(1) else { return self.gathered.clear() };
         if self.wanted < self.gathered.len() {
             let search = self.search;

@@ -53,6 +53,7 @@ impl<'s> PostingBlock<'s> {
         let mut block = Self { first, ..Self::EMPTY };
         let mut last = first;
         if is_run {
+            // Damaged lengths must not overflow into a small number that would fit.
             last = first.checked_add(u32::try_from(length.checked_sub(1)?).ok()?)?;
         } else {
             let mut listed = [first; HELD];
@@ -138,12 +139,14 @@ pub(super) fn put_block(bytes: &mut Vec<u8>, after: u32, documents: &[(u32, Fiel
     for (number, (document, counts)) in documents.iter().enumerate() {
         let at = if is_run { (document - first) as usize } else { number };
         let body = counts[DocumentField::Body as usize];
+        // A byte holds the count of nearly every word; larger ones are among the extras.
         bytes[bodies + at] = u8::try_from(body).unwrap_or(u8::MAX);
         let written =
             |field: usize| counts[field] > 0 && (field != DocumentField::Body as usize || body > u32::from(u8::MAX));
         // The byte covers most documents; a mask says which further counts follow.
         let mask = (0..FIELDS).fold(0, |mask, field| mask | u8::from(written(field)) << field);
         if mask != 0 {
+            // Positions in a block are below 256, see `LONGEST`.
             extras.extend([at as u8, mask]);
             (0..FIELDS).filter(|field| written(*field)).for_each(|field| put_varint(&mut extras, counts[field]));
         }

@@ -50,6 +50,7 @@ impl SegmentBuilder {
     pub(super) fn add(&mut self, path: &VaultPath, stamp: FileStamp, read_at: i64, digest: &Digest<'_>, text: &str) {
         let mut document = IndexedDocument { stamp, read_at, ..IndexedDocument::default() };
         let mut position = 0;
+        // The ending is the same for all notes and would match searches for "md".
         let name = path.name().rsplit_once('.').map_or(path.name(), |(stem, _)| stem);
         document.name = self.words(name, DocumentField::Name, &mut position);
         digest.aliases().for_each(|alias| {
@@ -94,6 +95,7 @@ impl SegmentBuilder {
             *position += 1;
             count += 1;
         });
+        // Also after an empty part: the last word of a name and the first of an alias are not a phrase.
         *position += GAP;
         count
     }
@@ -108,10 +110,12 @@ impl SegmentBuilder {
             }
         };
         let term = &mut self.terms[number];
+        // A term is finished when it occurs in the next document; most occur in few.
         if term.document != self.documents {
             term.finish_document();
             term.document = self.documents;
         }
+        // Steps between positions are small and take one byte.
         term.written.position(position - term.position);
         term.position = position;
         term.counts[field as usize] += 1;
@@ -119,6 +123,7 @@ impl SegmentBuilder {
 
     pub(super) fn finish(self) -> Option<Segment> {
         let Self { numbers, mut terms, mut writer, .. } = self;
+        // Terms are looked up by binary search.
         let mut sorted: Vec<(Box<str>, usize)> = numbers.into_iter().collect();
         sorted.sort_unstable();
         for (word, number) in sorted {
@@ -148,6 +153,7 @@ pub(super) fn merge(
         }
         renumbered.push(numbers);
     }
+    // A heap of the next term of each segment gives all terms in order, without a list of them.
     let mut heads: BinaryHeap<Reverse<(&str, usize, usize)>> = BinaryHeap::new();
     let head = |number: usize, term: usize| {
         let segment = segments[number];
@@ -167,6 +173,7 @@ pub(super) fn merge(
             let mut found = segments[number].postings(term);
             while let Some(document) = found.next() {
                 let Some(document) = renumbered[number].get(document as usize).copied().flatten() else { continue };
+                // Positions are relative within a document, so they can be copied as they are.
                 written.raw_positions(found.raw_positions());
                 written.document(document, &found.counts());
             }

@@ -60,10 +60,12 @@ impl SegmentCache {
         if index.alive() < WORTH_KEEPING || new == 0 {
             return None;
         }
+        // If much is new, adding rows would only have to be rewritten soon.
         let much = new > WORTH_KEEPING.max(index.alive() / 8);
         let rows = || unsaved.iter().copied().map(row);
         let added = if much { CROWDED } else { self.file.add(FORMAT, rows).unwrap_or_default() };
         // A cache that cannot be written only makes the next start slower.
+        // Also if it failed: trying again with every save would cost more than it gains.
         unsaved.iter().for_each(|part| part.saved.store(true, Ordering::Release));
         if added < CROWDED {
             return None;
@@ -71,6 +73,7 @@ impl SegmentCache {
         let mut whole = index.clone();
         whole.join(|_, _| true);
         if let Err(error) = self.file.replace(FORMAT, || whole.parts.iter().map(row)) {
+            // The joined index is good to go on with, even if it could not be written.
             tracing::debug!(%error, "the cache of the search index cannot be written");
         }
         whole.parts.iter().for_each(|part| part.saved.store(true, Ordering::Release));

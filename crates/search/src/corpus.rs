@@ -46,6 +46,7 @@ impl ReadableCounts {
         let (mut count, mut lengths) = (0, [0_u64; 3]);
         for (part, base) in index.parts.iter().zip(&bases) {
             for (document, file) in part.files.iter().enumerate() {
+                // Counted for each caller: averages over hidden notes would reveal how long they are.
                 if *file != GONE && shows(*file) {
                     visible.set(base + document);
                     count += 1;
@@ -55,6 +56,7 @@ impl ReadableCounts {
                 }
             }
         }
+        // An empty vault has no average; one is a harmless divisor.
         let averages = lengths.map(|sum| (sum as f32 / count.max(1) as f32).max(1.0));
         norms.iter_mut().for_each(|length| *length = norm(2, *length, &averages));
         Self { bases, total, visible, count, averages, norms }
@@ -86,6 +88,7 @@ impl<'i> ReadableCorpus<'i> {
 
     /// The part of a document, and its number there.
     pub(super) fn place(&self, document: usize) -> (&'i IndexPart, usize) {
+        // The last part that starts at or before it. The first starts at 0, so there is one.
         let part = self.readable.bases.partition_point(|base| *base <= document) - 1;
         (&self.index.parts[part], document - self.readable.bases[part])
     }

@@ -54,6 +54,7 @@ impl<'s> RankedSearch<'s> {
     fn weigh(&mut self) {
         let mut words = Vec::new();
         put_words(&self.query.root, &mut words);
+        // Relaxing a query adds words; those that are known keep their scores.
         words.retain(|words| self.scores.get(words.number).is_none_or(Option::is_none));
         let corpus = &self.corpus;
         let found: Vec<(usize, TermScores)> =
@@ -75,6 +76,7 @@ impl<'s> RankedSearch<'s> {
 
     /// All that match the query.
     pub(super) fn found(&self) -> Result<DocumentSet, IndexError> {
+        // An empty query matches nothing, rather than everything.
         match self.query.is_empty() {
             true => Ok(DocumentSet::none(self.corpus.total())),
             false => evaluate(&self.query.root, self.corpus.visible(), self),
@@ -91,6 +93,7 @@ impl<'s> RankedSearch<'s> {
     }
 
     fn holds_text(&self, filter: &TextFilter, state: &FileState) -> bool {
+        // The path is searched with the text, unless the query is about the content alone.
         (!filter.content && surely_matches(&filter.pattern, without_ending(state.path.as_str())))
             || self.with_text(state, |text| self.decides(&filter.pattern, text)).unwrap_or(false)
     }
@@ -101,6 +104,7 @@ impl<'s> RankedSearch<'s> {
             Ok(bounds) => bounds.possible,
             Err(never) => match never {},
         };
+        // From positions in the index if the query has only words; otherwise the texts are read.
         if let Some(found) = self.in_one_unit(piece, node, &possible) {
             return found;
         }

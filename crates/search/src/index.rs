@@ -125,6 +125,7 @@ impl WordIndex {
         known.sort_unstable_by_key(|(id, _)| *id);
         let known = SortedMap::from_sorted(known);
         let none = SortedMap::default();
+        // Compared with nothing, everything is new.
         Self::default().with(none.changes(&known, Arc::ptr_eq), known.clone(), source, go_on)
     }
 
@@ -150,6 +151,7 @@ impl WordIndex {
         if shown.is_empty() && all > 0 {
             return Ok(None);
         }
+        // If all changes are visible, the snapshot's own map is shared, and the next comparison is immediate.
         let known = if shown.len() == all { now.clone() } else { applied(self.known.clone(), &shown) };
         self.with(shown, known, &files.source(), go_on).map(Some)
     }
@@ -167,6 +169,7 @@ impl WordIndex {
         for (id, state) in changes {
             // The old document stays in its segment, marked as gone, until the segment is rebuilt.
             if let Some(DocumentPlace { part, document }) = next.places.remove(id) {
+                // Copied only if another index still uses the same list.
                 Arc::make_mut(&mut next.parts[part].files)[document] = GONE;
             }
             new.extend(state.filter(|state| state.path.is_searched()));
@@ -197,6 +200,7 @@ impl WordIndex {
         let parts = self.parts.iter().enumerate().skip(first);
         let mut found: Vec<(FileId, DocumentPlace)> =
             parts.flat_map(|(number, part)| documents(number, &part.files)).collect();
+        // Building a map from sorted entries is much faster than inserting all of them.
         if first == 0 {
             found.sort_unstable_by_key(|(id, _)| *id);
             self.places = SortedMap::from_sorted(found);
@@ -316,6 +320,7 @@ fn piece_of(states: &[&Arc<FileState>], source: &TextSource<'_>, go_on: GoOn<'_>
         source.progress.step(1);
     }
     let files = states.iter().map(|state| state.id).collect();
+    // A piece stays far below the limits, so this does not occur; the search is then answered by a scan.
     let segment = builder.finish().ok_or(IndexError::Stopped)?;
     Ok(IndexPart::new(segment, files, false))
 }

@@ -63,6 +63,7 @@ impl RankedIndexCache {
     /// Whether a caller that sees these files can have an index of them without a long wait. Hidden files do not count,
     /// or the answer would reveal them.
     pub fn is_near(&self, files: &VisibleFiles) -> bool {
+        // The holder is adding notes. A small vault is done before it would be worth a scan.
         let Some(mut newest) = self.newest.try_lock() else {
             return files.iter().filter(FileEntry::is_searched).take(MANY + 1).count() <= MANY;
         };
@@ -101,6 +102,7 @@ impl RankedIndexCache {
 
     /// Builds one while calls continue.
     fn build(&self, files: &VisibleFiles, go_on: GoOn<'_>) -> Result<(), IndexError> {
+        // Released again while it is built, so that calls can use the old one.
         let before = lock(&self.newest, go_on).ok_or(IndexError::Stopped)?.index.clone();
         let before = before.unwrap_or_else(|| Arc::new(self.recall(files.snapshot())));
         let Some(next) = before.advanced(files, go_on)? else { return Ok(()) };
@@ -191,12 +193,14 @@ impl KeptIndex {
     /// The counts among the notes that a caller may read.
     fn readable(&mut self, index: &Arc<WordIndex>, files: &VisibleFiles) -> Arc<ReadableCounts> {
         let known = &mut self.counted;
+        // Counts of an older index are never used again.
         known.retain(|known| Arc::ptr_eq(&known.index, index));
         let now = files.snapshot().files_by_id().clone();
         if let Some(at) = known.iter().position(|known| Arc::ptr_eq(&known.scope, files.scope())) {
             known[..=at].rotate_right(1);
             let known = &mut known[0];
             if !known.files.is_same(&now) {
+                // The scope sees the same notes, and only other files have changed.
                 (known.files, known.others) = (now, None);
             }
             return Arc::clone(&known.readable);
@@ -232,6 +236,7 @@ pub fn build_aside(keeper: &Arc<RankedIndexCache>, files: &VisibleFiles) {
         let live = &live;
         let made = to_rank(live, &scope, &|| Arc::strong_count(live) > 1).and_then(|files| {
             // The files belong to the vault too.
+            // One reference is this task's, the other one that of the files.
             building.0.build(&files, &|| Arc::strong_count(live) > 2)
         });
         // If this fails, the next search tries again and reports why.

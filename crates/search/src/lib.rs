@@ -134,6 +134,7 @@ fn search(
     let mut search = RankedSearch::new(corpus, query.parse(), files, go_on);
     let mut found = search.found()?;
     let mut others = other_files(keeper, files, &search.query);
+    // Relaxed only if nothing at all was found: some hits for all words are better than many for some.
     let some_words = found.is_empty() && others.is_empty() && search.relax();
     if some_words {
         found = search.found()?;
@@ -155,6 +156,7 @@ fn search(
     }
     // After all notes of the page, or none: the next page starts where this one ends.
     if hits.len() == best.len() {
+        // Notes come first, so the offset into the others is what is left of it.
         let rest = others.into_iter().skip(page.offset.saturating_sub(notes)).take(page.limit - best.len());
         hits.extend(rest.map(|state| search.by_path(&state, &starts)));
     }
@@ -163,6 +165,7 @@ fn search(
         Some((words.terms.join(" "), scores.variants.clone()))
     });
     let meant = meant.collect();
+    // It borrows the search, whose parts are moved out below.
     drop(starts);
     Ok(RankedNotes {
         total,

@@ -57,6 +57,7 @@ impl<'t> LineWriter<'t> {
             self.heading = Some(heading);
             begins |= BEGINS_SECTION;
         }
+        // A flag belongs to the line that is about to begin, so the one before is ended first.
         if lines > 0 {
             self.end_line();
             self.begins = begins;
@@ -95,6 +96,7 @@ pub(super) struct UnitPositions<'s> {
 impl<'s> UnitPositions<'s> {
     pub(super) fn new(mut bytes: &'s [u8], text_from: u32, unit: LineUnit) -> Self {
         let properties = varint(&mut bytes).unwrap_or_default();
+        // The properties come right before the gap in front of the text.
         let position = if properties == 0 { text_from } else { text_from.saturating_sub(GAP + properties) };
         Self { bytes, unit, properties, text_from, position }
     }
@@ -115,6 +117,7 @@ impl<'s> UnitPositions<'s> {
 
     /// Whether the next line belongs to another unit.
     fn ends(&self) -> bool {
+        // The flags are in the lowest bits of the first byte, also of a longer number.
         let begins = self.bytes.first().map_or(0, |line| u32::from(*line));
         match self.unit {
             LineUnit::Line => true,

@@ -35,6 +35,7 @@ fn asks_for_paths(node: &QueryNode) -> bool {
     match node {
         QueryNode::All(nodes) | QueryNode::Any(nodes) => nodes.iter().any(asks_for_paths),
         QueryNode::Path(_) => true,
+        // "not in this folder" would match every picture of the vault, which no caller wants to see.
         QueryNode::Not(_)
         | QueryNode::Words(_)
         | QueryNode::Text(_)

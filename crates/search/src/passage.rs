@@ -116,9 +116,11 @@ impl RankedSearch<'_> {
         let best = best(&found, size.context);
         let passage = &found[best.clone()];
         let span = match (passage.first(), passage.iter().map(|(_, span)| span.end).max()) {
+            // Spans may overlap, so the last one need not end last.
             (Some((_, first)), Some(end)) => first.start..end,
             _ => {
                 let body = Frontmatter::find(text).map_or(0, |block| block.span.end);
+                // Nothing to highlight: the excerpt is the beginning of the text, without properties.
                 let start = body + text[body..].len() - text[body..].trim_start().len();
                 start..start
             }
@@ -154,6 +156,7 @@ struct Utf16Counter {
 
 impl Utf16Counter {
     fn before(&mut self, text: &str, at: usize) -> usize {
+        // Matches of the passage come first, so the next one may be further up.
         if at < self.at {
             *self = Self::default();
         }
@@ -175,6 +178,7 @@ fn best(found: &[(usize, Range<usize>)], context: usize) -> Range<usize> {
     let (mut best, mut best_rank) = (0..0, (0, 0));
     let (mut end, mut held) = (0, HashMap::<usize, usize>::new());
     for (start, (number, first)) in found.iter().enumerate() {
+        // Both sides of the excerpt together.
         while let Some((number, _)) = found.get(end).filter(|(_, span)| span.start - first.start <= 2 * context) {
             *held.entry(*number).or_default() += 1;
             end += 1;
@@ -200,6 +204,7 @@ fn around(text: &str, span: Range<usize>, context: usize) -> Range<usize> {
     let near = LONGEST_CUT.min(context / 2);
     let inner = text[start..span.start].char_indices().take(near).find(|(_, c)| c.is_whitespace());
     let outer = text[span.end..end].char_indices().rev().take(near).find(|(_, c)| c.is_whitespace());
+    // At the very beginning of the text, nothing has to be cut.
     let start = inner.filter(|_| start > 0).map_or(start, |(at, _)| start + at);
     start..outer.filter(|_| end < text.len()).map_or(end, |(at, _)| span.end + at)
 }
@@ -210,6 +215,7 @@ fn section(digest: &Digest<'_>, line: usize) -> Option<Vec<String>> {
     let mut open: Vec<(RowHeading<'_>, bool)> = Vec::new();
     let mut paths = HashSet::new();
     for heading in digest.structure().headings.into_iter().take_while(|heading| heading.line <= line) {
+        // A heading closes all sections of its level and below.
         open.retain(|(above, _)| above.level < heading.level);
         let above = open.iter().map(|(above, _)| above.text);
         let path = above.chain([heading.text]).collect::<Vec<_>>().join("::");

@@ -46,6 +46,7 @@ impl<'s> PhraseTerms<'s> {
                 slots.push(PhraseSlot { behind, postings: segment.postings(segment.find(term)?), document: 0 });
             }
         }
+        // The shortest list first: every other one is only read where it has a document.
         slots.sort_by_key(|slot| slot.postings.size());
         Some(Self { segment, slots, open })
     }
@@ -90,6 +91,7 @@ impl<'s> PhraseTerms<'s> {
         ends.sort_unstable();
         let mut ends = ends.into_iter().peekable();
         starts.retain(|start| {
+            // Both lists are in order, so each is passed once.
             while ends.next_if(|end| end < start).is_some() {}
             ends.peek() == Some(start)
         });
@@ -100,6 +102,7 @@ impl<'s> PhraseTerms<'s> {
 /// Where all slots are filled. `None` as soon as one of them has no more documents.
 fn together(mut slots: Vec<PhraseSlot<'_>>, documents: &Range<u32>, into: &mut Vec<PhraseStart>) -> Option<()> {
     let (lead, others) = slots.split_first_mut()?;
+    // Read ahead once, so that the loop can compare without reading.
     for slot in others.iter_mut() {
         slot.document = slot.postings.seek(documents.start)?;
     }
@@ -116,6 +119,7 @@ fn together(mut slots: Vec<PhraseSlot<'_>>, documents: &Range<u32>, into: &mut V
             if slot.document < document {
                 slot.document = slot.postings.seek(document)?;
             }
+            // The lead can skip to the document that this one has next.
             if slot.document > document {
                 wanted = slot.document;
                 continue 'documents;
@@ -123,6 +127,7 @@ fn together(mut slots: Vec<PhraseSlot<'_>>, documents: &Range<u32>, into: &mut V
         }
         possible.clear();
         lead.postings.positions(|position| {
+            // The phrase would start before the first word of the document.
             let Some(start) = position.checked_sub(lead.behind) else { return };
             let word = start as usize / 64;
             match possible.get_mut(word) {

@@ -42,6 +42,7 @@ impl RankedSearch<'_> {
             QueryPiece::Task(_) => return None,
         };
         // Units without any word are not known here.
+        // A unit without words is not stored, and may be what is asked for: `line:(-word)`.
         if !is_of_words(node) || holds(node, &HeldWords(0)) {
             return None;
         }
@@ -83,6 +84,7 @@ impl RankedSearch<'_> {
             spots.iter_mut().for_each(|spots| spots.begin(*document as u32));
             UnitPositions::new(part.segment.lines(*document), text_from, unit).any(|unit| {
                 let held = spots.iter_mut().fold(0, |held, spots| held | spots.within(*document as u32, &unit));
+                // Evaluated only for units that have at least one of the words.
                 held != 0 && holds(node, &HeldWords(held))
             })
         });
@@ -139,6 +141,7 @@ impl WordSpots {
 
     /// The bit if one of them is in this unit, whose document and position come after all previous ones.
     fn within(&mut self, document: u32, unit: &Range<u32>) -> u64 {
+        // Units come in order, so what was passed is never needed again.
         while self.starts.get(self.seen).is_some_and(|spot| *spot < (document, unit.start)) {
             self.seen += 1;
         }
@@ -150,6 +153,7 @@ impl WordSpots {
 /// Whether it consists only of words.
 fn is_of_words(node: &QueryNode) -> bool {
     !node.any_leaf(&mut |leaf| match leaf {
+        // There are 64 bits, and a query rarely has that many words.
         QueryLeaf::Words(words) => words.number >= u64::BITS as usize,
         QueryLeaf::Within(_, node) => !is_of_words(node),
         QueryLeaf::Text(_) | QueryLeaf::Path(_) | QueryLeaf::Tag(_) | QueryLeaf::Property(_) => true,

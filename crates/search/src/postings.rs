@@ -39,6 +39,7 @@ impl PostingsWriter {
         if self.gathered.len() == HELD {
             put_block(&mut self.blocks, self.after, &self.gathered);
             self.gathered.clear();
+            // A mark after each full block, so that a search can skip without reading.
             self.after = document + 1;
             for number in [self.after, end(&self.blocks), end(&self.positions)] {
                 self.marks.extend_from_slice(&number.to_le_bytes());
@@ -123,6 +124,7 @@ impl<'s> Postings<'s> {
             while let Some(sum) = self.sums.get(self.at).filter(|_| self.at < self.block.bodies.len()) {
                 let at = self.at;
                 self.at += 1;
+                // A run also has documents without the term.
                 if *sum > 0 {
                     self.unread += self.here;
                     self.here = *sum;
@@ -162,6 +164,7 @@ impl<'s> Postings<'s> {
 
     /// The first unread document from this number on.
     pub(super) fn seek(&mut self, document: u32) -> Option<u32> {
+        // The block that was read last may still have it.
         if document >= self.next {
             self.skip(document);
         }
@@ -188,6 +191,7 @@ impl<'s> Postings<'s> {
             }
         }
         let Some(mark) = low.checked_sub(1).and_then(|at| self.marks.get(at * MARK..)) else { return };
+        // Never backwards: positions before it have been read.
         if number(mark, 0) <= self.next {
             return;
         }
@@ -229,6 +233,7 @@ impl<'s> Postings<'s> {
         // Eight bytes at a time: a number ends with each byte without its upper bit.
         while left >= 8 {
             let Some((eight, rest)) = bytes.split_first_chunk::<8>() else { break };
+            // The upper bit is set in all bytes of a number but the last.
             left -= (!u64::from_le_bytes(*eight) & 0x8080_8080_8080_8080).count_ones();
             bytes = rest;
         }

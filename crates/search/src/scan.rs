@@ -42,6 +42,7 @@ pub fn search_by_scan<'q>(
 ) -> Result<RankedNotes, IndexError> {
     let query = query.into();
     let mut found = candidates(files, &query.parse(), go_on)?;
+    // Without an index there are no scores: more of the words, then words in the name, then more lines.
     found.sort_by_key(|found| {
         let changed = found.state.stat.stamp.modified;
         (Reverse(found.words), Reverse(found.in_path), Reverse(found.lines), Reverse(changed))
@@ -56,6 +57,7 @@ pub fn search_by_scan<'q>(
     let mut answer = search(ReadableCorpus::of_some(&index), keeper, files, query, page, go_on)?;
     answer.scanned = Some(ByScan { cut });
     if cut {
+        // At least those that have all of the words; they were counted, though not all were examined.
         answer.total = answer.total.max(holding);
     }
     Ok(answer)

@@ -9,7 +9,7 @@ use lapidary_index::SharedBytes;
 use crate::FileStamp;
 
 /// Changes whenever a segment of the same notes would differ.
-pub(super) const FORMAT: u32 = 3;
+pub(super) const FORMAT: u32 = 4;
 
 /// The data about a document other than its words.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,6 +67,7 @@ impl SegmentWriter {
         {
             self.document_table.extend_from_slice(&number.to_le_bytes());
         }
+        // Ends only, as each begins where the one before ends.
         let (path_end, lines_end) = (end(&self.paths), end(&self.lines));
         let IndexedDocument { name, headings, body, text_from, .. } = *document;
         for number in [name, headings, body, text_from, path_end, lines_end] {
@@ -95,6 +96,7 @@ impl SegmentWriter {
         bytes.extend_from_slice(&self.term_table);
         // Released one at a time, so that the whole never exists twice.
         parts.into_iter().for_each(|part| bytes.extend_from_slice(&part));
+        // Opened like one from the cache, so that there is one reader.
         Segment::open(SharedBytes::whole(bytes)?)
     }
 }
@@ -230,6 +232,7 @@ impl Segment {
         let table = self.bytes.get(self.term_table.clone()).unwrap_or_default();
         let found =
             table.chunks_exact(TERM).map(|term| term.last_chunk().map_or(0, |found| u32::from_le_bytes(*found)));
+        // A changed letter differs in two bits, an added or dropped one in one.
         found.enumerate().filter(move |(_, found)| (found ^ wanted).count_ones() as usize <= most).map(|(term, _)| term)
     }
 

@@ -16,5 +16,6 @@ pub(super) fn with_shown<T>(path: &VaultPath, bytes: &[u8], look: impl FnOnce(&s
 /// `None` if it is not a valid canvas.
 fn on_canvas(text: &str) -> String {
     let values = canvas_values(text).unwrap_or_default();
+    // A blank line between cards, so that no phrase spans two of them.
     values.iter().map(|value| value.value.trim()).collect::<Vec<_>>().join("\n\n")
 }

@@ -55,6 +55,7 @@ impl ReadableCorpus<'_> {
         let TermScorer { values, variants, .. } = weighing;
         let documents = DocumentSet::positive(&values);
         let held = documents.count() as f32;
+        // The inverse document frequency of BM25, which is never negative in this form.
         let rarity = (1.0 + (self.readable.count as f32 - held + 0.5) / (held + 0.5)).ln();
         TermScores { documents, values, rarity, variants, meant }
     }
@@ -74,11 +75,13 @@ impl TermScorer<'_> {
         }
         if self.words.open {
             for (part, base) in self.corpus.parts() {
+                // The word itself was weighed above, with its full weight.
                 for longer in part.segment.beginning(term).filter(|found| part.segment.term(*found) != term) {
                     found |= self.put_postings(&part.segment, base, longer, LONGER);
                 }
             }
         }
+        // A word that exists in the name of a note is not misspelt, even if the search is about contents only.
         let is_nowhere = || self.corpus.whole && !(self.words.content && self.is_held(term));
         !found && !self.words.exact && is_nowhere() && self.put_meant(term)
     }
@@ -104,6 +107,7 @@ impl TermScorer<'_> {
         near.dedup();
         let mut nearest = None;
         for (distance, term) in near {
+            // Corrections of one distance only: a nearer one is far more likely to be meant.
             if nearest.is_some_and(|nearest| distance > nearest) {
                 break;
             }
@@ -141,6 +145,7 @@ impl TermScorer<'_> {
                     counts[..DocumentField::Heading as usize].fill(0);
                 }
                 let weighed = weight * weighed(segment, document, &counts, *norm, &readable.averages);
+                // The best of its forms counts, not their sum: a note is not better for having both.
                 *value = value.max(weighed);
                 found |= weighed > 0.0;
             }
@@ -205,6 +210,7 @@ fn put_bodies(block: &PostingBlock<'_>, values: &mut [f32], norms: &[f32], weigh
 
 /// The weight of a word in a document, by its counts.
 fn weighed(segment: &Segment, document: usize, counts: &FieldCounts, body_norm: f32, averages: &[f32; 3]) -> f32 {
+    // The caller may not read it. The norms of the other fields do not say so.
     if body_norm.is_infinite() {
         return 0.0;
     }

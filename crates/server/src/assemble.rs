@@ -5,7 +5,7 @@ use std::{
     sync::Arc,
 };
 
-use lapidary_auth::{AuthStore, AuthStoreError, TokenRights};
+use lapidary_auth::{AuthStore, AuthStoreError, GrantRecord, TokenRights};
 use lapidary_pipeline::{
     AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Clock, Executor, ExecutorSetup, ServedVault, ServedVaults,
 };
@@ -89,6 +89,7 @@ pub(crate) fn assemble(config: &config::Config, purpose: ExecutorPurpose) -> Res
         }
     };
     let state = demo.as_ref().map_or_else(|| config.state_dir.clone(), DemoFolder::state);
+    // Before anything is opened in it: a folder that others can write to could hold forged history.
     is_ours_alone(&state).map_err(|problem| StartError::State { folder: state.display().to_string(), problem })?;
     let mut served = chosen.iter().map(|vault| serve(vault, &chosen, &state, config, purpose));
     let first = served.next().ok_or(StartError::NoVault)??;
@@ -113,10 +114,17 @@ pub(crate) fn assemble(config: &config::Config, purpose: ExecutorPurpose) -> Res
         for name in BUILT_IN_PROFILES.into_iter().chain(own) {
             profiles.push(grants.whole_profile(name)?);
         }
+        // Only for commands that act for other callers, such as `approvals`.
         for token in auth.tokens()?.into_iter().filter(|token| token.is_live(Clock::system().now().into())) {
             // What this process cannot grant it cannot act for; the token may be for other vaults.
             if let Ok(grant) = grants.grant(&token.rights) {
                 known.push((KnownClient::name_of(&token.name), grant));
+            }
+        }
+        for granted in auth.grants()?.into_iter().filter(|granted| granted.is_live(Clock::system().now().into())) {
+            let scopes = Some(granted.scope.split_whitespace().map(str::to_owned).collect());
+            if let Ok(grant) = grants.grant(&TokenRights { scopes, ..granted.rights }) {
+                known.push((KnownClient::name_of(&GrantRecord::name_of(granted.id)), grant));
             }
         }
     }
@@ -161,6 +169,7 @@ fn serve(
         retention: Retention { age: config.limits.checkpoint_age, bytes: config.limits.checkpoint_bytes },
     };
     let policy = policy(&config.access, vault)?;
+    // Vaults may be nested; then the rules of the inner one hold in the outer one, too.
     let inner = all.iter().filter_map(|inner| Some((place_within(&vault.path, &inner.path)?, inner)));
     let inner = inner.map(|(at, inner)| inner_vault(at, inner, config)).collect::<Result<_, _>>()?;
     let served = Vault::shared(vault.name.clone(), store, &state, policy, limits).around(inner);
@@ -236,6 +245,7 @@ fn skills_folder(written: &str) -> Result<VaultPath, StartError> {
 
 fn rules(approval: &config::ApprovalConfig) -> Result<ApprovalRules, StartError> {
     let own = |rule: &config::RuleConfig| -> Result<ApprovalRule, StartError> {
+        // The dotted spelling is accepted wherever a tool is named.
         let tool = rule.tool.as_ref().map(|name| name.replace('.', "_"));
         let names = || TOOLS.iter().map(|tool| tool.spec().name());
         if let Some(tool) = tool.as_ref().filter(|tool| !names().any(|name| name == *tool)) {
@@ -250,6 +260,7 @@ fn rules(approval: &config::ApprovalConfig) -> Result<ApprovalRules, StartError>
         })
     };
     let mut rules = approval.rules.iter().map(own).collect::<Result<Vec<_>, _>>()?;
+    // After the owner's own rules: the first match decides.
     rules.push(ApprovalRule::effect(Effect::Write, approval.write));
     rules.push(ApprovalRule::effect(Effect::Destroy, approval.destroy));
     Ok(ApprovalRules(rules))
@@ -260,6 +271,7 @@ fn limits(config: &config::Config) -> CallLimits {
         max_file_bytes: config.limits.max_file_bytes,
         max_change_bytes: config.limits.max_change_bytes,
         max_reply_bytes: config.limits.max_reply_bytes as u64,
+        memory_bytes: config.limits.memory_bytes,
         deadline: config.limits.deadline,
         answer_within: config.limits.ask_timeout,
         repetition: config.repetition,

@@ -25,19 +25,101 @@ pub(crate) enum Command {
     Call(CallArguments),
     Search(Search),
     Query(QueryArguments),
-    Tools(ListArguments),
+    Tools(ToolsArguments),
     Vaults(ListArguments),
     Audit(Audit),
     Checkpoints(Checkpoints),
     Approvals(Approvals),
     Token(TokenWord),
+    Owner(OwnerWord),
+    Doctor(DoctorArguments),
+    Install(InstallArguments),
+    Uninstall(UninstallArguments),
+    Explain(ExplainArguments),
+    Completions(CompletionArguments),
 }
 
 impl Command {
     /// Whether the command needs a vault.
     pub(crate) fn needs_vault(&self) -> bool {
-        !matches!(self, Self::Token(_))
+        match self {
+            Self::Token(_)
+            | Self::Owner(_)
+            | Self::Doctor(_)
+            | Self::Uninstall(_)
+            | Self::Explain(_)
+            | Self::Completions(_) => false,
+            Self::Install(install) => install.http.is_none(),
+            _ => true,
+        }
     }
+}
+
+/// Set up AI programs on this computer to use Lapidary
+///
+/// Without names, all that are found: Claude Desktop, Claude Code, Cursor, VS Code, Zed, Codex, Gemini CLI, Windsurf and others.
+/// Each change is shown and asked for first; everything else in a file stays as it is, and the old file is kept beside it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub(crate) struct InstallArguments {
+    /// Programs to set up, like `claude-desktop`, `cursor` or `zed`
+    #[arg(value_name = "CLIENT")]
+    pub(crate) clients: Vec<String>,
+    /// Print what to paste, and links, without changing anything
+    #[arg(long)]
+    pub(crate) print: bool,
+    /// Show the changes without making them
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Let the programs call a running server at this address instead of starting one
+    #[arg(long, value_name = "URL")]
+    pub(crate) http: Option<String>,
+    /// Do not ask
+    #[arg(long, short = 'y')]
+    pub(crate) yes: bool,
+    /// Replace another server that has the name `obsidian`
+    #[arg(long)]
+    pub(crate) force: bool,
+}
+
+/// Take back what `install` did
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub(crate) struct UninstallArguments {
+    /// Programs to remove Lapidary from; all if none is named
+    #[arg(value_name = "CLIENT")]
+    pub(crate) clients: Vec<String>,
+    /// Show the changes without making them
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Do not ask
+    #[arg(long, short = 'y')]
+    pub(crate) yes: bool,
+    /// Remove the entry `obsidian` even if it is another server
+    #[arg(long)]
+    pub(crate) force: bool,
+    /// Also remove what Lapidary stores about vaults: undo data, logs, indexes and tokens
+    #[arg(long)]
+    pub(crate) state: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct ExplainArguments {
+    /// The reason, like `note_missing`; all if none is given
+    pub(crate) reason: Option<String>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Args)]
+pub(crate) struct CompletionArguments {
+    /// The shell that reads them
+    pub(crate) shell: clap_complete::Shell,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+pub(crate) struct ToolsArguments {
+    /// One tool, with its arguments and examples
+    pub(crate) name: Option<String>,
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// The options that choose vaults and settings; every subcommand takes them.
@@ -56,7 +138,7 @@ pub(crate) struct CommonFlags {
     /// Change nothing
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// Tools to list: names, groups, `default`, `obsidian`, `files` or `all`, separated by commas; may be repeated
+    /// Tools to list: names, groups, `default`, `obsidian`, `files`, `chatgpt` or `all`, separated by commas; may be repeated
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     pub(crate) tools: Vec<String>,
     /// Tools to exclude (same syntax as --tools, which it overrides)
@@ -68,6 +150,9 @@ pub(crate) struct CommonFlags {
     /// List tools under their dotted names (`file.read`), which many clients refuse
     #[arg(long)]
     pub(crate) dotted_names: bool,
+    /// Serve a folder even if the home folder is in it
+    #[arg(long)]
+    pub(crate) any_folder: bool,
     /// Only `serve` accepts it, so it is declared there.
     #[arg(skip)]
     pub(crate) http: Option<HttpAddress>,
@@ -78,6 +163,10 @@ pub(crate) struct CommonFlags {
     pub(crate) public_url: Option<String>,
     #[arg(skip)]
     pub(crate) sse: bool,
+    #[arg(skip)]
+    pub(crate) tls_cert: Option<String>,
+    #[arg(skip)]
+    pub(crate) tls_key: Option<String>,
 }
 
 /// One call through the same pipeline as from a client; prints JSON
@@ -329,9 +418,9 @@ impl Approvals {
 pub(crate) enum TokenWord {
     /// Create a token and print it; it is shown only once
     Create(NewToken),
-    /// Print the tokens and their rights
+    /// Print the tokens and their rights, and what was granted to OAuth clients
     List {
-        /// Include expired and revoked tokens
+        /// Include expired and revoked ones
         #[arg(long)]
         all: bool,
         /// Print JSON instead of a table
@@ -340,9 +429,9 @@ pub(crate) enum TokenWord {
         #[command(flatten)]
         file: ConfigFile,
     },
-    /// Revoke a token; a running server refuses it from then on
+    /// Revoke a token or a grant; a running server refuses it from then on
     Revoke {
-        /// The name of the token
+        /// Its name in the list
         name: String,
         #[command(flatten)]
         file: ConfigFile,
@@ -389,6 +478,38 @@ impl TokenWord {
     }
 }
 
+/// The person whose vaults are served, who consents to what clients ask for.
+#[derive(Debug, Clone, PartialEq, Eq, Subcommand)]
+pub(crate) enum OwnerWord {
+    /// Set the passphrase that the consent page asks for, typed or from standard input; ends all browser sessions
+    SetPassphrase {
+        #[command(flatten)]
+        file: ConfigFile,
+    },
+}
+
+impl OwnerWord {
+    fn flags(&self) -> CommonFlags {
+        let Self::SetPassphrase { file } = self;
+        CommonFlags { config: file.config.clone(), ..CommonFlags::default() }
+    }
+}
+
+/// What to find out
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(arg_required_else_help = true)]
+pub(crate) struct DoctorArguments {
+    /// Ask the server at its public address, as clients elsewhere do (by default that of MCP_PUBLIC_URL)
+    #[arg(long, value_name = "URL", num_args = 0..=1)]
+    pub(crate) remote: Option<Option<String>>,
+    /// Say whether the server on this computer answers, and nothing else; for containers
+    #[arg(long, conflicts_with = "remote")]
+    pub(crate) health: bool,
+    /// Print JSON instead of lines
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Where to listen; omitted parts come from the settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct HttpAddress {
@@ -418,19 +539,33 @@ enum CommandWord {
     Search(FlagsWith<Search>),
     /// Print what a Dataview query or a base comes to
     Query(FlagsWith<QueryArguments>),
-    /// Print the available tools
-    Tools(FlagsWith<ListArguments>),
+    /// Print the available tools, or one of them
+    Tools(FlagsWith<ToolsArguments>),
     /// Print the vaults that are served
     Vaults(FlagsWith<ListArguments>),
     /// Print the log of calls
+    #[command(name = "log", visible_alias = "audit")]
     Audit(FlagsWith<Audit>),
     /// Show what was changed, and undo it
     Checkpoints(FlagsWith<Checkpoints>),
     /// Review pending approvals
     Approvals(FlagsWith<Approvals>),
-    /// Create, list and revoke the tokens of HTTP clients
+    /// Create, list and revoke the tokens of HTTP clients, and what OAuth clients were granted
     #[command(subcommand)]
     Token(TokenWord),
+    /// Set the passphrase with which you sign in to consent to OAuth clients
+    #[command(subcommand)]
+    Owner(OwnerWord),
+    /// Find out why clients cannot connect, and what to do
+    Doctor(FlagsWith<DoctorArguments>),
+    /// Set up AI programs on this computer to use Lapidary
+    Install(FlagsWith<InstallArguments>),
+    /// Take back what `install` did
+    Uninstall(FlagsWith<UninstallArguments>),
+    /// Say what a reason for refusal means
+    Explain(ExplainArguments),
+    /// Print completions for a shell
+    Completions(CompletionArguments),
 }
 
 #[derive(Debug, Default, Args)]
@@ -447,6 +582,12 @@ struct Listen {
     /// Serve over HTTP, and the older HTTP+SSE transport too, at port 9789 unless another is given
     #[arg(long)]
     sse: bool,
+    /// The certificate for TLS, with its chain, in PEM form
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<String>,
+    /// The private key of the certificate, in PEM form
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<String>,
 }
 
 // Not clap's `global = true`: with it, `lapidary --vault a tools --vault b` would silently forget `a`.
@@ -458,18 +599,28 @@ struct FlagsWith<T: Args> {
     flags: CommonFlags,
 }
 
+/// The declaration of the command line, for completions and the man page.
+pub(crate) fn declaration() -> clap::Command {
+    CommandLine::command()
+}
+
 /// Parses a command line, program name first. Wrong usage is an error with its message and exit code (2).
 pub(crate) fn parse<T>(line: impl IntoIterator<Item = T>) -> Result<Invocation, clap::Error>
 where
     T: Into<OsString> + Clone,
 {
-    let CommandLine { flags, listen: Listen { http, mut insecure_no_auth, mut public_url, mut sse }, word } =
-        CommandLine::try_parse_from(line)?;
+    let CommandLine {
+        flags,
+        listen: Listen { http, mut insecure_no_auth, mut public_url, mut sse, mut tls_cert, mut tls_key },
+        word,
+    } = CommandLine::try_parse_from(line)?;
     let (inner, command, inner_http) = match word.unwrap_or(CommandWord::Serve(FlagsWith::default())) {
         CommandWord::Serve(with) => {
             insecure_no_auth |= with.own.insecure_no_auth;
             public_url = public_url.or(with.own.public_url);
             sse |= with.own.sse;
+            tls_cert = tls_cert.or(with.own.tls_cert);
+            tls_key = tls_key.or(with.own.tls_key);
             (with.flags, Command::Serve, with.own.http)
         }
         CommandWord::Call(with) => (with.flags, Command::Call(with.own), None),
@@ -484,6 +635,12 @@ where
             (flags, Command::Approvals(with.own), None)
         }
         CommandWord::Token(word) => (word.flags(), Command::Token(word), None),
+        CommandWord::Owner(word) => (word.flags(), Command::Owner(word), None),
+        CommandWord::Doctor(with) => (with.flags, Command::Doctor(with.own), None),
+        CommandWord::Install(with) => (with.flags, Command::Install(with.own), None),
+        CommandWord::Uninstall(with) => (with.flags, Command::Uninstall(with.own), None),
+        CommandWord::Explain(explain) => (CommonFlags::default(), Command::Explain(explain), None),
+        CommandWord::Completions(shell) => (CommonFlags::default(), Command::Completions(shell), None),
     };
     if http.is_some() && command != Command::Serve {
         return Err(conflict("--http is for `lapidary serve`; this subcommand does not listen"));
@@ -494,6 +651,7 @@ where
     flags.insecure_no_auth = insecure_no_auth;
     flags.public_url = public_url;
     flags.sse = sse;
+    (flags.tls_cert, flags.tls_key) = (tls_cert, tls_key);
     Ok(Invocation { flags, command })
 }
 
@@ -527,6 +685,7 @@ fn join(mut outer: CommonFlags, inner: CommonFlags) -> Option<CommonFlags> {
         profile: outer.profile.or(inner.profile),
         read_only: outer.read_only || inner.read_only,
         dotted_names: outer.dotted_names || inner.dotted_names,
+        any_folder: outer.any_folder || inner.any_folder,
         ..outer
     })
 }

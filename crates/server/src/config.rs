@@ -26,6 +26,7 @@ mod registry;
 mod rules;
 mod setting;
 mod settings;
+mod telemetry_draft;
 mod value;
 mod variables;
 mod vault_table;
@@ -37,10 +38,12 @@ mod tests;
 
 pub(crate) use address_range::AddressRange;
 pub(crate) use error::ConfigError;
+#[cfg(feature = "otlp")]
+pub(crate) use model::OtlpSettings;
 pub(crate) use model::{
     AllowedOrigins, ApprovalConfig, AuthMode, AuthSettings, BodyLimits, ChosenVault, ClientLimits, Config,
-    ConnectionLimits, HttpConfig, LogFormat, LogLevel, LogSettings, PathAccess, RuleConfig, SessionLimits, SessionMode,
-    TokenConfig, Transport, VaultAccess, VaultsConfig,
+    ConnectionLimits, ForeignIssuer, HttpConfig, LogFormat, LogLevel, LogSettings, PathAccess, PublicUrl, RuleConfig,
+    SessionLimits, SessionMode, TlsFiles, TokenConfig, Transport, VaultAccess, VaultsConfig,
 };
 pub(crate) use profiles::plain_name;
 pub(crate) use raw::is_unset;
@@ -114,6 +117,13 @@ pub(crate) fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigEr
         (given.setting.apply)(&mut draft, given).map_err(|refused| refused.at(given.place.clone()))?;
     }
     draft.finish(sources)
+}
+
+/// The vaults that Obsidian lists and that exist.
+pub(crate) fn known_vaults(sources: &ConfigSources<'_>) -> Vec<std::path::PathBuf> {
+    let variables = EnvironmentVariables::gather(sources);
+    let places = ConfigPlaces::new(sources, &variables);
+    registry::ObsidianVaults::read(&places, sources.files, &mut Vec::new()).vaults
 }
 
 /// The flags known to the settings, for the test that the command line has the same.

@@ -36,6 +36,11 @@ impl ProcessEnvironment {
     }
 }
 
+/// The file of this program.
+pub(crate) fn program_path() -> io::Result<PathBuf> {
+    std::env::current_exe()
+}
+
 pub(crate) fn arguments() -> impl Iterator<Item = OsString> {
     std::env::args_os()
 }
@@ -53,6 +58,14 @@ fn patiently<T: Send + 'static>(ask: impl FnOnce() -> T + Send + 'static, otherw
 
 /// The real disk, for the configuration.
 pub(crate) struct RealDisk;
+
+impl RealDisk {
+    /// Whether a folder is another one, or around it.
+    pub(crate) fn is_around(outer: &Path, inner: &Path) -> bool {
+        let (outer, inner) = (outer.to_owned(), inner.to_owned());
+        patiently(move || store::is_around(&outer, &inner), false)
+    }
+}
 
 impl ConfigFiles for RealDisk {
     fn read(&self, path: &Path) -> io::Result<String> {

@@ -9,7 +9,8 @@ use std::{
 use lapidary_auth::{ScopeSet, TokenRights, ToolLevel};
 use lapidary_pipeline::Grant;
 use lapidary_tools::{
-    Effect, ProfileRules, ProfileView, SelectionError, TOOL_SET, ToolGroup, ToolKind, ToolSelection, ToolSpec,
+    BUILT_IN_PROFILES, Effect, ProfileRules, ProfileView, SelectionError, TOOL_SET, ToolGroup, ToolKind, ToolSelection,
+    ToolSpec,
 };
 use lapidary_vault::{PathPrefix, Policy, ScopeError};
 use parking_lot::Mutex;
@@ -75,8 +76,22 @@ impl GrantMaker {
         &self.vaults
     }
 
+    /// All profiles and the strongest effect of each: the built-in ones, narrowest first, and those of the owner.
+    pub(crate) fn profiles(&self) -> Vec<(String, Effect)> {
+        let own = |name: &&str| !self.own_profiles.contains_key(*name);
+        let built_in = BUILT_IN_PROFILES.into_iter().filter(own);
+        let built_in = built_in.filter_map(|name| Some((name.to_owned(), ProfileRules::built_in(name)?.most)));
+        built_in.chain(self.own_profiles.iter().map(|(name, rules)| (name.clone(), rules.most))).collect()
+    }
+
+    /// Of callers without their own rights.
+    pub(crate) fn default_profile(&self) -> &str {
+        &self.default_profile
+    }
+
     /// What a client with these rights may use. Vaults that are not served are left out.
     pub(crate) fn grant(&self, rights: &TokenRights) -> Result<Arc<Grant>, GrantError> {
+        // Held while it is built, so that two first requests do not build the same twice.
         let mut made = self.made.lock();
         if let Some(grant) = made.grants.get(rights) {
             return Ok(Arc::clone(grant));
@@ -92,10 +107,11 @@ impl GrantMaker {
         let key = ProfileKey { name: name.to_owned(), vaults: served.clone(), read_only: rights.read_only };
         let profile = match &rights.scopes {
             None => self.profile(&mut made, key)?,
+            // Not shared: an issuer can write any combination of scopes, and they would never be forgotten.
             Some(scopes) => Arc::new(within(self.new_profile(&key)?, &ScopeSet::new(scopes))),
         };
         let vaults = rights.vaults.is_some().then_some(served);
-        let grant = Arc::new(Grant { profile, paths: own_paths(rights)?.map(Arc::new), vaults });
+        let grant = Arc::new(Grant { paths: own_paths(rights)?.map(Arc::new), vaults, ..Grant::of(profile) });
         made.grants.insert(rights.clone(), Arc::clone(&grant));
         if rights.scopes.is_some() {
             made.scoped.push_back(rights.clone());
@@ -141,15 +157,32 @@ impl GrantMaker {
     }
 }
 
+/// The scopes that a client needs to call a tool, if those that it has do not cover it: all of them at once, so that one
+/// more consent is enough.
+pub(crate) fn lacking_scopes(tool: &str, scopes: &ScopeSet) -> Option<String> {
+    let is_named = |spec: &ToolSpec| spec.name() == tool || spec.declaration.dotted == Some(tool);
+    let spec = TOOL_SET.tools.iter().map(|known| known.spec()).find(is_named)?;
+    if covers(&spec, scopes) {
+        return None;
+    }
+    let needed = match levels(&spec).1 {
+        ToolLevel::Read => "vault:read",
+        ToolLevel::Write => "vault:read vault:write",
+        ToolLevel::Admin => "vault:read vault:write vault:destroy",
+    };
+    Some(needed.to_owned())
+}
+
+fn covers(spec: &ToolSpec, scopes: &ScopeSet) -> bool {
+    let (own, whole) = levels(spec);
+    scopes.covers_tool(spec.name(), own)
+        || scopes.covers_group(spec.declaration.group.name())
+        || scopes.covers_vault(whole)
+}
+
 /// The part of a profile that scopes cover.
 fn within(profile: ProfileView, scopes: &ScopeSet) -> ProfileView {
-    let covers = |spec: &ToolSpec| {
-        let (own, whole) = levels(spec);
-        let declaration = &spec.declaration;
-        scopes.covers_tool(spec.name(), own)
-            || scopes.covers_group(declaration.group.name())
-            || scopes.covers_vault(whole)
-    };
+    let covers = |spec: &ToolSpec| covers(spec, scopes);
     let shows = |group: ToolGroup| {
         let resource = match group {
             ToolGroup::Read => Some("obsidian-vault-note"),

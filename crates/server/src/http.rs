@@ -4,13 +4,21 @@ mod accept_loop;
 mod client_address;
 mod client_identity;
 mod client_limits;
+mod connection_snippets;
+#[cfg(test)]
+mod ended_sessions;
 mod endpoint;
 mod event_streams;
 mod known_clients;
+mod landing_page;
+mod oauth;
 mod posted_message;
 mod quoted_facts;
 mod request_gate;
+mod request_meter;
 mod session_table;
+mod site_pages;
+mod tls_keeper;
 
 use std::{
     net::{IpAddr, SocketAddr},
@@ -23,24 +31,34 @@ use axum::{
     middleware::from_fn_with_state,
     routing::{any, get, post},
 };
+use lapidary_auth::AuthorizationRules;
 use lapidary_note::ContentHash;
 use lapidary_pipeline::Executor;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::watch};
 
-pub(crate) use self::known_clients::{ClientCheck, ConfiguredClient, KnownClient, KnownClients};
 use self::{
-    client_limits::LimitKeeper,
+    client_identity::AuthChallenge,
+    client_limits::RequestLimits,
     endpoint::{Endpoint, EndpointParts},
     event_streams::EventStreams,
+    oauth::{AuthorizationServer, PublicDocuments, ServerSurroundings, TokenIssuer},
     request_gate::RequestGate,
+    request_meter::{MetricsPage, RequestMeter},
     session_table::SessionTable,
+    site_pages::{SiteAddress, SitePages},
+    tls_keeper::TlsKeeper,
+};
+pub(crate) use self::{
+    known_clients::{ClientCheck, ConfiguredClient, KnownClient, KnownClients},
+    oauth::{IssuerKeyCache, OutgoingFetch},
 };
 use crate::{
     config::{HttpConfig, SessionMode},
     mcp::{Connection, McpServer},
     stdio::told_to_stop,
+    telemetry::Telemetry,
 };
 
 /// How long calls that are under way may take to be answered once the server is told to stop.
@@ -52,25 +70,82 @@ pub(crate) async fn serve(
     settings: &HttpConfig,
     clients: KnownClients,
     stream_token: Option<ContentHash>,
+    telemetry: Telemetry,
 ) -> Result<(), String> {
+    let tls = settings.tls.as_ref().map(TlsKeeper::start).transpose().map_err(|error| error.to_string())?;
     let listener = listen(settings).await?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
-    announce(address, settings);
     let (stop, stopping) = watch::channel(false);
-    let mcp = McpServer::new(Arc::clone(&executor), dotted_names, Connection::Http);
-    let endpoint = endpoint(&executor, mcp.clone(), settings, clients, stopping.clone());
+    let mcp = McpServer::new(Arc::clone(&executor), dotted_names, Connection::Http, telemetry.clone());
+    let site = SiteAddress::new(settings, address);
+    let origin = site.origin();
+    let documents = public_documents(&clients, settings, &origin);
+    let mut pages = documents.as_ref().map(PublicDocuments::routes).unwrap_or_default();
+    if let Some(server) = authorization_server(&clients, settings, &origin, OutgoingFetch::for_strangers()) {
+        pages = pages.merge(server.routes());
+    }
+    let challenge = challenge(documents.as_ref());
+    let endpoint = endpoint(&executor, mcp.clone(), settings, clients, challenge, stopping.clone());
     let streams = settings.sse.then(|| {
-        let calls = settings.clients.calls;
-        EventStreams::new(endpoint.clone(), mcp, stream_token, settings.heartbeat, calls)
+        Arc::new(EventStreams {
+            endpoint: endpoint.clone(),
+            mcp,
+            token: stream_token,
+            heartbeat: settings.heartbeat,
+            calls_at_once: settings.clients.calls,
+        })
     });
     tokio::spawn(endpoint.0.sessions.clone().sweep());
     tokio::spawn(async move {
         told_to_stop().await;
         stop.send_replace(true);
     });
-    accept_loop::serve(listener, router(endpoint, streams, settings), settings.connections, stopping, LAST_ANSWERS)
-        .await;
+    let watched = watched_routes(&endpoint, &telemetry, settings);
+    let site_pages = site_pages::routes(SitePages::new(endpoint.clone(), executor, site.clone()));
+    let router = router(endpoint, streams, pages.merge(site_pages).merge(watched), &origin, settings);
+    let router = measured(router, &telemetry, settings);
+    announce(address, &site, settings);
+    accept_loop::serve(listener, tls, router, settings.connections, stopping, LAST_ANSWERS).await;
     Ok(())
+}
+
+/// How to get a token, where tokens come from an issuer. Otherwise hosted clients would start a sign-in that leads nowhere.
+fn public_documents(clients: &KnownClients, settings: &HttpConfig, origin: &str) -> Option<PublicDocuments> {
+    let (issuer, resource) = match &clients.check {
+        ClientCheck::Open { .. } | ClientCheck::OwnerTokens { .. } => return None,
+        ClientCheck::BuiltIn { .. } => (TokenIssuer::Own, None),
+        ClientCheck::SharedSecret { .. } => (TokenIssuer::Unnamed, None),
+        ClientCheck::Issuer { verifier, .. } => {
+            (TokenIssuer::Foreign(verifier.issuer.clone()), verifier.resource.clone())
+        }
+    };
+    let endpoint = settings.endpoint_path.clone();
+    Some(PublicDocuments { origin: origin.to_owned(), endpoint, resource, issuer })
+}
+
+fn challenge(documents: Option<&PublicDocuments>) -> AuthChallenge {
+    AuthChallenge { metadata: documents.map(PublicDocuments::resource_url), scope: PublicDocuments::scope() }
+}
+
+fn authorization_server(
+    clients: &KnownClients,
+    settings: &HttpConfig,
+    origin: &str,
+    fetch: OutgoingFetch,
+) -> Option<Arc<AuthorizationServer>> {
+    let ClientCheck::BuiltIn { store, .. } = &clients.check else { return None };
+    let mut rules = AuthorizationRules::new(origin, &settings.endpoint_path);
+    rules.access_life = i64::try_from(settings.auth.access_life.as_secs()).unwrap_or(rules.access_life);
+    rules.redirects = settings.auth.redirects.clone();
+    let surroundings = ServerSurroundings {
+        store: Arc::clone(store),
+        grants: Arc::clone(&clients.grants),
+        clock: clients.clock,
+        rules,
+        body: settings.body,
+        trusted_proxies: settings.trusted_proxies.clone(),
+    };
+    Some(AuthorizationServer::new(surroundings, fetch))
 }
 
 fn endpoint(
@@ -78,15 +153,18 @@ fn endpoint(
     mcp: McpServer,
     settings: &HttpConfig,
     clients: KnownClients,
+    challenge: AuthChallenge,
     stopping: watch::Receiver<bool>,
 ) -> Endpoint {
     let grant = Arc::clone(executor.grant());
+    // Sessions exist only for clients of the versions with a handshake.
     let has_sessions = settings.session_mode == SessionMode::Stateful;
     // Host, origin and size are checked before, on every route.
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(has_sessions)
         .with_json_response(true)
         .with_sse_keep_alive(Some(settings.heartbeat))
+        // The body was limited while it was read.
         .with_max_request_body_bytes(usize::MAX)
         .disable_allowed_hosts()
         .disable_allowed_origins();
@@ -96,7 +174,7 @@ fn endpoint(
         service: StreamableHttpService::new(make, Arc::clone(&sessions.sessions), config),
         status: status(settings, &clients),
         sessions,
-        limits: LimitKeeper::new(settings.clients),
+        limits: RequestLimits::new(settings.clients),
         body: settings.body,
         trusted_proxies: settings.trusted_proxies.clone(),
         grant,
@@ -104,13 +182,38 @@ fn endpoint(
         is_loopback: settings.host.is_loopback(),
         clients,
         stopping,
+        challenge,
     }))
 }
 
-fn router(endpoint: Endpoint, streams: Option<Arc<EventStreams>>, settings: &HttpConfig) -> Router {
+/// `/metrics`, if the owner wants it.
+fn watched_routes(endpoint: &Endpoint, telemetry: &Telemetry, settings: &HttpConfig) -> Router {
+    let Some(meters) = telemetry.meters().filter(|_| settings.metrics.served) else { return Router::new() };
+    let page = MetricsPage {
+        meters: Arc::clone(meters),
+        sessions: Arc::clone(&endpoint.0.sessions.sessions),
+        token: settings.metrics.token,
+    };
+    Router::new().route("/metrics", get(request_meter::metrics)).with_state(page)
+}
+
+/// Counts requests, if there is a reader for the counters.
+fn measured(router: Router, telemetry: &Telemetry, settings: &HttpConfig) -> Router {
+    let Some(meters) = telemetry.meters() else { return router };
+    let meter = RequestMeter { meters: Arc::clone(meters), endpoint_path: settings.endpoint_path.as_str().into() };
+    router.layer(from_fn_with_state(meter, request_meter::measure))
+}
+
+fn router(
+    endpoint: Endpoint,
+    streams: Option<Arc<EventStreams>>,
+    pages: Router,
+    origin: &str,
+    settings: &HttpConfig,
+) -> Router {
     let public = settings.public_url.iter().map(|url| url.host.clone());
     let hosts = public.chain(settings.allowed_hosts.iter().cloned()).collect();
-    let gate = RequestGate::new(hosts, settings.allowed_origins.clone(), settings.host);
+    let gate = RequestGate::new(hosts, settings.allowed_origins.clone(), settings.host, origin.to_owned());
     let path = &settings.endpoint_path;
     let older = streams.map(|streams| {
         Router::new()
@@ -123,14 +226,14 @@ fn router(endpoint: Endpoint, streams: Option<Arc<EventStreams>>, settings: &Htt
         // A redirect would lose the token.
         .route(&format!("{path}/"), any(endpoint::handle))
         .with_state(endpoint)
-        .route("/healthz", get(|| async { axum::Json(json!({ "status": "ok" })) }))
+        .merge(pages)
         .merge(older.unwrap_or_default())
         .layer(from_fn_with_state(gate, request_gate::guard))
 }
 
 /// The answer to a plain look at the endpoint. With authentication it says only that the server is up.
 fn status(settings: &HttpConfig, clients: &KnownClients) -> Value {
-    if !matches!(clients.check, ClientCheck::Open) {
+    if !matches!(clients.check, ClientCheck::Open { .. }) {
         return json!({ "status": "ok" });
     }
     let mode = match settings.session_mode {
@@ -140,7 +243,7 @@ fn status(settings: &HttpConfig, clients: &KnownClients) -> Value {
     let server = json!({
         "name": "lapidary",
         "version": env!("CARGO_PKG_VERSION"),
-        "description": env!("CARGO_PKG_DESCRIPTION"),
+        "description": "An MCP server for Obsidian vaults",
         "transport": "http",
         "sessionMode": mode,
     });
@@ -158,6 +261,7 @@ fn status(settings: &HttpConfig, clients: &KnownClients) -> Value {
 /// The configured port, or one of the next if it is taken.
 async fn listen(settings: &HttpConfig) -> Result<TcpListener, String> {
     let host: IpAddr = settings.host;
+    // Port 0 means any free one, so there is no next.
     let tries = if settings.port == 0 { 0 } else { settings.max_port_retries };
     let mut port = settings.port;
     loop {
@@ -174,18 +278,16 @@ async fn listen(settings: &HttpConfig) -> Result<TcpListener, String> {
 }
 
 /// Tells a person where the server is and what to paste into a client.
-fn announce(address: SocketAddr, settings: &HttpConfig) {
-    let endpoint = &settings.endpoint_path;
-    tracing::info!("serving MCP at http://{address}{endpoint}");
+fn announce(address: SocketAddr, site: &SiteAddress, settings: &HttpConfig) {
+    let (endpoint, scheme) = (&settings.endpoint_path, if settings.tls.is_some() { "https" } else { "http" });
+    tracing::info!("serving MCP at {scheme}://{address}{endpoint}");
     if settings.sse {
-        tracing::info!("older clients connect to http://{address}/sse");
+        tracing::info!("older clients connect to {scheme}://{address}/sse");
     }
-    let url = match &settings.public_url {
-        Some(public) => format!("{}{endpoint}", public.origin),
-        None => format!("http://{address}{endpoint}"),
-    };
+    let url = &site.url;
     let config = json!({ "mcpServers": { "obsidian": { "type": "http", "url": url } } });
     tracing::info!("to connect Claude Code: claude mcp add --transport http obsidian {url}");
     tracing::info!("to connect Codex: codex mcp add obsidian --url {url}");
     tracing::info!("to connect Cursor and others: {config}");
+    tracing::info!("for all clients, and everything that is offered: open {scheme}://{address}/ in a browser");
 }

@@ -32,6 +32,7 @@ pub(crate) fn instructions(executor: &Arc<Executor>, grant: &Arc<Grant>) -> Stri
 
 /// How to use the available tools.
 fn advice(profile: &ProfileView) -> String {
+    // A model must not be told of a tool that it cannot call.
     let has = |tool: &str| profile.catalogue.on().any(|entry| entry.spec.name() == tool);
     let mut advice = String::new();
     if has("obsidian_get_note") {
@@ -74,6 +75,7 @@ fn policy_in_words(executor: &Arc<Executor>, grant: &Arc<Grant>, names_folders: 
     // If both have a list, a path must be in both to be open.
     let both = own.is_some_and(|own| own.read.is_some() && policy.read.is_some());
     let closes = both || executor.vaults().granted(grant).any(|served| served.vault.policy().closes_some());
+    // With a limit, as a client waits for this before its first call.
     let rules = executor.rules_in_force(grant, LOOK_AT_RULES);
     let some_closed = if closes { " Some paths are closed." } else { "" };
     let only_reads = policy.read_only || own.is_some_and(|own| own.read_only) || grant.profile.most == Effect::Read;
@@ -83,11 +85,16 @@ fn policy_in_words(executor: &Arc<Executor>, grant: &Arc<Grant>, names_folders: 
         (false, None, None) if !closes && rules == RuleFilesInForce::default() => {
             ("Everything may be read and changed.", String::new())
         }
+        // Only what may be read may be changed.
+        (false, Some(_), None) => {
+            ("Vault path policy is enforced.", format!(" Readable and writable: {}.", listed(&read)))
+        }
         (false, read, write) => {
             let folders = format!(" Readable: {}. Writable: {}.", listed(read), listed(write));
             ("Vault path policy is enforced.", folders)
         }
     };
+    // The names of folders are part of the vault's contents, and the log may be shown to others.
     let folders = if names_folders { folders } else { String::new() };
     let approval = match executor.decision_on_writing() {
         _ if only_reads => "",

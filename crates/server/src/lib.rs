@@ -11,9 +11,13 @@ mod http;
 mod instructions;
 mod logging;
 mod mcp;
+mod message_price;
+mod outgoing;
 mod stdio;
+mod telemetry;
+mod tool_standing;
 
-use std::{collections::BTreeMap, ffi::OsString, path::PathBuf, process::ExitCode};
+use std::{collections::BTreeMap, ffi::OsString, io::IsTerminal, path::PathBuf, process::ExitCode};
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
@@ -22,11 +26,20 @@ pub use config::{env_example, reference as configuration_reference};
 /// Runs the program: 0 done, 1 failed, 2 wrong usage or configuration.
 pub fn run() -> ExitCode {
     lapidary_tools::install_panic_hook();
+    if environment::arguments().count() <= 1 && std::io::stdin().is_terminal() {
+        return commands::greet();
+    }
     match cli::parse(environment::arguments()) {
         Ok(invocation) => commands::run(&invocation),
         // It knows whether it is help (stdout, 0) or wrong usage (stderr, 2).
         Err(usage) => usage.exit(),
     }
+}
+
+/// The declaration of the command line, for the man page.
+#[must_use]
+pub fn command_declaration() -> clap::Command {
+    cli::declaration()
 }
 
 /// Serves one client on a pair of byte streams, with the arguments and the environment of a process that is not there:

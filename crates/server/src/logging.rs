@@ -58,6 +58,7 @@ struct LogLayer {
 impl LogLayer {
     /// Spans of calls are kept at every level, so that a warning can name its call.
     fn wants(&self, metadata: &Metadata<'_>) -> bool {
+        // Spans are needed even if their own level is not logged: events name the call they belong to.
         let most = if metadata.is_span() { self.level.max(Level::INFO) } else { self.level };
         *metadata.level() <= most && metadata.target().starts_with(OWN)
     }
@@ -90,6 +91,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLayer {
         let mut fields = EventFields::default();
         attributes.record(&mut fields);
         if let Some(span) = context.span(id) {
+            // The outermost span is a call; its number tells calls apart that run at the same time.
             if span.parent().is_none() {
                 fields.push("call", (self.calls.fetch_add(1, Ordering::Relaxed) + 1).into());
             }
@@ -116,6 +118,7 @@ impl<S: Subscriber + for<'a> LookupSpan<'a>> Layer<S> for LogLayer {
     /// The duration of a span is logged one level below its own: that of a call at `debug`, that of a stage at `trace`.
     fn on_close(&self, id: Id, context: Context<'_, S>) {
         let Some(span) = context.span(&id) else { return };
+        // That a call ended matters less than what happened in it.
         let level = if *span.metadata().level() <= Level::INFO { Level::DEBUG } else { Level::TRACE };
         if level > self.level {
             return;

@@ -2,6 +2,8 @@
 
 mod asking;
 mod calling;
+#[cfg(feature = "conformance")]
+mod conformance_fixtures;
 mod definition;
 mod principal;
 mod prompts;
@@ -12,8 +14,8 @@ use std::{sync::Arc, time::SystemTime};
 
 use lapidary_pipeline::{ConsentAnswer, Executor, Grant, Invocation, Outcome, Question};
 use lapidary_tools::{
-    CompletePrompt, FillPrompt, ListPrompts, OfferedTools, ProfileView, ReadPayload, ReadResource, RenderedReply,
-    ToolStanding, quote::quoted,
+    ChangeAuthor, CompletePrompt, FillPrompt, ListPrompts, OfferedTools, ProfileView, ReadPayload, ReadResource,
+    RenderedReply, ToolStanding, quote::quoted,
 };
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceError,
@@ -31,12 +33,12 @@ use serde_json::Value;
 use tokio::sync::watch;
 
 use self::{
+    asking::OpenQuestions,
     principal::identity,
-    prompts::PromptNews,
     resources::refusal,
     subscriptions::{SubscriptionCount, Subscriptions},
 };
-use crate::{http::KnownClient, instructions::instructions};
+use crate::{http::KnownClient, instructions::instructions, telemetry::Telemetry};
 
 /// How long clients may cache the list of tools: it only changes when the server restarts.
 const LIST_TTL_MS: u64 = 300_000;
@@ -61,8 +63,9 @@ struct McpShared {
     instructions: String,
     dotted_names: bool,
     connection: Connection,
-    prompt_news: PromptNews,
     followed: SubscriptionCount,
+    questions: OpenQuestions,
+    telemetry: Telemetry,
 }
 
 /// What is known about callers in advance.
@@ -73,20 +76,20 @@ pub(crate) enum Connection {
 }
 
 impl McpServer {
-    pub(crate) fn new(executor: Arc<Executor>, dotted_names: bool, connection: Connection) -> Self {
+    pub(crate) fn new(
+        executor: Arc<Executor>,
+        dotted_names: bool,
+        connection: Connection,
+        telemetry: Telemetry,
+    ) -> Self {
         let instructions = instructions(&executor, executor.grant());
         let session_grant = Arc::clone(executor.grant());
-        let prompt_news = PromptNews::default();
         let followed = SubscriptionCount::default();
         let subscriptions = Subscriptions::new(Arc::clone(&followed));
         let began = executor.now();
-        Self {
-            shared: Arc::new(McpShared { executor, instructions, dotted_names, connection, prompt_news, followed }),
-            session_grant,
-            subscriptions,
-            alive: Arc::new(watch::Sender::new(())),
-            began,
-        }
+        let questions = OpenQuestions::default();
+        let shared = McpShared { executor, instructions, dotted_names, connection, followed, questions, telemetry };
+        Self { shared: Arc::new(shared), session_grant, subscriptions, alive: Arc::new(watch::Sender::new(())), began }
     }
 
     /// The same server for another session, opened by the sender of the current request.
@@ -98,6 +101,12 @@ impl McpServer {
             alive: Arc::new(watch::Sender::new(())),
             began: self.shared.executor.now(),
         }
+    }
+
+    /// How many files all clients follow.
+    #[cfg(test)]
+    pub(crate) fn followed_files(&self) -> usize {
+        self.shared.followed.load(std::sync::atomic::Ordering::Acquire)
     }
 
     /// What this caller may use.
@@ -123,7 +132,11 @@ impl McpServer {
 
 impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
-        let capabilities = ServerCapabilities::builder()
+        let capabilities = ServerCapabilities::builder();
+        #[cfg(feature = "conformance")]
+        #[expect(deprecated, reason = "the suite tests what we do not use ourselves")]
+        let capabilities = capabilities.enable_logging();
+        let capabilities = capabilities
             .enable_tools()
             .enable_resources()
             .enable_resources_subscribe()
@@ -142,6 +155,7 @@ impl ServerHandler for McpServer {
         request: InitializeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<InitializeResult, ErrorData> {
+        // The library does so only in its own implementation, which this one replaces.
         context.peer.set_peer_info(request.clone());
         let mut opened = self.negotiate_initialize(&request)?;
         opened.instructions = self.info_for(&context).instructions;
@@ -152,6 +166,7 @@ impl ServerHandler for McpServer {
         let versions = self.supported_protocol_versions().into_owned();
         let mut discovered = DiscoverResult::from_server_info(versions, self.info_for(&context));
         discovered.ttl_ms = LIST_TTL_MS;
+        // Private, because every token has its own list.
         discovered.cache_scope = CacheScope::Private;
         Ok(discovered)
     }
@@ -163,16 +178,21 @@ impl ServerHandler for McpServer {
     ) -> Result<ListToolsResult, ErrorData> {
         let grant = self.grant_of(identity(&context.extensions));
         let listed = grant.profile.catalogue.entries().iter().filter(|entry| entry.standing == ToolStanding::Listed);
-        let tools = listed
-            .map(|entry| definition::tool(&entry.spec, &grant.profile.catalogue, self.shared.dotted_names))
-            .collect();
-        let mut list = ListToolsResult::with_all_items(tools);
+        let tools =
+            listed.map(|entry| definition::tool(&entry.spec, &grant.profile.catalogue, self.shared.dotted_names));
+        #[cfg(feature = "conformance")]
+        let tools = tools.chain(conformance_fixtures::tools()?);
+        let mut list = ListToolsResult::with_all_items(tools.collect());
         list.ttl_ms = Some(LIST_TTL_MS);
         list.cache_scope = Some(CacheScope::Private);
         Ok(list)
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
+        #[cfg(feature = "conformance")]
+        if let Some(tool) = conformance_fixtures::tool(name) {
+            return Some(tool);
+        }
         let catalogue = &self.session_grant.profile.catalogue;
         let entry = catalogue.find(name).ok()?;
         Some(definition::tool(&entry.spec, catalogue, self.shared.dotted_names))
@@ -183,6 +203,16 @@ impl ServerHandler for McpServer {
         params: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
+        #[cfg(feature = "conformance")]
+        {
+            let prompts_changed = || {
+                let grant = self.grant_of(identity(&context.extensions));
+                grant.prompt_news.changed.send_replace(());
+            };
+            if let Some(answer) = conformance_fixtures::call(&params, &context, prompts_changed).await {
+                return answer;
+            }
+        }
         let mut invocation =
             Invocation::tool(params.name.to_string(), params.arguments.unwrap_or_default(), self.principal(&context));
         invocation.answer = params
@@ -190,6 +220,7 @@ impl ServerHandler for McpServer {
             .map(|state| ConsentAnswer { state, verdict: asking::verdict_of(params.input_responses.as_ref()) });
         let mut reached = None;
         // Only clients that can ask are asked, and then call again.
+        // Cloned only then, as arguments may be large.
         let again = invocation.principal.can_be_asked.then(|| Box::new(invocation.clone()));
         let mut outcome = self.execute(invocation, &context, &mut reached).await;
         if let (Outcome::Asked(Question { message, state }), Some(again)) = (&mut outcome, again) {
@@ -198,7 +229,10 @@ impl ServerHandler for McpServer {
                 return Ok(asking::input_required(message, state).into());
             }
             let within = self.shared.executor.limits().answer_within;
-            let verdict = Box::pin(asking::ask_now(&context, message, within)).await;
+            let signature = again.principal.author.signature();
+            let (open, caller) = (&self.shared.questions, ChangeAuthor::client_of(&signature));
+            let verdict = Box::pin(asking::ask_now(open, caller, &context, message, within)).await;
+            // The same call with the answer, not a continuation: everything is checked again on the way.
             let answered = Invocation { answer: Some(ConsentAnswer { state, verdict }), ..*again };
             outcome = self.execute(answered, &context, &mut reached).await;
         }
@@ -218,13 +252,16 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let grant = self.grant_of(identity(&context.extensions));
-        self.shared.prompt_news.watch(&self.shared.executor, &grant);
+        prompts::watch(&self.shared.executor, &grant);
         let prompts = match self.read(ListPrompts, &context).await {
             Ok(ReadPayload::Prompts(prompts)) => prompts,
             Ok(_) => return Err(self.unexpected(&context)),
             Err(reason) => return Err(prompts::error(&reason, &self.profile(&context))),
         };
-        let mut list = ListPromptsResult::with_all_items(prompts.into_iter().map(prompts::listed).collect());
+        let prompts = prompts.into_iter().map(prompts::listed);
+        #[cfg(feature = "conformance")]
+        let prompts = prompts.chain(conformance_fixtures::prompts()?);
+        let mut list = ListPromptsResult::with_all_items(prompts.collect());
         // A person may edit a note at any time.
         list.ttl_ms = Some(0);
         list.cache_scope = Some(CacheScope::Private);
@@ -236,6 +273,10 @@ impl ServerHandler for McpServer {
         params: GetPromptRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
+        #[cfg(feature = "conformance")]
+        if let Some(answer) = conformance_fixtures::prompt(&params) {
+            return answer;
+        }
         let operation = FillPrompt { name: params.name, arguments: params.arguments.unwrap_or_default() };
         match self.read(operation, &context).await {
             Ok(ReadPayload::FilledPrompt(filled)) => Ok(prompts::filled(filled).into()),
@@ -247,13 +288,14 @@ impl ServerHandler for McpServer {
     /// Clients with a handshake are notified of a new list of prompts automatically.
     async fn on_initialized(&self, context: NotificationContext<RoleServer>) {
         let grant = self.grant_of(identity(&context.extensions));
-        let mut changed = self.shared.prompt_news.subscribe(&grant);
+        let mut changed = grant.prompt_news.changed.subscribe();
         let mut alive = self.alive.subscribe();
         tokio::spawn(async move {
             loop {
                 let is_new = tokio::select! {
                     news = changed.changed() => news.is_ok(),
                     // Nothing is ever sent there.
+                    // It is closed when the last clone of this session is dropped.
                     _ = alive.changed() => false,
                 };
                 if !is_new {
@@ -274,7 +316,10 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
         let grant = self.grant_of(identity(&context.extensions));
-        let mut list = ListResourcesResult::with_all_items(resources::list(&self.shared.executor, &grant));
+        let resources = resources::list(&self.shared.executor, &grant);
+        #[cfg(feature = "conformance")]
+        let resources = resources.into_iter().chain(conformance_fixtures::resources()?).collect();
+        let mut list = ListResourcesResult::with_all_items(resources);
         list.ttl_ms = Some(LIST_TTL_MS);
         list.cache_scope = Some(CacheScope::Private);
         Ok(list)
@@ -287,7 +332,10 @@ impl ServerHandler for McpServer {
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
         let grant = self.grant_of(identity(&context.extensions));
         let template = resources::template(&self.shared.executor, &grant);
-        let mut list = ListResourceTemplatesResult::with_all_items(vec![template]);
+        let templates = vec![template];
+        #[cfg(feature = "conformance")]
+        let templates = templates.into_iter().chain([conformance_fixtures::template()?]).collect();
+        let mut list = ListResourceTemplatesResult::with_all_items(templates);
         list.ttl_ms = Some(LIST_TTL_MS);
         list.cache_scope = Some(CacheScope::Private);
         Ok(list)
@@ -298,6 +346,10 @@ impl ServerHandler for McpServer {
         params: ReadResourceRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
+        #[cfg(feature = "conformance")]
+        if let Some(answer) = conformance_fixtures::resource(&params.uri) {
+            return answer;
+        }
         match self.read(ReadResource { uri: params.uri.clone() }, &context).await {
             Ok(ReadPayload::Contents(contents)) => Ok(resources::contents(&params.uri, contents).into()),
             Ok(_) => Err(self.unexpected(&context)),
@@ -312,6 +364,10 @@ impl ServerHandler for McpServer {
     ) -> Result<CompleteResult, ErrorData> {
         let Reference::Prompt(prompt) = params.r#ref else { return self.complete_variable(params, &context).await };
         let ArgumentInfo { name, value, .. } = params.argument;
+        #[cfg(feature = "conformance")]
+        if conformance_fixtures::is_prompt(&prompt.name) {
+            return Ok(CompleteResult::default());
+        }
         let operation = CompletePrompt { prompt: prompt.name, argument: name, typed: value };
         match self.read(operation, &context).await {
             Ok(ReadPayload::Completed(completed)) => resources::completion(completed),
@@ -325,6 +381,10 @@ impl ServerHandler for McpServer {
         params: SubscribeRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
+        #[cfg(feature = "conformance")]
+        if conformance_fixtures::is_watched(&params.uri) {
+            return Ok(());
+        }
         self.subscribe_to(params.uri, &context).await
     }
 
@@ -334,6 +394,16 @@ impl ServerHandler for McpServer {
         _: RequestContext<RoleServer>,
     ) -> Result<(), ErrorData> {
         self.subscriptions.remove(&params.uri);
+        Ok(())
+    }
+
+    #[cfg(feature = "conformance")]
+    #[expect(deprecated, reason = "the suite tests what we do not use ourselves")]
+    async fn set_level(
+        &self,
+        _: rmcp::model::SetLevelRequestParams,
+        _: RequestContext<RoleServer>,
+    ) -> Result<(), ErrorData> {
         Ok(())
     }
 

@@ -8,7 +8,10 @@ use lapidary_pipeline::Executor;
 use rmcp::{ServiceExt, service::ServerInitializeError, transport::io::stdio_pipes};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::mcp::{Connection, McpServer};
+use crate::{
+    mcp::{Connection, McpServer},
+    telemetry::Telemetry,
+};
 
 /// How often a server checks whether its parent process still exists.
 const PARENT_CHECK: Duration = Duration::from_secs(2);
@@ -17,10 +20,10 @@ const PARENT_CHECK: Duration = Duration::from_secs(2);
 const FAREWELL: Duration = Duration::from_millis(200);
 
 /// Serves until standard input closes, the parent is gone, or the process is told to stop.
-pub(crate) async fn serve(executor: Arc<Executor>, dotted_names: bool) -> Result<(), String> {
+pub(crate) async fn serve(executor: Arc<Executor>, dotted_names: bool, telemetry: Telemetry) -> Result<(), String> {
     let (input, output) = stdio_pipes();
     tokio::select! {
-        ended = serve_streams(executor, dotted_names, input, output) => ended,
+        ended = serve_streams(executor, dotted_names, telemetry, input, output) => ended,
         () = parent_gone() => {
             tracing::info!("the program that started this server is gone");
             Ok(())
@@ -33,6 +36,7 @@ pub(crate) async fn serve(executor: Arc<Executor>, dotted_names: bool) -> Result
 pub(crate) async fn serve_streams<R, W>(
     executor: Arc<Executor>,
     dotted_names: bool,
+    telemetry: Telemetry,
     input: R,
     output: W,
 ) -> Result<(), String>
@@ -43,7 +47,7 @@ where
     let (transport, input_ended) = messages::transport(input, output);
     let serving = async {
         // The library copies the task of a request several times before it runs. Behind a pointer, it is small.
-        let server = McpServer::new(executor, dotted_names, Connection::Stdio).into_dyn();
+        let server = McpServer::new(executor, dotted_names, Connection::Stdio, telemetry).into_dyn();
         match server.serve(transport).await {
             Ok(service) => service.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
             // The client hung up before it said anything: not our failure.

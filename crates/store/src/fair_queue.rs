@@ -51,6 +51,7 @@ impl FairQueue {
                 drop(line);
                 return None;
             }
+            // Woken by the one in front; the timeout is only for `go_on`.
             self.moved.wait_for(&mut line, STILL_WAITING);
         }
         Some(place)

@@ -68,6 +68,7 @@ fn run(tasks: &Receiver<ScheduledTask>) {
         };
         match arrived {
             Ok(ScheduledTask { due: at, task }) => {
+                // Places of finished tasks are used again; a server runs for weeks.
                 let free = waiting.iter().position(Option::is_none).unwrap_or_else(|| {
                     waiting.push(None);
                     waiting.len() - 1
@@ -76,6 +77,7 @@ fn run(tasks: &Receiver<ScheduledTask>) {
                 due.push(Reverse((at, free)));
             }
             Err(RecvTimeoutError::Timeout) => {
+                // A timeout means that the earliest task is due.
                 let Some(Reverse((_, number))) = due.pop() else { continue };
                 let Some(task) = waiting[number].as_mut() else { continue };
                 // A panicking task has reported it on stderr and is not run again; the others continue.
@@ -84,6 +86,7 @@ fn run(tasks: &Receiver<ScheduledTask>) {
                     Ok(None) | Err(_) => waiting[number] = None,
                 }
             }
+            // The sender is never dropped while the process runs, so this is its end.
             Err(RecvTimeoutError::Disconnected) => return,
         }
     }

@@ -63,6 +63,7 @@ impl MemoryStore {
 
 impl MemoryFile {
     fn stat(&self) -> FileStat {
+        // A file has no time here; its version makes two states of it different.
         let stamp = FileStamp { size: self.bytes.len() as u64, inode: self.version, ..FileStamp::default() };
         FileStat { stamp, created: None }
     }
@@ -157,6 +158,7 @@ impl Backend for MemoryStore {
         match contents.files.0.get(path) {
             Some(file) => Ok(Some(file.stat().stamp)),
             None if contents.files.nothing(path) == StoreError::Missing => Ok(None),
+            // A folder has a stamp too, as on disk.
             None => Ok(Some(FileStamp::default())),
         }
     }
@@ -182,6 +184,7 @@ impl Backend for MemoryStore {
             return Ok(VaultDelta::Places(Vec::new()));
         }
         cursor.set(MemoryCursor(contents.version));
+        // Walking everything is fast enough in memory, and needs no record of changes.
         Ok(VaultDelta::Everything { walked: contents.files.walk(None, look.skip), replaced: false })
     }
 

@@ -39,6 +39,7 @@ impl VaultPath {
         for name in given.split(['/', '\\']) {
             match name {
                 "" | "." => {}
+                // Not resolved: with links in the vault, `a/..` need not be the vault.
                 ".." => return Err(PathError::Escapes),
                 _ if name.len() > Self::MAX_NAME_BYTES => return Err(PathError::TooLong),
                 _ => names.push(name),
@@ -46,6 +47,7 @@ impl VaultPath {
         }
         match &names[..] {
             [] => Err(PathError::Empty),
+            // `C:` in a path with other names would be taken for a drive by Windows.
             [drive, ..] if is_drive(drive) => Err(PathError::Escapes),
             [name] => Ok(Self((*name).into())),
             names => Ok(Self(names.join("/").into())),
@@ -78,6 +80,7 @@ impl VaultPath {
     /// Only these have links, tags and so on in Obsidian, whatever the case of the extension.
     pub fn is_note(&self) -> bool {
         let name = self.name();
+        // Asked about every file of a vault, so without making a copy.
         name.len() > 3 && name.is_char_boundary(name.len() - 3) && name[name.len() - 3..].eq_ignore_ascii_case(".md")
     }
 
@@ -125,6 +128,7 @@ impl VaultPath {
     /// Whether every system accepts its file name. Vaults are synced: names that Windows or Android refuse get lost.
     pub(crate) fn has_portable_name(&self) -> bool {
         let name = self.name();
+        // Windows ignores the ending: `con.md` is the console.
         let stem = name.split('.').next().unwrap_or_default().trim_end().to_ascii_uppercase();
         let device = matches!(&*stem, "CON" | "PRN" | "AUX" | "NUL")
             || ["COM", "LPT"]

@@ -14,6 +14,7 @@ mod cursor;
 mod folder;
 mod ledger;
 mod outside;
+mod settings_file;
 mod state;
 mod steps;
 #[cfg(test)]
@@ -37,5 +38,6 @@ pub use backend::PosixBackend;
 pub use cache::{CacheFile, CacheRow};
 pub use folder::{FolderStore, SecondNames, StepObserver};
 pub use outside::{DemoFolder, ExportFolder, folder_exists, place_within, read_settings};
+pub use settings_file::{SettingsFile, is_around, is_same_file, is_there, remove_state, state_contents};
 pub use state::{LogFile, LogTail, RotatedFile, StateFolder, StateProblem, is_ours_alone, open_state_database};
 pub use trash::SystemTrash;

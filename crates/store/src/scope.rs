@@ -110,6 +110,7 @@ impl Scope {
             PathDenied::OutsideWritePaths { .. } if grant.write.is_some() => {
                 PathDenied::OutsideWritePaths { allowed: grant.write.clone().unwrap_or_default() }
             }
+            // The server's write paths are not the caller's to know, so it is told no more than that.
             PathDenied::OutsideWritePaths { .. } if grant.read.is_some() => PathDenied::Forbidden,
             PathDenied::NotAllowed { .. } if grant.read.is_some() => PathDenied::Forbidden,
             denied => denied,
@@ -135,6 +136,7 @@ impl Scope {
 
     pub fn may_write(&self, path: &VaultPath) -> Result<(), PathDenied> {
         let folded = FoldedPath::new(path.as_str());
+        // The configuration first: a refusal by it depends on the path alone, not on files in the vault.
         self.policies().try_for_each(|policy| policy.may_write(&folded)).map_err(|denied| self.in_own_words(denied))?;
         self.present(path, &folded, PathWanted::Anything)?;
         self.inner.iter().try_for_each(|inner| inner.may_write(path, &folded))?;
@@ -158,6 +160,7 @@ impl Scope {
     }
 
     fn present(&self, path: &VaultPath, folded: &FoldedPath, wanted: PathWanted) -> Result<(), PathDenied> {
+        // Only the server's policy has folders to skip; they are not part of the vault for any caller.
         let ignored = self.policy.skip_folders.are_in(folded) || self.rules.ignore(path.as_str(), folded, wanted);
         if ignored { Err(PathDenied::Ignored) } else { Ok(()) }
     }

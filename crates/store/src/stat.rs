@@ -1,6 +1,7 @@
 //! File metadata, and the result of a walk.
 
 use std::{
+    num::NonZeroI64,
     ops::Range,
     sync::{
         Arc,
@@ -25,7 +26,8 @@ pub struct FileStamp {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileStat {
     pub stamp: FileStamp,
-    pub created: Option<i64>,
+    /// In eight bytes: a large vault has very many of these.
+    pub created: Option<NonZeroI64>,
 }
 
 /// File system clocks tick between every nanosecond and every two seconds.
@@ -34,6 +36,7 @@ const COARSEST_TICK: i64 = 2_000_000_000;
 impl FileStamp {
     /// Whether a later change must show in the stamp, if the file was read at this time.
     pub fn is_settled(&self, read_at: i64) -> bool {
+        // Both times: programs that restore files set the first one back.
         read_at.saturating_sub(self.modified.max(self.changed)) > COARSEST_TICK
     }
 }
@@ -44,7 +47,7 @@ impl FileStat {
     }
 
     pub fn created(&self) -> Option<SystemTime> {
-        self.created.map(time)
+        self.created.map(|created| time(created.get()))
     }
 }
 

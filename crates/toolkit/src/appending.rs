@@ -27,15 +27,14 @@ pub fn appended(
             return Ok(AppendedText { document: apart, notice: Some(notice) });
         }
     }
-    Ok(AppendedText {
-        document: edited,
-        notice: Some(format!("{shown} is no longer the id of a block: text follows it.")),
-    })
+    // The answer to every change says which ids it loses.
+    Ok(AppendedText { document: edited, notice: None })
 }
 
 /// The id at the end of a text that no longer names a block.
 fn lost_id(before: &Document, after: &Document) -> Option<String> {
     let note = before.note();
+    // Only an id at the very end can be affected: everything before it stays as it is.
     let last = note.blocks.iter().find(|block| block.marker.end == before.shown().trim_end().len())?;
     let stays = after.note().blocks.iter().any(|block| block.marker == last.marker && block.kind == last.kind);
     (!stays).then(|| last.id.clone())

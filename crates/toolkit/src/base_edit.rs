@@ -91,6 +91,7 @@ impl BaseParts {
         {
             for (name, value) in entries {
                 let way = vec![part.to_owned(), name.clone()];
+                // An empty name cannot be addressed again, so it is refused rather than written.
                 let path =
                     PropertyPath::of(way).ok_or_else(|| Reason::bad_argument(tool, part, "has an empty name"))?;
                 steps.extend(step(path, yaml(tool, part, value)?, before));
@@ -117,6 +118,7 @@ impl BaseParts {
             Some(place) => {
                 for (key, value) in view.iter().filter(|(key, _)| *key != "name") {
                     let way = vec!["views".to_owned(), place.to_string(), key.clone()];
+                    // An empty key of a view says nothing.
                     let Some(path) = PropertyPath::of(way) else { continue };
                     steps.extend(step(path, yaml(tool, "views", value)?, before));
                 }
@@ -128,6 +130,7 @@ impl BaseParts {
                     match view.get(key) {
                         Some(Json::Null) => {}
                         Some(value) => entries.push((key.to_owned(), yaml(tool, "views", value)?)),
+                        // Without a type, a view is a table.
                         None if key == "type" => entries.push((key.to_owned(), YamlValue::Text("table".to_owned()))),
                         None => {}
                     }
@@ -139,13 +142,39 @@ impl BaseParts {
     }
 }
 
+/// Another name for a view.
+pub fn view_renaming(tool: &str, old: &str, new: &str, before: &YamlValue) -> Result<BaseStep, Reason> {
+    let way = |place: usize| PropertyPath::of(vec!["views".to_owned(), place.to_string(), "name".to_owned()]);
+    let Some(path) = view_place(before, old).and_then(way) else {
+        let problem = Prose::ours(format_args!("names a view that the base does not have: {}", quoted(old)));
+        return Err(Reason::bad_argument(tool, "rename_views", problem));
+    };
+    if view_place(before, new).is_some() {
+        let problem = Prose::ours(format_args!("takes a name that another view has: {}", quoted(new)));
+        return Err(Reason::bad_argument(tool, "rename_views", problem));
+    }
+    Ok(BaseStep::Set(path, YamlValue::Text(new.to_owned())))
+}
+
+/// What goes, the later views before the earlier ones, whose places would change otherwise.
+pub fn removals(tool: &str, given: &[String], before: &YamlValue) -> Result<Vec<BaseStep>, Reason> {
+    let mut steps = Vec::new();
+    for given in given {
+        let view = given.strip_prefix("views.").and_then(|name| view_place(before, name));
+        steps.extend(removal(tool, given, before)?.map(|step| (view, step)));
+    }
+    steps.sort_by_key(|(view, _)| std::cmp::Reverse(*view));
+    Ok(steps.into_iter().map(|(_, step)| step).collect())
+}
+
 /// `filters`, `formulas.NAME`, `properties.ID`, `summaries.NAME` or `views.NAME` as the place that goes.
-pub fn removal(tool: &str, given: &str, before: &YamlValue) -> Result<Option<BaseStep>, Reason> {
+fn removal(tool: &str, given: &str, before: &YamlValue) -> Result<Option<BaseStep>, Reason> {
     let way = match given.split_once('.') {
         None if ["filters", "formulas", "properties", "summaries"].contains(&given) => vec![given.to_owned()],
         Some((part @ ("formulas" | "properties" | "summaries"), name)) => vec![part.to_owned(), name.to_owned()],
         Some(("views", name)) => match view_place(before, name) {
             Some(place) => vec!["views".to_owned(), place.to_string()],
+            // Removing what is not there is not an error.
             None => return Ok(None),
         },
         _ => {
@@ -206,6 +235,7 @@ pub fn edited(yaml: &str, steps: &[BaseStep]) -> Result<String, EditError> {
             BaseStep::Delete(path) => PropertyEdit::Delete { path },
             BaseStep::Append(path, value) => PropertyEdit::Append { path, value },
         };
+        // The general edit would write the view on one line, which people cannot read.
         if let BaseStep::Append(_, YamlValue::Map(view)) = step
             && let Some(added) = with_view(&text, view)
         {
@@ -228,6 +258,7 @@ pub fn whole_base(steps: &[BaseStep]) -> Result<String, EditError> {
     let value = read_yaml(&plain).map(|node| node.to_value());
     let Ok(YamlValue::Map(entries)) = &value else { return Ok(plain) };
     let block = block_yaml(entries, 0);
+    // The readable form is used only if it says exactly the same.
     Ok(if read_yaml(&block).map(|node| node.to_value()) == value { block } else { plain })
 }
 
@@ -240,10 +271,12 @@ fn with_view(text: &str, view: &[(String, YamlValue)]) -> Option<String> {
         Some(views) => {
             let NodeContent::List(items) = &views.content else { return None };
             let start = items.first()?.span.start;
+            // Other styles, such as `views: [...]`, are left to the general edit.
             let line = &text[text[..start].rfind('\n').map_or(0, |at| at + 1)..start];
             let indent = line.find('-')?;
             line[..indent].trim().is_empty().then_some(())?;
             let last = text[..views.span.end].trim_end().len();
+            // After the last item and what follows it on its line, such as a comment.
             (text[last..].find('\n').map_or(text.len(), |at| last + at + 1), indent, "")
         }
     };
@@ -258,6 +291,7 @@ fn with_view(text: &str, view: &[(String, YamlValue)]) -> Option<String> {
         Some(_) => return None,
         None => expected.push(("views".to_owned(), YamlValue::List(vec![entry]))),
     }
+    // Checked by reading it again: YAML has too many forms to trust the text.
     let read = read_yaml(&added).ok()?.to_value();
     (read == YamlValue::Map(expected)).then_some(added)
 }
@@ -272,6 +306,7 @@ pub fn checked(tool: &str, before: Option<&str>, after: &str) -> Result<Vec<Stri
     let known = before.and_then(|before| BaseFile::parse(before).ok());
     let known: Vec<(&str, &str)> = known.iter().flat_map(BaseFile::problems).map(message).collect();
     for problem in base.problems() {
+        // A problem that was there before does not stop an edit of another part.
         let is_new = !known.contains(&message(problem));
         if is_new && problem.error.message.starts_with("Unable to parse formula") {
             let argument = problem.place.split(' ').next().unwrap_or_default();

@@ -40,15 +40,19 @@ impl FoundBlock<'_> {
 /// Blank lines around a block are not part of it.
 fn block_span(note: &Note<'_>, block: &Block) -> std::ops::Range<usize> {
     let own = note.text.get(block.span.clone()).unwrap_or_default();
+    // The parser counts blank lines before a block to it; a caller does not.
     let start = block.span.start + own.len() - own.trim_start_matches('\n').len();
     let end = (block.span.start + own.trim_end().len()).max(block.marker.end);
+    // The id of a table or a list is on a separate line after it, and belongs to it.
     whole_lines(note.text, start.min(block.marker.start)..end)
 }
 
 /// The hash of the first block with this id at or after a place, which the next edit can expect.
 pub fn hash_after_edit(document: &Document, id: &str, start: usize) -> Result<String, Reason> {
     let note = document.note();
+    // Obsidian compares ids regardless of case.
     let mut named = note.blocks.iter().filter(|block| block.id.eq_ignore_ascii_case(id));
+    // An edit may have changed lines before it, so the first one after the place is the edited one.
     let found = named.clone().find(|block| block.span.start >= start).or_else(|| named.next_back());
     let hash = found.and_then(|block| document.hash_of(block_span(&note, block)));
     hash.map(|hash| hash.to_string()).ok_or_else(|| bug!("no block has the id after the edit"))

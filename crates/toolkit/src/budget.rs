@@ -60,6 +60,7 @@ impl BudgetLimits {
             files: files.map(|files| usize::try_from(files).unwrap_or(usize::MAX)),
             bytes: unless_zero(own(|budget| budget.max_bytes_read).unwrap_or(context.scan.max_bytes)),
             started: ElapsedTime::start(),
+            // Never more than the call has left, whatever was asked for.
             allowed: asked.map_or(left, |asked| asked.min(left)),
         }
     }

@@ -20,6 +20,7 @@ pub fn refusal(given: &str, error: CheckpointError) -> Reason {
 pub fn files(checkpoint: &Checkpoint) -> impl Iterator<Item = &EntryRecord> {
     let came_by_move = |entry: &EntryRecord| {
         let is_target = |other: &EntryRecord| other.moved_to.as_ref() == Some(&entry.path);
+        // A move has two entries: where the file was, and where it arrived.
         entry.before.is_none() && entry.moved_to.is_none() && checkpoint.entries.iter().any(is_target)
     };
     checkpoint.entries.iter().filter(move |entry| !came_by_move(entry))
@@ -29,6 +30,8 @@ pub fn files(checkpoint: &Checkpoint) -> impl Iterator<Item = &EntryRecord> {
 pub fn entry_of<'c>(checkpoint: &'c Checkpoint, path: &VaultPath) -> Result<&'c EntryRecord, Reason> {
     let entries = &checkpoint.entries;
     let there =
+        // The same path may be left by one file and taken by another in one change; the one that was there before
+        // comes first.
         entries.iter().find(|entry| entry.path == *path && (entry.before.is_some() || entry.moved_to.is_some()));
     let came_by_move = || entries.iter().find(|entry| entry.moved_to.as_ref() == Some(path));
     let made = || entries.iter().find(|entry| entry.path == *path);

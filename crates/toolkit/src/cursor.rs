@@ -48,6 +48,7 @@ fn encoded(bytes: &[u8]) -> String {
 
 fn decoded(text: &str) -> Option<Vec<u8>> {
     let mut bytes = Vec::new();
+    // Clients add padding or not.
     for group in text.trim_end_matches('=').as_bytes().chunks(4) {
         let mut bits = 0_u32;
         for (at, letter) in group.iter().enumerate() {

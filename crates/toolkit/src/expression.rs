@@ -120,6 +120,7 @@ impl TextExpression {
             written: clipped(pattern),
             with: plain(replacement),
             all,
+            // Counted after matching: the limit is about replacements, not about work.
             most: count.unwrap_or(usize::MAX),
         })
     }
@@ -180,6 +181,7 @@ pub fn in_file(
     let limits = BudgetLimits::of(budget, context);
     let stop = || limits.stop(context.cancel).is_some();
     let done = expression.replaced(&path, &before, &context.budget, &stop).map_err(|failed| match failed {
+        // The budget of the call was spent, or the call itself was cancelled; only the latter has a reason.
         SearchFailure::Stopped => context.check().err().unwrap_or_else(|| expression.too_much(TIME_IS_UP)),
         SearchFailure::Refused(reason) => reason,
     })?;
@@ -202,6 +204,7 @@ pub fn in_files(
     let paths: Vec<&VaultPath> =
         files.iter().map(|entry| entry.path()).filter(|path| glob.matches(path.as_str())).collect();
     let known: BTreeSet<&VaultPath> = paths.iter().copied().collect();
+    // Refused before anything is searched: a hash for a file outside of `glob` was meant for something else.
     if let Some(other) = expected.keys().find(|expected| !known.contains(expected)) {
         let problem = Prose::ours(format_args!("names {}, which `glob` does not match", quoted(other.as_str())));
         return Err(Reason::bad_argument(tool, EXPECTED_HASHES, problem));
@@ -213,6 +216,7 @@ pub fn in_files(
         }
         // An approved proposal is carried out as it was shown.
         let in_any_case = sources.exactly.is_some() || found.scanned == 0;
+        // Zero files seen keeps `stop_after` from stopping, except for a cancellation.
         let seen = if in_any_case { 0 } else { found.scanned };
         let stop = || limits.stop_after(seen, context.cancel);
         stopped = stop();
@@ -232,6 +236,7 @@ pub fn in_files(
                     Ok(Some(replaced)) => match context.budget.gather(&replaced.change()) {
                         Ok(()) => found.replaced.push(replaced),
                         // The rest is for another call.
+                        // What was found so far is a useful proposal.
                         Err(_) if found.scanned > 0 && sources.exactly.is_none() => stopped = Some(ScanStop::Budget),
                         Err(reason) => return Err(reason),
                     },
@@ -252,6 +257,7 @@ pub fn in_files(
         found.scanned += 1;
     }
     context.walked.set(Some(WalkCost { files: found.scanned as u64, bytes, stopped }));
+    // A cancelled call must not answer with partial results.
     context.check()?;
     Ok(found)
 }
@@ -265,6 +271,7 @@ fn one(
     stop: &dyn Fn() -> bool,
 ) -> Result<Option<ReplacedFile>, SearchFailure> {
     let Some((content, count)) = expression.replaced(path, before, &context.budget, stop)? else { return Ok(None) };
+    // Checked for files with a match only: others are not going to be changed.
     view.may_write(path).map_err(|denied| Reason::PathForbidden {
         path: path.clone(),
         writing: true,

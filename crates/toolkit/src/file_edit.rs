@@ -109,9 +109,11 @@ impl EditTarget {
         let expected = hash::expected(tool, EXPECTED_CONTENT, input.expected_content_hash.as_deref())?;
         let before = reading::read_if_there(view, &path)?;
         if before.is_none() {
+            // A trailing slash is lost when the path is parsed.
             if input.file.ends_with(['/', '\\']) {
                 return Err(Reason::bad_argument(tool, "file", "must name a file, and this is a folder"));
             }
+            // Only for a new file: an existing one may have any name.
             naming::check_new(context, view, &path, None)?;
         }
         let edit = PendingEdit::begin(context, path, before.clone(), EXPECTED_CONTENT, expected.as_ref())?;

@@ -23,6 +23,7 @@ impl FolderTarget {
             Err(PathError::Empty) => return Ok(Self::There(None)),
             Err(problem) => return Err(Reason::PathInvalid { given: clipped(given), problem }),
         };
+        // By its name alone, so the answer is the same whether or not it exists.
         if let Err(ReadError::Denied(denied)) = view.may_enter(&path) {
             return Err(Reason::closed(path, denied));
         }
@@ -60,6 +61,7 @@ impl FolderTarget {
 /// The folder that a missing path probably means: one with a similar spelling, or with its name elsewhere.
 pub fn near(files: &VisibleFiles, path: &VaultPath) -> Option<VaultPath> {
     let folders = || files.folders_below(None);
+    // Near as a path first: a typo in one of its folders is more likely than a move.
     let as_path = nearest(path.as_str(), folders().map(VaultPath::as_str));
     as_path.and_then(|meant| VaultPath::parse(meant).ok()).or_else(|| {
         let name = nearest(path.name(), folders().map(VaultPath::name))?;

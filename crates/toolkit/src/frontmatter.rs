@@ -43,6 +43,8 @@ impl FrontmatterInput {
     pub fn check(&self, editing: &FileEdit, document: &Document) -> Result<(), Reason> {
         let block = document.frontmatter().map(|block| block.span);
         match (&self.expected_frontmatter_hash, block) {
+            // Also without a block: then there is nothing that the hash could be of, and the caller saw something
+            // else.
             (Some(given), block) => editing.expect_part(document, FilePart::Frontmatter, given, block),
             (None, Some(_)) if !editing.is_expected() => {
                 let problem = "is required if a note has properties: the `frontmatterHash` from `frontmatter_get`";
@@ -68,6 +70,7 @@ pub fn plan(editing: FileEdit, steps: &[PropertyStep]) -> Result<ToolPlan<Frontm
         let edit = match step {
             PropertyStep::Set(path, value) => PropertyEdit::Set { path, value },
             PropertyStep::Delete(path) => {
+                // Computed for each step, because the one before may have emptied the map around it.
                 widest = path.with_what_it_leaves_empty(&NoteProperties::of(&document).value());
                 PropertyEdit::Delete { path: &widest }
             }

@@ -32,6 +32,7 @@ pub fn short(hash: &str) -> &str {
 
 /// The same without the name of the algorithm, for texts: a caller may send it in this form.
 pub fn digits(hash: &str) -> &str {
+    // The name of the algorithm costs bytes in every line of an answer.
     let digits = hash.strip_prefix("sha256:").unwrap_or(hash);
     digits.get(..ExpectedHash::MIN_DIGITS).unwrap_or(digits)
 }

@@ -97,7 +97,10 @@ impl<'n> NoteOutline<'n> {
     ) -> Result<HeadingOutput, Reason> {
         let index = index(self.note, heading);
         let parts = self.note.heading_path(heading);
-        budget.answer(parts.iter().map(|part| part.len()).sum())?;
+        // Nested headings repeat their parents, so the paths together can be much longer than the note; and many short
+        // headings take more than their paths.
+        let bytes = parts.iter().map(|part| part.len()).sum::<usize>() + heading.text.len() + FIELD_BYTES;
+        budget.answer(bytes)?;
         let path = parts.join(self.delimiter);
         let same = self.path_of.get(index).and_then(|path| self.with_path.get(*path));
         let others = same.into_iter().flatten().filter(|other| **other != index).take(MOST_DUPLICATES);
@@ -119,8 +122,12 @@ impl<'n> NoteOutline<'n> {
     }
 }
 
+/// What the names of the fields of a heading take in an answer, at least.
+const FIELD_BYTES: usize = 60;
+
 /// Which heading of the note it is, counted from 0.
 fn index(note: &Note<'_>, heading: &Heading) -> usize {
+    // Headings are in document order, and no two start at the same place.
     note.headings.partition_point(|other| other.span.start < heading.span.start)
 }
 
@@ -157,6 +164,7 @@ impl HeadingInput {
     fn all<'n>(&self, note: &'n Note<'_>) -> Vec<&'n Heading> {
         let mut all = note.headings_named(&self.heading, &self.delimiter);
         if let Some(line) = self.line {
+            // An underlined heading has two lines, and either names it.
             let there = note.heading_at_line(line).map(|heading| heading.line);
             all.retain(|heading| Some(heading.line) == there);
         }
@@ -185,6 +193,7 @@ impl HeadingInput {
         let listed =
             |names: Vec<&str>| names.into_iter().map(|name| quoted(name).to_string()).collect::<Vec<_>>().join(", ");
         match (paths.is_empty(), near.is_empty()) {
+            // In order of how much it helps: nothing to choose from, likely names, the first ones.
             (true, _) => "The note has no headings.".to_owned(),
             (false, false) => format!("The note has no such heading. Did you mean {}?", listed(near)),
             (false, true) => {

@@ -32,6 +32,7 @@ pub fn map_texts<T: Send>(
         read.fetch_add(bytes.len() as u64, Ordering::Relaxed);
         look(entry, bytes)
     });
+    // Also if it failed: the log shows what the attempt cost.
     context.walked.set(Some(WalkCost { files: seen.into_inner(), bytes: read.into_inner(), stopped: None }));
     found.map_err(|error| Reason::from_index(&error, context.cancel))
 }

@@ -18,6 +18,7 @@ pub mod hash;
 pub mod heading;
 pub mod index;
 pub mod link;
+pub mod lost_blocks;
 pub mod moving;
 pub mod names;
 pub mod naming;

@@ -122,6 +122,7 @@ pub fn canvas_links(text: &str, source: &VaultPath, files: &VisibleFiles) -> Vec
                 found.push(CanvasLink { link, line: String::new() });
             }
             CanvasKind::Subpath { file } => {
+                // A card's part comes after its file in the JSON, so it belongs to the last card of that file.
                 let Some(card) = found.iter_mut().rev().find(|card| card.link.target == file) else { continue };
                 (card.link.heading, card.link.block_id) = place(&value.value);
             }
@@ -130,6 +131,7 @@ pub fn canvas_links(text: &str, source: &VaultPath, files: &VisibleFiles) -> Vec
                 let lines: Vec<&str> = value.value.lines().collect();
                 for link in out_links(&note, source, files) {
                     let text = lines.get(link.line.saturating_sub(1)).copied().unwrap_or_default().to_owned();
+                    // Positions within a card say nothing; those of the card in the file do.
                     found.push(CanvasLink { link: OutLink { line, col, ..link }, line: text });
                 }
             }
@@ -179,6 +181,7 @@ fn out_link(text: &str, link: &Link, source: &VaultPath, files: &VisibleFiles) -
     let url = markdown.then(|| link.address(text).into_owned());
     OutLink {
         path: path.map(ToString::to_string),
+        // The fragment of a web address is not a heading.
         heading: heading.filter(|_| link.internal),
         block_id: block_id.filter(|_| link.internal),
         text: alias.clone().filter(|_| markdown),

@@ -113,6 +113,7 @@ impl<'v> FileMoving<'v> {
     ) -> Result<Self, Reason> {
         let notes = index::notes(context, view)?;
         let mut by_name: BTreeMap<String, Vec<VaultPath>> = BTreeMap::new();
+        // The names as they will be: a link is shortened only as far as it stays unique afterwards.
         for to in moved.values() {
             by_name.entry(folded_name(to.name()).into_owned()).or_default().push(to.clone());
         }
@@ -168,23 +169,27 @@ impl<'v> FileMoving<'v> {
         let mut sources = BTreeSet::new();
         for (from, to) in &self.after.moved {
             sources.extend(self.notes.mentioning(from).into_iter().cloned());
+            // A file that arrives can make a link ambiguous that led elsewhere before.
             sources.extend(self.notes.mentioning(to).into_iter().cloned());
             sources.extend(self.notes.get(to).map(|entry| entry.path().clone()));
+            // Its own relative links change with its folder.
             if from.is_note() {
                 sources.insert(from.clone());
             }
         }
-        let is_looked_through = |path: &&VaultPath| path.is_canvas() || path.is_base();
-        sources.extend(self.notes.iter().map(|entry| entry.path()).filter(is_looked_through).cloned());
+        // Canvases and bases are few, and the index does not know what they mention.
+        sources.extend(self.notes.other_sources().map(|entry| entry.path().clone()));
         sources.retain(|path| !self.after.gone.contains(path));
         sources
     }
 
     fn rewritten(&self, text: &str, link: &Link, source: &VaultPath) -> Option<RewrittenLink> {
+        // Resolving a link may compare many paths, so it counts as work.
         count_steps(LINK_STEPS);
         let form = match link.kind {
             LinkKind::Wiki => LinkForm::Wiki,
             LinkKind::Markdown => LinkForm::Markdown,
+            // A reference link has its path in its definition, which is rewritten separately.
             LinkKind::Reference | LinkKind::Url => return None,
         };
         if !link.internal || link.path.is_empty() {
@@ -229,6 +234,7 @@ impl<'v> FileMoving<'v> {
         if count == 0 {
             return Ok(None);
         }
+        // Counted, but without an edit: writing it back would lose its bytes.
         let ShownFile::Exact(document) = &shown else { return Ok(Some((count, None))) };
         let mut document = retargeted(document, &found).map_err(|error| refusal(source, error))?;
         for (key, link, rewritten) in &properties {
@@ -253,6 +259,7 @@ impl<'v> FileMoving<'v> {
             Some(MovedLink { to: self.rewritten(note.text, &link, source)?, link })
         });
         let mut found: Vec<MovedLink> = links.chain(definitions).collect();
+        // `retarget_links` takes them in order.
         found.sort_by_key(|found| found.link.destination.start);
         found
     }
@@ -280,6 +287,7 @@ impl<'v> FileMoving<'v> {
                     }
                     count += found.len();
                     let card = Document::open(value.value.clone()).ok()?;
+                    // A card whose links cannot be rewritten leaves the whole canvas as it is.
                     let Ok(card) = retargeted(&card, &found) else { return Some((count, None)) };
                     values.push((value.span, card.raw().to_owned()));
                 }
@@ -326,6 +334,7 @@ impl FileMoving<'_> {
             // A whole path stays one; any other name is written as links are.
             BaseReference::Link(link) => moved(link)
                 .or_else(|| {
+                    // A path without its extension, as Obsidian writes it.
                     moved(&format!("{link}.md")).filter(|_| link.contains('/')).map(|path| without_ending(&path))
                 })
                 .or_else(|| self.rewrite(LinkForm::Wiki, link, None, source).map(|rewritten| rewritten.linkpath)),
@@ -371,6 +380,8 @@ pub fn files_of_folder(
         return Err(forbidden(from, PathRefusal::PartlyClosed));
     }
     let mut moved = BTreeMap::new();
+    // Only the visible ones are listed; hidden files go with the folder, and `closes_alike` has made sure that they
+    // may.
     for entry in files.below(Some(from)) {
         let given = format!("{to}{}", &entry.path().as_str()[from.as_str().len()..]);
         let new = VaultPath::parse(&given).map_err(|problem| Reason::PathInvalid { given, problem })?;
@@ -388,6 +399,7 @@ pub fn folder_changes(
     moved: &BTreeMap<VaultPath, VaultPath>,
     rewrites: Vec<LinkRewrite>,
 ) -> Vec<Change> {
+    // The links are rewritten after the folder has moved, so under the new paths.
     let new = |path: VaultPath| moved.get(&path).cloned().unwrap_or(path);
     let rewrites = rewrites.into_iter().map(|rewrite| LinkRewrite { path: new(rewrite.path), ..rewrite });
     let folder = Change::MoveFolder { from, to };

@@ -29,11 +29,13 @@ impl NameGlob {
         if given.chars().count() > LONGEST {
             return Err(refused(Prose::ours(format_args!("must have at most {LONGEST} characters"))));
         }
+        // Globs of other tools would be taken for literal text and match nothing, silently.
         if EXTENDED.iter().any(|opening| given.contains(opening)) {
             return Err(refused("is not a pattern: write {a,b} instead of @(a|b)".into()));
         }
         let (pattern, negated) = given.strip_prefix('!').map_or((given, false), |rest| (rest, true));
         let pattern = composed(pattern).replace('\\', "/");
+        // Paths have no leading slash, and people write one.
         let pattern = pattern.trim_start_matches("./").trim_start_matches('/');
         let glob = GlobBuilder::new(pattern).literal_separator(true).backslash_escape(false).build();
         let glob = glob.map_err(|error| {
@@ -96,6 +98,7 @@ pub fn pattern_refusal(argument: &'static str, given: &str, error: &PatternError
 /// Refuses what the note tools have always refused: long expressions and nested repetitions. The latter only with
 /// lookaround or backreferences: without them matching is linear.
 pub fn guard_regex(argument: &'static str, given: &str, longest: usize) -> Result<(), Reason> {
+    // A repetition of a group that ends with a repetition.
     let nested = |three: &[u8]| matches!(three, [b'+' | b'*' | b'}', b')', b'*' | b'+' | b'{']);
     let problem = if given.chars().count() > longest {
         Prose::ours(format_args!("pattern exceeds {longest}-character limit"))

@@ -30,6 +30,11 @@ impl NamedFile {
     }
 }
 
+/// The name of a note as people say it.
+pub fn title(path: &VaultPath) -> &str {
+    path.name().rsplit_once('.').map_or(path.name(), |(stem, _)| stem)
+}
+
 /// The file at this path, or the only one with this name. An existing path costs no more than its reading; everything
 /// else uses the index.
 pub fn find(context: &Context<'_>, view: &View, given: &str) -> Result<NamedFile, Reason> {
@@ -37,6 +42,7 @@ pub fn find(context: &Context<'_>, view: &View, given: &str) -> Result<NamedFile
     let refused = if name.is_link {
         Reason::NoteMissing { path: name.path.clone(), suggestions: Vec::new() }
     } else {
+        // An existing path wins over every name, and needs no index.
         match reading::read_exactly(view, &name.path) {
             Ok(file) => return Ok(NamedFile { path: name.path, file, requested: None }),
             Err(reason) => reason,
@@ -45,6 +51,7 @@ pub fn find(context: &Context<'_>, view: &View, given: &str) -> Result<NamedFile
     match refused {
         Reason::NoteMissing { .. } | Reason::PathIsDirectory { .. } => {}
         // A name is not a path that could be closed.
+        // A caller outside of its folders may still use the name of a note inside them.
         Reason::PathForbidden { .. } if name.is_bare() => {}
         _ => return Err(refused),
     }
@@ -73,6 +80,7 @@ struct GivenName {
 impl GivenName {
     fn parse(given: &str) -> Result<Self, Reason> {
         let trimmed = given.trim();
+        // As it is written in a note, also as an embed.
         let inner = trimmed.trim_start_matches('!').strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
         let Some(inner) = inner else { return Ok(Self { path: reading::parse_path(given)?, is_link: false }) };
         // Alias and heading do not identify the file. In a table, the pipe is escaped.
@@ -89,6 +97,7 @@ impl GivenName {
 
     /// All matching files, in path order.
     fn meant(&self, context: &Context<'_>, view: &View) -> Result<Vec<VaultPath>, Reason> {
+        // Without a scan of the vault: most names are paths without `.md`.
         if !self.path.is_note()
             && let Ok(with_ending) = VaultPath::parse(&format!("{}.md", self.path))
             && view.shows(&with_ending)
@@ -98,6 +107,7 @@ impl GivenName {
         }
         let files = index::files(context, view)?;
         let named: Vec<VaultPath> = files.meant_by(self.path.as_str()).into_iter().cloned().collect();
+        // A path with folders or an extension is not an alias.
         if !named.is_empty() || !(self.is_link || self.is_bare()) {
             return Ok(named);
         }
@@ -166,11 +176,13 @@ pub fn check_new(
 ) -> Result<(), Reason> {
     let go_on = || context.cancel.check().is_ok();
     let mut parts: Vec<VaultPath> = std::iter::successors(Some(path.clone()), VaultPath::folder).collect();
+    // From the outermost folder inwards: below a folder that is new, nothing can collide.
     while let Some(part) = parts.pop() {
         let found = view.named_like(&part, &go_on).map_err(|error| Reason::from_index(&error, context.cancel))?;
         if found.iter().any(|entry| entry.path == part) {
             continue;
         }
+        // The file that moves here is not in its own way.
         let moves = |twin: &VaultPath| instead_of.is_some_and(|moved| moved == twin || moved.is_within(twin));
         let twin = found.into_iter().find(|twin| !moves(&twin.path));
         // A missing folder is empty.

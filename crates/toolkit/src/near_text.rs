@@ -28,6 +28,7 @@ pub(crate) fn near_text(shown: &str, find: &str) -> Option<NearText> {
         });
     }
     let first = find.lines().find(|line| !line.trim().is_empty())?;
+    // Only if there are more lines; the first one alone was searched above.
     let start = Some(first).filter(|first| first.len() < find.trim().len()).and_then(place)?.start;
     let end = shown[start..].find('\n').map_or(shown.len(), |at| start + at);
     let text = clipped(&shown[start..end]);
@@ -86,6 +87,7 @@ fn plain_letters(text: &str) -> impl Iterator<Item = (char, Range<usize>)> {
         count_steps(c.len_utf8());
         let is_blank = c.is_whitespace();
         let is_kept = if is_blank { !after_blank } else { !invisible(c) };
+        // An invisible character between two blanks does not separate them.
         after_blank = is_blank || (after_blank && !is_kept);
         let plain = if is_blank { ' ' } else { plain_quote(c) };
         let letters = is_kept.then(|| std::iter::once(plain).nfd().flat_map(char::to_lowercase));
@@ -109,6 +111,7 @@ fn first_place(shown: &str, wanted: &[char]) -> Option<Range<usize>> {
     let mut places: VecDeque<Range<usize>> = VecDeque::with_capacity(wanted.len());
     let mut matched = 0;
     for (letter, place) in plain_letters(shown) {
+        // One place for each letter that may be part of the match.
         if places.len() > last {
             places.pop_front();
         }

@@ -77,6 +77,8 @@ impl NoteEdit {
     ) -> Result<Self, Reason> {
         let expected = hash::expected(tool, EXPECTED, expected)?;
         let makes_it = makes == NotesMade::AnyNote || (makes == NotesMade::PeriodicNotes && target.is_periodic());
+        // A call that creates takes exact paths only: a name that is not found must not become a new note by
+        // accident.
         let (path, before, template) = if makes_it {
             let TargetPlace { path, template } = target.place(tool, context, view)?;
             let before = reading::read_if_there(view, &path)?;
@@ -88,6 +90,7 @@ impl NoteEdit {
             let NamedFile { path, file, .. } = target.find(tool, context, view)?;
             (path, Some(file), None)
         };
+        // A template that is not text cannot start a note.
         let not_text = |_| Reason::NotText { path: path.clone(), valid_up_to: None };
         let template = template.map(Document::open).transpose().map_err(not_text)?;
         let edit = PendingEdit::begin(context, path, before, EXPECTED, expected.as_ref())?;
@@ -125,6 +128,7 @@ impl NoteEdit {
 
     /// The notice for a caller that created a note with a name that others have.
     pub fn others_of_its_name(&self, context: &Context<'_>, view: &View) -> Result<Option<String>, Reason> {
+        // A periodic note has the name that the owner's settings give it.
         if self.before().is_some() || self.template.is_some() {
             return Ok(None);
         }
@@ -155,6 +159,7 @@ impl NoteEdit {
 
     /// The same with another text for the whole note.
     pub fn plan_whole(mut self, content: FileContent) -> ToolPlan<NoteTextWritten> {
+        // Without an expected hash, nothing says that the caller knows what it replaces.
         self.edit.replace_all();
         self.plan_text(content, None)
     }

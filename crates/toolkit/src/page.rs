@@ -11,6 +11,7 @@ impl<T> ListPage<T> {
     pub fn of(all: Vec<T>, offset: usize, limit: usize) -> Self {
         let total = all.len();
         let items: Vec<T> = all.into_iter().skip(offset).take(limit).collect();
+        // An offset beyond the end gives an empty page, not an error.
         let end = offset.saturating_add(items.len());
         Self { items, total, next: (end < total).then_some(end) }
     }

@@ -82,6 +82,7 @@ impl PartMove<'_> {
             format: view.app_settings().new_links,
             output: ReferencesOutput::default(),
         };
+        // The two notes first, then all others, so that a link that would be lost refuses the move early.
         let source = links.own(context, self.source, self.document)?;
         let target = match self.target {
             Some((path, document)) if !self.is_new => Some(links.own(context, path, document)?),
@@ -91,8 +92,10 @@ impl PartMove<'_> {
         let others = links.elsewhere(context, view)?;
         let apart = definitions_apart(&before, &first.part);
         let references = links.output;
+        // Moved again, this time with the rewritten links in both notes.
         let moved = self.moved(&source, target.as_ref(), &left)?;
         let lines = before.text[first.part.clone()].trim_matches('\n').lines().count();
+        // Within one note, all definitions stay in reach.
         let apart = if self.target.is_some() { apart } else { Vec::new() };
         Ok(PartMoved { moved, lines, others, references, apart })
     }
@@ -118,6 +121,7 @@ fn definitions_apart(note: &Note<'_>, part: &Range<usize>) -> Vec<String> {
     let mut apart = BTreeSet::new();
     for used in footnotes(Reference) {
         let defined = footnotes(Definition).find(|other| label(&other.label) == label(&used.label));
+        // Both ends on the same side of the border stay together.
         if defined.is_some_and(|defined| part.contains(&defined.span.start) != part.contains(&used.span.start)) {
             apart.extend(label(&used.label).map(|label| format!("[^{label}]")));
         }
@@ -166,8 +170,10 @@ impl FollowedLinks {
             let place = followed.place.clone().zip(note.definitions.get(*index));
             places.extend(place.and_then(|(place, definition)| LinkRelocation::definition(definition, place)));
         }
+        // `relocate_links` takes them in order.
         places.sort_by_key(|link| link.destination.start);
         let placed = document.relocate_links(&places).map_err(refused)?.document;
+        // Positions have changed with the edit, so the links are taken from the new parse, by their number.
         let note = placed.note();
         let mut paths: Vec<LinkRetarget<'_>> = Vec::new();
         for (index, followed) in &self.in_text {
@@ -222,9 +228,10 @@ impl FollowingLinks<'_> {
 
     /// The changes of all other files. Files that the caller may not change are kept, and counted.
     fn elsewhere(&mut self, context: &Context<'_>, view: &View) -> Result<Vec<Change>, Reason> {
-        let canvases = self.notes.iter().map(|entry| entry.path()).filter(|path| path.is_canvas());
+        let canvases = self.notes.other_sources().map(|entry| entry.path()).filter(|path| path.is_canvas());
         let to_either = [self.step.source, self.step.holder()].into_iter().flat_map(|path| self.notes.mentioning(path));
         let mut sources: BTreeSet<VaultPath> = to_either.chain(canvases).cloned().collect();
+        // These two were rewritten above.
         sources.remove(self.step.source);
         sources.remove(self.step.holder());
         let mut changes = Vec::new();
@@ -246,6 +253,7 @@ impl FollowingLinks<'_> {
                 ShownFile::Exact(document) => {
                     let found = self.found(&document.note(), &source)?;
                     let count = found.count();
+                    // A file that may not be changed is only counted, so the edit is not worth making.
                     let edited = (count > 0 && may_write).then(|| found.rewritten(context, &source, document));
                     (count, edited.transpose()?)
                 }
@@ -281,6 +289,7 @@ impl FollowingLinks<'_> {
             found.definitions.extend(followed.map(|followed| (index, followed)));
         }
         for property in note.property_links() {
+            // Properties stay in their note.
             let followed = self.followed(&property.value, &property.link, home, home)?;
             found.properties.extend(followed.map(|followed| (property.key, followed)));
         }
@@ -305,6 +314,7 @@ impl FollowingLinks<'_> {
         }
         let linkpath = link.target(text);
         let is_own = link.path.is_empty();
+        // A link into its own note has no path to resolve.
         let led = if is_own { Some(home) } else { self.notes.resolve(&linkpath, home) };
         let Some(led) = led else { return Ok(None) };
         let subpath = link.decoded_subpath(text);
@@ -315,6 +325,7 @@ impl FollowingLinks<'_> {
             LinkOutcome::Lost => return Err(self.lost(home, subpath.as_deref().unwrap_or_default())),
         };
         let says_so = match is_own {
+            // A link without a path always means the note that contains it.
             true => leads == home_after,
             false => resolve(&self.names, &linkpath, home_after) == Some(leads),
         };
@@ -333,6 +344,7 @@ impl FollowingLinks<'_> {
             Some(subpath) => self.transfer.follow(side, &LinkPlace::of(subpath)),
             None => (side, LinkOutcome::Stays),
         };
+        // If the source goes, everything that led there leads to the target.
         let stays = side == TransferSide::Source && !self.step.source_goes;
         (if stays { self.step.source } else { self.step.holder() }, outcome)
     }
@@ -365,6 +377,7 @@ impl FollowingLinks<'_> {
                     }
                     match (outcome, part) {
                         (LinkOutcome::Becomes(place), Some(part)) => {
+                            // A card whose path and place both change is one reference.
                             count += usize::from(leads == led.path());
                             changed.push((part.span.clone(), format!("#{place}")));
                         }
@@ -376,6 +389,7 @@ impl FollowingLinks<'_> {
                 CanvasKind::Subpath { .. } => {}
                 CanvasKind::Text => {
                     let card = Document::open(value.value.clone())
+                        // JSON strings are always text.
                         .map_err(|error| bug!("the text of a card is not UTF-8: {error}"))?;
                     let found = self.found(&card.note(), source)?;
                     if found.count() > 0 {
@@ -408,6 +422,7 @@ impl FollowingLinks<'_> {
         let text = before.text.get(part.clone()).unwrap_or_default();
         let first = part.start + text.len() - text.trim_start().len();
         let heading = before.headings.iter().position(|heading| (part.start..=first).contains(&heading.section.start));
+        // The id at the end of the part names all of it; otherwise any id in it is better than none.
         let block = before.blocks.iter().find(|block| block.marker.end >= part.start + text.trim_end().len());
         let block = block.or_else(|| before.blocks.iter().find(|block| part.contains(&block.marker.start)));
         let place = match (heading, block.filter(|block| part.contains(&block.marker.start))) {
@@ -433,6 +448,7 @@ impl FollowingLinks<'_> {
 /// The part of its file that a card shows: the value nearest to the path in the same object.
 fn part_of<'v>(text: &str, values: &'v [CanvasValue], path: &CanvasValue) -> Option<&'v CanvasValue> {
     let of_card = |value: &&CanvasValue| {
+        // In either order: JSON does not say which key comes first.
         let between = value.span.end.min(path.span.end)..value.span.start.max(path.span.start);
         matches!(&value.kind, CanvasKind::Subpath { file } if *file == path.value)
             && text.get(between).is_some_and(|between| !between.contains(['{', '}']))

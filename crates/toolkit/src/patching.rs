@@ -75,7 +75,7 @@ fn patch_refusal(path: &VaultPath, section: &NoteSection, error: SectionPatchErr
         }
         SectionPatchError::Edit(error) => edit_refusal(&path, &error),
         error @ (SectionPatchError::NotText | SectionPatchError::NotRows | SectionPatchError::NotMergeable) => {
-            Reason::PatchRejected { path, problem: Prose::ours(error) }
+            Reason::PatchRejected { path, problem: Prose::ours(error), remedy: None }
         }
     }
 }
@@ -85,10 +85,15 @@ pub fn edit_refusal(path: &VaultPath, error: &EditError) -> Reason {
     use PropertyError::{Duplicate, NotAMap, Yaml};
     let path = path.clone();
     match error {
+        // Unreadable properties are the note's problem, not the edit's, and have a reason that says so.
         EditError::Property(problem @ (Yaml { .. } | NotAMap | Duplicate { .. })) => {
             Reason::FrontmatterInvalid { path, problem: Prose::ours(problem) }
         }
         EditError::TooLarge { bytes, limit } => too_large(path, *bytes, *limit),
-        error => Reason::PatchRejected { path, problem: Prose::ours(error) },
+        error => {
+            // No other content would fit either.
+            let remedy = matches!(error, EditError::Unclosed).then_some("Close it first, then repeat the call.");
+            Reason::PatchRejected { path, problem: Prose::ours(error), remedy }
+        }
     }
 }

@@ -25,6 +25,7 @@ impl PendingEdit {
         argument: &'static str,
         expected: Option<&ExpectedHash>,
     ) -> Result<Self, Reason> {
+        // Before anything else is done with the file, so that every tool refuses a stale hash the same way.
         hash::check(&path, argument, expected, before.as_deref())?;
         context.check()?;
         let guard = if expected.is_some() { ContentGuard::Caller } else { ContentGuard::Plan };
@@ -42,6 +43,7 @@ impl PendingEdit {
 
     /// All of it will be replaced, so the content that the plan read guards nothing.
     pub(crate) fn replace_all(&mut self) {
+        // A hash from the caller still guards, and stays.
         if self.guard == ContentGuard::Plan {
             self.guard = ContentGuard::Nobody;
         }

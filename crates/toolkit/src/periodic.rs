@@ -52,12 +52,14 @@ pub fn find(
             moment
         };
         let path = path(&notes, &moment)?;
+        // Formats without a day give the same path for every day of the period.
         if looked_at.contains(&path) {
             continue;
         }
         if read_if_there(view, &path)?.is_some() {
             return Ok(found(path, true, moment));
         }
+        // The first day is where the app would create it.
         first.get_or_insert_with(|| (path.clone(), moment));
         looked_at.push(path);
     }
@@ -135,6 +137,7 @@ fn text(path: &VaultPath, file: &lapidary_vault::File) -> Result<Option<String>,
 
 fn path(notes: &PeriodicNotes, moment: &Zoned) -> Result<VaultPath, Reason> {
     let name = format_moment(moment, &notes.format, notes.week);
+    // Some people write the extension into the format.
     let ending = if name.ends_with(".md") { "" } else { ".md" };
     parse_path(&format!("{}/{name}{ending}", notes.folder))
 }

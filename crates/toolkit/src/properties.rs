@@ -65,6 +65,7 @@ pub(crate) fn from_json(value: &Json) -> Option<YamlValue> {
         Json::Bool(value) => YamlValue::Bool(*value),
         Json::Number(number) => match number.as_i64() {
             Some(number) => YamlValue::Integer(number),
+            // A number beyond 64 bits would come back rounded.
             None => YamlValue::Float(number.as_f64().filter(|_| number.is_f64())?),
         },
         Json::String(text) => YamlValue::Text(text.clone()),

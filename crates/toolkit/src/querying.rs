@@ -6,8 +6,8 @@ mod dql_page;
 use std::ops::Range;
 
 use lapidary_bases::BaseFile;
-use lapidary_dataview::{DqlExpression, DqlQuery, DqlWriter};
-use lapidary_operation::{Context, Reason, WalkCost, clipped, quote::Prose};
+use lapidary_dataview::{DqlExpression, DqlQuery, DqlWriter, meant_function};
+use lapidary_operation::{Context, Reason, ReasonKind, WalkCost, clipped, quote::Prose};
 use lapidary_query::{DroppedRows, QueryContext, QueryHalt, QueryLimits, QueryStep, QuerySyntaxError, nearest_several};
 use lapidary_vault::{VaultPath, VaultRows, View};
 use schemars::JsonSchema;
@@ -19,7 +19,7 @@ use crate::{naming, reading};
 pub use dql_page::NoFileOfRow;
 
 /// How much one query may do, whatever it is given.
-const LIMITS: QueryLimits = QueryLimits { steps: 400_000_000, bytes: 384 << 20, depth: 128 };
+const LIMITS: QueryLimits = QueryLimits { steps: 400_000_000, bytes: 256 << 20, depth: 128 };
 
 /// A query that was read.
 pub enum ReadQuery {
@@ -54,6 +54,7 @@ impl<'t> QueryKind<'t> {
         let trimmed = text.trim();
         let inner = trimmed.trim_start_matches('!').strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
         let named = inner.unwrap_or(trimmed);
+        // A heading-like part after the path names a view.
         let (path, view) = named.split_once('#').map_or((named, None), |(path, view)| (path, Some(view)));
         if path.to_lowercase().ends_with(".base") && !path.contains('\n') {
             return Self::BaseFile { path, view: view.filter(|view| !view.is_empty()) };
@@ -109,6 +110,7 @@ impl ReadQuery {
                     .map(|view| (*view).to_owned())
                     .collect::<Vec<_>>(),
             );
+            // Many views would fill the answer.
             named.truncate(MOST_VIEWS);
             return Err(Reason::ViewUnknown { view: clipped(wanted), views: named });
         }
@@ -116,11 +118,17 @@ impl ReadQuery {
     }
 
     /// The result over the files that the view shows. `origin` is the note that `this` means; a base in a file is its own
-    /// otherwise.
-    pub fn run(&self, context: &Context<'_>, view: &View, origin: Option<&VaultPath>) -> Result<QueryResult, Reason> {
+    /// otherwise. Of the rows, only those of the page are made; without one, all.
+    pub fn run(
+        &self,
+        context: &Context<'_>,
+        view: &View,
+        origin: Option<&VaultPath>,
+        page: Option<Range<usize>>,
+    ) -> Result<QueryResult, Reason> {
         let go_on = || context.cancel.check().is_ok();
         let rows = view.query_rows(&go_on).map_err(|error| Reason::from_index(&error, context.cancel))?;
-        self.run_over(&rows, context, view, origin)
+        self.run_over(&rows, context, view, origin, page)
     }
 
     /// The same over rows that are at hand.
@@ -130,20 +138,25 @@ impl ReadQuery {
         context: &Context<'_>,
         view: &View,
         origin: Option<&VaultPath>,
+        page: Option<Range<usize>>,
     ) -> Result<QueryResult, Reason> {
         let go_on = || context.cancel.check().is_ok();
+        let share = &context.progress;
+        let progress = |done: u64, total: u64| share.report(done, total);
+        let in_context = query_context(context, view, &go_on).with_window(page).with_progress(&progress);
         let halted = |halt: QueryHalt| refusal(halt, context);
         let result = match self {
             Self::Dql(query) => {
-                let in_context = query_context(context, view, &go_on).with_origin(origin.map(VaultPath::as_str));
+                let in_context = in_context.with_origin(origin.map(VaultPath::as_str));
                 let answer = query.run(rows, &in_context).map_err(halted)?;
                 let (steps_taken, zone) = (in_context.steps_taken(), in_context.zone.clone());
                 let outcome = dql_page::DqlOutcome { answer, settings: in_context.dataview, zone };
                 QueryResult { body: ResultBody::Dql(outcome), steps_taken }
             }
             Self::Base(query) => {
+                // In the app, `this` of an embedded base is the note around it.
                 let origin = origin.or(query.path.as_ref()).map(VaultPath::as_str);
-                let in_context = query_context(context, view, &go_on).with_origin(origin);
+                let in_context = in_context.with_origin(origin);
                 let answer = query.base.run(query.view.as_deref(), rows, &in_context).map_err(halted)?;
                 QueryResult {
                     body: ResultBody::Base(base_page::BaseResult {
@@ -163,6 +176,35 @@ impl ReadQuery {
 }
 
 const MOST_VIEWS: usize = 20;
+
+/// Why a query may be refused.
+pub const QUERY_REASONS: &[ReasonKind] = &[
+    ReasonKind::QueryInvalid,
+    ReasonKind::QueryFailed,
+    ReasonKind::QueryTooLarge,
+    ReasonKind::ViewUnknown,
+    ReasonKind::NoteMissing,
+    ReasonKind::AmbiguousPath,
+];
+
+/// A query as callers send it.
+pub struct AskedQuery<'a> {
+    /// DQL, the path of a base, or its YAML.
+    pub query: &'a str,
+    /// The view of a base.
+    pub view: Option<&'a str>,
+    /// The note that `this` is.
+    pub note: Option<&'a str>,
+}
+
+impl AskedQuery<'_> {
+    /// Reads and runs it. Of the rows, only those of the page are made; without one, all.
+    pub fn run(&self, context: &Context<'_>, view: &View, page: Option<Range<usize>>) -> Result<QueryResult, Reason> {
+        let origin = self.note.map(|note| naming::find(context, view, note)).transpose()?;
+        let query = ReadQuery::read(context, view, self.query, self.view)?;
+        query.run(context, view, origin.as_ref().map(|found| &found.path), page)
+    }
+}
 
 /// The clock, the owner's settings and the budgets of a call.
 pub fn query_context<'q>(context: &Context<'_>, view: &View, go_on: &'q (dyn Fn() -> bool + Sync)) -> QueryContext<'q> {
@@ -201,7 +243,9 @@ pub fn refusal(halt: QueryHalt, context: &Context<'_>) -> Reason {
             .check()
             .err()
             .unwrap_or_else(|| Reason::QueryTooLarge { problem: Prose::ours("it was cancelled") }),
-        QueryHalt::Failed(message) => Reason::QueryFailed { problem: Prose::of_others(clipped(&message)) },
+        QueryHalt::Failed(message) => {
+            Reason::QueryFailed { nearest: meant_function(&message), problem: Prose::of_others(clipped(&message)) }
+        }
         halt @ (QueryHalt::TooManySteps { .. } | QueryHalt::TooMuchMemory { .. }) => {
             Reason::QueryTooLarge { problem: Prose::ours(halt) }
         }
@@ -258,8 +302,8 @@ pub struct QueryPage {
 impl QueryResult {
     pub fn total(&self) -> usize {
         match &self.body {
-            ResultBody::Dql(dql) => dql.answer.result.len(),
-            ResultBody::Base(base) => base.answer.rows.len(),
+            ResultBody::Dql(dql) => dql.answer.total,
+            ResultBody::Base(base) => base.answer.count,
         }
     }
 
@@ -328,10 +372,17 @@ impl PageRequest<'_> {
         let fit = sizes.take_while(|size| {
             let first = used == 0;
             used = used.saturating_add(*size + 1);
+            // At least one row, or a page could never be passed.
             first || used <= self.room
         });
         fit.count()
     }
+}
+
+/// Where the rows of a page are among those that were made, which begin at `first` of all.
+fn made(page: &Range<usize>, first: usize, count: usize) -> Range<usize> {
+    let place = |at: usize| at.saturating_sub(first).min(count);
+    place(page.start)..place(page.end)
 }
 
 /// How many bytes a value takes as JSON.

@@ -59,6 +59,7 @@ pub fn source(view: &View, path: &VaultPath) -> Result<LinkSource, Reason> {
     match view.read(path) {
         Ok(file) => Ok(LinkSource::File(file)),
         Err(ReadError::Store(StoreError::Missing)) => Ok(LinkSource::Gone),
+        // Any other error is one of the disk, and would be the same for the next file.
         Err(ReadError::Store(StoreError::TooLarge { .. } | StoreError::NotPermitted)) => Ok(LinkSource::Unread),
         Err(error) => Err(refusal(path, error)),
     }

@@ -88,6 +88,7 @@ pub struct NoteReferences<'v> {
 impl<'v> NoteReferences<'v> {
     pub fn to(context: &Context<'_>, view: &'v View, target: &VaultPath) -> Result<Self, Reason> {
         let notes = index::notes(context, view)?;
+        // Links are resolved to paths as spelt on disk.
         let target = notes.find(target).map_or_else(|| target.clone(), |entry| entry.path().clone());
         Ok(Self { notes, target, output: ReferencesOutput::default() })
     }
@@ -114,13 +115,15 @@ impl<'v> NoteReferences<'v> {
         follow: LinkFollower<'_>,
     ) -> Result<(Vec<Change>, ReferencesOutput), Reason> {
         let mut changes = Vec::new();
-        let canvases = self.notes.iter().map(|entry| entry.path()).filter(|path| path.is_canvas());
+        // The index does not know which canvases mention a note, so all of them are read.
+        let canvases = self.notes.other_sources().map(|entry| entry.path()).filter(|path| path.is_canvas());
         let sources: BTreeSet<&VaultPath> = self.notes.mentioning(&self.target).into_iter().chain(canvases).collect();
         for source in sources {
             context.check()?;
             let before = match reading::source(view, source)? {
                 LinkSource::File(before) => before,
                 LinkSource::Gone => continue,
+                // Counted, so that the answer tells of links that may be broken now.
                 LinkSource::Unread => {
                     self.output.files_unread += 1;
                     continue;
@@ -135,6 +138,7 @@ impl<'v> NoteReferences<'v> {
             if found.count() == 0 {
                 continue;
             }
+            // Text with replaced bytes cannot be written back without losing them.
             let (ShownFile::Exact(document), Ok(())) = (&shown, view.may_write(source)) else {
                 self.output.references_left += found.count();
                 continue;
@@ -168,6 +172,7 @@ impl<'v> NoteReferences<'v> {
         let mut followed = |text: &str, link: &Link| {
             count_steps(LINK_STEPS);
             let subpath = link.decoded_subpath(text).filter(|_| link.internal)?;
+            // The same text may lead elsewhere from another note, so each link is resolved.
             if self.notes.resolve(&link.target(text), source) != Some(&self.target) {
                 return None;
             }
@@ -175,6 +180,7 @@ impl<'v> NoteReferences<'v> {
                 LinkOutcome::Stays => None,
                 LinkOutcome::Becomes(place) => {
                     found.bytes = found.bytes.saturating_add(place.len());
+                    // The rest is not kept; the count alone makes the edit be refused.
                     (found.bytes <= MOST_BYTES).then_some(place)
                 }
                 LinkOutcome::Lost => {
@@ -189,6 +195,7 @@ impl<'v> NoteReferences<'v> {
             LinkRelocation::definition(definition, followed(note.text, &definition.as_link())?)
         };
         in_text.extend(note.definitions.iter().filter_map(of_definition));
+        // Definitions are listed separately but lie among the links.
         in_text.sort_by_key(|link| link.destination.start);
         let in_properties = note.property_links().into_iter().filter_map(|property| {
             let place = followed(&property.value, &property.link)?;
@@ -203,6 +210,7 @@ impl<'v> NoteReferences<'v> {
         let mut found = ReferencingFile::default();
         for value in canvas_values(text).unwrap_or_default() {
             match value.kind {
+                // These name files or nothing, and the note keeps its name.
                 CanvasKind::Path | CanvasKind::Label => {}
                 CanvasKind::Subpath { file } => {
                     let file = VaultPath::parse(&file).ok();

@@ -56,11 +56,13 @@ pub fn render_queries(
 ) -> Result<RenderedNote, Reason> {
     let mut places = query_places(note, &view.dataview_settings());
     let all = places.len();
+    // Each may look at the whole vault.
     places.truncate(MOST_QUERIES);
     if places.is_empty() {
         return Ok(RenderedNote { text: note.text.to_owned(), notice: None });
     }
     let go_on = || context.cancel.check().is_ok();
+    // Once for all queries of the note.
     let rows = view.query_rows(&go_on).map_err(|error| Reason::from_index(&error, context.cancel))?;
     let filling = QueryFilling { context, view, path, rows: &rows };
     let (mut text, mut at, mut room, mut cut) = (String::with_capacity(note.text.len()), 0, ROOM, 0_usize);
@@ -70,6 +72,7 @@ pub fn render_queries(
         let result = match result.char_indices().nth(room) {
             Some((end, _)) if room > 0 => {
                 cut += 1;
+                // Whole lines: half a row of a table would not be one.
                 let end = result[..end].rfind('\n').map_or(0, |end| end + 1);
                 Cow::Owned(format!("{}…", &result[..end]))
             }
@@ -126,6 +129,7 @@ fn query_places(note: &Note<'_>, settings: &DataviewSettings) -> Vec<QueryPlace>
         is_base.then(|| QueryPlace { span: link.span.clone(), kind: kind() })
     });
     let mut places: Vec<QueryPlace> = in_code.chain(embedded).collect();
+    // Code and embeds come from two lists.
     places.sort_by_key(|place| place.span.start);
     let mut end = 0;
     places.retain(|place| {
@@ -146,6 +150,7 @@ fn line_prefix(text: &str, at: usize) -> &str {
 
 /// The lines of a block without the prefix of each.
 fn unprefixed(content: &str, prefix: &str) -> String {
+    // In a quote, each line has its marks again, with or without a blank behind them.
     let depth = prefix.chars().filter(|c| *c == '>').count();
     let width = prefix.chars().count();
     let line = |line: &str| {
@@ -205,7 +210,7 @@ impl QueryFilling<'_, '_> {
             }
         };
         let made = query.and_then(|query| {
-            let result = query.run_over(self.rows, self.context, self.view, Some(self.path))?;
+            let result = query.run_over(self.rows, self.context, self.view, Some(self.path), Some(0..MOST_ROWS))?;
             let request =
                 PageRequest { offset: 0, limit: MOST_ROWS, room: room.max(1), format: QueryFormat::Md, without: &[] };
             let page = result.page(&request);

@@ -83,6 +83,7 @@ impl NoteTarget {
         match self.which(tool, context, view)? {
             TargetChoice::Path(given) => {
                 let path = parse_path(given)?;
+                // A trailing slash is lost when the path is parsed.
                 if given.ends_with(['/', '\\']) {
                     return Err(Reason::bad_argument(tool, "target.path", "must name a file, and this is a folder"));
                 }
@@ -120,6 +121,7 @@ impl NoteTarget {
         let implied = if self.period.is_some() { TargetType::Periodic } else { TargetType::Path };
         match self.r#type.unwrap_or(implied) {
             TargetType::Path => self.path.as_deref().map(TargetChoice::Path).ok_or_else(|| required("target.path")),
+            // Part of the format that callers know; only the app could tell which note is open.
             TargetType::Active => Err(Reason::NoActiveFile),
             TargetType::Periodic => {
                 let period = self.period.ok_or_else(|| required("target.period"))?;

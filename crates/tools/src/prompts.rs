@@ -53,6 +53,7 @@ pub(crate) fn fill_prompt(
     let file = reading::read(view, &prompt.path)?;
     let shown = reading::show(&prompt.path, &file)?;
     let body = body(shown.text());
+    // Values are put in without being searched for placeholders, so that text of a user cannot fill another argument.
     let filled = filled_prompt(body, &prompt_slots(body), |name| values.get(name).copied());
     Ok(FilledPrompt { description: prompt.description, text: filled.trim_start().to_owned() })
 }
@@ -69,6 +70,7 @@ pub(crate) fn complete_prompt(
     if !prompt.arguments.iter().any(|known| known.name == argument) {
         return Err(unknown_argument(&prompt, argument));
     }
+    // By its last word: `target note` and `sourceNote` are notes.
     let kind = lapidary_query::words(argument).pop().unwrap_or_default();
     let known: Vec<String> = match kind.as_str() {
         "note" | "notes" | "page" | "file" | "path" => {
@@ -79,6 +81,7 @@ pub(crate) fn complete_prompt(
         "tag" | "tags" => {
             let mut tags: BTreeMap<String, String> = BTreeMap::new();
             for tag in index::notes(context, view)?.notes().flat_map(|(_, digest)| digest.tags()) {
+                // Obsidian ignores the case of tags; the first spelling is offered.
                 tags.entry(tag.name.to_lowercase()).or_insert_with(|| tag.name.to_owned());
             }
             tags.into_values().collect()
@@ -147,6 +150,7 @@ fn all_notes(context: &Context<'_>, view: &View) -> Result<Vec<(VaultPath, Promp
 /// The notes below a folder, in path order.
 fn notes(context: &Context<'_>, view: &View, folder: VaultPath) -> Result<Vec<VaultPath>, Reason> {
     let (mut notes, mut folders) = (Vec::new(), vec![(folder, 0)]);
+    // Lists these folders only: the index would scan the whole vault.
     while let Some((folder, depth)) = folders.pop() {
         context.check()?;
         let entries = match view.list(Some(&folder)) {

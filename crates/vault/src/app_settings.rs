@@ -36,6 +36,7 @@ impl AppSettings {
             deleted_files: match word("trashOption") {
                 "local" => DeletedFiles::VaultTrash,
                 "none" => DeletedFiles::Gone,
+                // Obsidian's own default, also for values of a later version.
                 _ => DeletedFiles::SystemTrash,
             },
         }
@@ -46,6 +47,7 @@ impl View {
     /// Missing or unreadable settings are the defaults, as in Obsidian.
     pub fn app_settings(&self) -> AppSettings {
         let Ok(path) = VaultPath::parse(APP) else { return AppSettings::default() };
+        // Regardless of the rules: callers see the effect of the settings, never the file.
         let read = self.backend.read(&path, MAX_BYTES, &|_| true);
         read.map_or_else(|_| AppSettings::default(), |file| AppSettings::parse(&file.bytes))
     }

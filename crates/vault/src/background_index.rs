@@ -26,6 +26,7 @@ pub(crate) fn keep(live: &Arc<VaultIndex>, search: &Arc<RankedIndexCache>) {
 
 fn look_later(weak_live: Weak<VaultIndex>, weak_search: Weak<RankedIndexCache>) {
     let scheduled = schedule(LOOK_EVERY, move || {
+        // Ends the task when the vault is closed.
         let (live, search) = (weak_live.upgrade()?, weak_search.upgrade()?);
         let idle = live.idle();
         // While calls come in, the disk is theirs. An index that is being built in the background is saved when it is
@@ -38,6 +39,7 @@ fn look_later(weak_live: Weak<VaultIndex>, weak_search: Weak<RankedIndexCache>) 
                     save(&live, &search);
                     give_back(&live, &search, live.idle());
                 }
+                // The next look is scheduled only when this one has ended, so that at most one waits for the disk.
                 look_later(weak_live, weak_search);
             })
             .unwrap_or_else(warn);

@@ -41,6 +41,7 @@ impl View {
     /// Whether the caller may read a file at this path, if it exists. To a reader, an ignored file is just missing.
     pub fn may_read(&self, path: &VaultPath) -> Result<(), PathDenied> {
         match self.scope.may_read(path) {
+            // Reported like a missing file, so a subscriber cannot tell the two apart.
             Err(PathDenied::Ignored) => Ok(()),
             decided => decided,
         }
@@ -63,9 +64,11 @@ impl View {
             Err(error) if is_passing(&error) => return false,
             Err(_) => None,
         };
+        // If the stamp is too new to be trusted, the next check reads the file again.
         let settled = stamp.is_none_or(|stamp| stamp.is_settled(now));
         let last = LastState { scope: Arc::clone(&self.scope), stamp, settled, content };
         let before = sight.last.replace(last);
+        // The first look has nothing to compare with.
         before.is_some_and(|before| before.content != content)
     }
 }

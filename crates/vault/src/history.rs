@@ -63,10 +63,12 @@ impl View {
         limit: usize,
     ) -> Result<CheckpointPage, CheckpointError> {
         let history = self.backend.history();
+        // The id of a checkpoint that the caller may not see leads nowhere.
         let before = before.map(|id| one(self.visible(id)?)).transpose()?.map(|record| record.number);
         let mut checkpoints: Vec<Checkpoint> = Vec::new();
         let mut more = false;
         self.each_checkpoint(history, path, before, |record, _| {
+            // One more than wanted is looked at, to know whether there are more.
             more = checkpoints.len() == limit;
             if !more {
                 checkpoints.push(record.clone().into());
@@ -91,6 +93,7 @@ impl View {
             let last = batch.len() < BATCH;
             let mut earlier = Vec::new();
             for record in batch {
+                // Also for records that are not shown, or the next batch would begin with them again.
                 filter.before = Some(record.number);
                 let Some(record) = narrowed(record, &self.scope) else { continue };
                 // The ledger matched some by files that the caller may not know of.
@@ -104,6 +107,7 @@ impl View {
                     return Ok(());
                 }
                 if !earlier.is_empty() {
+                    // From here on back, the ledger has to be asked for the new names as well.
                     break;
                 }
             }
@@ -136,6 +140,7 @@ impl View {
         let mut version = None;
         self.each_checkpoint(history, Some(path), None, |record, names| {
             let of_file = record.entries.iter().filter(|entry| names.contains(&entry.path));
+            // The content after a change is looked for first: it is the more recent one.
             for hash in of_file.flat_map(|entry| [entry.after, entry.before]).flatten() {
                 if wanted.matches(&hash)
                     && let Some(content) = history.content(&hash)?
@@ -167,6 +172,7 @@ fn late_saves(history: &dyn History, scope: &Scope) -> Result<Vec<LateSave>, Led
     let mut told = Vec::new();
     // Late saves that this caller may not read are for another one.
     for record in history.untold()?.into_iter().filter_map(|record| narrowed(record, scope)) {
+        // Another server may have told its caller at the same moment.
         if history.set_told(record.number)? {
             let entries = record.entries.into_iter();
             told.extend(entries.map(|entry| LateSave { path: entry.path, checkpoint: record.id.clone() }));

@@ -72,10 +72,12 @@ impl PlannedOverlay {
     /// Where the disk has the entry that will be at a path that no change names; `None` if its folder was removed.
     pub(crate) fn on_disk(&self, path: &VaultPath) -> Option<VaultPath> {
         let mut place = path.clone();
+        // From the last move back to the first.
         for (from, to) in self.folders.iter().rev() {
             match rebased(&place, to, from) {
                 Some(before) => place = before,
                 None if place == *to => place = from.clone(),
+                // It was in a folder that moved away.
                 None if place.is_within(from) => return None,
                 None => {}
             }
@@ -91,6 +93,7 @@ impl PlannedOverlay {
                 (Some(folder), Some(from)) => rebased(&entry.path, &from, folder).unwrap_or(entry.path),
                 _ => entry.path,
             };
+            // What a change takes away, or what moved away with its folder.
             let gone = |path: &VaultPath| matches!(self.at(path), Some(PlannedEntry::Nothing));
             if !gone(&path) {
                 entries.insert(path, entry.kind);
@@ -114,8 +117,10 @@ impl PlannedOverlay {
                 let there = match (before, content) {
                     (before, Some(content)) => PlannedEntry::File(to.clone(), planned(before.as_ref(), content)),
                     (Some(before), None) => PlannedEntry::File(to.clone(), Arc::clone(before)),
+                    // The disk still has it under the old path, or under the one before that.
                     (None, None) => PlannedEntry::Elsewhere(self.on_disk(from).unwrap_or_else(|| from.clone())),
                 };
+                // In this order, so that a file that only changes the encoding of its name is kept.
                 self.files.insert(key(from), PlannedEntry::Nothing);
                 self.files.insert(key(to), there);
             }
@@ -157,6 +162,7 @@ impl PlannedOverlay {
             Some(known) => known,
             none => none.insert(OverlayIndex { steps: 0, index: base()? }),
         };
+        // Only the steps that came since: a batch of a hundred steps applies each once.
         if known.steps < self.steps.len() {
             known.index.make(&self.steps[known.steps..]);
             known.steps = self.steps.len();

@@ -48,6 +48,7 @@ impl View {
     ) -> Result<Option<RankedNotes>, IndexError> {
         let asked = ElapsedTime::start();
         let known = self.search.is_known();
+        // The first scan of a vault reads the texts along, as the search needs them in a moment.
         let files = if known { self.files(go_on)? } else { self.files_to_search(go_on)? };
         if self.search.is_near(files) {
             return Ok(None);
@@ -61,6 +62,7 @@ impl View {
             }
             thread::sleep(LOOK_AGAIN);
         }
+        // The index was finished meanwhile, and its answer is better.
         let is_answer = found.total > 0 && !self.search.is_near(files);
         Ok(is_answer.then_some(found))
     }

@@ -125,6 +125,7 @@ fn read(store: &dyn Backend, file: &'static str) -> Result<Option<Value>, Settin
     let path = VaultPath::parse(file).map_err(|_| unreadable)?;
     match store.read(&path, MAX_SETTINGS_BYTES, &|_| true) {
         Ok(found) => {
+            // Settings that were edited by hand on Windows may begin with a byte order mark.
             let bytes = found.bytes.strip_prefix("\u{feff}".as_bytes()).unwrap_or(&found.bytes);
             serde_json::from_slice(bytes).map(Some).map_err(|_| unreadable)
         }

@@ -152,6 +152,7 @@ impl Vault {
             let paths = || files.iter().chain(&folders).map(VaultPath::as_str);
             let names = paths().map(|path| path.rsplit('/').next().unwrap_or(path));
             let nearest = if wanted.contains('/') { nearest(wanted, paths()) } else { nearest(wanted, names) };
+            // A pattern is not a misspelt name.
             (nearest.filter(|_| !wanted.contains(['*', '?', '['])).map(str::to_owned), rule)
         };
         Ok(unmatched.into_iter().map(with_nearest).map(|(nearest, rule)| (rule, nearest)).collect())

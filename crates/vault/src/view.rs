@@ -71,6 +71,7 @@ impl View {
 
     /// The same vault with these changes applied, which were planned on this view.
     pub fn with(&self, changes: &ChangeSet) -> Self {
+        // If this view has changes, its overlay already carries the base.
         let notes = self.notes.get().filter(|_| self.ahead.is_empty());
         let base = notes.map(|notes| PlannedIndex::new(Arc::clone(notes.snapshot()), &self.live));
         Self {
@@ -82,6 +83,7 @@ impl View {
             search: Arc::clone(&self.search),
             waits_for_index: self.waits_for_index,
             ahead: self.ahead.with(changes, base),
+            // A file that was read stays the same for the rest of the call, also in the views made from this one.
             seen: self.seen.clone(),
             files: OnceCell::new(),
             notes: OnceCell::new(),
@@ -138,6 +140,7 @@ impl View {
         if !self.ahead.is_empty() {
             return self.notes(go_on).map(|notes| &**notes);
         }
+        // Only now: a vault that is never scanned needs no maintenance.
         keep(&self.live, &self.search);
         let snapshot = self.live.files(go_on)?;
         Ok(self.files.get_or_init(|| VisibleFiles::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
@@ -203,6 +206,7 @@ impl View {
     /// Files in the same folder whose names differ from that of a path only in case or extension, as far as the caller
     /// may see them. Empty without an index.
     pub fn similar(&self, path: &VaultPath) -> Vec<VaultPath> {
+        // Suggestions are not worth an error.
         let Ok(snapshot) = self.live.files(&|| true) else { return Vec::new() };
         let files = VisibleFiles::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot);
         let similar = files.similar(path);

@@ -10,11 +10,7 @@ const VERIFIER: &str = "a-verifier-of-at-least-forty-three-characters-0123456789
 const CALLBACK: &str = "https://client.example/cb";
 
 fn rules() -> AuthorizationRules {
-    AuthorizationRules {
-        issuer: "https://vault.example".into(),
-        resource: "https://vault.example/mcp".into(),
-        access_life: 86_400,
-    }
+    AuthorizationRules::new("https://vault.example", "/mcp")
 }
 
 fn at(seconds: i64) -> UnixSeconds {
@@ -33,6 +29,10 @@ impl Chance {
     fn two(&mut self) -> [RandomBytes; 2] {
         [self.bytes(), self.bytes()]
     }
+
+    fn three(&mut self) -> [RandomBytes; 3] {
+        [self.bytes(), self.bytes(), self.bytes()]
+    }
 }
 
 /// A server with a client that is registered there.
@@ -45,8 +45,10 @@ struct Trial {
 fn trial() -> Trial {
     let (store, mut chance) = (store(true), Chance(0));
     let metadata = json!({ "redirect_uris": [CALLBACK], "client_name": "Client" });
-    let client =
-        store.register_client(&metadata, &chance.two(), NOW).unwrap()["client_id"].as_str().unwrap().to_owned();
+    let client = store.register_client(&metadata, &rules(), &chance.three(), NOW).unwrap()["client_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     Trial { store, client, chance }
 }
 
@@ -74,14 +76,16 @@ impl Trial {
         ];
         pairs.retain(|(name, _)| !changes.iter().any(|(changed, _)| changed == name));
         pairs.extend(changes);
-        self.store.check_authorization(&form(&pairs), &rules()).unwrap()
+        let form = form(&pairs);
+        let client = form.get("client_id").and_then(|id| self.store.find_client(id).unwrap());
+        check_authorization(&form, client, &rules())
     }
 
     fn code(&mut self) -> String {
         let request = self.authorize(&[]).unwrap();
         let rights = TokenRights { read_paths: Some(vec!["projects".into()]), ..TokenRights::default() };
         let given = ConsentGiven { rights, scopes: request.scopes.clone(), lasts_until: at(365 * 86_400) };
-        let url = self.store.approve(&request, &given, &rules(), &self.chance.bytes(), NOW).unwrap();
+        let url = self.store.approve(&request, &given, &rules(), &self.chance.bytes(), NOW).unwrap().unwrap();
         let query = url.strip_prefix(&format!("{CALLBACK}?")).unwrap_or_else(|| panic!("{url}"));
         let answer = FormParameters::parse(query).unwrap();
         assert_eq!((answer.get("state"), answer.get("iss")), (Some("st&te"), Some("https://vault.example")));
@@ -203,6 +207,10 @@ fn what_is_wrong_is_said_to_the_client_with_state_and_issuer() {
     assert_eq!(scopes("claudeai"), ["vault:read", "vault:write"]);
     assert_eq!(scopes("vault:read"), ["vault:read"]);
     assert_eq!(
+        scopes("offline_access vault:destroy"),
+        ["vault:read", "vault:write", "vault:destroy", "offline_access"]
+    );
+    assert_eq!(
         trial.authorize(&[]).unwrap().denied(&rules()),
         format!("{CALLBACK}?error=access_denied&state=st%26te&iss=https%3A%2F%2Fvault.example")
     );
@@ -212,8 +220,11 @@ fn what_is_wrong_is_said_to_the_client_with_state_and_issuer() {
 fn a_code_is_bound_to_its_client_its_address_and_its_verifier() {
     let mut trial = trial();
     let metadata = json!({ "redirect_uris": [CALLBACK] });
-    let other = trial.chance.two();
-    let other = trial.store.register_client(&metadata, &other, NOW).unwrap()["client_id"].as_str().unwrap().to_owned();
+    let other = trial.chance.three();
+    let other = trial.store.register_client(&metadata, &rules(), &other, NOW).unwrap()["client_id"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let code = trial.code();
     for (changes, refusal) in [
         (&[("code_verifier", "another-verifier-of-at-least-forty-three-characters")][..], GrantRefusal::InvalidGrant),
@@ -239,7 +250,7 @@ fn a_code_that_is_used_twice_takes_back_what_it_gave() {
     let code = trial.code();
     let tokens = trial.exchange(&code, &[], NOW).unwrap();
     assert!(trial.counts(&tokens, NOW));
-    assert_eq!(trial.exchange(&code, &[], at(1)), Err(GrantRefusal::InvalidGrant));
+    assert!(matches!(trial.exchange(&code, &[], at(1)), Err(GrantRefusal::UsedAgain { .. })));
     assert!(!trial.counts(&tokens, at(1)));
     assert_eq!(trial.refresh(&tokens.refresh, &[], at(1)), Err(GrantRefusal::InvalidGrant));
 }
@@ -248,8 +259,8 @@ fn a_code_that_is_used_twice_takes_back_what_it_gave() {
 fn a_client_with_a_secret_has_to_show_it() {
     let mut trial = trial();
     let metadata = json!({ "redirect_uris": [CALLBACK], "token_endpoint_auth_method": "client_secret_basic" });
-    let random = trial.chance.two();
-    let answer = trial.store.register_client(&metadata, &random, NOW).unwrap();
+    let random = trial.chance.three();
+    let answer = trial.store.register_client(&metadata, &rules(), &random, NOW).unwrap();
     trial.client = answer["client_id"].as_str().unwrap().to_owned();
     let secret = answer["client_secret"].as_str().unwrap().to_owned();
     let code = trial.code();
@@ -272,7 +283,8 @@ fn many_refreshes_at_once_all_succeed_and_a_late_one_ends_everything() {
     assert!(pairs.iter().all(|pair| trial.counts(pair, at(100))), "each of them counts");
     let next = trial.refresh(&pairs[7].refresh, &[], at(110)).unwrap();
     assert!(trial.counts(&next, at(110)));
-    assert_eq!(trial.refresh(&first.refresh, &[], at(121)), Err(GrantRefusal::InvalidGrant));
+    assert!(matches!(trial.refresh(&first.refresh, &[], at(121)), Err(GrantRefusal::UsedAgain { .. })));
+    assert_eq!(trial.store.grants().unwrap()[0].revoked_by.as_deref(), Some("refresh token"), "the owner can see why");
     assert!(!trial.counts(&next, at(121)) && !pairs.iter().any(|pair| trial.counts(pair, at(121))));
     assert_eq!(trial.refresh(&next.refresh, &[], at(122)), Err(GrantRefusal::InvalidGrant));
 }
@@ -312,10 +324,10 @@ fn what_is_revoked_ends_at_once_and_only_its_client_can_revoke_it() {
     let code = trial.code();
     let tokens = trial.exchange(&code, &[], NOW).unwrap();
     let grant = trial.store.find_access(&tokens.access.digest(), NOW).unwrap().unwrap().grant;
-    trial.store.revoke_issued(tokens.refresh.reveal(), Some("another"), NOW).unwrap();
-    trial.store.revoke_issued("nonsense", Some(&trial.client), NOW).unwrap();
+    trial.store.revoke_issued(tokens.refresh.reveal(), "another", None, NOW).unwrap();
+    trial.store.revoke_issued("nonsense", &trial.client, None, NOW).unwrap();
     assert!(trial.counts(&tokens, NOW) && trial.store.is_grant_live(grant, NOW).unwrap());
-    trial.store.revoke_issued(tokens.refresh.reveal(), Some(&trial.client), NOW).unwrap();
+    trial.store.revoke_issued(tokens.refresh.reveal(), &trial.client, None, NOW).unwrap();
     assert!(!trial.counts(&tokens, NOW) && !trial.store.is_grant_live(grant, NOW).unwrap());
 }
 
@@ -329,10 +341,62 @@ fn the_owners_limits_end_a_grant_whatever_was_refreshed() {
         lasts_until: at(1000),
     };
     let random = trial.chance.bytes();
-    let url = trial.store.approve(&request, &given, &rules(), &random, NOW).unwrap();
+    let url = trial.store.approve(&request, &given, &rules(), &random, NOW).unwrap().unwrap();
     let answer = FormParameters::parse(url.split_once('?').unwrap().1).unwrap();
     let tokens = trial.exchange(answer.get("code").unwrap(), &[], NOW).unwrap();
     assert_eq!((tokens.expires_in, tokens.scope.as_str()), (1000, "vault:read"), "no more than was asked for");
     assert!(!trial.counts(&tokens, at(1000)));
     assert_eq!(trial.refresh(&tokens.refresh, &[], at(1000)), Err(GrantRefusal::InvalidGrant));
+}
+
+#[test]
+fn the_owner_sees_grants_and_takes_them_back_at_once() {
+    let mut trial = trial();
+    let code = trial.code();
+    let tokens = trial.exchange(&code, &[], NOW).unwrap();
+    let access = trial.store.find_access(&tokens.access.digest(), at(60)).unwrap().unwrap();
+    trial.store.used_grant(&access, at(60)).unwrap();
+    let grant = trial.store.grants().unwrap().remove(0);
+    assert_eq!((grant.client_name.as_str(), grant.last_used), ("Client", Some(at(60))));
+    assert_eq!(GrantRecord::number_in(&GrantRecord::name_of(grant.id)), Some(grant.id));
+    assert!(
+        trial.store.revoke_grant(grant.id, at(61)).unwrap() && !trial.store.revoke_grant(grant.id, at(61)).unwrap()
+    );
+    assert!(!trial.counts(&tokens, at(61)));
+    let grant = trial.store.grants().unwrap().remove(0);
+    assert_eq!((grant.revoked, grant.revoked_by.as_deref()), (Some(at(61)), Some("owner")));
+}
+
+#[test]
+fn a_client_with_a_document_is_kept_when_it_is_consented_to() {
+    let mut trial = trial();
+    let url = crate::ClientDocumentUrl::parse("https://chatgpt.com/oauth/abc/client.json").unwrap();
+    trial.client = url.as_str().to_owned();
+    let challenge = challenge();
+    let form = form(&[
+        ("response_type", "code"),
+        ("client_id", url.as_str()),
+        ("redirect_uri", "https://chatgpt.com/connector/oauth/abc"),
+        ("code_challenge", &challenge),
+        ("code_challenge_method", "S256"),
+    ]);
+    let request = check_authorization(&form, url.built_in(), &rules()).unwrap();
+    let given = ConsentGiven { rights: TokenRights::default(), scopes: request.scopes.clone(), lasts_until: at(1000) };
+    let random = trial.chance.bytes();
+    let answer = trial.store.approve(&request, &given, &rules(), &random, NOW).unwrap().unwrap();
+    let code = FormParameters::parse(answer.split_once('?').unwrap().1).unwrap().get("code").unwrap().to_owned();
+    let tokens = trial.exchange(&code, &[("redirect_uri", "https://chatgpt.com/connector/oauth/abc")], NOW).unwrap();
+    assert!(trial.counts(&tokens, NOW));
+    assert_eq!(trial.store.grants().unwrap()[0].client_name, "ChatGPT");
+}
+
+#[test]
+fn a_client_that_was_forgotten_while_the_owner_looked_at_its_request_gets_nothing() {
+    let mut trial = trial();
+    let request = trial.authorize(&[]).unwrap();
+    trial.store.delete_client(&trial.client, NOW).unwrap();
+    let given = ConsentGiven { rights: TokenRights::default(), scopes: request.scopes.clone(), lasts_until: at(1000) };
+    let random = trial.chance.bytes();
+    assert_eq!(trial.store.approve(&request, &given, &rules(), &random, NOW).unwrap(), None);
+    assert_eq!(trial.store.grants().unwrap(), []);
 }

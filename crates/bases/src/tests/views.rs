@@ -250,3 +250,160 @@ fn budgets_and_callers_end_a_run() {
     let names: Vec<(&str, usize)> = answer.steps.iter().map(|step| (step.name.as_str(), step.rows)).collect();
     assert_eq!(names, [("files", 7), ("file.hasTag(\"sf\")", 2)]);
 }
+
+#[test]
+fn a_window_shows_a_part_and_counts_all() {
+    let vault = vault();
+    let base = "filters: 'file.inFolder(\"Books\")'\nformulas: {double: rating * 2}\nviews:\n  - type: table\n    name: A\n    order: \
+                [file.name, formula.double]\n    sort: [{property: rating, direction: DESC}]\n    groupBy: {property: status, direction: \
+                ASC}\n    summaries: {rating: Sum}\n  - {type: table, name: B, limit: 3, order: [file.name], summaries: {rating: Max}}\n";
+    let base = BaseFile::parse(base).unwrap();
+    for view in ["A", "B"] {
+        let run = |window| {
+            with_context(None, |context| {
+                let context = QueryContext::new(context.now, context.zone.clone(), &|| true).with_window(window);
+                base.run(Some(view), &vault, &context).unwrap()
+            })
+        };
+        let whole = run(None);
+        assert_eq!((whole.first, whole.rows.len()), (0, whole.count));
+        let lines = |answer: &BaseAnswer| {
+            answer
+                .rows
+                .iter()
+                .map(|row| {
+                    let cells = row.cells.iter().map(|cell| answer.text(cell).into_owned());
+                    std::iter::once(row.path.to_string()).chain(cells).collect::<Vec<_>>().join(" ")
+                })
+                .collect::<Vec<_>>()
+        };
+        for window in [0..0, 0..2, 1..3, 2..9, 9..12] {
+            let part = run(Some(window.clone()));
+            let shown = window.start.min(whole.count)..window.end.min(whole.count);
+            assert_eq!(
+                (part.count, part.first, part.total),
+                (whole.count, shown.start, whole.total),
+                "{view} {window:?}"
+            );
+            assert_eq!(lines(&part), lines(&whole)[shown], "{view} {window:?}");
+            assert_eq!(part.text(&part.summaries[0].value), whole.text(&whole.summaries[0].value));
+            let groups = |answer: &BaseAnswer| {
+                answer.groups.as_ref().map(|groups| groups.iter().map(|group| group.rows.clone()).collect::<Vec<_>>())
+            };
+            assert_eq!(groups(&part), groups(&whole));
+        }
+    }
+}
+
+#[test]
+fn every_column_has_the_label_of_the_app() {
+    let labels = [
+        ("file.file", "file"),
+        ("file.name", "file name"),
+        ("file.basename", "file base name"),
+        ("file.fullname", "file full name"),
+        ("file.path", "file path"),
+        ("file.folder", "folder"),
+        ("file.ext", "file extension"),
+        ("file.ctime", "created time"),
+        ("file.mtime", "modified time"),
+        ("file.size", "file size"),
+        ("file.backlinks", "file backlinks"),
+        ("file.links", "file links"),
+        ("file.embeds", "file embeds"),
+        ("file.tags", "file tags"),
+        ("FILE.NAME", "file name"),
+        ("note.a.b", "a.b"),
+        ("a.b", "a.b"),
+        ("status", "status"),
+        ("formula.Type icon", "Type icon"),
+    ];
+    let order: Vec<String> = labels.iter().map(|(id, _)| format!("\"{id}\"")).collect();
+    let base = format!("views: [{{type: table, name: A, order: [{}]}}]\n", order.join(", "));
+    let answer = run(&base, &vault(), None, None).unwrap();
+    let names: Vec<&str> = answer.columns.iter().map(|column| column.name.as_str()).collect();
+    assert_eq!(names, labels.map(|(_, label)| label));
+    assert_eq!(answer.columns[0].id, "file.file");
+}
+
+#[test]
+fn summaries_of_nothing_and_of_groups_are_values_too() {
+    let summed = |filter: &str, property: &str, name: &str| {
+        let base =
+            format!("filters: '{filter}'\nviews: [{{type: table, name: A, summaries: {{{property}: {name}}}}}]\n");
+        let answer = run(&base, &vault(), None, None).unwrap();
+        answer.text(&answer.summaries[0].value).into_owned()
+    };
+    for (name, expected) in [
+        ("Average", ""),
+        ("Min", ""),
+        ("Max", ""),
+        ("Median", ""),
+        ("Sum", "0"),
+        ("Range", ""),
+        ("Stddev", ""),
+        ("Earliest", ""),
+        ("Latest", ""),
+        ("Checked", "0"),
+        ("Unchecked", "0"),
+        ("Empty", "0"),
+        ("Filled", "0"),
+        ("Unique", "0"),
+    ] {
+        assert_eq!(summed("false", "rating", name), expected, "{name}");
+    }
+    let books = "file.inFolder(\"Books\")";
+    for (property, name, expected) in [
+        ("owned", "Checked", "1"),
+        ("owned", "Unchecked", "1"),
+        ("owned", "Empty", "2"),
+        ("owned", "Filled", "2"),
+        ("read", "Range", "10 months"),
+        ("rating", "average", "8"),
+        ("file.name", "Unique", "4"),
+        ("status", "Sum", "0"),
+        ("tags", "Filled", "3"),
+    ] {
+        assert_eq!(summed(books, property, name), expected, "{property} {name}");
+    }
+}
+
+#[test]
+fn sorting_and_grouping_take_every_type_of_value() {
+    let files = [
+        ("1.md", "---\nv: 10\nl: [b]\nd: 2026-01-02\nt: b\nw: \"[[x|Zed]]\"\n---\n"),
+        ("2.md", "---\nv: 9\nl: [a]\nd: 2025-01-02 10:00\nt: B\nw: \"[[y|Abe]]\"\n---\n"),
+        ("3.md", "---\nl: [a]\nt: a\n---\n"),
+        ("4.md", "---\nv: x\nl: []\nd: soon\nt: ä\nw: text\n---\n"),
+    ];
+    let vault = PlainVault::of(&files);
+    let sorted = |property: &str, direction: &str| {
+        let base =
+            format!("views: [{{type: table, name: A, sort: [{{property: {property}, direction: {direction}}}]}}]\n");
+        let answer = run(&base, &vault, None, None).unwrap();
+        answer.rows.iter().map(|row| &row.path[..1]).collect::<String>()
+    };
+    for (property, up, down) in [
+        ("v", "2143", "4123"),
+        ("l", "4231", "1234"),
+        ("t", "3412", "2143"),
+        ("w", "2413", "1423"),
+        ("none", "1234", "1234"),
+        ("file.name", "1234", "4321"),
+    ] {
+        assert_eq!((sorted(property, "ASC"), sorted(property, "DESC")), (up.to_owned(), down.to_owned()), "{property}");
+    }
+    let grouped = |property: &str| {
+        let base = format!("views: [{{type: table, name: A, groupBy: {{property: {property}, direction: ASC}}}}]\n");
+        let answer = run(&base, &vault, None, None).unwrap();
+        let groups = answer.groups.as_ref().unwrap();
+        groups
+            .iter()
+            .map(|group| format!("{}:{:?}", answer.group_heading(group), group.rows))
+            .collect::<Vec<_>>()
+            .join(" ")
+    };
+    assert_eq!(grouped("l"), ":[3] a:[1, 2] b:[0]");
+    assert_eq!(grouped("t"), "a:[2] ä:[3] b:[0] B:[1]");
+    assert_eq!(grouped("none"), "None:[0, 1, 2, 3]");
+}

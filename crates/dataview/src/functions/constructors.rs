@@ -76,6 +76,7 @@ fn date<'v>(engine: &QueryEngine<'v>, arguments: &[Cell<'v>]) -> Answered<'v> {
         [same @ (Cell::Date(_) | Cell::Null)] => answer(same.clone()),
         [Cell::Link(link)] => {
             let display = link.display.as_deref().filter(|display| !display.is_empty());
+            // In Dataview's order: the display text, the path, then the day of the linked page.
             let written = display.and_then(|display| read(display, false)).or_else(|| read(&link.path, false));
             let day = || file_day(engine, &*engine.linked_page(link)?);
             answer(written.or_else(day).unwrap_or(Cell::Null))
@@ -87,6 +88,7 @@ fn date<'v>(engine: &QueryEngine<'v>, arguments: &[Cell<'v>]) -> Answered<'v> {
 }
 
 fn by_format<'v>(engine: &QueryEngine<'v>, text: &str, format: &str) -> Answered<'v> {
+    // Luxon has these tokens for writing only; Dataview reads them itself.
     if matches!(format, "x" | "X") {
         // The braces are in the original's message too.
         let Some(number) = first_number(text) else {
@@ -95,6 +97,7 @@ fn by_format<'v>(engine: &QueryEngine<'v>, text: &str, format: &str) -> Answered
         let milliseconds = number.trunc() * if format == "X" { 1000.0 } else { 1.0 };
         return answer(Cell::date(LuxonDate::at(milliseconds, engine.zone.clone())));
     }
+    // The format is compiled into an expression.
     engine.steps(64)?;
     match parse_luxon(text, format, &engine.now, &engine.zone) {
         Ok(date) => answer(Cell::date(date)),
@@ -128,6 +131,7 @@ fn link<'v>(engine: &QueryEngine<'v>, arguments: &[Cell<'v>]) -> Answered<'v> {
         }
         [Cell::Null, _] => answer(Cell::Null),
         [target, Cell::Null] => {
+            // Without a display it is the same as one argument.
             super::call_function(engine, FunctionName::Link, std::slice::from_ref(target)).map(Some)
         }
         _ => Ok(None),

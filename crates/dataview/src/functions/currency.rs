@@ -33,6 +33,7 @@ const THOUSANDTHS: &str = " BHD JOD KWD LYD OMR TND ";
 
 /// `$1,234.50`, `-PLN 5.50`; nothing if the code is not three letters.
 pub(super) fn currency_text(amount: f64, code: &str) -> Option<String> {
+    // `Intl` accepts any three letters, whether there is such a currency or not.
     (code.len() == 3 && code.bytes().all(|byte| byte.is_ascii_alphabetic())).then_some(())?;
     let code = code.to_ascii_uppercase();
     let listed = |list: &str| list.contains(&format!(" {code} "));
@@ -47,6 +48,7 @@ pub(super) fn currency_text(amount: f64, code: &str) -> Option<String> {
     let sign = sign.unwrap_or_else(|| format!("{code}\u{a0}"));
     let number = decimal_text(amount, digits, digits, true);
     Some(match number.strip_prefix('-') {
+        // The minus comes before the sign of the currency.
         Some(magnitude) => format!("-{sign}{magnitude}"),
         None => format!("{sign}{number}"),
     })

@@ -33,11 +33,13 @@ pub(super) fn call<'v>(engine: &QueryEngine<'v>, function: FunctionName, argumen
                 }
                 answer(Cell::Boolean(false))
             }
+            // Only lists are compared exactly; everything else is as in `contains`.
             [container, wanted] => contains(engine, container, wanted, false).map(|found| Some(Cell::Boolean(found))),
             _ => Ok(None),
         },
         FunctionName::Extract => match arguments.split_first() {
             Some((object, names)) => extract(engine, object, names).map(Some),
+            // Dataview returns these words instead of failing with them.
             None => answer(Cell::text("extract(object, key1, ...) requires at least 1 argument")),
         },
         FunctionName::Sort => match arguments {
@@ -76,6 +78,7 @@ pub(super) fn call<'v>(engine: &QueryEngine<'v>, function: FunctionName, argumen
             [Cell::Null] => answer(Cell::Null),
             _ => Ok(None),
         },
+        // All are true if none is false.
         FunctionName::All => {
             let (items, by) = asked(arguments);
             any(engine, items, by, false).map(|found| Some(Cell::Boolean(!found)))
@@ -250,6 +253,7 @@ fn join<'v>(engine: &QueryEngine<'v>, arguments: &[Cell<'v>]) -> Answered<'v> {
     let mut text = String::new();
     for (at, item) in items.iter().enumerate() {
         let next = cell_text(engine, item)?;
+        // Before it is added: a long list of long texts must fail while it is still small.
         engine.hold(next.len() + separator.len())?;
         if at > 0 {
             text += separator;
@@ -284,6 +288,7 @@ fn flat<'v>(engine: &QueryEngine<'v>, items: &[Cell<'v>], depth: usize) -> Field
 pub(crate) fn slice_place(place: f64, length: usize) -> usize {
     #[expect(clippy::cast_precision_loss, reason = "no list is so long")]
     let length = length as f64;
+    // As `Array.prototype.slice` does.
     let place = if place.is_nan() { 0.0 } else { place.trunc() };
     let place = if place < 0.0 { (length + place).max(0.0) } else { place.min(length) };
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "lies within the list")]
@@ -310,6 +315,7 @@ fn unique<'v>(engine: &QueryEngine<'v>, items: &[Cell<'v>]) -> FieldResult<'v> {
         if !same {
             found.push(item.clone());
         }
+        // Compared with its neighbour, also if that one was left out: the order may contradict itself.
         before = Some(item);
     }
     engine.list(found)

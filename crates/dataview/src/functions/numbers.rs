@@ -56,6 +56,7 @@ pub(super) fn call<'v>(engine: &QueryEngine<'v>, function: FunctionName, argumen
 fn round<'v>(arguments: &[Cell<'v>]) -> Answered<'v> {
     match arguments {
         [Cell::Number(number)] | [Cell::Number(number), Cell::Null] => answer(Cell::Number(round_half_up(*number))),
+        // Dataview does not round to tens.
         [Cell::Number(number), Cell::Number(digits)] if *digits <= 0.0 => answer(Cell::Number(round_half_up(*number))),
         [Cell::Number(number), Cell::Number(digits)] => {
             let digits = if digits.is_nan() { 0.0 } else { digits.trunc() };
@@ -64,6 +65,7 @@ fn round<'v>(arguments: &[Cell<'v>]) -> Answered<'v> {
             }
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be at most 100")]
             let text = to_fixed(*number, digits as usize);
+            // Through the text, as Dataview does, because `toFixed` rounds by the exact digits.
             answer(Cell::Number(text.replace("Infinity", "inf").parse().unwrap_or(f64::NAN)))
         }
         [Cell::Null] | [Cell::Null, _] => answer(Cell::Null),
@@ -75,6 +77,7 @@ fn round<'v>(arguments: &[Cell<'v>]) -> Answered<'v> {
 /// and the greatest the last.
 fn extreme<'v>(engine: &QueryEngine<'v>, arguments: &[Cell<'v>], greatest: bool) -> FieldResult<'v> {
     if let [Cell::List(list)] = arguments {
+        // A list of one list goes on, and so has to be bounded.
         return engine.calling(|| extreme(engine, &list.items, greatest));
     }
     let order = CellOrder::new(engine);

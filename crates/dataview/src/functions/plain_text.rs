@@ -58,6 +58,7 @@ pub(super) fn plain_text(engine: &QueryEngine<'_>, text: &str) -> Result<String,
         text = first_display(&text);
     }
     for rule in &RULES {
+        // Most texts have no marks at all, and each rule is a search.
         if text.contains(|c| rule.needs.contains(c)) {
             text = strip(engine, &text, rule.pattern, rule.lines, rule.left)?;
         }

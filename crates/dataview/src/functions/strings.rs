@@ -15,6 +15,7 @@ pub(super) fn call<'v>(engine: &QueryEngine<'v>, function: FunctionName, argumen
     match function {
         FunctionName::RegexTest | FunctionName::RegexMatch => match arguments {
             [Cell::Text(pattern), Cell::Text(text)] => {
+                // Dataview anchors a pattern only if it has neither of the two anchors.
                 let whole =
                     function == FunctionName::RegexMatch && !pattern.starts_with('^') && !pattern.ends_with('$');
                 let pattern = if whole { format!("^{pattern}$") } else { pattern.to_string() };
@@ -31,6 +32,7 @@ pub(super) fn call<'v>(engine: &QueryEngine<'v>, function: FunctionName, argumen
         },
         FunctionName::ContainsWord => match arguments {
             [Cell::Text(text), Cell::Text(word)] => {
+                // The pattern of Dataview, whose words are those of ASCII.
                 let pattern = format!(r".*\b{}\b.*", escaped(word));
                 matches(engine, &pattern, text, true).map(|found| Some(Cell::Boolean(found)))
             }
@@ -78,6 +80,7 @@ pub(super) fn call<'v>(engine: &QueryEngine<'v>, function: FunctionName, argumen
                 _ => return nulls(arguments, 3),
             };
             let length = utf16_length(text);
+            // JavaScript's `substring` swaps them if they are the wrong way round.
             let (start, end) = (text_place(start, length), text_place(end, length));
             engine.text(utf16_slice(text, start.min(end), start.max(end))).map(Some)
         }
@@ -106,10 +109,14 @@ fn text_place(place: f64, length: usize) -> usize {
     whole_number(place)
 }
 
-/// What JavaScript takes as a count: negative ones are huge.
+/// What JavaScript takes as a count: negative ones are huge, one without end is none.
 fn whole_number(number: f64) -> usize {
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "cut as JavaScript does")]
-    let whole = if number < 0.0 { usize::MAX } else { number as usize };
+    let whole = match number {
+        number if number.is_infinite() => 0,
+        number if number <= -1.0 => usize::MAX,
+        number => number as usize,
+    };
     whole
 }
 
@@ -154,6 +161,7 @@ pub(super) fn replaced<'v>(engine: &QueryEngine<'v>, replacer: &Replacer, text: 
     const MOST_BYTES: usize = 64 << 20;
     let mut result = String::new();
     let mut end = 0;
+    // Not stoppable in the middle; the limit on bytes bounds one call, and steps bound their number.
     for replacement in replacer.replacements(text, new, true, MOST_BYTES, &|| false).map_err(undecided)? {
         engine.hold(replacement.text.len())?;
         result += &text[end..replacement.span.start];
@@ -166,8 +174,10 @@ pub(super) fn replaced<'v>(engine: &QueryEngine<'v>, replacer: &Replacer, text: 
 
 fn replace<'v>(engine: &QueryEngine<'v>, text: &str, old: &str, new: &str) -> FieldResult<'v> {
     engine.steps(1 + text.len() / 64)?;
+    // Counted first, as the result may be far larger than the text.
     let places = if old.is_empty() { text.chars().count() } else { text.matches(old).count() };
     engine.hold(places.saturating_mul(new.len()))?;
+    // Dataview splits and joins: the new text goes between the characters, not around them.
     if old.is_empty() {
         let characters: Vec<String> = text.chars().map(String::from).collect();
         return engine.text(characters.join(new));
@@ -184,6 +194,7 @@ fn split<'v>(engine: &QueryEngine<'v>, text: &str, pattern: &str, most: usize) -
         let find = |from: usize| replacer.find(text, from, &|| false).map_err(undecided);
         let mut parts: Vec<Cell<'v>> = Vec::new();
         if text.is_empty() {
+            // An empty text that the pattern matches has no parts, as in JavaScript.
             let whole = find(0)?.is_none();
             parts.extend(whole.then(|| Cell::text("")));
             return Ok(parts);
@@ -223,9 +234,11 @@ fn pad<'v>(engine: &QueryEngine<'v>, text: &str, length: f64, padding: &str, lef
         return Ok(Cell::text(text));
     }
     const LONGEST: usize = 536_870_888;
+    // The longest text that V8 makes.
     if missing > LONGEST {
         return FieldError::row("Invalid string length");
     }
+    // The filling is made a little too long and then cut.
     engine.hold(missing * 2)?;
     let unit = utf16_length(padding);
     let filling = utf16_slice(&padding.repeat(missing / unit + 1), 0, missing);

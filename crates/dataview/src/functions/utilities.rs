@@ -16,6 +16,7 @@ pub(super) fn call<'v>(engine: &QueryEngine<'v>, function: FunctionName, argumen
     match function {
         FunctionName::Default | FunctionName::Ldefault => match arguments {
             [Cell::Null, instead] => answer(instead.clone()),
+            // `default` goes through lists, `ldefault` does not: that is decided before this is called.
             [value, _] => answer(value.clone()),
             _ => Ok(None),
         },
@@ -30,10 +31,12 @@ pub(super) fn call<'v>(engine: &QueryEngine<'v>, function: FunctionName, argumen
         FunctionName::StripTime => match arguments {
             [Cell::Date(date)] => {
                 let WallClock { year, month, day, .. } = date.wall();
+                // An invalid date has no day to keep.
                 if !date.is_valid() {
                     return answer(arguments[0].clone());
                 }
                 let midnight = WallClock::midnight(year, month, day);
+                // In the local zone, whichever the date had.
                 answer(Cell::date(LuxonDate::on_wall(midnight, engine.zone.clone(), engine.now.offset())))
             }
             [Cell::Null] => answer(Cell::Null),
@@ -91,6 +94,7 @@ fn display<'v>(engine: &QueryEngine<'v>, value: &Cell<'v>) -> Result<String, Fie
         Cell::Text(text) => plain_text(engine, text),
         Cell::Link(link) => match link.display.as_deref().filter(|display| !display.is_empty()) {
             Some(display) => plain_text(engine, display),
+            // As Dataview shows a link without display: the title and the place, without the mark of a block.
             None => {
                 let mark = if link.embed { "!" } else { "" };
                 let subpath = link.subpath.as_deref();
@@ -109,12 +113,14 @@ fn hash(text: &str, variant: f64) -> f64 {
     let mut first = 0xdead_beef_u32 ^ variant;
     let mut second = 0x41c6_ce57_u32 ^ variant;
     for unit in text.encode_utf16() {
+        // `Math.imul` keeps the low 32 bits, like `wrapping_mul`.
         first = (first ^ u32::from(unit)).wrapping_mul(2_654_435_761);
         second = (second ^ u32::from(unit)).wrapping_mul(1_597_334_677);
     }
     first = (first ^ (first >> 16)).wrapping_mul(2_246_822_507) ^ (second ^ (second >> 13)).wrapping_mul(3_266_489_909);
     second =
         (second ^ (second >> 16)).wrapping_mul(2_246_822_507) ^ (first ^ (first >> 13)).wrapping_mul(3_266_489_909);
+    // 53 bits, which a float holds exactly.
     4_294_967_296.0 * f64::from(second & 0x1f_ffff) + f64::from(first)
 }
 

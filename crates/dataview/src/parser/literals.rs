@@ -43,12 +43,14 @@ impl DqlParser<'_> {
                         text.push('\\');
                         text.push(other);
                     }
+                    // The text ends with a backslash.
                     None => break,
                 },
                 c => text.push(c),
             }
         }
         self.attempt(|parser| {
+            // The fault is at the end, where the quote is missing, and not at the start of the text.
             parser.at = parser.text.len();
             parser.miss("a quote at the end of the text")
         })
@@ -57,6 +59,7 @@ impl DqlParser<'_> {
     /// `#` and what follows, which may be nothing.
     pub(super) fn tag(&mut self) -> Option<String> {
         let Some(name) = self.rest().strip_prefix('#') else { return self.miss("a tag") };
+        // JavaScript's white space has one character more than Rust's.
         let end = name.find(|c| is_space(c) || !literal::is_in_tag(c)).unwrap_or(name.len());
         let tag = &self.rest()[..=end];
         self.at += tag.len();
@@ -136,6 +139,7 @@ pub(crate) fn parsed_duration(text: &str) -> Option<DurationValue> {
 /// heading, of which only the first counts.
 pub(crate) fn inferred_link(inner: &str, embed: bool) -> LinkValue {
     let bytes = inner.as_bytes();
+    // In a table the bar of a link is escaped.
     let bar = (0..bytes.len()).find(|&at| bytes[at] == b'|' && (at == 0 || bytes[at - 1] != b'\\'));
     let (target, display) = match bar {
         Some(at) => (&inner[..at], Some(inner[at + 1..].to_owned())),

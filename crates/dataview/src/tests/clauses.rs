@@ -173,6 +173,13 @@ fn steps_say_what_was_read_and_what_was_left() {
 }
 
 #[test]
+fn even_a_small_query_says_how_much_work_it_was() {
+    let (vault, context) = (vault(), context(None));
+    DqlQuery::parse("LIST FROM #book WHERE rating > 7").unwrap().run(&vault, &context).unwrap();
+    assert!((6..64).contains(&context.steps_taken()), "{}", context.steps_taken());
+}
+
+#[test]
 fn tasks_are_rows_with_their_pages() {
     let texts = |query: &str| match run_in(&vault(), query).unwrap().result {
         DqlResult::Task { tasks: TaskGrouping::Tasks(tasks) } => {
@@ -224,8 +231,89 @@ fn budgets_end_a_query() {
     assert_eq!(run("LIST padleft(\"a\", 1000000)", small), large);
     assert_eq!(run("LIST reduce(split(\"a\" * 100, \"\"), (a, x) => a + a)", small), large);
     assert_eq!(run("LIST replace(\"a\" * 1000, \"a\", \"b\" * 1000)", small), large);
+    // A row with many flattened values is as large as all of them.
+    let mut wide = "LIST".to_owned();
+    (0..60).for_each(|number| wide += &format!(" FLATTEN 1 AS a{number}"));
+    let none = lapidary_query::QueryLimits { bytes: 50_000, ..usual };
+    assert_eq!(run(&wide, usual), None);
+    assert_eq!(run(&wide, none), Some(QueryHalt::TooMuchMemory { limit: 50_000 }));
     let cancelled = QueryContext::new(now(), TimeZone::UTC, &|| false);
     let vault = vault();
     let query = DqlQuery::parse("LIST map(split(\"a\" * 3000, \"\"), (x) => x)").unwrap();
     assert_eq!(query.run(&vault, &cancelled).err(), Some(QueryHalt::Cancelled));
+}
+
+#[test]
+fn clauses_may_come_in_any_order_and_number() {
+    for (query, found) in [
+        ("LIST WITHOUT ID rating WHERE rating WHERE rating > 5 WHERE rating < 9", "7"),
+        ("LIST WITHOUT ID rating WHERE rating LIMIT 2 WHERE rating > 5", "9"),
+        ("LIST WITHOUT ID file.name FROM #book SORT rating SORT file.name DESC", "\"Emma\"\n\"Dune\""),
+        ("LIST WITHOUT ID file.name FROM #book SORT rating ASC, file.name", "\"Emma\"\n\"Dune\""),
+        ("LIST WITHOUT ID rating WHERE rating SORT rating DESCENDING LIMIT 1", "9"),
+        ("LIST WITHOUT ID rating WHERE rating SORT rating ascending LIMIT 1", "5"),
+        ("LIST WITHOUT ID rating LIMIT 0", ""),
+        ("LIST WITHOUT ID 1 LIMIT 99", "1\n1\n1\n1\n1"),
+        ("LIST WITHOUT ID 1 LIMIT 0 - 4", "1"),
+        ("LIST WITHOUT ID 1 LIMIT 0 - 9", ""),
+        ("LIST WITHOUT ID 1 LIMIT length(this.file.outlinks) - 2", "1"),
+        ("LIST WITHOUT ID a FROM \"books/Dune\" FLATTEN authors AS a SORT a", "\"Brian\"\n\"Frank\""),
+        ("LIST WITHOUT ID a FROM \"books/Dune\" FLATTEN authors AS a WHERE a = \"Frank\"", "\"Frank\""),
+        ("LIST WITHOUT ID key FROM #book GROUP BY rating > 8", "false\ntrue"),
+        ("LIST WITHOUT ID [key, length(rows)] GROUP BY file.folder", "[\"\", 2]\n[\"books\", 3]"),
+        ("LIST WITHOUT ID rows.rating GROUP BY file.folder SORT length(rows) DESC", "[null, 9, 7]\n[5, 9]"),
+        ("LIST WITHOUT ID key FROM #book GROUP BY null", "null"),
+        (
+            "LIST WITHOUT ID key GROUP BY file.tags",
+            "[]\n[\"#book\"]\n[\"#book/classic\", \"#book\"]\n[\"#log\"]\n[\"#tag/sub\", \"#tag\"]",
+        ),
+        ("LIST WITHOUT ID key FROM #book GROUP BY [[Other]]", "[[Other|Other]]"),
+        ("LIST key FROM #book GROUP BY rating AS r WHERE r > 8", "9: 9"),
+        ("TABLE WITHOUT ID r, length(rows) FROM #book GROUP BY rating AS r", "7 | 1\n9 | 1"),
+        ("TABLE WITHOUT ID row[\"rating + 1\"] AS x FROM #book GROUP BY rating + 1", "8\n10"),
+        ("TABLE WITHOUT ID file.name FROM #book FLATTEN file.name AS n FLATTEN n AS m", "\"Dune\"\n\"Emma\""),
+        ("LIST WITHOUT ID x FROM #book FLATTEN [ [1, 2], 3 ] AS x", "[1, 2]\n3\n[1, 2]\n3"),
+        ("LIST WITHOUT ID rows.a FROM #book FLATTEN authors AS a GROUP BY 1", "[\"Frank\", \"Brian\", \"Jane\"]"),
+        ("LIST WITHOUT ID this.rating FROM #book", "5\n5"),
+        ("LIST WITHOUT ID row.file.name FROM #book", "\"Dune\"\n\"Emma\""),
+        ("LIST WITHOUT ID row[\"rating\"] FROM #book", "9\n7"),
+        ("LIST WITHOUT ID row.this.file.name FROM \"books/Dune\"", "\"Home\""),
+        ("LIST WITHOUT ID [[Other]].rating + rating FROM #book", "18\n16"),
+        ("LIST WITHOUT ID map(authors, (a) => a + \"!\") FROM #book", "[\"Frank!\", \"Brian!\"]\n[\"Jane!\"]"),
+        ("LIST WITHOUT ID filter(authors, (rating) => rating = \"Frank\") FROM \"books/Dune\"", "[\"Frank\"]"),
+        ("LIST WITHOUT ID name FROM csv(\"data/table.csv\") WHERE n > 1", "\"y\""),
+        ("LIST n FROM csv(\"/data/table.csv\")", "\"data/table.csv#0\": 1\n\"data/table.csv#1\": 2"),
+        ("TASK FROM csv(\"data/table.csv\")", "{\"type\":\"task\",\"tasks\":[]}"),
+    ] {
+        assert_eq!(rows(query), found, "{query}");
+    }
+}
+
+#[test]
+fn a_window_shows_a_part_and_counts_all() {
+    let vault = vault();
+    for (query, total) in [
+        ("LIST WITHOUT ID file.name SORT file.name", 5),
+        ("TABLE rating + 1", 4),
+        ("LIST file.name FLATTEN 1 AS file WHERE rating", 4),
+        ("TASK", 3),
+        ("TASK GROUP BY completed", 3),
+        ("CALENDAR file.day", 2),
+        ("LIST key GROUP BY rating", 4),
+    ] {
+        let query = DqlQuery::parse(query).unwrap();
+        let whole = query.run(&vault, &context(None)).unwrap();
+        assert_eq!((whole.total, whole.first, whole.result.len()), (total, 0, total));
+        for window in [0..0, 0..2, 1..3, 3..9, 9..12] {
+            let part = query.run(&vault, &context(None).with_window(Some(window.clone()))).unwrap();
+            let shown = window.start.min(total)..window.end.min(total);
+            assert_eq!((part.total, part.first, part.result.len()), (total, shown.start, shown.len()), "{window:?}");
+            assert_eq!((&part.dropped, &part.steps), (&whole.dropped, &whole.steps));
+            if let (DqlResult::List { entries, .. }, DqlResult::List { entries: all, .. }) =
+                (&part.result, &whole.result)
+            {
+                assert_eq!(entries[..], all[shown]);
+            }
+        }
+    }
 }

@@ -125,6 +125,12 @@ fn a_fault_says_what_was_expected_and_what_was_probably_meant() {
     assert_eq!(error.expected, ["TABLE", "LIST", "TASK", "CALENDAR"]);
     assert_eq!(fault("LIST WHERE x\nSROT y").nearest.as_deref(), Some("SORT"));
     assert_eq!((fault("LIST WHERE x\nSROT y").line, fault("LIST WHERE x\nSROT y").column), (2, 1));
+    let sort = fault("LIST SORT file.name");
+    assert!(sort.message.contains("'SORT' was read as a column"), "{sort}");
+    assert_eq!(sort.expected[0], "an operator");
+    assert!(!sort.expected.contains(&"*".to_owned()), "{:?}", sort.expected);
+    assert!(fault("LIST FROM #a, #b").expected.contains(&"and".to_owned()));
+    assert!(!fault("LIST FROM #a SORT x y").message.contains("column"));
     let deep = format!("LIST {}", "(".repeat(200));
     assert!(fault(&deep).message.contains("nested"), "{}", fault(&deep));
     let long = format!("LIST {}", "x".repeat(70_000));

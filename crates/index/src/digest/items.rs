@@ -27,7 +27,8 @@ pub(super) fn pack(note: &Note<'_>, lines: &LineTable, items: &mut BytePacker<'_
     rows.iter().enumerate().for_each(|(number, item)| pack_item(number, item, items));
     for field in note_fields(note, &rows) {
         fields.length(field.line);
-        fields.length(field.item.map_or(0, |item| item + 1));
+        // Zero is "in no item"; odd numbers are those of plain items, even ones those of tasks.
+        fields.length(field.item.map_or(0, |item| item * 2 + 1 + usize::from(field.of_task)));
         fields.text(&field.key);
         fields.text(&field.value);
     }
@@ -39,6 +40,7 @@ fn pack_item(number: usize, item: &RowItem<'_>, packer: &mut BytePacker<'_>) {
     let flag = |flag: u8, is_set: bool| if is_set { flag } else { 0 };
     let is_root = item.parent.is_none();
     let units = item.end.offset - item.start.offset;
+    // Offsets in bytes and in UTF-16 units agree for plain ASCII, and then one of them is enough.
     let is_wide = item.start.offset != item.span.start || units != item.span.len();
     let has_end = item.line_count != 1 || item.end != end_on_line(item.start, units);
     packer.byte(
@@ -57,6 +59,7 @@ fn pack_item(number: usize, item: &RowItem<'_>, packer: &mut BytePacker<'_>) {
         packer.number(u64::from(u32::from(status)));
     }
     if let Some(parent) = item.parent {
+        // Relative to the item, which takes one byte where the number would take two.
         packer.length(number - parent);
     }
     packer.length(item.line);
@@ -93,6 +96,7 @@ pub(super) fn unpack_items<'a>(mut unpacker: ByteUnpacker<'a>) -> Vec<RowItem<'a
 /// Only tasks, of which less is kept.
 pub(super) fn unpack_tasks<'a>(unpacker: ByteUnpacker<'a>) -> Vec<TaskDigest<'a>> {
     let task = |item: RowItem<'a>| {
+        // Unpacked texts are always borrowed.
         let Cow::Borrowed(text) = item.text else { return None };
         let first = text.split('\n').next().unwrap_or_default();
         Some(TaskDigest { status: item.status?, line: item.line, depth: item.depth, text: first })
@@ -116,6 +120,7 @@ fn unpack_item<'a>(
     };
     let parent = match flags & HAS_PARENT {
         0 => None,
+        // Damage must not lead to an index beyond the items before.
         _ => Some(before.len().checked_sub(unpacker.length()?)?),
     };
     let depth = match parent {
@@ -157,10 +162,12 @@ fn unpack_item<'a>(
     })
 }
 
-pub(super) fn unpack_fields<'a>(mut unpacker: ByteUnpacker<'a>) -> Vec<RowField<'a>> {
-    let mut next = || {
+pub(super) fn unpack_fields<'a>(mut unpacker: ByteUnpacker<'a>) -> impl Iterator<Item = RowField<'a>> + use<'a> {
+    std::iter::from_fn(move || {
         let (line, item) = (unpacker.length()?, unpacker.length()?);
-        Some(RowField { key: unpacker.text()?, value: unpacker.text()?, line, item: item.checked_sub(1) })
-    };
-    std::iter::from_fn(&mut next).collect()
+        let (key, value) = (unpacker.text()?, unpacker.text()?);
+        let number = item.checked_sub(1);
+        let of_task = number.is_some_and(|number| number % 2 == 1);
+        Some(RowField { key, value, line, item: number.map(|number| number / 2), of_task })
+    })
 }

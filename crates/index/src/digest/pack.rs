@@ -1,17 +1,55 @@
 //! Packs the structure of a note into a digest.
 
-use std::{borrow::Cow, collections::HashSet};
+use std::{
+    borrow::Cow,
+    collections::HashSet,
+    sync::atomic::{AtomicBool, Ordering},
+    time::Duration,
+};
 
-use lapidary_note::{LineTable, Link, LinkKind, Note, shown_text};
+use lapidary_note::{LineTable, Link, LinkKind, Note, charge_thread, parse_price, shown_text};
 use unicode_normalization::{UnicodeNormalization, is_nfc};
 
 use super::{IN_PROPERTIES, PARTS, REPEATED, items, properties};
-use crate::{names::mention_key, packed::BytePacker};
+use crate::{
+    names::{NameKey, mention_key},
+    packed::BytePacker,
+};
 
 /// Appends the digest of a note with these bytes.
 pub fn digest(bytes: &[u8], into: &mut Vec<u8>) {
     // Obsidian shows a note that is not UTF-8 with replacement characters, so its links and tags count.
-    pack(&Note::parse(&shown_text(bytes)), into);
+    let text = shown_text(bytes);
+    let _turn = (text.len() >= SMALL_TEXT && parse_price(&text) >= LARGE_PRICE).then(LargeDigestTurn::take);
+    // The index belongs to all calls. One that had to wait here for others would keep those waiting that need the index.
+    let _uncharged = charge_thread(None);
+    pack(&Note::parse(&text), into);
+}
+
+/// A text below this is never large.
+const SMALL_TEXT: usize = 1 << 17;
+/// While a text of this price is parsed for an index, no other such text is, in the whole process.
+const LARGE_PRICE: u64 = 16 << 20;
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
+
+static LARGE_DIGEST_RUNS: AtomicBool = AtomicBool::new(false);
+
+/// The turn to digest a large text. Its holder waits for nothing.
+struct LargeDigestTurn;
+
+impl LargeDigestTurn {
+    fn take() -> Self {
+        while LARGE_DIGEST_RUNS.swap(true, Ordering::AcqRel) {
+            std::thread::sleep(LOOK_AGAIN);
+        }
+        Self
+    }
+}
+
+impl Drop for LargeDigestTurn {
+    fn drop(&mut self) {
+        LARGE_DIGEST_RUNS.store(false, Ordering::Release);
+    }
 }
 
 fn pack(note: &Note<'_>, into: &mut Vec<u8>) {
@@ -25,16 +63,17 @@ fn pack(note: &Note<'_>, into: &mut Vec<u8>) {
     properties::pack(note, &mut BytePacker { bytes: properties });
     items::pack(note, &lines, &mut BytePacker { bytes: items }, &mut BytePacker { bytes: fields });
     let mut packer = BytePacker { bytes: into };
+    // Lengths first, so that a reader finds each part without reading those before it.
     parts.iter().for_each(|part| packer.length(part.len()));
     parts.iter().for_each(|part| packer.bytes.extend_from_slice(part));
 }
 
 fn pack_links(note: &Note<'_>, lines: &LineTable, links: &mut BytePacker<'_>, keys: &mut BytePacker<'_>) {
-    let mut known: HashSet<u64> = HashSet::new();
+    let mut known: HashSet<NameKey> = HashSet::new();
     let mut mention = |target: &str| {
         let key = mention_key(target);
         if !target.is_empty() && known.insert(key) {
-            keys.fixed(key);
+            keys.short(key);
         }
     };
     let mut pack = |text: &str, link: &Link, line: usize, property: Option<&str>| {
@@ -80,6 +119,7 @@ fn composed(target: Cow<'_, str>) -> Cow<'_, str> {
 fn pack_tags(note: &Note<'_>, packer: &mut BytePacker<'_>) {
     let (mut written, mut known): (HashSet<(u8, String)>, HashSet<String>) = Default::default();
     let mut pack = |name: &str, place: u8| {
+        // Obsidian counts tags regardless of case and shows the first spelling.
         let repeated = !known.insert(name.to_lowercase());
         if written.insert((place, name.to_owned())) {
             packer.byte(place | if repeated { REPEATED } else { 0 });

@@ -81,6 +81,7 @@ pub(super) fn entries<'a>(
     let readable = unpacker.byte() == Some(1);
     std::iter::from_fn(move || {
         let key = readable.then(|| unpacker.text())??;
+        // Remembered and skipped; most queries read one or two properties of a note.
         let value = PackedValue(unpacker.clone());
         skip_value(&mut unpacker, 0)?;
         Some((key, value))

@@ -9,7 +9,11 @@ mod steps;
 
 use std::{fs, path::Path, sync::atomic::Ordering};
 
-use lapidary_store::posix::{FolderStore, PosixBackend};
+use lapidary_note::steps_of;
+use lapidary_store::{
+    Policy,
+    posix::{FolderStore, PosixBackend},
+};
 use tempfile::TempDir;
 
 use super::*;
@@ -152,4 +156,32 @@ fn a_note_of_very_many_tags_and_links_is_read_in_no_time() {
     let live = live(FolderStore::new(folder.path().to_owned()));
     let target = VaultPath::parse("n59999.md").unwrap();
     assert_eq!(live.notes(&|| true).unwrap().mentioning(&target).count(), 1);
+}
+
+#[test]
+fn backlinks_right_after_a_change_are_found_without_walking_all_files() {
+    let folder = scratch();
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    (0..500).for_each(|number| write(&format!("{number:03}.md"), "[[Other]]"));
+    write("Target.md", "");
+    write("Kept.md", "[[target]]");
+    write("Former.md", "[[target]]");
+    write("Board.canvas", r#"{ "nodes": [{ "type": "file", "file": "Target.md" }] }"#);
+    let live = Arc::new(live(FolderStore::new(folder.path().to_owned())));
+    live.notes(&|| true).unwrap();
+    write("Former.md", "[[other]]");
+    write("New.md", "[[Target|t]]");
+    let snapshot = live.files(&|| true).unwrap();
+    assert_eq!(snapshot.pending().len(), 2);
+    let files = VisibleFiles::new(Arc::clone(&live), Arc::new(Scope::from(Policy::default())), snapshot);
+    let target = VaultPath::parse("Target.md").unwrap();
+    let (sources, steps) = steps_of(|| {
+        let backlinks = files.find_backlinks(&target, &|| true).unwrap();
+        let notes = backlinks.iter().map(|backlink| backlink.source.to_string());
+        let canvases = files.canvases_mentioning(&target, &|| true).unwrap();
+        notes.chain(canvases.into_iter().map(|(path, _)| path.to_string())).collect::<Vec<_>>()
+    });
+    assert_eq!(sources, ["Kept.md", "New.md", "Board.canvas"]);
+    // A walk over the files counts sixteen for each.
+    assert!(steps < 500, "{steps}");
 }

@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests play other programs")]
 
-use std::{fmt::Write, fs, path::Path};
+use std::{fmt::Write, fs};
 
 use lapidary_note::{LineTable, Note};
 use lapidary_query::{Number, Object, Value, note_items};
@@ -10,32 +10,11 @@ use proptest::prelude::*;
 use tempfile::TempDir;
 
 use super::*;
-use crate::{FolderNames, Scope, VaultIndex, VaultLimits, digest::digest};
-use lapidary_store::{
-    PathPrefix, Policy,
-    posix::{FolderStore, PosixBackend},
+use crate::{
+    digest::digest,
+    test_vault::{live, notes, put, vault},
 };
-
-fn vault(files: &[(&str, &str)]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    files.iter().for_each(|(path, text)| put(folder.path(), path, text));
-    folder
-}
-
-fn put(root: &Path, path: &str, text: &str) {
-    fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
-    fs::write(root.join(path), text).unwrap();
-}
-
-fn live(root: &Path) -> Arc<VaultIndex> {
-    let backend = PosixBackend::private(Arc::new(FolderStore::new(root.to_owned())));
-    Arc::new(VaultIndex::new(Arc::new(backend), FolderNames::default(), VaultLimits::default(), None))
-}
-
-fn notes(live: &Arc<VaultIndex>, policy: Policy) -> VisibleNotes {
-    let scope = Arc::new(Scope::from(policy));
-    VisibleNotes::new(VisibleFiles::new(Arc::clone(live), scope, live.notes(&|| true).unwrap()))
-}
+use lapidary_store::{PathPrefix, Policy};
 
 /// Everything that can be queried about all notes, except the times of the files.
 fn described(notes: &VisibleNotes) -> String {
@@ -217,7 +196,7 @@ proptest! {
             assert!(item.line_count > 0 && item.line + item.line_count - 1 <= lines, "{item:?} of {text:?}");
         }
         let items = digest.items().len();
-        assert!(digest.fields().iter().all(|field| field.line <= lines && field.item.is_none_or(|item| item < items)));
+        assert!(digest.fields().all(|field| field.line <= lines && field.item.is_none_or(|item| item < items)));
     }
 
     #[test]
@@ -226,7 +205,7 @@ proptest! {
         let packed: Vec<u8> = lengths.iter().copied().chain(bytes.into_iter().cycle().take(total)).collect();
         if let Some(digest) = Digest::read(&packed) {
             digest.items();
-            digest.fields();
+            digest.fields().for_each(drop);
             digest.structure();
             digest.tasks();
             digest.properties().for_each(|(_, value)| drop(value.read()));

@@ -15,6 +15,7 @@ pub(crate) struct SearchedText {
 
 impl SearchedText {
     pub(crate) fn new(original: SharedBytes) -> Self {
+        // A carriage return before a line feed is part of the same line end.
         let alone = |at: &usize| original.get(at + 1) != Some(&b'\n');
         let returns: Vec<usize> = memchr::memchr_iter(b'\r', &original).filter(alone).collect();
         if returns.is_empty() {

@@ -27,7 +27,7 @@ fn texts<T: AsRef<[u8]>>(texts: &[T]) -> Vec<SharedBytes> {
 }
 
 fn unlimited() -> ScanBudget<'static> {
-    ScanBudget { max_files: None, max_bytes: None, go_on: &|| None }
+    ScanBudget { max_files: None, max_bytes: None, go_on: &|| None, progress: &|_, _| {} }
 }
 
 /// The result of a scan, in a comparable form.
@@ -295,7 +295,7 @@ proptest! {
         max_bytes in prop::option::of(0_u64..4000),
     ) {
         let texts = texts(&given);
-        let budget = ScanBudget { max_files, max_bytes, go_on: &|| None };
+        let budget = ScanBudget { max_files, max_bytes, ..unlimited() };
         let one = on_threads(1, || shown(&scan(&texts[..], &literal("a"), ALL, &budget)));
         let two = on_threads(2, || shown(&scan(&texts[..], &literal("a"), ALL, &budget)));
         prop_assert_eq!(one, two);

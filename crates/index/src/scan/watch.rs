@@ -20,6 +20,7 @@ impl<'b> StopSignal<'b> {
         if self.stopped.get().is_none()
             && let Some(stop) = (self.go_on)()
         {
+            // The first reason wins. Another thread may have found another one at the same moment.
             self.stopped.get_or_init(|| stop);
         }
         self.stopped.get().is_some()

@@ -2,42 +2,20 @@
 
 #![expect(clippy::disallowed_methods, reason = "tests play other programs")]
 
-use std::{fs, path::Path};
+use std::fs;
 
 use jiff::{Timestamp, tz::TimeZone};
 use lapidary_bases::BaseFile;
 use lapidary_dataview::DqlQuery;
 use lapidary_query::{QueryContext, ScannedVault};
-use lapidary_store::{
-    PathPrefix, Policy,
-    posix::{FolderStore, PosixBackend},
-};
+use lapidary_store::{PathPrefix, Policy};
 use proptest::prelude::*;
-use tempfile::TempDir;
 
 use super::*;
-use crate::{FolderNames, Scope, VaultIndex, VaultLimits, VisibleFiles};
-
-fn put(root: &Path, path: &str, text: &str) {
-    fs::create_dir_all(root.join(path).parent().unwrap()).unwrap();
-    fs::write(root.join(path), text).unwrap();
-}
-
-fn vault(files: &[(&str, &str)]) -> TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    files.iter().for_each(|(path, text)| put(folder.path(), path, text));
-    folder
-}
-
-fn live(root: &Path) -> Arc<VaultIndex> {
-    let backend = PosixBackend::private(Arc::new(FolderStore::new(root.to_owned())));
-    Arc::new(VaultIndex::new(Arc::new(backend), FolderNames::default(), VaultLimits::default(), None))
-}
-
-fn notes(live: &Arc<VaultIndex>, policy: Policy) -> VisibleNotes {
-    let scope = Arc::new(Scope::from(policy));
-    VisibleNotes::new(VisibleFiles::new(Arc::clone(live), scope, live.notes(&|| true).unwrap()))
-}
+use crate::{
+    VaultIndex,
+    test_vault::{live, notes, put, vault},
+};
 
 fn paths(vault: &dyn QueryVault, selection: &RowSelection<'_>) -> Vec<String> {
     vault.select(selection).iter().filter_map(|number| Some(vault.row(number)?.path().to_owned())).collect()
@@ -46,11 +24,12 @@ fn paths(vault: &dyn QueryVault, selection: &RowSelection<'_>) -> Vec<String> {
 /// Every kind of selection, with everything that may be requested.
 fn selections(count: u32) -> Vec<RowSelection<'static>> {
     let links = (0..count).map(RowNumber).flat_map(|row| [RowSelection::LinksTo(row), RowSelection::LinkedFrom(row)]);
-    let tags = ["a", "#A", "a/b", "b", "ü", ""].map(RowSelection::Tag);
+    let wanted = ["a", "#A", "a/b", "b", "ü", "t", ""];
+    let tags = wanted.map(RowSelection::Tag).into_iter().chain(wanted.map(RowSelection::PageTag));
     let folders = ["", "sub", "Sub", "su", "sub/deep", "sub/"].map(RowSelection::Folder);
     let extensions = ["md", "MD", "png", "", "base"].map(RowSelection::Extension);
     let missing = ["gone", "Gone", "a", "sub/gone"].map(RowSelection::LinksToMissing);
-    let all = [RowSelection::Notes, RowSelection::Files];
+    let all = [RowSelection::Pages, RowSelection::Files];
     links.chain(tags).chain(folders).chain(extensions).chain(missing).chain(all).collect()
 }
 
@@ -90,8 +69,9 @@ fn described(live: &Arc<VaultIndex>, policy: Policy) -> Vec<(String, Vec<String>
     selections(count).into_iter().map(answer).chain(answered).collect()
 }
 
-const PATHS: [&str; 7] = ["a.md", "b.md", "sub/a.md", "sub/c.md", "sub-b.md", "x.png", "Ünï.base"];
-const PARTS: [&str; 12] = [
+const PATHS: [&str; 8] = ["a.md", "b.md", "sub/a.md", "sub/c.md", "sub-b.md", "x.png", "Ünï.base", "old.markdown"];
+const PARTS: [&str; 13] = [
+    "---\ntag: t, b\nTags: a/b x\n---\n",
     "---\ntags: [a, B/c]\nup: \"[[b]]\"\n---\n",
     "[[a]] ",
     "[[sub/c|x]] ",

@@ -51,6 +51,7 @@ impl DocumentDraft<'_> {
         let span = new_span(before.shown(), &changes)?;
         let structure = structure.into_inner();
         let (raw, text) =
+            // Without carriage returns, the shown text is the file, and nothing has to be mapped back.
             if before.eol() == LineEnding::Lf { plain(before, shown)? } else { spliced(before, &changes, &shown)? };
         Ok(EditResult { document: Document::with_text(FileContent::from(raw), text, structure), span })
     }
@@ -85,6 +86,7 @@ fn spliced(before: &Document, changes: &[TextChange], shown: &str) -> Result<(St
     }
     raw += &old_raw[copied..];
     let text = ShownText::of(&raw);
+    // A carriage return left before an inserted line feed would be read with it as one line end.
     if text.shown(&raw) == shown { Ok((raw, text)) } else { Err(EditError::MergedLineEnds) }
 }
 
@@ -101,6 +103,7 @@ impl Document {
     pub(crate) fn draft(&self, changes: Vec<TextChange>) -> Result<DocumentDraft<'_>, EditError> {
         match preview(self.shown(), &changes) {
             Some(shown) => Ok(DocumentDraft { before: self, changes, shown, structure: OnceCell::new() }),
+            // Both walk over the same changes; this one says which of them is wrong.
             None => Err(new_span(self.shown(), &changes).err().unwrap_or_else(|| self.outside(0..0))),
         }
     }
@@ -157,6 +160,7 @@ fn new_span(shown: &str, changes: &[TextChange]) -> Result<Range<usize>, EditErr
     for change in changes {
         let outside = || EditError::OutsideText { span: change.span.clone(), length: shown.len() };
         length += shown.get(copied..change.span.start).ok_or_else(outside)?.len();
+        // Also catches changes that overlap, or that cut a character.
         shown.get(change.span.clone()).ok_or_else(outside)?;
         let start = length;
         length += change.text.len();
@@ -169,6 +173,7 @@ fn new_span(shown: &str, changes: &[TextChange]) -> Result<Range<usize>, EditErr
 /// How many bytes two texts share at the start, and how many more at the end.
 pub(crate) fn shared_ends(a: &str, b: &str) -> (usize, usize) {
     let same = |(x, y): &(char, char)| x == y;
+    // By characters, so that no cut is within one.
     let prefix: usize = a.chars().zip(b.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
     let (a, b) = (&a[prefix..], &b[prefix..]);
     let suffix = a.chars().rev().zip(b.chars().rev()).take_while(same).map(|(c, _)| c.len_utf8()).sum();

@@ -55,6 +55,7 @@ impl<'a> LinkRetarget<'a> {
     /// With other words to show as well, if the link has words that can be replaced by these.
     #[must_use]
     pub fn with_alias(self, link: &Link, alias: Option<&'a str>) -> Self {
+        // These would end the alias, or begin something else in it.
         let plain = |alias: &&str| !alias.is_empty() && !alias.contains(['[', ']', '|', '\\', '\n', '\r', '`', '<']);
         Self { alias: link.alias.clone().zip(alias.filter(plain)), ..self }
     }
@@ -93,6 +94,7 @@ impl Document {
         let draft = self.draft(changes)?;
         let (before, after) = (self.note(), draft.note());
         match kept::lost(&before, &after, links) {
+            // The links are right, and nothing around them is read differently.
             None if same_frame(&before, &after) => draft.finish(),
             lost => Err(EditError::LinkLost { target: lost.or(links.first()).map(name).unwrap_or_default() }),
         }
@@ -138,6 +140,7 @@ fn change(text: &str, link: &LinkRetarget<'_>) -> Result<TextChange, EditError> 
     let bad = || EditError::BadLinkTarget { target: link.target.to_owned() };
     let outside = || EditError::OutsideText { span: link.destination.clone(), length: text.len() };
     let target = link.target;
+    // Blanks at the ends are not part of a link's target when it is read.
     if target.is_empty() || target.trim() != target || target.contains(['\n', '\r']) {
         return Err(bad());
     }
@@ -159,6 +162,7 @@ fn in_destination(text: &str, destination: &Range<usize>, part: &Range<usize>, n
     if written.starts_with('<') {
         return Some(TextChange::new(part.clone(), encoded(new, LinkDelimiter::Brackets)));
     }
+    // Without brackets, parentheses in the rest of the destination count as well.
     let (lead, rest) = (text.get(destination.start..part.start)?, text.get(part.end..destination.end)?);
     let encoded_part = encoded(new, LinkDelimiter::Parentheses);
     if is_balanced(&format!("{lead}{encoded_part}{rest}")) {

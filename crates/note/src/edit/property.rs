@@ -134,6 +134,7 @@ impl Document {
     /// Makes several changes, each on the result of the one before; all or none.
     pub(crate) fn edit_properties(&self, edits: &[PropertyEdit<'_>]) -> Result<EditResult, EditError> {
         if !edits.iter().all(PropertyEdit::is_flat_enough) {
+            // Deeper YAML could be written and never read again.
             return Err(PropertyError::TooDeep { limit: yaml::MAX_DEPTH }.into());
         }
         let shown = self.shown();
@@ -154,6 +155,7 @@ impl Document {
         };
         let draft = self.draft(vec![change])?;
         let found = Frontmatter::find(draft.shown()).map(|block| &draft.shown()[block.yaml]);
+        // Read back as a whole: a value may contain a line that looks like the end of the block.
         if yaml.is_some() && found != yaml.as_deref() {
             let path = edits.last().map(|edit| edit.path().to_string()).unwrap_or_default();
             return Err(PropertyError::Unsafe { path }.into());
@@ -180,6 +182,7 @@ pub fn block_yaml(entries: &[(String, YamlValue)], indent: usize) -> String {
 fn edited_yaml(old: &str, edit: &PropertyEdit<'_>) -> Result<Option<String>, PropertyError> {
     let document = yaml::document(old)?;
     let before = map(&document).ok_or(PropertyError::NotAMap)?;
+    // As the note spells it, so that an edit finds the property in any case.
     let path = edit.path().among(&before);
     let edit = &edit.at(&path);
     let after = model::edited(&before, edit)?;
@@ -197,6 +200,7 @@ fn edited_yaml(old: &str, edit: &PropertyEdit<'_>) -> Result<Option<String>, Pro
     };
 
     let new = match (&document.root, edit) {
+        // Nothing to change: not a byte is touched, whatever the style.
         (Some(_), _) if model::same(&before, &after) => Some(old.to_owned()),
         (Some(_), PropertyEdit::Delete { .. }) => Some(without_lines(old, &target.span)).filter(is_right),
         // Only comments and blank lines so far.
@@ -206,6 +210,7 @@ fn edited_yaml(old: &str, edit: &PropertyEdit<'_>) -> Result<Option<String>, Pro
     let new = new.or_else(|| {
         write::edited(old, &before, edit, target.hint).map(|new| target.with_blank_lines(old, tidy(old, new)))
     });
+    // Everything that was written is checked by reading it again, however it was made.
     match (new.filter(is_right), edit) {
         (Some(new), _) if nothing_left && new.trim().is_empty() => Ok(None),
         (Some(new), _) => Ok(Some(new)),
@@ -215,6 +220,7 @@ fn edited_yaml(old: &str, edit: &PropertyEdit<'_>) -> Result<Option<String>, Pro
             let lines = whole_lines(old, target.span.clone());
             let has_comments = document.comments.iter().any(|comment| lines.contains(&comment.start));
             let value = from.find(&before).filter(|_| !has_comments).ok_or_else(unsafe_edit)?;
+            // As two edits, each checked like any other.
             let without = edited_yaml(old, &PropertyEdit::Delete { path: from })?.unwrap_or_default();
             edited_yaml(&without, &PropertyEdit::Set { path: to, value })
         }
@@ -241,6 +247,7 @@ fn tidy(old: &str, mut new: String) -> String {
     if !new.ends_with('\n') {
         new.push('\n');
     }
+    // Only changed lines are tidied; others keep the blanks that they have.
     let (prefix, suffix) = shared_ends(old, &new);
     let changed = whole_lines(&new, prefix..new.len() - suffix);
     let lines: String = new[changed.clone()]
@@ -272,6 +279,7 @@ fn keeps_comments(
     let lines = if addressed.is_empty() { 0..0 } else { whole_lines(old, addressed.clone()) };
     let mut left = after.comments.iter().map(|span| &new[span.clone()]);
     let mut others = before.comments.iter().filter(|span| !lines.contains(&span.start)).map(|span| &old[span.clone()]);
+    // In order: a comment that moved to another place would belong to something else.
     others.all(|comment| left.any(|kept| kept == comment))
 }
 

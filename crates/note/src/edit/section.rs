@@ -71,6 +71,7 @@ impl SectionEdit<'_> {
             .blocks
             .iter()
             .rfind(|block| block.kind == BlockKind::Heading && block.span == *span && block.marker.start >= *body);
+        // The id line goes with the heading: an edit of the text must not take it.
         let start = id.map_or(*body, |id| (line_end(shown, id.marker.end) + 1).min(end));
         Ok(start..end)
     }
@@ -96,10 +97,12 @@ impl Document {
         let text = &shown[body.clone()];
         if section.blanks != BlankLines::AsSent && !content.trim().is_empty() {
             return match text.trim() {
+                // Nothing to replace: blank lines are kept apart as when adding.
                 "" => self.append_to_section(&SectionEdit { blanks: BlankLines::Kept, ..*section }, content),
                 _ => self.write_section(&between_blanks(text, body.start, content)),
             };
         }
+        // The blank line before the next heading belongs to the layout, not to the replaced text.
         let separated =
             section.blanks != BlankLines::AsSent && !after.is_empty() && shown[..body.end].ends_with("\n\n");
         let content =
@@ -130,6 +133,7 @@ impl Document {
         let headings = note.headings.partition_point(|heading| heading.section.start < last_text);
         let last_heading = note.headings[..headings].last().map_or(0, |heading| heading.section.start);
         let last_block = LastBlock::of(&shown[..last_text], last_heading);
+        // Taken before anything changes: what is open here would take in all that is added.
         let ending = last_block.ending(&shown[..last_text]);
         if ending == TextEnding::Open {
             return Err(EditError::Unclosed);
@@ -144,6 +148,7 @@ impl Document {
             BlankLines::Trimmed => (below_text()..body.end, blank_line && body.end < shown.len()),
             BlankLines::AsSent => (below_text()..below_text(), false),
             BlankLines::Kept if ending.is_table() && is_rows(&plain_line_ends(content)) => {
+                // Rows go right below the last row; a blank line would end the table.
                 let at = (line_end(shown, last_text) + 1).min(shown.len());
                 let rows = plain_line_ends(content);
                 return self.write_section(&lines_at(shown, at, &body, rows.trim_start_matches('\n')));
@@ -192,6 +197,7 @@ impl Document {
                 // A blank line keeps the new text and the old apart.
                 let content = plain_line_ends(content);
                 let content = content.trim_matches('\n');
+                // An unclosed construct in the new text would take in the text below.
                 if TextEnding::of(content) == TextEnding::Open {
                     return Err(EditError::Unclosed);
                 }
@@ -223,6 +229,7 @@ impl Document {
         }
         // A blank line before or after may be all that is missing to preserve a neighbour; two newlines if the text
         // would have continued after an id.
+        // Tried from the smallest change on, so that no blank line is added without need.
         for lead in ["", "\n", "\n\n"] {
             for trail in ["", "\n"] {
                 let spaced = TextChange::new(change.span.clone(), format!("{lead}{}{trail}", change.text));
@@ -241,6 +248,7 @@ fn without_own_heading(content: &str, heading: &Heading) -> String {
     let content = plain_line_ends(content);
     let (first, rest) = content.split_once('\n').unwrap_or((&content, ""));
     let words = first.trim_start_matches('#');
+    // Seven marks are not a heading, and neither are marks without a blank.
     let is_heading = (1..=6).contains(&(first.len() - words.len())) && words.starts_with([' ', '\t']);
     if is_heading && words.trim() == heading.text {
         rest.strip_prefix('\n').unwrap_or(rest).to_owned()
@@ -257,6 +265,7 @@ fn between_blanks(old: &str, at: usize, content: &str) -> TextChange {
     let trail = text.len() - text.trim_end_matches('\n').len();
     let new = if lead > 0 { content.trim_start_matches('\n') } else { &content };
     let sent = new.len() - new.trim_end_matches('\n').len();
+    // Blank lines that were sent and those that are kept do not add up.
     let new = format!("{}{}", new.trim_end_matches('\n'), "\n".repeat(sent.saturating_sub(trail)));
     TextChange::new(at + lead..at + old.len() - trail, new)
 }

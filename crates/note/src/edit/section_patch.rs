@@ -180,6 +180,7 @@ fn edit_rows(
 /// One row of cells, or several.
 fn rows(value: &YamlValue) -> Option<Vec<Vec<String>>> {
     let YamlValue::List(items) = value else { return None };
+    // A list of lists is several rows; a list of plain values is one.
     if items.iter().all(|item| matches!(item, YamlValue::List(_))) {
         return items.iter().map(cells).collect();
     }
@@ -207,6 +208,7 @@ fn patch_property(document: &Document, name: &str, patch: &SectionPatch<'_>) -> 
         PatchContent::Text(content) => &YamlValue::Text(plain_line_ends(content).into_owned()),
         PatchContent::Value(value) => value,
     };
+    // Obsidian compares names regardless of case.
     let path = PropertyPath::name(name).among(&YamlValue::Map(properties.clone()));
     let name = path.segments().next().unwrap_or(name);
     let old = properties.iter().find(|(known, _)| known == name).map(|(_, value)| value);
@@ -216,6 +218,7 @@ fn patch_property(document: &Document, name: &str, patch: &SectionPatch<'_>) -> 
                 available: properties.into_iter().map(|(name, _)| name).collect(),
             });
         }
+        // Also for a missing property that something is added to: the first value is the value.
         (None, _) | (_, PatchOperation::Replace) => vec![(PropertyPath::name(name), PropertyPut::Set(given.clone()))],
         (Some(old), PatchOperation::Add(side)) => {
             added(name, old, given, side).ok_or(SectionPatchError::NotMergeable)?
@@ -250,6 +253,7 @@ fn added(name: &str, old: &YamlValue, given: &YamlValue, side: InsertSide) -> Op
             let entries = entries.iter().filter(|(entry, _)| wins(entry));
             entries
                 .map(|(entry, value)| {
+                    // By segments, so that a dot in a name is not taken for a path.
                     let path = PropertyPath::of(vec![name.to_owned(), entry.clone()])?;
                     Some((path, PropertyPut::Set(value.clone())))
                 })
@@ -272,6 +276,7 @@ impl SectionPatch<'_> {
         let is_apart = |at: usize| {
             let (upper, lower) = (&part[..at], &part[at + content.len()..]);
             if in_lines {
+                // Part of a word is another word.
                 return !upper.ends_with(char::is_alphanumeric) && !lower.starts_with(char::is_alphanumeric);
             }
             let lower = lower.trim_start_matches(BLANKS);

@@ -113,6 +113,7 @@ impl Note<'_> {
             return Vec::new();
         }
         let mut found = self.headings_ending_in(&text, delimiter);
+        // The marks choose among several, but a wrong level does not hide the only heading of that name.
         if found.iter().any(|heading| Some(heading.level) == level) {
             found.retain(|heading| Some(heading.level) == level);
         }
@@ -124,6 +125,7 @@ impl Note<'_> {
         let mut known: HashMap<(Option<usize>, usize), bool> = HashMap::new();
         let mut is_named = |heading: &&Heading| {
             name.ends_with(&heading.text)
+                // In a note with thousands of equal headings, each would compare its whole path.
                 && *known
                     .entry((heading.parent, heading.text.len()))
                     .or_insert_with(|| self.name_match(name, heading, delimiter).is_some())
@@ -149,6 +151,7 @@ impl Note<'_> {
         let after = self.headings.partition_point(|heading| heading.line <= line);
         let heading = self.headings.get(after.checked_sub(1)?)?;
         let lines = self.text[heading.span.clone()].lines().count().max(1);
+        // Between two headings, no heading is on the line.
         (line < heading.line + lines).then_some(heading)
     }
 

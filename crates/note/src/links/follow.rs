@@ -33,6 +33,7 @@ impl HeadingRename<'_> {
         let Some(target) = over.last() else { return LinkOutcome::Stays };
         let leads_there =
             |parts: &[&str]| self.after.headings_of_link(parts).is_some_and(|over| over.last() == Some(target));
+        // Its text says the same, and it still leads to the same heading.
         if !over.contains(&self.index) && leads_there(parts) {
             return LinkOutcome::Stays;
         }
@@ -44,12 +45,14 @@ impl HeadingRename<'_> {
             .zip(parts)
             .map(|(index, part)| if *index == self.index { text(*index) } else { (*part).to_owned() })
             .collect();
+        // The full path is unambiguous where the shortened one has become ambiguous.
         let whole: Vec<String> = match self.after.headings.get(*target) {
             Some(heading) => self.after.heading_path(heading).into_iter().map(heading_for_link).collect(),
             None => return LinkOutcome::Lost,
         };
         let works = [renamed, whole].into_iter().find(|parts| {
             let parts: Vec<&str> = parts.iter().map(String::as_str).collect();
+            // An empty part would be dropped when the link is read.
             parts.iter().all(|part| !part.is_empty()) && leads_there(&parts)
         });
         works.map_or(LinkOutcome::Lost, |parts| LinkOutcome::Becomes(parts.join("#")))
@@ -126,9 +129,11 @@ impl PartTransfer<'_> {
         let after_it = |index: usize| if index < there { index } else { index + moved };
         match side {
             TransferSide::Target => (side, after_it(index)),
+            // Things keep their order within the part, so their number is that of the first one and the distance.
             TransferSide::Source if (first..first + moved).contains(&index) => (holder, there + index - first),
             TransferSide::Source => {
                 let kept = if index < first { index } else { index - moved };
+                // In one note, what comes after the new place has moved on by what was inserted.
                 (side, if self.target.is_some() { kept } else { after_it(kept) })
             }
         }
@@ -140,6 +145,7 @@ impl PartTransfer<'_> {
         };
         let (now, index) = self.heading_number(side, index);
         let after = self.note_after(now);
+        // The same text leads to the right place, so the link is left as its author wrote it.
         if after.headings_of_link(parts).is_some_and(|over| over.last() == Some(&index)) {
             return (now, LinkOutcome::Stays);
         }
@@ -168,6 +174,7 @@ impl PartTransfer<'_> {
         let holder = self.note_after(TransferSide::Target);
         let (now, index) = self.number(side, index, &starts(self.source_before), &starts(holder));
         let leads = number(self.note_after(now)) == Some(index);
+        // An id cannot be qualified like a heading, so there is no other text to write.
         (now, if leads { LinkOutcome::Stays } else { LinkOutcome::Lost })
     }
 }
@@ -180,6 +187,7 @@ fn shortest_place(note: &Note<'_>, index: usize) -> Option<String> {
         let leads_there = |over: Vec<usize>| over.last() == Some(&index);
         parts.iter().all(|part| !part.is_empty()) && note.headings_of_link(&parts).is_some_and(leads_there)
     };
+    // Shortest first: a link with fewer parts survives more changes.
     (0..path.len()).rev().map(|from| &path[from..]).find(leads).map(|parts| parts.join("#"))
 }
 

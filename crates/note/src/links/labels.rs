@@ -12,6 +12,7 @@ impl ReferenceLabels {
     pub(crate) fn of(text: &str, definitions: &[LinkDefinition]) -> Self {
         let labels = definitions.iter().map(|definition| normal(&text[definition.label.clone()]));
         let mut sorted: Vec<(String, usize)> = labels.zip(0..).collect();
+        // By label and then by number, so that the first definition of a label is found.
         sorted.sort_unstable();
         Self(sorted)
     }

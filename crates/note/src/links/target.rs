@@ -8,6 +8,7 @@ use super::LinkKind;
 pub(super) fn target(kind: LinkKind, path: &str) -> Cow<'_, str> {
     let decoded = match kind {
         LinkKind::Wiki | LinkKind::Url => Cow::Borrowed(path),
+        // A path whose escapes are broken is looked up as it is written.
         LinkKind::Markdown | LinkKind::Reference => decode(&unescape(path)).map_or_else(|| unescape(path), Cow::Owned),
     };
     if decoded.contains('\u{a0}') {

@@ -14,6 +14,7 @@ pub(crate) fn wiki(text: &str, open: usize, limit: usize, embed: bool) -> Option
     let close = loop {
         at += memchr::memchr3(b'[', b']', b'\n', bytes.get(at..)?)?;
         match (bytes[at], bytes.get(at + 1)) {
+            // As in Obsidian: a link ends with its line, and the inner of two openings is the link.
             (b'\n', _) | (b'[', Some(b'[')) => return None,
             (b']', Some(b']')) => break at,
             _ => at += 1,
@@ -33,6 +34,7 @@ pub(crate) fn wiki(text: &str, open: usize, limit: usize, embed: bool) -> Option
     let last = if embed { memchr::memrchr(b'|', text[inner.clone()].as_bytes()) } else { None };
     let size = pipe.and(last).and_then(|last| size(text, inner.start + last + 1..inner.end));
     if let (Some(size), Some(shown)) = (&size, &mut alias) {
+        // The alias ends before the pipe that separates the size.
         let caption = shown.start..text[..size.span.start].trim_end().len() - 1;
         alias = (caption.start < caption.end).then(|| without_backslash(text, trim(text, caption)));
     }
@@ -90,6 +92,7 @@ pub(crate) fn inline_parts(text: &str, span: Range<usize>, image: bool) -> Inlin
     };
     let rest = trim(text, destination.end..span.end);
     let title =
+        // The parser has checked the quotes; here they only have to be left out.
         (rest.len() >= 2).then(|| rest.start + 1..rest.end - 1).filter(|title| text.get(title.clone()).is_some());
     let internal = is_internal(&text[inner.clone()], image);
     let (path, subpath) = split_destination(text, inner);

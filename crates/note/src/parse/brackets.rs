@@ -45,6 +45,7 @@ impl BracketPairs {
     pub(super) fn separate(&mut self, at: usize, line: usize) -> bool {
         let (square, round) = (self.square.0.last_mut(), self.round.0.last_mut());
         let innermost = match (square, round) {
+            // The one that was opened last is the inner one.
             (Some(square), Some(round)) => Some(if square.at > round.at { square } else { round }),
             (square, round) => square.or(round),
         };

@@ -140,6 +140,7 @@ const STOPS: [bool; 256] = {
 impl InlineScan<'_, '_, '_> {
     fn all(&mut self) {
         while self.at < self.bytes.len() {
+            // Known until it is reached; finding it again for each byte would be quadratic.
             let stop = match self.border {
                 Some(border) if border >= self.at => border,
                 _ => self.next_border(),
@@ -158,6 +159,7 @@ impl InlineScan<'_, '_, '_> {
                 }
             }
         }
+        // The highlight was never closed, so the tag after its mark is text.
         if let Some(HighlightOpener { tag: Some(tag), .. }) = self.highlight.take() {
             self.forget_tags(tag);
         }
@@ -223,6 +225,7 @@ impl InlineScan<'_, '_, '_> {
 
     fn stop(&mut self) {
         match self.bytes[self.at] {
+            // The escaped character is text, and a tag may begin after it.
             b'\\' if self.peek(1).is_some_and(|byte| byte.is_ascii_punctuation()) => self.jump(self.at + 2),
             b'!' => self.bang(),
             b'[' => self.bracket(),
@@ -268,6 +271,7 @@ impl InlineScan<'_, '_, '_> {
     }
 
     fn bang(&mut self) {
+        // The embed is tried first: `![[` is not an image with brackets.
         if self.peek(1) == Some(b'[') && self.peek(2) == Some(b'[') && self.wiki(self.at + 1, true) {
             return;
         }
@@ -340,6 +344,7 @@ impl InlineScan<'_, '_, '_> {
         let mut length = tag_length(&self.text[at + 1..self.bytes.len()]);
         let behind = self.leaf.ends.partition_point(|(end, _)| *end <= at);
         let mut within = self.leaf.ends[behind..].iter().take_while(|(end, _)| *end < at + 1 + length);
+        // `_` may be part of a tag, but not the one that ends the emphasis around it.
         if let Some((end, _)) = within.find(|(_, start)| *start < at) {
             length = tag_length(&self.text[at + 1..*end]);
         }
@@ -384,9 +389,11 @@ impl InlineScan<'_, '_, '_> {
     }
 
     fn display_close(&mut self, open: usize) -> Option<usize> {
+        // Searched once per leaf: a row of `$$` must not cost a search each.
         if self.none_left.display {
             return None;
         }
+        // At least one character between the marks.
         let found = self.bytes.get(open + 3..).and_then(|rest| memmem::find(rest, b"$$"));
         self.none_left.display = found.is_none();
         found.map(|length| open + 3 + length)
@@ -411,6 +418,7 @@ impl InlineScan<'_, '_, '_> {
         let at = self.at;
         let run = self.bytes[at..].iter().take_while(|byte| **byte == b'%').count();
         // Four and more are a row of percent signs.
+        // Within a comment, further marks are its text.
         if !(2..=3).contains(&run) || self.none_left.comment || self.comment.is_some() {
             self.at += run;
             return;
@@ -435,6 +443,7 @@ impl InlineScan<'_, '_, '_> {
             return;
         }
         match self.highlight.take() {
+            // The second mark closes it; whatever came before stays.
             Some(_) => self.jump(at + 2),
             None => {
                 let next = self.text[at + 2..self.bytes.len()].chars().next();
@@ -451,6 +460,7 @@ impl InlineScan<'_, '_, '_> {
         match (self.peek(1), self.peek(2)) {
             (Some(b'/'), Some(b'/')) => self.bare_url(),
             (Some(b':'), after) => {
+                // Three colons do not separate a key from a value.
                 if after != Some(b':') {
                     self.separator();
                 }
@@ -483,6 +493,7 @@ impl InlineScan<'_, '_, '_> {
         while let Some(byte) = self.bytes.get(at) {
             match byte {
                 b' ' | b'\t' => {}
+                // Further `>` are text.
                 b'>' if quotes < self.leaf.quotes => quotes += 1,
                 _ => break,
             }

@@ -42,6 +42,7 @@ pub(super) fn mask(body: &str) -> (Cow<'_, str>, Vec<MaskedSpan>) {
 
 /// The parts of a span that are not masked, of which it has at least one. It must not start within a mask.
 pub(super) fn visible_parts(masked: &[MaskedSpan], span: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    // Regions are in order.
     let first = masked.partition_point(|region| region.span.start < span.start);
     let hidden = masked[first..].iter().take_while(move |region| region.span.start < span.end);
     let starts = iter::once(span.start).chain(hidden.clone().map(move |region| region.span.end.min(span.end)));
@@ -69,6 +70,7 @@ fn regions(body: &str) -> Vec<MaskedSpan> {
             }
             FenceState::Unsure => {
                 // Only the parser can tell. Its result stays valid until masked text could have changed it.
+                // Limited, because each parse takes as long as the note is long.
                 if stale && parses < MAX_PARSES {
                     closed = closed_blocks(&blank_out(body, &found));
                     parses += 1;
@@ -82,6 +84,7 @@ fn regions(body: &str) -> Vec<MaskedSpan> {
             }
         }
         let region = opener.region(body);
+        // What is in a mask opens no fence.
         fences.skip(region.span.end);
         at = region.span.end;
         let hidden = &body[region.span.clone()];
@@ -115,6 +118,7 @@ impl FenceScan {
     fn state(&mut self, body: &str, opener: &BlockOpener) -> FenceState {
         self.advance(body, opener.at);
         match self.open {
+            // Indented far enough, only the parser knows whether it is code.
             _ if self.unsure || opener.may_be_code(body) => FenceState::Unsure,
             Some(_) => FenceState::Open,
             None => FenceState::None,
@@ -143,12 +147,14 @@ impl FenceScan {
         match self.open {
             Some((open, length)) => {
                 let at_margin = column < 4 && line[..column].iter().all(|byte| *byte == b' ');
+                // As in CommonMark: at least as many marks, and nothing after them.
                 if at_margin && mark == open && run >= length && rest.trim_ascii().is_empty() {
                     self.open = None;
                 }
             }
             None if !begins => {}
             None if mark == b'<' => self.unsure = true,
+            // Backticks in the info string make it inline code.
             None if run < 3 || (mark == b'`' && rest.contains(&b'`')) => {}
             None if column > 0 => self.unsure = true,
             None => self.open = Some((mark, run)),
@@ -283,6 +289,7 @@ impl BlockOpener {
     fn region(&self, body: &str) -> MaskedSpan {
         let from = self.at + self.length;
         let mark = [self.mark; 3];
+        // A closing mark may be in the middle of a line.
         let close = memmem::find(&body.as_bytes()[from..], &mark[..self.length]).map(|length| from + length);
         let limit = self.limit(body, close.unwrap_or(body.len()));
         let kind = if self.mark == b'%' { MaskedKind::Comment } else { MaskedKind::Math };
@@ -308,6 +315,7 @@ impl BlockOpener {
             let line = &body[at..line_end(body, at)];
             let content = line.trim_start_matches([' ', '\t']);
             let indent = columns(&line.as_bytes()[..line.len() - content.len()]);
+            // A line that does not begin with `>` ends the quote, and with it the comment.
             let left_quote = self.quotes > 0 && (indent > 3 || !content.starts_with('>'));
             let left_item = self.quotes == 0 && self.item.is_some_and(|item| indent < item) && !content.is_empty();
             if left_quote || left_item {
@@ -319,6 +327,7 @@ impl BlockOpener {
 
 /// The code and HTML blocks, in which nothing starts.
 fn closed_blocks(body: &str) -> Vec<Range<usize>> {
+    // Without any of these, there is nothing to parse for.
     if !["```", "~~~", "    ", "\t", "<"].iter().any(|mark| body.contains(mark)) {
         return Vec::new();
     }
@@ -337,6 +346,7 @@ fn blank_out<'b>(body: &'b str, regions: &[MaskedSpan]) -> Cow<'b, str> {
             // On the first line the quotes are before the region.
             let kept = if number == 0 { 0 } else { behind_quotes(line.as_bytes(), region.quotes) };
             let end = start + line.len();
+            // Blanks stay as they are, so that the columns of what follows do not change.
             for byte in bytes[start + kept..end].iter_mut().filter(|byte| !matches!(byte, b' ' | b'\t' | b'\n')) {
                 *byte = b' ';
             }

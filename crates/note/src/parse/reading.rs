@@ -12,6 +12,7 @@ pub(super) fn read_as_obsidian(body: Cow<'_, str>) -> Cow<'_, str> {
     }
     let mut bytes = body.as_bytes().to_vec();
     for at in stops {
+        // Any character that starts no block.
         bytes[at] = b'.';
     }
     // Only ASCII characters were replaced, by ASCII, so this is still text.
@@ -21,22 +22,17 @@ pub(super) fn read_as_obsidian(body: Cow<'_, str>) -> Cow<'_, str> {
 /// Places of characters that must not start a block.
 fn stops(body: &str) -> Vec<usize> {
     let mut stops = Vec::new();
-    let (mut at, mut after_blank) = (0, true);
+    let mut at = 0;
     while at < body.len() {
         let end = line_end(body, at);
         count_steps(end - at + 1);
         let line = &body[at..end];
         let words = line.trim_start_matches(' ');
         let indent = line.len() - words.len();
-        if indent < 4 {
-            if words.starts_with(['=', '-']) && is_no_underline(line) {
-                stops.push(at + indent);
-            } else if after_blank && is_whole_html(words) && body.get(end + 1..).is_some_and(is_underlined) {
-                // Underlined text is a heading before it is HTML.
-                stops.push(at + indent);
-            }
+        // Further in, it is code.
+        if indent < 4 && words.starts_with(['=', '-']) && is_no_underline(line) {
+            stops.push(at + indent);
         }
-        after_blank = line.trim_matches([' ', '\t']).is_empty();
         at = end + 1;
     }
     stops
@@ -46,15 +42,4 @@ fn stops(body: &str) -> Vec<usize> {
 fn is_no_underline(line: &str) -> bool {
     let marks = line.trim_matches([' ', '\t']);
     marks.len() < line.len() && (marks == "--" || marks.bytes().all(|byte| byte == b'='))
-}
-
-/// HTML that ends on its line. An unclosed one would hide the following text wherever the note is shown.
-fn is_whole_html(line: &str) -> bool {
-    line.starts_with('<') && line.contains(if line.starts_with("<!--") { "-->" } else { ">" })
-}
-
-/// Whether the first line is an underline.
-fn is_underlined(rest: &str) -> bool {
-    let line = &rest[..line_end(rest, 0)];
-    !line.is_empty() && (line.bytes().all(|byte| byte == b'=') || line.bytes().all(|byte| byte == b'-'))
 }

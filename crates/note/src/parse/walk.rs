@@ -31,6 +31,7 @@ const EVENT_STEPS: usize = 16;
 /// Adds the structure of the body, which starts at `start`, to a note.
 pub(crate) fn walk(text: &str, note: &mut NoteStructure, start: usize) {
     let visible = without_returns(text);
+    // Masked in the text that the parser will see; the spans are the same in both.
     let (body, mut masked) = mask(&visible[start..]);
     let body = read_as_obsidian(body);
     for region in &mut masked {
@@ -156,6 +157,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
         let exact = self.masked.is_empty();
         for (event, range) in events {
             let range = range.start + base..range.end + base;
+            // Parsing is charged by event, as its cost is not visible from here.
             count_steps(EVENT_STEPS);
             // Masked text has other characters than the parser saw.
             let range =
@@ -194,6 +196,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
         match event {
             Event::Start(tag) => self.start(tag, range),
             Event::End(tag) => self.end(*tag, range),
+            // Text of code and HTML is not scanned for links and tags.
             Event::Text(_) if self.closed => {}
             Event::Text(_) | Event::SoftBreak | Event::HardBreak | Event::FootnoteReference(_) => self.inline(&range),
             Event::Code(_) => self.code_span(range),
@@ -246,6 +249,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
 
     fn mark(&mut self, range: &Range<usize>, length: usize) {
         // Text may be struck out with one tilde or two.
+        // The parser reports both as the same event.
         let length = length + usize::from(self.text[range.clone()].starts_with("~~"));
         self.inline(&(range.start..range.start + length));
         self.marks.push(range.start + length);
@@ -319,6 +323,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
         let (marker, content) = items::marker(text, range.start, range.end);
         let parent = self.open_items.last().copied();
         let depth = self.open_items.len();
+        // Even an item without text has its marker.
         let whole = marker.start..self.trimmed(marker.start..range.end).end.max(marker.end);
         let task = tasks::task(text, content, whole.end).map(|mut task| {
             task.item = index;
@@ -418,6 +423,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
             end = self.blank.start;
             let before = self.masked.partition_point(|region| region.span.start < end);
             match self.masked[..before].last() {
+                // The mask at the end was blanks to the parser; it is not part of the block.
                 Some(region) if region.span.end >= end && region.span.start > span.start => end = region.span.start,
                 _ => return span.start..end.max(span.start),
             }
@@ -441,6 +447,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
             }
             LeafKind::Paragraph => {
                 let line_end = text.as_bytes()[span.clone()].ends_with(b"\n");
+                // The line end is not part of the text, but the parser counts it.
                 let span = span.start..span.end - usize::from(line_end);
                 self.scan(span.clone());
                 self.name(BlockKind::Paragraph, span);
@@ -461,13 +468,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
         let top = self.containers.is_empty();
         let found = if top { heading(text, level, span.clone()) } else { None };
         if let Some(found) = found {
-            if text[found.words.clone()].starts_with('<') {
-                // The parser may not have seen this.
-                self.forget_tokens();
-                self.run(found.words.clone());
-            } else {
-                self.scan(found.words.clone());
-            }
+            self.scan(found.words.clone());
             if let Some(TrailingMarker::Behind(marker) | TrailingMarker::Alone(marker)) =
                 trailing_id(text, found.words.clone(), &[], &self.note.links)
             {
@@ -480,6 +481,7 @@ impl<'n, 'm, 't> BlockWalk<'n, 'm, 't> {
         // An underline of several lines of text does not make a heading: it is a rule, or belongs to the paragraph.
         let span = trim_end(text, span);
         let last = line_start(text, span.end);
+        // Three hyphens are a rule where they are not an underline.
         let rule = last > span.start && text[last..span.end].bytes().filter(|byte| *byte == b'-').count() >= 3;
         let words = span.start..if rule { text[..last].trim_end_matches('\n').len() } else { span.end };
         self.scan(words.clone());

@@ -40,6 +40,7 @@ const VARIATION: char = '\u{fe0f}';
 pub(super) fn task_fields(text: &str, line: Range<usize>) -> Vec<TaskField> {
     let mut found = Vec::new();
     let mut rest = match trailing_id(text, line.clone(), &[], &[]) {
+        // An id comes after the fields.
         Some(TrailingMarker::Behind(marker)) => line.start..marker.start,
         _ => line,
     };
@@ -68,6 +69,7 @@ fn trailing_tag(part: &str) -> Option<usize> {
 /// `📅 2026-04-14` at the end.
 fn signed(text: &str, rest: Range<usize>) -> Option<TaskField> {
     let part = &text[rest.clone()];
+    // No emoji in it, and most tasks have none.
     if part.is_ascii() {
         return None;
     }
@@ -78,6 +80,7 @@ fn signed(text: &str, rest: Range<usize>) -> Option<TaskField> {
     let value = trim(text, rest.end - behind.len()..rest.end);
     let start = rest.start + at;
     let value = if kind == TaskFieldKind::Priority {
+        // A priority has no value, so text after the sign means that it is not at the end.
         behind.is_empty().then(|| start..start + emoji.len_utf8())?
     } else {
         value

@@ -35,6 +35,7 @@ impl YamlDocument {
     /// Whether an alias outside a node refers to that node or to something in it.
     pub(crate) fn is_used_elsewhere(&self, node: &YamlNode) -> bool {
         let defines = |id: usize| self.anchors.iter().any(|(anchor, named)| *anchor == id && holds(node, named));
+        // Aliases within the node go with it.
         self.aliases.iter().any(|(id, alias)| !holds(node, alias) && defines(*id))
     }
 

@@ -26,9 +26,13 @@ pub(super) fn arguments(tool: Quoted<'_>, problems: &[&ArgumentProblem]) -> Stri
 
 pub(super) fn unknown_tool(name: Quoted<'_>, nearest: Option<Quoted<'_>>, offered: &OfferedTools<'_>) -> String {
     match nearest {
+        // A hint that names a tool the caller cannot use would send it from one refusal to the next.
         Some(nearest) if offered.has(nearest.raw()) => {
             match successor(name.raw()).filter(|successor| successor.tool == nearest.raw()) {
                 Some(successor) => successor.hint(offered),
+                None if offered.has("find_tool") => {
+                    format!("Did you mean {nearest}? If not, describe what you want to do to `find_tool`.")
+                }
                 None => format!("Did you mean {nearest}?"),
             }
         }
@@ -125,6 +129,7 @@ pub(super) fn file_exists(current: &ContentHash, offered: &OfferedTools<'_>) -> 
 /// The same where only a different tool could replace it.
 pub(super) fn destination_exists(current: &ContentHash, offered: &OfferedTools<'_>) -> String {
     let current = current.short();
+    // The family of the call first; the other one only if nothing of the own family is on.
     let part = offered.any(&["str_replace", "apply_edits"]).or_else(|| offered.any(&["obsidian_replace_in_note"]));
     let part = part.map(|tools| format!("to change part of it, use {tools}"));
     let whole = offered
@@ -192,6 +197,7 @@ pub(super) fn available_sections(
         let how = if offered.has("obsidian_get_note") { " with format `content`" } else { "" };
         return format!("The note has no {section_type} at all. Read it{how}.");
     }
+    // A few likely ones say more than a list of all.
     let near = nearest_several(target.raw(), available.iter().map(|name| name.raw()), SHOWN);
     if !near.is_empty() {
         return format!(
@@ -207,6 +213,7 @@ pub(super) fn available_sections(
 pub(super) fn candidate_sections(candidates: &[Quoted<'_>], offered: &OfferedTools<'_>) -> String {
     let (mut once, mut often): (Vec<Quoted<'_>>, Vec<Quoted<'_>>) = (Vec::new(), Vec::new());
     for name in candidates {
+        // A name that occurs twice cannot be chosen by naming it again.
         let is_repeated = candidates.iter().filter(|other| *other == name).count() > 1;
         let names = if is_repeated { &mut often } else { &mut once };
         if !names.contains(name) {
@@ -400,6 +407,7 @@ pub(super) fn as_many_as_fit(names: impl Iterator<Item = String>, of: usize) -> 
     let (mut shown, mut bytes) = (Vec::new(), 0);
     for name in names {
         bytes += name.len() + 2;
+        // The first is always shown, however long.
         if bytes > LISTED_BYTES && !shown.is_empty() {
             break;
         }
@@ -412,6 +420,14 @@ pub(super) fn as_many_as_fit(names: impl Iterator<Item = String>, of: usize) -> 
 
 pub(super) fn list(names: &[Quoted<'_>]) -> String {
     names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// How a query that has no result can be mended.
+pub(super) fn failed_query(nearest: Option<&str>) -> String {
+    match nearest {
+        Some(nearest) => format!("Did you mean {nearest}()?"),
+        None => "Correct what it names; rows without a value can be left out first, as in WHERE rating.".to_owned(),
+    }
 }
 
 /// What could be at the place where a query cannot be read.

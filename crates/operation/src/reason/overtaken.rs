@@ -1,9 +1,10 @@
 //! Refuses to overwrite a file that changed since the caller read it.
 
-use lapidary_note::ExpectedHash;
+use lapidary_note::{EditError, ExpectedHash, PropertyError};
 use lapidary_vault::{ChangeDiff, VaultPath, View};
 
 use super::{PartCandidates, Reason};
+use crate::quote::Prose;
 
 /// Enough of a change to show what it is about; the file has the rest.
 const SHOWN: usize = 300;
@@ -32,12 +33,14 @@ impl Reason {
     ) -> Self {
         let now = match view.read(&path) {
             Ok(file) => file,
+            // Closed to this caller or gone: both look the same to it.
             Err(_) => return Self::NoteMissing { path, suggestions: Vec::new() },
         };
         // Unreadable history shows nothing; the refusal is given without it.
         let seen = view.version(&path, &expected).ok().flatten();
         let (changed, lost) = match &seen {
             Some((_, seen)) => (lines(&path, seen, now.bytes(), &['-', '+']), Vec::new()),
+            // Without the version that the caller saw, the best that can be shown is what it would destroy.
             None => (Vec::new(), lines(&path, now.bytes(), proposed, &['-'])),
         };
         let lost = lost.iter().map(|line| line[1..].to_owned()).collect();
@@ -64,11 +67,47 @@ impl Reason {
             Self::Ambiguous { path, target, .. } => {
                 Self::Ambiguous { path, target, candidates: PartCandidates::Headings(Vec::new()) }
             }
+            Self::PatchMismatch { path, mut mismatch, current } => {
+                mismatch.actual = None;
+                Self::PatchMismatch { path, mismatch, current }
+            }
+            Self::LinkWouldBeLost { path, source, .. } => {
+                Self::LinkWouldBeLost { path, source, place: NOT_SHOWN.to_owned() }
+            }
+            Self::PatchRejected { path, remedy, .. } => Self::PatchRejected { path, problem: unreadable(), remedy },
+            Self::FrontmatterInvalid { path, .. } => Self::FrontmatterInvalid { path, problem: unreadable() },
+            Self::FrontmatterWouldBreak { path, .. } => Self::FrontmatterWouldBreak { path, problem: unreadable() },
+            Self::EditRefused { path, error } => Self::EditRefused { path, error: without_names(error) },
             Self::InStep { list, index, reason } => {
                 Self::InStep { list, index, reason: Box::new(reason.without_content()) }
             }
             other => other,
         }
+    }
+}
+
+/// Instead of a name in a note that the caller may not read.
+const NOT_SHOWN: &str = "…";
+
+fn unreadable() -> Prose {
+    Prose::ours(format_args!("the details are part of a note that you may not read"))
+}
+
+/// An error that names nothing but what the caller sent.
+fn without_names(error: EditError) -> EditError {
+    let hidden = || NOT_SHOWN.to_owned();
+    match error {
+        EditError::LinkLost { .. } => EditError::LinkLost { target: hidden() },
+        EditError::BadLinkTarget { .. } => EditError::BadLinkTarget { target: hidden() },
+        EditError::TagLost { .. } => EditError::TagLost { tag: hidden() },
+        EditError::BlockLost { .. } => EditError::BlockLost { id: hidden() },
+        EditError::Property(PropertyError::Yaml { line, .. }) => {
+            EditError::Property(PropertyError::Yaml { line, problem: hidden() })
+        }
+        EditError::Property(PropertyError::Duplicate { .. }) => {
+            EditError::Property(PropertyError::Duplicate { name: hidden() })
+        }
+        error => error,
     }
 }
 
@@ -79,6 +118,7 @@ fn lines(path: &VaultPath, old: &[u8], new: &[u8], marks: &[char]) -> Vec<String
     let mut left = SHOWN;
     let mut shown = Vec::new();
     // The first two lines name the file.
+    // Blank lines take room and show nothing.
     for line in diff.text.lines().skip(2).filter(|line| line.starts_with(marks) && !line[1..].trim().is_empty()) {
         let clipped = match line.char_indices().nth(SHOWN_OF_LINE) {
             Some((end, _)) => format!("{}…", &line[..end]),

@@ -115,6 +115,7 @@ impl PartCandidates {
     pub(super) fn choices(&self) -> String {
         match self {
             Self::Headings(headings) => {
+                // A path survives edits better than a number, but only if no other heading has the same.
                 let unique = |path: &str| headings.iter().filter(|other| other.path == path).count() == 1;
                 let choice = |heading: &HeadingCandidate| match unique(&heading.path) {
                     true => format!("`heading` {}", quoted(&heading.path)),

@@ -30,6 +30,7 @@ impl Reason {
             StoreError::BadName => disk(path, DiskFault::BadName),
             StoreError::NotPortable => disk(path, DiskFault::NotPortable),
             StoreError::NoTrash => disk(path, DiskFault::NoTrash),
+            // Not the fault of this path, so it is not named.
             StoreError::NoCheckpoint => Self::Disk { path: None, problem: DiskFault::NoState },
             StoreError::VaultGone => Self::Disk { path: None, problem: DiskFault::VaultGone },
             StoreError::Unsure => Self::Interrupted(Interruption::WriteUnfinished),

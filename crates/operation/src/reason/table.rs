@@ -216,6 +216,13 @@ reasons! { |offered|
         data: json!({ "submitted": bytes, "limit": limit }),
         hint: "Nothing was changed. Change fewer files at once, or ask the owner to raise LAPIDARY_MAX_CHANGE_BYTES.",
     }
+    MemoryExceeded { bytes: u64, limit: u64 } => {
+        kinds: [],
+        kind: ReasonKind::BudgetExceeded,
+        message: format!("This call needs about {bytes} bytes of memory; the limit is {limit}."),
+        data: json!({ "submitted": bytes, "limit": limit }),
+        hint: "Nothing was changed. Use smaller notes or fewer of them at once, or ask the owner to raise LAPIDARY_MEMORY_BYTES.",
+    }
     ReplyTooLarge { bytes: u64, limit: u64 } => {
         kinds: [ReplyTooLarge("reply_too_large", -32007, "BUDGET_EXCEEDED", "The answer would be larger than LAPIDARY_MAX_REPLY_BYTES.")],
         kind: ReasonKind::ReplyTooLarge,
@@ -513,12 +520,12 @@ reasons! { |offered|
         data: json!({ "path": path.as_str(), "target": target, "heading": heading }),
         hint: "Use more `#` for the headings in the content than the section's own heading has, or target the parent section.",
     }
-    PatchRejected { path: VaultPath, problem: Prose } => {
+    PatchRejected { path: VaultPath, problem: Prose, remedy: Option<&'static str> } => {
         kinds: [PatchRejected("patch_rejected", -32007, "INVALID_ARGS", "The content does not fit the part, or the rest of the note would be parsed differently afterwards.")],
         kind: ReasonKind::PatchRejected,
         message: format!("{path} cannot be changed this way: {problem}."),
         data: json!({ "path": path.as_str(), "problem": problem.to_string() }),
-        hint: advice::patch_rejected(offered),
+        hint: remedy.map_or_else(|| advice::patch_rejected(offered), |remedy| (*remedy).to_owned()),
     }
     ValueRequired { key: String } => {
         kinds: [ValueRequired("value_required", -32007, "INVALID_ARGS", "A property is set without a value.")],
@@ -633,12 +640,12 @@ reasons! { |offered|
         data: json!({ "line": line, "column": 1, "unsupported": *what }),
         hint: "Ask for the same in DQL, for example TABLE status FROM #project WHERE due < date(today).",
     }
-    QueryFailed { problem: Prose } => {
+    QueryFailed { problem: Prose, nearest: Option<&'static str> } => {
         kinds: [QueryFailed("query_failed", -32007, "INVALID_ARGS", "The query can be read but has no result: every row failed, or a clause cannot be evaluated.")],
         kind: ReasonKind::QueryFailed,
         message: format!("The query has no result: {problem}."),
-        data: json!({ "problem": problem.to_string() }),
-        hint: "Correct the expression, or leave out rows without a value first, as in WHERE rating.",
+        data: json!({ "problem": problem.to_string(), "nearest": nearest }),
+        hint: advice::failed_query(nearest.copied()),
     }
     QueryTooLarge { problem: Prose } => {
         kinds: [QueryTooLarge("query_too_large", -32007, "BUDGET_EXCEEDED", "The query takes more steps or more memory than one call may.")],
@@ -662,7 +669,7 @@ reasons! { |offered|
         hint: format!("Set it to {limit} or less, and read the note for more."),
     }
     TooManyOperations { submitted: usize, limit: u64 } => {
-        kinds: [BudgetExceeded("budget_exceeded", -32007, "BUDGET_EXCEEDED", "The batch has more operations than MCP_MAX_BULK_OPS or its `_budget` allow, or its files more bytes than LAPIDARY_MAX_CHANGE_BYTES.")],
+        kinds: [BudgetExceeded("budget_exceeded", -32007, "BUDGET_EXCEEDED", "The batch has more operations than MCP_MAX_BULK_OPS or its `_budget` allow, its files have more bytes than LAPIDARY_MAX_CHANGE_BYTES, or the call needs more memory than LAPIDARY_MEMORY_BYTES allows.")],
         kind: ReasonKind::BudgetExceeded,
         message: format!("The batch has {submitted} operations; the limit is {limit}."),
         data: json!({ "submitted": submitted, "limit": limit }),

@@ -134,6 +134,7 @@ pub(super) fn forbidden(refused: &PathRefusal) -> (&'static str, Vec<String>) {
 /// The lines of several places, possibly shortened.
 pub(super) fn lines(lines: &[&usize], places: usize) -> String {
     let mut numbers: Vec<String> = lines.iter().map(ToString::to_string).collect();
+    // Several places may be on one line.
     numbers.dedup();
     let more = if places > lines.len() { " and more" } else { "" };
     match &numbers[..] {

@@ -24,15 +24,19 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
         // Judged on its changes.
         Effect::Write | Effect::Destroy => RuleDecision::Allow,
     };
+    // Without this, a tool that is denied altogether would still plan, and its refusals would say what is in the
+    // files.
     let denied = entry.spec.kind.writes() && execution.setup().rules.deny_all(&entry.spec);
     if decision == RuleDecision::Deny || denied {
         return Err(Reason::DeniedByRule);
     }
+    // No other call can have led to a request, so the queue need not be read for it.
     if decision == RuleDecision::Ask || entry.spec.kind.writes() {
         match take_approval_result(execution) {
             None => {}
             Some(ApprovalResult::Reply(rendered)) => return Ok(StageFlow::answer(rendered)),
             Some(ApprovalResult::Refused(reason)) => return Err(approve::of_file(execution, reason)),
+            // Reading is approved as the change that changes nothing.
             Some(ApprovalResult::MayRead) => execution.approved = Some(ChangeSet::default().digest()),
         }
     }
@@ -52,6 +56,7 @@ fn take_approval_result(execution: &Execution<'_>) -> Option<ApprovalResult> {
 /// If the owner requires approval before something is shown.
 pub(super) fn ask_to_read(execution: &mut Execution<'_>, entry: &CatalogueEntry) -> Result<StageFlow, Reason> {
     let (tool, vault) = (entry.spec.name(), execution.concerned_vault().vault.name());
+    // As sent, before repairs: the token of the question is bound to these.
     let arguments = Value::Object(execution.given.clone()).to_string();
     let shown = |most: usize| {
         let arguments: String = arguments.chars().take(most).collect();
@@ -70,9 +75,10 @@ mod tests {
     use lapidary_tools::{Effect, ReasonKind};
     use serde_json::json;
 
+    use super::run;
     use crate::{
         ApprovalRule, ConsentAnswer, Outcome, RuleDecision, Verdict,
-        testing::{TestServer, TestSetup},
+        testing::{StageVerdict, TestServer, TestSetup, verdict},
     };
 
     fn asks_before_reading() -> TestServer {
@@ -98,5 +104,36 @@ mod tests {
         let rules = vec![ApprovalRule::effect(Effect::Read, RuleDecision::Deny)];
         let server = TestSetup { rules, ..TestSetup::default() }.serve(&[("a.md", "x\n")]);
         assert_eq!(server.refused("file_read", json!({ "file": "a.md" })).kind(), ReasonKind::DeniedByRule);
+    }
+
+    #[test]
+    fn only_rules_that_need_no_plan_decide_here() {
+        let read = json!({ "file": "a.md" });
+        let edit = json!({ "file": "a.md", "find": "x", "replace": "y" });
+        let on = |effect, decision| ApprovalRule::effect(effect, decision);
+        let named = |decision| ApprovalRule {
+            effect: None,
+            group: None,
+            tool: Some("str_replace".to_owned()),
+            path: None,
+            decision,
+        };
+        let denied = StageVerdict::Refusal(ReasonKind::DeniedByRule);
+        for (rule, tool, given, expected) in [
+            (on(Effect::Read, RuleDecision::Allow), "file_read", &read, StageVerdict::Next),
+            (on(Effect::Read, RuleDecision::Deny), "file_read", &read, denied),
+            (on(Effect::Read, RuleDecision::Ask), "file_read", &read, StageVerdict::Question),
+            // What they change is only known once it is planned.
+            (on(Effect::Write, RuleDecision::Deny), "str_replace", &edit, StageVerdict::Next),
+            (on(Effect::Write, RuleDecision::Ask), "str_replace", &edit, StageVerdict::Next),
+            (named(RuleDecision::Deny), "str_replace", &edit, StageVerdict::Refusal(ReasonKind::DeniedByRule)),
+        ] {
+            let setup = TestSetup { rules: vec![rule.clone()], can_be_asked: true, ..TestSetup::default() };
+            let server = setup.serve(&[("a.md", "x\n")]);
+            server.at("admit", &server.invocation(tool, given.clone()), |execution| {
+                assert_eq!(verdict(run(execution)), expected, "{tool} under {rule:?}");
+                assert!(execution.view.is_none(), "nothing is read yet");
+            });
+        }
     }
 }

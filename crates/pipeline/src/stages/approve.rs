@@ -26,6 +26,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
         return Ok(StageFlow::Next);
     }
     let entry = execution.entry()?;
+    // Taken out and put back, because `ask` needs the rest of the execution.
     let Some(plan) = execution.plan.take() else { return Err(bug!("a change is shown before it is planned")) };
     let changes = &plan.change.changes;
     let served = execution.concerned_vault();
@@ -42,6 +43,7 @@ pub(super) fn ask(
     digest: ContentHash,
     shown: impl FnOnce(usize) -> String,
 ) -> Result<Option<Question>, Reason> {
+    // Set by `lapidary approvals`, or earlier in this call if it had to be planned again.
     match execution.approved {
         Some(before) if before == digest => return Ok(None),
         Some(_) => return Err(Reason::ChangedMeanwhile),
@@ -69,6 +71,10 @@ pub(super) fn ask(
         Some(ConsentAnswer { state, verdict: Verdict::Unanswered }) => {
             tokens.revoke(state, &subject, now);
             Err(Reason::ConsentExpired)
+        }
+        Some(ConsentAnswer { state, verdict: Verdict::NotAsked { limit } }) => {
+            tokens.revoke(state, &subject, now);
+            Err(Reason::TooMany { what: "questions to the user", limit: *limit })
         }
         None if principal.can_be_asked => {
             let state = tokens.issue(&subject, now, setup.limits.answer_within)?;
@@ -138,6 +144,7 @@ fn deletion(served: &ServedVault, changes: &ChangeSet, places: &LinkedPlaces) ->
                 (path, Some(before))
             }
             Change::TrashFolder { path } => (path, None),
+            // With any other change among them, the diff of all is shown instead.
             _ => return None,
         };
         files.push(before.map_or_else(
@@ -159,12 +166,14 @@ fn deletion(served: &ServedVault, changes: &ChangeSet, places: &LinkedPlaces) ->
 
 #[cfg(test)]
 mod tests {
+    use lapidary_note::ContentHash;
     use lapidary_tools::{Effect, Reason, ReasonKind};
     use serde_json::json;
 
+    use super::run;
     use crate::{
         ApprovalOutcome, ApprovalRule, ConsentAnswer, Outcome, RuleDecision, Verdict,
-        testing::{TestServer, TestSetup},
+        testing::{StageVerdict, TestServer, TestSetup, verdict},
     };
 
     fn server(can_be_asked: bool, waits_for_approval: bool) -> TestServer {
@@ -222,5 +231,59 @@ mod tests {
         assert_eq!(server.log()[1]["via"], "approvals");
         let told = server.done("str_replace", edit());
         assert!(told["notice"].as_str().unwrap().contains("The owner approved it"), "{told:#}");
+    }
+
+    #[test]
+    fn the_user_is_asked_only_if_the_decision_says_so_and_there_is_a_way() {
+        let refusal = StageVerdict::Refusal;
+        for (decision, can_be_asked, waits, expected) in [
+            (RuleDecision::Allow, false, false, StageVerdict::Next),
+            (RuleDecision::Ask, true, false, StageVerdict::Question),
+            (RuleDecision::Ask, true, true, StageVerdict::Question),
+            (RuleDecision::Ask, false, true, refusal(ReasonKind::ApprovalPending)),
+            (RuleDecision::Ask, false, false, refusal(ReasonKind::ApprovalUnavailable)),
+        ] {
+            let server = server(can_be_asked, waits);
+            server.at("approve", &server.invocation("str_replace", edit()), |execution| {
+                execution.decision = decision;
+                assert_eq!(verdict(run(execution)), expected);
+                assert_eq!(execution.approved, None);
+            });
+        }
+    }
+
+    #[test]
+    fn only_the_change_that_was_approved_passes() {
+        let server = server(true, false);
+        for is_same in [true, false] {
+            server.at("approve", &server.invocation("str_replace", edit()), |execution| {
+                let planned = execution.plan.as_ref().unwrap().change.changes.digest();
+                execution.approved = Some(if is_same { planned } else { ContentHash::of(b"another change") });
+                let expected =
+                    if is_same { StageVerdict::Next } else { StageVerdict::Refusal(ReasonKind::ChangedMeanwhile) };
+                assert_eq!(verdict(run(execution)), expected);
+            });
+        }
+    }
+
+    #[test]
+    fn an_answer_counts_by_its_verdict_and_only_with_the_state_of_the_question() {
+        for (verdict_given, is_ours, expected) in [
+            (Verdict::Agreed, true, StageVerdict::Next),
+            (Verdict::Agreed, false, StageVerdict::Refusal(ReasonKind::ApprovalExpired)),
+            (Verdict::Declined, true, StageVerdict::Refusal(ReasonKind::Cancelled)),
+            (Verdict::Unanswered, true, StageVerdict::Refusal(ReasonKind::ApprovalExpired)),
+        ] {
+            let server = server(true, false);
+            let Outcome::Asked(question) = server.call("str_replace", edit()) else { panic!("no question") };
+            let state = if is_ours { question.state } else { "00".repeat(52) };
+            let mut again = server.invocation("str_replace", edit());
+            again.answer = Some(ConsentAnswer { state, verdict: verdict_given });
+            server.at("approve", &again, |execution| {
+                let passes = expected == StageVerdict::Next;
+                assert_eq!(verdict(run(execution)), expected, "{verdict_given:?}");
+                assert_eq!((execution.approved.is_some(), execution.plan.is_some()), (passes, passes));
+            });
+        }
     }
 }

@@ -12,6 +12,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     match execution.found()? {
         FoundOperation::Tool(entry) => entry.authorize()?,
         FoundOperation::Read(operation) => {
+            // Before anything can be refused, so that the log names the files of a refused request.
             execution.files = operation.files();
             read_operation(execution, operation)?;
         }
@@ -26,6 +27,7 @@ fn read_operation(execution: &Execution<'_>, operation: &dyn ReadOperation) -> R
     if !profile.has(ToolGroup::Read) && !profile.has(ToolGroup::Vault) {
         return Err(off());
     }
+    // Without a group it shows nothing of a vault, like the status of the server.
     let Some(group) = operation.group()? else { return Ok(()) };
     // The text of notes is more than their existence.
     if group == ToolGroup::Read && !profile.has(ToolGroup::Read) {
@@ -44,7 +46,11 @@ mod tests {
     use lapidary_tools::{Effect, ListPrompts, ProfileRules, ReadResource, ReasonKind};
     use serde_json::json;
 
-    use crate::{ApprovalRule, RuleDecision, testing::TestSetup};
+    use super::run;
+    use crate::{
+        ApprovalRule, Invocation, RuleDecision,
+        testing::{StageVerdict, TestSetup, verdict},
+    };
 
     #[test]
     fn a_tool_that_the_profile_does_not_have_is_off() {
@@ -76,5 +82,29 @@ mod tests {
             assert_eq!(reason.kind(), kind);
             assert!(server.read(ReadResource { uri: "obsidian://status".into() }).is_ok(), "shows nothing of a vault");
         }
+    }
+
+    #[test]
+    fn a_tool_passes_if_the_profile_has_it() {
+        for (profile, tool, expected) in [
+            (ProfileRules::reader(), "file_read", StageVerdict::Next),
+            (ProfileRules::reader(), "str_replace", StageVerdict::Refusal(ReasonKind::ToolDisabled)),
+            (ProfileRules::editor(), "str_replace", StageVerdict::Next),
+        ] {
+            let server = TestSetup { profile, ..TestSetup::default() }.serve(&[]);
+            let invocation = server.invocation(tool, json!({}));
+            server.at("authorize", &invocation, |execution| assert_eq!(verdict(run(execution)), expected, "{tool}"));
+        }
+    }
+
+    #[test]
+    fn a_refused_resource_is_known_by_its_file() {
+        let rules = vec![ApprovalRule::effect(Effect::Read, RuleDecision::Deny)];
+        let server = TestSetup { rules, ..TestSetup::default() }.serve(&[("a.md", "x\n")]);
+        let resource = ReadResource { uri: "obsidian://vault/a.md".into() };
+        server.at("authorize", &Invocation::read(resource, server.principal()), |execution| {
+            assert_eq!(verdict(run(execution)), StageVerdict::Refusal(ReasonKind::DeniedByRule));
+            assert_eq!(execution.files, ["a.md"]);
+        });
     }
 }

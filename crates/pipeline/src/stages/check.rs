@@ -41,13 +41,16 @@ fn tool_arguments<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) 
     if needs_vault {
         execution.vault = Some(pick_vault(execution, entry, &mut arguments)?);
     }
+    // Taken before the check, so that the log names the files of a call whose arguments are refused.
     execution.files = files(entry, &arguments);
     let CheckedArguments { mut arguments, repairs } =
         check_arguments(entry.spec.name(), entry.spec.input(), arguments)?;
     if needs_vault {
+        // Tools refuse unknown fields, and this one is not theirs.
         arguments.remove(VAULT);
     }
     if !repairs.is_empty() {
+        // A repair may have renamed the argument that holds a path.
         execution.files = files(entry, &arguments);
     }
     execution.repairs.extend(repairs);
@@ -71,6 +74,7 @@ fn pick_vault<'a>(
     }
     let named = arguments.get(VAULT).cloned();
     if !entry.spec.takes(VAULT) {
+        // With a single vault, the schema has no such argument and would refuse it.
         arguments.remove(VAULT);
     }
     let name = match named {
@@ -111,6 +115,7 @@ pub(crate) fn bad_argument(entry: &CatalogueEntry, at: &str, problem: &'static s
 
 /// The files that the arguments name, as far as known.
 fn files(entry: &CatalogueEntry, arguments: &Map<String, Value>) -> Vec<String> {
+    // No longer path can exist, and the log must not grow with what callers send.
     let named = |pointer: &str| argument_at(arguments, pointer)?.as_str().map(|path| path.chars().take(4096).collect());
     entry.spec.declaration.paths.iter().filter_map(|path| named(path.pointer)).collect()
 }
@@ -161,9 +166,13 @@ pub(crate) fn argument_at<'v>(arguments: &'v Map<String, Value>, pointer: &str) 
 #[cfg(test)]
 mod tests {
     use lapidary_tools::ReasonKind;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    use crate::testing::TestServer;
+    use super::{argument_at, run, step_arguments};
+    use crate::{
+        stages::find::named_tool,
+        testing::{StageVerdict, TestServer, arguments, verdict},
+    };
 
     #[test]
     fn arguments_with_one_reading_are_repaired_and_reported() {
@@ -190,5 +199,75 @@ mod tests {
         let server = TestServer::new(&[]);
         server.refused("file_read", json!({ "file": "a.md", "limit": [] }));
         assert_eq!(server.log()[0]["file"], "a.md");
+    }
+
+    #[test]
+    fn valid_arguments_pass_without_the_executors_own() {
+        let server = TestServer::new(&[]);
+        let invocation = server.invocation("file_read", json!({ "file": "a.md", "vault": "test" }));
+        server.at("check", &invocation, |execution| {
+            assert_eq!(verdict(run(execution)), StageVerdict::Next);
+            assert_eq!(Value::Object(execution.arguments.clone()), json!({ "file": "a.md" }));
+            assert_eq!(execution.vault.map(|served| served.vault.name()), Some("test"));
+            assert!(execution.is_checked && execution.repairs.is_empty());
+        });
+    }
+
+    #[test]
+    fn wrong_arguments_are_refused_and_their_files_are_known() {
+        let server = TestServer::new(&[]);
+        for (given, kind) in [
+            (json!({}), ReasonKind::InvalidArguments),
+            (json!({ "file": "a.md", "limit": [] }), ReasonKind::InvalidArguments),
+            (json!({ "file": "a.md", "vault": "other" }), ReasonKind::VaultUnknown),
+            (json!({ "file": "a.md", "vault": 1 }), ReasonKind::InvalidArguments),
+        ] {
+            server.at("check", &server.invocation("file_read", given.clone()), |execution| {
+                assert_eq!(verdict(run(execution)), StageVerdict::Refusal(kind), "{given}");
+                assert!(!execution.is_checked, "{given}");
+                let picked = execution.vault.is_some();
+                assert_eq!(execution.files.len(), usize::from(picked && given.get("file").is_some()), "{given}");
+            });
+        }
+    }
+
+    #[test]
+    fn a_cancelled_call_ends_here() {
+        let server = TestServer::new(&[]);
+        server.at("check", &server.invocation("file_read", json!({ "file": "a.md" })), |execution| {
+            assert!(execution.cancel.take_back());
+            assert!(matches!(verdict(run(execution)), StageVerdict::Refusal(_)));
+        });
+    }
+
+    #[test]
+    fn a_step_of_a_batch_may_name_only_the_vault_of_the_batch() {
+        let server = TestServer::new(&[]);
+        let entry = named_tool(&server.executor.grant().profile, "str_replace").unwrap();
+        let step = |vault: Value| {
+            let given = json!({ "file": "a.md", "find": "x", "replace": "y", "vault": vault });
+            step_arguments(entry, "test", arguments(given)).map_err(|reason| reason.kind())
+        };
+        for vault in [json!("test"), Value::Null] {
+            let checked = step(vault.clone()).unwrap();
+            assert_eq!(checked.arguments.get("vault"), None, "{vault}");
+        }
+        for vault in [json!("other"), json!(1)] {
+            assert_eq!(step(vault.clone()).err(), Some(ReasonKind::VaultDiffers), "{vault}");
+        }
+    }
+
+    #[test]
+    fn a_pointer_leads_to_an_argument_or_to_nothing() {
+        let given = arguments(json!({ "file": "a.md", "target": { "path": "b.md" } }));
+        for (pointer, expected) in [
+            ("/file", Some("a.md")),
+            ("/target/path", Some("b.md")),
+            ("/target/x", None),
+            ("/file/x", None),
+            ("", None),
+        ] {
+            assert_eq!(argument_at(&given, pointer).and_then(Value::as_str), expected, "{pointer}");
+        }
     }
 }

@@ -11,8 +11,9 @@ use lapidary_vault::{
     store::{ChangeOrigin, StoreError},
 };
 
+use super::judge;
 use crate::{
-    CallProgress,
+    CallProgress, RuleDecision,
     execute::broken,
     execution::{ChangePlan, Execution, StageFlow},
     linked_places::LinkedPlaces,
@@ -24,8 +25,11 @@ const PLANS: usize = 16;
 /// Takes the turn, and commits the change completely or not at all.
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let Some(plan) = execution.plan.take() else { return Err(bug!("a change is made before it is planned")) };
+    let shows_content = judge::on_showing(execution, &plan.specs) == RuleDecision::Allow;
     let ChangePlan { change: PlannedChange { changes, draft, .. }, places, token, redeemed, .. } = plan;
-    let unmade = CommitReport { offered: execution.offered(), receipt: None, proposal_token: token.as_deref() };
+    let (offered, proposal_token) = (execution.offered(), token.as_deref());
+    let unmade = CommitReport { offered, receipt: None, proposal_token, shows_content };
+    // Nothing to write: it does not wait for the turn, takes no checkpoint and consumes no token.
     if changes.is_empty() {
         return Ok(StageFlow::answer(render_answer(draft.finish(&unmade)?, &execution.notices())));
     }
@@ -35,10 +39,12 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     if let Some(verified) = redeemed {
         // The token is consumed now.
         let consumed = execution.executor.tokens.consume(&verified, execution.setup().clock.now());
+        // The turn began a change that does not happen; the caller may cancel again.
         consumed.map_err(|_| Reason::ProposalExpired).inspect_err(|_| execution.cancel.end_change())?;
     }
     match commit(execution, &turn, &scope, &changes, &places) {
         Ok(receipt) => {
+            // From now on the change is on disk. Whatever fails below, the log and the history must know of it.
             let vault = execution.concerned_vault().vault.name();
             execution.executor.history.wrote(&execution.principal().id, vault, &changes, execution.time);
             execution.receipt = receipt;
@@ -48,6 +54,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
             Ok(StageFlow::answer(told(execution, answer)))
         }
         Err(error) if execution.attempts < PLANS && moved_on(&error) => {
+            // Nothing was written, so the call can be cancelled while it is planned again.
             execution.cancel.end_change();
             // The first plan is made without the turn. If another caller was faster, the next ones are made in turn.
             execution.turn = Some(turn);
@@ -83,6 +90,9 @@ fn take_turn<'a>(execution: &mut Execution<'a>) -> Result<Turn<'a>, Reason> {
                 .unwrap_or_else(|| bug!("the wait for the turn ended and the call was not cancelled")),
         })?,
     };
+    // Others wait for the turn, perhaps with the memory that the next plan would wait for.
+    execution.account.stop_waiting();
+    // Checked after the turn was taken, not before: see `Executor::stop_changes`.
     if execution.executor.is_closing.load(Ordering::SeqCst) {
         return Err(Reason::Interrupted(Interruption::TakenBack));
     }
@@ -90,6 +100,7 @@ fn take_turn<'a>(execution: &mut Execution<'a>) -> Result<Turn<'a>, Reason> {
     if !execution.principal().standing.holds() {
         return Err(Reason::TokenRevoked);
     }
+    // Last, because nothing may fail between this and the commit without `end_change`.
     cancel.begin_change()?;
     Ok(turn)
 }
@@ -106,6 +117,7 @@ fn commit(
         client: execution.principal().author.signature(),
         time: execution.setup().clock.now(),
     };
+    // The commit follows links again. If one leads elsewhere than when the rules were asked, nothing is written.
     turn.commit_judged(changes, scope, &origin, &|path, place| places.of_path(path) == place)
 }
 
@@ -131,11 +143,27 @@ fn refusal(spec: &ToolSpec, CommitError { path, error, guard, before }: CommitEr
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::Ordering;
+
     use lapidary_note::ContentHash;
     use lapidary_tools::ReasonKind;
-    use serde_json::json;
+    use serde_json::{Value, json};
 
-    use crate::{CallerStanding, testing::TestServer};
+    use super::{PLANS, run};
+    use crate::{
+        CallerStanding,
+        execution::Execution,
+        testing::{StageVerdict, TestServer, verdict},
+    };
+
+    fn edit() -> Value {
+        json!({ "file": "a.md", "find": "one", "replace": "two" })
+    }
+
+    /// Another program changes the file between the plan and the commit.
+    fn overtake(server: &TestServer) {
+        server.done("str_replace", json!({ "file": "a.md", "find": "text", "replace": "TEXT" }));
+    }
 
     #[test]
     fn the_answer_has_the_results_of_the_commit() {
@@ -170,11 +198,70 @@ mod tests {
     }
 
     #[test]
+    fn a_call_with_nothing_to_write_needs_no_turn() {
+        let server = TestServer::new(&[("a.md", "one\n")]);
+        let same = json!({ "file": "a.md", "find": "one", "replace": "one" });
+        server.at("commit", &server.invocation("str_replace", same), |execution| {
+            // From here on, no change may begin.
+            server.executor.is_closing.store(true, Ordering::SeqCst);
+            assert_eq!(verdict(run(execution)), StageVerdict::Answer);
+            assert_eq!(execution.receipt.checkpoint, None);
+        });
+    }
+
+    #[test]
     fn a_stale_hash_is_refused_in_the_words_of_the_tool() {
         let server = TestServer::new(&[("a.md", "one\n")]);
         let edit = json!({
             "file": "a.md", "find": "one", "replace": "two", "expected_content_hash": "sha256:000000000000",
         });
         assert_eq!(server.refused("str_replace", edit).kind(), ReasonKind::StalePrecondition);
+    }
+
+    #[test]
+    fn a_change_is_made_unless_something_ends_the_call_at_the_last_moment() {
+        type Before = fn(&TestServer, &mut Execution<'_>);
+        let untouched: Before = |_, _| {};
+        let cancelled: Before = |_, execution| assert!(execution.cancel.take_back());
+        let closing: Before = |server, _| server.executor.is_closing.store(true, Ordering::SeqCst);
+        for (before, is_made) in [(untouched, true), (cancelled, false), (closing, false)] {
+            let server = TestServer::new(&[("a.md", "one text\n")]);
+            server.at("commit", &server.invocation("str_replace", edit()), |execution| {
+                before(&server, execution);
+                let decided = verdict(run(execution));
+                assert_eq!(decided == StageVerdict::Answer, is_made, "{decided:?}");
+                assert_eq!(execution.receipt.checkpoint.is_some(), is_made);
+            });
+            assert_eq!(server.text("a.md"), if is_made { "two text\n" } else { "one text\n" });
+        }
+    }
+
+    #[test]
+    fn a_change_that_was_overtaken_is_planned_again_in_turn_and_not_forever() {
+        for (attempts, expected) in
+            [(0, StageVerdict::Replan), (PLANS - 1, StageVerdict::Refusal(ReasonKind::KeepsChanging))]
+        {
+            let server = TestServer::new(&[("a.md", "one text\n")]);
+            server.at("commit", &server.invocation("str_replace", edit()), |execution| {
+                overtake(&server);
+                execution.attempts = attempts;
+                let again = expected == StageVerdict::Replan;
+                assert_eq!(verdict(run(execution)), expected);
+                assert_eq!(execution.turn.is_some(), again, "the next plan is made in turn");
+                assert!(!again || execution.cancel.take_back(), "nothing was written, so it can be cancelled");
+            });
+            assert_eq!(server.text("a.md"), "one TEXT\n");
+        }
+    }
+
+    #[test]
+    fn a_change_of_content_that_the_caller_named_is_not_planned_again() {
+        let server = TestServer::new(&[("a.md", "one text\n")]);
+        let mut given = edit();
+        given["expected_content_hash"] = json!(ContentHash::of(b"one text\n").to_string());
+        server.at("commit", &server.invocation("str_replace", given), |execution| {
+            overtake(&server);
+            assert_eq!(verdict(run(execution)), StageVerdict::Refusal(ReasonKind::StalePrecondition));
+        });
     }
 }

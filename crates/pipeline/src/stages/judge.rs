@@ -18,6 +18,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let changes = &plan.change.changes;
     let vault = &execution.concerned_vault().vault;
     let (decision, places) = judge(changes, &plan.specs, scope, vault, execution.setup(), execution.principal())?;
+    // An empty change only shows something, and that is decided below; no user has to approve it.
     execution.decision = if changes.is_empty() { decision } else { decision.max(execution.at_least) };
     // The approver of this very change has seen what it replaces.
     if execution.approved.is_none() {
@@ -58,6 +59,7 @@ fn check_overwrites(execution: &Execution<'_>, changes: &ChangeSet) -> Result<()
         let seen = history.last_seen(&execution.principal().id, served.vault.name(), change.path());
         let Some((seen, before)) = seen.zip(change.before()) else { continue };
         if seen != before.hash() {
+            // A view of this moment: the refusal shows what the file has become, not what the plan saw.
             let view = execution.executor.view(served, &execution.principal().grant)?;
             return Err(Reason::overtaken(&view, change.path().clone(), None, seen.into(), change.bytes()));
         }
@@ -74,7 +76,7 @@ pub(crate) fn as_shown(execution: &Execution<'_>, tools: &[&ToolSpec], reason: R
 }
 
 /// A call that changes nothing, or only proposes, shows text of notes: that is reading, whichever tool it uses.
-fn on_showing(execution: &Execution<'_>, tools: &[&ToolSpec]) -> RuleDecision {
+pub(super) fn on_showing(execution: &Execution<'_>, tools: &[&ToolSpec]) -> RuleDecision {
     if !execution.profile().has(ToolGroup::Read) {
         return RuleDecision::Deny;
     }
@@ -90,6 +92,7 @@ fn show(execution: &mut Execution<'_>, ChangePlan { change, token, .. }: ChangeP
         offered: execution.offered(),
         receipt: None,
         proposal_token: token.as_deref(),
+        shows_content: true,
     })?;
     let diff = change.shows_diff.then(|| change.changes.diff().text);
     Ok(StageFlow::answer(render_dry_run(answer, diff.as_deref(), &execution.notices())))
@@ -115,6 +118,7 @@ pub(crate) fn judge(
                 denied: PathRefusal::ByScope(denied),
             })?;
         }
+        // No later call could read a larger file.
         let (bytes, limit) = (change.bytes().len() as u64, setup.limits.max_file_bytes);
         if bytes > limit {
             return Err(Reason::ResultTooLarge { path: change.path().clone(), bytes, limit });
@@ -125,6 +129,7 @@ pub(crate) fn judge(
     if changes.is_empty() {
         return Ok((RuleDecision::Allow, places));
     }
+    // The profile has the tool for its milder uses. How far this use goes is only known by now.
     if changes.changes.iter().any(|change| effect_of(change) > principal.profile().most) {
         return Ok((RuleDecision::Deny, places));
     }
@@ -136,6 +141,7 @@ pub(crate) fn judge(
     if decision == RuleDecision::Ask && tools.iter().all(|tool| unasked(tool) && by_effect(tool)) {
         return Ok((RuleDecision::Allow, places));
     }
+    // Where the user cannot be asked, a question would refuse what the owner allows.
     let asks_first = tools.iter().any(|tool| tool.asks_first) && setup.asks_before_deleting && principal.can_be_asked;
     Ok((if asks_first { decision.max(RuleDecision::Ask) } else { decision }, places))
 }
@@ -145,9 +151,10 @@ mod tests {
     use lapidary_tools::{Effect, ProfileRules, Reason, ReasonKind};
     use serde_json::json;
 
+    use super::run;
     use crate::{
         ApprovalRule, Principal, RuleDecision,
-        testing::{TestSetup, granted},
+        testing::{StageVerdict, TestSetup, granted, verdict},
     };
 
     #[test]
@@ -220,6 +227,54 @@ mod tests {
     }
 
     #[test]
+    fn neither_an_answer_nor_a_refusal_shows_a_note_that_may_not_be_read() {
+        let text = "---\nk: 1\nzqkey: zqvalue\ntags: [zqtag]\n---\n# A\n\nline zqtext [[b#zqpart]]\n\n## zqhead\n\nx ^zqblock\n";
+        let broken = "---\nzqkey: [\n---\n";
+        let files = &[("a.md", text), ("b.md", "# zqpart\n"), ("broken.md", broken)];
+        let target = json!({ "type": "path", "path": "a.md" });
+        let patch = "--- a/a.md\n+++ b/a.md\n@@ -8 +8 @@\n-other\n+line\n";
+        let section = |kind: &str| json!({ "type": kind, "target": "None" });
+        let patched =
+            |kind: &str| json!({ "target": target, "operation": "append", "content": "x", "section": section(kind) });
+        let calls = [
+            (
+                "obsidian_manage_frontmatter",
+                json!({ "target": target, "operation": "set", "key": "k", "value": 2 }),
+                true,
+            ),
+            ("obsidian_manage_tags", json!({ "target": target, "operation": "add", "tags": ["mine"] }), true),
+            ("str_replace", json!({ "file": "a.md", "find": "line ", "replace": "row " }), true),
+            ("file_append", json!({ "file": "a.md", "content": "more\n" }), true),
+            ("obsidian_append_to_note", json!({ "target": target, "content": "more\n" }), true),
+            ("section_move", json!({ "file": "a.md", "section": "A", "to": "c.md", "leave": "link" }), true),
+            ("str_replace", json!({ "file": "a.md", "find": "row zqte", "replace": "x" }), false),
+            ("apply_patch", json!({ "file": "a.md", "patch": patch }), false),
+            ("obsidian_patch_note", patched("heading"), false),
+            ("obsidian_patch_note", patched("block"), false),
+            ("obsidian_patch_note", patched("frontmatter"), false),
+            (
+                "heading_replace_body",
+                json!({ "file": "a.md", "heading": "None", "content": "x", "expected_section_hash": "sha256:00000000" }),
+                false,
+            ),
+        ];
+        let rules = vec![ApprovalRule::effect(Effect::Read, RuleDecision::Deny)];
+        let server = TestSetup { rules, ..TestSetup::default() }.serve(files);
+        for (tool, given, is_done) in calls {
+            let reply = server.call(tool, given.clone()).rendered().unwrap();
+            assert_eq!(!reply.is_error, is_done, "{tool} {given}: {}", reply.structured());
+            let shown = format!("{} {}", reply.structured(), reply.text().join("\n"));
+            let own = given.to_string();
+            let words = shown.match_indices("zq").map(|(at, _)| {
+                let end = shown[at..].find(|letter: char| !letter.is_ascii_alphanumeric());
+                &shown[at..end.map_or(shown.len(), |end| at + end)]
+            });
+            let foreign: Vec<&str> = words.filter(|word| !own.contains(*word)).collect();
+            assert!(foreign.is_empty(), "{tool} {given} shows {foreign:?}: {shown}");
+        }
+    }
+
+    #[test]
     fn a_tool_that_is_denied_runs_no_preview() {
         let named = ApprovalRule {
             effect: None,
@@ -240,5 +295,53 @@ mod tests {
         let server = TestSetup { max_file_bytes: 20, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
         let long = json!({ "file": "a.md", "find": "one", "replace": "x".repeat(30) });
         assert_eq!(server.refused("str_replace", long).kind(), ReasonKind::FileTooLarge);
+    }
+
+    #[test]
+    fn the_strictest_decision_on_the_actual_change_counts() {
+        // A name is not a path, so nothing is decided before the plan says which file it means.
+        let edit = json!({ "file": "a", "find": "one", "replace": "two" });
+        let rule = |decision| vec![ApprovalRule::effect(Effect::Write, decision)];
+        let denied = || StageVerdict::Refusal(ReasonKind::DeniedByRule);
+        for (rules, at_least, expected, decision) in [
+            (vec![], RuleDecision::Allow, StageVerdict::Next, RuleDecision::Allow),
+            (rule(RuleDecision::Ask), RuleDecision::Allow, StageVerdict::Next, RuleDecision::Ask),
+            // Of the tool that led to this one.
+            (vec![], RuleDecision::Ask, StageVerdict::Next, RuleDecision::Ask),
+            (rule(RuleDecision::Deny), RuleDecision::Allow, denied(), RuleDecision::Deny),
+        ] {
+            let server = TestSetup { rules, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
+            server.at("judge", &server.invocation("str_replace", edit.clone()), |execution| {
+                execution.at_least = at_least;
+                assert_eq!((verdict(run(execution)), execution.decision), (expected, decision));
+                assert_eq!(execution.plan.is_some(), decision != RuleDecision::Deny);
+            });
+        }
+    }
+
+    #[test]
+    fn an_approved_change_is_made_only_as_it_was_approved() {
+        let server = TestSetup::default().serve(&[("a.md", "one\n")]);
+        let edit = json!({ "file": "a.md", "find": "one", "replace": "two" });
+        for is_same in [true, false] {
+            server.at("judge", &server.invocation("str_replace", edit.clone()), |execution| {
+                let planned = execution.plan.as_ref().unwrap().change.changes.digest();
+                let other = lapidary_note::ContentHash::of(b"another change");
+                execution.approved = Some(if is_same { planned } else { other });
+                let expected =
+                    if is_same { StageVerdict::Next } else { StageVerdict::Refusal(ReasonKind::ChangedMeanwhile) };
+                assert_eq!(verdict(run(execution)), expected);
+            });
+        }
+    }
+
+    #[test]
+    fn a_dry_run_ends_with_an_answer_and_leaves_nothing_to_commit() {
+        let server = TestSetup::default().serve(&[("a.md", "one\n")]);
+        let edit = json!({ "file": "a.md", "find": "one", "replace": "two", "dry_run": true });
+        server.at("judge", &server.invocation("str_replace", edit), |execution| {
+            assert_eq!(verdict(run(execution)), StageVerdict::Answer);
+            assert!(execution.plan.is_none() && execution.dry_run && !execution.has_changed());
+        });
     }
 }

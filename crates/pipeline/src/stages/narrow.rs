@@ -23,6 +23,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
 fn tool_view(execution: &mut Execution<'_>, entry: &CatalogueEntry) -> Result<(), Reason> {
     let Some(served) = execution.vault else { return Ok(()) };
     let scope = execution.executor.scope(served, &execution.principal().grant)?;
+    // By the arguments alone, before the view exists: see `write_scope`.
     check::write_scope(entry, &execution.arguments, &scope)?;
     // A dry run is reading, and the rules about that hold for it.
     let is_dry = entry.spec.dry_run.is_some_and(|dry| execution.arguments.get(dry) == Some(&Value::Bool(true)));
@@ -33,6 +34,7 @@ fn tool_view(execution: &mut Execution<'_>, entry: &CatalogueEntry) -> Result<()
     // The first caller that may read the file is told of a late save.
     match view.late_saves() {
         Ok(late_saves) => execution.late_saves.extend(late_saves),
+        // The owner is told, the caller is not: the call itself may well succeed.
         Err(error) => tracing::warn!("checkpoints cannot be looked up: {error}"),
     }
     execution.scope = Some(scope);
@@ -78,13 +80,14 @@ fn open(execution: &mut Execution<'_>) -> Result<OpenedVaults, Reason> {
 mod tests {
     use std::sync::Arc;
 
-    use lapidary_tools::{ReadPayload, ReadResource, ReasonKind};
+    use lapidary_tools::{ListPrompts, ReadPayload, ReadResource, ReasonKind};
     use lapidary_vault::{PathPrefix, Policy};
     use serde_json::{Value, json};
 
+    use super::run;
     use crate::{
-        ApprovalRule, Grant, RuleDecision,
-        testing::{TestSetup, granted},
+        ApprovalRule, Grant, Invocation, RuleDecision,
+        testing::{StageVerdict, TestSetup, arguments, granted, verdict},
     };
 
     #[test]
@@ -209,5 +212,49 @@ mod tests {
         let status = server.read_as(&stranger, ReadResource { uri: "obsidian://status".into() });
         let Ok(ReadPayload::Contents(contents)) = status else { panic!("no status") };
         assert!(!format!("{contents:?}").contains("test"), "{contents:?}");
+    }
+
+    #[test]
+    fn a_call_gets_a_view_unless_its_paths_are_closed_to_it() {
+        let rules = vec![ApprovalRule {
+            effect: None,
+            group: None,
+            tool: None,
+            path: Some(PathPrefix::parse("Work/Journal").unwrap()),
+            decision: RuleDecision::Deny,
+        }];
+        let server = TestSetup { rules, ..TestSetup::default() }.serve(&[]);
+        let principal = server.principal_with(granted(&["Work"]));
+        let edit = |file: &str| json!({ "file": file, "find": "x", "replace": "y" });
+        let dry = json!({ "file": "Work/Journal/a.md", "find": "x", "replace": "y", "dry_run": true });
+        for (tool, given, expected) in [
+            ("str_replace", edit("Work/a.md"), StageVerdict::Next),
+            ("str_replace", edit("Home/a.md"), StageVerdict::Refusal(ReasonKind::PathForbidden)),
+            ("str_replace", edit("Work/Journal/a.md"), StageVerdict::Refusal(ReasonKind::DeniedByRule)),
+            // It changes nothing, so it is judged as reading.
+            ("str_replace", dry, StageVerdict::Next),
+            // What may be read is decided by the view, file by file.
+            ("file_read", json!({ "file": "Home/a.md" }), StageVerdict::Next),
+        ] {
+            let invocation = Invocation::tool(tool, arguments(given.clone()), principal.clone());
+            server.at("narrow", &invocation, |execution| {
+                let passes = expected == StageVerdict::Next;
+                assert_eq!(verdict(run(execution)), expected, "{tool} {given}");
+                assert_eq!((execution.view.is_some(), execution.scope.is_some()), (passes, passes), "{tool} {given}");
+            });
+        }
+    }
+
+    #[test]
+    fn only_what_needs_a_vault_gets_one() {
+        let server = TestSetup::default().serve(&[]);
+        server.at("narrow", &server.invocation("find_tool", json!({ "query": "read" })), |execution| {
+            assert_eq!(verdict(run(execution)), StageVerdict::Next);
+            assert!(execution.view.is_none() && execution.opened.is_none());
+        });
+        server.at("narrow", &Invocation::read(ListPrompts, server.principal()), |execution| {
+            assert_eq!(verdict(run(execution)), StageVerdict::Next);
+            assert!(execution.view.is_none() && execution.opened.is_some());
+        });
     }
 }

@@ -5,9 +5,10 @@ use std::cell::{Cell, LazyCell};
 use jiff::Zoned;
 use lapidary_tools::{
     CatalogueEntry, Context, DiskFault, ListedPrompt, MemoryBudget, OpenedVaults, Planned, PlannedChange, ProposalStep,
-    ReadOperation, ReadPayload, Reason, RelayedCall, ToolGroup, ToolNeeds, WalkCost, bug, prompts, render_answer,
+    ReadOperation, ReadPayload, Reason, RelayedCall, ShareReport, ToolGroup, ToolNeeds, ToolSpec, WalkCost, bug,
+    prompts, render_answer,
 };
-use lapidary_vault::View;
+use lapidary_vault::{ChangeSet, View};
 use serde_json::{Map, Value};
 
 use super::{check::bad_argument, judge};
@@ -36,7 +37,8 @@ fn answer(execution: &mut Execution<'_>, operation: &dyn ReadOperation) -> Resul
     let names = execution.setup().vaults.names(&execution.principal().grant);
     let walked = Cell::new(None);
     let now = wall_clock(execution);
-    let payload = operation.answer(&context(execution, &names, &[], &[], &walked, &now), &opened)?;
+    let listener = share_listener(execution);
+    let payload = operation.answer(&context(execution, &names, &[], &[], &walked, &now, &listener), &opened)?;
     // A note that was read as a resource is known to the caller like one that a tool showed.
     if let (OpenedVaults::One(view), ReadPayload::Contents(_)) = (&opened, &payload) {
         execution.read = files_read(Some(view), payload.reply_bytes());
@@ -52,7 +54,8 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Re
     let log = if lines > 0 { log_lines(execution, lines)? } else { Vec::new() };
     let playbooks = if needs_playbooks { playbooks(execution, &names) } else { Vec::new() };
     let now = wall_clock(execution);
-    let context = context(execution, &names, &log, &playbooks, &walked, &now);
+    let listener = share_listener(execution);
+    let context = context(execution, &names, &log, &playbooks, &walked, &now, &listener);
     let view = execution.view.take();
     let planned = entry.tool.plan(&context, view.as_ref(), execution.arguments.clone());
     // The cost of the walk is recorded even if the tool refuses.
@@ -80,9 +83,24 @@ fn plan_tool<'a>(execution: &mut Execution<'a>, entry: &'a CatalogueEntry) -> Re
             planned?
         }
     };
+    let tools: Vec<&ToolSpec> = std::iter::once(&entry.spec).chain(specs.iter().copied()).collect();
+    execution.lost_blocks = match (&view, judge::on_showing(execution, &tools)) {
+        (Some(view), RuleDecision::Allow) => lost_blocks(&context, view, &change.changes)?,
+        // Ids and links are content of notes.
+        _ => None,
+    };
     execution.plan = Some(with_proposal(execution, entry, change, specs)?);
     execution.report(CallProgress::Planned);
     Ok(StageFlow::Next)
+}
+
+/// The notice about block ids that the change loses. The change itself is not refused.
+fn lost_blocks(context: &Context<'_>, view: &View, changes: &ChangeSet) -> Result<Option<String>, Reason> {
+    lapidary_tools::lost_blocks::notice(context, view, changes).or_else(|reason| {
+        context.check()?;
+        tracing::warn!("the links to the blocks of a changed note could not be found: {:?}", reason.kind());
+        Ok(None)
+    })
 }
 
 /// What an answer of this many bytes may have shown. A search reads many files and shows little of them, which is not
@@ -100,9 +118,11 @@ fn files_read(view: Option<&View>, answer: usize) -> FilesRead {
 fn relay(execution: &mut Execution<'_>, outer: &CatalogueEntry, call: RelayedCall) -> Result<StageFlow, Reason> {
     let RelayedCall { tool, arguments } = call;
     let inner = super::find::named_tool(execution.profile(), &tool)?;
+    // There is only one relay, so this is enough to keep the stages from starting over without end.
     if inner.spec.name() == outer.spec.name() {
         return Err(bad_argument(outer, "name", "must be another tool than this one"));
     }
+    // A rule about the relay holds for what runs through it, in addition to the rules about that tool.
     execution.at_least = execution.setup().rules.on_relaying(&outer.spec);
     if execution.at_least == RuleDecision::Deny {
         return Err(Reason::DeniedByRule);
@@ -111,6 +131,7 @@ fn relay(execution: &mut Execution<'_>, outer: &CatalogueEntry, call: RelayedCal
     execution.operation_name = inner.spec.name().to_owned();
     execution.given_hash = digest(&arguments);
     execution.given = arguments;
+    // What the stages learnt about the relay must not be taken for facts about the other tool.
     execution.arguments = Map::new();
     execution.is_checked = false;
     Ok(StageFlow::Restart)
@@ -121,7 +142,7 @@ fn with_proposal<'a>(
     execution: &Execution<'a>,
     entry: &'a CatalogueEntry,
     change: PlannedChange,
-    mut specs: Vec<&'a lapidary_tools::ToolSpec>,
+    mut specs: Vec<&'a ToolSpec>,
 ) -> Result<ChangePlan<'a>, Reason> {
     let (tokens, now) = (&execution.executor.tokens, execution.setup().clock.now());
     specs.insert(0, &entry.spec);
@@ -130,6 +151,7 @@ fn with_proposal<'a>(
         None => {}
         Some(ProposalStep::Issue(proposal)) => {
             let subject = QuestionSubject::of(&execution.principal().id, proposal);
+            // Issued before the rules are asked: a call that only proposes is judged as reading.
             plan.token = Some(tokens.issue(&subject, now, PROPOSAL_OPEN)?);
         }
         // The token was issued by another process, and its change has been approved since.
@@ -160,6 +182,7 @@ fn context<'c>(
     playbooks: &'c [ListedPrompt],
     walked: &'c Cell<Option<WalkCost>>,
     now: &'c dyn Fn() -> Zoned,
+    listener: &'c (dyn Fn(u8) + Sync),
 ) -> Context<'c> {
     let setup = execution.setup();
     Context {
@@ -174,7 +197,14 @@ fn context<'c>(
         log,
         playbooks,
         walked,
+        progress: ShareReport::to(listener),
     }
+}
+
+/// Tells a caller that asked for it how far long work has come.
+fn share_listener(execution: &Execution<'_>) -> impl Fn(u8) + Sync + use<> {
+    let progress = execution.invocation.progress.clone();
+    move |percent| progress.iter().for_each(|report| report(CallProgress::Working(percent)))
 }
 
 /// The latest lines of the vault's log, oldest first.
@@ -197,6 +227,7 @@ fn log_lines(execution: &Execution<'_>, most: usize) -> Result<Vec<String>, Reas
 /// Whether a line of the log names a file, by which it is filtered, or belongs to this principal.
 fn is_about(line: &str, name: &str) -> bool {
     let line: Value = serde_json::from_str(line).unwrap_or_default();
+    // The id of a principal is its name, followed by `:` and its session if it has one.
     let client = line["client_id"].as_str().and_then(|client| client.strip_prefix(name));
     line.get("file").is_some() || client.is_some_and(|session| session.is_empty() || session.starts_with(':'))
 }
@@ -211,7 +242,8 @@ fn playbooks(execution: &Execution<'_>, names: &[String]) -> Vec<ListedPrompt> {
     }
     let walked = Cell::new(None);
     let now = wall_clock(execution);
-    let context = context(execution, names, &[], &[], &walked, &now);
+    let listener = share_listener(execution);
+    let context = context(execution, names, &[], &[], &walked, &now, &listener);
     let mut playbooks = Vec::new();
     for served in setup.vaults.granted(grant) {
         let found = execution.executor.view(served, grant).and_then(|view| prompts(&context, &view));
@@ -223,10 +255,15 @@ fn playbooks(execution: &Execution<'_>, names: &[String]) -> Vec<ListedPrompt> {
 
 #[cfg(test)]
 mod tests {
-    use lapidary_tools::ReasonKind;
+    use lapidary_note::ContentHash;
+    use lapidary_tools::{ListPrompts, ReasonKind};
     use serde_json::json;
 
-    use crate::testing::TestServer;
+    use super::{is_about, run};
+    use crate::{
+        ApprovalRule, Invocation, RuleDecision,
+        testing::{StageVerdict, TestServer, TestSetup, verdict},
+    };
 
     #[test]
     fn a_relay_runs_the_other_tool_under_its_own_name() {
@@ -254,10 +291,164 @@ mod tests {
     }
 
     #[test]
+    fn every_edit_that_takes_the_id_of_a_linked_block_says_so() {
+        let note = "# H\n\npara ^b1\n\n- item ^b2\n\n[[#^b2]]\n";
+        let files: &[(&str, &str)] = &[
+            ("a.md", note),
+            ("b.md", "[[a#^b1]] and ![[a#^B1|x]]\n"),
+            ("c.canvas", r##"{"nodes":[{"id":"1","type":"file","file":"a.md","subpath":"#^b2"}]}"##),
+        ];
+        let gone = "No longer the id of a block: `^b1` (2 links lead to it).";
+        let both = "No longer ids of blocks: `^b1` (2 links lead to it), `^b2` (1 link leads to it).";
+        let hash = lapidary_note::ContentHash::of(note.as_bytes()).to_string();
+        for (tool, arguments, expected) in [
+            ("str_replace", json!({ "file": "a.md", "find": " ^b1", "replace": "" }), gone),
+            ("str_replace", json!({ "file": "a.md", "find": " ^b1", "replace": "", "dry_run": true }), gone),
+            ("apply_edits", json!({ "file": "a.md", "edits": [{ "find": "^b1", "replace": "^b1." }] }), gone),
+            ("lines_insert", json!({ "file": "a.md", "line": 4, "content": "more" }), gone),
+            ("regex_replace", json!({ "file": "a.md", "pattern": "b1", "replacement": "b3" }), gone),
+            (
+                "obsidian_replace_in_note",
+                json!({ "target": "a.md", "replacements": [{ "search": "^b1", "replace": "" }] }),
+                gone,
+            ),
+            ("obsidian_write_note", json!({ "target": "a.md", "content": "x\n", "overwrite": true }), both),
+            ("file_replace", json!({ "file": "a.md", "content": "x\n", "expected_content_hash": hash }), both),
+            (
+                "bulk_apply",
+                json!({ "ops": [{ "tool": "str_replace", "args": { "file": "a.md", "find": " ^b1", "replace": "" } }] }),
+                gone,
+            ),
+            (
+                "block_rename",
+                json!({ "file": "a.md", "blockId": "b1", "newId": "b3", "update_references": false }),
+                gone,
+            ),
+        ] {
+            let server = TestServer::new(files);
+            let done = server.done(tool, arguments.clone());
+            assert_eq!(done["notice"], expected, "{tool} {arguments}: {done:#}");
+        }
+        for (tool, arguments) in [
+            ("str_replace", json!({ "file": "a.md", "find": "para", "replace": "text" })),
+            ("block_rename", json!({ "file": "a.md", "blockId": "b1", "newId": "b3" })),
+            ("section_move", json!({ "file": "a.md", "section": "H", "to": "d.md" })),
+            ("file_move", json!({ "from": "a.md", "to": "d.md" })),
+        ] {
+            let server = TestServer::new(files);
+            let done = server.done(tool, arguments);
+            assert_eq!(done.get("notice"), None, "{tool}: {done:#}");
+        }
+    }
+
+    #[test]
+    fn an_id_that_leaves_with_its_block_and_that_no_link_uses_is_not_mentioned() {
+        let server = TestServer::new(&[("a.md", "one ^b1\n\ntwo\n")]);
+        let done = server.done("str_replace", json!({ "file": "a.md", "find": "one ^b1\n\n", "replace": "" }));
+        assert_eq!(done.get("notice"), None, "{done:#}");
+        // Text behind it is rarely intended.
+        let server = TestServer::new(&[("a.md", "one ^b1\n\ntwo\n")]);
+        let done = server.done("lines_insert", json!({ "file": "a.md", "line": 2, "content": "more" }));
+        assert_eq!(done["notice"], "No longer the id of a block: `^b1`.", "{done:#}");
+    }
+
+    #[test]
     fn a_tool_gets_its_inputs() {
         let server = TestServer::new(&[("a.md", "x\n")]);
         server.done("file_read", json!({ "file": "a.md" }));
         let log = server.done("operation_log", json!({}));
         assert_eq!(log["calls"][0]["tool"], "file_read");
+    }
+
+    #[test]
+    fn a_tool_answers_plans_or_refuses_and_changes_nothing() {
+        let server = TestServer::new(&[("a.md", "one\n")]);
+        let edit = |find: &str| json!({ "file": "a.md", "find": find, "replace": "two" });
+        for (tool, given, expected, planned) in [
+            ("file_read", json!({ "file": "a.md" }), StageVerdict::Answer, None),
+            ("file_read", json!({ "file": "b.md" }), StageVerdict::Refusal(ReasonKind::NoteMissing), None),
+            ("str_replace", edit("one"), StageVerdict::Next, Some(1)),
+            ("str_replace", edit("three"), StageVerdict::Refusal(ReasonKind::TextMissing), None),
+            (
+                "bulk_apply",
+                json!({ "ops": [
+                    { "tool": "str_replace", "args": edit("one") },
+                    { "tool": "file_create", "args": { "file": "b.md", "content": "x" } },
+                ] }),
+                StageVerdict::Next,
+                Some(2),
+            ),
+        ] {
+            server.at("plan", &server.invocation(tool, given.clone()), |execution| {
+                assert_eq!(verdict(run(execution)), expected, "{tool} {given}");
+                let changes = execution.plan.as_ref().map(|plan| plan.change.changes.changes.len());
+                assert_eq!(changes, planned, "{tool} {given}");
+            });
+        }
+        assert_eq!(server.text("a.md"), "one\n");
+    }
+
+    #[test]
+    fn an_answer_tells_which_content_it_showed() {
+        let server = TestServer::new(&[("a.md", "one\n")]);
+        server.at("plan", &server.invocation("file_read", json!({ "file": "a.md" })), |execution| {
+            assert_eq!(verdict(run(execution)), StageVerdict::Answer);
+            let hashes: Vec<_> = execution.read.hashes.iter().map(|(path, hash)| (path.as_str(), *hash)).collect();
+            assert_eq!((hashes, execution.read.whole), (vec![("a.md", ContentHash::of(b"one\n"))], true));
+        });
+    }
+
+    #[test]
+    fn another_operation_answers() {
+        let server = TestServer::new(&[]);
+        server.at("plan", &Invocation::read(ListPrompts, server.principal()), |execution| {
+            assert_eq!(verdict(run(execution)), StageVerdict::Answer);
+        });
+    }
+
+    #[test]
+    fn a_relay_starts_over_with_the_other_tool_unless_a_rule_or_its_name_forbids() {
+        let rule = |decision| ApprovalRule {
+            effect: None,
+            group: None,
+            tool: Some("call_tool".to_owned()),
+            path: None,
+            decision,
+        };
+        for (rules, name, expected) in [
+            (vec![], "file_read", StageVerdict::Restart),
+            (vec![rule(RuleDecision::Ask)], "file_read", StageVerdict::Restart),
+            (vec![], "call_tool", StageVerdict::Refusal(ReasonKind::InvalidArguments)),
+            (vec![], "file_raed", StageVerdict::Refusal(ReasonKind::ToolUnknown)),
+        ] {
+            let asks = !rules.is_empty();
+            let server = TestSetup { rules, ..TestSetup::default() }.serve(&[]);
+            let given = json!({ "name": name, "arguments": { "file": "a.md" } });
+            server.at("plan", &server.invocation("call_tool", given), |execution| {
+                let starts_over = expected == StageVerdict::Restart;
+                assert_eq!(verdict(run(execution)), expected, "{name}");
+                assert_eq!(execution.via.is_some(), starts_over, "{name}");
+                if starts_over {
+                    assert_eq!((execution.operation_name.as_str(), execution.via), ("file_read", Some("call_tool")));
+                    assert_eq!(execution.given.get("file"), Some(&json!("a.md")));
+                    assert!(!execution.is_checked && execution.arguments.is_empty());
+                    assert_eq!(execution.at_least == RuleDecision::Ask, asks);
+                }
+            });
+        }
+    }
+
+    #[test]
+    fn a_line_of_the_log_belongs_to_a_principal_by_its_whole_name() {
+        for (line, expected) in [
+            (r#"{"client_id":"anna"}"#, true),
+            (r#"{"client_id":"anna:1f"}"#, true),
+            (r#"{"client_id":"annabel"}"#, false),
+            (r#"{"client_id":"bert"}"#, false),
+            (r#"{"client_id":"bert","file":"a.md"}"#, true),
+            ("damaged", false),
+        ] {
+            assert_eq!(is_about(line, "anna"), expected, "{line}");
+        }
     }
 }

@@ -42,10 +42,12 @@ fn in_words(news: &VaultNews) -> String {
 #[cfg(test)]
 mod tests {
     use lapidary_note::ContentHash;
-    use lapidary_tools::{CheckSubscriptions, ListPrompts, PromptsSeen, ReadResource, WatchPrompts};
+    use lapidary_tools::{CheckSubscriptions, ListPrompts, PromptsSeen, ReadResource, Reason, WatchPrompts};
+    use lapidary_vault::{VaultNews, VaultPath};
     use serde_json::{Value, json};
 
-    use crate::testing::TestServer;
+    use super::{in_words, run};
+    use crate::{Invocation, Outcome, testing::TestServer};
 
     #[test]
     fn every_call_leaves_a_line_and_its_keys_come_in_order() {
@@ -93,5 +95,43 @@ mod tests {
         let log = server.log();
         assert_eq!((&log[0]["tool"], &log[0]["vault"]), (&json!("prompts/list"), &json!("test")));
         assert_eq!((&log[1]["tool"], &log[1]["file"]), (&json!("resources/read"), &json!("a.md")));
+    }
+
+    #[test]
+    fn a_line_says_how_the_call_ended() {
+        let server = TestServer::new(&[]);
+        let invocation = server.invocation("file_read", json!({ "file": "a.md" }));
+        server.at("find", &invocation, |execution| {
+            run(execution, &Outcome::UnknownTool { nearest: None });
+            run(execution, &execution.refusal(Reason::DeniedByRule));
+        });
+        let reasons: Vec<Value> = server.log().iter().map(|line| line["reason"].clone()).collect();
+        assert_eq!(reasons, ["tool_unknown", "denied_by_rule"]);
+    }
+
+    #[test]
+    fn a_check_of_the_server_itself_leaves_none() {
+        let server = TestServer::new(&[]);
+        let check = CheckSubscriptions { subscriptions: Vec::new() };
+        server.at("find", &Invocation::read(check, server.principal()), |execution| {
+            run(execution, &execution.refusal(Reason::DeniedByRule));
+        });
+        assert_eq!(server.log(), Vec::<Value>::new());
+    }
+
+    #[test]
+    fn news_for_the_terminal_name_no_file() {
+        let path = || VaultPath::parse("Secret/a.md").unwrap();
+        let checkpoint = || "c-1".to_owned();
+        for (news, says) in [
+            (VaultNews::Completed { checkpoint: checkpoint() }, "c-1"),
+            (VaultNews::Undone { left: Vec::new() }, "all files are as before"),
+            (VaultNews::Undone { left: vec![path()] }, "except for 1 files"),
+            (VaultNews::LateSave { path: path(), checkpoint: checkpoint() }, "c-1"),
+            (VaultNews::Postponed { why: "the disk is full".to_owned() }, "the disk is full"),
+        ] {
+            let words = in_words(&news);
+            assert!(words.contains(says) && !words.contains("Secret"), "{words}");
+        }
     }
 }

@@ -20,6 +20,7 @@ pub fn is_truthy(value: &Value) -> bool {
 pub(super) fn number(value: f64) -> Value {
     const EXACT: f64 = 9_007_199_254_740_992.0;
     #[expect(clippy::cast_possible_truncation, reason = "checked to be a whole number that fits")]
+    // Up to here every whole number has its own float.
     if value.fract() == 0.0 && value.abs() <= EXACT {
         return Value::from(value as i64);
     }
@@ -42,6 +43,7 @@ pub fn text_to_number(text: &str) -> f64 {
     let text = text.trim();
     let digits = |prefix: &str, radix| {
         let rest = text.strip_prefix(prefix)?;
+        // Rust would accept a sign after the prefix.
         u64::from_str_radix(rest, radix).ok().filter(|_| !rest.starts_with('+'))
     };
     #[expect(clippy::cast_precision_loss, reason = "numbers of JavaScript have no more digits")]
@@ -74,6 +76,7 @@ pub(super) fn parse_float(value: &Value) -> f64 {
     let mut end = sign + whole;
     if bytes.get(end) == Some(&b'.') {
         let fraction = digits(end + 1);
+        // A point alone is not a number.
         if whole + fraction > 0 {
             end += 1 + fraction;
         }
@@ -81,6 +84,7 @@ pub(super) fn parse_float(value: &Value) -> f64 {
     if matches!(bytes.get(end), Some(b'e' | b'E')) {
         let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
         let exponent = digits(end + 1 + sign);
+        // An exponent without digits is text behind the number: `1em` is 1.
         end += if exponent > 0 { 1 + sign + exponent } else { 0 };
     }
     text[..end].parse().unwrap_or(f64::NAN)
@@ -105,6 +109,7 @@ pub(super) fn to_text(value: &Value) -> Cow<'_, str> {
 fn number_to_text(number: Number) -> String {
     match number {
         Number::Integer(number) => number.to_string(),
+        // From 1e21 on, JavaScript writes an exponent.
         Number::Float(float) if float.fract() == 0.0 && float.abs() < 1e21 => format!("{float:.0}"),
         Number::Float(float) => {
             serde_json::Number::from_f64(float).map_or("null".to_owned(), |float| float.to_string())
@@ -137,6 +142,7 @@ pub(super) fn strictly_equal(a: &Value, b: &Value) -> bool {
 pub(super) fn loosely_equal(a: &Value, b: &Value) -> bool {
     use Value::{Boolean, List, Null, Number, Object};
     match (a, b) {
+        // `null == 0` is false, although `Number(null)` is 0.
         (Null, _) | (_, Null) => a.is_null() && b.is_null(),
         (Number(_), Number(_)) | (Boolean(_), Boolean(_)) => strictly_equal(a, b),
         (List(_) | Object(_), List(_) | Object(_)) => strictly_equal(a, b),
@@ -148,6 +154,7 @@ pub(super) fn loosely_equal(a: &Value, b: &Value) -> bool {
 /// The order of two values, if they have one.
 pub(super) fn compare(a: &Value, b: &Value) -> Option<Ordering> {
     if is_textual(a) && is_textual(b) {
+        // JavaScript compares units, which differs from characters for emoji.
         return Some(to_text(a).encode_utf16().cmp(to_text(b).encode_utf16()));
     }
     to_number(a).partial_cmp(&to_number(b))

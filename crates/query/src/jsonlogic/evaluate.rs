@@ -34,6 +34,7 @@ impl<'l> LogicEvaluation<'l> {
 
     /// A value that outlives its source.
     fn kept(&mut self, value: Cow<'_, Value>) -> Result<Value, LogicHalt> {
+        // Copies are charged: `map` and `reduce` could multiply a text with every step.
         if let Cow::Borrowed(value) = &value {
             self.spend(weight(value))?;
         }
@@ -49,6 +50,7 @@ impl<'l> LogicEvaluation<'l> {
     where
         'l: 'v,
     {
+        // The only way into evaluation, so that nothing runs unpaid.
         self.spend(1)?;
         match rule {
             Value::List(items) => {
@@ -73,6 +75,7 @@ impl<'l> LogicEvaluation<'l> {
         'l: 'v,
     {
         match operator {
+            // These must not evaluate what is not chosen: it may be costly, or fail.
             "if" | "?:" => self.choose(given, data),
             "and" => self.first(given, data, |value| !is_truthy(value)),
             "or" => self.first(given, data, is_truthy),
@@ -93,6 +96,7 @@ impl<'l> LogicEvaluation<'l> {
         'l: 'v,
     {
         let mut rest = given;
+        // JsonLogic takes any number of `condition, value` pairs, and a default at the end.
         while let [condition, then, otherwise @ ..] = rest {
             if is_truthy(&*self.apply(condition, data)?) {
                 return self.apply(then, data);
@@ -126,6 +130,7 @@ impl<'l> LogicEvaluation<'l> {
         let items = list.items();
         let mut kept = Vec::new();
         for item in items {
+            // Here `var` refers to the element.
             let value = self.apply(rule, item)?;
             match operator {
                 "map" => kept.push(self.kept(value)?),
@@ -166,6 +171,8 @@ impl<'l> LogicEvaluation<'l> {
 
     /// The value of a rule over temporary data.
     fn apply_within(&mut self, rule: &Value, data: &Value) -> Result<Value, LogicHalt> {
+        // A separate evaluation with its own lifetime: its data does not live as long as the rule. The steps are
+        // carried over.
         let mut inner = LogicEvaluation { logic: self.logic, steps: self.steps };
         let value = inner.apply(rule, data)?;
         let kept = inner.kept(value)?;
@@ -192,6 +199,7 @@ impl<'l> LogicEvaluation<'l> {
         let result = match operator {
             "==" => Value::Boolean(loosely_equal(a, b)),
             "!=" => Value::Boolean(!loosely_equal(a, b)),
+            // A missing argument is `undefined`, which equals nothing that can be given.
             "===" => Value::Boolean(values.len() > 1 && strictly_equal(a, b)),
             "!==" => Value::Boolean(values.len() < 2 || !strictly_equal(a, b)),
             ">" => Value::Boolean(compare(a, b).is_some_and(Ordering::is_gt)),
@@ -205,11 +213,13 @@ impl<'l> LogicEvaluation<'l> {
             "-" if values.len() < 2 => number(-to_number(a)),
             "-" => number(to_number(a) - to_number(b)),
             "+" => number(values.iter().map(|value| parse_float(value)).sum()),
+            // `reduce` without an initial value returns the only element as it is.
             "*" if values.len() == 1 => return Ok(values[0].clone()),
             "*" => number(values.iter().map(|value| parse_float(value)).product()),
             "min" => number(extreme(values, f64::min)),
             "max" => number(extreme(values, f64::max)),
             "in" => Value::Boolean(is_in(a, b)),
+            // There is no console to write to.
             "log" => return Ok(at(0).clone()),
             "cat" => {
                 let parts: Vec<Value> = values.iter().map(|value| value.clone().into_owned()).collect();
@@ -241,6 +251,7 @@ impl<'l> LogicEvaluation<'l> {
 
     fn var<'v>(&self, values: &[Cow<'v, Value>], data: &'v Value) -> Cow<'v, Value> {
         let name = values.first().map(|name| &**name).unwrap_or(&Value::Null);
+        // `{"var": ""}` is the data itself.
         if is_empty(name) {
             return Cow::Borrowed(data);
         }
@@ -264,6 +275,7 @@ impl<'l> LogicEvaluation<'l> {
     /// The names that are missing in the data, or empty there.
     fn missing(&self, values: &[Cow<'_, Value>], data: &Value) -> Value {
         let names: Vec<Value> = match values.first().map(|first| &**first) {
+            // The names may come as one list, or one by one.
             Some(Value::List(names)) => names.clone(),
             _ => values.iter().map(|value| value.clone().into_owned()).collect(),
         };
@@ -279,6 +291,7 @@ impl<'l> LogicEvaluation<'l> {
         let known = self.logic.patterns.get(&(kind, pattern.clone()));
         let found = match known {
             Some(compiled) => compiled.is_match(text),
+            // The rule built this pattern from data.
             None => {
                 self.spend(COMPILING)?;
                 let compiled = compile(kind, pattern)
@@ -307,6 +320,7 @@ enum PathMember {
 fn member(value: &Value, step: &str) -> PathMember {
     match value {
         Value::List(items) if step == "length" => PathMember::Owned(Value::from(items.len())),
+        // In JavaScript's units.
         Value::Text(text) if step == "length" => PathMember::Owned(Value::from(text.encode_utf16().count())),
         Value::Text(text) => {
             let letter = step.parse().ok().and_then(|at: usize| text.chars().nth(at));
@@ -333,6 +347,7 @@ fn extreme(values: &[Cow<'_, Value>], choose: fn(f64, f64) -> f64) -> f64 {
 
 fn is_in(wanted: &Value, all: &Value) -> bool {
     match all {
+        // Nothing is in an empty text, not even an empty one: json-logic-js takes it for missing.
         Value::Text(text) => !text.is_empty() && text.contains(&*to_text(wanted)),
         Value::List(items) => items.iter().any(|item| strictly_equal(item, wanted)),
         _ => false,

@@ -33,6 +33,7 @@ impl RuleReads {
 
     /// A computed name may be any name.
     pub(super) fn add(&mut self, names: &[Value]) {
+        // Without a name, `var` is the whole data.
         if names.is_empty() {
             self.everything = true;
         }
@@ -40,6 +41,7 @@ impl RuleReads {
             match name {
                 Value::Text(name) if !name.is_empty() => self.add_name(name),
                 Value::List(names) => self.add(names),
+                // An index: the data of a note is not a list.
                 Value::Number(_) => {}
                 _ => self.everything = true,
             }
@@ -51,6 +53,7 @@ impl RuleReads {
         let field = steps.next().unwrap_or_default().to_owned();
         let parts = self.fields.entry(field).or_insert_with(|| FieldParts::Some(BTreeSet::new()));
         match (steps.next(), parts) {
+            // Read once as a whole, its parts no longer matter.
             (None, parts) => *parts = FieldParts::Whole,
             (Some(part), FieldParts::Some(parts)) => {
                 parts.insert(part.to_owned());

@@ -7,6 +7,7 @@ use crate::{Number, Object, Row, RowLink, Value};
 pub(super) fn data(logic: &Logic, row: &dyn Row) -> Value {
     let mut data = Object::new();
     let mut put = |name: &str, value: &dyn Fn() -> Value| {
+        // Content and backlinks take long to get, so only what the rule reads is put in.
         if logic.reads(name) {
             data.insert(name.to_owned(), value());
         }
@@ -14,6 +15,7 @@ pub(super) fn data(logic: &Logic, row: &dyn Row) -> Value {
     put("path", &|| Value::from(row.path()));
     put("content", &|| Value::Text(row.content().unwrap_or_default().into_owned()));
     put("frontmatter", &|| plain(Value::Object(row.properties(&|name| logic.reads_part("frontmatter", name)))));
+    // Each tag once, whatever its case.
     put("tags", &|| row.tags().iter().filter(|tag| !tag.repeated).map(|tag| Value::from(tag.name)).collect());
     put("stat", &|| stat(row));
     put("links", &|| resolved_links(row));

@@ -19,11 +19,13 @@ impl LuxonDate {
         let steps = || {
             let year = self.wall.year + whole(duration.years)?;
             let month = self.wall.month + whole(duration.months)?;
+            // Before days are added: 31 January plus a month and a day is 1 March.
             let day = self.wall.day.min(days_in_month(year, month));
             let day = day + whole(duration.days)? + whole(duration.weeks)? * 7;
             Some(WallClock { year, month, day, ..self.wall })
         };
         let Some(wall) = steps() else { return Self::at(f64::NAN, self.zone.clone()) };
+        // Fractions of calendar units have no place on a calendar, and pass as time.
         let rest = DurationValue {
             years: duration.years.fract(),
             months: duration.months.fract(),
@@ -33,6 +35,7 @@ impl LuxonDate {
         };
         let rest = rest.in_unit(DurationUnit::Milliseconds);
         let (milliseconds, offset) = self.zone.moment_of(wall.utc_milliseconds(), self.offset);
+        // The offset is kept: a time that occurs twice stays the one it was.
         if rest == 0.0 && milliseconds.abs() <= super::LARGEST_MILLISECONDS {
             Self::with_offset(milliseconds, self.zone.clone(), offset)
         } else {
@@ -51,6 +54,7 @@ impl LuxonDate {
             return DurationValue::of(DurationUnit::Milliseconds, f64::NAN);
         }
         let other_is_later = other.milliseconds > self.milliseconds;
+        // Counted forwards and then negated, as months have no fixed length.
         let (earlier, later) = if other_is_later { (self, other) } else { (other, self) };
         let between = between(earlier, later);
         if other_is_later { between.negated() } else { between }
@@ -71,6 +75,7 @@ impl LuxonDate {
     /// The last millisecond of it.
     #[must_use]
     pub fn end_of(&self, unit: DurationUnit) -> Self {
+        // In Luxon's order: one unit on first, then to the start.
         let next = self.plus(&DurationValue::of(unit, 1.0)).start_of(unit);
         next.minus(&DurationValue::of(DurationUnit::Milliseconds, 1.0))
     }
@@ -88,6 +93,8 @@ fn between(earlier: &LuxonDate, later: &LuxonDate) -> DurationValue {
             }
             _ => (later.days() - cursor.days()) as f64,
         };
+        // From the beginning each time, with all steps together: one after the other would round at the end of months
+        // twice.
         let reached = earlier.plus(&steps);
         if reached.milliseconds <= later.milliseconds {
             cursor = reached;

@@ -2,26 +2,13 @@
 
 use std::borrow::Cow;
 
-use crate::{DurationUnit, DurationValue, js_number::number_text};
+use crate::{
+    DurationUnit, DurationValue,
+    english::{MONTHS, WEEKDAYS},
+    js_number::number_text,
+};
 
 use super::{LuxonDate, zone::narrow_offset};
-
-pub(super) const MONTHS: [&str; 12] = [
-    "January",
-    "February",
-    "March",
-    "April",
-    "May",
-    "June",
-    "July",
-    "August",
-    "September",
-    "October",
-    "November",
-    "December",
-];
-/// Of a week that begins on Monday.
-pub(super) const WEEKDAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 
 /// A part of a format: the same character several times, or literal text.
 pub(super) struct LuxonPiece {
@@ -44,6 +31,7 @@ pub(super) fn format_pieces(format: &str) -> Vec<LuxonPiece> {
         if c == '\'' {
             push(&mut current, quoted);
             quoted = !quoted;
+        // A token is one letter repeated; between quotes everything is text.
         } else if quoted || current.ends_with(c) {
             current.push(c);
         } else {
@@ -80,6 +68,7 @@ fn token_text(date: &LuxonDate, token: &str) -> Option<Cow<'static, str>> {
         "S" => number(wall.millisecond, 1),
         "u" | "SSS" => number(wall.millisecond, 3),
         "uu" => number(wall.millisecond / 10, 2),
+        // Three letters are fewer digits: tenths of a second.
         "uuu" => number(wall.millisecond / 100, 1),
         "s" => number(wall.second, 1),
         "ss" => number(wall.second, 2),
@@ -90,6 +79,7 @@ fn token_text(date: &LuxonDate, token: &str) -> Option<Cow<'static, str>> {
         "H" => number(wall.hour, 1),
         "HH" => number(wall.hour, 2),
         "Z" => Some(narrow_offset(date.offset() / 60).into()),
+        // Seconds of an offset, which only historical ones have, are not shown.
         "ZZ" => Some(wide_offset(date, ":").into()),
         "ZZZ" => Some(wide_offset(date, "").into()),
         "ZZZZ" => Some(zone_name(date, false).into()),
@@ -124,6 +114,7 @@ fn token_text(date: &LuxonDate, token: &str) -> Option<Cow<'static, str>> {
         "qq" => number(date.quarter(), 2),
         "X" => Some(number_text((date.milliseconds() / 1000.0).floor()).into()),
         "x" => Some(number_text(date.milliseconds()).into()),
+        // The formats hold only single tokens, so this does not recurse again.
         _ => Some(format_luxon(date, &macro_in_zone(macro_format(token)?, date.zone())).into()),
     }
 }
@@ -175,6 +166,7 @@ fn padded(number: i64, width: usize) -> String {
 /// The last two characters of a year, read as a number.
 fn last_two(year: i64) -> i64 {
     let text = year.to_string();
+    // By characters, as Luxon does: of the year -5 this is `-5`.
     text[text.len().saturating_sub(2)..].parse().unwrap_or_default()
 }
 
@@ -280,6 +272,7 @@ pub fn format_duration(duration: &DurationValue, format: &str) -> String {
         })
     };
     let units: Vec<DurationUnit> = pieces.iter().filter_map(unit).collect();
+    // All of it goes into the units that are there: `h:mm` shows days as hours.
     let shifted = duration.shifted_to(&units);
     let written = |piece: &LuxonPiece| match unit(piece) {
         None => piece.text.clone(),

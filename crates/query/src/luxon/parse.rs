@@ -1,10 +1,13 @@
 //! Dates read by a format of Luxon.
 
-use crate::{ExpressionFlags, Replacer};
+use crate::{
+    ExpressionFlags, Replacer,
+    english::{MONTHS, WEEKDAYS},
+};
 
 use super::{
     LuxonDate, LuxonZone, WallClock, days_in_month,
-    format::{LuxonPiece, MONTHS, WEEKDAYS, format_pieces, macro_format},
+    format::{LuxonPiece, format_pieces, macro_format},
     is_leap_year, weeks_in_year,
 };
 
@@ -47,6 +50,7 @@ fn reader(piece: &LuxonPiece) -> TokenReader {
         "y" => digits(1, 6),
         "yy" | "kk" => digits(2, 4),
         "yyyy" | "kkkk" => digits(4, 4),
+        // No format writes this many; the expansions of `D` and others read with it.
         "yyyyy" => digits(4, 6),
         "yyyyyy" => digits(6, 6),
         "M" | "L" | "d" | "H" | "h" | "m" | "q" | "s" | "W" | "uu" => digits(1, 2),
@@ -139,6 +143,7 @@ pub fn parse_luxon(text: &str, format: &str, now: &LuxonDate, local: &LuxonZone)
     let pieces = expanded_pieces(format);
     let expression: String = pieces.iter().map(|(_, reader)| reader.expression()).collect();
     let flags = ExpressionFlags { ignore_case: true, ..ExpressionFlags::default() };
+    // One group for each piece, so that the groups can be walked with the pieces.
     let replacer = Replacer::ecmascript(&format!("^{expression}$"), flags).map_err(|_| LuxonParseError::Unfit)?;
     let found = replacer.find(text, 0, &|| false).ok().flatten().ok_or(LuxonParseError::Unfit)?;
     let mut parts = ReadParts::default();
@@ -191,6 +196,7 @@ fn take(
         Some(b'm') => &mut parts.minute,
         Some(b's') => &mut parts.second,
         Some(b'S') => &mut parts.millisecond,
+        // A fraction of a second: `5` is half a second and not five milliseconds.
         Some(b'u') => {
             let digits: String = read.chars().chain("000".chars()).take(3).collect();
             parts.millisecond = digits.parse().ok();
@@ -241,6 +247,7 @@ impl ReadParts {
         self.month = self.quarter.map(|quarter| (quarter - 1) * 3 + 1).or(self.month);
         match (self.twelve, self.afternoon) {
             (Some(hour), Some(1)) if hour < 12 => self.hour = Some(hour + 12),
+            // 12 AM is midnight.
             (Some(12), Some(0)) => self.hour = Some(0),
             (Some(hour), _) => self.hour = Some(hour),
             _ => {}
@@ -255,6 +262,7 @@ impl ReadParts {
         };
         let day = self.day(&now.in_zone(zone.clone()))?;
         let time = [self.hour, self.minute, self.second, self.millisecond].map(Option::unwrap_or_default);
+        // ISO allows 24:00 for the end of a day.
         let midnight_after = time == [24, 0, 0, 0];
         let in_range = time.iter().zip([23, 59, 59, 999]).all(|(part, most)| *part <= most);
         if !in_range && !midnight_after {
@@ -264,6 +272,7 @@ impl ReadParts {
         let guess = self.offset.map_or_else(|| zone.offset_at(now.milliseconds()), |minutes| minutes * 60);
         let date = LuxonDate::on_wall(wall, zone, guess);
         let gregorian = self.year.is_some() || self.month.is_some() || self.day.is_some() || self.ordinal.is_some();
+        // A weekday that contradicts the date makes it invalid.
         if gregorian && self.weekday.is_some_and(|weekday| weekday != date.weekday()) {
             return Err(LuxonParseError::Unfit);
         }
@@ -292,6 +301,7 @@ impl ReadParts {
             let week = self.week.unwrap_or(if self.week_year.is_some() { 1 } else { this_week });
             let weekday = self.weekday.unwrap_or(1);
             fits((1..=weeks_in_year(year)).contains(&week) && (1..=7).contains(&weekday))?;
+            // 4 January is always in the first ISO week.
             let january_fourth = LuxonDate::on_wall(WallClock::midnight(year, 1, 4), LuxonZone::UTC, 0);
             let day = 4 - (january_fourth.weekday() - 1) + (week - 1) * 7 + weekday - 1;
             return Ok(WallClock::midnight(year, 1, day));

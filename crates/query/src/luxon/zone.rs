@@ -44,6 +44,7 @@ impl LuxonZone {
             Self::Local(zone) | Self::Named { zone, .. } => zone,
         };
         let bounds = (Timestamp::MIN.as_millisecond(), Timestamp::MAX.as_millisecond());
+        // Beyond the years that jiff knows, the nearest one decides; a saturating cast turns NaN into 0.
         let moment = (milliseconds as i64).clamp(bounds.0, bounds.1);
         Timestamp::from_millisecond(moment).map_or(0, |moment| zone.to_offset(moment).seconds())
     }
@@ -52,6 +53,7 @@ impl LuxonZone {
     /// to. A time that was skipped is moved forward.
     pub(super) fn moment_of(&self, local: f64, guess: i32) -> (f64, i32) {
         let moment = |offset: i32| local - f64::from(offset) * 1000.0;
+        // Luxon's method: two tries are enough, as clocks change rarely.
         let second = self.offset_at(moment(guess));
         if second == guess {
             return (moment(guess), guess);
@@ -60,11 +62,13 @@ impl LuxonZone {
         if second == third {
             return (moment(second), second);
         }
+        // Neither offset leads to a clock that shows this time: it was skipped.
         (moment(second.min(third)), second.max(third))
     }
 
     pub(super) fn is_same(&self, other: &Self) -> bool {
         match (self, other) {
+            // There is only one local zone at a time.
             (Self::Local(_), Self::Local(_)) => true,
             (Self::Fixed { minutes }, Self::Fixed { minutes: others }) => minutes == others,
             (Self::Named { name, .. }, Self::Named { name: others, .. }) => name == others,

@@ -56,6 +56,7 @@ impl Period {
             Self::Quarterly => other.year() == day.year() && (other.month() - 1) / 3 == (day.month() - 1) / 3,
             Self::Yearly => other.year() == day.year(),
         };
+        // The calendar ends at the year 9999, and the span with it.
         let next = |date: &Date| date.tomorrow().ok();
         let all = std::iter::successors(Some(first), next).take_while(same).filter(move |other| *other != day);
         std::iter::once(day).chain(all)

@@ -119,6 +119,7 @@ pub(super) fn expanded(format: &str) -> Cow<'_, str> {
     let mut written = String::new();
     let mut rest = format;
     while let Some(c) = rest.chars().next() {
+        // An escaped abbreviation stays, and so does its backslash, which the next step reads.
         let escaped = rest.strip_prefix('\\').and_then(|behind| Some((long(behind)?, 1)));
         let taken = match (bracket(rest), long(rest), escaped) {
             (Some(length), ..) => length,
@@ -143,6 +144,7 @@ fn long(rest: &str) -> Option<(&'static str, &'static str)> {
 /// The length of the text in brackets that starts here: up to the last `]` before another `[`.
 fn bracket(rest: &str) -> Option<usize> {
     let inside = rest.strip_prefix('[')?;
+    // The expression of moment.js is greedy but stops at another `[`.
     let until = inside.find('[').unwrap_or(inside.len());
     inside[..until].rfind(']').map(|end| end + 2)
 }

@@ -2,6 +2,8 @@
 
 use jiff::civil::Date;
 
+use crate::english::WEEKDAYS;
+
 /// How weeks are counted, in the terms of moment.js.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct WeekRule {
@@ -10,8 +12,6 @@ pub struct WeekRule {
     /// The first week is the one with the day `7 + first_day - this` of January.
     first_week: i64,
 }
-
-const WEEKDAYS: [&str; 7] = ["sunday", "monday", "tuesday", "wednesday", "thursday", "friday", "saturday"];
 
 impl WeekRule {
     /// Weeks start on Sunday, and the first contains 1 January.
@@ -29,6 +29,7 @@ impl WeekRule {
         let locale = locale.to_lowercase();
         let among = |names: &str| names.contains(&format!(" {locale} "));
         let (first_day, first_week) = match () {
+            // The numbers are those of moment.js: `dow` and `doy`.
             () if among(ISO) => (1, 4),
             () if among(MONDAY_SEVENTH) => (1, 7),
             () if among(SATURDAY) => (6, 12),
@@ -41,8 +42,7 @@ impl WeekRule {
     /// The same with weeks that start on another day, by its English name. An unknown name changes nothing.
     #[must_use]
     pub fn starting_on(self, weekday: &str) -> Self {
-        let day = WEEKDAYS.iter().zip(0..).find(|(name, _)| name.eq_ignore_ascii_case(weekday));
-        Self { first_day: day.map_or(self.first_day, |(_, day)| day), ..self }
+        Self { first_day: numbered(weekday).unwrap_or(self.first_day), ..self }
     }
 
     /// The year that a week belongs to, and its number in it.
@@ -62,8 +62,7 @@ impl WeekRule {
     /// The number of days between a date and the weekday of this English name in the same week; `None` if it is
     /// unknown.
     pub fn days_to(self, weekday: &str, date: Date) -> Option<i64> {
-        let (_, day) = WEEKDAYS.iter().zip(0_i64..).find(|(name, _)| name.eq_ignore_ascii_case(weekday))?;
-        Some((day - self.first_day).rem_euclid(7) - self.weekday(date))
+        Some((numbered(weekday)? - self.first_day).rem_euclid(7) - self.weekday(date))
     }
 
     /// Which day of its week a date is, from 0.
@@ -75,6 +74,7 @@ impl WeekRule {
     fn offset(self, year: i32) -> i64 {
         let within_first = 7 + self.first_day - self.first_week;
         let weekday = (weekday_of_new_year(year) + within_first - 1).rem_euclid(7);
+        // How far the day that is always in the first week is from the start of its week.
         let behind = (7 + weekday - self.first_day).rem_euclid(7);
         within_first - behind - 1
     }
@@ -82,6 +82,12 @@ impl WeekRule {
     fn weeks_in(self, year: i32) -> i64 {
         (days_in(year) - self.offset(year) + self.offset(year + 1)) / 7
     }
+}
+
+/// The number of a day by its English name; 0 is Sunday.
+fn numbered(weekday: &str) -> Option<i64> {
+    let known = WEEKDAYS.iter().zip(1_i64..).find(|(name, _)| name.eq_ignore_ascii_case(weekday));
+    known.map(|(_, day)| day % 7)
 }
 
 fn is_leap(year: i32) -> bool {

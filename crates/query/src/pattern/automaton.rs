@@ -56,7 +56,9 @@ impl Automaton {
     fn new(hir: Hir, checks_word: bool) -> Result<Self, PatternError> {
         let hir = within_line(hir);
         let config = Config::new()
+            // Lines may be invalid UTF-8; empty matches within a character are filtered by the callers.
             .utf8_empty(false)
+            // Only the span of a match is needed here, and groups would slow the search.
             .which_captures(WhichCaptures::Implicit)
             .nfa_size_limit(Some(MAX_AUTOMATON_BYTES))
             .hybrid_cache_capacity(MAX_MEMORY_BYTES);
@@ -87,6 +89,7 @@ impl Automaton {
             if !self.checks_word || is_whole_word(text, found.range()) {
                 return Some(found.range());
             }
+            // A later match may begin within this one.
             at = found.start() + 1;
         }
         None
@@ -101,6 +104,7 @@ impl Automaton {
         let mut at = part.start;
         loop {
             let found = self.find(text, at..part.end)?;
+            // An empty match inside a character is not one, and its line may have no other.
             if !found.is_empty() || !splits_character(text, found.start) {
                 return Some(found.start);
             }
@@ -134,11 +138,13 @@ pub(super) fn parse_regex(
 ) -> Result<Hir, PatternError> {
     let hir = parse(&regex.text, options, ends).map_err(|error| match error {
         PatternError::Refused { reason, at } => {
+            // The place is that of the translated text, which the caller never saw.
             PatternError::Refused { reason, at: at.map(|at| regex.given_place(at)) }
         }
         other => other,
     })?;
     Ok(if options.whole_word {
+        // Half boundaries, so that a match may begin or end with a character that is not of a word.
         Hir::concat(vec![Hir::look(Look::WordStartHalfUnicode), hir, Hir::look(Look::WordEndHalfUnicode)])
     } else {
         hir
@@ -171,6 +177,7 @@ fn refusal(error: &Error) -> PatternError {
 fn within_line(hir: Hir) -> Hir {
     match hir.into_kind() {
         HirKind::Empty => Hir::empty(),
+        // It can never match within a line.
         HirKind::Literal(literal) if literal.0.contains(&b'\n') => Hir::fail(),
         HirKind::Literal(literal) => Hir::literal(literal.0),
         HirKind::Class(Class::Unicode(mut class)) => {
@@ -181,6 +188,7 @@ fn within_line(hir: Hir) -> Hir {
             class.difference(&ClassBytes::new([ClassBytesRange::new(b'\n', b'\n')]));
             Hir::class(Class::Bytes(class))
         }
+        // Each line is its own text, so the ends of the text are those of the line.
         HirKind::Look(Look::Start | Look::StartCRLF) => Hir::look(Look::StartLF),
         HirKind::Look(Look::End | Look::EndCRLF) => Hir::look(Look::EndLF),
         HirKind::Look(look) => Hir::look(look),

@@ -43,6 +43,7 @@ pub(super) struct Backtracker {
 
 impl Backtracker {
     pub(super) fn new(regex: &TranslatedPattern, options: &PatternOptions) -> Result<Self, PatternError> {
+        // In its own group, or an alternation would only have one of the two checks.
         const BEFORE_WORD: &str = r"(?<!\w)(?:";
         let (text, skipped) = if options.whole_word {
             (format!(r"{BEFORE_WORD}{})(?!\w)", regex.text), BEFORE_WORD.len())
@@ -58,6 +59,7 @@ impl Backtracker {
                 .build()
                 .map_err(|error| refusal(error, |at| regex.given_place(at.saturating_sub(skipped))))
         };
+        // The limit is fixed when compiling, so there is one program for each.
         let (short, long) = (build(SHORT_LINE_ATTEMPTS)?, build(ATTEMPTS_AT_ONE_PLACE)?);
         // It only saves time, so it does not matter why there is none.
         Ok(Self { short, long, loose: Automaton::loose(&regex.loose, options).ok() })
@@ -70,6 +72,7 @@ impl Backtracker {
     /// The line as text of the same length, if it may match; a line that is too long is refused.
     pub(super) fn readable<'l>(&self, line: &'l [u8]) -> Result<Option<Cow<'l, str>>, SearchHalt> {
         let line = str::from_utf8(line).map_or_else(|_| Cow::Owned(with_stand_ins(line)), Cow::Borrowed);
+        // Before the length is checked: a long line that cannot match is decided.
         if self.loose.as_ref().is_some_and(|loose| loose.find(line.as_bytes(), 0..line.len()).is_none()) {
             Ok(None)
         } else if line.len() > LONGEST_LINE {
@@ -114,11 +117,13 @@ impl Backtracker {
         if line.len() <= SHORT_LINE {
             return find(&self.short, RegexInput::new(line).from_pos(from));
         }
+        // The end is a place too: an empty match may be there.
         let places = line[from..].char_indices().map(|(at, _)| from + at).chain([line.len()]);
         for (tried, place) in places.enumerate() {
             if tried % PLACES_BETWEEN_QUESTIONS == 0 && stop() {
                 return Err(SearchHalt::Stopped);
             }
+            // Anchored, so that each place has its own limit of steps and `stop` can be asked in between.
             if let Some(found) = find(&self.long, RegexInput::new(line).from_pos(place).anchored(true))? {
                 return Ok(Some(found));
             }
@@ -141,6 +146,7 @@ fn with_stand_ins(line: &[u8]) -> String {
     let mut text = String::with_capacity(line.len());
     for chunk in line.utf8_chunks() {
         text.push_str(chunk.valid());
+        // One for each byte, so that columns stay the same.
         text.extend(chunk.invalid().iter().map(|_| UNREADABLE));
     }
     text

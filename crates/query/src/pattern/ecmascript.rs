@@ -29,6 +29,7 @@ pub struct ExpressionFault {
 pub(super) fn rewrite(source: &str, dot_all: bool) -> Result<String, &'static str> {
     let characters: Vec<char> = source.chars().collect();
     let mut rewriter = EcmaRewriter {
+        // Counted first: whether `\2` is a reference or an octal number depends on all groups, also later ones.
         groups: count_groups(&characters),
         characters,
         at: 0,
@@ -64,6 +65,7 @@ fn count_groups(characters: &[char]) -> GroupCount {
             '[' => in_class = true,
             ']' => in_class = false,
             '(' if !in_class => match (characters.get(at + 1), characters.get(at + 2), characters.get(at + 3)) {
+                // Not a look behind.
                 (Some('?'), Some('<'), Some(next)) if !matches!(next, '=' | '!') => {
                     count.captures += 1;
                     count.named = true;
@@ -117,6 +119,7 @@ impl EcmaRewriter {
     fn character(&mut self, code: u32) {
         // Half of a surrogate pair is in no text.
         if char::from_u32(code).is_none() {
+            // A class that nothing matches.
             self.out += r"[^\s\S]";
         } else if let Some(c) = char::from_u32(code).filter(char::is_ascii_alphanumeric) {
             self.out.push(c);
@@ -153,6 +156,7 @@ impl EcmaRewriter {
         let Some(c) = self.next() else { return Ok(()) };
         let mut repeatable = true;
         match c {
+            // The engines would accept a repeated anchor; ECMAScript does not.
             '^' | '$' => {
                 self.out.push(c);
                 repeatable = false;
@@ -160,6 +164,7 @@ impl EcmaRewriter {
             '*' | '+' | '?' => return Err("Nothing to repeat"),
             '{' => {
                 self.at -= 1;
+                // `{2}` with nothing before it is an error, any other brace is text.
                 if self.repetition()?.is_some() {
                     return Err("Nothing to repeat");
                 }
@@ -230,6 +235,7 @@ impl EcmaRewriter {
             if let Some(head) = [":", "=", "!", "<=", "<!"].into_iter().find(|head| self.eat(head)) {
                 self.out += "(?";
                 self.out += head;
+                // For historical reasons, ECMAScript allows `(?=a)*`.
                 repeatable = !head.starts_with('<');
             } else if self.eat("<") {
                 let name = self.group_name()?;
@@ -272,6 +278,7 @@ impl EcmaRewriter {
                 self.out.push(c);
                 return Ok(false);
             }
+            // Without named groups `\k` is the letter.
             'k' if self.groups.named => {
                 if !self.eat("<") {
                     return Err("Invalid named reference");
@@ -286,6 +293,7 @@ impl EcmaRewriter {
                 match digits.parse::<u32>() {
                     Ok(number) if number <= self.groups.captures => {
                         self.at += digits.len();
+                        // In a group, or a digit after it would become part of the number.
                         self.out += &format!(r"(?:\{number})");
                     }
                     _ => {
@@ -326,6 +334,7 @@ impl EcmaRewriter {
                     u32::from('\\')
                 }
             },
+            // Without the digits it is the letter, as in any other unknown escape.
             'x' => self.hex(2).unwrap_or(u32::from('x')),
             'u' => match self.hex(4) {
                 Some(high @ 0xd800..0xdc00) => {
@@ -345,6 +354,7 @@ impl EcmaRewriter {
                 let mut code = u32::from(c) - 48;
                 while let Some(digit @ '0'..='7') = self.peek() {
                     let next = code * 8 + u32::from(digit) - 48;
+                    // Octal numbers end at one byte.
                     if next > 0o377 {
                         break;
                     }
@@ -366,6 +376,7 @@ impl EcmaRewriter {
 
     fn class(&mut self) -> Result<(), &'static str> {
         let negated = self.eat("^");
+        // Unlike elsewhere, `[]` is an empty class and `[^]` matches anything.
         if self.eat("]") {
             self.out += if negated { r"[\s\S]" } else { r"[^\s\S]" };
             return Ok(());
@@ -376,6 +387,7 @@ impl EcmaRewriter {
                 None => break,
                 Some(atom) => atom,
             };
+            // A hyphen at the end of the class is a member.
             let ends = self.peek() == Some('-') && self.characters.get(self.at + 1).is_some_and(|next| *next != ']');
             if !ends {
                 self.member(&first);
@@ -415,6 +427,7 @@ impl EcmaRewriter {
                     return Ok(Some(ClassAtom::Set(if negated { complement(members) } else { members })));
                 }
                 match c {
+                    // In a class, a backspace.
                     'b' => {
                         self.at += 1;
                         Ok(Some(ClassAtom::Single(8)))

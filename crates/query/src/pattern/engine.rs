@@ -41,6 +41,7 @@ impl PatternEngine {
         match self {
             Self::Literal(literal) => literal.sees_cr(),
             Self::Automaton(automaton) => automaton.sees_cr(),
+            // Skips are made by the loose automaton, so what it sees counts.
             Self::Backtracker(backtracker) => backtracker.loose().is_none_or(Automaton::sees_cr),
         }
     }

@@ -23,6 +23,7 @@ pub(super) fn line_feed(text: &[u8], at: usize) -> usize {
 
 /// The line from `start` up to its line feed, without the carriage return before it.
 pub(super) fn content(text: &[u8], start: usize, feed: usize) -> Range<usize> {
+    // A carriage return at the end of the text is not part of a line ending.
     let cr = feed < text.len() && feed > start && text[feed - 1] == b'\r';
     start..feed - usize::from(cr)
 }
@@ -45,6 +46,7 @@ pub fn lines_before(text: &[u8], start: usize, count: usize) -> Vec<Range<usize>
 pub fn lines_after(text: &[u8], at: usize, count: usize) -> Vec<Range<usize>> {
     let mut feed = line_feed(text, at.min(text.len()));
     let mut lines = Vec::new();
+    // After a final line feed there is no further line.
     while lines.len() < count && feed + 1 < text.len() {
         let start = feed + 1;
         feed = line_feed(text, start);

@@ -86,11 +86,13 @@ impl Iterator for MatchingLines<'_> {
             self.walk.at = body.len();
             return None;
         }
+        // Only up to the lines that are shown: counting is a good part of the cost of a fast search.
         self.feeds += memchr::memchr_iter(b'\n', &body[self.counted..line.start]).count();
         self.counted = line.start;
         Some(LineMatch {
             number: self.feeds + 1,
             span: line.start + self.walk.skipped..line.end + self.walk.skipped,
+            // Undecided after the first match: the line is shown all the same.
             more: outcome.is_err() || matches.len() == most,
             matches,
         })
@@ -134,6 +136,7 @@ impl<'t> LineWalk<'t> {
             Some(end) if self.at <= end => Some(end),
             _ if (self.stop)() => None,
             _ => {
+                // Up to a line's end, so that a skip never sees half a line.
                 let end = line::line_feed(self.body, (self.at + BYTES_BETWEEN_QUESTIONS).min(self.body.len()));
                 self.asked = Some(end);
                 Some(end)
@@ -153,6 +156,7 @@ impl<'t> LineWalk<'t> {
             self.at = part_end + 1;
             return None;
         };
+        // No further back than the line that the search began with.
         let start = line::line_start(self.body, self.at, hit);
         Some(self.take_line(start, line::line_feed(self.body, hit)))
     }
@@ -168,6 +172,7 @@ impl<'t> LineWalk<'t> {
 
     fn is_match(&self, line: Range<usize>) -> Result<bool, SearchHalt> {
         let exact = self.pattern.engine.leaps_exactly();
+        // The skip has already found a match in this line.
         if exact && self.leaps {
             return Ok(true);
         }
@@ -194,6 +199,7 @@ impl Iterator for LineWalk<'_> {
                 Err(SearchHalt::Stopped) => return self.end(true),
                 Err(SearchHalt::Undecided) => {
                     self.undecided += 1;
+                    // Reported as undecided, not as stopped: asking again would not help.
                     if self.undecided == MAX_UNDECIDED {
                         return self.end(false);
                     }

@@ -30,6 +30,7 @@ impl LiteralText {
             if !self.whole_word || is_whole_word(text, span.clone()) {
                 return Some(span);
             }
+            // Overlapping occurrences count: the next one may be a whole word.
             at = start + 1;
         }
     }

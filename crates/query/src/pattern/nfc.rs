@@ -21,6 +21,7 @@ pub(super) fn is_nfc(text: &[u8]) -> bool {
             continue;
         }
         let feed = line::line_feed(text, at);
+        // From the start of the line, as the quick check cannot tell what a mark belongs to.
         let begin = memchr::memrchr(b'\n', &text[..at]).map_or(0, |newline| newline + 1);
         if !is_composed(&text[begin..feed], unicode_normalization::is_nfc) {
             return false;
@@ -86,6 +87,7 @@ impl ComposedLine {
     pub(super) fn original(&self, composed: Range<usize>) -> Range<usize> {
         let first = self.parts.partition_point(|part| part.composed <= composed.start);
         let behind = self.parts.partition_point(|part| part.composed < composed.end);
+        // At the end there is no part that begins here.
         let start = if composed.start == self.line.len() { None } else { first.checked_sub(1) };
         let place = |index: usize| self.parts.get(index).map_or(self.original_len, |part| part.original);
         let start = start.map_or(self.original_len, place);

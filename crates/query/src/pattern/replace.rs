@@ -135,6 +135,7 @@ impl Replacer {
             (ReplaceEngine::Backtracker(Box::new(backtracker)), names)
         } else {
             let config = Config::new()
+                // `$1` in the new text needs the groups.
                 .which_captures(WhichCaptures::All)
                 .nfa_size_limit(Some(MAX_AUTOMATON_BYTES))
                 .hybrid_cache_capacity(MAX_MEMORY_BYTES);
@@ -163,6 +164,7 @@ impl Replacer {
             }
             let Some(groups) = self.find(text, at, stop)? else { break };
             let Some(span) = groups.first().cloned().flatten() else { break };
+            // In a literal, `$` is a dollar.
             let new = if self.expands {
                 expand::expand(with, text, &groups, &self.names, left)
             } else {
@@ -186,6 +188,7 @@ impl Replacer {
     /// Whether it is found anywhere in a text.
     pub fn is_match(&self, text: &str) -> Result<bool, ReplaceError> {
         match &self.engine {
+            // Without groups it is much faster.
             ReplaceEngine::Automaton(regex) => Ok(regex.is_match(text)),
             ReplaceEngine::Backtracker(_) => Ok(self.find(text, 0, &|| false)?.is_some()),
         }

@@ -27,6 +27,7 @@ impl TranslatedPattern {
             let front = format!("(?{letters})");
             self.text.insert_str(0, &front);
             self.loose.insert_str(0, &front);
+            // Places of errors must still point into the given pattern.
             self.places.iter_mut().for_each(|(here, _)| *here += front.len());
         }
         self
@@ -56,6 +57,7 @@ pub(super) fn literal(text: &str, loose_space: bool) -> Result<TranslatedPattern
     while let Some(at) = rest.find(|c: char| loose_space && c.is_whitespace()) {
         written += &regex_syntax::escape(&rest[..at]);
         written += r"\s+";
+        // A run of white space is one place, whatever it consists of.
         rest = rest[at..].trim_start();
     }
     translate_with(&(written + &regex_syntax::escape(rest)), true)
@@ -68,6 +70,7 @@ pub(super) fn translate_ascii_words(given: &str) -> Result<TranslatedPattern, Pa
     let mut translated = translate_reading(given, true, true)?;
     // The backtracker knows no other words than those of all scripts.
     if translated.backtracks {
+        // `loose` keeps the other spelling, as an automaton reads it.
         translated.text = translated.text.replace(AUTOMATON_BOUND, BACKTRACKER_BOUND);
     }
     Ok(translated)
@@ -182,6 +185,7 @@ impl<'g> PatternTranslator<'g> {
 
     fn write_both(&mut self, text: &str, loose: &str) {
         self.out.text.push_str(text);
+        // What is in a lookaround does not consume text, so the loose pattern must not require it.
         if !self.looks_around() {
             self.out.loose.push_str(loose);
         }
@@ -235,6 +239,7 @@ impl<'g> PatternTranslator<'g> {
                     }
                     None => self.write(r"\["),
                 },
+                // Two of them are set operations to the engines.
                 '&' | '~' => self.write_escape(c),
                 _ => self.write_char(c),
             }
@@ -253,6 +258,7 @@ impl<'g> PatternTranslator<'g> {
             self.refer_back(Reference::Name(name));
         } else if self.eat(">") {
             self.out.backtracks = true;
+            // An atomic group matches less than a plain one, so the loose pattern still covers it.
             self.write_both("(?>", "(?:");
             self.groups.push(OpenGroup { looks_around: false, capture: None });
         } else if let Some(head) = ["<=", "<!", "=", "!"].into_iter().find(|head| self.eat(head)) {
@@ -287,6 +293,7 @@ impl<'g> PatternTranslator<'g> {
             capture.ended = true;
         }
         if group.is_some_and(|group| group.looks_around) {
+            // The loose pattern has nothing of this group, and no bracket to close.
             self.out.text.push(')');
         } else {
             self.write(")");
@@ -295,6 +302,7 @@ impl<'g> PatternTranslator<'g> {
 
     fn flags(&mut self) -> Result<(), PatternError> {
         let length = self.rest().find(|c| !"ims-".contains(c)).unwrap_or_default();
+        // Other flags, such as `x`, would change how the rest is read.
         let (flags, behind) = self.rest().split_at(length);
         if !behind.starts_with([':', ')']) {
             return Err(self.refuse("this kind of group or flag is not supported"));
@@ -316,6 +324,7 @@ impl<'g> PatternTranslator<'g> {
             Reference::Number(number) => format!(r"(?({number})\{number}|)"),
             Reference::Name(name) => format!(r"(?(<{name}>)\k<{name}>|)"),
         };
+        // The text of a group is not known to the loose pattern: anything may be there.
         self.write_both(&text, "(?:.*)");
         self.out.backtracks = true;
         self.out.refers_back = true;
@@ -343,6 +352,7 @@ impl<'g> PatternTranslator<'g> {
             return Err(self.refuse("nothing follows the backslash"));
         };
         match c {
+            // To the engines it would be the digits of all scripts.
             'd' => self.write("[0-9]"),
             'D' => self.write("[^0-9]"),
             'b' if in_class => self.write(r"\x08"),

@@ -15,6 +15,7 @@ fn is_word(c: char) -> bool {
 }
 
 fn first_char(text: &[u8]) -> Option<char> {
+    // No character has more than four bytes.
     text[..text.len().min(4)].utf8_chunks().next()?.valid().chars().next()
 }
 

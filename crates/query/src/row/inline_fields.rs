@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use unicode_normalization::char::is_combining_mark;
+use crate::is_letter;
 
 /// Lines with more UTF-16 units are not searched.
 const LONGEST_LINE: usize = 32_768;
@@ -22,8 +22,9 @@ pub fn line_fields(line: &str) -> Vec<FoundField<'_>> {
         return Vec::new();
     }
     let line = line.trim();
-    let wrapped = wrapped_fields(line);
-    if wrapped.is_empty() { whole_line_field(line).into_iter().collect() } else { found(line, wrapped) }
+    let wrapped = apart(wrapped_fields(line));
+    // As in Dataview: a line with a field in brackets is not itself a field.
+    if wrapped.is_empty() { whole_line_field(line).into_iter().collect() } else { wrapped }
 }
 
 /// The fields of a list item, whose lines are joined by spaces, without marker and box. Dates after certain emoji count
@@ -32,10 +33,11 @@ pub fn item_fields(text: &str, is_task: bool) -> Vec<FoundField<'_>> {
     if is_too_long(text) {
         return Vec::new();
     }
-    let mut fields = if text.contains("::") { found(text, wrapped_fields(text)) } else { Vec::new() };
+    let mut fields = if text.contains("::") { wrapped_fields(text) } else { Vec::new() };
     if !text.is_ascii() {
         fields.extend(emoji_fields(text));
     }
+    let mut fields = apart(fields);
     if fields.is_empty() && !is_task {
         fields.extend(whole_line_field(text.trim()));
     }
@@ -47,34 +49,35 @@ fn is_too_long(line: &str) -> bool {
     line.len() > LONGEST_LINE && line.encode_utf16().count() > LONGEST_LINE
 }
 
-struct WrappedField {
+/// A field, and where it is written.
+struct PlacedField<'t> {
     span: Range<usize>,
-    key: Range<usize>,
-    value: Range<usize>,
+    field: FoundField<'t>,
 }
 
-fn found(line: &str, fields: Vec<WrappedField>) -> Vec<FoundField<'_>> {
-    let field = |field: WrappedField| FoundField { key: line[field.key].trim(), value: line[field.value].trim() };
-    fields.into_iter().map(field).collect()
-}
-
-/// `[key:: value]` and `(key:: value)`. Of two that overlap or touch, the first counts.
-fn wrapped_fields(line: &str) -> Vec<WrappedField> {
-    let mut fields = bracketed(line, b'[', b']');
-    fields.extend(bracketed(line, b'(', b')'));
-    fields.sort_by_key(|field| field.span.start);
+/// The fields in the order in which they are written. Of two that overlap or touch, the first counts.
+fn apart(mut fields: Vec<PlacedField<'_>>) -> Vec<FoundField<'_>> {
+    fields.sort_by_key(|placed| placed.span.start);
     let mut end = None;
-    fields.retain(|field| {
-        let apart = end.is_none_or(|end| field.span.start > end);
+    fields.retain(|placed| {
+        // `>` and not `>=`: Dataview also drops a field that directly follows another.
+        let apart = end.is_none_or(|end| placed.span.start > end);
         if apart {
-            end = Some(field.span.end);
+            end = Some(placed.span.end);
         }
         apart
     });
+    fields.into_iter().map(|placed| placed.field).collect()
+}
+
+/// `[key:: value]` and `(key:: value)`
+fn wrapped_fields(line: &str) -> Vec<PlacedField<'_>> {
+    let mut fields = bracketed(line, b'[', b']');
+    fields.extend(bracketed(line, b'(', b')'));
     fields
 }
 
-fn bracketed(line: &str, open: u8, close: u8) -> Vec<WrappedField> {
+fn bracketed(line: &str, open: u8, close: u8) -> Vec<PlacedField<'_>> {
     let bytes = line.as_bytes();
     let (mut fields, mut at, mut unclosed) = (Vec::new(), 0, 0);
     while let Some(start) = memchr::memchr(open, &bytes[at..]).map(|found| at + found) {
@@ -84,9 +87,11 @@ fn bracketed(line: &str, open: u8, close: u8) -> Vec<WrappedField> {
         };
         match value_end(bytes, key.end + 2, open, close) {
             Some(end) => {
-                fields.push(WrappedField { span: start..end + 1, value: key.end + 2..end, key });
+                let value = line[key.end + 2..end].trim();
+                fields.push(PlacedField { span: start..end + 1, field: FoundField { key: line[key].trim(), value } });
                 at = end + 1;
             }
+            // Each of these has searched the whole rest of the line.
             None if unclosed == MOST_UNCLOSED => break,
             None => unclosed += 1,
         }
@@ -105,6 +110,7 @@ fn value_end(bytes: &[u8], from: usize, open: u8, close: u8) -> Option<usize> {
     let (mut depth, mut at) = (0_usize, from);
     while let Some(byte) = bytes.get(at) {
         match *byte {
+            // An escaped bracket does not count.
             b'\\' => at += 1,
             byte if byte == close && depth == 0 => return Some(at),
             byte if byte == close => depth -= 1,
@@ -128,10 +134,6 @@ fn whole_line_field(line: &str) -> Option<FoundField<'_>> {
     Some(FoundField { key: &key[..end], value: value.trim() })
 }
 
-fn is_letter(c: char) -> bool {
-    c.is_alphabetic() && !is_combining_mark(c)
-}
-
 fn is_in_key(c: char) -> bool {
     is_letter(c) || c.is_ascii_digit() || c.is_whitespace() || matches!(c, '_' | '/' | '-') || is_small_emoji(c)
 }
@@ -144,21 +146,23 @@ fn is_small_emoji(c: char) -> bool {
 }
 
 /// The dates of the Tasks plugin, the first of each kind.
-fn emoji_fields(text: &str) -> Vec<FoundField<'_>> {
+fn emoji_fields(text: &str) -> Vec<PlacedField<'_>> {
+    // The plugin takes the selector behind 🗓️ for a separate sign, so that one behind any emoji makes a date due.
     const KINDS: [(&str, &[char]); 5] = [
         ("created", &['➕']),
         ("start", &['🛫']),
         ("scheduled", &['⏳', '⌛']),
-        ("due", &['📅', '📆', '🗓']),
+        ("due", &['📅', '📆', '🗓', '\u{fe0f}']),
         ("completion", &['✅']),
     ];
     let dated = |(key, signs): (&'static str, &[char])| {
-        let behind = |(at, sign): (usize, &str)| {
-            let rest = text[at + sign.len()..].trim_start_matches('\u{fe0f}').trim_start();
-            rest.get(..10).filter(|date| is_date(date))
+        let behind = |(start, sign): (usize, &str)| {
+            let rest = text[start + sign.len()..].trim_start();
+            let value = rest.get(..10).filter(|date| is_date(date))?;
+            let end = text.len() - rest.len() + value.len();
+            Some(PlacedField { span: start..end, field: FoundField { key, value } })
         };
-        let value = text.match_indices(signs).find_map(behind)?;
-        Some(FoundField { key, value })
+        text.match_indices(signs).find_map(behind)
     };
     KINDS.into_iter().filter_map(dated).collect()
 }
@@ -223,6 +227,27 @@ mod tests {
             ("[x] k:: v", ""),
             ("k (x):: v", ""),
             ("e\u{301}:: v", ""),
+            ("का:: v", ""),
+            ("x²:: v", ""),
+            ("5°:: v", ""),
+            ("Ⅷ:: v", ""),
+            ("⏳ x:: v", "x=v"),
+            ("❤ a ❤:: v", "a ❤=v"),
+            ("- [ ] k:: v", "k=v"),
+            ("> - k:: v", "k=v"),
+            ("[a:: 1] x [b:: 2](c:: 3)", "a=1; b=2"),
+            ("(k:: a (b) c)", "k=a (b) c"),
+            ("[k:: a [b] c] d", "k=a [b] c"),
+            ("[k:: a\\\\] b", "k=a\\\\"),
+            ("[ k :: v ]", "k=v"),
+            ("[k (x):: v]", ""),
+            ("(k [x]:: v)", ""),
+            ("[k:: open", "k=open"),
+            ("[:: v] x", ""),
+            ("[k::]", "k="),
+            ("| [a:: 1] | b |", "a=1"),
+            ("%% c:: d %%", "c=d %%"),
+            ("<!-- e:: f -->", "e=f -->"),
             ("no field", ""),
         ] {
             assert_eq!(shown(&line_fields(line)), expected, "{line}");
@@ -238,6 +263,13 @@ mod tests {
             ("➕2026-01-01 🗓️ 2026-01-03 📅 2026-01-04", false, "created=2026-01-01; due=2026-01-03"),
             ("📅 soon ✅ 2026-01-05", true, "completion=2026-01-05"),
             ("📅 2026-01-0é", true, ""),
+            ("📅 2026-01-01 [due:: 2026-01-02]", true, "due=2026-01-01; due=2026-01-02"),
+            ("[a:: 1] ⌛2026-01-01 ⏳ 2026-01-02 📆 2026-01-03", true, "a=1; scheduled=2026-01-01; due=2026-01-03"),
+            ("[due:: 📅 2026-01-01] x", true, "due=📅 2026-01-01"),
+            ("📅 2026-01-01[x:: 1]", true, "due=2026-01-01"),
+            ("🛫 2026-01-01 ❌ 2026-01-02 🔁 every day", true, "start=2026-01-01"),
+            ("❤️ 2026-01-01", true, "due=2026-01-01"),
+            ("[a:: 1] (b:: 2) ✅ 2026-01-05", false, "a=1; b=2; completion=2026-01-05"),
         ] {
             assert_eq!(shown(&item_fields(text, is_task)), expected, "{text}");
         }

@@ -13,6 +13,7 @@ pub struct NoteField {
     pub value: String,
     pub line: usize,
     pub item: Option<usize>,
+    pub of_task: bool,
 }
 
 /// Every list item, in document order.
@@ -42,7 +43,7 @@ pub fn note_items<'n>(note: &Note<'n>, lines: &LineTable) -> Vec<RowItem<'n>> {
             parent: item.parent,
             marker,
             status,
-            text: item_text(&note.text[span.clone()], marker, status),
+            text: item_text(&note.text[span.clone()], marker),
             list_line,
             span,
             start,
@@ -75,26 +76,36 @@ fn list_line(
     continued.and_then(|(.., line)| line).or_else(|| Some(lines.line(start)))
 }
 
-fn item_text<'n>(written: &'n str, marker: &str, status: Option<char>) -> Cow<'n, str> {
+/// As Dataview cuts it out: without anything that looks like a box, which may be the text of a link with one letter.
+fn item_text<'n>(written: &'n str, marker: &str) -> Cow<'n, str> {
     let first = written.strip_prefix(marker).unwrap_or(written).trim_start();
-    let unboxed = status.and_then(|status| first.strip_prefix('[')?.strip_prefix(status)?.strip_prefix(']'));
-    let text = unboxed.unwrap_or(first).trim();
+    let text = without_box(first).unwrap_or(first).trim();
     if text.contains('\n') {
         return Cow::Owned(text.lines().map(str::trim).collect::<Vec<_>>().join("\n"));
     }
     Cow::Borrowed(text)
 }
 
+/// What follows `[x]` or `[]` at the start of a text.
+fn without_box(text: &str) -> Option<&str> {
+    let inside = text.strip_prefix('[')?;
+    let mut characters = inside.chars();
+    let filled = characters.next().filter(|c| *c != '\n').and_then(|_| characters.as_str().strip_prefix(']'));
+    filled.or_else(|| inside.strip_prefix(']'))
+}
+
 /// Every inline field, in the order of their lines.
 pub fn note_fields(note: &Note<'_>, items: &[RowItem<'_>]) -> Vec<NoteField> {
     let mut found = fields_of_items(note, items);
     found.extend(fields_of_lines(note));
+    // Stable: fields of one line stay in their order.
     found.sort_by_key(|field| field.line);
     found
 }
 
-fn field(line: usize, item: Option<usize>, field: &FoundField<'_>) -> NoteField {
-    NoteField { line, item, key: field.key.to_owned(), value: field.value.to_owned() }
+fn field(line: usize, item: Option<(usize, bool)>, field: &FoundField<'_>) -> NoteField {
+    let (key, value) = (field.key.to_owned(), field.value.to_owned());
+    NoteField { key, value, line, item: item.map(|(item, _)| item), of_task: item.is_some_and(|(_, is_task)| is_task) }
 }
 
 fn fields_of_items(note: &Note<'_>, items: &[RowItem<'_>]) -> Vec<NoteField> {
@@ -106,8 +117,9 @@ fn fields_of_items(note: &Note<'_>, items: &[RowItem<'_>]) -> Vec<NoteField> {
             continue;
         }
         let of_item = item.text.replace('\n', " ");
-        let of_item = item_fields(&of_item, item.status.is_some());
-        fields.extend(of_item.iter().map(|found| field(item.line, Some(number), found)));
+        let is_task = item.status.is_some();
+        let of_item = item_fields(&of_item, is_task);
+        fields.extend(of_item.iter().map(|found| field(item.line, Some((number, is_task)), found)));
     }
     fields
 }
@@ -121,6 +133,7 @@ fn fields_of_lines(note: &Note<'_>) -> Vec<NoteField> {
     let (mut fields, mut start) = (Vec::new(), 0);
     for (number, line) in (1..).zip(note.text.split('\n')) {
         let end = start + line.len();
+        // Both are in order, so each list is passed once.
         while lists.next_if(|list| list.end <= start).is_some() {}
         let in_list = lists.peek().is_some_and(|list| list.start < end.max(start + 1));
         if !in_list {

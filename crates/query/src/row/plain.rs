@@ -206,11 +206,10 @@ impl Row for PlainRow {
         note_items(&Note::parse(&self.text), &LineTable::of(&self.text))
     }
 
-    fn fields(&self) -> Vec<RowField<'_>> {
-        let fields = self.fields.iter();
-        fields
-            .map(|field| RowField { key: &field.key, value: &field.value, line: field.line, item: field.item })
-            .collect()
+    fn visit_fields<'r>(&'r self, visit: &mut dyn FnMut(RowField<'r>)) {
+        for NoteField { key, value, line, item, of_task } in &self.fields {
+            visit(RowField { key, value, line: *line, item: *item, of_task: *of_task });
+        }
     }
 
     fn is_bookmarked(&self) -> bool {

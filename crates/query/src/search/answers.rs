@@ -81,6 +81,7 @@ impl<A: Answers> Answers for AnswerBounds<A> {
     fn except<E>(&self, part: impl FnOnce(&Self) -> Result<Self, E>) -> Result<Self, E> {
         let found = part(&Self::exactly(self.possible.clone()))?;
         Ok(Self {
+            // Crosswise: certain is what possibly excluded things do not touch, and the other way round.
             certain: self.certain.except(|_| Ok(found.possible))?,
             possible: self.possible.except(|_| Ok(found.certain))?,
         })

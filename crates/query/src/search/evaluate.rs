@@ -58,6 +58,7 @@ pub fn evaluate<R: LeafResolver>(node: &QueryNode, within: &R::Answers, resolver
             }
             Ok(found)
         }
+        // Evaluated only for what is left, as an exclusion cannot add anything.
         QueryNode::Not(node) => within.except(|within| evaluate(node, within, resolver)),
         QueryNode::Words(words) => resolver.leaf(QueryLeaf::Words(words), within),
         QueryNode::Text(filter) => resolver.leaf(QueryLeaf::Text(filter), within),

@@ -11,6 +11,7 @@ const GERMAN: &[&str] = &["e", "n", "en", "er", "ern", "em"];
 
 /// Other forms of the same word, in order and without the word itself.
 pub fn word_forms(word: &str) -> Vec<String> {
+    // The endings are those of English and German; terms in other scripts have none of them.
     if word.len() < SHORTEST || !word.bytes().all(|byte| byte.is_ascii_lowercase()) {
         return Vec::new();
     }
@@ -55,6 +56,7 @@ pub fn word_forms(word: &str) -> Vec<String> {
             forms.extend(GERMAN.iter().map(|ending| format!("{stem}{ending}")));
         }
     }
+    // The word itself is searched anyway.
     forms.retain(|form| form != word);
     forms.sort_unstable();
     forms.dedup();

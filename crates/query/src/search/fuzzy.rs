@@ -37,6 +37,7 @@ impl FuzzyWord {
             return None;
         }
         let letters: Vec<char> = term.chars().collect();
+        // Each letter more or less is a typo.
         if letters.len().abs_diff(self.letters.len()) > self.limit {
             return None;
         }

@@ -19,6 +19,7 @@ pub(super) fn parse(text: &str, first: usize) -> SearchQuery {
     let mut parser =
         QueryParser { text, at: 0, depth: 0, words: first, last_loose: None, no_expressions: Vec::new(), cut: false };
     let mut nodes = Vec::new();
+    // No text is refused: what cannot be read as an operator is words.
     while parser.at < text.len() {
         nodes.push(parser.alternatives(OperatorSetting::default()));
         // An unmatched closing bracket.
@@ -157,9 +158,11 @@ impl<'t> QueryParser<'t> {
         let rest = self.rest();
         // Several dashes exclude like one.
         let after = rest.trim_start_matches('-');
+        // A dash that is followed by a space is punctuation.
         if after.len() < rest.len() && after.starts_with(|c: char| !c.is_whitespace() && c != ')') {
             self.at += rest.len() - after.len();
             let node = self.plain_item(OperatorSetting { excluded: true, ..setting });
+            // Excluding nothing would exclude all notes.
             return if is_nothing(&node) { node } else { QueryNode::Not(Box::new(node)) };
         }
         self.plain_item(setting)
@@ -181,6 +184,7 @@ impl<'t> QueryParser<'t> {
 
     fn group(&mut self, setting: OperatorSetting) -> QueryNode {
         self.at += 1;
+        // The recursion of the parser, and of everything that walks the query, is bounded here.
         if self.depth == DEEPEST {
             return QueryNode::All(Vec::new());
         }
@@ -224,6 +228,7 @@ impl<'t> QueryParser<'t> {
             found.then_some(at)
         })?;
         let Some(pattern) = compiled(&inside[..end], PatternKind::Regex, setting.match_case, false) else {
+            // The answer says so, and the text is searched as words.
             self.no_expressions.push(inside[..end].to_owned());
             return None;
         };
@@ -242,6 +247,7 @@ impl<'t> QueryParser<'t> {
     fn property(&mut self) -> Option<QueryNode> {
         let mut quoted = false;
         let end = self.rest().char_indices().find_map(|(at, c)| {
+            // A bracket between quotes is part of the value.
             quoted ^= c == '"';
             (c == ']' && !quoted).then_some(at)
         })?;
@@ -260,6 +266,7 @@ impl<'t> QueryParser<'t> {
             "ext" => (OperatorSetting { place: WordPlace::Extension, ..setting }, None),
             "content" => (OperatorSetting { place: WordPlace::Content, ..setting }, None),
             "tag" => (OperatorSetting { place: WordPlace::Tag, ..setting }, None),
+            // Inherited by everything in the operand, also in groups.
             "match-case" => (OperatorSetting { match_case: true, ..setting }, None),
             "ignore-case" => (OperatorSetting { match_case: false, ..setting }, None),
             "line" => piece(QueryPiece::Line),
@@ -318,6 +325,7 @@ impl<'t> QueryParser<'t> {
             WordPlace::Tag => return QueryNode::Tag(folded(trimmed.trim_matches(|c| matches!(c, '#' | '/')))),
             WordPlace::Anywhere | WordPlace::Content => {}
         }
+        // `#tag` asks for the tag; quoted, it is text.
         if let Some(name) = tag(trimmed).filter(|_| !quoted && setting.place == WordPlace::Anywhere) {
             return QueryNode::Tag(folded(name));
         }
@@ -332,6 +340,7 @@ impl<'t> QueryParser<'t> {
             }
             return literal(trimmed, false, setting).unwrap_or(nothing);
         };
+        // Conditions such as `path:` have returned above and do not count.
         if self.words >= MOST_WORDS {
             self.cut = true;
             return nothing;
@@ -344,6 +353,7 @@ impl<'t> QueryParser<'t> {
         // A single word matches alone, except in a script that writes no words alone.
         let whole = !starred && text.is_ascii();
         match literal(text.trim(), whole, setting).filter(|_| setting.match_case) {
+            // The index has no case: it finds the candidates, and the text decides.
             Some(cased) => QueryNode::All(vec![QueryNode::Words(words), cased]),
             None => QueryNode::Words(words),
         }
@@ -357,6 +367,7 @@ impl<'t> QueryParser<'t> {
             single = token.term.chars().count() == 1 && !token.term.is_ascii();
             terms.push(token.term.to_owned());
         });
+        // It repeats the last character of the run, which is in the pair before it.
         if tail {
             terms.pop();
         }

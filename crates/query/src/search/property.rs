@@ -29,6 +29,7 @@ impl PropertyFilter {
     /// From the text between the brackets; `None` if no property is named.
     pub(super) fn parse(inside: &str) -> Option<Self> {
         let mut quoted = false;
+        // A colon between quotes is part of the name.
         let colon = inside.char_indices().find(|(_, c)| {
             quoted ^= *c == '"';
             *c == ':' && !quoted
@@ -103,8 +104,10 @@ impl PropertyTest {
 
     fn holds(&self, values: &[&Value]) -> bool {
         match self {
+            // Only called for a property that is there.
             Self::Exists => true,
             Self::Any(tests) => tests.iter().any(|test| test.holds(values)),
+            // An empty list has no values, and is not null.
             Self::Null => matches!(values, [Value::Null]),
             Self::Bool(wanted) => {
                 let fits = |value: &Value| match value {
@@ -117,6 +120,7 @@ impl PropertyTest {
             Self::Greater(than) => values.iter().any(|value| compare(value, than).is_some_and(Ordering::is_gt)),
             Self::Equals(wanted) => values.iter().any(|value| folded(&text(value)) == *wanted),
             Self::Holds(wanted) => values.iter().any(|value| match (value, wanted.parse::<f64>()) {
+                // A number is compared as one: `1` must not find 10.
                 (Value::Number(value), Ok(wanted)) => value.as_f64() == wanted,
                 _ => folded(&text(value)).contains(wanted),
             }),
@@ -143,6 +147,7 @@ fn compare(value: &Value, other: &str) -> Option<Ordering> {
     match (value, other.parse::<f64>()) {
         (Value::Null | Value::Boolean(_) | Value::List(_) | Value::Object(_), _) => None,
         (Value::Number(value), Ok(other)) => value.as_f64().partial_cmp(&other),
+        // A number has no order among words.
         (Value::Number(_), Err(_)) => None,
         (value, Ok(other)) => text(value).trim().parse::<f64>().ok()?.partial_cmp(&other),
         (value, Err(_)) => Some((*text(value)).cmp(other)),

@@ -45,6 +45,7 @@ pub fn search_tokens(text: &str, mut each: impl FnMut(Token<'_>)) {
     let bytes = text.as_bytes();
     let mut at = 0;
     while let Some(&byte) = bytes.get(at) {
+        // The usual case without decoding, which most of the time of indexing depends on.
         if byte.is_ascii_alphanumeric() {
             run.word(at, at + 1, &mut each);
             run.term.push(char::from(byte.to_ascii_lowercase()));
@@ -86,6 +87,7 @@ impl CharacterRun {
     fn take(&mut self, c: char, at: usize, each: &mut impl FnMut(Token<'_>)) {
         let end = at + c.len_utf8();
         let joined = self.dense.last().and_then(|(last, ..)| compose(*last, c)).filter(|_| joins(c));
+        // Decomposed kana and Hangul are put together again, so that both encodings give the same pairs.
         if let (Some(last), true) = (self.dense.last_mut(), joined.is_some() || is_voicing(c)) {
             last.0 = joined.unwrap_or(last.0);
             last.2 = end;
@@ -95,6 +97,7 @@ impl CharacterRun {
             }
             self.dense.push((c, at, end));
         } else if is_accent(c) {
+            // The accent is left out of the term but belongs to the word in the text.
             self.end = if self.term.is_empty() { self.end } else { end };
         } else if c.is_alphanumeric() || is_mark_in_word(c) {
             self.word(at, end, each);
@@ -117,6 +120,7 @@ impl CharacterRun {
 
     fn finish(&mut self, each: &mut impl FnMut(Token<'_>)) {
         if !self.term.is_empty() {
+            // Its span stays that of the whole word.
             let cut = self.term.floor_char_boundary(LONGEST);
             each(Token { term: &self.term[..cut], start: self.start, end: self.end, tail: false });
             self.term.clear();
@@ -128,6 +132,7 @@ impl CharacterRun {
             if let Some(&(next, ..)) = next {
                 fold(next, &mut self.term);
             }
+            // A single character is not a tail: nothing else has it.
             let tail = next.is_none() && number > 0;
             each(Token { term: &self.term, start, end: next.map_or(end, |next| next.2), tail });
         }

@@ -54,9 +54,11 @@ impl<'t> TextUnit<'t> {
         let mut found = Vec::new();
         for (at, place) in self.words.iter().enumerate() {
             for words in starts.at(&self.terms[place.term.clone()]) {
+                // The text ends before the phrase does.
                 let Some(run) = self.words.get(at..at + words.terms.len()) else { continue };
                 let accepts =
                     |(at, word): (usize, &TermPosition)| lexicon.accepts(words, at, &self.terms[word.term.clone()]);
+                // The first term was matched by the table.
                 if run.iter().enumerate().skip(1).all(accepts)
                     && let Some(last) = run.last()
                 {
@@ -70,6 +72,7 @@ impl<'t> TextUnit<'t> {
                 line.matches.into_iter().map(move |span| (usize::MAX, start + span.start..start + span.end))
             };
             let spans = filter.pattern.lines(self.text.as_bytes(), &|| false).flat_map(in_line);
+            // An empty match shows nothing, and a span may have been cut within a character.
             found.extend(spans.filter(|(_, span)| !span.is_empty() && self.text.get(span.clone()).is_some()));
         }
         found
@@ -84,6 +87,7 @@ impl<'t> TextUnit<'t> {
     /// Whether this piece has a tag or one below it.
     fn has_tag(&self, wanted: &str) -> bool {
         let named = |(at, _): (usize, &str)| {
+            // `C#` and `##` are not tags.
             let begins = !self.text[..at].ends_with(|c: char| c.is_alphanumeric() || c == '#');
             let name = self.text[at + 1..].split(|c: char| !is_in_tag(c)).next().unwrap_or_default();
             begins && is_tag_or_below(name, wanted)
@@ -115,6 +119,7 @@ impl<'q> QueryStarts<'q> {
             QueryNode::Within(_, node) => self.put(node, variants),
             QueryNode::Words(words) => {
                 let is_one = words.terms.len() == 1;
+                // A phrase is matched as it is written.
                 let others: &[String] = if is_one { variants(words) } else { &[] };
                 for term in words.terms.first().into_iter().chain(others) {
                     self.by_term.entry(term).or_default().push(words);
@@ -131,6 +136,7 @@ impl<'q> QueryStarts<'q> {
     /// The words whose first term this one can match.
     fn at<'s>(&'s self, term: &str) -> impl Iterator<Item = &'q Words> + use<'s, 'q> {
         let exact = self.by_term.get(term).map(Vec::as_slice).unwrap_or_default();
+        // A word may be found as itself and as the beginning of itself.
         let is_new = |words: &&&'q Words| !exact.iter().any(|known| known.number == words.number);
         let begins = |words: &&&'q Words| words.terms.first().is_some_and(|start| term.starts_with(start.as_str()));
         let longer: Vec<&'q Words> = self.beginnings.iter().filter(begins).filter(is_new).copied().collect();
@@ -158,6 +164,7 @@ impl LeafResolver for UnitResolver<'_> {
                 QueryLeaf::Tag(wanted) => self.unit.has_tag(wanted),
                 QueryLeaf::Path(filter) => self.note.is_some_and(|note| filter.holds(note.path())),
                 QueryLeaf::Property(filter) => self.note.is_some_and(|note| filter.holds(note)),
+                // This is already one piece, so nested pieces are the same one.
                 QueryLeaf::Within(_, node) => evaluate(node, within, self)?,
             })
     }

@@ -7,6 +7,7 @@ use crate::{LetterCase, Pattern, PatternKind, PatternOptions};
 
 /// The name of a tag, if one is written: a number is not a tag.
 pub(super) fn tag(text: &str) -> Option<&str> {
+    // People end a sentence with a tag.
     let name = text.strip_prefix('#')?.trim_end_matches(['/', ',', '.', ';', '!', '?']);
     let named = name.starts_with(char::is_alphanumeric) && !name.chars().all(char::is_numeric);
     named.then_some(name)
@@ -20,6 +21,7 @@ pub(super) fn without_umlauts(text: &str) -> Option<String> {
     let text: String = text.nfc().flat_map(char::to_lowercase).collect();
     let written = text.replace('ä', "ae").replace('ö', "oe").replace('ü', "ue");
     let mut words = search_words(&written).into_iter().filter(|_| written != text);
+    // Only a single word has another spelling; in a phrase each would.
     words.next().map(|word| word.term).filter(|_| words.next().is_none())
 }
 

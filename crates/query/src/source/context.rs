@@ -1,13 +1,23 @@
 //! The environment of a query: the note that contains it, the clock, and its limits.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::{
+    ops::Range,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    thread::{self, ThreadId},
+};
 
 use jiff::{Timestamp, tz::TimeZone};
+use lapidary_note::{MemoryKeeper, charged_keeper};
 
 use super::{DataviewSettings, QueryHalt};
 
 /// After this many steps it checks whether the caller still waits.
 const STEPS_BETWEEN_LOOKS: u64 = 1024;
+/// Memory is charged to the call in portions of this size.
+const CHARGED_PORTION: u64 = 1 << 20;
 
 /// How much a query may do. A step is about one operator or function call on one row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,6 +35,39 @@ impl Default for QueryLimits {
     }
 }
 
+/// What a query holds, charged to the memory that all calls share, until it ends.
+struct QueryCharge {
+    keeper: Option<Arc<dyn MemoryKeeper>>,
+    charged: AtomicU64,
+    /// Only this thread may wait for memory: the others work for it, and it watches the deadline.
+    thread: ThreadId,
+}
+
+impl QueryCharge {
+    fn new() -> Self {
+        Self { keeper: charged_keeper(), charged: AtomicU64::new(0), thread: thread::current().id() }
+    }
+
+    fn raise_to(&self, bytes: u64) {
+        let Some(keeper) = &self.keeper else { return };
+        if bytes <= self.charged.load(Ordering::Relaxed) || thread::current().id() != self.thread {
+            return;
+        }
+        let wanted = bytes.next_multiple_of(CHARGED_PORTION);
+        // First, so that unwinding releases it.
+        let before = self.charged.swap(wanted, Ordering::Relaxed);
+        keeper.hold(wanted - before);
+    }
+}
+
+impl Drop for QueryCharge {
+    fn drop(&mut self) {
+        if let Some(keeper) = &self.keeper {
+            keeper.release(*self.charged.get_mut());
+        }
+    }
+}
+
 /// Everything a query depends on that is not in the vault. The same vault and context give the same answer.
 pub struct QueryContext<'q> {
     /// The path of the note that contains the query, for `this` and for links; need not be readable.
@@ -34,8 +77,11 @@ pub struct QueryContext<'q> {
     pub zone: TimeZone,
     pub limits: QueryLimits,
     pub dataview: DataviewSettings,
+    /// The rows of the result that are shown, if not all are: the others are only counted.
+    window: Option<Range<usize>>,
     steps: AtomicU64,
     bytes: AtomicU64,
+    charge: QueryCharge,
     go_on: &'q (dyn Fn() -> bool + Sync),
     progress: Option<&'q (dyn Fn(u64, u64) + Sync)>,
 }
@@ -49,8 +95,10 @@ impl<'q> QueryContext<'q> {
             zone,
             limits: QueryLimits::default(),
             dataview: DataviewSettings::default(),
+            window: None,
             steps: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
+            charge: QueryCharge::new(),
             go_on,
             progress: None,
         }
@@ -71,19 +119,47 @@ impl<'q> QueryContext<'q> {
         Self { dataview, ..self }
     }
 
+    #[must_use]
+    pub fn with_window(self, window: Option<Range<usize>>) -> Self {
+        Self { window, ..self }
+    }
+
     /// Hears how many rows of how many are done.
     #[must_use]
     pub fn with_progress(self, progress: &'q (dyn Fn(u64, u64) + Sync)) -> Self {
         Self { progress: Some(progress), ..self }
     }
 
+    /// The rows that are shown, of this number in total.
+    pub fn shown(&self, rows: usize) -> Range<usize> {
+        match &self.window {
+            Some(window) => {
+                let start = window.start.min(rows);
+                start..window.end.clamp(start, rows)
+            }
+            None => 0..rows,
+        }
+    }
+
+    /// Whether all rows are shown, however many there are.
+    pub fn shows_all(&self) -> bool {
+        self.window.is_none()
+    }
+
+    /// Whether the row at this place of the result is shown.
+    pub fn shows(&self, place: usize) -> bool {
+        self.window.as_ref().is_none_or(|window| window.contains(&place))
+    }
+
     /// Counts work before it is done.
     pub fn step(&self, steps: u64) -> Result<(), QueryHalt> {
+        // Shared by all threads of the query; the order of the counts does not matter.
         let before = self.steps.fetch_add(steps, Ordering::Relaxed);
         let now = before.saturating_add(steps);
         if now > self.limits.steps {
             return Err(QueryHalt::TooManySteps { limit: self.limits.steps });
         }
+        // Also if one charge leaps over several marks.
         let looks = before / STEPS_BETWEEN_LOOKS != now / STEPS_BETWEEN_LOOKS;
         if looks && !(self.go_on)() { Err(QueryHalt::Cancelled) } else { Ok(()) }
     }
@@ -91,7 +167,11 @@ impl<'q> QueryContext<'q> {
     /// Counts memory before it is taken. What is given back is not counted, so this bounds what a query ever made.
     pub fn hold(&self, bytes: usize) -> Result<(), QueryHalt> {
         let held = self.bytes.fetch_add(bytes as u64, Ordering::Relaxed).saturating_add(bytes as u64);
-        if held > self.limits.bytes { Err(QueryHalt::TooMuchMemory { limit: self.limits.bytes }) } else { Ok(()) }
+        if held > self.limits.bytes {
+            return Err(QueryHalt::TooMuchMemory { limit: self.limits.bytes });
+        }
+        self.charge.raise_to(held);
+        Ok(())
     }
 
     pub fn steps_taken(&self) -> u64 {
@@ -135,6 +215,7 @@ impl DroppedRows {
     }
 
     pub fn add(&mut self, message: &str) {
+        // All are counted, as the number says how wrong a query is.
         self.count += 1;
         if self.messages.len() < Self::MOST_MESSAGES && !self.messages.iter().any(|known| known == message) {
             self.messages.push(message.to_owned());
@@ -165,6 +246,15 @@ mod tests {
         let context = context(&|| false);
         let taken = (0..5_000).take_while(|_| context.step(1).is_ok()).count();
         assert!(taken < 2 * STEPS_BETWEEN_LOOKS as usize, "{taken}");
+    }
+
+    #[test]
+    fn a_window_shows_what_there_is_of_it() {
+        let all = context(&|| true);
+        assert!(all.shows_all() && all.shows(7) && all.shown(3) == (0..3));
+        let some = context(&|| true).with_window(Some(2..5));
+        assert_eq!((some.shown(9), some.shown(3), some.shown(1)), (2..5, 2..3, 1..1));
+        assert!(!some.shows_all() && some.shows(4) && !some.shows(5));
     }
 
     #[test]

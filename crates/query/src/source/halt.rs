@@ -35,6 +35,7 @@ impl QuerySyntaxError {
     /// At a place in a text, in bytes.
     pub fn at(text: &str, offset: usize, message: impl Into<String>) -> Self {
         let mut end = offset.min(text.len());
+        // A parser may stop within a character.
         while !text.is_char_boundary(end) {
             end -= 1;
         }

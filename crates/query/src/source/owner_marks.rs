@@ -68,6 +68,7 @@ impl OwnerMarks {
 
     pub fn is_excluded(&self, path: &str) -> bool {
         self.excluded_below.iter().any(|start| path.starts_with(start.as_str()))
+            // A path that the pattern cannot decide is not hidden from the owner's query.
             || self.excluded_by.iter().any(|pattern| pattern.is_match(path).unwrap_or(false))
     }
 

@@ -94,14 +94,18 @@ mod tests {
             ("a.md", "[[b]] #x/Y [[gone]]"),
             ("p/b.md", "---\ntags: [X]\nup: \"[[a]]\"\n---\n"),
             ("p/q/c.MD.png", ""),
-            ("pp.md", "#xy"),
+            ("pp.md", "---\ntag: p, q/r\n---\n#xy"),
+            ("old.markdown", ""),
         ]);
         let number = |path: &str| vault.find(path).unwrap();
-        assert_eq!(paths(&vault, RowSelection::Notes), ["a.md", "p/b.md", "pp.md"]);
+        assert_eq!(paths(&vault, RowSelection::Pages), ["a.md", "old.markdown", "p/b.md", "pp.md"]);
         assert_eq!(paths(&vault, RowSelection::Tag("#X")), ["a.md", "p/b.md"]);
         assert_eq!(paths(&vault, RowSelection::Tag("x/y")), ["a.md"]);
+        assert_eq!(paths(&vault, RowSelection::Tag("q")), [""; 0]);
+        assert_eq!(paths(&vault, RowSelection::PageTag("#Q")), ["pp.md"]);
+        assert_eq!(paths(&vault, RowSelection::PageTag("x")), ["a.md", "p/b.md"]);
         assert_eq!(paths(&vault, RowSelection::Folder("p")), ["p/b.md", "p/q/c.MD.png"]);
-        assert_eq!(paths(&vault, RowSelection::Folder("")).len(), 4);
+        assert_eq!(paths(&vault, RowSelection::Folder("")).len(), 5);
         assert_eq!(paths(&vault, RowSelection::Extension("PNG")), ["p/q/c.MD.png"]);
         assert_eq!(paths(&vault, RowSelection::LinksTo(number("p/b.md"))), ["a.md"]);
         assert_eq!(paths(&vault, RowSelection::LinkedFrom(number("p/b.md"))), ["a.md"]);

@@ -35,6 +35,7 @@ impl RowSet {
         let (mut left, mut right) = (self.iter().peekable(), other.iter().peekable());
         while let (Some(a), Some(b)) = (left.peek().copied(), right.peek().copied()) {
             merged.push(a.min(b));
+            // Both advance if they are equal, so that a row comes once.
             left.next_if(|a| *a <= b);
             right.next_if(|b| *b <= a);
         }
@@ -56,6 +57,7 @@ impl RowSet {
     fn filtered(&self, other: &Self, wanted: bool) -> Self {
         let mut others = other.iter().peekable();
         let keeps = |number: &RowNumber| {
+            // Both are in order, so one pass is enough.
             while others.next_if(|other| other < number).is_some() {}
             (others.peek() == Some(number)) == wanted
         };

@@ -25,6 +25,7 @@ impl LinkValue {
             Some(at) => (&inner[..at], Some(inner[at + 1..].to_owned())),
             None => (inner, None),
         };
+        // In a table the bar is escaped, and means the same.
         let target = target.replace("\\|", "|");
         let (path, subpath) = match target.split_once('#') {
             Some((path, subpath)) => (path.to_owned(), Some(subpath.to_owned())),
@@ -37,6 +38,7 @@ impl LinkValue {
 /// The wikilink.
 impl fmt::Display for LinkValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        // Or the bar would begin the display text when the link is read again.
         let escape = |text: &str| text.replace('|', "\\|");
         write!(f, "{}[[{}", if self.embed { "!" } else { "" }, escape(&self.path))?;
         if let Some(subpath) = &self.subpath {

@@ -21,6 +21,7 @@ pub fn dataview_date(text: &str) -> Option<(DateValue, &str)> {
     let (year, rest) = digits(text, 4)?;
     let (month, mut rest) = digits(rest.strip_prefix('-')?, 2)?;
     (1..=12).contains(&month).then_some(())?;
+    // The month must exist; the day is added to its first, as 30 February is 2 March to Dataview.
     let first = Date::new(i16::try_from(year).ok()?, i8::try_from(month).ok()?, 1).ok()?;
     let (mut days, mut seconds, mut milliseconds) = (0, 0, 0);
     let (mut has_time, mut zone) = (false, DateZone::Local);
@@ -59,6 +60,7 @@ fn dataview_zone(text: &str) -> (DateZone, &str) {
     let offset = || {
         let negative = text.starts_with('-');
         let rest = text.strip_prefix(['+', '-'])?;
+        // `+5` and `+05`.
         let (hours, rest) = digits(rest, 2).or_else(|| digits(rest, 1))?;
         let (minutes, rest) = rest.strip_prefix(':').and_then(|rest| digits(rest, 2)).unwrap_or((0, rest));
         offset_of(negative, hours, minutes).map(|offset| (DateZone::Offset(offset), rest))
@@ -108,6 +110,7 @@ fn bases_zone(text: &str) -> Option<DateZone> {
 fn fraction(text: &str) -> Option<(i32, &str)> {
     let end = text.bytes().take_while(u8::is_ascii_digit).count();
     let (digits, rest) = text.split_at_checked(end).filter(|(digits, _)| !digits.is_empty())?;
+    // Further digits are dropped: there is nothing smaller than a billionth.
     let padded: String = digits.chars().chain(std::iter::repeat('0')).take(9).collect();
     Some((padded.parse().ok()?, rest))
 }
@@ -121,6 +124,7 @@ pub fn number(text: &str) -> Option<(f64, &str)> {
     (whole > 0).then_some(())?;
     if let Some(behind) = text[end..].strip_prefix('.') {
         let fraction = run(behind);
+        // In `1.` the point ends a sentence.
         end += if fraction > 0 { 1 + fraction } else { 0 };
     }
     Some((text[..end].parse().ok()?, &text[end..]))
@@ -136,6 +140,7 @@ pub fn dataview_duration(text: &str) -> Option<(DurationValue, &str)> {
         let next = next.strip_prefix(',').unwrap_or(next).trim_start();
         match duration_part(next, &mut duration) {
             Some(after) => rest = after,
+            // The separator is given back with the rest.
             None => return Some((duration, rest)),
         }
     }
@@ -165,6 +170,7 @@ pub fn link(text: &str) -> Option<(LinkValue, &str)> {
         Some(rest) => (true, rest.strip_prefix("[[")?),
         None => (false, text.strip_prefix("[[")?),
     };
+    // A bracket inside means that this is not a plain link.
     let end = inside.find(['[', ']'])?;
     let rest = inside[end..].strip_prefix("]]")?;
     Some((LinkValue::parse(&inside[..end], embed), rest))

@@ -32,6 +32,7 @@ fn whole<T>(read: Option<(T, &str)>) -> Option<T> {
 }
 
 fn dataview_text(text: &str) -> Option<Value> {
+    // In Dataview's order.
     let date = whole(literal::dataview_date(text)).map(Value::Date);
     let duration = || whole(literal::dataview_duration(text)).map(Value::Duration);
     let link = || whole(literal::link(text)).map(Value::Link);
@@ -39,6 +40,7 @@ fn dataview_text(text: &str) -> Option<Value> {
 }
 
 fn bases_text(text: &str) -> Option<Value> {
+    // Bases takes an embed in a property for text.
     let link = || whole(literal::link(text)).filter(|link| !link.embed).map(Value::Link);
     link().or_else(|| literal::bases_date(text).map(Value::Date))
 }
@@ -108,6 +110,7 @@ fn quoted(text: &str) -> Option<(Value, &str)> {
             '"' => return Some((Value::Text(found), &inside[at + 1..])),
             '\\' => escaped = true,
             c => {
+                // Only quotes and backslashes can be escaped; before anything else the backslash is text.
                 if escaped {
                     found.push('\\');
                 }

@@ -45,6 +45,7 @@ impl BeforeWords<'_> {
             (QueryLeaf::Within(QueryPiece::Task(wanted), inside), AtHand::Digest) => {
                 let any = digest_of(self.state).tasks().iter().any(|task| wanted.accepts(task.status));
                 let every = matches!(inside, QueryNode::All(nodes) if nodes.is_empty());
+                // That there is a task decides only if nothing else is asked of it.
                 Some(any).filter(|any| !any || every)
             }
             (

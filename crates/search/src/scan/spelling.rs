@@ -22,6 +22,7 @@ impl TermSpelling {
 
     /// How many lines hold it.
     pub(super) fn count_lines(&self, text: &[u8], go_on: GoOn<'_>) -> usize {
+        // Without accents in the text, the plain search is much faster and finds the same.
         let pattern = self.accented.as_ref().filter(|_| !text.is_ascii()).unwrap_or(&self.plain);
         pattern.count_lines(text, &|| !go_on()).lines
     }
@@ -35,6 +36,7 @@ fn compiled(text: &str, kind: PatternKind) -> Option<Pattern> {
 /// The letters that are compared as one or two others, by these.
 static ACCENTED: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     let mut accented: BTreeMap<String, String> = BTreeMap::new();
+    // Latin letters with diacritics: Latin-1, Extended-A and -B, and Extended Additional.
     for letter in ('\u{df}'..='\u{24f}').chain('\u{1e00}'..='\u{1eff}').filter(|letter| letter.is_lowercase()) {
         let plain = folded(letter.encode_utf8(&mut [0; 4]));
         if plain.is_ascii() {
@@ -51,6 +53,7 @@ fn with_accents(term: &str) -> String {
     while let Some(letter) = rest.chars().next() {
         let one = &rest[..letter.len_utf8()];
         let class = |plain: &str| ACCENTED.get(plain).map_or(String::new(), |accented| format!("[{plain}{accented}]"));
+        // Letters such as `æ` are compared as two plain ones.
         let both = rest.get(..2).and_then(|two| Some((two, ACCENTED.get(two)?)));
         match both {
             Some((two, joined)) => {

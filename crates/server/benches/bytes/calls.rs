@@ -2,8 +2,34 @@
 
 use serde_json::{Value, json};
 
+/// One call, and whether it is meant to be refused.
+pub(crate) struct EverydayCall {
+    /// What is wanted.
+    pub(crate) what: &'static str,
+    pub(crate) tool: &'static str,
+    pub(crate) arguments: Value,
+    pub(crate) is_refused: bool,
+}
+
+/// What models get wrong, and should be told briefly.
+const REFUSED: [&str; 8] = [
+    "a note that is misspelt",
+    "a heading that is missing",
+    "two notes of one name",
+    "text that is not there",
+    "text that is there twice",
+    "a stale hash",
+    "a note that exists",
+    "an argument that is none",
+];
+
+pub(crate) fn everyday() -> Vec<EverydayCall> {
+    let call = |(what, tool, arguments)| EverydayCall { what, tool, arguments, is_refused: REFUSED.contains(&what) };
+    calls().into_iter().map(call).collect()
+}
+
 /// What is wanted, the tool and its arguments.
-pub(crate) fn everyday() -> Vec<(&'static str, &'static str, Value)> {
+fn calls() -> Vec<(&'static str, &'static str, Value)> {
     const ROOF: &str = "Projects/House/Roof.md";
     const GARDEN: &str = "Areas/Garden/Garden.md";
     vec![
@@ -22,7 +48,7 @@ pub(crate) fn everyday() -> Vec<(&'static str, &'static str, Value)> {
         ("the best five notes", "obsidian_search_notes", json!({ "query": "slate roof" })),
         ("a word in all texts", "obsidian_search_notes", json!({ "mode": "text", "query": "garnet" })),
         ("nothing is found", "obsidian_search_notes", json!({ "query": "quetzalcoatl" })),
-        ("notes by a property", "obsidian_search_notes", json!({ "query": "[status:open]" })),
+        ("notes by a property", "obsidian_search_notes", json!({ "query": "[status:active]" })),
         ("lines with a text", "search_content", json!({ "query": "slate" })),
         ("what is in a folder", "obsidian_list_notes", json!({ "path": "Projects" })),
         ("all tags", "obsidian_list_tags", json!({})),
@@ -73,7 +99,11 @@ pub(crate) fn everyday() -> Vec<(&'static str, &'static str, Value)> {
             "obsidian_replace_in_note",
             json!({ "target": "Roof", "replacements": [{ "search": "slates", "replace": "tiles" }] }),
         ),
-        ("replace a word everywhere", "regex_replace", json!({ "pattern": "Ruth", "replacement": "Rut" })),
+        (
+            "replace a word everywhere",
+            "regex_replace",
+            json!({ "glob": "**/*.md", "pattern": "Ruth", "replacement": "Rut" }),
+        ),
         ("rename a note", "file_move", json!({ "from": "Inbox/Idea.md", "to": "Projects/House/Skylight.md" })),
         ("rename a heading", "heading_rename", json!({ "file": ROOF, "heading": "Tasks", "newText": "To do" })),
         (

@@ -13,6 +13,7 @@ mod report;
 
 use std::{collections::BTreeMap, fs, path::Path};
 
+use calls::EverydayCall;
 use client::Server;
 use report::Failure;
 use serde_json::{Value, json};
@@ -32,9 +33,14 @@ fn main() -> Result<(), Failure> {
     let kept = root.join(RESULT);
     let last = sizes(&fs::read_to_string(&kept).unwrap_or_default());
     let mut rows = vec![("the list of tools".to_owned(), 0, listed(&mut server)?)];
-    for (what, tool, arguments) in calls::everyday() {
+    for EverydayCall { what, tool, arguments, is_refused } in calls::everyday() {
         let reply = server.request("tools/call", &json!({ "name": tool, "arguments": arguments }))?;
         let parts = reply["result"]["content"].as_array().ok_or_else(|| reply.to_string())?;
+        // A refusal is short, and would pass for a thrifty answer.
+        if (reply["result"]["isError"] == true) != is_refused {
+            let unexpected = if is_refused { "was not refused" } else { "was refused" };
+            return Err(format!("{what}: {unexpected}: {}", reply["result"]).into());
+        }
         let answer = parts.iter().map(|part| part["text"].as_str().unwrap_or_default().len()).sum();
         rows.push((format!("{what} (`{tool}`)"), tool.len() + arguments.to_string().len(), answer));
     }

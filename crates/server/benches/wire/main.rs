@@ -5,6 +5,7 @@
 #[allow(dead_code, reason = "shared with another benchmark")]
 mod client;
 mod generate;
+mod http_client;
 mod report;
 mod surgical;
 
@@ -17,6 +18,7 @@ use std::{
 };
 
 use client::{Server, pipes};
+use http_client::HttpServer;
 use report::{Failure, Report, Size, Times, quantiles};
 use serde_json::{Value, json};
 
@@ -49,6 +51,12 @@ fn main() -> Result<(), Failure> {
             if tool == "file_read" { "aim: p50 under 0.3 ms" } else { "" },
         );
     }
+    let (tool, arguments) = ("file_read", json!({ "file": note }));
+    let stdio = call(&large, around.path(), tool, &arguments, 2000)?;
+    let http = call_over_http(&large, around.path(), tool, &arguments, 2000)?;
+    let ratio = http.p50.as_secs_f64() / stdio.p50.as_secs_f64();
+    let remark = format!("{ratio:.2} × of stdio right before; aim: p50 within 2 ×");
+    report.row(&format!("`{tool}` over HTTP, 100,000 notes"), http, &remark);
     report.row("`str_replace` over stdio, durable on disk", edits(&small, around.path(), note, 200)?, "two fsync");
     let mut sizes = lists(&small, around.path())?;
     sizes.extend(answers(&small, around.path(), note, "10 notes")?);
@@ -173,6 +181,17 @@ fn call(vault: &Path, state: &Path, tool: &str, arguments: &Value, runs: usize) 
         let reply = server.request("tools/call", &params)?;
         let took = started.elapsed();
         if reply["result"]["isError"] == true { Err(reply.to_string().into()) } else { Ok(took) }
+    })
+}
+
+fn call_over_http(vault: &Path, state: &Path, tool: &str, arguments: &Value, runs: usize) -> Result<Times, Failure> {
+    let mut server = HttpServer::start(vault, state)?;
+    quantiles(runs, || {
+        let started = Instant::now();
+        let reply = server.call(tool, arguments)?;
+        let took = started.elapsed();
+        let is_answer = reply["result"].is_object() && reply["result"]["isError"] != true;
+        if is_answer { Ok(took) } else { Err(reply.to_string().into()) }
     })
 }
 

@@ -22,7 +22,7 @@ fn serve_is_the_default_command() {
 #[test]
 fn every_subcommand_takes_the_same_options_before_and_after_its_name() {
     let options = "--vault a --vault n=b --config c.toml --read-only --tools x,y --tools z --exclude-tools w \
-                   --dotted-names --demo --profile reader";
+                   --dotted-names --any-folder --demo --profile reader";
     let expected = CommonFlags {
         vaults: vec!["a".into(), "n=b".into()],
         demo: true,
@@ -32,12 +32,15 @@ fn every_subcommand_takes_the_same_options_before_and_after_its_name() {
         exclude_tools: vec!["w".into()],
         profile: Some("reader".into()),
         dotted_names: true,
+        any_folder: true,
         http: None,
         insecure_no_auth: false,
         public_url: None,
         sse: false,
+        tls_cert: None,
+        tls_key: None,
     };
-    for word in ["", "serve", "call some_tool", "tools", "vaults", "audit"] {
+    for word in ["", "serve", "call some_tool", "tools", "vaults", "audit", "install", "uninstall cursor"] {
         assert_eq!(flags(&format!("{word} {options}")), expected, "{word}");
         assert_eq!(flags(&format!("{options} {word}")), expected, "{word}");
     }
@@ -92,8 +95,18 @@ fn the_arguments_of_a_call_are_an_object_or_come_from_standard_input() {
 #[test]
 fn listings_and_the_log_have_their_own_options() {
     for (words, command) in [
-        ("tools", Command::Tools(ListArguments { json: false })),
-        ("tools --json", Command::Tools(ListArguments { json: true })),
+        ("tools", Command::Tools(ToolsArguments { name: None, json: false })),
+        ("tools --json", Command::Tools(ToolsArguments { name: None, json: true })),
+        ("tools outline", Command::Tools(ToolsArguments { name: Some("outline".into()), json: false })),
+        (
+            "install zed cursor --http http://x/mcp --dry-run",
+            Command::Install(InstallArguments {
+                clients: vec!["zed".into(), "cursor".into()],
+                http: Some("http://x/mcp".into()),
+                dry_run: true,
+                ..InstallArguments::default()
+            }),
+        ),
         ("vaults --json", Command::Vaults(ListArguments { json: true })),
         (
             "search slate roof --json --limit 3 --or tiles",
@@ -115,6 +128,7 @@ fn listings_and_the_log_have_their_own_options() {
                 ..QueryArguments::default()
             }),
         ),
+        ("log", Command::Audit(Audit { follow: false, limit: 50, json: false })),
         ("audit", Command::Audit(Audit { follow: false, limit: 50, json: false })),
         ("audit --follow --limit 3 --json", Command::Audit(Audit { follow: true, limit: 3, json: true })),
     ] {

@@ -53,6 +53,7 @@ fn list(executor: &Executor, as_json: bool, out: &mut dyn Write) -> Result<Comma
     }
     let row = |pending: &PendingChange| {
         let question = pending.question.lines().next().unwrap_or_default();
+        // Another process has accepted it; a second answer would come too late.
         let said = if pending.taken { "being carried out" } else { question };
         [pending.id.clone(), pending.asked_at(), one_line(&pending.caller).into_owned(), one_line(said).into_owned()]
     };
@@ -70,6 +71,7 @@ fn one_as_json(pending: &PendingChange) -> Value {
 
 /// The pending approval whose id starts like this.
 fn find(executor: &Executor, id: &str) -> Result<Option<PendingChange>, CommandFailure> {
+    // A prefix is enough, as people type what the list shows.
     let mut found: Vec<PendingChange> =
         executor.pending()?.into_iter().filter(|pending| pending.id.starts_with(id)).collect();
     match found.len() {
@@ -87,10 +89,12 @@ fn find(executor: &Executor, id: &str) -> Result<Option<PendingChange>, CommandF
 
 /// Programs can start programs, so consent has to be typed.
 fn accept(executor: &Executor, pending: &PendingChange, out: &mut dyn Write) -> Result<CommandOutcome, CommandFailure> {
+    // A program that runs this command must not be able to approve its own change.
     if !(stdin().is_terminal() && stderr().is_terminal()) {
         report::error("a change can only be accepted at a terminal; run this command there");
         return Ok(CommandOutcome::Refused);
     }
+    // The list shows only its first line.
     eprint!("{}\nApply this change? [y/N] ", printable(&pending.question));
     let mut line = String::new();
     stdin().read_line(&mut line).map_err(|error| CommandFailure::Input(error.to_string()))?;
@@ -115,6 +119,7 @@ fn told(decided: ApprovalOutcome, out: &mut dyn Write) -> Result<CommandOutcome,
             writeln!(out, "Accepted. The client gets the result when it makes the call again.")?;
             Ok(CommandOutcome::Well)
         }
+        // A change is carried out under the rights it was requested with, and never under others.
         ApprovalOutcome::NoSuchProfile(name) => {
             report::error(&format!(
                 "it was requested under the profile {}, which is not configured here; use the server's configuration",

@@ -24,6 +24,7 @@ pub(super) fn run(
     let mut lines = Vec::new();
     let mut tails = Vec::new();
     for served in assembled.executor.vaults().iter() {
+        // Each vault has its own log, and any of them may have the latest lines.
         let (latest, tail) = served.log.tail(audit.limit)?;
         lines.extend(latest);
         tails.push(tail);
@@ -58,6 +59,7 @@ fn print(out: &mut dyn Write, lines: &[String], json: bool) -> Result<(), Comman
 
 /// One call per line for people; a foreign line is shown unchanged.
 fn readable(line: &str) -> String {
+    // A line that was cut off by a crash is shown as it is.
     let Ok(call) = serde_json::from_str::<Value>(line) else { return one_line(line).into_owned() };
     // Text from a caller must not look like a line of the log.
     let text = |key: &str| one_line(call.get(key).and_then(Value::as_str).unwrap_or_default()).into_owned();

@@ -29,6 +29,7 @@ pub(super) fn run(
     };
     let invocation = Invocation::tool(&call.tool, arguments, owner(&assembled.executor, can_be_asked()));
     let outcome = complete(&assembled.executor, invocation);
+    // Or each command would index the vault anew.
     assembled.executor.save_indexes(SAVING);
     if let Outcome::UnknownTool { nearest } = outcome {
         let hint = nearest.map_or(String::new(), |nearest| format!("; did you mean `{nearest}`?"));
@@ -62,6 +63,7 @@ pub(super) fn complete(executor: &Executor, invocation: Invocation) -> Outcome {
     let mut line = String::new();
     let verdict = match io::stdin().read_line(&mut line) {
         Ok(_) if matches!(line.trim(), "y" | "Y" | "yes") => Verdict::Agreed,
+        // Also if standard input ends: only a yes is a yes.
         _ => Verdict::Declined,
     };
     let answered = Invocation { answer: Some(ConsentAnswer { state, verdict }), ..invocation };

@@ -59,6 +59,7 @@ fn call(
     out: &mut dyn Write,
 ) -> Result<CommandOutcome, CommandFailure> {
     let arguments: Map<String, Value> = match arguments {
+        // Options that were not given are null here, which the schemas of the tools do not allow.
         Value::Object(arguments) => arguments.into_iter().filter(|(_, value)| !value.is_null()).collect(),
         _ => Map::new(),
     };
@@ -148,7 +149,9 @@ fn as_git(view: &View, checkpoints: &[Checkpoint], folder: &ExportFolder) -> Res
         return Err(unable("create a repository"));
     }
     let mut import =
+        // One process for all commits; `--force` lets a later export replace the branch.
         git(&["fast-import", "--quiet", "--force"]).stdin(Stdio::piped()).spawn().map_err(|_| unable("run"))?;
+    // Taken, so that the stream is closed at its end and git stops waiting.
     let written = import.stdin.take().map_or(Ok(()), |stdin| write_commits(view, checkpoints, BufWriter::new(stdin)));
     let taken = import.wait().map_err(|_| unable("run"))?.success();
     match written {
@@ -172,6 +175,7 @@ fn write_commits(view: &View, checkpoints: &[Checkpoint], mut stream: impl Write
             write_file(&mut stream, &entry.path, content(view, entry)?.as_deref())?;
         }
     }
+    // Not the time of the export, so that exporting twice gives the same commits.
     let newest = checkpoints.last().map_or(UNIX_EPOCH, |checkpoint| checkpoint.time);
     begin_commit(&mut stream, newest, "Current state")?;
     for path in paths {
@@ -192,6 +196,7 @@ fn begin_commit(stream: &mut impl Write, time: SystemTime, message: &str) -> io:
 
 /// `None` is a file that did not exist, or whose content was not kept.
 fn write_file(stream: &mut impl Write, path: &VaultPath, content: Option<&[u8]>) -> io::Result<()> {
+    // fast-import reads quoted paths as C strings.
     let quoted = format!("\"{}\"", path.as_str().replace('\\', "\\\\").replace('"', "\\\""));
     match content {
         Some(content) => {

@@ -16,6 +16,7 @@ const WIDTH: usize = 30;
 
 /// Runs something that may have to wait for the index, and draws a progress bar meanwhile if stderr is a terminal.
 pub(super) fn shown<T>(executor: &Executor, work: impl FnOnce() -> T) -> T {
+    // A bar in a log file would be noise.
     if !stderr().is_terminal() {
         return work();
     }
@@ -36,6 +37,7 @@ pub(super) fn shown<T>(executor: &Executor, work: impl FnOnce() -> T) -> T {
             }
         });
         let result = work();
+        // Wakes the thread, which the scope waits for.
         drop(done);
         result
     })
@@ -50,6 +52,7 @@ fn bar(percent: u8) -> String {
 fn draw(line: &str) {
     let mut terminal = stderr().lock();
     let drawn = write!(terminal, "\r\x1b[K{line}").and_then(|()| terminal.flush());
+    // A terminal that is gone must not fail the command.
     drawn.unwrap_or_default();
 }
 

@@ -10,6 +10,7 @@ use super::{
     CommandFailure, CommandOutcome, SAVING,
     call::{complete, owner},
     print_json, report, table,
+    terminal_style::terminal_width,
 };
 use crate::{assemble::AssembledServer, cli::QueryArguments};
 
@@ -100,6 +101,7 @@ impl QueryAsking<'_> {
         let mut whole: Option<Value> = None;
         let mut offset = 0_usize;
         loop {
+            // At least one: a page of none would never end.
             let limit = ROWS_AT_ONCE.min(most.saturating_sub(offset)).max(1);
             let mut page = self.page(format, offset, limit)?;
             let next = page["nextCursor"].take();
@@ -110,6 +112,7 @@ impl QueryAsking<'_> {
                 None => page,
                 Some(before) => joined(before, page, format),
             });
+            // Without a cursor, this was the last page.
             offset = next.as_str().and_then(offset_of).unwrap_or(usize::MAX);
             if offset >= most {
                 return Ok(whole.unwrap_or_default());
@@ -172,6 +175,7 @@ impl QueryAsking<'_> {
 /// A line, and below it a caret at a column, counted in characters from 1.
 fn marked(line: &str, column: usize) -> String {
     use unicode_width::UnicodeWidthStr;
+    // A tab is as wide as the terminal likes, and the mark would not be below its place.
     let shown = |text: &str| visible(&text.replace('\t', " ")).into_owned();
     let before: String = line.chars().take(column.saturating_sub(1)).collect();
     format!("  {}\n  {}^", shown(line), " ".repeat(shown(&before).width()))
@@ -199,6 +203,7 @@ fn joined(mut before: Value, mut page: Value, format: &str) -> Value {
         }
     }
     if let (Some(text), Some(more)) = (before["text"].as_str(), page["text"].as_str()) {
+        // Each page comes with its header, which is wanted once.
         let header = match (format, before["type"].as_str()) {
             ("md", Some("list" | "task")) => 0,
             ("md", _) => more.split_inclusive('\n').take(2).map(str::len).sum(),
@@ -213,6 +218,7 @@ fn joined(mut before: Value, mut page: Value, format: &str) -> Value {
 fn first_record(csv: &str) -> usize {
     let mut quoted = false;
     let end = csv.bytes().position(|byte| {
+        // A quoted cell may have line breaks; doubled quotes cancel each other.
         quoted ^= byte == b'"';
         byte == b'\n' && !quoted
     });
@@ -285,19 +291,6 @@ fn typed_cell(key: &str, inner: &Value) -> String {
         }
         _ => inner.as_str().map_or_else(|| inner.to_string(), str::to_owned),
     }
-}
-
-/// Nothing if the output is not a terminal, so that a program gets whole cells.
-fn terminal_width() -> Option<usize> {
-    if !io::stdout().is_terminal() {
-        return None;
-    }
-    #[cfg(unix)]
-    let columns = rustix::termios::tcgetwinsize(io::stdout()).ok().map(|size| usize::from(size.ws_col));
-    #[cfg(not(unix))]
-    let columns = None;
-    const USUAL: usize = 100;
-    Some(columns.filter(|columns| *columns > 0).unwrap_or(USUAL))
 }
 
 #[cfg(test)]

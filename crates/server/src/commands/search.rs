@@ -35,6 +35,7 @@ pub(super) fn run(
             found.extend(hits);
         }
         cursor = page["result"]["nextCursor"].take();
+        // Pages are cut by bytes, so a page may have fewer hits than wanted.
         if cursor.is_null() || found.len() >= search.limit {
             break page;
         }
@@ -67,6 +68,7 @@ fn ask(search: &Search, cursor: &Value, assembled: &AssembledServer) -> Result<V
     if search.explain {
         arguments.insert("explain".to_owned(), json!(true));
     }
+    // What fits on a line of a terminal.
     arguments.insert("contextLength".to_owned(), json!(60));
     arguments.insert("maxMatchesPerHit".to_owned(), json!(1));
     if !cursor.is_null() {

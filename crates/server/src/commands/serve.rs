@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use lapidary_auth::{SecretKind, SecretText, SharedSecretVerifier};
+use lapidary_auth::{AuthStore, IssuerVerifier, SecretKind, SecretText, SharedSecretVerifier, UnixSeconds};
 use lapidary_note::ContentHash;
 use lapidary_pipeline::{Clock, Executor};
 use tokio::{
@@ -10,17 +10,21 @@ use tokio::{
     runtime::Runtime,
 };
 
-use super::{CommandFailure, CommandOutcome, SAVING, report};
+use super::{CommandFailure, CommandOutcome, SAVING, owner, report};
 use crate::{
     assemble::AssembledServer,
-    config::{AuthMode, AuthSettings, Config, Transport},
-    http::{self, ClientCheck, KnownClients},
+    config::{AuthMode, AuthSettings, Config, ForeignIssuer, PublicUrl, Transport},
+    http::{self, ClientCheck, IssuerKeyCache, KnownClients, OutgoingFetch},
     instructions::policy_without_folders,
     stdio,
+    telemetry::Telemetry,
 };
 
 /// How long a change in progress may take to finish when the server ends.
 const LAST_CHANGES: Duration = Duration::from_secs(5);
+
+/// How long the last traces and metrics may take to be sent.
+const LAST_TELEMETRY: Duration = Duration::from_secs(2);
 
 pub(super) fn run(config: &Config, assembled: &AssembledServer) -> Result<CommandOutcome, CommandFailure> {
     let names: Vec<String> =
@@ -38,15 +42,17 @@ pub(super) fn run(config: &Config, assembled: &AssembledServer) -> Result<Comman
     };
     let runtime = builder.enable_all().build().map_err(|error| CommandFailure::Serving(error.to_string()))?;
     let (executor, dotted) = (Arc::clone(&assembled.executor), config.tools.dotted_names);
+    let telemetry = Telemetry::start(config);
     let ended = match config.transport {
-        Transport::Stdio => runtime.block_on(stdio::serve(executor, dotted)),
+        Transport::Stdio => runtime.block_on(stdio::serve(executor, dotted, telemetry.clone())),
         Transport::Http => {
             let clients = known_clients(config, assembled)?;
             let stream_token = stream_token(config, &clients)?;
-            runtime.block_on(http::serve(executor, dotted, &config.http, clients, stream_token))
+            runtime.block_on(http::serve(executor, dotted, &config.http, clients, stream_token, telemetry.clone()))
         }
     };
     finish(&assembled.executor, LAST_CHANGES, runtime);
+    telemetry.finish(LAST_TELEMETRY);
     ended.map(|()| CommandOutcome::Well).map_err(CommandFailure::Serving)
 }
 
@@ -59,13 +65,17 @@ where
     let runtime =
         tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(|error| error.to_string())?;
     let executor = Arc::clone(&assembled.executor);
-    let ended = runtime.block_on(stdio::serve_streams(executor, config.tools.dotted_names, input, output));
+    let telemetry = Telemetry::start(config);
+    let serving = stdio::serve_streams(executor, config.tools.dotted_names, telemetry.clone(), input, output);
+    let ended = runtime.block_on(serving);
     finish(&assembled.executor, LAST_CHANGES, runtime);
+    telemetry.finish(LAST_TELEMETRY);
     ended
 }
 
 /// Lets the last change be written and keeps the indexes.
 fn finish(executor: &Arc<Executor>, patience: Duration, runtime: Runtime) {
+    // First, so that no change is cut off in the middle.
     executor.stop_changes(patience);
     executor.save_indexes(SAVING);
     // Not joined: a thread that reads a terminal or a dead disk never ends.
@@ -74,7 +84,8 @@ fn finish(executor: &Arc<Executor>, patience: Duration, runtime: Runtime) {
 
 /// The hash of a token for the older transport, if there is no other authentication. It is printed, and never logged.
 fn stream_token(config: &Config, clients: &KnownClients) -> Result<Option<ContentHash>, CommandFailure> {
-    if !config.http.sse || !matches!(clients.check, ClientCheck::Open) {
+    // Clients that have tokens need no other one.
+    if !config.http.sse || !matches!(clients.check, ClientCheck::Open { .. }) {
         return Ok(None);
     }
     let mut random = [0; 32];
@@ -88,23 +99,22 @@ fn stream_token(config: &Config, clients: &KnownClients) -> Result<Option<Conten
 /// How clients are authenticated. An address that others can reach is not served without authentication, unless the owner
 /// explicitly allows it.
 fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownClients, CommandFailure> {
-    let AuthSettings { mode, secret, issuer, audience, ignores_scopes, insecure } = &config.http.auth;
+    let AuthSettings { mode, secret, issuer, audience, ignores_scopes, insecure, foreign, .. } = &config.http.auth;
+    let public = config.http.public_url.as_ref();
     let has_configured = !assembled.configured.is_empty();
     let mode = match mode {
+        // Tokens in the configuration say that clients must have one; `none` must not open the server.
         Some(AuthMode::None) if has_configured => AuthMode::Bearer,
         Some(mode) => *mode,
+        // Strangers reach it there, so they have to be able to sign in, and nothing is served to those who do not.
+        None if public.is_some_and(PublicUrl::is_private) => AuthMode::Builtin,
         // Revoked ones count too: revoking the last token must not open the server.
         None if has_configured || !assembled.auth.tokens()?.is_empty() => AuthMode::Bearer,
         None => AuthMode::None,
     };
     let check = match (mode, secret) {
         (AuthMode::Jwt, Some(secret)) => {
-            if *ignores_scopes {
-                tracing::warn!("MCP_AUTH_DISABLE_SCOPE_CHECKS is set: every valid token may use every tool");
-            }
-            if has_configured {
-                tracing::warn!("the tokens of the configuration have no effect: MCP_AUTH_MODE is jwt");
-            }
+            warn_of_web_tokens(*ignores_scopes, has_configured, "jwt");
             let verifier = SharedSecretVerifier::new(secret.reveal(), issuer.clone(), audience.clone());
             let verifier =
                 verifier.map_err(|error| CommandFailure::Misconfigured(format!("MCP_AUTH_SECRET_KEY: {error}")))?;
@@ -118,27 +128,81 @@ fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownCl
             configured: assembled.configured.clone().into(),
             store: Arc::clone(&assembled.auth),
         },
-        (AuthMode::None, _) => ClientCheck::Open,
+        (AuthMode::Builtin, _) => {
+            make_passphrase(&assembled.auth)?;
+            ClientCheck::BuiltIn { configured: assembled.configured.clone().into(), store: Arc::clone(&assembled.auth) }
+        }
+        (AuthMode::Oauth, _) => {
+            warn_of_web_tokens(*ignores_scopes, has_configured, "oauth");
+            foreign_issuer(foreign, !ignores_scopes)?
+        }
+        (AuthMode::None, _) => ClientCheck::Open { store: Arc::clone(&assembled.auth) },
     };
+    if let Some(public) = public.filter(|public| matches!(check, ClientCheck::Open { .. }) && !public.is_loopback()) {
+        tracing::warn!(
+            "clients are not authenticated: every program that reaches {} can read and change the vaults",
+            public.origin
+        );
+    }
     let host = config.http.host;
     if !host.is_loopback() {
-        if matches!(check, ClientCheck::Open) && !insecure {
+        if matches!(check, ClientCheck::Open { .. }) && !insecure {
             return Err(CommandFailure::Misconfigured(format!(
                 "{host} can be reached from other computers, and clients would not be authenticated. Create a token with \
                  `lapidary token create NAME`, or listen on 127.0.0.1. If every client that reaches the port may read and change \
                  the vaults, say --insecure-no-auth."
             )));
         }
-        tracing::warn!(
-            "{host} can be reached from other computers and there is no TLS: tokens and notes are sent in clear text unless a proxy encrypts them"
-        );
+        if config.http.tls.is_none() {
+            tracing::warn!(
+                "{host} can be reached from other computers and there is no TLS: tokens and notes are sent in clear text unless a proxy encrypts them"
+            );
+        }
     }
     Ok(KnownClients { check, grants: Arc::clone(&assembled.grants), clock: Clock::system() })
+}
+
+fn warn_of_web_tokens(ignores_scopes: bool, has_configured: bool, mode: &str) {
+    if ignores_scopes {
+        tracing::warn!("MCP_AUTH_DISABLE_SCOPE_CHECKS is set: every valid token may use every tool");
+    }
+    if has_configured {
+        tracing::warn!("the tokens of the configuration have no effect: MCP_AUTH_MODE is {mode}");
+    }
+}
+
+/// Without a passphrase, signing in would be impossible: one is made and shown this once. It is printed, never logged.
+fn make_passphrase(store: &AuthStore) -> Result<(), CommandFailure> {
+    if store.has_passphrase()? {
+        return Ok(());
+    }
+    let passphrase = owner::new_passphrase()?;
+    owner::set(store, &passphrase, UnixSeconds::from(Clock::system().now()))?;
+    report::note(&format!(
+        "your passphrase, which the sign-in page asks for, is shown only now: {}",
+        passphrase.reveal()
+    ));
+    report::note("to choose another: lapidary owner set-passphrase");
+    Ok(())
+}
+
+fn foreign_issuer(foreign: &ForeignIssuer, checks_scopes: bool) -> Result<ClientCheck, CommandFailure> {
+    let ForeignIssuer { issuer: Some(issuer), audience: Some(audience), resource, keys, cooldown, timeout } = foreign
+    else {
+        // Refused when the configuration was loaded.
+        return Err(CommandFailure::Misconfigured("OAUTH_ISSUER_URL or OAUTH_AUDIENCE is not set".to_owned()));
+    };
+    let usual = || format!("{}/.well-known/jwks.json", issuer.trim_end_matches('/'));
+    let keys = IssuerKeyCache::new(OutgoingFetch::for_owner(*timeout), keys.clone().unwrap_or_else(usual), *cooldown);
+    let (issuer, audience, resource) = (issuer.clone(), audience.clone(), resource.clone());
+    let verifier = Arc::new(IssuerVerifier { issuer, audience, resource });
+    Ok(ClientCheck::Issuer { verifier, keys: Arc::new(keys), checks_scopes })
 }
 
 /// Runs in the background: scanning a large vault takes a while.
 fn warn_of_rules_without_effect(executor: &Arc<Executor>) {
     let executor = Arc::clone(executor);
+    // Reading the rule files of a large vault takes a while, and serving need not wait for it.
     std::thread::spawn(move || {
         for rule in executor.rules_without_effect() {
             report::note(&format!("warning: {rule}"));

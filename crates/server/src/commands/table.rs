@@ -13,6 +13,7 @@ pub(super) fn print<const N: usize>(out: &mut dyn Write, rows: &[[String; N]]) -
         let mut line = String::new();
         for (cell, width) in row.iter().zip(&widths) {
             line += cell;
+            // By the width on screen: wide characters take two columns.
             line += &" ".repeat(width - cell.width() + 2);
         }
         writeln!(out, "{}", line.trim_end())?;
@@ -58,6 +59,7 @@ fn shrink(widths: &mut [usize], most: usize) {
     let gaps = GAP.len() * widths.len().saturating_sub(1);
     let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(most);
     while over > 0 {
+        // Narrower columns are kept whole as long as possible.
         let Some(widest) = widths.iter().copied().max().filter(|widest| *widest > LEAST_WIDTH) else { return };
         let next = widths.iter().copied().filter(|width| *width < widest).max().unwrap_or(0).max(LEAST_WIDTH);
         let count = widths.iter().filter(|width| **width == widest).count();
@@ -78,6 +80,7 @@ fn cut(cell: &str, width: usize) -> String {
     }
     let mut kept = String::new();
     for c in cell.chars() {
+        // One column is for the `…`.
         if kept.width() + c.width().unwrap_or_default() + 1 > width {
             break;
         }

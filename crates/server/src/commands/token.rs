@@ -1,11 +1,13 @@
-//! `lapidary token`: the tokens of clients that call over HTTP.
+//! `lapidary token`: the tokens of clients that call over HTTP, and what the owner granted to OAuth clients.
 
 use std::{
     io::Write,
     time::{Duration, SystemTime},
 };
 
-use lapidary_auth::{NewToken as TokenToMake, SecretKind, SecretText, TokenRecord, TokenRights, UnixSeconds};
+use lapidary_auth::{
+    AuthStore, GrantRecord, NewToken as TokenToMake, SecretKind, SecretText, TokenRecord, TokenRights, UnixSeconds,
+};
 use lapidary_pipeline::Clock;
 use lapidary_tools::{BUILT_IN_PROFILES, quote::one_line};
 use lapidary_vault::PathPrefix;
@@ -31,35 +33,34 @@ pub(super) fn run(word: &TokenWord, config: &Config, out: &mut dyn Write) -> Res
             let expires = new.expires.end(now);
             let record = store.create_token(&TokenToMake { name: &name, rights: &rights, expires }, &secret, now)?;
             report::note(&format!("token '{name}' ({}); it is shown only now:", summary(&record).join(", ")));
+            // The secret alone goes to standard output, so that it can be piped; only its hash is stored.
             writeln!(out, "{}", secret.reveal())?;
             Ok(CommandOutcome::Well)
         }
         TokenWord::List { all, json, .. } => {
-            let tokens = store.tokens()?.into_iter().filter(|token| *all || token.is_live(now));
+            let mut entries = listed(&store, now)?;
+            entries.retain(|entry| *all || entry.is_live);
             if *json {
-                let tokens: Vec<Value> = tokens.map(|token| as_json(&token, now)).collect();
-                print_json(out, &json!({ "tokens": tokens }))?;
+                let entries: Vec<Value> = entries.into_iter().map(|entry| entry.json).collect();
+                print_json(out, &json!({ "tokens": entries }))?;
             } else {
-                let row = |token: TokenRecord| {
-                    [
-                        one_line(&token.name).into_owned(),
-                        one_line(&rights_in_words(&token.rights)).into_owned(),
-                        state(&token, now).to_owned(),
-                        token.expires.map_or_else(|| "never".to_owned(), day),
-                        token.last_used.map_or_else(|| "not yet".to_owned(), day),
-                    ]
-                };
                 let head = ["name", "for", "state", "expires", "last used"].map(str::to_owned);
-                let rows: Vec<[String; 5]> = std::iter::once(head).chain(tokens.map(row)).collect();
+                let rows: Vec<[String; 5]> =
+                    std::iter::once(head).chain(entries.into_iter().map(|entry| entry.row)).collect();
                 table::print(out, &rows)?;
             }
             Ok(CommandOutcome::Well)
         }
         TokenWord::Revoke { name, .. } => {
-            if store.revoke_token(name, now)? {
-                report::note(&format!("token '{name}' is revoked"));
+            let revoked = match GrantRecord::number_in(name) {
+                Some(grant) => store.revoke_grant(grant, now)?,
+                None => store.revoke_token(name, now)?,
+            };
+            if revoked {
+                report::note(&format!("'{name}' is revoked"));
                 return Ok(CommandOutcome::Well);
             }
+            // Tokens of the configuration are not in the store, and cannot be revoked there.
             let configured = config.tokens.iter().any(|token| token.name == *name);
             let hint = if configured { "; it is in the configuration: remove it there" } else { "" };
             report::error(&format!("there is no token called '{name}'{hint}"));
@@ -68,9 +69,81 @@ pub(super) fn run(word: &TokenWord, config: &Config, out: &mut dyn Write) -> Res
     }
 }
 
+/// A token or a grant, as it is shown.
+struct ListedAccess {
+    is_live: bool,
+    row: [String; 5],
+    json: Value,
+}
+
+fn listed(store: &AuthStore, now: UnixSeconds) -> Result<Vec<ListedAccess>, CommandFailure> {
+    let row = |cells: [String; 5]| cells.map(|cell| one_line(&cell).into_owned());
+    let used = |last: Option<UnixSeconds>| last.map_or_else(|| "not yet".to_owned(), day);
+    let tokens = store.tokens()?.into_iter().map(|token| ListedAccess {
+        is_live: token.is_live(now),
+        row: row([
+            token.name.clone(),
+            rights_in_words(&token.rights),
+            state(&token, now).to_owned(),
+            token.expires.map_or_else(|| "never".to_owned(), day),
+            used(token.last_used),
+        ]),
+        json: as_json(&token, now),
+    });
+    let grants = store.grants()?.into_iter().map(|grant| ListedAccess {
+        is_live: grant.is_live(now),
+        row: row([
+            GrantRecord::name_of(grant.id),
+            format!("{}: {}", client_in_words(&grant), rights_in_words(&grant.rights)),
+            grant_state(&grant, now),
+            day(grant.ends),
+            used(grant.last_used),
+        ]),
+        json: grant_as_json(&grant, now),
+    });
+    Ok(tokens.chain(grants).collect())
+}
+
+/// How a client calls itself, and what is known of it.
+fn client_in_words(grant: &GrantRecord) -> String {
+    match grant.client.strip_prefix("https://").and_then(|rest| rest.split('/').next()) {
+        Some(host) => format!("{} of {host}", grant.client_name),
+        None => format!("\"{}\"", grant.client_name),
+    }
+}
+
+fn grant_state(grant: &GrantRecord, now: UnixSeconds) -> String {
+    match (grant.revoked, grant.revoked_by.as_deref()) {
+        (Some(_), Some("owner") | None) => "revoked".to_owned(),
+        (Some(_), Some("client")) => "ended by the client".to_owned(),
+        (Some(_), Some(used_again)) => format!("revoked: its {used_again} was used twice"),
+        (None, _) if !grant.is_live(now) => "expired".to_owned(),
+        (None, _) => "live".to_owned(),
+    }
+}
+
+fn grant_as_json(grant: &GrantRecord, now: UnixSeconds) -> Value {
+    json!({
+        "name": GrantRecord::name_of(grant.id),
+        "client": { "id": grant.client, "name": grant.client_name },
+        "rights": grant.rights,
+        "scope": grant.scope,
+        "state": if grant.is_live(now) { "live" } else if grant.revoked.is_some() { "revoked" } else { "expired" },
+        "revokedBy": grant.revoked_by,
+        "created": written(grant.created),
+        "expires": written(grant.ends),
+        "lastUsed": grant.last_used.map(written),
+        "revoked": grant.revoked.map(written),
+    })
+}
+
 /// The rights as stored, if they are valid.
 fn checked(new: &NewToken, config: &Config) -> Result<(String, TokenRights), String> {
     let name = plain_name(&new.name)?;
+    if GrantRecord::number_in(&name).is_some() {
+        return Err(format!("'{name}' is how grants to OAuth clients are called; choose another name"));
+    }
+    // A name must identify one client, whichever kind of token it has.
     if config.tokens.iter().any(|token| token.name == name) {
         return Err(format!("there is a token called '{name}' in the configuration; choose another name"));
     }
@@ -83,6 +156,7 @@ fn checked(new: &NewToken, config: &Config) -> Result<(String, TokenRights), Str
     }
     for (flag, paths) in [("--paths", &new.paths), ("--write-paths", &new.write_paths)] {
         for path in paths {
+            // Now and not when it is used, when the owner would not see the mistake.
             PathPrefix::parse(path).map_err(|error| format!("{flag} {path}: {error}"))?;
         }
     }

@@ -2,26 +2,26 @@
 
 use std::io::Write;
 
-use lapidary_tools::{CatalogueEntry, OffReason, ToolStanding};
+use lapidary_tools::CatalogueEntry;
 use serde_json::{Value, json};
 
 use super::{CommandFailure, CommandOutcome, print_json, table};
-use crate::{assemble::AssembledServer, cli::ListArguments};
+use crate::{assemble::AssembledServer, tool_standing};
 
 /// All declared tools: listed, deferred, or off with the reason and how to enable them.
 pub(super) fn run(
-    listing: ListArguments,
+    as_json: bool,
     assembled: &AssembledServer,
     out: &mut dyn Write,
 ) -> Result<CommandOutcome, CommandFailure> {
     let entries = assembled.executor.grant().profile.catalogue.entries();
-    if listing.json {
-        let tools: Vec<Value> = entries.iter().map(as_json).collect();
+    if as_json {
+        let tools: Vec<Value> = entries.iter().map(one_as_json).collect();
         print_json(out, &json!({ "tools": tools }))?;
     } else {
         let row = |entry: &CatalogueEntry| {
             let spec = &entry.spec;
-            let (standing, how) = standing(entry.standing);
+            let (standing, how) = tool_standing::in_words(entry.standing);
             let how = if how.is_empty() { spec.declaration.title.to_owned() } else { how.to_owned() };
             [
                 spec.name().to_owned(),
@@ -36,8 +36,8 @@ pub(super) fn run(
     Ok(CommandOutcome::Well)
 }
 
-fn as_json(entry: &CatalogueEntry) -> Value {
-    let (standing, how) = standing(entry.standing);
+fn one_as_json(entry: &CatalogueEntry) -> Value {
+    let (standing, how) = tool_standing::in_words(entry.standing);
     json!({
         "name": entry.spec.name(),
         "title": entry.spec.declaration.title,
@@ -48,18 +48,4 @@ fn as_json(entry: &CatalogueEntry) -> Value {
         "description": entry.spec.description(),
         "inputSchema": entry.spec.input(),
     })
-}
-
-fn standing(standing: ToolStanding) -> (&'static str, &'static str) {
-    match standing {
-        ToolStanding::Listed => ("listed", ""),
-        ToolStanding::Deferred => ("deferred", ""),
-        ToolStanding::Off(OffReason::ReadOnly) => {
-            ("off", "read-only; start without --read-only and OBSIDIAN_READ_ONLY")
-        }
-        ToolStanding::Off(OffReason::Excluded) => ("off", "excluded; remove it from --exclude-tools"),
-        ToolStanding::Off(OffReason::Profile) => ("off", "not in the profile; choose another with --profile"),
-        ToolStanding::Off(OffReason::Scope) => ("off", "not covered by the scopes of the token"),
-        ToolStanding::Off(OffReason::NotChosen) => ("off", "not chosen; add it to --tools, or add `default`"),
-    }
 }

@@ -27,6 +27,7 @@ impl FromStr for AddressRange {
 
 impl AddressRange {
     pub(crate) fn contains(self, address: IpAddr) -> bool {
+        // A range of zero bits would shift by the whole width, which is an overflow; it contains everything.
         let shifted = |value: u128, width: u32| value.checked_shr(width - u32::from(self.bits)).unwrap_or(0);
         match (self.start, address) {
             (IpAddr::V4(start), IpAddr::V4(address)) => {

@@ -22,6 +22,7 @@ impl<'a> ConfigPlaces<'a> {
     pub(super) fn whole(&self, written: &str) -> Result<PathBuf, ConfigRefusal> {
         if let Some(rest) = written.strip_prefix('~') {
             let below = rest.trim_start_matches(|letter| self.is_separator(letter));
+            // `~name` is not the home folder of this user, and stays as it is written.
             if rest.is_empty() || below.len() < rest.len() {
                 let home = self.home.ok_or_else(|| ConfigRefusal::NoHome { value: written.to_owned() })?;
                 return Ok(tidy(&home.join(below)));

@@ -33,6 +33,7 @@ pub(super) fn parse(text: &str) -> DotEnv {
 }
 
 fn assignment(line: &str) -> Option<(&str, &str)> {
+    // Files that are also sourced by a shell have it.
     let line = match line.strip_prefix("export") {
         Some(rest) if rest.starts_with(char::is_whitespace) => rest.trim_start(),
         _ => line,

@@ -1,14 +1,15 @@
 //! A configuration under construction: values from all layers, and the checks that need several of them.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use lapidary_tools::BUILT_IN_PROFILES;
 
 use super::config_paths::ConfigPlaces;
 use super::error::ConfigError;
-use super::model::{AuthMode, Config, Transport};
+use super::model::{AuthMode, Config, HttpConfig, TlsFiles, Transport};
 use super::raw::ValueOrigin;
 use super::refused::ConfigRefusal;
+use super::telemetry_draft::TelemetryDraft;
 use super::vaults::{self, AskedVault, RequestedVaults};
 use super::warning::ConfigWarning;
 use super::{ConfigSources, LoadedConfig, VaultsConfig};
@@ -24,10 +25,11 @@ pub(crate) struct ConfigDraft<'a> {
     pub(super) demo: bool,
     /// Never part of a message.
     pub(super) api_key: Option<String>,
-    /// The requested authentication, and where it was requested.
-    pub(super) auth: Option<(&'static str, ValueOrigin)>,
     /// Whether a port was chosen.
     pub(super) has_port: bool,
+    /// The files of the certificate and of its key.
+    pub(super) tls: (Option<PathBuf>, Option<PathBuf>),
+    pub(super) telemetry: TelemetryDraft,
     pub(super) profile_place: Option<ValueOrigin>,
     pub(super) tokens_place: Option<ValueOrigin>,
     pub(super) warnings: Vec<ConfigWarning>,
@@ -42,8 +44,9 @@ impl<'a> ConfigDraft<'a> {
             ruled: Vec::new(),
             demo: false,
             api_key: None,
-            auth: None,
             has_port: false,
+            tls: (None, None),
+            telemetry: TelemetryDraft::default(),
             profile_place: None,
             tokens_place: None,
             warnings: Vec::new(),
@@ -53,6 +56,16 @@ impl<'a> ConfigDraft<'a> {
     pub(super) fn finish(mut self, sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
         self.refuse_open_doors()?;
         self.find_profiles()?;
+        self.config.http.tls = match std::mem::take(&mut self.tls) {
+            (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
+            (None, None) => None,
+            (certificate, _) => {
+                return Err(ConfigError::HalfOfTls {
+                    missing: if certificate.is_some() { "--tls-key" } else { "--tls-cert" },
+                });
+            }
+        };
+        self.config.otlp = std::mem::take(&mut self.telemetry).finish()?;
         if self.config.http.sse && !self.has_port {
             // Where clients of the original look for it.
             self.config.http.port = SSE_PORT;
@@ -72,19 +85,30 @@ impl<'a> ConfigDraft<'a> {
         Ok(LoadedConfig { config: self.config, warnings: self.warnings.iter().map(ConfigWarning::to_string).collect() })
     }
 
-    // On any transport: an owner who asks for authentication must not believe that it is on.
+    // Over HTTP, an owner who asks for authentication must not believe that it is on when it is not.
     fn refuse_open_doors(&self) -> Result<(), ConfigError> {
         // Over stdio only the program that started us can call, regardless of the HTTP settings.
         if self.config.transport == Transport::Stdio {
             return Ok(());
         }
-        if let Some((mode, place)) = &self.auth {
-            return Err(ConfigError::AuthNotSupported { place: place.clone(), mode });
+        let HttpConfig { auth, public_url, host, .. } = &self.config.http;
+        let missing = match auth.mode {
+            Some(AuthMode::Jwt) if auth.secret.is_none() => return Err(ConfigError::NoSecret),
+            Some(AuthMode::Oauth) if auth.foreign.issuer.is_none() => Some("OAUTH_ISSUER_URL"),
+            Some(AuthMode::Oauth) if auth.foreign.audience.is_none() => Some("OAUTH_AUDIENCE"),
+            _ => None,
+        };
+        if let Some(missing) = missing {
+            return Err(ConfigError::NoIssuer { missing });
         }
-        let auth = &self.config.http.auth;
-        match (auth.mode, &auth.secret) {
-            (Some(AuthMode::Jwt), None) => Err(ConfigError::NoSecret),
-            _ => Ok(()),
+        let exposed = match public_url {
+            Some(url) if !url.is_private() => Some(url.origin.clone()),
+            None if !host.is_loopback() => Some(format!("http://{host}")),
+            _ => None,
+        };
+        match exposed.filter(|_| auth.mode == Some(AuthMode::Builtin)) {
+            Some(url) => Err(ConfigError::ExposedPassphrase { url }),
+            None => Ok(()),
         }
     }
 

@@ -25,13 +25,19 @@ pub(crate) enum ConfigError {
     Json { file: PathBuf, source: serde_json::Error },
     #[error("the configuration file {} must be an object, like {{\"vaults\": {{\"name\": \"/path\"}}}}", file.display())]
     NotAnObject { file: PathBuf },
-    #[error(
-        "{place}: {mode} asks for authentication, which this version does not have, and it will not serve without; \
-         set it to none and keep the server on this computer"
-    )]
-    AuthNotSupported { place: ValueOrigin, mode: &'static str },
     #[error("MCP_AUTH_MODE is jwt, and there is no secret; set MCP_AUTH_SECRET_KEY to 32 characters or more")]
     NoSecret,
+    #[error(
+        "MCP_AUTH_MODE is oauth, and {missing} is not set; say which issuer's tokens to accept, and for which audience"
+    )]
+    NoIssuer { missing: &'static str },
+    #[error(
+        "MCP_AUTH_MODE is builtin, so the owner's passphrase is typed into a page of {url}, which is not encrypted; \
+         set MCP_PUBLIC_URL to the https address of a proxy or tunnel in front of this server"
+    )]
+    ExposedPassphrase { url: String },
+    #[error("TLS needs a certificate and its key, and {missing} is not given")]
+    HalfOfTls { missing: &'static str },
     #[error("{place}: there is no folder {given}{}", looked_at(given, path))]
     VaultMissing { place: ValueOrigin, given: String, path: PathBuf },
     #[error(

@@ -27,6 +27,7 @@ pub(super) fn given(
 ) -> Result<Vec<GivenValue>, ConfigError> {
     if let Some(path) = named(flags, variables, places)? {
         let text = files.read(&path).map_err(|source| ConfigError::Unreadable { file: path.clone(), source })?;
+        // A file that was named replaces the usual ones.
         return settings_in(&path, pairs(&path, &text)?);
     }
     let mut given = Vec::new();
@@ -71,6 +72,7 @@ fn read_if_present(path: &Path, files: &dyn ConfigFiles) -> Result<Option<String
 
 /// The top level of a file: JSON if its name or content looks like it, otherwise TOML.
 fn pairs(file: &Path, text: &str) -> Result<Vec<(String, RawValue)>, ConfigError> {
+    // Windows editors write it.
     let text = text.trim_start_matches('\u{feff}');
     let named_json = file.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("json"));
     if named_json || text.trim_start().starts_with('{') {
@@ -117,6 +119,7 @@ fn from_toml(value: &DeValue<'_>) -> RawValue {
 /// The pairs in file order: the order in which the owner lists vaults is kept.
 fn from_table(table: &DeTable<'_>) -> Vec<(String, RawValue)> {
     let mut pairs: Vec<_> = table.iter().collect();
+    // In the order of the file, which the table itself does not keep.
     pairs.sort_by_key(|(name, _)| name.span().start);
     pairs.into_iter().map(|(name, value)| (name.get_ref().clone().into_owned(), from_toml(value.get_ref()))).collect()
 }
@@ -157,6 +160,7 @@ fn found(file: &Path, key: String, raw: RawValue) -> Result<GivenValue, ConfigEr
 
 /// The key that was probably meant; the name of the variable may have been used instead.
 fn meant(key: &str) -> Option<&'static str> {
+    // The name of the variable is the usual mistake in the file.
     let by_variable = SETTINGS.iter().find(|setting| setting.variable.is_some_and(|name| name == key));
     match by_variable.and_then(|setting| setting.key) {
         Some(key) => Some(key),

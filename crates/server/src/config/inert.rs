@@ -44,18 +44,6 @@ pub(super) const WITHOUT_EFFECT: &[InertVariables] = &[
         warns: true,
     },
     InertVariables {
-        names: &[
-            "MCP_SERVER_RESOURCE_IDENTIFIER",
-            "OAUTH_ISSUER_URL",
-            "OAUTH_AUDIENCE",
-            "OAUTH_JWKS_URI",
-            "OAUTH_JWKS_COOLDOWN_MS",
-            "OAUTH_JWKS_TIMEOUT_MS",
-        ],
-        reason: "this version does not support OAuth; HTTP clients are identified by tokens (lapidary token create) or by MCP_AUTH_MODE=jwt",
-        warns: true,
-    },
-    InertVariables {
         names: &["DEV_MCP_AUTH_BYPASS", "DEV_MCP_CLIENT_ID", "DEV_MCP_SCOPES"],
         reason: "no check can be bypassed; on this computer MCP_AUTH_MODE=none needs no token",
         warns: true,
@@ -70,18 +58,9 @@ pub(super) const WITHOUT_EFFECT: &[InertVariables] = &[
         reason: "the server reports its own name and version",
         warns: true,
     },
-    InertVariables { names: &["OTEL_ENABLED"], reason: "this version sends no telemetry", warns: true },
     InertVariables {
-        names: &[
-            "OTEL_EXPORTER_OTLP_ENDPOINT",
-            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT",
-            "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT",
-            "OTEL_SERVICE_NAME",
-            "OTEL_SERVICE_VERSION",
-            "OTEL_TRACES_SAMPLER_ARG",
-            "OTEL_LOG_LEVEL",
-        ],
-        reason: "this version sends no telemetry",
+        names: &["OTEL_LOG_LEVEL"],
+        reason: "problems of telemetry are in the log, at the level of MCP_LOG_LEVEL",
         warns: false,
     },
     InertVariables {

@@ -14,6 +14,8 @@ use lapidary_tools::{Effect, ProfileRules, ToolGroup};
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Config {
     pub(crate) vaults: VaultsConfig,
+    /// Whether a vault may contain the home folder.
+    pub(crate) any_folder: bool,
     pub(crate) transport: Transport,
     pub(crate) http: HttpConfig,
     pub(crate) access: PathAccess,
@@ -35,6 +37,10 @@ pub(crate) struct Config {
     pub(crate) trash_home: Option<PathBuf>,
     pub(crate) limits: LimitsConfig,
     pub(crate) log: LogSettings,
+    /// The token with which `doctor` asks as a client.
+    pub(crate) client_token: Option<SecretText>,
+    /// Where traces and metrics are sent, if anywhere.
+    pub(crate) otlp: Option<OtlpSettings>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,10 +96,38 @@ pub(crate) struct HttpConfig {
     pub(crate) heartbeat: Duration,
     /// Whether the older transport is served too.
     pub(crate) sse: bool,
+    pub(crate) tls: Option<TlsFiles>,
+    pub(crate) metrics: MetricsAccess,
     pub(crate) body: BodyLimits,
     pub(crate) connections: ConnectionLimits,
     pub(crate) sessions: SessionLimits,
     pub(crate) clients: ClientLimits,
+}
+
+/// The certificate of the server with its chain, and its key, both in PEM form. Absolute paths.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct TlsFiles {
+    pub(crate) certificate: PathBuf,
+    pub(crate) key: PathBuf,
+}
+
+/// Whether `/metrics` is served, and to which other computers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct MetricsAccess {
+    pub(crate) served: bool,
+    /// The hash of the token of a collector that is not on this computer.
+    pub(crate) token: Option<ContentHash>,
+}
+
+/// Where traces and metrics go, by OTLP over HTTP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct OtlpSettings {
+    pub(crate) traces: String,
+    pub(crate) metrics: String,
+    pub(crate) service_name: String,
+    pub(crate) service_version: String,
+    /// How many of a million traces are sent that no client has decided about.
+    pub(crate) sampled_per_million: u32,
 }
 
 /// An origin: scheme, host and port, without a path.
@@ -103,6 +137,21 @@ pub(crate) struct PublicUrl {
     pub(crate) origin: String,
     /// With the port, if it has one.
     pub(crate) host: String,
+}
+
+impl PublicUrl {
+    /// Whether a passphrase may be typed there: encrypted, or on this computer.
+    pub(crate) fn is_private(&self) -> bool {
+        self.origin.starts_with("https://") || self.is_loopback()
+    }
+
+    pub(crate) fn is_loopback(&self) -> bool {
+        let name = match self.host.rsplit_once(':') {
+            Some((name, port)) if !port.ends_with(']') => name,
+            _ => &self.host,
+        };
+        matches!(name, "localhost" | "127.0.0.1" | "[::1]")
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -145,9 +194,9 @@ pub(crate) struct ClientLimits {
 }
 
 /// How clients over HTTP show who they are.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct AuthSettings {
-    /// `None` is `bearer` if there is any token, and `none` otherwise.
+    /// `None` is `builtin` with a public URL, `bearer` if there is any token, and `none` otherwise.
     pub(crate) mode: Option<AuthMode>,
     /// With which JSON web tokens are signed.
     pub(crate) secret: Option<SecretText>,
@@ -156,6 +205,49 @@ pub(crate) struct AuthSettings {
     pub(crate) ignores_scopes: bool,
     /// The owner allows every client that can reach the port to use the vaults.
     pub(crate) insecure: bool,
+    /// Whose tokens are accepted, for `oauth`.
+    pub(crate) foreign: ForeignIssuer,
+    /// How long an access token lives that the server issues itself.
+    pub(crate) access_life: Duration,
+    /// Where programs may be sent back to after the owner's consent; `None` is anywhere that is safe in itself.
+    pub(crate) redirects: Option<Vec<String>>,
+}
+
+impl Default for AuthSettings {
+    fn default() -> Self {
+        Self {
+            mode: None,
+            secret: None,
+            issuer: None,
+            audience: None,
+            ignores_scopes: false,
+            insecure: false,
+            foreign: ForeignIssuer::default(),
+            access_life: Duration::from_secs(24 * 60 * 60),
+            redirects: None,
+        }
+    }
+}
+
+/// An authorization server that is not ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct ForeignIssuer {
+    pub(crate) issuer: Option<String>,
+    pub(crate) audience: Option<String>,
+    /// What a token has to be for (RFC 8707), if this is asked for.
+    pub(crate) resource: Option<String>,
+    /// Where its keys are, if not at the usual place.
+    pub(crate) keys: Option<String>,
+    /// At least so long passes between two looks for a key that is not known.
+    pub(crate) cooldown: Duration,
+    pub(crate) timeout: Duration,
+}
+
+impl Default for ForeignIssuer {
+    fn default() -> Self {
+        let (cooldown, timeout) = (Duration::from_secs(300), Duration::from_secs(5));
+        Self { issuer: None, audience: None, resource: None, keys: None, cooldown, timeout }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -163,6 +255,10 @@ pub(crate) enum AuthMode {
     None,
     Bearer,
     Jwt,
+    /// Tokens of another issuer.
+    Oauth,
+    /// Tokens of our own authorization server.
+    Builtin,
 }
 
 /// The web pages whose requests are answered.
@@ -246,6 +342,8 @@ pub(crate) struct LimitsConfig {
     /// For all files of one change, before and after.
     pub(crate) max_change_bytes: u64,
     pub(crate) max_reply_bytes: usize,
+    /// For all calls together.
+    pub(crate) memory_bytes: u64,
     /// How long a call may take.
     pub(crate) deadline: Duration,
     /// How long the user may take to answer.
@@ -297,6 +395,7 @@ impl Config {
     pub(super) fn unset() -> Self {
         Self {
             vaults: VaultsConfig::Chosen(Vec::new()),
+            any_folder: false,
             transport: Transport::Stdio,
             http: HttpConfig {
                 host: IpAddr::V4(Ipv4Addr::LOCALHOST),
@@ -311,6 +410,8 @@ impl Config {
                 trusted_proxies: Vec::new(),
                 heartbeat: Duration::from_secs(15),
                 sse: false,
+                tls: None,
+                metrics: MetricsAccess::default(),
                 body: BodyLimits { bytes: Some(5 * 1024 * 1024), time: Some(Duration::from_secs(30)) },
                 connections: ConnectionLimits {
                     head: Some(Duration::from_secs(10)),
@@ -355,6 +456,7 @@ impl Config {
                 max_file_bytes: 16 * 1024 * 1024,
                 max_change_bytes: 256 * 1024 * 1024,
                 max_reply_bytes: 1024 * 1024,
+                memory_bytes: 384 * 1024 * 1024,
                 deadline: Duration::from_secs(60),
                 ask_timeout: Duration::from_secs(5 * 60),
                 audit_max_bytes: 5_000_000,
@@ -366,6 +468,8 @@ impl Config {
                 max_bulk_ops: 0,
             },
             log: LogSettings { level: LogLevel::Info, format: LogFormat::Plain, folder: None, max_bytes: 5_000_000 },
+            client_token: None,
+            otlp: None,
         }
     }
 }

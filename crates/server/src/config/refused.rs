@@ -69,10 +69,22 @@ pub(crate) enum ConfigRefusal {
         "'{value}' is not an address of the web; write scheme and host without a path, like https://vault.example.com"
     )]
     NotPublicUrl { value: String },
+    #[error(
+        "'{value}' is not the address of an issuer; write one that begins with https:// (http:// only for this computer)"
+    )]
+    NotIssuerUrl { value: String },
+    #[error(
+        "'{value}' is not a place to return to; write an origin like https://claude.ai, a scheme like cursor:, or loopback"
+    )]
+    NotRedirectPlace { value: String },
     #[error("'{value}' is not a host; write a name or an address, with a port if wanted, like vault.example.com")]
     NotHostName { value: String },
     #[error("'{value}' is not an address; write one like 10.0.0.7, or a range like 10.0.0.0/8")]
     NotAddressRange { value: String },
+    #[error("'{value}' is not the address of a collector; write one like http://localhost:4318")]
+    NotCollector { value: String },
+    #[error("'{value}' is not a share; write a number from 0 to 1, like 0.1")]
+    NotShare { value: String },
     #[error("is too short for a secret; write 32 characters or more")]
     WeakSecret,
     #[error("'{value}' is not a name; write up to 40 letters, digits, '-', '_' and '.'")]

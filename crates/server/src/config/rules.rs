@@ -81,6 +81,7 @@ fn from_pairs(pairs: &[(&str, &str)]) -> Result<RuleConfig, ConfigRefusal> {
 fn split(text: &str, separator: char) -> Vec<&str> {
     let (mut parts, mut start, mut quoted) = (Vec::new(), 0, false);
     for (at, letter) in text.char_indices() {
+        // A path with a space or `;` is quoted.
         if letter == '"' {
             quoted = !quoted;
         } else if letter == separator && !quoted {

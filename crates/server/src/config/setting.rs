@@ -46,11 +46,20 @@ pub(super) enum ReferenceSection {
     Limits,
     Http,
     State,
+    Telemetry,
 }
 
 impl ReferenceSection {
-    pub(super) const ALL: [Self; 7] =
-        [Self::Vaults, Self::Access, Self::Tools, Self::Approval, Self::Limits, Self::Http, Self::State];
+    pub(super) const ALL: [Self; 8] = [
+        Self::Vaults,
+        Self::Access,
+        Self::Tools,
+        Self::Approval,
+        Self::Limits,
+        Self::Http,
+        Self::State,
+        Self::Telemetry,
+    ];
 
     pub(super) fn title(self) -> &'static str {
         match self {
@@ -61,6 +70,7 @@ impl ReferenceSection {
             Self::Limits => "Limits",
             Self::Http => "Transport and HTTP",
             Self::State => "State and log",
+            Self::Telemetry => "Telemetry",
         }
     }
 }

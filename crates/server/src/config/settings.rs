@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use lapidary_auth::{SecretText, SharedSecretVerifier};
+use lapidary_note::ContentHash;
 
 use super::model::{AuthMode, LogFormat, LogLevel, SessionMode, Transport};
 use super::prefixes::prefixes;
@@ -11,9 +12,10 @@ use super::raw::RawValue;
 use super::refused::ConfigRefusal;
 use super::rules::rules;
 use super::setting::{ReferenceSection, Setting, SettingFlag, ShownDefault};
+use super::telemetry_draft::WrittenValue;
 use super::value::{
-    address, address_ranges, approval, endpoint, folder_names, hosts, limit, milliseconds, names, number, origins,
-    public_url, toggle, word,
+    address, address_ranges, approval, endpoint, folder_names, hosts, issuer_url, limit, milliseconds, names, number,
+    origins, public_url, redirect_places, toggle, word,
 };
 use super::vault_table::has_rules;
 use super::vaults::{RequestedVaults, asked};
@@ -72,6 +74,16 @@ pub(crate) static SETTINGS: &[Setting] = &[
         default: ShownDefault::Value("false"),
         doc: "Serve only a copy of the bundled demo vault.",
         apply: |draft, given| toggle(&given.raw).map(|demo| draft.demo = demo),
+    },
+    Setting {
+        section: ReferenceSection::Vaults,
+        key: None,
+        variable: None,
+        flag: Some(SettingFlag { name: "--any-folder", value: "", given: |flags| switch(flags.any_folder) }),
+        default: ShownDefault::Value("false"),
+        doc: "Serve a folder even if it is the home folder or contains it, like a whole disk. Without it, such a folder is \
+              refused: it has far more than notes.",
+        apply: |draft, given| toggle(&given.raw).map(|any| draft.config.any_folder = any),
     },
     Setting {
         section: ReferenceSection::Vaults,
@@ -162,7 +174,7 @@ pub(crate) static SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_TOOLS"),
         flag: Some(SettingFlag { name: "--tools", value: "LIST", given: |flags| list(&flags.tools) }),
         default: ShownDefault::Words("`default`"),
-        doc: "The tools to list: names of tools and groups, `default`, `obsidian`, `files` or `all`.",
+        doc: "The tools to list: names of tools and groups, `default`, `obsidian`, `files`, `chatgpt` or `all`.",
         apply: |draft, given| {
             let names = names(&given.raw)?;
             if !names.is_empty() {
@@ -368,6 +380,16 @@ pub(crate) static SETTINGS: &[Setting] = &[
         default: ShownDefault::Value("268435456"),
         doc: "The total size in bytes of the files of one change, before and after. They are held in memory.",
         apply: |draft, given| number(&given.raw, 1..=u64::MAX).map(|most| draft.config.limits.max_change_bytes = most),
+    },
+    Setting {
+        section: ReferenceSection::Limits,
+        key: Some("limits.memory_bytes"),
+        variable: Some("LAPIDARY_MEMORY_BYTES"),
+        flag: None,
+        default: ShownDefault::Value("402653184"),
+        doc: "What all calls together may hold in memory: the notes that they read and change, with their structure. \
+              Large calls wait for each other; a call that needs more than there is for one is refused.",
+        apply: |draft, given| number(&given.raw, 1..=u64::MAX).map(|most| draft.config.limits.memory_bytes = most),
     },
     Setting {
         section: ReferenceSection::Limits,
@@ -611,6 +633,63 @@ pub(crate) static SETTINGS: &[Setting] = &[
     },
     Setting {
         section: ReferenceSection::Http,
+        key: Some("http.tls_cert"),
+        variable: Some("LAPIDARY_TLS_CERT"),
+        flag: Some(SettingFlag {
+            name: "--tls-cert",
+            value: "FILE",
+            given: |flags| flags.tls_cert.clone().map(RawValue::Text),
+        }),
+        default: ShownDefault::Words("none: a proxy encrypts, or nothing leaves this computer"),
+        doc: "The certificate for TLS, with its chain, in PEM form. A changed file is read again within seconds.",
+        apply: |draft, given| {
+            draft.tls.0 = Some(draft.places.whole(given.raw.text()?)?);
+            Ok(())
+        },
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.tls_key"),
+        variable: Some("LAPIDARY_TLS_KEY"),
+        flag: Some(SettingFlag {
+            name: "--tls-key",
+            value: "FILE",
+            given: |flags| flags.tls_key.clone().map(RawValue::Text),
+        }),
+        default: ShownDefault::Words("none"),
+        doc: "The private key of the certificate, in PEM form.",
+        apply: |draft, given| {
+            draft.tls.1 = Some(draft.places.whole(given.raw.text()?)?);
+            Ok(())
+        },
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.metrics"),
+        variable: Some("LAPIDARY_METRICS"),
+        flag: None,
+        default: ShownDefault::Value("false"),
+        doc: "Serve `/metrics` for Prometheus: to this computer, and to collectors elsewhere that send LAPIDARY_METRICS_TOKEN.",
+        apply: |draft, given| toggle(&given.raw).map(|served| draft.config.http.metrics.served = served),
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.metrics_token"),
+        variable: Some("LAPIDARY_METRICS_TOKEN"),
+        flag: None,
+        default: ShownDefault::Words("none"),
+        doc: "The token with which `/metrics` is read from other computers: 32 characters or more. It opens nothing else.",
+        apply: |draft, given| {
+            let token = given.raw.text()?;
+            if token.len() < 32 {
+                return Err(ConfigRefusal::WeakSecret);
+            }
+            draft.config.http.metrics.token = Some(ContentHash::of(token.as_bytes()));
+            Ok(())
+        },
+    },
+    Setting {
+        section: ReferenceSection::Http,
         key: Some("http.head_timeout_ms"),
         variable: Some("LAPIDARY_HTTP_HEAD_TIMEOUT_MS"),
         flag: None,
@@ -732,22 +811,103 @@ pub(crate) static SETTINGS: &[Setting] = &[
         key: Some("http.auth_mode"),
         variable: Some("MCP_AUTH_MODE"),
         flag: None,
-        default: ShownDefault::Words("`bearer` if there is any token, `none` otherwise"),
+        default: ShownDefault::Words("`builtin` with a public URL, `bearer` if there is any token, `none` otherwise"),
         doc: "How HTTP clients authenticate: `none` (not at all, but tokens in the configuration are still \
-              required), `bearer` (a token of the configuration or of `lapidary token create`), or `jwt` (a JSON web token, \
-              HS256). With `oauth` this version does not start, because it does not support it.",
+              required), `bearer` (a token of the configuration or of `lapidary token create`), `builtin` (the same, and \
+              OAuth with the server's own sign-in page), `jwt` (a JSON web token, HS256) or `oauth` (tokens of another \
+              authorization server).",
         apply: |draft, given| {
             let words = [
-                ("none", Ok(AuthMode::None)),
-                ("bearer", Ok(AuthMode::Bearer)),
-                ("jwt", Ok(AuthMode::Jwt)),
-                ("oauth", Err("oauth")),
+                ("none", AuthMode::None),
+                ("bearer", AuthMode::Bearer),
+                ("builtin", AuthMode::Builtin),
+                ("jwt", AuthMode::Jwt),
+                ("oauth", AuthMode::Oauth),
             ];
-            match word(&given.raw, &words)? {
-                Ok(mode) => (draft.config.http.auth.mode, draft.auth) = (Some(mode), None),
-                Err(mode) => draft.auth = Some((mode, given.place.clone())),
-            }
-            Ok(())
+            word(&given.raw, &words).map(|mode| draft.config.http.auth.mode = Some(mode))
+        },
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.access_ttl_ms"),
+        variable: Some("LAPIDARY_ACCESS_TTL_MS"),
+        flag: None,
+        default: ShownDefault::Value("86400000"),
+        doc: "How long an access token of `builtin` lives before its client gets the next one: 5 minutes to 7 days.",
+        apply: |draft, given| {
+            milliseconds(&given.raw, 300 * SECOND..=7 * DAY).map(|life| draft.config.http.auth.access_life = life)
+        },
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.allowed_redirects"),
+        variable: Some("LAPIDARY_ALLOWED_REDIRECTS"),
+        flag: None,
+        default: ShownDefault::Words("every `https` page, known programs, programs on the user's computer"),
+        doc: "Where `builtin` may send a browser back to with a code: origins like `https://claude.ai`, schemes of programs \
+              like `cursor:`, and `loopback`.",
+        apply: |draft, given| redirect_places(&given.raw).map(|places| draft.config.http.auth.redirects = Some(places)),
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.oauth_issuer"),
+        variable: Some("OAUTH_ISSUER_URL"),
+        flag: None,
+        default: ShownDefault::Words("none"),
+        doc: "For `oauth`: the issuer whose tokens are accepted, exactly as in their claim `iss`.",
+        apply: |draft, given| issuer_url(&given.raw).map(|issuer| draft.config.http.auth.foreign.issuer = Some(issuer)),
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.oauth_audience"),
+        variable: Some("OAUTH_AUDIENCE"),
+        flag: None,
+        default: ShownDefault::Words("none"),
+        doc: "For `oauth`: the required value of the claim `aud`, or one of its values.",
+        apply: |draft, given| {
+            given.raw.text().map(|text| draft.config.http.auth.foreign.audience = Some(text.to_owned()))
+        },
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.oauth_keys_url"),
+        variable: Some("OAUTH_JWKS_URI"),
+        flag: None,
+        default: ShownDefault::Words("`/.well-known/jwks.json` below the issuer"),
+        doc: "For `oauth`: where the issuer publishes its keys.",
+        apply: |draft, given| issuer_url(&given.raw).map(|keys| draft.config.http.auth.foreign.keys = Some(keys)),
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.oauth_keys_cooldown_ms"),
+        variable: Some("OAUTH_JWKS_COOLDOWN_MS"),
+        flag: None,
+        default: ShownDefault::Value("300000"),
+        doc: "For `oauth`: how long to wait before the keys are fetched again because a token names one that is not there.",
+        apply: |draft, given| {
+            milliseconds(&given.raw, 0..=DAY).map(|time| draft.config.http.auth.foreign.cooldown = time)
+        },
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.oauth_keys_timeout_ms"),
+        variable: Some("OAUTH_JWKS_TIMEOUT_MS"),
+        flag: None,
+        default: ShownDefault::Value("5000"),
+        doc: "For `oauth`: how long fetching the keys may take.",
+        apply: |draft, given| {
+            milliseconds(&given.raw, 1..=60 * SECOND).map(|time| draft.config.http.auth.foreign.timeout = time)
+        },
+    },
+    Setting {
+        section: ReferenceSection::Http,
+        key: Some("http.resource_identifier"),
+        variable: Some("MCP_SERVER_RESOURCE_IDENTIFIER"),
+        flag: None,
+        default: ShownDefault::Words("not checked"),
+        doc: "For `oauth`: the resource that a token has to be for, in its claim `resource` or `aud` (RFC 8707).",
+        apply: |draft, given| {
+            given.raw.text().map(|text| draft.config.http.auth.foreign.resource = Some(text.to_owned()))
         },
     },
     Setting {
@@ -825,6 +985,18 @@ pub(crate) static SETTINGS: &[Setting] = &[
         },
     },
     Setting {
+        section: ReferenceSection::Http,
+        key: None,
+        variable: Some("LAPIDARY_TOKEN"),
+        flag: None,
+        default: ShownDefault::Words("none"),
+        doc: "The token with which `lapidary doctor --remote` asks as a client. It is never logged.",
+        apply: |draft, given| {
+            draft.config.client_token = Some(SecretText::new(given.raw.text()?.to_owned()));
+            Ok(())
+        },
+    },
+    Setting {
         section: ReferenceSection::State,
         key: Some("state_dir"),
         variable: Some("LAPIDARY_STATE_DIR"),
@@ -896,6 +1068,69 @@ pub(crate) static SETTINGS: &[Setting] = &[
         default: ShownDefault::Value("5000000"),
         doc: "The size at which `lapidary.log` is rotated; at least 1024.",
         apply: |draft, given| number(&given.raw, 1024..=u64::MAX).map(|most| draft.config.log.max_bytes = most),
+    },
+    Setting {
+        section: ReferenceSection::Telemetry,
+        key: Some("telemetry.otlp"),
+        variable: Some("OTEL_ENABLED"),
+        flag: None,
+        default: ShownDefault::Value("false"),
+        doc: "Send traces and metrics by OTLP over HTTP. They contain names of tools, outcomes, sizes and durations, never text, paths or tokens.",
+        apply: |draft, given| toggle(&given.raw).map(|enabled| draft.telemetry.enabled = enabled),
+    },
+    Setting {
+        section: ReferenceSection::Telemetry,
+        key: Some("telemetry.endpoint"),
+        variable: Some("OTEL_EXPORTER_OTLP_ENDPOINT"),
+        flag: None,
+        default: ShownDefault::Words("`http://localhost:4318`"),
+        doc: "The address of the collector; `/v1/traces` and `/v1/metrics` are added to it.",
+        apply: |draft, given| WrittenValue::of(given).map(|written| draft.telemetry.endpoint = written),
+    },
+    Setting {
+        section: ReferenceSection::Telemetry,
+        key: Some("telemetry.traces_endpoint"),
+        variable: Some("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT"),
+        flag: None,
+        default: ShownDefault::Words("below the collector"),
+        doc: "The whole address for traces.",
+        apply: |draft, given| WrittenValue::of(given).map(|written| draft.telemetry.traces = written),
+    },
+    Setting {
+        section: ReferenceSection::Telemetry,
+        key: Some("telemetry.metrics_endpoint"),
+        variable: Some("OTEL_EXPORTER_OTLP_METRICS_ENDPOINT"),
+        flag: None,
+        default: ShownDefault::Words("below the collector"),
+        doc: "The whole address for metrics.",
+        apply: |draft, given| WrittenValue::of(given).map(|written| draft.telemetry.metrics = written),
+    },
+    Setting {
+        section: ReferenceSection::Telemetry,
+        key: Some("telemetry.service_name"),
+        variable: Some("OTEL_SERVICE_NAME"),
+        flag: None,
+        default: ShownDefault::Words("`lapidary`"),
+        doc: "The name of this server in traces and metrics.",
+        apply: |draft, given| WrittenValue::of(given).map(|written| draft.telemetry.service_name = written),
+    },
+    Setting {
+        section: ReferenceSection::Telemetry,
+        key: Some("telemetry.service_version"),
+        variable: Some("OTEL_SERVICE_VERSION"),
+        flag: None,
+        default: ShownDefault::Words("that of Lapidary"),
+        doc: "Its version there.",
+        apply: |draft, given| WrittenValue::of(given).map(|written| draft.telemetry.service_version = written),
+    },
+    Setting {
+        section: ReferenceSection::Telemetry,
+        key: Some("telemetry.sampled"),
+        variable: Some("OTEL_TRACES_SAMPLER_ARG"),
+        flag: None,
+        default: ShownDefault::Words("all"),
+        doc: "The share of traces that is sent, from 0 to 1, where the client has not decided.",
+        apply: |draft, given| WrittenValue::of(given).map(|written| draft.telemetry.sampled = written),
     },
 ];
 

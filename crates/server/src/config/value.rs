@@ -18,7 +18,22 @@ use super::rules::rules;
 const LONGEST_LIMIT: u64 = 24 * 60 * 60 * 1000;
 
 /// Paths at which the HTTP server answers something else.
-const RESERVED: &[&str] = &["/", "/healthz", "/sse", "/messages"];
+const RESERVED: &[&str] = &[
+    "/",
+    "/healthz",
+    "/metrics",
+    "/robots.txt",
+    "/sse",
+    "/messages",
+    "/authorize",
+    "/authorize.css",
+    "/token",
+    "/register",
+    "/revoke",
+];
+
+/// What the paths begin with at which pages and documents are.
+const RESERVED_FOLDERS: &[&str] = &["/assets", "/.well-known"];
 
 /// Keys of the approval table that are not effects.
 const RULES: &str = "rules";
@@ -80,6 +95,7 @@ pub(crate) fn host(written: &str) -> Option<IpAddr> {
     if written.eq_ignore_ascii_case("localhost") {
         return Some(IpAddr::V4(Ipv4Addr::LOCALHOST));
     }
+    // IPv6 addresses are written in brackets in URLs.
     let bare = written.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(written);
     bare.parse().ok()
 }
@@ -96,7 +112,10 @@ pub(super) fn endpoint(raw: &RawValue) -> Result<String, ConfigRefusal> {
     let plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '-' | '_' | '.');
     let segment_ok = |segment: &str| !matches!(segment, "" | "." | "..") && segment.chars().all(plain);
     let served = path.strip_prefix('/').is_some_and(|rest| rest.split('/').all(segment_ok));
-    if served && !RESERVED.contains(&path) {
+    let is_below =
+        |folder: &&str| path.strip_prefix(*folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    // The endpoint would hide these.
+    if served && !RESERVED.contains(&path) && !RESERVED_FOLDERS.iter().any(is_below) {
         Ok(path.to_owned())
     } else {
         Err(ConfigRefusal::NotEndpoint { value: value.to_owned(), reserved: RESERVED })
@@ -109,15 +128,61 @@ pub(super) fn limit(raw: &RawValue) -> Result<Option<Duration>, ConfigRefusal> {
     Ok((written > 0).then(|| Duration::from_millis(written)))
 }
 
+/// All of a million.
+pub(super) const WHOLE_SHARE: u32 = 1_000_000;
+
+/// A number from 0 to 1, as parts of a million.
+pub(super) fn share(text: &str) -> Result<u32, ConfigRefusal> {
+    let refused = || ConfigRefusal::NotShare { value: text.to_owned() };
+    let share: f64 = text.parse().map_err(|_| refused())?;
+    // Not a number is not in the range either.
+    if !(0.0..=1.0).contains(&share) {
+        return Err(refused());
+    }
+    Ok((share * f64::from(WHOLE_SHARE)).round() as u32)
+}
+
 /// Where the world reaches the server: an origin, so that every address on it is known.
 pub(super) fn public_url(raw: &RawValue) -> Result<PublicUrl, ConfigRefusal> {
     let value = raw.text()?;
     let origin = value.trim_end_matches('/').to_ascii_lowercase();
     let host = origin.strip_prefix("https://").or_else(|| origin.strip_prefix("http://")).unwrap_or_default();
+    // Compared with the `Host` header, which has neither path nor user.
     if host.is_empty() || host.contains(['/', '?', '#', '@', '*', ' ']) {
         return Err(ConfigRefusal::NotPublicUrl { value: value.to_owned() });
     }
     Ok(PublicUrl { host: host.to_owned(), origin })
+}
+
+/// The address of another issuer, or of its keys. Over plain HTTP another computer on the way could send its own keys.
+pub(super) fn issuer_url(raw: &RawValue) -> Result<String, ConfigRefusal> {
+    let value = raw.text()?;
+    let rest = value.strip_prefix("https://").or_else(|| {
+        let rest = value.strip_prefix("http://")?;
+        let local = ["localhost", "127.0.0.1", "[::1]"];
+        local
+            .iter()
+            .any(|name| rest.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with([':', '/'])))
+            .then_some(rest)
+    });
+    let is_plain = |rest: &&str| !rest.is_empty() && !rest.starts_with('/') && !rest.contains(['#', '@', '*', ' ']);
+    rest.filter(is_plain)
+        .map(|_| value.to_owned())
+        .ok_or_else(|| ConfigRefusal::NotIssuerUrl { value: value.to_owned() })
+}
+
+/// Origins, schemes with their colon, and `loopback`.
+pub(super) fn redirect_places(raw: &RawValue) -> Result<Vec<String>, ConfigRefusal> {
+    let place = |entry: &str| {
+        let entry = entry.trim_end_matches('/').to_ascii_lowercase();
+        let is_origin =
+            entry.strip_prefix("https://").is_some_and(|host| !host.is_empty() && !host.contains(['/', '*', '@']));
+        let is_scheme =
+            entry.strip_suffix(':').is_some_and(|scheme| !scheme.is_empty() && !scheme.contains([':', '/', '*']));
+        let is_place = is_origin || is_scheme || entry == "loopback";
+        if is_place { Ok(entry) } else { Err(ConfigRefusal::NotRedirectPlace { value: entry }) }
+    };
+    raw.entries(',')?.into_iter().map(place).collect()
 }
 
 /// Names and addresses under which the server may be called, with or without a port.
@@ -138,6 +203,7 @@ pub(super) fn origins(raw: &RawValue) -> Result<AllowedOrigins, ConfigRefusal> {
     let mut listed = Vec::new();
     for entry in raw.entries(',')? {
         if entry == "*" {
+            // Whatever else is listed is included.
             return Ok(AllowedOrigins::Any);
         }
         // Browsers send origins in lower case without a trailing slash.

@@ -37,6 +37,7 @@ impl EnvironmentVariables {
         let dotenv_file = sources.working_folder.join(".env");
         let (dotenv, unreadable) = match sources.files.read(&dotenv_file) {
             Ok(text) => (dotenv::parse(&text), None),
+            // Most folders have none.
             Err(error) if file::is_absent(&error) => (DotEnv::default(), None),
             Err(error) => (DotEnv::default(), Some(error)),
         };
@@ -53,6 +54,7 @@ impl EnvironmentVariables {
         if let Some(value) = self.real(name) {
             return Some((value, ValueOrigin::Variable(name)));
         }
+        // The last line of a name counts, and the real environment before the file.
         let line = self.dotenv.lines.iter().rev().find(|line| line.name == name && !is_unset(&line.value))?;
         Some((&line.value, self.dotenv_place(name, line.number)))
     }
@@ -112,6 +114,7 @@ fn about(name: &str) -> Option<ConfigWarning> {
     if let Some((name, inert)) = inert::find(name) {
         return inert.warns.then_some(ConfigWarning::WithoutEffect { name, reason: inert.reason });
     }
+    // A setting that is misspelt would silently have no effect; other programs' variables are none of our concern.
     OUR_PREFIXES.iter().any(|prefix| name.starts_with(prefix)).then(|| ConfigWarning::UnknownVariable {
         name: name.to_owned(),
         nearest: nearest(name, effective().chain(inert::names())),

@@ -64,6 +64,7 @@ fn named(name: &str, path: &str) -> Result<AskedVault, ConfigRefusal> {
 /// `NAME=PATH`, or a path that contains `=`: a name has no separator.
 fn perhaps_named(entry: &str) -> Result<AskedVault, ConfigRefusal> {
     match entry.split_once('=') {
+        // A folder's name may have a `=` in it.
         Some((name, path)) if !name.contains(['/', '\\']) => named(name, path.trim()),
         _ => Ok(unnamed(entry)),
     }
@@ -73,6 +74,7 @@ fn perhaps_named(entry: &str) -> Result<AskedVault, ConfigRefusal> {
 pub(super) fn choose(draft: &mut ConfigDraft<'_>, files: &dyn ConfigFiles) -> Result<VaultsConfig, ConfigError> {
     let asked = draft.asked.take();
     if draft.demo {
+        // Only what was given on the same command line contradicts it.
         if asked.is_some_and(|asked| matches!(asked.place, ValueOrigin::Flag(_))) {
             draft.warnings.push(ConfigWarning::DemoWins);
         }
@@ -82,6 +84,7 @@ pub(super) fn choose(draft: &mut ConfigDraft<'_>, files: &dyn ConfigFiles) -> Re
         Some(asked) => existing(&asked, draft.places, files)?,
         None => vec![discovered(draft, files)?],
     };
+    // Before duplicates are dropped, which compares the rules.
     keep_rules(&mut found, draft)?;
     let once = each_folder_once(found, &mut draft.warnings)?;
     let mut chosen = each_name_once(once, &mut draft.warnings);
@@ -161,6 +164,7 @@ fn each_folder_once(
 
 /// The first vault with a name keeps it; the others get an unused number.
 fn each_name_once(found: Vec<ChosenVault>, warnings: &mut Vec<ConfigWarning>) -> Vec<ChosenVault> {
+    // All names first: `a-2` may be the name of another vault.
     let mut taken: BTreeSet<String> = found.iter().map(|vault| vault.name.clone()).collect();
     let mut seen = BTreeSet::new();
     let mut renamed = |vault: ChosenVault| {

@@ -10,7 +10,7 @@ use std::{
         atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     task::{Context, Poll},
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use axum::{
@@ -24,19 +24,23 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::TokioIo;
-use parking_lot::Mutex;
+use lapidary_vault::ElapsedTime;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     net::{TcpListener, TcpStream},
     sync::watch,
-    task::JoinSet,
+    task::{self, JoinSet},
 };
 use tower::ServiceExt;
 
+use super::tls_keeper::TlsKeeper;
 use crate::config::ConnectionLimits;
 
 /// The longest head of a request. What is beyond gets 431.
 const HEAD_BYTES: usize = 16 * 1024;
+/// A client that is sent more than it reads has to read this many bytes in a second, after a pause as long as one between
+/// requests.
+const SLOWEST: u64 = 1024;
 /// How often a connection is looked at; no limit is kept more exactly than this.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// How long to wait before the next try when the system gives no connection, as when all file handles are in use.
@@ -52,19 +56,24 @@ pub(super) struct ConnectionEnds {
 /// Serves until told to stop, then lets what is under way finish, for as long as that may take.
 pub(super) async fn serve(
     listener: TcpListener,
+    tls: Option<TlsKeeper>,
     router: Router,
     limits: ConnectionLimits,
     mut stopping: watch::Receiver<bool>,
     last_answers: Duration,
 ) {
-    let (open, mut connections) = (Arc::new(OpenConnections::default()), JoinSet::new());
+    let (mut open, mut connections) = (OpenConnections::default(), JoinSet::new());
     loop {
         let accepted = tokio::select! {
+            // A connection that has ended makes room before the next one is taken.
+            biased;
+            Some(ended) = connections.join_next_with_id() => {
+                open.left(ended.map_or_else(|error| error.id(), |(id, ())| id));
+                continue;
+            }
             accepted = listener.accept() => accepted,
             _ = stopping.wait_for(|stops| *stops) => break,
         };
-        // Those that have ended leave nothing behind.
-        while connections.try_join_next().is_some() {}
         let stream = match accepted {
             Ok((stream, _)) => stream,
             Err(error) => {
@@ -73,18 +82,24 @@ pub(super) async fn serve(
                 continue;
             }
         };
-        let Some((ends, room)) = ends(&stream).and_then(|ends| Some((ends, open.enter(ends.peer, limits)?))) else {
-            continue;
-        };
+        // Closed without an answer: one would cost more than the connection.
+        let Some(ends) = ends(&stream).filter(|ends| open.has_room(ends.peer, limits)) else { continue };
         // Without this, a reply in two writes waits 40 ms for the client's acknowledgement of the first.
         if let Err(error) = stream.set_nodelay(true) {
             tracing::debug!(%error, "slow answers ahead");
         }
-        let (router, stopping) = (router.clone(), stopping.clone());
-        connections.spawn(async move {
-            serve_connection(stream, ends, router, limits, stopping).await;
-            drop(room);
+        let (router, stopping, tls) = (router.clone(), stopping.clone(), tls.clone());
+        let connection = connections.spawn(async move {
+            match tls {
+                None => serve_connection(stream, ends, router, limits, stopping).await,
+                Some(tls) => {
+                    if let Some(stream) = tls.accept(stream).await {
+                        serve_connection(stream, ends, router, limits, stopping).await;
+                    }
+                }
+            }
         });
+        open.entered(connection.id(), ends.peer);
     }
     drop(listener);
     let finish = async { while connections.join_next().await.is_some() {} };
@@ -94,12 +109,13 @@ pub(super) async fn serve(
 }
 
 fn ends(stream: &TcpStream) -> Option<ConnectionEnds> {
+    // An IPv4 client of an IPv6 socket has two spellings of its address.
     let plain = |address: SocketAddr| address.ip().to_canonical();
     Some(ConnectionEnds { peer: plain(stream.peer_addr().ok()?), local: plain(stream.local_addr().ok()?) })
 }
 
-async fn serve_connection(
-    stream: TcpStream,
+async fn serve_connection<S: AsyncRead + AsyncWrite + Unpin>(
+    stream: S,
     ends: ConnectionEnds,
     router: Router,
     limits: ConnectionLimits,
@@ -116,6 +132,7 @@ async fn serve_connection(
     let mut stops = false;
     loop {
         tokio::select! {
+            // Errors of hyper may quote the request, so only their kind is logged.
             ended = connection.as_mut() => {
                 if let Err(error) = ended {
                     tracing::debug!(is_timeout = error.is_timeout(), is_parse = error.is_parse(), "a connection broke");
@@ -142,6 +159,7 @@ async fn answer(
     router: Router,
     pulse: Arc<ConnectionPulse>,
 ) -> Result<hyper::Response<Body>, Infallible> {
+    // Before the request is routed: from now on the connection is not idle.
     let under_way = RequestUnderWay::begin(pulse);
     let mut request: Request = request.map(Body::new);
     request.extensions_mut().insert(ends);
@@ -151,21 +169,27 @@ async fn answer(
 
 /// Whether a connection goes on. Times are milliseconds since it was opened.
 struct ConnectionPulse {
-    opened: Instant,
+    opened: ElapsedTime,
     under_way: AtomicUsize,
     /// Since when it waits for a head, or for the first byte of one.
     since: AtomicU64,
     in_head: AtomicBool,
+    /// Since when the client does not read what is sent; 0 if it does.
+    stalled_since: AtomicU64,
+    /// What it has read since then.
+    read_since: AtomicU64,
 }
 
 impl ConnectionPulse {
     fn new() -> Self {
         // A connection without any byte is a head that does not come.
         Self {
-            opened: tokio::time::Instant::now().into_std(),
+            opened: ElapsedTime::start(),
             under_way: AtomicUsize::new(0),
             since: AtomicU64::new(0),
             in_head: AtomicBool::new(true),
+            stalled_since: AtomicU64::new(0),
+            read_since: AtomicU64::new(0),
         }
     }
 
@@ -174,18 +198,51 @@ impl ConnectionPulse {
     }
 
     fn read(&self) {
+        // Bytes that come during an answer belong to its request, or are the next one sent early.
         if self.under_way.load(Ordering::Acquire) == 0 && !self.in_head.swap(true, Ordering::AcqRel) {
             self.since.store(self.now(), Ordering::Release);
         }
     }
 
     fn answered(&self) {
+        // The time first: a look in between must not see an old time without a request under way.
         self.since.store(self.now(), Ordering::Release);
         self.in_head.store(false, Ordering::Release);
         self.under_way.fetch_sub(1, Ordering::AcqRel);
     }
 
+    /// The outcome of a write: pending if the client does not read.
+    fn written(&self, polled: &Poll<std::io::Result<usize>>) {
+        match polled {
+            Poll::Ready(Ok(bytes)) => drop(self.read_since.fetch_add(*bytes as u64, Ordering::AcqRel)),
+            Poll::Ready(Err(_)) => {}
+            Poll::Pending => {
+                let now = self.now().max(1);
+                if self.stalled_since.compare_exchange(0, now, Ordering::AcqRel, Ordering::Acquire).is_ok() {
+                    self.read_since.store(0, Ordering::Release);
+                }
+            }
+        }
+    }
+
+    /// Everything so far was written.
+    fn flushed(&self) {
+        self.stalled_since.store(0, Ordering::Release);
+    }
+
+    /// Whether the client reads more slowly than any line is.
+    fn is_stalled(&self, pause: Option<Duration>) -> bool {
+        let since = self.stalled_since.load(Ordering::Acquire);
+        let waited = Duration::from_millis(self.now().saturating_sub(since));
+        let for_reading = Duration::from_secs(self.read_since.load(Ordering::Acquire) / SLOWEST);
+        since != 0 && pause.is_some_and(|pause| waited >= pause.saturating_add(for_reading))
+    }
+
     fn is_overdue(&self, limits: ConnectionLimits) -> bool {
+        if self.is_stalled(limits.idle) {
+            return true;
+        }
+        // A call may take as long as its own deadline allows; that is not the connection's concern.
         if self.under_way.load(Ordering::Acquire) > 0 {
             return false;
         }
@@ -234,12 +291,12 @@ impl<G: Unpin> HttpBody for GuardedBody<G> {
     }
 }
 
-struct WatchedStream {
-    stream: TcpStream,
+struct WatchedStream<S> {
+    stream: S,
     pulse: Arc<ConnectionPulse>,
 }
 
-impl AsyncRead for WatchedStream {
+impl<S: AsyncRead + Unpin> AsyncRead for WatchedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         cx: &mut Context<'_>,
@@ -254,9 +311,11 @@ impl AsyncRead for WatchedStream {
     }
 }
 
-impl AsyncWrite for WatchedStream {
+impl<S: AsyncWrite + Unpin> AsyncWrite for WatchedStream<S> {
     fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<std::io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write(cx, bytes)
+        let polled = Pin::new(&mut self.stream).poll_write(cx, bytes);
+        self.pulse.written(&polled);
+        polled
     }
 
     fn poll_write_vectored(
@@ -264,7 +323,9 @@ impl AsyncWrite for WatchedStream {
         cx: &mut Context<'_>,
         bytes: &[std::io::IoSlice<'_>],
     ) -> Poll<std::io::Result<usize>> {
-        Pin::new(&mut self.stream).poll_write_vectored(cx, bytes)
+        let polled = Pin::new(&mut self.stream).poll_write_vectored(cx, bytes);
+        self.pulse.written(&polled);
+        polled
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -272,6 +333,8 @@ impl AsyncWrite for WatchedStream {
     }
 
     fn poll_flush(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<std::io::Result<()>> {
+        // Called when everything that was waiting has been written.
+        self.pulse.flushed();
         Pin::new(&mut self.stream).poll_flush(cx)
     }
 
@@ -280,45 +343,35 @@ impl AsyncWrite for WatchedStream {
     }
 }
 
-/// How many connections are open, and from where.
+/// The open connections, and where they come from. Only the loop that takes them counts, so there is no lock.
 #[derive(Default)]
-struct OpenConnections(Mutex<ConnectionCounts>);
-
-#[derive(Default)]
-struct ConnectionCounts {
-    all: usize,
+struct OpenConnections {
+    peers: HashMap<task::Id, IpAddr>,
     by_address: HashMap<IpAddr, usize>,
 }
 
-/// One connection's place among the open ones.
-struct ConnectionRoom {
-    open: Arc<OpenConnections>,
-    peer: IpAddr,
-}
-
 impl OpenConnections {
-    fn enter(self: &Arc<Self>, peer: IpAddr, limits: ConnectionLimits) -> Option<ConnectionRoom> {
+    fn has_room(&self, peer: IpAddr, limits: ConnectionLimits) -> bool {
         let peer = network(peer);
-        let mut counts = self.0.lock();
-        let own = counts.by_address.get(&peer).copied().unwrap_or_default();
+        let own = self.by_address.get(&peer).copied().unwrap_or_default();
         let is_full = |count: usize, limit: usize| limit > 0 && count >= limit;
-        if is_full(counts.all, limits.all) || (!peer.is_loopback() && is_full(own, limits.per_address)) {
-            return None;
-        }
-        counts.all += 1;
-        *counts.by_address.entry(peer).or_default() += 1;
-        Some(ConnectionRoom { open: Arc::clone(self), peer })
+        // On this machine many clients share one address.
+        !is_full(self.peers.len(), limits.all) && (peer.is_loopback() || !is_full(own, limits.per_address))
     }
-}
 
-impl Drop for ConnectionRoom {
-    fn drop(&mut self) {
-        let mut counts = self.open.0.lock();
-        counts.all -= 1;
-        if let Some(own) = counts.by_address.get_mut(&self.peer) {
+    fn entered(&mut self, connection: task::Id, peer: IpAddr) {
+        let peer = network(peer);
+        self.peers.insert(connection, peer);
+        *self.by_address.entry(peer).or_default() += 1;
+    }
+
+    fn left(&mut self, connection: task::Id) {
+        let Some(peer) = self.peers.remove(&connection) else { return };
+        if let Some(own) = self.by_address.get_mut(&peer) {
             *own -= 1;
+            // Addresses come and go for as long as the server runs.
             if *own == 0 {
-                counts.by_address.remove(&self.peer);
+                self.by_address.remove(&peer);
             }
         }
     }
@@ -340,28 +393,40 @@ mod tests {
 
     const LIMITS: ConnectionLimits = ConnectionLimits { head: None, idle: None, all: 3, per_address: 2 };
 
-    #[test]
-    fn no_address_takes_all_connections_and_a_closed_one_makes_room() {
-        let open = Arc::new(OpenConnections::default());
-        let enter = |address: &str| open.enter(address.parse().unwrap(), LIMITS);
-        let first = enter("2001:db8::1");
-        let second = enter("2001:db8::2");
-        assert!(first.is_some() && second.is_some());
-        assert!(enter("2001:db8::3").is_none(), "a /64 is one address");
-        let third = enter("192.0.2.1");
-        assert!(third.is_some());
-        assert!(enter("192.0.2.2").is_none(), "all together are too many");
-        drop(first);
-        let again = enter("::ffff:192.0.2.1");
-        assert!(again.is_some());
-        drop((second, third, again));
-        assert!(open.0.lock().by_address.is_empty());
+    fn enter(open: &mut OpenConnections, address: &str) -> Option<task::Id> {
+        let peer = address.parse().unwrap();
+        if !open.has_room(peer, LIMITS) {
+            return None;
+        }
+        // A task gives an identity, as that of a connection does.
+        let id = tokio::spawn(async {}).id();
+        open.entered(id, peer);
+        Some(id)
     }
 
-    #[test]
-    fn this_computer_may_have_all_of_them() {
-        let open = Arc::new(OpenConnections::default());
-        let all: Vec<_> = (0..4).map(|_| open.enter(IpAddr::from([127, 0, 0, 1]), LIMITS)).collect();
-        assert_eq!(all.iter().flatten().count(), 3);
+    #[tokio::test]
+    async fn no_address_takes_all_connections_and_a_closed_one_makes_room() {
+        let mut open = OpenConnections::default();
+        let first = enter(&mut open, "2001:db8::1").unwrap();
+        let second = enter(&mut open, "2001:db8::2").unwrap();
+        assert!(enter(&mut open, "2001:db8::3").is_none(), "a /64 is one address");
+        let third = enter(&mut open, "192.0.2.1").unwrap();
+        assert!(enter(&mut open, "192.0.2.2").is_none(), "all together are too many");
+        open.left(first);
+        let again = enter(&mut open, "::ffff:192.0.2.1").unwrap();
+        for id in [second, third, again] {
+            open.left(id);
+        }
+        assert!(open.by_address.is_empty() && open.peers.is_empty());
+    }
+
+    #[tokio::test]
+    async fn this_computer_may_have_all_of_them() {
+        let mut open = OpenConnections::default();
+        let mut taken = 0;
+        for _ in 0..4 {
+            taken += usize::from(enter(&mut open, "127.0.0.1").is_some());
+        }
+        assert_eq!(taken, 3);
     }
 }

@@ -12,12 +12,14 @@ const FORWARDED_FOR: &str = "x-forwarded-for";
 /// do not trust is the client.
 pub(super) fn client_address(peer: IpAddr, headers: &HeaderMap, trusted: &[AddressRange]) -> IpAddr {
     let is_trusted = |address: IpAddr| address.is_loopback() || trusted.iter().any(|range| range.contains(address));
+    // Without a trusted proxy, the header is only what the client wrote.
     if !is_trusted(peer) {
         return peer;
     }
     let values = headers.get_all(FORWARDED_FOR).iter().filter_map(|value| value.to_str().ok());
     let chain: Vec<&str> = values.flat_map(|value| value.split(',')).map(str::trim).collect();
     let mut client = peer;
+    // From the nearest proxy outwards: each one adds the address that it saw.
     for written in chain.iter().rev() {
         // A trusted proxy writes addresses, so this and everything before it was sent by the client.
         let Ok(address) = written.parse::<IpAddr>() else { return client };

@@ -5,6 +5,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use lapidary_auth::TokenRefusal;
+use lapidary_note::ContentHash;
 
 use super::known_clients::{KnownClient, UnknownClient};
 
@@ -22,45 +23,91 @@ pub(super) fn with_current<T>(ask: impl FnOnce(Option<&KnownClient>) -> T) -> T 
     }
 }
 
-pub(super) const SESSION: &str = "mcp-session-id";
-
-/// What a client is told that is not known. A token that was sent and does not count is called invalid, so that clients
-/// ask for a new one.
-pub(super) fn refused(unknown: UnknownClient) -> Response {
-    match unknown {
-        UnknownClient::NoToken | UnknownClient::BadToken => {
-            let message = "This server needs a token: send it as `Authorization: Bearer …`. The owner makes one with \
-                           `lapidary token create NAME`.";
-            challenge(error_response(StatusCode::UNAUTHORIZED, -32001, message), unknown == UnknownClient::BadToken)
-        }
-        UnknownClient::WebToken { refusal, was_sent } => {
-            let message = refusal.to_string();
-            challenge(
-                error_response(StatusCode::UNAUTHORIZED, -32006, &message),
-                was_sent && refusal != TokenRefusal::Missing,
-            )
-        }
-        UnknownClient::NothingServed => {
-            let message = "This token is for a vault or a profile that this server does not have.";
-            error_response(StatusCode::FORBIDDEN, -32005, message)
-        }
-        UnknownClient::Unavailable => {
-            let mut response =
-                error_response(StatusCode::SERVICE_UNAVAILABLE, -32000, "Tokens cannot be looked up at the moment.");
-            response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
-            response
-        }
-    }
+/// Whether two hashes of secrets are equal. They are compared to the end, so that the time reveals nothing.
+pub(super) fn is_same(one: &ContentHash, other: &ContentHash) -> bool {
+    one.as_bytes().iter().zip(other.as_bytes()).fold(0, |sum, (one, other)| sum | (one ^ other)) == 0
 }
 
-fn challenge(mut response: Response, was_sent: bool) -> Response {
-    let value = if was_sent {
-        "Bearer realm=\"lapidary\", error=\"invalid_token\", error_description=\"The token is not valid (any more).\""
-    } else {
-        "Bearer realm=\"lapidary\""
-    };
-    response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static(value));
-    response
+pub(super) const SESSION: &str = "mcp-session-id";
+
+/// Where clients learn how to get a token, and what they should ask for.
+#[derive(Clone, Debug, Default)]
+pub(super) struct AuthChallenge {
+    /// The address of the metadata of this resource, where there is any.
+    pub(super) metadata: Option<String>,
+    /// What to ask for.
+    pub(super) scope: String,
+}
+
+impl AuthChallenge {
+    /// What a client is told that is not known. A token that was sent and does not count is called invalid, so that
+    /// clients ask for a new one.
+    pub(super) fn refused(&self, unknown: UnknownClient) -> Response {
+        match unknown {
+            UnknownClient::NoToken | UnknownClient::BadToken => {
+                let message = match self.metadata {
+                    Some(_) => {
+                        "This server needs a token: sign in with OAuth, or send one as `Authorization: Bearer …`."
+                    }
+                    None => {
+                        "This server needs a token: send it as `Authorization: Bearer …`. The owner makes one with \
+                         `lapidary token create NAME`."
+                    }
+                };
+                let response = error_response(StatusCode::UNAUTHORIZED, -32001, message);
+                self.on(response, &self.unknown(unknown == UnknownClient::BadToken))
+            }
+            UnknownClient::WebToken { refusal, was_sent } => {
+                let response = error_response(StatusCode::UNAUTHORIZED, -32006, &refusal.to_string());
+                self.on(response, &self.unknown(was_sent && refusal != TokenRefusal::Missing))
+            }
+            UnknownClient::NothingServed => {
+                let message = "This token is for a vault or a profile that this server does not have.";
+                let response = error_response(StatusCode::FORBIDDEN, -32005, message);
+                // Without this, clients take it for wrong credentials and never ask again.
+                if self.metadata.is_some() { self.insufficient(response, &self.scope) } else { response }
+            }
+            // Not 401: the token may well be valid, and the client must not throw it away.
+            UnknownClient::Unavailable => {
+                let message = "Tokens cannot be checked at the moment.";
+                let mut response = error_response(StatusCode::SERVICE_UNAVAILABLE, -32000, message);
+                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("5"));
+                response
+            }
+        }
+    }
+
+    /// A token that counts, but not for this.
+    pub(super) fn lacking(&self, scope: &str) -> Response {
+        let message = format!("This needs more than the token was given for: {scope}.");
+        self.insufficient(error_response(StatusCode::FORBIDDEN, -32005, &message), scope)
+    }
+
+    fn insufficient(&self, response: Response, scope: &str) -> Response {
+        let metadata = self.metadata.as_deref().unwrap_or_default();
+        let challenge = format!(
+            "Bearer realm=\"lapidary\", error=\"insufficient_scope\", scope=\"{scope}\", resource_metadata=\"{metadata}\""
+        );
+        self.on(response, &challenge)
+    }
+
+    fn unknown(&self, was_sent: bool) -> String {
+        let mut challenge = "Bearer realm=\"lapidary\"".to_owned();
+        if let Some(metadata) = &self.metadata {
+            challenge += &format!(", resource_metadata=\"{metadata}\", scope=\"{}\"", self.scope);
+        }
+        if was_sent {
+            challenge += ", error=\"invalid_token\", error_description=\"The token is not valid (any more).\"";
+        }
+        challenge
+    }
+
+    fn on(&self, mut response: Response, challenge: &str) -> Response {
+        if let Ok(challenge) = HeaderValue::from_str(challenge) {
+            response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);
+        }
+        response
+    }
 }
 
 /// A refusal in the form of the protocol, for a request that was not read.

@@ -1,27 +1,32 @@
-//! How much one client may ask for, and all together. Time is an argument, so that limits can be tested to the millisecond.
+//! How much one client may request, and all of them together. The rates take time as an argument, so that they can be
+//! tested to the millisecond.
 
-use std::{
-    collections::HashMap,
-    sync::Arc,
-    time::{Duration, Instant},
-};
+use std::{collections::HashMap, sync::Arc, time::Duration};
 
+use lapidary_vault::ElapsedTime;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::config::ClientLimits;
+use crate::{config::ClientLimits, message_price::MOST_OPEN_BYTES};
 
-/// How many seconds of calls and writes may come at once.
+/// A burst, in seconds of the allowed rate.
 const CALL_BURST: f64 = 3.0;
 const WRITE_BURST: f64 = 4.0;
 /// How long a call waits for others of its client before it is refused.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Tokens that do not count, of one address in a minute.
+/// Invalid tokens from one address in a minute.
 const REFUSALS: f64 = 30.0;
-/// As many clients and addresses are remembered.
+/// How many clients and addresses are remembered.
 const KEYS: usize = 10_000;
 
-/// A refusal, and after how long it is worth to try again.
+/// Room in memory is counted in pieces of this many bytes.
+const PIECE: usize = 1 << 10;
+/// A message of this size needs no room: as many as can be open take little.
+const SMALL_MESSAGE: usize = 64 << 10;
+/// One client has at most one part in this many of the room for messages.
+const ROOM_OF_ONE: usize = 2;
+
+/// A refusal, and when to try again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct TooFast {
     pub(super) retry_after: Duration,
@@ -31,65 +36,89 @@ pub(super) struct TooFast {
 pub(super) struct RateTable {
     per_second: f64,
     burst: f64,
-    buckets: Mutex<HashMap<String, RateBucket>>,
+    buckets: HashMap<String, RateBucket>,
 }
 
 struct RateBucket {
     level: f64,
-    at: Instant,
+    /// When the level was taken, since the start.
+    at: Duration,
 }
 
 impl RateTable {
     /// A rate of 0 means no limit.
-    fn new(per_second: f64, burst: f64) -> Self {
-        Self { per_second, burst, buckets: Mutex::default() }
+    pub(super) fn new(per_second: f64, burst: f64) -> Self {
+        Self { per_second, burst, buckets: HashMap::new() }
     }
 
     /// Takes one of what there is at this moment.
-    fn take(&self, key: &str, now: Instant) -> Result<(), TooFast> {
+    pub(super) fn take(&mut self, key: &str, now: Duration) -> Result<(), TooFast> {
         if self.per_second <= 0.0 {
             return Ok(());
         }
-        let mut buckets = self.buckets.lock();
+        let Self { per_second, burst, buckets } = self;
+        let level = |bucket: &RateBucket| {
+            let gained = now.saturating_sub(bucket.at).as_secs_f64() * *per_second;
+            (bucket.level + gained).min(*burst)
+        };
         if buckets.len() >= KEYS && !buckets.contains_key(key) {
-            buckets.retain(|_, bucket| self.level(bucket, now) < self.burst);
+            // Full buckets say nothing: a new one would be full as well.
+            buckets.retain(|_, bucket| level(bucket) < *burst);
             if buckets.len() >= KEYS {
                 // All of them are busy: a new one waits.
                 return Err(TooFast { retry_after: Duration::from_secs(1) });
             }
         }
         if !buckets.contains_key(key) {
-            buckets.insert(key.to_owned(), RateBucket { level: self.burst, at: now });
+            buckets.insert(key.to_owned(), RateBucket { level: *burst, at: now });
         }
         let Some(bucket) = buckets.get_mut(key) else { return Ok(()) };
-        let level = self.level(bucket, now);
+        let level = level(bucket);
         if level < 1.0 {
-            return Err(TooFast { retry_after: Duration::from_secs_f64((1.0 - level) / self.per_second) });
+            return Err(TooFast { retry_after: Duration::from_secs_f64((1.0 - level) / *per_second) });
         }
         *bucket = RateBucket { level: level - 1.0, at: now };
         Ok(())
     }
 
-    fn level(&self, bucket: &RateBucket, now: Instant) -> f64 {
-        let gained = now.saturating_duration_since(bucket.at).as_secs_f64() * self.per_second;
-        (bucket.level + gained).min(self.burst)
+    /// Gives back one that was taken and not used.
+    pub(super) fn give_back(&mut self, key: &str) {
+        if let Some(bucket) = self.buckets.get_mut(key) {
+            bucket.level = (bucket.level + 1.0).min(self.burst);
+        }
     }
 }
 
-/// What is counted of all clients.
-pub(super) struct LimitKeeper {
+/// The limits, and what counts towards them.
+pub(super) struct RequestLimits {
     limits: ClientLimits,
+    started: ElapsedTime,
+    in_all: Arc<Semaphore>,
+    /// Room for the messages of all clients.
+    messages: Arc<Semaphore>,
+    counted: Mutex<CountedRequests>,
+}
+
+struct CountedRequests {
     calls: RateTable,
     writes: RateTable,
     refusals: RateTable,
-    in_all: Arc<Semaphore>,
-    clients: Mutex<HashMap<String, Arc<ClientRoom>>>,
+    clients: HashMap<String, Arc<ClientRoom>>,
 }
 
 /// The places of one client.
 struct ClientRoom {
     calls: Arc<Semaphore>,
     streams: Arc<Semaphore>,
+    messages: Arc<Semaphore>,
+}
+
+/// The room of a message until it is answered; none for a small one.
+#[derive(Default)]
+pub(super) struct MessageRoom {
+    _own: Option<OwnedSemaphorePermit>,
+    _in_all: Option<OwnedSemaphorePermit>,
+    _room: Option<Arc<ClientRoom>>,
 }
 
 /// Held until an answer has been sent.
@@ -99,34 +128,47 @@ pub(super) struct CallPlace {
     _room: Option<Arc<ClientRoom>>,
 }
 
-impl LimitKeeper {
+impl RequestLimits {
     pub(super) fn new(limits: ClientLimits) -> Self {
         let (calls, writes) = (f64::from(limits.calls_per_second), f64::from(limits.writes_per_second));
-        Self {
-            limits,
+        let counted = CountedRequests {
             calls: RateTable::new(calls, calls * CALL_BURST),
             writes: RateTable::new(writes, writes * WRITE_BURST),
             refusals: RateTable::new(REFUSALS / 60.0, REFUSALS),
+            clients: HashMap::new(),
+        };
+        Self {
+            limits,
+            started: ElapsedTime::start(),
             in_all: Arc::new(Semaphore::new(places(limits.calls_in_all))),
-            clients: Mutex::default(),
+            messages: Arc::new(Semaphore::new(MOST_OPEN_BYTES / PIECE)),
+            counted: Mutex::new(counted),
         }
     }
 
-    /// A token that does not count was sent from this address.
-    pub(super) fn refused(&self, address: &str, now: Instant) -> Result<(), TooFast> {
-        self.refusals.take(address, now)
+    /// How many calls are under way.
+    #[cfg(test)]
+    pub(super) fn places_taken(&self) -> usize {
+        places(self.limits.calls_in_all) - self.in_all.available_permits()
     }
 
-    /// One call more of a client at this moment.
-    pub(super) fn rate(&self, client: &str, is_write: bool, now: Instant) -> Result<(), TooFast> {
-        self.calls.take(client, now)?;
-        if is_write { self.writes.take(client, now) } else { Ok(()) }
+    /// An invalid token was sent from this address.
+    pub(super) fn refused(&self, address: &str) -> Result<(), TooFast> {
+        self.counted.lock().refusals.take(address, self.started.elapsed())
+    }
+
+    /// Another call of a client.
+    pub(super) fn rate(&self, client: &str, is_write: bool) -> Result<(), TooFast> {
+        let (mut counted, now) = (self.counted.lock(), self.started.elapsed());
+        counted.calls.take(client, now)?;
+        if is_write { counted.writes.take(client, now) } else { Ok(()) }
     }
 
     /// A place for a call; without a client only the calls of all are counted.
     pub(super) async fn place(&self, client: Option<&str>) -> Result<CallPlace, TooFast> {
         let room = client.map(|client| self.room(client));
         let waits = async {
+            // Its own place first: a client that waits for itself must not take places from all.
             let own = match &room {
                 Some(room) => Arc::clone(&room.calls).acquire_owned().await.ok(),
                 None => None,
@@ -138,10 +180,31 @@ impl LimitKeeper {
         Ok(CallPlace { _own: own, _in_all: in_all, _room: room })
     }
 
-    /// One stream more that stays open.
+    /// Room in memory for a message. A larger one than there is room for gets all of it.
+    pub(super) async fn message_room(&self, client: Option<&str>, bytes: usize) -> Result<MessageRoom, TooFast> {
+        if bytes <= SMALL_MESSAGE {
+            return Ok(MessageRoom::default());
+        }
+        let most = MOST_OPEN_BYTES / ROOM_OF_ONE;
+        let pieces = u32::try_from(bytes.min(most) / PIECE).unwrap_or(u32::MAX);
+        let room = client.map(|client| self.room(client));
+        let waits = async {
+            let own = match &room {
+                Some(room) => Arc::clone(&room.messages).acquire_many_owned(pieces).await.ok(),
+                None => None,
+            };
+            (own, Arc::clone(&self.messages).acquire_many_owned(pieces).await.ok())
+        };
+        let (own, in_all) =
+            tokio::time::timeout(PATIENCE, waits).await.map_err(|_| TooFast { retry_after: PATIENCE })?;
+        Ok(MessageRoom { _own: own, _in_all: in_all, _room: room })
+    }
+
+    /// A place for another stream that stays open.
     pub(super) fn stream(&self, client: Option<&str>) -> Result<CallPlace, TooFast> {
         let room = client.map(|client| self.room(client));
         let own = match &room {
+            // Not waited for: a stream may stay open for hours.
             Some(room) => {
                 Some(Arc::clone(&room.streams).try_acquire_owned().map_err(|_| TooFast { retry_after: PATIENCE })?)
             }
@@ -151,14 +214,18 @@ impl LimitKeeper {
     }
 
     fn room(&self, client: &str) -> Arc<ClientRoom> {
-        let mut clients = self.clients.lock();
+        let clients = &mut self.counted.lock().clients;
         if clients.len() >= KEYS {
-            // Those who hold nothing are forgotten.
+            // A client without an open call has nothing to remember.
             clients.retain(|_, room| Arc::strong_count(room) > 1);
         }
         let make = || {
             let (calls, streams) = (places(self.limits.calls), places(self.limits.streams));
-            Arc::new(ClientRoom { calls: Arc::new(Semaphore::new(calls)), streams: Arc::new(Semaphore::new(streams)) })
+            Arc::new(ClientRoom {
+                calls: Arc::new(Semaphore::new(calls)),
+                streams: Arc::new(Semaphore::new(streams)),
+                messages: Arc::new(Semaphore::new(MOST_OPEN_BYTES / ROOM_OF_ONE / PIECE)),
+            })
         };
         Arc::clone(clients.entry(client.to_owned()).or_insert_with(make))
     }
@@ -170,13 +237,14 @@ fn places(limit: usize) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use futures::FutureExt;
+
     use super::*;
 
     #[test]
     fn a_bucket_gives_its_burst_and_then_its_rate() {
-        let table = RateTable::new(2.0, 4.0);
-        let start = tokio::time::Instant::now().into_std();
-        let at = |milliseconds: u64| start + Duration::from_millis(milliseconds);
+        let mut table = RateTable::new(2.0, 4.0);
+        let (start, at) = (Duration::ZERO, Duration::from_millis);
         assert!((0..4).all(|_| table.take("a", start).is_ok()));
         assert_eq!(table.take("a", start), Err(TooFast { retry_after: Duration::from_millis(500) }));
         assert!(table.take("b", start).is_ok(), "another client has another bucket");
@@ -187,19 +255,36 @@ mod tests {
 
     #[test]
     fn many_keys_are_forgotten_when_they_are_quiet_and_do_not_fill_the_memory() {
-        let table = RateTable::new(1.0, 2.0);
-        let start = tokio::time::Instant::now().into_std();
+        let mut table = RateTable::new(1.0, 2.0);
+        let start = Duration::ZERO;
         for key in 0..KEYS {
             table.take(&key.to_string(), start).unwrap();
         }
         assert!(table.take("new", start).is_err());
         assert!(table.take("new", start + Duration::from_secs(2)).is_ok());
-        assert_eq!(table.buckets.lock().len(), 1);
+        assert_eq!(table.buckets.len(), 1);
+    }
+
+    #[tokio::test]
+    async fn large_messages_share_one_room_and_no_client_has_all_of_it() {
+        let limits = ClientLimits { streams: 0, calls: 0, calls_in_all: 0, calls_per_second: 0, writes_per_second: 0 };
+        let keeper = RequestLimits::new(limits);
+        let half = MOST_OPEN_BYTES / ROOM_OF_ONE;
+        let room = |client, bytes| keeper.message_room(Some(client), bytes).now_or_never().and_then(Result::ok);
+        let one = room("one", half);
+        assert!(one.is_some());
+        assert!(room("one", half).is_none(), "its part is taken");
+        let other = room("other", usize::MAX);
+        assert!(other.is_some());
+        assert!(room("third", SMALL_MESSAGE + PIECE).is_none(), "all is taken");
+        assert!(room("third", SMALL_MESSAGE).is_some(), "small ones always fit");
+        drop(one);
+        assert!(room("third", half).is_some());
     }
 
     #[test]
     fn no_rate_is_no_limit() {
-        let table = RateTable::new(0.0, 0.0);
-        assert!((0..1000).all(|_| table.take("a", tokio::time::Instant::now().into_std()).is_ok()));
+        let mut table = RateTable::new(0.0, 0.0);
+        assert!((0..1000).all(|_| table.take("a", Duration::ZERO).is_ok()));
     }
 }

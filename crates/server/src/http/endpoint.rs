@@ -2,6 +2,7 @@
 //! library does not do.
 
 use std::{
+    net::IpAddr,
     pin::Pin,
     sync::Arc,
     task::{Context, Poll},
@@ -25,8 +26,8 @@ use tokio::sync::watch;
 use super::{
     accept_loop::{ConnectionEnds, GuardedBody, network},
     client_address::client_address,
-    client_identity::{CURRENT, SESSION, error_response, refused},
-    client_limits::{LimitKeeper, TooFast},
+    client_identity::{AuthChallenge, CURRENT, SESSION, error_response},
+    client_limits::{MessageRoom, RequestLimits, TooFast},
     known_clients::{ClientCheck, KnownClient, KnownClients, UnknownClient},
     posted_message::{self, INVALID_REQUEST, PostedMessage},
     quoted_facts,
@@ -35,7 +36,9 @@ use super::{
 };
 use crate::{
     config::{AddressRange, BodyLimits},
+    grants::lacking_scopes,
     mcp::McpServer,
+    message_price::message_price,
 };
 
 /// Messages of one batch.
@@ -55,7 +58,7 @@ pub(super) struct EndpointParts {
     pub(super) service: StreamableHttpService<McpServer, LocalSessionManager>,
     pub(super) clients: KnownClients,
     pub(super) sessions: SessionTable,
-    pub(super) limits: LimitKeeper,
+    pub(super) limits: RequestLimits,
     pub(super) body: BodyLimits,
     pub(super) trusted_proxies: Vec<AddressRange>,
     /// For callers without authentication.
@@ -65,6 +68,8 @@ pub(super) struct EndpointParts {
     pub(super) is_loopback: bool,
     pub(super) status: Value,
     pub(super) stopping: watch::Receiver<bool>,
+    /// What clients that are not known are told.
+    pub(super) challenge: AuthChallenge,
 }
 
 /// Who sent a request, and by which name its limits go.
@@ -88,16 +93,37 @@ pub(super) async fn handle(State(endpoint): State<Endpoint>, request: Request) -
 
 impl Endpoint {
     async fn post(&self, request: Request) -> Result<Response, Response> {
-        posted_message::check_size(request.headers(), self.0.body)?;
-        let sender = self.sender(&request)?;
+        // From the header, before the sender is looked up or a byte of the body is read.
+        let size = posted_message::check_size(request.headers(), self.0.body)?;
+        // Before the body: a client that is not known must not make the server read.
+        let sender = self.sender(request.headers(), peer_of(&request)).await?;
         posted_message::check_kind(request.headers())?;
         let in_use = self.session_of(request.headers(), &sender)?;
         let (parts, body) = request.into_parts();
-        let bytes = posted_message::read(body, self.0.body).await?;
+        let (bytes, room) = self.read(body, size, &sender).await?;
+        // A batch can only be told from its first character, as the kind of content is the same.
         if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[') {
-            return self.batch(parts, &bytes, sender, in_use).await;
+            return self.batch(parts, &bytes, sender, (in_use, room)).await;
         }
-        self.message(parts, bytes, &sender, in_use).await
+        let answer = self.message(parts, bytes, &sender, in_use).await?;
+        Ok(answer.map(|body| Body::new(GuardedBody { body, _guard: room })))
+    }
+
+    /// A body and its room in memory: for the size that it may have before it is read, and for more if its price is higher.
+    pub(super) async fn read(
+        &self,
+        body: Body,
+        size: usize,
+        sender: &RequestSender,
+    ) -> Result<(Bytes, [MessageRoom; 2]), Response> {
+        let limited_as = sender.limited_as.as_deref();
+        let room = self.0.limits.message_room(limited_as, size).await.map_err(too_fast)?;
+        let bytes = posted_message::read(body, self.0.body).await?;
+        let price = message_price(&bytes)
+            .map_err(|refusal| error_response(StatusCode::BAD_REQUEST, refusal.code, &refusal.message))?;
+        // Messages that wait for more room while they hold some may wait for each other, but not for long.
+        let more = self.0.limits.message_room(limited_as, price.saturating_sub(size)).await.map_err(too_fast)?;
+        Ok((bytes, [room, more]))
     }
 
     /// One message, within the limits of its client.
@@ -110,6 +136,7 @@ impl Endpoint {
     ) -> Result<Response, Response> {
         let message = PostedMessage::peek(&bytes)?;
         let method = message.method.as_deref();
+        self.check_scopes(&message, sender)?;
         let place = match method {
             // An answer to a question, or a word in passing: what waits for it must not wait for itself.
             _ if !message.is_request => None,
@@ -123,10 +150,13 @@ impl Endpoint {
         };
         let opens_session = method == Some("initialize") && self.0.has_sessions && in_use.is_none();
         if opens_session {
+            // Before the library opens it, which knows no limit.
             self.0.sessions.make_room(sender.client.as_ref()).await.map_err(too_many_sessions)?;
         }
         // The library insists on both; the original answered every client.
         parts.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
+        // It was checked regardless of case, and may be there twice.
+        parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let mut response = self.call_library(Request::from_parts(parts, Body::from(bytes)), sender).await;
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             // The library answers so to JSON that is not a message.
@@ -134,6 +164,7 @@ impl Endpoint {
             response = error_response(StatusCode::BAD_REQUEST, INVALID_REQUEST, message);
         }
         let session = response.headers().get(SESSION).and_then(|id| id.to_str().ok()).filter(|_| opens_session);
+        // Known as soon as the client has the id, or its next request would find no session.
         let in_use = session.map(|session| self.0.sessions.opened(session, sender.client.as_ref())).or(in_use);
         let listens = method == Some("subscriptions/listen");
         Ok(self.ended_in_time(response, sender, listens, (place, in_use)))
@@ -146,10 +177,11 @@ impl Endpoint {
         parts: Parts,
         bytes: &[u8],
         sender: RequestSender,
-        in_use: Option<SessionInUse>,
+        guard: (Option<SessionInUse>, [MessageRoom; 2]),
     ) -> Result<Response, Response> {
         let invalid = |message: &str| error_response(StatusCode::BAD_REQUEST, INVALID_REQUEST, message);
         PostedMessage::peek(bytes)?;
+        // Clients of that version need not say so in a header.
         let version = parts.headers.get(VERSION).map_or(BATCH_VERSION, |version| version.to_str().unwrap_or_default());
         if version != BATCH_VERSION {
             return Err(invalid("Invalid Request: this version of the protocol has no batches"));
@@ -160,6 +192,7 @@ impl Endpoint {
         if messages.is_empty() || messages.len() > BATCH || messages.iter().any(is_odd) {
             return Err(invalid("Invalid Request: a batch has 1 to 50 messages, none of them `initialize`"));
         }
+        // Answers and notifications get no answer.
         let has_request = messages.iter().any(|message| message.get("method").is_some() && message.get("id").is_some());
         let (endpoint, sender) = (self.clone(), Arc::new(sender));
         let answers = stream::iter(messages).then(move |message| {
@@ -169,17 +202,18 @@ impl Endpoint {
                 endpoint.message(parts, bytes, &sender, None).await.unwrap_or_else(|refused| refused)
             }
         });
+        // Run to the end: a message is handled only when its answer is asked for.
         if !has_request {
             answers.for_each(|_| async {}).await;
             return Ok(StatusCode::ACCEPTED.into_response());
         }
         let events = answers.flat_map(as_events);
-        let body = GuardedBody { body: Body::from_stream(events), _guard: in_use };
+        let body = GuardedBody { body: Body::from_stream(events), _guard: guard };
         Ok(([(header::CONTENT_TYPE, "text/event-stream")], Body::new(body)).into_response())
     }
 
     async fn get(&self, mut request: Request) -> Result<Response, Response> {
-        let sender = self.sender(&request)?;
+        let sender = self.sender(request.headers(), peer_of(&request)).await?;
         let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
         if !accept.contains("text/event-stream") {
             return Ok(axum::Json(&self.0.status).into_response());
@@ -192,7 +226,7 @@ impl Endpoint {
     }
 
     async fn delete(&self, request: Request) -> Result<Response, Response> {
-        let sender = self.sender(&request)?;
+        let sender = self.sender(request.headers(), peer_of(&request)).await?;
         if !self.0.has_sessions {
             let allowed = [(header::ALLOW, "POST, OPTIONS")];
             return Err((allowed, plain_error(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed")).into_response());
@@ -207,24 +241,23 @@ impl Endpoint {
     }
 
     /// The sender of a request, if it may be served.
-    pub(super) fn sender(&self, request: &Request) -> Result<RequestSender, Response> {
+    pub(super) async fn sender(&self, headers: &HeaderMap, peer: Option<IpAddr>) -> Result<RequestSender, Response> {
         let parts = &*self.0;
-        let peer = request.extensions().get::<ConnectionEnds>().map(|ends| ends.peer);
-        let address = peer.map(|peer| network(client_address(peer, request.headers(), &parts.trusted_proxies)));
-        let client = parts.clients.find(request.headers()).map_err(|unknown| {
+        let address = peer.map(|peer| network(client_address(peer, headers, &parts.trusted_proxies)));
+        let client = parts.clients.find(headers).await.map_err(|unknown| {
+            // A missing token is how every client begins, and our own failure is not the client's.
             let guessed = !matches!(unknown, UnknownClient::Unavailable | UnknownClient::NoToken);
             match address.filter(|address| guessed && !address.is_loopback()) {
-                Some(address) => {
-                    match parts.limits.refused(&address.to_string(), tokio::time::Instant::now().into_std()) {
-                        Ok(()) => refused(unknown),
-                        Err(limit) => too_fast(limit),
-                    }
-                }
-                None => refused(unknown),
+                Some(address) => match parts.limits.refused(&address.to_string()) {
+                    Ok(()) => parts.challenge.refused(unknown),
+                    Err(limit) => too_fast(limit),
+                },
+                None => parts.challenge.refused(unknown),
             }
         })?;
         let limited_as = match &client {
             Some(client) => Some(client.key.clone()),
+            // All programs on this computer would share one limit.
             None if parts.is_loopback => None,
             None => address.map(|address| address.to_string()),
         };
@@ -256,11 +289,16 @@ impl Endpoint {
     pub(super) fn rate(&self, message: &PostedMessage, sender: &RequestSender) -> Result<(), TooFast> {
         let Some(client) = &sender.limited_as else { return Ok(()) };
         let is_call = message.method.as_deref() == Some("tools/call");
-        self.0.limits.rate(
-            client,
-            is_call && self.writes(message.tool.as_deref(), sender),
-            tokio::time::Instant::now().into_std(),
-        )
+        self.0.limits.rate(client, is_call && self.writes(message.tool.as_deref(), sender))
+    }
+
+    /// A client that can get more scopes is told which ones it needs, in the form that makes it ask its user. Others are
+    /// told by the tool.
+    fn check_scopes(&self, message: &PostedMessage, sender: &RequestSender) -> Result<(), Response> {
+        let scopes = sender.client.as_ref().and_then(|client| client.scopes.as_ref());
+        let tool = message.tool.as_deref().filter(|_| message.method.as_deref() == Some("tools/call"));
+        let lacking = scopes.zip(tool).and_then(|(scopes, tool)| lacking_scopes(tool, scopes));
+        lacking.map_or(Ok(()), |scope| Err(self.0.challenge.lacking(&scope)))
     }
 
     /// Whether a call may change something. Of an unknown tool that is assumed.
@@ -283,15 +321,22 @@ impl Endpoint {
         let stopping = listens.then(|| self.0.stopping.clone());
         let mut response = response;
         let kind = response.headers().get(header::CONTENT_TYPE);
+        // Only for events: other answers may be buffered.
         if kind.is_some_and(|kind| kind.as_bytes().starts_with(b"text/event-stream")) {
             // Proxies would keep events back until there are many.
             response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
         }
         response.map(|body| {
             let body = Body::new(GuardedBody { body, _guard: guard });
+            // A body of known size is sent at once and needs no end.
             if body.size_hint().exact().is_some() { body } else { Body::new(EndingBody::new(body, standing, stopping)) }
         })
     }
+}
+
+/// The other end of the connection that a request came by.
+pub(super) fn peer_of(request: &Request) -> Option<IpAddr> {
+    request.extensions().get::<ConnectionEnds>().map(|ends| ends.peer)
 }
 
 /// The events of an answer; what is not a stream becomes one event.
@@ -303,6 +348,7 @@ fn as_events(response: Response) -> stream::BoxStream<'static, Result<Bytes, axu
     let is_message = kind.starts_with("application/json");
     let event = async move {
         let body = axum::body::to_bytes(response.into_body(), usize::MAX).await?;
+        // A line break would end the event.
         let text = String::from_utf8_lossy(&body).replace(['\n', '\r'], " ");
         Ok(Bytes::from(if is_message { format!("data: {text}\n\n") } else { String::new() }))
     };
@@ -381,9 +427,11 @@ impl Endpoint {
     /// What a status says about who is asked.
     pub(super) fn mode(check: &ClientCheck) -> &'static str {
         match check {
-            ClientCheck::Open => "none",
+            ClientCheck::Open { .. } => "none",
             ClientCheck::OwnerTokens { .. } => "bearer",
+            ClientCheck::BuiltIn { .. } => "builtin",
             ClientCheck::SharedSecret { .. } => "jwt",
+            ClientCheck::Issuer { .. } => "oauth",
         }
     }
 }

@@ -2,7 +2,6 @@
 //! path to post messages to.
 
 use std::{
-    collections::HashMap,
     sync::{
         Arc,
         atomic::{AtomicUsize, Ordering},
@@ -18,7 +17,6 @@ use axum::{
 };
 use futures::{StreamExt, channel::mpsc, stream};
 use lapidary_note::ContentHash;
-use parking_lot::Mutex;
 use rmcp::{
     RoleServer, ServiceExt,
     model::{GetExtensions, JsonRpcMessage},
@@ -26,21 +24,20 @@ use rmcp::{
 };
 
 use super::{
-    client_identity::{CURRENT, SESSION, error_response, refused},
-    endpoint::{Endpoint, RequestSender, too_fast, too_many_sessions},
+    client_identity::{CURRENT, SESSION, error_response, is_same},
+    endpoint::{Endpoint, RequestSender, peer_of, too_fast, too_many_sessions},
     known_clients::{KnownClient, UnknownClient, bearer},
     posted_message::{self, INVALID_REQUEST, PostedMessage},
     quoted_facts::unquoted,
+    session_table::SessionInUse,
 };
 use crate::mcp::McpServer;
 
 /// Messages that wait, in either direction.
 const WAITING: usize = 64;
-/// Streams that are open at a time, of all clients.
-const STREAMS: usize = 1_000;
 const MESSAGES: &str = "/messages";
 
-/// The open streams.
+/// What a stream is served with. The open ones are in the table of sessions.
 pub(super) struct EventStreams {
     pub(super) endpoint: Endpoint,
     pub(super) mcp: McpServer,
@@ -48,55 +45,48 @@ pub(super) struct EventStreams {
     pub(super) token: Option<ContentHash>,
     pub(super) heartbeat: Duration,
     pub(super) calls_at_once: usize,
-    open: Mutex<HashMap<String, OpenStream>>,
 }
 
-struct OpenStream {
-    owner: Option<String>,
+/// Where messages for a stream go.
+#[derive(Clone)]
+pub(super) struct StreamInput {
     input: mpsc::Sender<RxJsonRpcMessage<RoleServer>>,
     /// Requests that are not answered yet.
     pending: Arc<AtomicUsize>,
 }
 
 /// Forgets a stream when its connection is gone, and thereby ends what serves it.
-struct StreamEnd(Arc<EventStreams>, String);
+struct StreamEnd {
+    streams: Arc<EventStreams>,
+    session: String,
+    _in_use: SessionInUse,
+}
 
 impl Drop for StreamEnd {
     fn drop(&mut self) {
-        self.0.open.lock().remove(&self.1);
+        self.streams.endpoint.0.sessions.forget_stream(&self.session);
     }
 }
 
 impl EventStreams {
-    pub(super) fn new(
-        endpoint: Endpoint,
-        mcp: McpServer,
-        token: Option<ContentHash>,
-        heartbeat: Duration,
-        calls_at_once: usize,
-    ) -> Arc<Self> {
-        Arc::new(Self { endpoint, mcp, token, heartbeat, calls_at_once, open: Mutex::default() })
-    }
-
     /// Who sent a request; a token may stand in the address, because these clients can send no headers.
-    fn sender(&self, request: &mut Request) -> Result<(RequestSender, Option<String>), Response> {
+    async fn sender(&self, request: &mut Request) -> Result<(RequestSender, Option<String>), Response> {
         let token = parameter(request, "token").map(str::to_owned);
         if let Some(value) = token.as_ref().and_then(|token| HeaderValue::from_str(&format!("Bearer {token}")).ok()) {
+            // A header that was sent counts more.
             request.headers_mut().entry(header::AUTHORIZATION).or_insert(value);
         }
         if let Some(known) = &self.token {
             let given = bearer(request.headers()).map(|token| ContentHash::of(token.as_bytes()));
-            // To the end, so that the time tells nothing.
-            let differs = |given: &ContentHash| {
-                given.as_bytes().iter().zip(known.as_bytes()).fold(0, |sum, (one, other)| sum | (one ^ other)) != 0
-            };
             match given {
-                None => return Err(refused(UnknownClient::NoToken)),
-                Some(given) if differs(&given) => return Err(refused(UnknownClient::BadToken)),
+                None => return Err(self.endpoint.0.challenge.refused(UnknownClient::NoToken)),
+                Some(given) if !is_same(&given, known) => {
+                    return Err(self.endpoint.0.challenge.refused(UnknownClient::BadToken));
+                }
                 Some(_) => {}
             }
         }
-        Ok((self.endpoint.sender(request)?, token))
+        Ok((self.endpoint.sender(request.headers(), peer_of(request)).await?, token))
     }
 }
 
@@ -108,12 +98,16 @@ fn parameter<'r>(request: &'r Request, name: &str) -> Option<&'r str> {
 
 /// `GET /sse`: opens a stream and says where to post.
 pub(super) async fn listen(State(streams): State<Arc<EventStreams>>, mut request: Request) -> Response {
-    let opened = streams.sender(&mut request).and_then(|(sender, token)| open(&streams, &sender, token.as_deref()));
+    let opened = match streams.sender(&mut request).await {
+        Ok((sender, token)) => open(&streams, &sender, token.as_deref()).await,
+        Err(refused) => Err(refused),
+    };
     opened.unwrap_or_else(|refused| refused)
 }
 
-fn open(streams: &Arc<EventStreams>, sender: &RequestSender, token: Option<&str>) -> Result<Response, Response> {
+async fn open(streams: &Arc<EventStreams>, sender: &RequestSender, token: Option<&str>) -> Result<Response, Response> {
     let place = streams.endpoint.0.limits.stream(sender.limited_as.as_deref()).map_err(too_fast)?;
+    // Random, because any client that knows it can send messages to the stream.
     let mut random = [0_u8; 16];
     getrandom::fill(&mut random)
         .map_err(|_| error_response(StatusCode::SERVICE_UNAVAILABLE, -32000, "The system gives no random numbers."))?;
@@ -121,15 +115,11 @@ fn open(streams: &Arc<EventStreams>, sender: &RequestSender, token: Option<&str>
     let (input, incoming) = mpsc::channel(WAITING);
     let (outgoing, output) = mpsc::channel::<TxJsonRpcMessage<RoleServer>>(WAITING);
     let pending = Arc::new(AtomicUsize::new(0));
-    {
-        let mut open = streams.open.lock();
-        if open.len() >= STREAMS {
-            return Err(too_many_sessions(STREAMS));
-        }
-        let owner = sender.client.as_ref().map(|client| client.key.clone());
-        open.insert(session.clone(), OpenStream { owner, input, pending: Arc::clone(&pending) });
-    }
-    let end = StreamEnd(Arc::clone(streams), session.clone());
+    let sessions = &streams.endpoint.0.sessions;
+    sessions.make_room(sender.client.as_ref()).await.map_err(too_many_sessions)?;
+    let input = StreamInput { input, pending: Arc::clone(&pending) };
+    let in_use = sessions.opened_stream(&session, sender.client.as_ref(), input);
+    let end = StreamEnd { streams: Arc::clone(streams), session: session.clone(), _in_use: in_use };
     let server = streams.mcp.for_session(sender.client.as_ref());
     let serving = async move {
         match server.serve((outgoing, incoming)).await {
@@ -146,6 +136,7 @@ fn open(streams: &Arc<EventStreams>, sender: &RequestSender, token: Option<&str>
     let first = format!("event: endpoint\ndata: {MESSAGES}?sessionId={session}{token}\n\n");
     let first = stream::once(async move { Ok::<_, axum::Error>(Bytes::from(first)) });
     let mut beats = tokio::time::interval(streams.heartbeat);
+    // The first beat would come at once.
     beats.reset();
     let messages = stream::unfold((output, beats, pending), |(mut output, mut beats, pending)| async move {
         let event = tokio::select! {
@@ -179,20 +170,16 @@ pub(super) async fn post(State(streams): State<Arc<EventStreams>>, request: Requ
 }
 
 async fn take(streams: &Arc<EventStreams>, mut request: Request) -> Result<Response, Response> {
-    posted_message::check_size(request.headers(), streams.endpoint.0.body)?;
-    let (sender, _) = streams.sender(&mut request)?;
+    let size = posted_message::check_size(request.headers(), streams.endpoint.0.body)?;
+    let (sender, _) = streams.sender(&mut request).await?;
     posted_message::check_kind(request.headers())?;
     let session = ["sessionId", "session_id"].into_iter().find_map(|name| parameter(&request, name));
     let session = session.unwrap_or_default().to_owned();
-    let owner = sender.client.as_ref().map(|client| client.key.clone());
-    let found = {
-        let open = streams.open.lock();
-        let own = open.get(&session).filter(|stream| stream.owner == owner);
-        own.map(|stream| (stream.input.clone(), Arc::clone(&stream.pending)))
-    };
+    let found = streams.endpoint.0.sessions.find_stream(&session, sender.client.as_ref());
     let not_found = || error_response(StatusCode::NOT_FOUND, -32001, "Session not found");
-    let (mut input, pending) = found.ok_or_else(not_found)?;
-    let bytes = posted_message::read(request.into_body(), streams.endpoint.0.body).await?;
+    let StreamInput { mut input, pending } = found.ok_or_else(not_found)?;
+    // The room ends with this request: its answer comes on the stream, within the limit of calls.
+    let (bytes, _room) = streams.endpoint.read(request.into_body(), size, &sender).await?;
     let peeked = PostedMessage::peek(&bytes)?;
     let mut message: RxJsonRpcMessage<RoleServer> = serde_json::from_slice(&bytes).map_err(|_| {
         error_response(StatusCode::BAD_REQUEST, INVALID_REQUEST, "Invalid Request: not a JSON-RPC 2.0 message")
@@ -200,6 +187,7 @@ async fn take(streams: &Arc<EventStreams>, mut request: Request) -> Result<Respo
     if peeked.is_request {
         streams.endpoint.rate(&peeked, &sender).map_err(too_fast)?;
         let most = streams.calls_at_once;
+        // Checked and counted in one step, as two requests may come at once.
         let one_more = |count: usize| (most == 0 || count < most).then_some(count + 1);
         pending.fetch_update(Ordering::AcqRel, Ordering::Acquire, one_more).map_err(|_| too_many_calls())?;
     }

@@ -1,16 +1,17 @@
-//! The clients over HTTP: all of them without authentication, otherwise those with one of the owner's tokens or a JSON
-//! web token.
+//! The clients over HTTP: all of them without authentication, otherwise those with one of the owner's tokens, a token of our
+//! authorization server, or a JSON web token.
 
 use std::sync::Arc;
 
 use axum::http::{HeaderMap, header};
 use lapidary_auth::{
-    AuthStore, AuthStoreError, BearerClaims, SecretKind, SecretText, SharedSecretVerifier, TokenRecord, TokenRefusal,
-    TokenRights, UnixSeconds,
+    AccessRecord, AuthStore, AuthStoreError, BearerClaims, GrantRecord, IssuerRefusal, IssuerVerifier, ScopeSet,
+    SecretKind, SecretText, SharedSecretVerifier, TokenRefusal, TokenRights, UnixSeconds,
 };
 use lapidary_note::ContentHash;
 use lapidary_pipeline::{CallerStanding, Clock, Grant};
 
+use super::{client_identity::is_same, oauth::IssuerKeyCache};
 use crate::grants::GrantMaker;
 
 /// An authenticated client.
@@ -22,6 +23,8 @@ pub(crate) struct KnownClient {
     pub(super) key: String,
     pub(crate) grant: Arc<Grant>,
     pub(crate) standing: CallerStanding,
+    /// The scopes of a token that its client can get more of.
+    pub(super) scopes: Option<Arc<ScopeSet>>,
 }
 
 impl KnownClient {
@@ -33,7 +36,7 @@ impl KnownClient {
     /// Its token is in the configuration, and valid as long as the server runs.
     pub(crate) fn configured(token: &str, grant: Arc<Grant>) -> Self {
         let name = Self::name_of(token);
-        Self { key: name.clone(), name, grant, standing: CallerStanding::default() }
+        Self { key: name.clone(), name, grant, standing: CallerStanding::default(), scopes: None }
     }
 }
 
@@ -47,12 +50,16 @@ pub(crate) struct ConfiguredClient {
 /// How clients authenticate.
 #[derive(Clone)]
 pub(crate) enum ClientCheck {
-    /// No authentication.
-    Open,
+    /// No authentication. A client that sends one of the owner's tokens still has only its rights.
+    Open { store: Arc<AuthStore> },
     /// With a token in the configuration, or one that the owner created.
     OwnerTokens { configured: Arc<[ConfiguredClient]>, store: Arc<AuthStore> },
-    /// With a JSON web token.
+    /// With one of these, or one that the built-in authorization server has issued.
+    BuiltIn { configured: Arc<[ConfiguredClient]>, store: Arc<AuthStore> },
+    /// With a JSON web token, signed with a shared secret.
     SharedSecret { verifier: Arc<SharedSecretVerifier>, checks_scopes: bool },
+    /// With a JSON web token of another issuer.
+    Issuer { verifier: Arc<IssuerVerifier>, keys: Arc<IssuerKeyCache>, checks_scopes: bool },
 }
 
 /// Identifies the sender of a request.
@@ -80,20 +87,52 @@ pub(super) enum UnknownClient {
 
 impl KnownClients {
     /// The client that sent a request with these headers; `None` without authentication.
-    pub(super) fn find(&self, headers: &HeaderMap) -> Result<Option<KnownClient>, UnknownClient> {
+    pub(super) async fn find(&self, headers: &HeaderMap) -> Result<Option<KnownClient>, UnknownClient> {
+        let refused = |refusal, was_sent| UnknownClient::WebToken { refusal, was_sent };
         match &self.check {
-            ClientCheck::Open => Ok(None),
-            ClientCheck::OwnerTokens { configured, store } => {
+            ClientCheck::Open { store } => {
+                let own = bearer(headers).filter(|token| SecretText::recognise(token) == Some(SecretKind::Personal));
+                // One that was revoked must not turn into full access, so it is refused here too.
+                own.map(|token| self.by_owner_token(token, &[], store)).transpose()
+            }
+            ClientCheck::OwnerTokens { configured, store } | ClientCheck::BuiltIn { configured, store } => {
                 let token = bearer(headers).ok_or(UnknownClient::NoToken)?;
                 self.by_owner_token(token, configured, store).map(Some)
             }
             ClientCheck::SharedSecret { verifier, checks_scopes } => {
-                let refused = |refusal, was_sent| UnknownClient::WebToken { refusal, was_sent };
                 let token = bearer(headers).ok_or(refused(TokenRefusal::Missing, false))?;
                 let claims = verifier.verify(token, self.now()).map_err(|refusal| refused(refusal, true))?;
-                self.by_claims(claims, *checks_scopes).map(Some)
+                self.by_claims("jwt", claims, *checks_scopes).map(Some)
+            }
+            ClientCheck::Issuer { verifier, keys, checks_scopes } => {
+                let token = bearer(headers).ok_or(refused(TokenRefusal::Missing, false))?;
+                let claims = self.by_issuer(token, verifier, keys).await?;
+                self.by_claims("oauth", claims, *checks_scopes).map(Some)
             }
         }
+    }
+
+    /// What another issuer says of a client. Its keys are fetched where they are missing, and once more for a token that
+    /// names one of them that is not known.
+    async fn by_issuer(
+        &self,
+        token: &str,
+        verifier: &IssuerVerifier,
+        cache: &IssuerKeyCache,
+    ) -> Result<BearerClaims, UnknownClient> {
+        let refused = |refusal| UnknownClient::WebToken { refusal, was_sent: true };
+        let keys = cache.keys().await.ok_or(UnknownClient::Unavailable)?;
+        let verified = match verifier.verify(token, &keys, self.now()) {
+            Err(IssuerRefusal::UnknownKey) => match cache.newer(&keys).await {
+                Some(newer) => verifier.verify(token, &newer, self.now()),
+                None => Err(IssuerRefusal::UnknownKey),
+            },
+            verified => verified,
+        };
+        verified.map_err(|refusal| match refusal {
+            IssuerRefusal::UnknownKey => refused(TokenRefusal::Failed),
+            IssuerRefusal::Refused(refusal) => refused(refusal),
+        })
     }
 
     fn by_owner_token(
@@ -103,18 +142,19 @@ impl KnownClients {
         store: &Arc<AuthStore>,
     ) -> Result<KnownClient, UnknownClient> {
         let digest = ContentHash::of(token.as_bytes());
-        // All are compared to the end, so that the time reveals nothing.
-        let same = |known: &ContentHash| {
-            let bytes = known.as_bytes().iter().zip(digest.as_bytes());
-            bytes.fold(0, |sum, (one, other)| sum | (one ^ other)) == 0
-        };
+        // All are compared, so that the time does not tell which one it is.
         let known: Vec<&KnownClient> =
-            configured.iter().filter(|known| same(&known.digest)).map(|known| &known.client).collect();
+            configured.iter().filter(|known| is_same(&known.digest, &digest)).map(|known| &known.client).collect();
         if let Some(client) = known.first() {
             return Ok((*client).clone());
         }
-        if SecretText::recognise(token) != Some(SecretKind::Personal) {
-            return Err(UnknownClient::BadToken);
+        // Most wrong tokens are other services' tokens; they need no query.
+        match SecretText::recognise(token) {
+            Some(SecretKind::Personal) => {}
+            Some(SecretKind::Access) if matches!(self.check, ClientCheck::BuiltIn { .. }) => {
+                return self.by_access_token(&digest, store);
+            }
+            _ => return Err(UnknownClient::BadToken),
         }
         let found = store.find_token(&digest, self.now()).map_err(|error| unavailable(&error))?;
         let record = found.ok_or(UnknownClient::BadToken)?;
@@ -129,24 +169,51 @@ impl KnownClients {
             key: format!("token {}", record.id),
             grant,
             standing,
+            scopes: None,
         };
-        self.note_use(record, store);
+        // After everything that can refuse it.
+        if !record.is_use_noted(self.now()) {
+            self.note_use(store, move |store, now| store.used(&record, now));
+        }
         Ok(client)
     }
 
-    fn by_claims(&self, claims: BearerClaims, checks_scopes: bool) -> Result<KnownClient, UnknownClient> {
+    fn by_access_token(&self, digest: &ContentHash, store: &Arc<AuthStore>) -> Result<KnownClient, UnknownClient> {
+        let found = store.find_access(digest, self.now()).map_err(|error| unavailable(&error))?;
+        let record = found.ok_or(UnknownClient::BadToken)?;
+        let AccessRecord { grant: id, expires, .. } = record;
+        let grant = self.granted(&record.rights)?;
+        let standing = {
+            let (store, clock) = (Arc::clone(store), self.clock);
+            CallerStanding::asked_of(move || {
+                let now = UnixSeconds::from(clock.now());
+                now < expires && store.is_grant_live(id, now).unwrap_or(false)
+            })
+        };
+        let scopes = record.rights.scopes.as_ref().map(|scopes| Arc::new(ScopeSet::new(scopes)));
+        if !record.is_use_noted(self.now()) {
+            self.note_use(store, move |store, now| store.used_grant(&record, now));
+        }
+        // The next token of the same grant is the same client, and keeps its sessions.
+        let name = KnownClient::name_of(&GrantRecord::name_of(id));
+        Ok(KnownClient { key: format!("grant {id}"), name, grant, standing, scopes })
+    }
+
+    fn by_claims(&self, kind: &str, claims: BearerClaims, checks_scopes: bool) -> Result<KnownClient, UnknownClient> {
         let scopes = checks_scopes.then(|| claims.scopes.iter().map(str::to_owned).collect());
         let grant = self.granted(&TokenRights { scopes, ..TokenRights::default() })?;
         let BearerClaims { client, subject, tenant, expires, .. } = claims;
         let clock = self.clock;
-        let mut name = format!("jwt:{}", label(&client));
+        let mut name = format!("{kind}:{}", label(&client));
         for part in [&subject, &tenant] {
             name.push('/');
+            // Also for a missing part, so that the position of the others stays the same.
             name += &part.as_deref().map(label).unwrap_or_default();
         }
         let name = name.trim_end_matches('/').to_owned();
         let standing = CallerStanding::asked_of(move || UnixSeconds::from(clock.now()) < expires);
-        Ok(KnownClient { key: format!("{name} {client:?} {subject:?} {tenant:?}"), name, grant, standing })
+        let key = format!("{name} {client:?} {subject:?} {tenant:?}");
+        Ok(KnownClient { key, name, grant, standing, scopes: None })
     }
 
     fn granted(&self, rights: &TokenRights) -> Result<Arc<Grant>, UnknownClient> {
@@ -157,15 +224,16 @@ impl KnownClients {
     }
 
     /// In the background: no request waits for a disk because of it.
-    fn note_use(&self, record: TokenRecord, store: &Arc<AuthStore>) {
+    fn note_use<N>(&self, store: &Arc<AuthStore>, note: N)
+    where
+        N: FnOnce(&AuthStore, UnixSeconds) -> Result<(), AuthStoreError> + Send + 'static,
+    {
         let (store, now) = (Arc::clone(store), self.now());
-        if !record.is_use_noted(now) {
-            tokio::task::spawn_blocking(move || {
-                if let Err(error) = store.used(&record, now) {
-                    tracing::debug!(%error, "the use of a token was not recorded");
-                }
-            });
-        }
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = note(&store, now) {
+                tracing::debug!(%error, "the use of a token was not recorded");
+            }
+        });
     }
 
     fn now(&self) -> UnixSeconds {
@@ -181,6 +249,7 @@ fn unavailable(error: &AuthStoreError) -> UnknownClient {
 /// The token of a request, if it has exactly one.
 pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
     let mut values = headers.get_all(header::AUTHORIZATION).iter();
+    // Two headers could be read differently by a proxy in front of us.
     let (value, None) = (values.next()?.to_str().ok()?, values.next()) else { return None };
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())

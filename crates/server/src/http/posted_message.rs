@@ -11,20 +11,21 @@ use futures::StreamExt;
 use serde::{Deserialize, de::IgnoredAny};
 
 use super::client_identity::error_response;
-use crate::config::BodyLimits;
-
-/// As deep as messages may be nested; the library reads no deeper ones.
-const DEPTH: usize = 127;
+use crate::{
+    config::BodyLimits,
+    message_price::{DEEPEST, MessageShape},
+};
 
 pub(super) const PARSE_ERROR: i32 = -32700;
 pub(super) const INVALID_REQUEST: i32 = -32600;
 
-/// Whether the head of a request says that its body is too large.
-pub(super) fn check_size(headers: &HeaderMap, limits: BodyLimits) -> Result<(), Response> {
+/// How large the body of a request is by its head, or may become if that does not say.
+pub(super) fn check_size(headers: &HeaderMap, limits: BodyLimits) -> Result<usize, Response> {
     let length = headers.get(header::CONTENT_LENGTH).and_then(|length| length.to_str().ok()?.parse::<usize>().ok());
     match (length, limits.bytes) {
         (Some(length), Some(most)) if length > most => Err(too_large(most)),
-        _ => Ok(()),
+        (Some(length), _) => Ok(length),
+        (None, most) => Ok(most.unwrap_or(usize::MAX)),
     }
 }
 
@@ -47,6 +48,7 @@ pub(super) async fn read(body: Body, limits: BodyLimits) -> Result<Bytes, Respon
             let chunk = chunk.map_err(|_| {
                 error_response(StatusCode::BAD_REQUEST, INVALID_REQUEST, "Bad Request: the body could not be read")
             })?;
+            // The header may be missing or wrong, so it is counted as well.
             if let Some(most) = limits.bytes.filter(|most| bytes.len() + chunk.len() > *most) {
                 return Err(too_large(most));
             }
@@ -86,11 +88,13 @@ impl PostedMessage {
     /// Whether it is a JSON text that is not nested too deep, and what it asks for.
     pub(super) fn peek(bytes: &[u8]) -> Result<Self, Response> {
         let broken = |message: &str| error_response(StatusCode::BAD_REQUEST, PARSE_ERROR, message);
-        if depth(bytes) > DEPTH {
+        // Before it is parsed: serde's own limit would be an error of another kind.
+        if MessageShape::of(bytes).depth > DEEPEST {
             return Err(broken("Parse error: the message is nested too deep"));
         }
         match serde_json::from_slice::<PeekedMessage<'_>>(bytes) {
             Ok(message) => Ok(message.into()),
+            // It is JSON, only not of this shape.
             Err(error) if error.is_data() => {
                 // Arguments of another shape than a call has; the tool will say so.
                 let outline = serde_json::from_slice::<MessageOutline<'_>>(bytes).unwrap_or_default();
@@ -141,6 +145,7 @@ impl From<PeekedMessage<'_>> for PostedMessage {
         let tool = peeked.params.and_then(|params| {
             let name = params.name?;
             let relayed = params.arguments.and_then(|arguments| arguments.name);
+            // So that a relayed call counts against the limit of the tool that it runs.
             let name = if name == "call_tool" { relayed.unwrap_or(name) } else { name };
             Some(name.into_owned())
         });
@@ -148,25 +153,6 @@ impl From<PeekedMessage<'_>> for PostedMessage {
         let is_call = method.as_deref() == Some("tools/call");
         Self { is_request: method.is_some() && peeked.id.is_some(), tool: tool.filter(|_| is_call), method }
     }
-}
-
-/// How deep brackets are nested, outside of strings.
-fn depth(bytes: &[u8]) -> usize {
-    let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
-    for byte in bytes {
-        match (in_string, byte) {
-            (true, _) if escaped => escaped = false,
-            (true, b'\\') => escaped = true,
-            (_, b'"') => in_string = !in_string,
-            (false, b'[' | b'{') => {
-                depth += 1;
-                deepest = deepest.max(depth);
-            }
-            (false, b']' | b'}') => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-    }
-    deepest
 }
 
 #[cfg(test)]
@@ -204,8 +190,8 @@ mod tests {
             assert_eq!(refused.status(), StatusCode::BAD_REQUEST, "{text}");
         }
         let deep = |depth: usize| format!("{}{}", "[".repeat(depth), "]".repeat(depth));
-        assert!(PostedMessage::peek(deep(DEPTH).as_bytes()).is_ok());
-        assert!(PostedMessage::peek(deep(DEPTH + 1).as_bytes()).is_err());
+        assert!(PostedMessage::peek(deep(DEEPEST).as_bytes()).is_ok());
+        assert!(PostedMessage::peek(deep(DEEPEST + 1).as_bytes()).is_err());
         assert!(PostedMessage::peek(deep(1_000_000).as_bytes()).is_err());
         assert!(PostedMessage::peek(format!("\"{}\\\"{}\"", "[".repeat(200), "{".repeat(200)).as_bytes()).is_ok());
     }

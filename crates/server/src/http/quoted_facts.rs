@@ -34,10 +34,12 @@ pub(super) async fn unquote(response: Response) -> Response {
 }
 
 pub(super) fn unquoted(message: Bytes) -> Bytes {
+    // There is at most one in a message.
     let Some(at) = memmem::find(&message, KEY).map(|at| at + KEY.len()) else { return message };
     let rest = &message[at..];
     let mut strings = serde_json::Deserializer::from_slice(rest).into_iter::<Cow<'_, str>>();
     let Some(Ok(facts)) = strings.next() else { return message };
+    // Everything after the string stays as it is.
     let after = &rest[strings.byte_offset()..];
     [&message[..at], facts.as_bytes(), after].concat().into()
 }

@@ -11,7 +11,7 @@ use axum::{
 };
 use serde_json::json;
 
-use super::accept_loop::ConnectionEnds;
+use super::{accept_loop::ConnectionEnds, oauth::is_for_every_page};
 use crate::config::AllowedOrigins;
 
 /// The longest target of a request.
@@ -32,11 +32,13 @@ struct GateRules {
     origins: AllowedOrigins,
     /// Only then do pages of this computer count.
     is_loopback: bool,
+    /// Of our own pages.
+    own_origin: String,
 }
 
 impl RequestGate {
-    pub(super) fn new(hosts: Vec<String>, origins: AllowedOrigins, bound: IpAddr) -> Self {
-        Self(Arc::new(GateRules { hosts, origins, is_loopback: bound.is_loopback() }))
+    pub(super) fn new(hosts: Vec<String>, origins: AllowedOrigins, bound: IpAddr, own_origin: String) -> Self {
+        Self(Arc::new(GateRules { hosts, origins, is_loopback: bound.is_loopback(), own_origin }))
     }
 
     /// Compared as a whole. A name that only begins or ends like one of ours is another, and a page that had its own name
@@ -44,6 +46,7 @@ impl RequestGate {
     fn knows_host(&self, host: &str, local: Option<IpAddr>) -> bool {
         let host = host.to_ascii_lowercase();
         let (name, port) = split_port(&host);
+        // `host:x` could be read as another name.
         if port.is_some_and(|port| port.parse::<u16>().is_err()) {
             return false;
         }
@@ -55,6 +58,9 @@ impl RequestGate {
     }
 
     fn knows_origin(&self, origin: &str) -> bool {
+        if origin == self.0.own_origin {
+            return true;
+        }
         match &self.0.origins {
             AllowedOrigins::Any => true,
             AllowedOrigins::Listed(listed) => listed.iter().any(|known| with_port(known) == with_port(origin)),
@@ -66,6 +72,11 @@ impl RequestGate {
             }
         }
     }
+}
+
+/// Whether a host names this computer, with or without a port.
+pub(super) fn is_loopback_host(host: &str) -> bool {
+    is_loopback_name(split_port(&host.to_ascii_lowercase()).0)
 }
 
 fn is_loopback_name(name: &str) -> bool {
@@ -82,6 +93,7 @@ fn split_port(host: &str) -> (&str, Option<&str>) {
 
 /// An origin without the port that its scheme has anyway.
 fn with_port(origin: &str) -> &str {
+    // Browsers leave it out, and owners may write it.
     let default = if origin.starts_with("https://") { ":443" } else { ":80" };
     origin.strip_suffix(default).unwrap_or(origin)
 }
@@ -98,31 +110,52 @@ fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h st
 
 /// Looks at host and origin, answers preflights, and marks every answer.
 pub(super) async fn guard(State(gate): State<RequestGate>, request: Request, next: Next) -> Response {
+    let answered = checked(&gate, request, next).await;
+    let (mut response, origin) = answered.unwrap_or_else(|refused| (refused, None));
+    if gate.0.own_origin.starts_with("https://") {
+        let a_year = HeaderValue::from_static("max-age=31536000");
+        response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, a_year);
+    }
+    finished(response, origin)
+}
+
+/// The answer to a request that may be answered, and the page that may read it.
+async fn checked(
+    gate: &RequestGate,
+    request: Request,
+    next: Next,
+) -> Result<(Response, Option<HeaderValue>), Response> {
     let headers = request.headers();
+    // A request without a host is HTTP/1.0, and no browser or client sends one.
     let (Ok(Some(host)), Ok(origin)) = (single(headers, &header::HOST), single(headers, &header::ORIGIN)) else {
-        return finished(plain_error(StatusCode::BAD_REQUEST, "Bad Request: one Host and at most one Origin"), None);
+        return Err(plain_error(StatusCode::BAD_REQUEST, "Bad Request: one Host and at most one Origin"));
     };
     // `GET http://host/path` has to name the host that the header names.
+    // A proxy may go by the one, and we by the other.
     if request.uri().authority().is_some_and(|authority| host != authority.as_str()) {
-        return finished(plain_error(StatusCode::BAD_REQUEST, "Bad Request: the request names two hosts"), None);
+        return Err(plain_error(StatusCode::BAD_REQUEST, "Bad Request: the request names two hosts"));
     }
     if request.uri().path_and_query().is_some_and(|target| target.as_str().len() > TARGET_BYTES) {
-        return finished(plain_error(StatusCode::URI_TOO_LONG, "URI Too Long"), None);
+        return Err(plain_error(StatusCode::URI_TOO_LONG, "URI Too Long"));
     }
     let local = request.extensions().get::<ConnectionEnds>().map(|ends| ends.local);
     if !gate.knows_host(host, local) {
         let message = "Forbidden: this host name is not served here. The owner adds it with LAPIDARY_ALLOWED_HOSTS or MCP_PUBLIC_URL.";
-        return finished(plain_error(StatusCode::FORBIDDEN, message), None);
+        return Err(plain_error(StatusCode::FORBIDDEN, message));
     }
-    if origin.is_some_and(|origin| !gate.knows_origin(origin)) {
+    let is_for_all = is_for_every_page(request.uri().path());
+    if !is_for_all && origin.is_some_and(|origin| !gate.knows_origin(origin)) {
         let message = "Invalid origin. DNS rebinding protection.";
-        return finished(plain_error(StatusCode::FORBIDDEN, message), None);
+        return Err(plain_error(StatusCode::FORBIDDEN, message));
     }
-    let origin = origin.and_then(|origin| HeaderValue::from_str(origin).ok());
+    let origin = match origin {
+        Some(_) if is_for_all => Some(HeaderValue::from_static("*")),
+        origin => origin.and_then(|origin| HeaderValue::from_str(origin).ok()),
+    };
     if request.method() == Method::OPTIONS {
-        return finished(preflight(origin.is_some()), origin);
+        return Ok((preflight(origin.is_some()), origin));
     }
-    finished(next.run(request).await, origin)
+    Ok((next.run(request).await, origin))
 }
 
 fn preflight(is_cross_origin: bool) -> Response {
@@ -142,12 +175,13 @@ fn finished(mut response: Response, origin: Option<HeaderValue>) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::X_FRAME_OPTIONS, HeaderValue::from_static("DENY"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    headers.entry(header::REFERRER_POLICY).or_insert(HeaderValue::from_static("no-referrer"));
     let policy =
         HeaderValue::from_static("default-src 'none'; base-uri 'none'; frame-ancestors 'none'; form-action 'none'");
     headers.entry(header::CONTENT_SECURITY_POLICY).or_insert(policy);
     // What one client is told must never be kept for another.
     headers.entry(header::CACHE_CONTROL).or_insert(HeaderValue::from_static("no-store"));
+    // Caches must not give the answer for one origin to another.
     headers.insert(header::VARY, HeaderValue::from_static("Authorization, Origin"));
     if let Some(origin) = origin {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
@@ -166,7 +200,8 @@ mod tests {
     use super::*;
 
     fn gate(origins: AllowedOrigins, bound: &str) -> RequestGate {
-        RequestGate::new(vec!["vault.example.com".into(), "nas:8443".into()], origins, bound.parse().unwrap())
+        let hosts = vec!["vault.example.com".into(), "nas:8443".into()];
+        RequestGate::new(hosts, origins, bound.parse().unwrap(), "https://vault.example.com".into())
     }
 
     #[test]
@@ -241,7 +276,10 @@ mod tests {
         );
         assert!(listed.knows_origin("https://app.example") && listed.knows_origin("https://app.example:443"));
         assert!(listed.knows_origin("http://tool.example:8080"));
+        assert!(listed.knows_origin("https://vault.example.com"), "our own pages");
         for origin in [
+            "http://vault.example.com",
+            "https://vault.example.com.evil.com",
             "http://app.example",
             "https://app.example:444",
             "http://tool.example",

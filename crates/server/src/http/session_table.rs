@@ -1,24 +1,25 @@
-//! The owner of each session, and which sessions are no longer used.
+//! The sessions of all HTTP transports: the owner of each, and which are no longer used.
 
 use std::{
     collections::{BTreeSet, HashMap},
     sync::{
         Arc,
-        atomic::{AtomicUsize, Ordering},
+        atomic::{AtomicU64, AtomicUsize, Ordering},
     },
-    time::{Duration, Instant},
+    time::Duration,
 };
 
 use lapidary_pipeline::CallerStanding;
+use lapidary_vault::ElapsedTime;
 use parking_lot::Mutex;
 use rmcp::transport::streamable_http_server::session::{SessionManager, local::LocalSessionManager};
 
-use super::known_clients::KnownClient;
+use super::{event_streams::StreamInput, known_clients::KnownClient};
 use crate::config::SessionLimits;
 
 /// How often idle sessions are looked for.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
-/// After so long, a session that the library does not have is over.
+/// A session that the library does not have for this long has ended.
 const SETTLED: Duration = Duration::from_secs(5);
 
 /// The sessions of the protocol library, and what it does not know about them.
@@ -26,6 +27,7 @@ const SETTLED: Duration = Duration::from_secs(5);
 pub(super) struct SessionTable {
     pub(super) sessions: Arc<LocalSessionManager>,
     limits: SessionLimits,
+    started: ElapsedTime,
     entries: Arc<Mutex<HashMap<String, SessionEntry>>>,
 }
 
@@ -34,12 +36,16 @@ struct SessionEntry {
     owner: Option<String>,
     standing: CallerStanding,
     used: Arc<SessionUse>,
+    /// Of the older HTTP+SSE, which the library does not know.
+    stream: Option<StreamInput>,
 }
 
 struct SessionUse {
     /// Requests and streams that are open.
     open: AtomicUsize,
-    last: Mutex<Instant>,
+    started: ElapsedTime,
+    /// When the last of them ended, in nanoseconds since the start.
+    last: AtomicU64,
 }
 
 /// Keeps a session from being idle.
@@ -47,7 +53,8 @@ pub(super) struct SessionInUse(Arc<SessionUse>);
 
 impl Drop for SessionInUse {
     fn drop(&mut self) {
-        *self.0.last.lock() = tokio::time::Instant::now().into_std();
+        // In this order: a session that looks unused must not look idle since an earlier use.
+        self.0.last.store(nanoseconds(self.0.started.elapsed()), Ordering::Release);
         self.0.open.fetch_sub(1, Ordering::AcqRel);
     }
 }
@@ -58,22 +65,30 @@ impl SessionUse {
         SessionInUse(Arc::clone(self))
     }
 
-    /// Since when nothing is open.
-    fn idle_since(&self) -> Option<Instant> {
-        (self.open.load(Ordering::Acquire) == 0).then(|| *self.last.lock())
+    /// Since when nothing has been open, as time since the start.
+    fn idle_since(&self) -> Option<Duration> {
+        (self.open.load(Ordering::Acquire) == 0).then(|| Duration::from_nanos(self.last.load(Ordering::Acquire)))
     }
 }
 
+/// 584 years fit.
+fn nanoseconds(duration: Duration) -> u64 {
+    u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
+}
+
 impl SessionEntry {
-    fn new(client: Option<&KnownClient>) -> Self {
+    fn new(client: Option<&KnownClient>, started: ElapsedTime, stream: Option<StreamInput>) -> Self {
+        let last = AtomicU64::new(nanoseconds(started.elapsed()));
         Self {
             owner: client.map(|client| client.key.clone()),
             standing: client.map(|client| client.standing.clone()).unwrap_or_default(),
-            used: Arc::new(SessionUse {
-                open: AtomicUsize::new(0),
-                last: Mutex::new(tokio::time::Instant::now().into_std()),
-            }),
+            used: Arc::new(SessionUse { open: AtomicUsize::new(0), started, last }),
+            stream,
         }
+    }
+
+    fn is_of(&self, client: Option<&KnownClient>) -> bool {
+        self.owner.as_deref() == client.map(|client| client.key.as_str())
     }
 }
 
@@ -81,30 +96,63 @@ impl SessionTable {
     pub(super) fn new(limits: SessionLimits) -> Self {
         let mut sessions = LocalSessionManager::default();
         // The library would also end a session whose client only listens.
+        // Idle sessions are ended here, by a rule that also counts open streams.
         sessions.session_config.keep_alive = None;
-        Self { sessions: Arc::new(sessions), limits, entries: Arc::default() }
+        Self { sessions: Arc::new(sessions), limits, started: ElapsedTime::start(), entries: Arc::default() }
+    }
+
+    #[cfg(test)]
+    pub(super) fn count(&self) -> usize {
+        self.entries.lock().len()
     }
 
     /// Uses a session, if it is this client's.
     pub(super) fn enter(&self, session: &str, client: Option<&KnownClient>) -> Option<SessionInUse> {
         let entries = self.entries.lock();
         let entry = entries.get(session)?;
-        (entry.owner.as_deref() == client.map(|client| client.key.as_str())).then(|| entry.used.begin())
+        (entry.stream.is_none() && entry.is_of(client)).then(|| entry.used.begin())
     }
 
     pub(super) fn opened(&self, session: &str, client: Option<&KnownClient>) -> SessionInUse {
-        let entry = SessionEntry::new(client);
+        self.insert(session, SessionEntry::new(client, self.started, None))
+    }
+
+    /// A session of the older HTTP+SSE, which is in use until its stream ends.
+    pub(super) fn opened_stream(
+        &self,
+        session: &str,
+        client: Option<&KnownClient>,
+        input: StreamInput,
+    ) -> SessionInUse {
+        self.insert(session, SessionEntry::new(client, self.started, Some(input)))
+    }
+
+    fn insert(&self, session: &str, entry: SessionEntry) -> SessionInUse {
         let in_use = entry.used.begin();
         // In place of one that the sweep may have made for it already, which has no owner.
         self.entries.lock().insert(session.to_owned(), entry);
         in_use
     }
 
+    /// Where to post to a stream, if it is this client's.
+    pub(super) fn find_stream(&self, session: &str, client: Option<&KnownClient>) -> Option<StreamInput> {
+        let entries = self.entries.lock();
+        let entry = entries.get(session)?;
+        entry.is_of(client).then(|| entry.stream.clone())?
+    }
+
+    /// Forgets a stream whose connection is gone; dropping its input ends what serves it.
+    pub(super) fn forget_stream(&self, session: &str) {
+        self.entries.lock().remove(session);
+    }
+
     /// Makes room for one session more; the limit that is reached if all of them are in use.
     pub(super) async fn make_room(&self, client: Option<&KnownClient>) -> Result<(), usize> {
         let owner = client.map(|client| client.key.as_str());
         let own = owner.map(|_| (self.limits.per_client, owner));
+        // Its own sessions first: a client at its limit must not cost another client a session.
         for (limit, of) in own.into_iter().chain([(self.limits.all, None)]) {
+            // All of them are in use, and none may be ended for a newcomer.
             let Some(oldest) = self.oldest_beyond(limit, of).map_err(|()| limit)? else { continue };
             tracing::debug!("the session that was idle longest ended to make room for another");
             self.end(&oldest).await;
@@ -125,11 +173,16 @@ impl SessionTable {
 
     /// Ends a session, and all that was begun for it; whether there was one.
     pub(super) async fn end(&self, session: &str) -> bool {
-        let known = self.entries.lock().remove(session).is_some();
+        // Removed first, so that no new request enters it while it ends.
+        let known = self.entries.lock().remove(session);
+        // The library does not know it. What serves it ends when the sender in this entry is dropped.
+        if known.as_ref().is_some_and(|entry| entry.stream.is_some()) {
+            return true;
+        }
         if let Err(error) = self.sessions.close_session(&session.to_owned().into()).await {
             tracing::debug!(%error, "a session had ended already");
         }
-        known
+        known.is_some()
     }
 
     /// Ends unused sessions, and those of clients that are no longer known. Runs as long as the server.
@@ -140,13 +193,14 @@ impl SessionTable {
             let over = {
                 let mut entries = self.entries.lock();
                 // One that was opened since is not among them yet.
-                let is_new = |since: Instant| since.elapsed() < SETTLED;
+                let now = self.started.elapsed();
+                let is_new = |since: Duration| now.saturating_sub(since) < SETTLED;
                 entries.retain(|session, entry| open.contains(session) || entry.used.idle_since().is_none_or(is_new));
                 for session in open {
                     // A client that went away before its session was opened left one without an entry.
-                    entries.entry(session).or_insert_with(|| SessionEntry::new(None));
+                    entries.entry(session).or_insert_with(|| SessionEntry::new(None, self.started, None));
                 }
-                let is_idle = |since: Instant| since.elapsed() >= self.limits.idle;
+                let is_idle = |since: Duration| now.saturating_sub(since) >= self.limits.idle;
                 let over = entries
                     .iter()
                     .filter(|(_, entry)| entry.used.idle_since().is_some_and(is_idle) || !entry.standing.holds());

@@ -59,6 +59,7 @@ impl LogLine<'_> {
         if !self.spans.is_empty() {
             line["spans"] = self.spans.iter().map(SpanFields::json).collect();
         }
+        // Escapes what a terminal would act on; it is still the same JSON.
         visible_json(&line.to_string()).into_owned()
     }
 }

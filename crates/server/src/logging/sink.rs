@@ -73,10 +73,12 @@ impl LogSink {
 impl LogFolder {
     fn write(&self, text: &str, format: LogFormat, time: &str) {
         let written = match format {
+            // A terminal shows lines as they come, a file is read later.
             LogFormat::Plain => self.file.append(&format!("{time} {text}")),
             LogFormat::Json => self.file.append(text),
         };
         if let Err(error) = written
+            // Said once: every line would fail the same way.
             && !self.failed.swap(true, Ordering::Relaxed)
         {
             to_stderr(&format!("lapidary: warning: the log in LOGS_DIR cannot be written: {error}\n"));
@@ -94,5 +96,6 @@ fn on_screen(text: &str, format: LogFormat) -> String {
 
 /// In one piece, so that lines of several threads do not mix. A closed standard error is not a problem.
 fn to_stderr(line: &str) {
+    // In one write, so that lines of several threads do not mix. If it fails, there is nowhere to say so.
     io::stderr().lock().write_all(line.as_bytes()).unwrap_or_default();
 }

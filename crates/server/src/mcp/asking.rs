@@ -1,7 +1,11 @@
 //! Asks the user behind a client. Older clients are asked while the call waits; newer ones get the question as an
 //! answer and make the call again.
 
-use std::time::Duration;
+use std::{
+    hash::{BuildHasher, RandomState},
+    sync::atomic::{AtomicU64, Ordering},
+    time::Duration,
+};
 
 use lapidary_pipeline::Verdict;
 use rmcp::{
@@ -41,12 +45,62 @@ pub(super) fn verdict_of(responses: Option<&InputResponses>) -> Verdict {
     serde_json::from_value::<ElicitResult>(response.clone()).map_or(Verdict::Unanswered, |result| verdict(&result))
 }
 
-/// Asks while the call waits.
-pub(super) async fn ask_now(context: &RequestContext<RoleServer>, message: String, within: Duration) -> Verdict {
+/// How many questions of one caller may be open: as many as a person can look at.
+const MOST_OF_ONE: usize = 8;
+/// Of all callers together.
+const MOST_IN_ALL: usize = 64;
+
+/// The questions that are open in clients while their calls wait. Each has a place with a mark of its caller in it.
+pub(super) struct OpenQuestions {
+    places: [AtomicU64; MOST_IN_ALL],
+    marks: RandomState,
+}
+
+impl Default for OpenQuestions {
+    fn default() -> Self {
+        Self { places: [const { AtomicU64::new(0) }; MOST_IN_ALL], marks: RandomState::new() }
+    }
+}
+
+/// The place of an open question, free again when this is dropped.
+pub(super) struct QuestionPlace<'q>(&'q AtomicU64);
+
+impl Drop for QuestionPlace<'_> {
+    fn drop(&mut self) {
+        self.0.store(0, Ordering::Release);
+    }
+}
+
+impl OpenQuestions {
+    /// A place for one question more of this caller, or the limit that is reached.
+    fn open(&self, caller: &str) -> Result<QuestionPlace<'_>, usize> {
+        // 0 marks a free place.
+        let mark = self.marks.hash_one(caller) | 1;
+        let take = |place: &&AtomicU64| place.compare_exchange(0, mark, Ordering::AcqRel, Ordering::Acquire).is_ok();
+        let place = self.places.iter().find(take).map(QuestionPlace).ok_or(MOST_IN_ALL)?;
+        // Counted with its own, so that two at the same moment cannot both be the last.
+        let own = self.places.iter().filter(|place| place.load(Ordering::Acquire) == mark).count();
+        if own > MOST_OF_ONE { Err(MOST_OF_ONE) } else { Ok(place) }
+    }
+}
+
+/// Asks while the call waits, unless too many questions are open.
+pub(super) async fn ask_now(
+    open: &OpenQuestions,
+    caller: &str,
+    context: &RequestContext<RoleServer>,
+    message: String,
+    within: Duration,
+) -> Verdict {
+    let _place = match open.open(caller) {
+        Ok(place) => place,
+        Err(limit) => return Verdict::NotAsked { limit },
+    };
     let asked = context.peer.create_elicitation_with_timeout(form(message), Some(within));
     tokio::select! {
         answer = asked => match answer {
             Ok(result) => verdict(&result),
+            // No answer in time is not a refusal of the user, but has the same effect.
             Err(ServiceError::Timeout { .. }) => Verdict::Unanswered,
             Err(error) => {
                 tracing::debug!(error = super::service_error(&error), "the client could not ask");
@@ -59,6 +113,7 @@ pub(super) async fn ask_now(context: &RequestContext<RoleServer>, message: Strin
 
 fn verdict(result: &ElicitResult) -> Verdict {
     let confirmed =
+        // Accepting the form without the box ticked is what clients send for "no".
         result.content.as_ref().and_then(|content| content.get(FIELD)) == Some(&serde_json::Value::Bool(true));
     match result.action {
         ElicitationAction::Accept if confirmed => Verdict::Agreed,
@@ -71,4 +126,24 @@ fn form(message: String) -> ElicitRequestParams {
         field.title("Apply this change").description("Apply this change to the vault?")
     });
     ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: schema.build_unchecked() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_questions_are_limited_for_each_caller_and_in_all() {
+        let questions = OpenQuestions::default();
+        let mut open: Vec<_> = (0..MOST_OF_ONE).map(|_| questions.open("one").ok().unwrap()).collect();
+        assert_eq!(questions.open("one").err(), Some(MOST_OF_ONE));
+        open.truncate(MOST_OF_ONE - 1);
+        open.push(questions.open("one").ok().unwrap());
+        for caller in 1..MOST_IN_ALL / MOST_OF_ONE {
+            open.extend((0..MOST_OF_ONE).map(|_| questions.open(&caller.to_string()).ok().unwrap()));
+        }
+        assert_eq!(questions.open("another").err(), Some(MOST_IN_ALL));
+        drop(open);
+        assert!(questions.open("another").is_ok());
+    }
 }

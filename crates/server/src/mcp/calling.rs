@@ -13,6 +13,7 @@ use rmcp::{
 use tokio::{sync::mpsc, time::Interval};
 
 use super::{McpServer, service_error};
+use crate::telemetry::TraceParent;
 
 /// How often a client that requested progress is told about an index that is being built.
 const LOOK_AT_INDEX: Duration = Duration::from_millis(100);
@@ -42,6 +43,7 @@ impl McpServer {
         Box::pin(async move {
             let executor = Arc::clone(&self.shared.executor);
             let cancel = executor.cancel(&invocation);
+            let measured = self.shared.telemetry.begin(&mut invocation, || trace_parent(context));
             let grant = Arc::clone(&invocation.principal.grant);
             let is_tool = matches!(invocation.operation, Operation::Tool { .. });
             let token = context.meta.get_progress_token().filter(|_| is_tool);
@@ -55,6 +57,7 @@ impl McpServer {
             });
             let mut task = {
                 let cancel = Arc::clone(&cancel);
+                // Spawned, because the library drops the future of a request when its client is gone.
                 tokio::spawn(async move { executor.execute(invocation, cancel).await })
             };
             let mut stop = std::pin::pin!(context.ct.cancelled());
@@ -68,22 +71,40 @@ impl McpServer {
                         Some(stage) => progress.report(stage).await,
                         None => {
                             if let Some(percent) = looking.indexing(&grant) {
-                                progress.indexing(percent).await;
+                                progress.share(percent, "indexing the vault").await;
                             }
                         }
                     },
+                    // Only once: a cancelled token stays cancelled, and the loop would spin.
                     () = &mut stop, if !stopped => {
                         stopped = true;
+                        // The task goes on: it notices by itself, and a change in progress is finished.
                         cancel.take_back();
                     }
                 }
             };
+            // The last stage may have been reported just before the task ended.
             while let Some(stage) = news.as_mut().and_then(|(stages, _)| stages.try_recv().ok()) {
                 progress.report(stage).await;
             }
-            done.unwrap_or_else(|_| failed("the task that ran an operation is gone", &self.profile(context)))
+            let outcome =
+                done.unwrap_or_else(|_| failed("the task that ran an operation is gone", &self.profile(context)));
+            if let Some(measured) = measured {
+                measured.finish(&outcome);
+            }
+            outcome
         })
     }
+}
+
+/// The client's own span, as the message names it, or else the request that carried it.
+fn trace_parent(context: &RequestContext<RoleServer>) -> Option<TraceParent> {
+    let in_message = context.meta.get_traceparent();
+    let in_header = || {
+        let parts = context.extensions.get::<axum::http::request::Parts>()?;
+        parts.headers.get("traceparent")?.to_str().ok()
+    };
+    in_message.or_else(in_header)?.parse().ok()
 }
 
 /// The next stage of a call whose client requested progress; `None` when it is time to check the index.
@@ -114,23 +135,24 @@ struct ProgressReport<'a> {
 impl ProgressReport<'_> {
     async fn report(&mut self, stage: CallProgress) {
         let Some(token) = &self.token else { return };
-        // A repeated plan is not progress.
-        if self.reached.replace(stage) == Some(stage) {
-            return;
-        }
         let (progress, message) = match stage {
+            CallProgress::Working(percent) => return self.share(percent, "working").await,
             CallProgress::Planned => (1.0, "planned"),
             CallProgress::Done => (2.0, "done"),
         };
-        self.send(token.clone(), progress, message.to_owned()).await;
+        // A repeated plan is not progress.
+        if self.reached.replace(stage) != Some(stage) {
+            self.send(token.clone(), progress, message.to_owned()).await;
+        }
     }
 
-    /// Before there is a plan, a large vault may have to be scanned.
-    async fn indexing(&mut self, percent: u8) {
+    /// What comes before there is a plan: a large vault may have to be scanned, many notes may have to be looked at.
+    async fn share(&mut self, percent: u8, what: &str) {
         let Some(token) = self.token.clone().filter(|_| self.reached.is_none()) else { return };
+        // Just below 1, which is the progress of a finished plan.
         let progress = f64::from(percent) / 101.0;
         if progress > self.sent {
-            self.send(token, progress, format!("indexing the vault: {percent} %")).await;
+            self.send(token, progress, format!("{what}: {percent} %")).await;
         }
     }
 

@@ -1,10 +1,7 @@
 //! Prompts as clients see them, and notifications when their list changes.
 
 use std::{
-    sync::{
-        Arc, Weak,
-        atomic::{AtomicBool, Ordering},
-    },
+    sync::{Arc, Weak, atomic::Ordering},
     time::Duration,
 };
 
@@ -13,64 +10,33 @@ use lapidary_tools::{
     ChangeAuthor, FilledPrompt, OfferedTools, ProfileView, PromptsSeen, ReadPayload, Reason, WatchPrompts,
     quote::one_line, refusal_data,
 };
-use parking_lot::Mutex;
 use rmcp::{
     ErrorData,
     model::{ErrorCode, GetPromptResult, Prompt, PromptArgument, PromptMessage, Role},
     service::SubscriptionContext,
 };
 use serde_json::Value;
-use tokio::sync::watch;
 
-use super::{McpServer, McpShared, principal::identity};
+use super::{McpServer, principal::identity};
 
 /// How often the notes are checked, once a client has requested the list.
 const LOOK_EVERY: Duration = Duration::from_secs(1);
 
-/// Notifies subscribers that the list of prompts has changed. Each grant has its own list: news of hidden prompts would
-/// reveal them.
-#[derive(Default)]
-pub(super) struct PromptNews(Mutex<Vec<(Weak<Grant>, Arc<GrantNews>)>>);
-
-struct GrantNews {
-    changed: watch::Sender<()>,
-    watching: AtomicBool,
-}
-
-impl PromptNews {
-    pub(super) fn subscribe(&self, grant: &Arc<Grant>) -> watch::Receiver<()> {
-        self.of(grant).changed.subscribe()
-    }
-
-    /// From now on a client knows the list, and has to be notified of changes. Nothing is checked before that: a vault
-    /// is opened by the first request that needs it.
-    pub(super) fn watch(&self, executor: &Arc<Executor>, grant: &Arc<Grant>) {
-        let news = self.of(grant);
-        if !news.watching.swap(true, Ordering::AcqRel) {
-            tokio::spawn(look(Arc::downgrade(&news), Arc::downgrade(executor), Arc::downgrade(grant)));
-        }
-    }
-
-    /// Grants come with clients, and are forgotten with them.
-    fn of(&self, grant: &Arc<Grant>) -> Arc<GrantNews> {
-        let mut known = self.0.lock();
-        known.retain(|(grant, _)| grant.strong_count() > 0);
-        let same = |(known, _): &&(Weak<Grant>, Arc<GrantNews>)| std::ptr::eq(known.as_ptr(), Arc::as_ptr(grant));
-        if let Some((_, news)) = known.iter().find(same) {
-            return Arc::clone(news);
-        }
-        let news = Arc::new(GrantNews { changed: watch::Sender::new(()), watching: AtomicBool::new(false) });
-        known.push((Arc::downgrade(grant), Arc::clone(&news)));
-        news
+/// From now on a client knows the list, and has to be notified of changes. Nothing is checked before that: a vault is
+/// opened by the first request that needs it.
+pub(super) fn watch(executor: &Arc<Executor>, grant: &Arc<Grant>) {
+    if !grant.prompt_news.is_watched.swap(true, Ordering::AcqRel) {
+        tokio::spawn(look(Arc::downgrade(executor), Arc::downgrade(grant)));
     }
 }
 
 /// Checks as long as there is a server, and a client with this grant.
-async fn look(news: Weak<GrantNews>, executor: Weak<Executor>, grant: Weak<Grant>) {
+async fn look(executor: Weak<Executor>, grant: Weak<Grant>) {
     let name = || "prompts".to_owned();
     let mut seen = PromptsSeen::default();
     loop {
         let (Some(executor), Some(grant)) = (executor.upgrade(), grant.upgrade()) else { return };
+        let news = Arc::clone(&grant.prompt_news);
         let principal = Principal {
             id: name(),
             name: name(),
@@ -84,8 +50,8 @@ async fn look(news: Weak<GrantNews>, executor: Weak<Executor>, grant: Weak<Grant
         let invocation = Invocation::read(WatchPrompts { seen: seen.clone() }, principal);
         let cancel = executor.cancel(&invocation);
         let watched = executor.execute(invocation, cancel).await.answer();
+        // Held while sleeping, it would keep the server alive.
         drop(executor);
-        let Some(news) = news.upgrade() else { return };
         // An unavailable vault is checked again.
         if let Ok(ReadPayload::PromptsWatched { seen: now, changed }) = watched {
             seen = now;
@@ -93,7 +59,6 @@ async fn look(news: Weak<GrantNews>, executor: Weak<Executor>, grant: Weak<Grant
                 news.changed.send_replace(());
             }
         }
-        drop(news);
         tokio::time::sleep(LOOK_EVERY).await;
     }
 }
@@ -127,10 +92,9 @@ impl McpServer {
         if context.accepted().prompts_list_changed != Some(true) {
             return;
         }
-        let McpShared { executor, prompt_news, .. } = &*self.shared;
         let grant = self.grant_of(identity(&context.request_context().extensions));
-        let mut changed = prompt_news.subscribe(&grant);
-        prompt_news.watch(executor, &grant);
+        let mut changed = grant.prompt_news.changed.subscribe();
+        watch(&self.shared.executor, &grant);
         loop {
             tokio::select! {
                 () = context.cancelled() => return,

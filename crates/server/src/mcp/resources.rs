@@ -26,6 +26,7 @@ pub(super) fn list(executor: &Executor, grant: &Grant) -> Vec<Resource> {
     };
     let mut list = Vec::new();
     for fixed in FIXED_RESOURCES {
+        // With one vault, the URI needs no name in it.
         if fixed.of_a_vault && vaults.len() > 1 {
             let name = |vault: &String| format!("{}-{vault}", fixed.name);
             list.extend(vaults.iter().map(|vault| described(fixed, fixed.in_vault(vault), name(vault))));
@@ -75,6 +76,7 @@ impl McpServer {
             Reference::Resource(template) => template.uri,
             _ => return Err(unknown()),
         };
+        // A client may still have the template from before a vault was added.
         if ![false, true].iter().any(|several| FileTemplate::uri(*several) == uri) {
             return Err(unknown());
         }
@@ -124,6 +126,7 @@ pub(super) fn refusal(
     let missing = reason.kind() == ReasonKind::NoteMissing && asking::by_retry(context);
     let code = if missing { ErrorCode::INVALID_PARAMS } else { ErrorCode(reason.kind().wire_code().number) };
     let mut data = refusal_data(reason, OfferedTools::of(&profile.catalogue));
+    // Clipped, as it comes from the client.
     data.insert("uri".to_owned(), json!(lapidary_tools::clipped(uri)));
     ErrorData::new(code, reason.to_string(), Some(Value::Object(data)))
 }

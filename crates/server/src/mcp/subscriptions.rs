@@ -11,7 +11,7 @@ use std::{
 
 use lapidary_pipeline::{Executor, Invocation, Principal};
 use lapidary_tools::{
-    CheckSubscriptions, FileSubscription, ReadPayload, Reason, ResourceUri, Subscribe, VaultResource,
+    CheckSubscriptions, FileSubscription, ReadPayload, Reason, ResourceUri, Subscribe, ToolGroup, VaultResource,
 };
 use parking_lot::Mutex;
 use rmcp::{
@@ -68,6 +68,7 @@ impl Subscriptions {
 
     fn add(&self, subscription: FileSubscription) -> SubscribeOutcome {
         let mut state = self.0.lock();
+        // Subscribing again renews it, and counts once.
         if !state.files.contains_key(&subscription.uri) {
             if state.files.len() >= MOST {
                 return SubscribeOutcome::TooMany { limit: MOST };
@@ -78,6 +79,7 @@ impl Subscriptions {
             }
         }
         state.files.insert(subscription.uri.clone(), subscription);
+        // Under the same lock as the insertion, so that exactly one watch is started.
         if std::mem::replace(&mut state.watched, true) { SubscribeOutcome::More } else { SubscribeOutcome::First }
     }
 
@@ -105,6 +107,7 @@ impl Subscriptions {
     /// The subscriptions; if there are none, the watch ends.
     fn watched(&self) -> Option<Vec<FileSubscription>> {
         let mut state = self.0.lock();
+        // Decided under the lock: a subscription that comes now starts another watch.
         state.watched = !state.files.is_empty();
         state.watched.then(|| state.files.values().cloned().collect())
     }
@@ -125,6 +128,7 @@ impl Subscriptions {
         let mut state = self.0.lock();
         let mut news = Vec::new();
         for (subscription, changed) in checked {
+            // It may have been removed during the check.
             if let Some(known) = state.files.get_mut(&subscription.uri) {
                 news.extend(changed.then(|| subscription.uri.clone()));
                 *known = subscription;
@@ -196,16 +200,19 @@ impl McpServer {
     /// Which part of a request can be fulfilled: files can be followed, and of the lists only that of the prompts ever
     /// changes.
     pub(super) fn accepted(&self, requested: &SubscriptionFilter) -> SubscriptionFilter {
-        let vaults = self.shared.executor.vaults();
+        let (vaults, profile) = (self.shared.executor.vaults(), &self.session_grant.profile);
+        // A client that may not read files has no business knowing when they change.
+        let may_read = profile.has(ToolGroup::Read);
         let is_file = |uri: &&String| match ResourceUri::parse(uri) {
             Ok(ResourceUri { resource: VaultResource::File(_), vault }) => {
-                vaults.pick(&self.session_grant, vault.as_deref()).is_ok()
+                may_read && vaults.pick(&self.session_grant, vault.as_deref()).is_ok()
             }
             _ => false,
         };
         let files = requested.resource_subscriptions.iter().flatten().filter(is_file).take(MOST);
         let filter = SubscriptionFilter::builder().resource_subscriptions(files.cloned());
-        if requested.prompts_list_changed == Some(true) {
+        let may_look = may_read || profile.has(ToolGroup::Vault);
+        if requested.prompts_list_changed == Some(true) && may_look {
             filter.prompts_list_changed().build()
         } else {
             filter.build()
@@ -225,6 +232,7 @@ impl McpServer {
         }
         let (principal, listener) = (self.principal(request), NewsListener::Stream(context.sink().clone()));
         tokio::select! {
+            // Without subscriptions left, the stream still has to stay open.
             () = subscriptions.watch(executor, &principal, &listener) => context.cancelled().await,
             () = context.cancelled() => {}
         }

@@ -1,7 +1,7 @@
 //! Messages on a pair of byte streams.
 
 use std::{
-    collections::HashSet,
+    collections::{HashMap, HashSet},
     io,
     pin::Pin,
     sync::{
@@ -26,11 +26,13 @@ use tokio::{
     sync::{Mutex, oneshot, watch},
 };
 
+use crate::message_price::{MOST_OPEN_BYTES, message_price};
+
 type OutgoingMessages = Pin<Box<dyn Sink<TxJsonRpcMessage<RoleServer>, Error = io::Error> + Send>>;
 type IncomingMessages = Pin<Box<dyn Stream<Item = RxJsonRpcMessage<RoleServer>> + Send>>;
 
 /// A larger message is refused.
-const MAX_MESSAGE: usize = 64 << 20;
+const MAX_MESSAGE: usize = 32 << 20;
 /// How long calls in progress may take to be answered once the input has ended.
 const LAST_ANSWERS: Duration = Duration::from_secs(5);
 
@@ -73,8 +75,8 @@ const MOST_OPEN: usize = 64;
 /// What either side is still waiting for.
 #[derive(Default)]
 struct MessageExchange {
-    /// Unanswered requests of the client. Cancelled ones are never answered.
-    open: HashSet<RequestId>,
+    /// Unanswered requests of the client, each with its price. Cancelled ones are never answered.
+    open: HashMap<RequestId, usize>,
     /// Our questions.
     asked: HashSet<RequestId>,
 }
@@ -82,7 +84,23 @@ struct MessageExchange {
 impl MessageExchange {
     /// Each question of ours holds up one request, and is answered only if we keep reading.
     fn has_room(&self) -> bool {
-        self.open.len() < self.asked.len() + MOST_OPEN
+        self.open.len() < self.asked.len() + MOST_OPEN && (self.has_memory() || !self.asked.is_empty())
+    }
+
+    /// Whether one request more fits into memory.
+    fn has_memory(&self) -> bool {
+        self.open.values().sum::<usize>() < MOST_OPEN_BYTES
+    }
+
+    fn take(&mut self, id: &RequestId, price: usize) -> Result<(), &'static str> {
+        if self.open.contains_key(id) {
+            return Err("A request with this id is not answered yet");
+        }
+        if !self.has_memory() {
+            return Err("Too many large requests are not answered yet");
+        }
+        self.open.insert(id.clone(), price);
+        Ok(())
     }
 
     /// Whether everything is answered that can be without the client.
@@ -99,6 +117,7 @@ impl StdioShared {
             JsonRpcMessage::Error(error) => (error.id.clone(), None),
             JsonRpcMessage::Notification(_) => (None, None),
         };
+        // Written before it counts as answered: a client that does not read its answers is not sent more.
         self.write(serialised(message)?).await?;
         self.note(|exchange| {
             if let Some(id) = &answered {
@@ -110,23 +129,32 @@ impl StdioShared {
         Ok(())
     }
 
-    /// Whether a message can be passed on: a request cannot while another with its id is open, as one answer could be
-    /// taken for the other.
-    fn received(&self, message: &RxJsonRpcMessage<RoleServer>) -> bool {
+    /// Takes note of a message, which has this price, or says why it cannot be passed on: a request cannot while another
+    /// with its id is open, as one answer could be taken for the other.
+    fn received(&self, message: &RxJsonRpcMessage<RoleServer>, price: usize) -> Result<(), &'static str> {
+        // The answer to a question makes room, and wakes the reader.
         let replied = |id: Option<&RequestId>| self.note(|exchange| id.is_some_and(|id| exchange.asked.remove(id)));
         match message {
-            JsonRpcMessage::Request(request) => return self.note(|exchange| exchange.open.insert(request.id.clone())),
+            JsonRpcMessage::Request(request) => {
+                let mut taken = Ok(());
+                self.note(|exchange| {
+                    taken = exchange.take(&request.id, price);
+                    taken.is_ok()
+                });
+                return taken;
+            }
             JsonRpcMessage::Response(response) => replied(Some(&response.id)),
             JsonRpcMessage::Error(error) => replied(error.id.as_ref()),
             JsonRpcMessage::Notification(notification) => match &notification.notification {
                 ClientNotification::CancelledNotification(cancelled) => {
+                    // A cancelled request gets no answer, so it must not be waited for.
                     let id = cancelled.params.request_id.as_ref();
-                    self.note(|exchange| id.is_some_and(|id| exchange.open.remove(id)))
+                    self.note(|exchange| id.is_some_and(|id| exchange.open.remove(id).is_some()))
                 }
                 _ => false,
             },
         };
-        true
+        Ok(())
     }
 
     /// Wakes the waiting half if the exchange changed.
@@ -147,6 +175,7 @@ impl StdioShared {
         } else {
             message.push(b'\n');
         }
+        // One message at a time: two writers would mix their bytes.
         let mut output = self.output.lock().await;
         output.write_all(&message).await?;
         output.flush().await
@@ -155,6 +184,7 @@ impl StdioShared {
     /// Answers bytes that are not a message.
     async fn complain(&self, bytes: &[u8]) {
         match serde_json::from_slice::<Value>(bytes) {
+            // With the id, if it has one, so that the client can tell which of its messages is meant.
             Ok(value) => self.refuse(value.get("id").unwrap_or(&Value::Null), -32600, "Invalid request").await,
             Err(_) => self.refuse(&Value::Null, -32700, "Parse error: not JSON").await,
         }
@@ -196,6 +226,7 @@ fn take_facts(message: &mut TxJsonRpcMessage<RoleServer>) -> Option<String> {
 /// A message from the client. Most are tool calls: parsing one as such costs a fraction of what the library needs to
 /// try every kind of message and every method.
 fn parsed(bytes: &[u8]) -> serde_json::Result<RxJsonRpcMessage<RoleServer>> {
+    // A quick look instead of a parse; a wrong guess only costs the parse below.
     let has = |text: &str| memchr::memmem::find(bytes, text.as_bytes()).is_some();
     // With a result or an error next to the method it is not a request, and only the library checks both.
     let may_be_call = has("\"tools/call\"") && !has("\"result\"") && !has("\"error\"");
@@ -219,6 +250,7 @@ impl<R: AsyncRead + Unpin> MessageReader<R> {
     /// The next message; invalid bytes are answered with an error and skipped.
     async fn next(&mut self) -> Option<RxJsonRpcMessage<RoleServer>> {
         loop {
+            // Not reading is how the client learns that it sends too much.
             self.shared.until(MessageExchange::has_room).await;
             let bytes = match self.bytes().await {
                 Ok(Some(Some(bytes))) => bytes,
@@ -239,13 +271,22 @@ impl<R: AsyncRead + Unpin> MessageReader<R> {
                     return None;
                 }
             };
-            match parsed(&bytes) {
-                Ok(message) if self.shared.received(&message) => return Some(message),
-                Ok(message) => {
-                    let id =
-                        if let JsonRpcMessage::Request(request) = &message { json!(request.id) } else { Value::Null };
-                    self.shared.refuse(&id, -32600, "A request with this id is not answered yet").await;
+            let price = match message_price(&bytes) {
+                Ok(price) => price,
+                Err(refusal) => {
+                    self.shared.refuse(&Value::Null, refusal.code, &refusal.message).await;
+                    continue;
                 }
+            };
+            match parsed(&bytes) {
+                Ok(message) => match self.shared.received(&message, price) {
+                    Ok(()) => return Some(message),
+                    Err(refusal) => {
+                        let request =
+                            if let JsonRpcMessage::Request(request) = &message { Some(&request.id) } else { None };
+                        self.shared.refuse(&json!(request), -32600, refusal).await;
+                    }
+                },
                 Err(_) => self.shared.complain(&bytes).await,
             }
         }
@@ -260,7 +301,8 @@ impl<R: AsyncRead + Unpin> MessageReader<R> {
             if text.is_empty() {
                 continue;
             }
-            let Some(mut header) = FrameHeader::parse(text) else { return Ok(Some(Some(text.to_vec()))) };
+            // Blanks around it are blanks in JSON too.
+            let Some(mut header) = FrameHeader::parse(text) else { return Ok(Some(Some(line))) };
             self.shared.framed.store(true, Ordering::Relaxed);
             // Other headers may follow in any order; an empty line ends them.
             while let Some(Some(line)) = read_line(&mut self.input).await? {
@@ -272,6 +314,7 @@ impl<R: AsyncRead + Unpin> MessageReader<R> {
             }
             let length = header.length.ok_or(io::ErrorKind::InvalidData)?;
             if length > MAX_MESSAGE {
+                // The rest is read and dropped, or it would be taken for the next message.
                 skip(&mut self.input, length).await?;
                 return Ok(Some(None));
             }
@@ -300,6 +343,7 @@ impl FrameHeader {
 /// A line, `None` in it if it had more bytes than a message may have.
 async fn read_line(input: &mut (impl AsyncBufRead + Unpin)) -> io::Result<Option<Option<Vec<u8>>>> {
     let mut line = Vec::new();
+    // One limited read at a time, so that a line without an end cannot fill the memory.
     if input.take(MAX_MESSAGE as u64).read_until(b'\n', &mut line).await? == 0 {
         return Ok(None);
     }

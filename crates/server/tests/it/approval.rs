@@ -53,6 +53,35 @@ fn modern(vault: &Vault) -> Server {
 }
 
 #[test]
+fn open_questions_of_a_client_are_limited_and_answered_ones_make_room() {
+    const MOST: usize = 8;
+    let vault = vault();
+    let mut server = vault.serve_with(&[], ASK).with_elicitation().open(Era::Legacy("2025-11-25"));
+    let mut questions = Vec::new();
+    let first = server.ask("tools/call", edit());
+    questions.push(server.message());
+    for _ in 1..MOST {
+        server.ask("tools/call", edit());
+        questions.push(server.message());
+    }
+    assert!(questions.iter().all(|question| question["method"] == "elicitation/create"), "{questions:?}");
+    let refused = server.request("tools/call", edit())["result"].clone();
+    assert_eq!((reason(&refused).as_str(), &refused["isError"]), ("too_many", &json!(true)), "{refused}");
+    assert_eq!(refused["structuredContent"]["details"]["limit"], MOST);
+    // Everything else goes on, and an answer makes room for the next question.
+    server.done("file_read", json!({ "file": "a.md" }));
+    let no = json!({ "action": "decline" });
+    server.send(&json!({ "jsonrpc": "2.0", "id": questions[0]["id"], "result": no }));
+    assert_eq!(reason(&server.answer_to(first)["result"]), "cancelled");
+    let again = server.ask("tools/call", edit());
+    let question = server.message();
+    assert_eq!(question["method"], "elicitation/create", "{question}");
+    server.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": yes() }));
+    assert_ne!(server.answer_to(again)["result"]["isError"], true);
+    assert_eq!(vault.read("a.md"), b"one 2 three\n");
+}
+
+#[test]
 fn a_yes_changes_the_note_in_both_eras() {
     let vault = vault();
     assert_ne!(live(&vault, &yes(), || {})["isError"], true);

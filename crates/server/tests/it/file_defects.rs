@@ -622,20 +622,20 @@ fn a_search_that_is_taken_back_is_logged_as_such() {
     }
     let mut server = vault.serve_with(&["--tools", "files"], &[]).open(Era::Legacy("2025-11-25"));
     let slow = json!({ "query": "(?=(a|aa)+$)x|^(a|aa)+(?!b)c", "regex": true });
-    let id = server.ask("tools/call", json!({ "name": "search_content", "arguments": slow }));
-    std::thread::sleep(Duration::from_millis(50));
-    server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
-    server.done("vault_info", json!({}));
-    let started = SystemTime::now();
-    loop {
-        let log = vault.log();
-        if let Some(line) = log.iter().find(|line| line["tool"] == "search_content") {
-            assert_eq!((&line["ok"], &line["abort_reason"]), (&json!(false), &json!("cancelled")), "{line}");
-            break;
+    // Whether it is under way when the notification comes depends on the machine, so it is tried until it was.
+    for round in 1..=50 {
+        let id = server.ask("tools/call", json!({ "name": "search_content", "arguments": slow }));
+        std::thread::sleep(Duration::from_millis(round % 10));
+        server.send(&json!({ "jsonrpc": "2.0", "method": "notifications/cancelled", "params": { "requestId": id } }));
+        server.done("vault_info", json!({}));
+        // A search that had ended before is answered, and its line says so.
+        let is_search = |line: &&Value| line["tool"] == "search_content";
+        if let Some(line) = vault.log().iter().filter(is_search).find(|line| line["ok"] == json!(false)) {
+            assert_eq!(line["abort_reason"], "cancelled", "{line}");
+            return;
         }
-        assert!(started.elapsed().unwrap() < Duration::from_secs(30), "never logged");
-        std::thread::sleep(Duration::from_millis(50));
     }
+    panic!("never logged as cancelled");
 }
 
 #[test]

@@ -6,6 +6,7 @@
 mod arguments;
 mod attacks;
 mod chance;
+mod concurrent;
 mod memory;
 mod notes;
 mod unread;

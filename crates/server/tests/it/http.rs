@@ -40,7 +40,7 @@ impl HttpServer {
         let mut said = Vec::new();
         let is_there = |line: &String| line.contains("serving MCP at ");
         let line = lines.by_ref().inspect(|line| said.push(line.clone())).find(is_there).expect("it says where it is");
-        let url = line.split("serving MCP at http://").nth(1).unwrap();
+        let url = line.split("serving MCP at ").nth(1).and_then(|url| url.split("://").nth(1)).unwrap();
         let address = url.split('/').next().unwrap().to_owned();
         std::thread::spawn(move || lines.for_each(drop));
         Self { child, address, said }
@@ -298,11 +298,11 @@ fn an_unknown_tool_is_not_an_unknown_page() {
 }
 
 #[test]
-fn only_health_is_served_in_addition() {
+fn only_pages_of_ours_are_served_in_addition() {
     let vault = Vault::new(&[]);
     let server = HttpServer::start(&vault, "127.0.0.1:0", &[("MCP_HTTP_ENDPOINT_PATH", "/api/mcp")]);
     assert_eq!(server.request("GET", "/healthz", &[], ""), (200, "{\"status\":\"ok\"}".to_owned()));
-    for path in ["/", "/mcp", "/api", "/../etc/passwd"] {
+    for path in ["/mcp", "/api", "/../etc/passwd", "/assets/../healthz", "/assets/other.css"] {
         assert_eq!(server.request("GET", path, &[], "").0, 404, "{path}");
     }
 }

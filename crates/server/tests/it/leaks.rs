@@ -3,6 +3,7 @@
 mod everything;
 mod logs;
 mod offers;
+mod sequences;
 mod twins;
 mod values;
 

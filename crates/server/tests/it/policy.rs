@@ -252,7 +252,7 @@ fn closing_by_rule_files_alone_is_reported_as_well() {
         (
             &[(".lapidaryignore", "x")],
             &[("OBSIDIAN_READ_PATHS", "pub")],
-            &["Readable: `pub`. Writable: full vault.", "hide some paths"],
+            &["Readable and writable: `pub`.", "hide some paths"],
         ),
     ] {
         let vault = Vault::new(&[("a.md", b"x")]);

@@ -137,6 +137,33 @@ fn pages_follow_each_other_until_all_rows_were_seen() {
     }
 }
 
+#[test]
+fn long_work_says_how_far_it_has_come() {
+    let vault = Vault::new(&[]);
+    for number in 0..2500 {
+        vault.write(&format!("n{number:04}.md"), format!("---\nn: {number}\n---\nx\n").as_bytes());
+    }
+    let mut server = vault.serve().open(Era::Modern);
+    for (tool, arguments) in [
+        ("query", json!({ "query": "TABLE n WHERE n > 5 SORT n" })),
+        ("query", json!({ "query": "filters: n > 5\n" })),
+        ("search_content", json!({ "query": "nowhere" })),
+    ] {
+        server.aside.clear();
+        let id = server
+            .ask("tools/call", json!({ "name": tool, "arguments": arguments, "_meta": { "progressToken": "t" } }));
+        server.answer_to(id);
+        let told = server.aside.iter().filter(|message| message["method"] == "notifications/progress");
+        let told: Vec<(f64, &str)> = told
+            .map(|message| &message["params"])
+            .map(|params| (params["progress"].as_f64().unwrap(), params["message"].as_str().unwrap()))
+            .collect();
+        assert!(told.iter().any(|(_, message)| message.starts_with("working: ")), "{tool}: {told:?}");
+        assert!(told.windows(2).all(|pair| pair[0].0 < pair[1].0), "{tool}: {told:?}");
+        assert_eq!(told.last(), Some(&(2.0, "done")), "{tool}");
+    }
+}
+
 fn refused(server: &mut Server, tool: &str, arguments: Value) -> (String, Value) {
     let reply = server.call(tool, arguments);
     assert_eq!(reply["isError"], true, "{reply}");

@@ -159,6 +159,25 @@ fn a_successful_operation_of_a_batch_costs_almost_nothing() {
 }
 
 #[test]
+fn a_proposal_is_a_count_and_one_example_for_each_file() {
+    let vault = Vault::new(&[]);
+    for number in 0..20 {
+        let lines: String = (0..9).map(|line| format!("Ruth was here on day {line}.\n")).collect();
+        vault.write(&format!("Log/Week {number}.md"), lines.as_bytes());
+    }
+    let mut server = vault.serve().open(Era::Modern);
+    let wanted = json!({ "glob": "Log/*.md", "pattern": "Ruth", "replacement": "Rut" });
+    let said = text(&mut server, "regex_replace", wanted.clone());
+    assert!(said.starts_with("180 would be replaced in 20 files"), "{said}");
+    assert_eq!(said.matches("- `Ruth was here").count(), said.matches("`Log/Week").count(), "{said}");
+    assert!(said.len() < 20 * 100, "{} bytes: {said}", said.len());
+    // The diff of all of it only on request.
+    let mut whole = wanted;
+    whole["dry_run"] = json!(true);
+    assert!(text(&mut server, "regex_replace", whole).len() > 5_000);
+}
+
+#[test]
 fn clients_of_the_original_get_its_json_in_the_text() {
     let vault = vault();
     for arguments in [&["--tools", "files"][..], &["--dotted-names"]] {

@@ -55,6 +55,19 @@ fn tools(server: &HttpServer, token: &str) -> Vec<String> {
 }
 
 #[test]
+fn a_token_limits_its_client_even_where_none_is_required() {
+    let vault = vault();
+    let server = HttpServer::start(&vault, "127.0.0.1:0", &[]);
+    let token_text = made(&vault, &["phone", "--profile", "reader", "--paths", "projects/"]);
+    assert_eq!(read(&server, None, "diary/today.md").0, 200);
+    let (_, closed) = read(&server, Some(&token_text), "diary/today.md");
+    assert_eq!(closed["result"]["isError"], true, "{closed}");
+    assert!(!tools(&server, &token_text).contains(&"str_replace".to_owned()));
+    assert!(token(&vault, &["revoke", "phone"]).status.success());
+    assert_eq!(read(&server, Some(&token_text), "projects/plan.md").0, 401, "a revoked token is not full access");
+}
+
+#[test]
 fn a_token_has_its_own_profile_and_folders_and_nothing_is_served_without_one() {
     let vault = vault();
     let token =
@@ -173,7 +186,7 @@ fn the_tokens_are_kept_as_hashes_that_only_the_owner_can_read() {
 }
 
 /// Signed with HMAC-SHA256 by Python, so that not only our own code agrees with itself.
-fn web_token(claims: &Value) -> String {
+pub(crate) fn web_token(claims: &Value) -> String {
     let script = "import sys,hmac,hashlib,base64,json\n\
                   b=lambda x:base64.urlsafe_b64encode(x).rstrip(b'=')\n\
                   s=b(b'{\"alg\":\"HS256\",\"typ\":\"JWT\"}')+b'.'+b(sys.argv[1].encode())\n\
@@ -183,8 +196,8 @@ fn web_token(claims: &Value) -> String {
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
 }
 
-const WEB_SECRET: &str = "a-shared-secret-of-more-than-32-characters";
-const FAR: i64 = 4_000_000_000;
+pub(crate) const WEB_SECRET: &str = "a-shared-secret-of-more-than-32-characters";
+pub(crate) const FAR: i64 = 4_000_000_000;
 
 #[test]
 fn a_web_token_is_good_for_what_its_scopes_say() {

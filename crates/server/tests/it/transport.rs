@@ -1,7 +1,7 @@
 //! The edges of HTTP: messages that are none, browsers, batches, limits, and clients that only take up room.
 
 use std::{
-    io::{BufRead, BufReader, Read, Write},
+    io::{BufRead, BufReader, ErrorKind, Read, Write},
     net::TcpStream,
 };
 
@@ -157,8 +157,11 @@ fn every_answer_keeps_browsers_and_caches_from_using_it_otherwise() {
 
 #[test]
 fn a_host_that_is_not_ours_is_refused_on_every_path_and_the_public_one_is_served() {
-    let (_vault, server) =
-        serve(&[("MCP_PUBLIC_URL", "https://vault.example.com"), ("LAPIDARY_ALLOWED_HOSTS", "nas.local")]);
+    let (_vault, server) = serve(&[
+        ("MCP_PUBLIC_URL", "https://vault.example.com"),
+        ("LAPIDARY_ALLOWED_HOSTS", "nas.local"),
+        ("MCP_AUTH_MODE", "none"),
+    ]);
     for path in ["/healthz", "/mcp"] {
         for (host, served) in [
             ("vault.example.com", true),
@@ -223,6 +226,42 @@ fn a_connection_that_does_not_go_on_is_closed() {
     assert_eq!(raw(&server, b"POST /mcp HTTP/1.1\r\nHost: "), "");
     let answered = raw(&server, format!("GET /healthz HTTP/1.1\r\nHost: {}\r\n\r\n", server.address).as_bytes());
     assert!(answered.starts_with("HTTP/1.1 200"), "{answered}");
+}
+
+#[test]
+fn a_client_that_does_not_read_its_answers_is_let_go() {
+    let (_vault, server) = serve(&[("LAPIDARY_HTTP_IDLE_TIMEOUT_MS", "500")]);
+    let (headers, body) = modern("tools/list", json!({}));
+    let headers: String = headers.iter().map(|(name, value)| format!("{name}: {value}\r\n")).collect();
+    let request = format!(
+        "POST /mcp HTTP/1.1\r\nHost: {}\r\n{headers}Content-Length: {}\r\n\r\n{body}",
+        server.address,
+        body.len()
+    );
+    let mut stream = TcpStream::connect(&server.address).unwrap();
+    stream.set_write_timeout(Some(patience())).unwrap();
+    // Until the answers fill all buffers on the way, the requests do too, and the server closes the connection.
+    let error = loop {
+        if let Err(error) = stream.write_all(request.as_bytes()) {
+            break error;
+        }
+    };
+    let is_closed = matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe);
+    assert!(is_closed, "it still holds the connection: {error}");
+    let (status, _) = server.post(&[], "tools/list", None, json!({}));
+    assert_eq!(status, 200);
+}
+
+#[test]
+fn a_message_of_too_many_values_is_refused_before_it_is_parsed() {
+    let (_vault, server) = serve(&[]);
+    let values = vec![0; 100_000];
+    let (status, reply) = server.post(&[], "tools/call", Some("file_read"), json!({ "arguments": { "a": values } }));
+    assert!(status == 400 && reply.contains("values"), "{status} {reply}");
+    let text = "a,".repeat(200_000);
+    let params = json!({ "name": "file_create", "arguments": { "file": "long.md", "content": text } });
+    let (status, reply) = server.post(&[], "tools/call", Some("file_create"), params);
+    assert!(status == 200 && !reply.contains("\"isError\":true"), "{status} {reply}");
 }
 
 #[test]

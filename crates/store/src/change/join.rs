@@ -25,6 +25,7 @@ impl ChangeSet {
     /// Adds changes that were planned on top of these. If one of them cannot be added, none is. `has_folder` says which
     /// folders the disk has now.
     pub fn join(&mut self, next: ChangeSet, has_folder: impl Fn(&VaultPath) -> bool) -> Result<(), JoinError> {
+        // All are checked before any is added, so that a refusal leaves the set as it was.
         next.changes.iter().try_for_each(|change| self.accepts(change, &has_folder))?;
         next.changes.into_iter().for_each(|change| self.add(change));
         Ok(())
@@ -98,6 +99,7 @@ impl ChangeSet {
         let mut at = path.clone();
         for change in self.changes.iter().rev() {
             if let Change::MoveFolder { from, to } = change {
+                // From the last change back: each move is undone on the path.
                 at = if same(to, &at) { from.clone() } else { rebased(&at, to, from).unwrap_or(at) };
             }
         }
@@ -115,6 +117,7 @@ impl ChangeSet {
                 {
                     return Some(index);
                 }
+                // From here on back, the path belongs to another file.
                 Change::Delete { path, .. } | Change::Trash { path, .. } | Change::Move { from: path, .. }
                     if same(path, &at) =>
                 {
@@ -128,6 +131,7 @@ impl ChangeSet {
 
     /// Whether a later change concerns a path.
     fn is_touched_after(&self, index: usize, path: &VaultPath) -> bool {
+        // A folder that moves carries the file along, so the order of the two matters.
         let carries = |change: &Change| matches!(change, Change::MoveFolder { from, to } if path.is_within(from) || path.is_within(to));
         let touches = |change: &Change| carries(change) || change.paths().any(|touched| same(touched, path));
         self.changes[index + 1..].iter().any(touches)
@@ -144,6 +148,7 @@ impl ChangeSet {
         let undone = match &mut self.changes[index] {
             Change::Write { before, content, .. } => {
                 *content = new;
+                // Edited back to what it was: then nothing is left to do.
                 *content == before.content
             }
             Change::Create { content, .. } => {
@@ -188,9 +193,11 @@ impl ChangeSet {
                 let content = Some(content.unwrap_or(written));
                 self.changes.push(Change::Move { from, to, before: Some(before), guard, content });
             }
+            // A file that the batch itself created can be created at its last name at once.
             Some(Change::Create { content: made, .. }) => self.create(to, content.unwrap_or(made)),
             Some(Change::Move { from: origin, before: first, guard, content: written, .. }) => {
                 let content = content.or(written);
+                // Of the file as the disk has it: the first plan read that, later ones saw the overlay.
                 match (same(&origin, &to), first.or(before), content) {
                     (true, Some(before), Some(content)) if before.content != content => {
                         self.changes.push(Change::Write { path: origin, before, guard, content });
@@ -224,6 +231,7 @@ impl ChangeSet {
             Some(Change::Create { .. }) => {}
             Some(Change::Write { before, guard, .. }) => self.changes.push(Change::Delete { path, before, guard }),
             Some(Change::Move { from, before: first, guard, .. }) => {
+                // The content on disk, which is what the checkpoint has to keep.
                 let before = first.unwrap_or(before);
                 self.changes.push(Change::Delete { path: from, before, guard });
             }

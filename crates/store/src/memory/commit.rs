@@ -175,6 +175,7 @@ impl<'s> TrialCommit<'_, 's> {
     fn expect_free(&self, path: &VaultPath) -> Result<(), StoreError> {
         self.may_write(path)?;
         self.is_free(path)?;
+        // Only folders that would be new have to have a portable name.
         let is_new = |folder: &VaultPath| self.files.nothing(folder) == StoreError::Missing;
         let new_folders = std::iter::successors(path.folder(), VaultPath::folder).take_while(is_new);
         if new_folders.chain([path.clone()]).all(|path| (self.may_have_name)(&path)) {
@@ -221,6 +222,7 @@ impl<'s> TrialCommit<'_, 's> {
         for path in moved {
             let new = if path == *from { Some(to.clone()) } else { rebased(&path, from, to) };
             if let (Some(file), Some(new)) = (self.files.0.remove(&path), new) {
+                // Counts as written, so that followers notice the file at its new path.
                 self.put(&new, file.bytes);
             }
         }

@@ -69,7 +69,9 @@ impl ApprovalQueue {
         for progress in ApprovalState::ALL {
             let path = self.path(id, progress)?;
             match read_text(&path) {
+                // Left by a process that died after storing the answer; the answer is what counts.
                 Ok(_) if progress == ApprovalState::Taken && self.path(id, ApprovalState::Settled)?.exists() => {}
+                // A taken request that is not locked belongs to a process that died, so it can be answered again.
                 Ok(text) if progress == ApprovalState::Taken && hold(&path)?.is_some() => {
                     return Ok(Some((ApprovalState::Open, text)));
                 }
@@ -144,6 +146,7 @@ impl ApprovalQueue {
 
     /// Stores the answer to a taken request.
     pub fn settle(&self, id: &str, text: &str) -> io::Result<()> {
+        // In this order: a crash in between leaves both, and `find` prefers the answer.
         self.write(id, ApprovalState::Settled, text)?;
         self.remove(id, ApprovalState::Taken).map(|_| ())
     }
@@ -167,6 +170,7 @@ impl ApprovalQueue {
         use io::Write;
         let path = self.path(id, progress)?;
         let number = WRITTEN.fetch_add(1, Ordering::Relaxed);
+        // Unique, as two processes or threads may write at the same time.
         let beside = path.with_extension(format!("{}-{number}.new", std::process::id()));
         let mut file = private_file().write(true).create(true).truncate(true).open(&beside)?;
         file.write_all(text.as_bytes())?;
@@ -179,6 +183,7 @@ impl ApprovalQueue {
     }
 
     fn path(&self, id: &str, progress: ApprovalState) -> io::Result<PathBuf> {
+        // The id comes from outside and becomes a file name.
         if id.is_empty() || !id.bytes().all(|byte| byte.is_ascii_hexdigit()) {
             return Err(io::ErrorKind::InvalidInput.into());
         }

@@ -83,9 +83,11 @@ impl PosixBackend {
         let scheduled = schedule(QUIET, move || {
             let committer = committer.upgrade()?;
             let turns = upkeep.turns.load(Ordering::Acquire);
+            // A turn was taken since the last look, so it is not quiet yet.
             if std::mem::replace(&mut seen, turns) != turns {
                 return Some(QUIET);
             }
+            // Reset before the work, so that a turn that is taken meanwhile schedules another rest.
             upkeep.resting.store(false, Ordering::Release);
             run_aside("ledger", move || committer.ledger.rest()).unwrap_or_else(|error| postponed(&error));
             None

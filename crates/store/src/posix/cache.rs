@@ -2,6 +2,7 @@
 //! doubt that file is discarded, and nothing that matters is lost.
 
 use std::{
+    cell::RefCell,
     io,
     path::{Path, PathBuf},
     sync::Arc,
@@ -46,16 +47,30 @@ impl CacheFile {
 
     /// All records in this format, newest first.
     pub fn load(&self, format: u32) -> io::Result<Vec<CacheRow>> {
+        let rows = RefCell::default();
+        self.load_each(format, usize::MAX, &|loaded| *rows.borrow_mut() = loaded)?;
+        Ok(rows.into_inner())
+    }
+
+    /// The same, some rows at a time: all of them together may be large. If the file turns out to be damaged, rows that
+    /// were intact have been seen.
+    pub fn load_each(&self, format: u32, at_once: usize, take: &dyn Fn(Vec<CacheRow>)) -> io::Result<()> {
         let path = self.folder.file(self.name)?;
         if !path.try_exists()? {
-            return Ok(Vec::new());
+            return Ok(());
         }
         self.with(format, |database| {
-            let mut rows = database.prepare("SELECT checksum, bytes FROM digests ORDER BY id DESC")?;
-            let rows = rows.query_map([], |row| {
-                Ok(CacheRow { checksum: row.get::<_, i64>(0)?.cast_unsigned(), bytes: row.get(1)? })
-            })?;
-            rows.collect()
+            let mut statement = database.prepare("SELECT checksum, bytes FROM digests ORDER BY id DESC")?;
+            let mut found = statement.query([])?;
+            let mut rows = Vec::new();
+            while let Some(row) = found.next()? {
+                rows.push(CacheRow { checksum: row.get::<_, i64>(0)?.cast_unsigned(), bytes: row.get(1)? });
+                if rows.len() == at_once {
+                    take(std::mem::take(&mut rows));
+                }
+            }
+            take(rows);
+            Ok(())
         })
     }
 
@@ -90,6 +105,7 @@ impl CacheFile {
                 transaction.execute("DELETE FROM digests", [])?;
             }
             insert(&transaction, rows())?;
+            // Callers rewrite the file when appended rows have become too many.
             let count: i64 = transaction.query_row("SELECT count(*) FROM digests", [], |row| row.get(0))?;
             transaction.commit()?;
             Ok(usize::try_from(count).unwrap_or_default())
@@ -128,6 +144,7 @@ fn open(path: &Path, format: u32) -> Result<Connection, Error> {
     database.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")?;
     let found: u32 = database.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if found != format {
+        // Zero is a new file.
         if found != 0 {
             tracing::debug!(found, format, "a cache in another format is thrown away");
         }

@@ -118,6 +118,8 @@ impl Committer {
 
     fn wait<'a>(self: &'a Arc<Self>, go_on: &dyn Fn() -> bool) -> Result<PosixTurn<'a>, TurnError> {
         let asked = ElapsedTime::start();
+        // First among the threads of this process, so that only one of them polls the lock that other processes
+        // share.
         let place = self.writers.wait(go_on).ok_or(TurnError::GivenUp)?;
         // Without the lock two servers could overwrite each other, so a change requires it.
         let lock =
@@ -133,6 +135,7 @@ impl Committer {
 
     /// For the first reader: cleans up after a killed server, unless a change is in progress or it fails.
     pub(super) fn settle(self: &Arc<Self>) {
+        // An empty ledger has nothing to clean up, and asking costs less than taking the turn.
         if !self.recovered.reach(LOOKED) || matches!(self.ledger.is_empty(), Ok(true)) {
             return;
         }
@@ -146,6 +149,7 @@ impl Committer {
 
     /// Whether something may be created under a name: every system accepts it, or it existed before and comes back.
     pub(super) fn may_have_name(&self, path: &VaultPath) -> bool {
+        // If the ledger cannot be read, the name is judged like that of a new file.
         path.has_portable_name() || self.ledger.knows(path).unwrap_or(false)
     }
 
@@ -252,6 +256,8 @@ impl PosixTurn<'_> {
             steps: &planned.steps,
             contents: planned.contents.iter().map(|(hash, bytes)| (*hash, *bytes)).collect(),
         };
+        // Durable before the first step: from here on, a server that starts after a crash can complete or undo the
+        // change.
         let (number, id) = self.changes.ledger.begin(&draft).map_err(|failed| match failed {
             LedgerError::Full => error(0, StoreError::DiskFull),
             LedgerError::Unusable(why) => {
@@ -268,6 +274,8 @@ impl PosixTurn<'_> {
                 Ok(done) if index < MAX_HELD => taken.push(done),
                 Ok(done) => taken.push(done.let_go()),
                 Err(failed) => {
+                    // The earlier steps are known to be complete. How much of this one was done, only its failure
+                    // says.
                     let extent = |at: usize| match taken.get(at) {
                         Some(TakenStep { found: true, .. }) => StepExtent::Nothing,
                         Some(_) => StepExtent::All,
@@ -306,6 +314,7 @@ impl PosixTurn<'_> {
     /// Closes the entry of a change that was rolled back.
     fn write_off(&self, number: i64, undone: &RollbackReport) -> Result<(), LedgerError> {
         if !undone.beside.is_empty() {
+            // What another program has open next to its place is removed once that program is done.
             old_files::keep_tending(self.changes);
         }
         // If another program changed a file between two of our steps, its text is kept in place, and the old one in the

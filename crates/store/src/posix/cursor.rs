@@ -41,10 +41,12 @@ impl FolderStore {
         let mut watch = FolderWatch::start(&folder.dir);
         let ListingOptions { skip, read, go_on } = *look;
         let (walked, watched) = folder.walk(&WalkOptions { below: None, skip, watch: watch.as_ref(), read, go_on })?;
+        // A scan that was stopped says nothing about what it did not reach, so the next one starts over.
         if !walked.stopped {
             if let Some(watch) = &mut watch {
                 watch.learn(watched);
             }
+            // A watch that does not cover every folder would miss changes. Without one, every call scans.
             let watch = watch.filter(FolderWatch::is_whole);
             cursor.set(PosixCursor { identity, watch, swept: ElapsedTime::start() });
         }
@@ -102,7 +104,9 @@ impl OpenedFolder {
         };
         if let Some(watch) = &mut watch {
             match found {
+                // A folder that is back may be another folder of the same name; it is watched anew below.
                 FoundFile::Nothing | FoundFile::Folder => watch.forget(path),
+                // Through its other name it can change without an event here.
                 FoundFile::Linked(_) => watch.give_up(),
                 FoundFile::File(_) => {}
             }

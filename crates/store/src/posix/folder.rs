@@ -80,6 +80,7 @@ impl FolderStore {
     }
 
     pub(super) fn folder(&self) -> Result<Arc<OpenedFolder>, StoreError> {
+        // Looked up by path each time: the folder may be on a disk that was unmounted or replaced.
         let present = std::fs::metadata(&self.root).map_err(|_| StoreError::VaultGone)?;
         if let Some(opened) = &*self.opened.read()
             && opened.identity == FolderIdentity::of(&present)
@@ -162,6 +163,7 @@ impl OpenedFolder {
 
     fn read_file(&self, path: &VaultPath, max_bytes: u64, open: PlaceCheck<'_>) -> Result<StoredFile, StoreError> {
         let (file, metadata) = self.sight(path, open)?.open()?;
+        // The file may grow between the two, so the limit is also applied while reading.
         let bytes = read(file, &metadata, max_bytes)?;
         let time = |time: io::Result<cap_std::time::SystemTime>| time.ok().map(cap_std::time::SystemTime::into_std);
         Ok(StoredFile { bytes, modified: time(metadata.modified()), created: time(metadata.created()) })
@@ -230,6 +232,7 @@ impl OpenedFolder {
             PathEnd::Root => return Err(StoreError::IsFolder),
             PathEnd::Leaves(_) => return Err(StoreError::Outside),
         };
+        // A path that is its own place was checked by the caller.
         if place != *path && !open(&place) { Err(StoreError::Closed) } else { Ok(place) }
     }
 
@@ -277,6 +280,7 @@ fn reading() -> OpenOptions {
     {
         use cap_std::fs::OpenOptionsExt;
         use rustix::fs::OFlags;
+        // Without NONBLOCK, opening a pipe waits for a writer that may never come.
         options.custom_flags((OFlags::NONBLOCK | OFlags::NOFOLLOW).bits() as i32);
     }
     options
@@ -305,6 +309,7 @@ impl FolderIdentity {
 
     #[cfg(unix)]
     fn number(&self) -> u64 {
+        // Combined so that a small device number does not collide with an inode number.
         self.0.rotate_left(32) ^ self.1
     }
 

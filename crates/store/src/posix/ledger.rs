@@ -107,6 +107,7 @@ impl Ledger {
             }
             Ok((number, id))
         };
+        // If the disk does not confirm it, no step was taken yet, so it can be forgotten.
         self.write_for_good(write, |transaction, (number, _)| closing::forget(transaction, *number, &[]))
     }
 
@@ -164,6 +165,7 @@ impl Ledger {
 
     /// Looks something up; `nothing` if nothing was ever stored.
     fn read<T>(&self, nothing: T, ask: impl Fn(&Connection) -> Result<T, rusqlite::Error>) -> Result<T, LedgerError> {
+        // Released again before the file is looked for, which may wait for the disk.
         let is_open = self.open.lock().is_some();
         if !is_open && !self.place.is_there()? {
             return Ok(nothing);
@@ -202,9 +204,11 @@ impl Ledger {
     ) -> Result<T, LedgerError> {
         let mut held = self.open.lock();
         // Closed before another is opened, because it removes its log by name.
+        // The file may have been moved away by its owner, or set aside by another server as damaged.
         let known = held.take().filter(|opened| opened.is_at(&self.place));
         let mut opened = known.map_or_else(|| OpenDatabase::at(&self.place), Ok)?;
         let mut done = work(&mut opened);
+        // Noticed by SQLite while working, not when it was opened.
         if done.as_ref().is_err_and(database::is_damaged) {
             // It is set aside, and its readable part goes into a new one.
             drop(opened);
@@ -284,10 +288,12 @@ impl Ledger {
     ) -> Result<(), rusqlite::Error> {
         for (hash, content) in contents {
             let mut known = transaction.prepare_cached("SELECT 1 FROM contents WHERE hash = ?1")?;
+            // The same content occurs again and again: each edit replaces what the one before wrote.
             if known.exists([bytes(hash)])? {
                 continue;
             }
             let packed = database::packed(content);
+            // Before it was counted once, adding to it would give a wrong sum.
             if self.stored.load(Ordering::Relaxed) != UNKNOWN {
                 self.stored.fetch_add(packed.len() as i64, Ordering::Relaxed);
             }

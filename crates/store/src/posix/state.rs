@@ -45,6 +45,7 @@ impl StateFolder {
             None => {
                 let real = self.vault.canonicalize()?;
                 let hash = ContentHash::of(real.as_os_str().as_encoded_bytes()).to_string();
+                // 64 bits are enough to tell the vaults of one machine apart, and keep the path short.
                 let id: String = hash.trim_start_matches("sha256:").chars().take(16).collect();
                 let folder = self.base.join(id);
                 // A link on the way to the state folder is the owner's; none is followed inside it.
@@ -162,6 +163,7 @@ impl LogFile {
         let path = self.folder.file(self.name)?;
         let mut tail = LogTail { path: path.clone(), read: None };
         let mut lines = tail.more()?;
+        // The current file first: rotated ones are only read if it has too few lines.
         for number in 1..=KEPT {
             if lines.len() >= limit {
                 break;
@@ -211,6 +213,7 @@ fn append_line(path: &Path, max_bytes: u64, line: &str) -> io::Result<()> {
             continue;
         }
         let length = file.metadata()?.len();
+        // A line longer than the limit gets a file to itself; without the first condition it would rotate forever.
         if length > 0 && length + line.len() as u64 >= max_bytes {
             rotate(path)?;
             continue;
@@ -232,6 +235,7 @@ impl LogTail {
         let mut lines = Vec::new();
         if let Some((file, position)) = &mut self.read {
             lines = whole_lines(file, position)?;
+            // The rest of a rotated file was read above. The lines that follow are in the file that took its name.
             if same_file(file, &self.path) {
                 return Ok(lines);
             }
@@ -319,6 +323,7 @@ fn lock(file: &File, go_on: &dyn Fn() -> bool) -> io::Result<()> {
     loop {
         match file.try_lock() {
             Ok(()) => return Ok(()),
+            // Polled, because a blocking lock cannot be given up when the call is cancelled.
             Err(TryLockError::WouldBlock) if go_on() => std::thread::sleep(LOOK_AGAIN),
             Err(TryLockError::WouldBlock) => return Err(io::ErrorKind::WouldBlock.into()),
             Err(TryLockError::Error(error)) => return Err(error),
@@ -330,6 +335,7 @@ fn whole_lines(file: &mut File, position: &mut u64) -> io::Result<Vec<String>> {
     file.seek(SeekFrom::Start(*position))?;
     let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
+    // The end of the file may be a line that another process is writing.
     let whole = bytes.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     *position += whole as u64;
     // One damaged line must not hide all the others.
@@ -377,6 +383,7 @@ pub(super) fn read_text(path: &Path) -> io::Result<String> {
         return Err(damaged());
     }
     let mut bytes = Vec::new();
+    // One byte more than allowed, to tell a file of exactly this size from a larger one.
     opened(path)?.take(MOST_READ + 1).read_to_end(&mut bytes)?;
     String::from_utf8(bytes).ok().filter(|text| text.len() as u64 <= MOST_READ).ok_or_else(damaged)
 }

@@ -38,6 +38,7 @@ impl SystemTrash {
             #[cfg(unix)]
             {
                 use rustix::fs::{Access, AtFlags, CWD, accessat};
+                // Folders that exist already need not be writable for us.
                 accessat(CWD, &folder, Access::WRITE_OK | Access::EXEC_OK, AtFlags::EACCESS)?;
             }
         }
@@ -100,6 +101,7 @@ impl SystemTrash {
             let name = numbered(name, number);
             let (info, target) =
                 (self.root.join("info").join(format!("{name}.trashinfo")), self.root.join("files").join(&name));
+            // Some programs leave files without info; their names are taken all the same.
             if target.try_exists()? {
                 continue;
             }

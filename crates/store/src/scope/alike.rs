@@ -21,6 +21,7 @@ impl Policy {
     /// Both folders themselves may be changed, so anything allowed as a whole is allowed in both.
     fn closes_alike(&self, one: &FoldedPath, other: &FoldedPath) -> bool {
         let parts = |prefixes: &[PathPrefix], folder: &FoldedPath| {
+            // The whole folder is covered, so parts of it make no difference.
             if prefixes.iter().any(|prefix| prefix.covers_folded(folder.as_str())) {
                 return vec![String::new()];
             }
@@ -31,11 +32,13 @@ impl Policy {
             parts
         };
         let alike = |prefixes: &[PathPrefix]| parts(prefixes, one) == parts(prefixes, other);
+        // What may be changed may be read, so both lists decide.
         let readable = || {
             let read = self.read.as_ref()?;
             Some(read.iter().chain(self.write.iter().flatten()).cloned().collect::<Vec<_>>())
         };
         alike(&self.deny)
+            // Without a list everything is open in both.
             && readable().is_none_or(|readable| alike(&readable))
             && self.deny_globs.cover_alike(one, other)
     }

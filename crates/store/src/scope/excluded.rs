@@ -43,6 +43,7 @@ impl ExcludedFiles {
                 let rest = |folder: &FoldedPath| start.strip_prefix(folder.as_str())?.strip_prefix('/');
                 rest(one) == rest(other)
             }
+            // Nothing shows what an expression matches below a folder.
             ExclusionFilter::Regex(_) => false,
         })
     }
@@ -53,8 +54,10 @@ impl ExcludedFiles {
             return false;
         }
         let as_folder = format!("{}/", folded.as_str());
+        // Expressions are composed when they are parsed, so the path has to be as well.
         let shown: String = path.nfc().collect();
         let mut shapes: Vec<String> = folders_of(&shown).map(|folder| format!("{folder}/")).collect();
+        // Without a look at the disk the path may be a folder, too.
         shapes.push(format!("{shown}/"));
         if wanted == PathWanted::Anything {
             shapes.push(shown);
@@ -70,6 +73,7 @@ impl ExcludedFiles {
 impl ExclusionFilter {
     /// `None` for an entry that says nothing.
     fn parse(written: &str) -> Result<Option<Self>, BadFilters> {
+        // As in Obsidian: between slashes it is an expression, otherwise a prefix.
         let expression = written.strip_prefix('/').and_then(|rest| rest.strip_suffix('/'));
         if let Some(expression) = expression.filter(|expression| !expression.is_empty()) {
             let expression: String = expression.nfc().collect();

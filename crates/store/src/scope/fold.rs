@@ -12,6 +12,7 @@ pub(crate) fn folded(text: &str) -> String {
     if text.is_ascii() {
         return text.to_ascii_lowercase();
     }
+    // The last `nfc` is needed because changing case can take a composed letter apart.
     text.nfc().flat_map(char::to_lowercase).flat_map(char::to_uppercase).flat_map(char::to_lowercase).nfc().collect()
 }
 

@@ -46,6 +46,7 @@ impl PathGlobs {
             let pattern = normal(given).map_err(failed)?;
             let compiled =
                 |pattern: &str| compile(pattern).map_err(|error| failed(GlobProblem::Syntax(error.kind().clone())));
+            // Paths are folded before they are compared, so patterns have to be as well.
             let compared = folded(&pattern);
             covering.add(compiled(&compared)?);
             for folders in leading_folders(&compared) {
@@ -72,11 +73,13 @@ impl PathGlobs {
     }
 
     pub(super) fn covers(&self, path: &FoldedPath) -> bool {
+        // A pattern that covers a folder covers everything in it.
         self.covering.is_match(path.as_str()) || path.folders().any(|folder| self.covering.is_match(folder))
     }
 
     /// Whether the same is covered in both folders, as far as the patterns show. Neither is covered itself.
     pub(super) fn cover_alike(&self, one: &FoldedPath, other: &FoldedPath) -> bool {
+        // A pattern for names matches in one folder what it matches in the other.
         let is_for_names = |pattern: &&String| pattern.strip_prefix("**/").is_some_and(|name| !name.contains('/'));
         let of_places: Vec<&String> = self.written.iter().filter(|pattern| !is_for_names(pattern)).collect();
         // It parsed before, so it parses again.
@@ -91,6 +94,7 @@ impl PathGlobs {
 }
 
 fn compile(pattern: &str) -> Result<globset::Glob, globset::Error> {
+    // Without escapes, because `\` is a separator in paths from Windows.
     GlobBuilder::new(pattern).literal_separator(true).backslash_escape(false).build()
 }
 
@@ -103,6 +107,7 @@ fn normal(given: &str) -> Result<String, GlobProblem> {
     if EXTENDED.iter().any(|opening| given.contains(opening)) {
         return Err(GlobProblem::Extended);
     }
+    // Owners on Windows write patterns with backslashes.
     let pattern = given.replace('\\', "/");
     let mut names: Vec<&str> = pattern.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
     if names.contains(&"..") {

@@ -28,7 +28,9 @@ impl InnerVault {
     pub(super) fn scope(&self, now: SystemTime) -> InnerScope {
         let scope = match self.keeper.scope(&*self.store, now, None) {
             Ok(scope) => Some(scope),
+            // Without the folder there are no rules, and nothing to close either.
             Err(RulesError::VaultGone) => Some(Arc::clone(&self.nothing)),
+            // As with the outer vault: unreadable rules must not be guessed.
             Err(_) => None,
         };
         InnerScope { at: folded(self.at.as_str()), scope }
@@ -78,6 +80,7 @@ impl InnerScope {
             (InnerPosition::Inside(Some(one)), InnerPosition::Inside(Some(other)), Some(scope)) => {
                 scope.closes_alike(&one, &other)
             }
+            // From a vault with rules to a place without them, or the other way.
             (InnerPosition::Inside(_), InnerPosition::Elsewhere, Some(scope))
             | (InnerPosition::Elsewhere, InnerPosition::Inside(_), Some(scope)) => closes_nothing(scope),
             _ => false,

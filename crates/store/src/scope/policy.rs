@@ -48,9 +48,11 @@ impl Policy {
 
     pub(super) fn may_read(&self, path: &FoldedPath, wanted: PathWanted) -> Result<(), PathDenied> {
         self.closed(path)?;
+        // A read-only server changes nothing, so its write paths open nothing for reading either.
         let write = self.write.iter().flatten().filter(|_| !self.read_only);
         if let Some(read) = &self.read {
             let allowed = || read.iter().chain(write.clone());
+            // A folder on the way to an open one can be listed, to get there.
             let leads_there = |prefix: &PathPrefix| wanted == PathWanted::Folder && prefix.is_below(path.as_str());
             if !allowed().any(|prefix| prefix.covers_folded(path.as_str()) || leads_there(prefix)) {
                 let mut each: Vec<PathPrefix> = Vec::new();
@@ -79,6 +81,7 @@ impl Policy {
     }
 
     fn closed(&self, path: &FoldedPath) -> Result<(), PathDenied> {
+        // Before all lists: settings and history are closed, whatever the owner opens.
         if path.names().any(|name| name.starts_with('.')) {
             return Err(PathDenied::Hidden);
         }

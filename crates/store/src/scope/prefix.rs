@@ -38,6 +38,7 @@ impl PathPrefix {
     }
 
     pub(super) fn covers_folded(&self, path: &str) -> bool {
+        // At a name boundary: `pub` does not cover `public`.
         path.strip_prefix(&self.folded).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
     }
 

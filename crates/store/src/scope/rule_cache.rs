@@ -34,6 +34,8 @@ struct KnownRules {
 impl KnownRules {
     fn scope_for(&mut self, grant: Option<&Arc<Policy>>) -> Arc<Scope> {
         let Some(grant) = grant else { return Arc::clone(&self.scope) };
+        // By identity, as the same grant is the same object; comparing patterns would cost more than the lookup
+        // saves.
         if let Some((_, scope)) = self.narrowed.iter().find(|(known, _)| Arc::ptr_eq(known, grant)) {
             return Arc::clone(scope);
         }
@@ -66,6 +68,7 @@ impl ScopeCache {
         now: SystemTime,
         grant: Option<&Arc<Policy>>,
     ) -> Result<Arc<Scope>, RulesError> {
+        // One `stat` per file and call: a rule has to hold from the next call on.
         let stamps = self.files().map(|file| stamp(store, file)).collect::<Result<Vec<_>, _>>()?;
         let inner: Arc<[InnerScope]> = self.inner.iter().map(|inner| inner.scope(now)).collect();
         let is_same = |scope: &Scope| scope.inner.iter().zip(&*inner).all(|(then, now)| then.is(now));
@@ -85,6 +88,7 @@ impl ScopeCache {
             .map(|(file, stamp)| stamp.is_some().then(|| read(store, file)).transpose())
             .collect::<Result<Vec<_>, _>>()?;
         tracing::debug!(files = contents.iter().flatten().count(), "the vault's rule files were read");
+        // Locked only now, so that a slow disk holds up no other call.
         let mut known = self.known.lock();
         // If the contents are the same, the old scope is kept, because caches are keyed by it.
         let (scope, narrowed) = match known.take_if(|known| known.contents == contents && is_same(&known.scope)) {

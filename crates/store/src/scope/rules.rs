@@ -86,6 +86,7 @@ impl VaultRules {
 
     pub(super) fn add_file(&mut self, RuleFile { path, says }: RuleFile, bytes: &[u8]) -> Result<(), RuleProblem> {
         let text = std::str::from_utf8(bytes).map_err(|_| RuleProblem::NotUtf8)?;
+        // Editors on Windows begin files with a byte order mark, which would become part of the first pattern.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         match says {
             RuleVerdict::Ignored => self.ignored.push(PatternFile { file: path, ..PatternFile::parse(text)? }),
@@ -111,6 +112,7 @@ impl VaultRules {
     pub(super) fn unmatched(&self, files: &[FoldedPath], folders: &[FoldedPath]) -> Vec<UnmatchedRule> {
         let mut unmatched = Vec::new();
         for patterns in self.ignored.iter().chain(&self.protected) {
+            // A line that re-includes something may rightly match nothing.
             for line in patterns.lines.iter().filter(|line| !line.negated) {
                 let is_about =
                     |paths: &[FoldedPath], is_folder| paths.iter().any(|path| line.is_about(path.as_str(), is_folder));
@@ -168,6 +170,7 @@ impl PatternFile {
             let table = usize::from(line.folders_only);
             match &line.fits {
                 PatternForm::Nothing => continue,
+                // A later line of the same name replaces the earlier one, as the last match decides.
                 PatternForm::Name(name) => drop(patterns.names[table].insert(name.clone(), at)),
                 PatternForm::Path(path) => drop(patterns.paths[table].insert(path.clone(), at)),
                 PatternForm::NameLike(wild) | PatternForm::PathLike(wild) => {
@@ -187,6 +190,7 @@ impl PatternFile {
     }
 
     fn cover(&self, path: &FoldedPath, wanted: PathWanted) -> bool {
+        // Without a look at the disk the path may be either, and each reading may be covered.
         self.cover_as(path, true) || (wanted == PathWanted::Anything && self.cover_as(path, false))
     }
 
@@ -215,6 +219,7 @@ impl PatternFile {
         let by_name = self.names[tables].iter().filter_map(|table| table.get(name));
         let by_path = self.paths[tables].iter().filter_map(|table| table.get(path));
         let plain = by_name.chain(by_path).copied().max();
+        // Wildcards are slow, and only those after the last plain match can still change the outcome.
         let mut wild = self.wild.iter().copied().take_while(|at| Some(*at) > plain);
         let wild = wild.find(|at| self.lines[*at].is_about(path, is_folder));
         wild.or(plain).is_some_and(|at| !self.lines[at].negated)

@@ -32,6 +32,7 @@ impl Scope {
         }
         for (source, globs) in [("allow", policy.allow_globs.as_ref()), ("deny", Some(&policy.deny_globs))] {
             for pattern in globs.map(PathGlobs::written).unwrap_or_default() {
+                // Compiled one by one, as a set does not say which of its patterns matched.
                 let alone = PathGlobs::parse(std::slice::from_ref(pattern));
                 if alone.is_ok_and(|alone| !files.iter().chain(&folders).any(|path| alone.covers(path))) {
                     unmatched.push(UnmatchedRule { source, rule: pattern.clone() });

@@ -23,8 +23,11 @@ impl BaseResult {
     pub(super) fn page(mut self, request: &PageRequest<'_>) -> QueryPage {
         self.leave_out(request);
         let groups = self.groups();
-        let range = request.range(self.answer.rows.len());
-        let mut rows: Vec<BaseRow> = std::mem::take(&mut self.answer.rows).drain(range.clone()).collect();
+        // Groups are found before the page is cut out, as they count all rows.
+        let range = request.range(self.answer.count);
+        let mut rows = std::mem::take(&mut self.answer.rows);
+        let made = super::made(&range, self.answer.first, rows.len());
+        let mut rows: Vec<BaseRow> = rows.drain(made).collect();
         let group_of = |at: usize| groups.as_ref().and_then(|groups| groups.of_row.get(range.start + at).copied());
         let made: Vec<Value> = match request.format {
             QueryFormat::Rows => {
@@ -77,6 +80,7 @@ impl BaseResult {
         });
         for row in &mut self.answer.rows {
             let mut at = 0;
+            // Cells and columns are parallel lists, so the same positions go.
             row.cells.retain(|_| {
                 at += 1;
                 kept(at - 1)
@@ -112,7 +116,7 @@ impl BaseResult {
 
     fn groups(&self) -> Option<RowGroups> {
         let groups = self.answer.groups.as_ref()?;
-        let mut of_row = vec![usize::MAX; self.answer.rows.len()];
+        let mut of_row = vec![usize::MAX; self.answer.count];
         for (number, group) in groups.iter().enumerate() {
             group.rows.iter().for_each(|row| {
                 if let Some(slot) = of_row.get_mut(*row) {

@@ -26,10 +26,11 @@ pub enum NoFileOfRow {
 impl DqlOutcome {
     pub(super) fn page(mut self, request: &PageRequest<'_>) -> QueryPage {
         leave_out(&mut self.answer.result, request);
-        let range = request.range(self.answer.result.len());
-        let mut shown = range.len();
+        let range = request.range(self.answer.total);
+        let made = super::made(&range, self.answer.first, self.answer.result.len());
+        let mut shown = made.len();
         loop {
-            let result = part(&self.answer.result, range.start..range.start + shown);
+            let result = part(&self.answer.result, made.start..made.start + shown);
             let (fields, text) = self.written(&result, request.format);
             let bytes = match request.format {
                 QueryFormat::Rows => super::json_bytes(&fields),
@@ -39,6 +40,7 @@ impl DqlOutcome {
                 return QueryPage { fields, text, shown, total: 0 };
             }
             // Rows are of about one size, so this ends soon.
+            // Scaled by how much was too large, and at least one fewer each time.
             shown = (shown * request.room / bytes).clamp(1, shown - 1);
         }
     }
@@ -116,6 +118,7 @@ impl DqlOutcome {
     pub(super) fn hits(&self, result: &DqlResult) -> Vec<(String, Json)> {
         match result {
             DqlResult::Table { headers, shows_id, rows } => {
+                // The first column is the file, under which the row is listed.
                 let skipped = usize::from(*shows_id);
                 let hit = |row: &TableRow| {
                     let columns = headers.iter().zip(&row.cells).skip(skipped);
@@ -235,6 +238,7 @@ fn part_of_tasks(tasks: &TaskGrouping, range: &Range<usize>) -> TaskGrouping {
             for (key, inner) in groups {
                 let (start, end) = (before, before + inner.len());
                 before = end;
+                // Only groups that have a row on the page.
                 if start < range.end && range.start < end {
                     let own = range.start.saturating_sub(start)..range.end.min(end) - start;
                     kept.push((key.clone(), part_of_tasks(inner, &own)));

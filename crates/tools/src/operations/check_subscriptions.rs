@@ -31,6 +31,7 @@ impl ReadOperation for CheckSubscriptions {
 
     fn vaults(&self, visible: &[String]) -> Result<VaultChoice, Reason> {
         let followed: BTreeSet<&String> = self.subscriptions.iter().map(|subscription| &subscription.vault).collect();
+        // Only vaults that are followed: opening another one just to find no news would cost a scan.
         Ok(VaultChoice::Several(visible.iter().filter(|name| followed.contains(name)).cloned().collect()))
     }
 
@@ -39,6 +40,7 @@ impl ReadOperation for CheckSubscriptions {
         for mut subscription in self.subscriptions.iter().cloned() {
             context.check()?;
             let opened = vaults.several().iter().find(|opened| opened.name == subscription.vault);
+            // A vault that is unavailable keeps its subscription, which is checked again the next time.
             let view = opened.and_then(|opened| opened.view.as_ref().ok());
             let changed = view.is_some_and(|view| view.has_changed(&mut subscription.sight));
             checked.push((subscription, changed));

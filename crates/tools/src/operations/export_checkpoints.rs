@@ -35,6 +35,7 @@ impl ReadOperation for ExportCheckpoints {
         let view = vaults.one()?;
         let page = view.checkpoints(None, None, usize::MAX);
         let mut checkpoints = page.map_err(|_| Reason::no_state())?.checkpoints;
+        // The ledger lists the newest first; an export is read from the beginning.
         checkpoints.reverse();
         Ok(ReadPayload::History(Box::new(CheckpointHistory { checkpoints, view: view.with(&ChangeSet::default()) })))
     }

@@ -40,6 +40,7 @@ impl ReadOperation for FillPrompt {
 /// The vault whose name is the prefix of a prompt's name.
 pub(super) fn vault_of(prompt: &str, visible: &[String]) -> Result<VaultChoice, Reason> {
     let is_of = |vault: &&String| prompt.strip_prefix(vault.as_str()).is_some_and(|rest| rest.starts_with('/'));
+    // A vault's name may contain `/`, so one may be the beginning of another: the longest is meant.
     match visible.iter().filter(is_of).max_by_key(|vault| vault.len()) {
         Some(vault) => Ok(VaultChoice::One(Some(vault.clone()))),
         None => Err(Reason::PromptUnknown { name: clipped(prompt), nearest: None }),

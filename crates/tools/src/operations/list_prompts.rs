@@ -37,6 +37,7 @@ impl ReadOperation for ListPrompts {
 
 /// A vault that cannot be read has none; the others are still listed.
 pub(super) fn all(context: &Context<'_>, vaults: &OpenedVaults) -> Vec<ListedPrompt> {
+    // One unavailable vault must not hide the prompts of the others.
     let views = vaults.several().iter().filter_map(|opened| opened.view.as_ref().ok());
     views.flat_map(|view| prompts(context, view).unwrap_or_default()).collect()
 }

@@ -32,6 +32,7 @@ impl ReadOperation for ReadResource {
 
     fn group(&self) -> Result<Option<ToolGroup>, Reason> {
         Ok(match ResourceUri::parse(&self.uri)?.resource {
+            // The status says only whether the vaults can be used, so it is available whatever tools are on.
             VaultResource::Status => None,
             VaultResource::Tags => Some(ToolGroup::Vault),
             VaultResource::File(_) => Some(ToolGroup::Read),

@@ -46,8 +46,10 @@ impl ReadOperation for Subscribe {
             return Err(Reason::ResourceUnknown { uri: self.uri.clone() });
         };
         let view = vaults.one()?;
+        // Asked about the path, not the file: whether a closed file exists must not be revealed.
         view.may_read(&path).map_err(|denied| Reason::closed(path.clone(), denied))?;
         let mut sight = LastSeen::new(path);
+        // Remembers the present state, so that only later changes are news.
         view.has_changed(&mut sight);
         Ok(ReadPayload::Subscribed(FileSubscription { uri: self.uri.clone(), vault: view.vault().to_owned(), sight }))
     }

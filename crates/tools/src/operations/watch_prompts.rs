@@ -37,6 +37,7 @@ impl ReadOperation for WatchPrompts {
 
     fn answer(&self, context: &Context<'_>, vaults: &OpenedVaults) -> Result<ReadPayload, Reason> {
         let mark = mark(context, vaults);
+        // Checked every second, so the usual case must read no note.
         if self.seen.mark == Some(mark) {
             return Ok(ReadPayload::PromptsWatched { seen: self.seen.clone(), changed: false });
         }
@@ -52,6 +53,7 @@ fn mark(context: &Context<'_>, vaults: &OpenedVaults) -> ContentHash {
     let mut marks = String::new();
     for opened in vaults.several() {
         let mark = opened.view.as_ref().map_err(Clone::clone).and_then(|view| prompts_mark(context, view));
+        // An error is part of the fingerprint, so that a vault that comes back is noticed.
         marks += &format!("{mark:?}");
     }
     ContentHash::of(marks.as_bytes())

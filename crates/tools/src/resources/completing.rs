@@ -31,6 +31,7 @@ pub(crate) fn best(paths: &[&str], typed: &str) -> CompletedValues {
             0
         } else if name.starts_with(&typed) {
             1
+        // An empty text is the beginning of every path, so all of them are offered in order.
         } else if path_folded.contains(&typed) {
             2
         } else {
@@ -38,6 +39,7 @@ pub(crate) fn best(paths: &[&str], typed: &str) -> CompletedValues {
         };
         ranks[rank].push(path);
     }
+    // The number before the cut, which the protocol wants to be told.
     let total = ranks.iter().map(Vec::len).sum();
     CompletedValues { values: ranks.concat().into_iter().take(MOST).map(str::to_owned).collect(), total }
 }

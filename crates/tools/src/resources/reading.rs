@@ -69,6 +69,7 @@ fn attachment(path: &VaultPath, file: &File) -> ResourceBody {
         eol: None,
         bom: false,
     };
+    // Before its bytes are looked at: an SVG is text, but a client has to show it.
     if known.is_some_and(is_shown) {
         return bytes(known.unwrap_or(UNKNOWN));
     }
@@ -80,6 +81,7 @@ fn attachment(path: &VaultPath, file: &File) -> ResourceBody {
             eol: shown.eol(),
             bom: shown.bom(),
         },
+        // Text with replaced bytes would not be the file; its bytes are.
         _ => bytes(known.unwrap_or(UNKNOWN)),
     }
 }
@@ -101,6 +103,7 @@ pub(crate) fn status(vaults: &[VaultState]) -> Result<ResourceBody, Reason> {
     json_contents(&json!({
         "status": if usable { "OK" } else { "unavailable" },
         "service": "Lapidary",
+        // Part of the format of Obsidian's Local REST API; there is nothing to log in to here.
         "authenticated": usable,
         "versions": { "self": env!("CARGO_PKG_VERSION") },
         "vaults": vaults.iter().map(state).collect::<Vec<_>>(),

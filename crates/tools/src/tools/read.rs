@@ -5,6 +5,7 @@ pub(super) mod changes;
 pub(super) mod checkpoint_diff;
 pub(super) mod checkpoint_list;
 pub(super) mod checkpoint_read;
+pub(super) mod fetch;
 pub(super) mod file_diff;
 pub(super) mod file_read;
 pub(super) mod file_read_range;

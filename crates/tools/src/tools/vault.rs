@@ -10,6 +10,7 @@ pub(super) mod obsidian_list_tags;
 pub(super) mod obsidian_search_notes;
 pub(super) mod query;
 pub(super) mod query_explain;
+pub(super) mod search;
 pub(super) mod search_content;
 pub(super) mod tags_list;
 pub(super) mod vault_info;

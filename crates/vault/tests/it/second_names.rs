@@ -147,7 +147,8 @@ struct Mounted<'a>(&'a Path);
 
 impl Drop for Mounted<'_> {
     fn drop(&mut self) {
-        let unmounted = Command::new("umount").arg(self.0).status();
+        // Even while a background task still has a handle.
+        let unmounted = Command::new("umount").arg("-l").arg(self.0).status();
         assert!(unmounted.is_ok_and(|status| status.success()), "{:?} stays mounted", self.0);
     }
 }
@@ -165,7 +166,9 @@ fn run(program: &str, arguments: &[&str]) -> Result<(), String> {
 fn a_real_disk_with_short_names_shows_nothing_by_them() {
     for (make, mount) in [("mkfs.vfat", &["mount", "-o", "loop"][..]), ("mkntfs", &["ntfs-3g"][..])] {
         let scratch = Scratch::new();
-        let (image, at) = (scratch.outside("image"), scratch.root());
+        // Not next to the vault, whose surroundings must not change: the image itself does.
+        let images = tempfile::tempdir().unwrap();
+        let (image, at) = (images.path().join("image"), scratch.root());
         std::fs::File::create(&image).unwrap().set_len(32 << 20).unwrap();
         let (image, at_text) = (image.to_str().unwrap().to_owned(), at.to_str().unwrap().to_owned());
         let making = if make == "mkntfs" { vec!["-F", "-Q", &*image] } else { vec![&*image] };
@@ -186,15 +189,11 @@ fn a_real_disk_with_short_names_shows_nothing_by_them() {
         }
         let vault = open_vault_under(&scratch.root(), scratch.state(), Policy::default());
         let mut tried = 0;
-        for (path, text) in by_second_names() {
+        for (path, _) in by_second_names() {
             // Only the names that this disk responds to.
             if scratch.at(&path).exists() {
                 tried += 1;
-                let scope = vault.scope(std::time::SystemTime::now()).unwrap();
-                let read = vault.view(scope, u64::MAX).read(&vault_path(&path));
-                assert_eq!(read.map(|_| ()), Err(missing()), "{path} shows {text}");
-                let refused = commit(&vault, &Scope::default(), create(&path, "x"));
-                assert!(refused.is_err(), "{path} is made");
+                opens_nothing(&scratch, &vault, &path);
             }
         }
         println!("{make}: {tried} second names");

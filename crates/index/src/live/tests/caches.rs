@@ -50,6 +50,22 @@ fn digests_of_unchanged_notes_are_known_at_the_next_start() {
 }
 
 #[test]
+fn nothing_of_the_cache_stays_in_memory_but_the_digests_in_use() {
+    let (folder, state) = (scratch(), scratch());
+    let write = |number: usize, text: &str| fs::write(folder.path().join(format!("{number}.md")), text).unwrap();
+    (0..300).for_each(|number| write(number, &format!("[[{number}]] #before")));
+    let first = cached(folder.path(), state.path(), MINUTE);
+    first.notes(&|| true).unwrap();
+    first.save();
+    (1..300).for_each(|number| write(number, "changed since"));
+    let second = cached(folder.path(), state.path(), MINUTE);
+    assert_eq!(recalled(&second), 1);
+    let snapshot = second.files(&|| true).unwrap();
+    let digest = snapshot.files().find_map(|state| state.digest()).unwrap();
+    assert_eq!(digest.kept(), digest.len());
+}
+
+#[test]
 fn a_note_that_was_read_right_after_a_change_is_read_again_at_the_next_start() {
     let (folder, state) = (scratch(), scratch());
     for number in 0..300 {

@@ -35,6 +35,7 @@ fn set(root: &mut YamlValue, path: &PropertyPath, value: YamlValue) -> Result<()
 
 /// The place a segment leads to, created if missing.
 fn step<'v>(at: &'v mut YamlValue, segment: &str, path: &PropertyPath) -> Result<&'v mut YamlValue, PropertyError> {
+    // An empty value becomes the container that the path needs.
     if *at == YamlValue::Null {
         *at = YamlValue::Map(Vec::new());
     }
@@ -48,6 +49,7 @@ fn step<'v>(at: &'v mut YamlValue, segment: &str, path: &PropertyPath) -> Result
             Ok(&mut entries[index].1)
         }
         YamlValue::List(items) => {
+            // One past the end adds an item.
             let length = items.len();
             let index = position(segment).filter(|index| *index <= length);
             let index = index.ok_or_else(|| PropertyError::NoSuchItem { path: path.to_string(), length })?;
@@ -106,6 +108,7 @@ fn rename(root: &mut YamlValue, from: &PropertyPath, to: &PropertyPath) -> Resul
     match parent(root, from)? {
         YamlValue::Map(entries) => {
             let at = entries.iter().position(|(name, _)| name == from.last()).ok_or_else(missing)?;
+            // Renaming to another case of the same name is allowed.
             if from.last() != to.last() && entries.iter().any(|(name, _)| name == to.last()) {
                 return Err(PropertyError::Taken { path: to.to_string() });
             }

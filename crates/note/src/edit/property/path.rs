@@ -27,12 +27,14 @@ impl PropertyPath {
                 ('.', _) => segments.push(String::new()),
                 ('\\', Some(segment)) => match characters.next_if(|next| matches!(next, '.' | '\\')) {
                     Some(next) => segment.push(next),
+                    // Any other backslash is part of the name.
                     None => segment.push('\\'),
                 },
                 (c, Some(segment)) => segment.push(c),
                 (_, None) => {}
             }
         }
+        // As deep as a value that can be read back.
         if segments.len() > MAX_DEPTH {
             return Err(PropertyError::TooDeep { limit: MAX_DEPTH });
         }
@@ -89,6 +91,7 @@ impl PropertyPath {
     pub fn among(&self, properties: &YamlValue) -> Self {
         let (YamlValue::Map(entries), None) = (properties, self.find(properties)) else { return self.clone() };
         let whole = self.segments().collect::<Vec<_>>().join(".");
+        // The exact name first: `a.b` may be one property.
         if !self.parent.is_empty() && entries.iter().any(|(name, _)| *name == whole) {
             return Self::name(&whole);
         }
@@ -96,6 +99,7 @@ impl PropertyPath {
         let folded = first.to_lowercase();
         let mut alike = entries.iter().map(|(name, _)| name).filter(|name| name.to_lowercase() == folded);
         match (alike.next(), alike.next()) {
+            // Only if there is one: of two that differ in case, neither is meant more.
             (Some(name), None) => {
                 let rest = self.segments().skip(1).map(str::to_owned);
                 Self::of(std::iter::once(name.clone()).chain(rest).collect()).unwrap_or_else(|| self.clone())
@@ -126,5 +130,6 @@ impl fmt::Display for PropertyPath {
 
 /// A position in a list, as a path says it.
 pub(super) fn position(segment: &str) -> Option<usize> {
+    // Digits alone, as `parse` would also take a sign.
     segment.bytes().all(|byte| byte.is_ascii_digit()).then(|| segment.parse().ok())?
 }

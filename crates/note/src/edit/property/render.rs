@@ -102,6 +102,8 @@ fn float(value: f64) -> String {
 }
 
 fn block_text(text: &str, indent: usize, hint: ScalarStyle) -> String {
+    // A literal block cannot express text that begins with blanks, ends with several newlines or has blanks at line
+    // ends.
     let literal = text.contains('\n')
         && hint != ScalarStyle::Double
         && !text.starts_with(char::is_whitespace)
@@ -126,6 +128,7 @@ fn one_line(text: &str, hint: ScalarStyle) -> String {
     match hint {
         ScalarStyle::Single if simple => single(text),
         ScalarStyle::Double => double(text),
+        // Dates stay unquoted even though some parsers give them a type.
         _ if is_plain(text) && (looks_like_date(text) || !looks_like_other(text)) => text.to_owned(),
         _ if simple && text.contains(['"', '\\']) && !text.contains('\'') => single(text),
         _ => double(text),
@@ -170,6 +173,7 @@ fn is_plain(text: &str) -> bool {
         && !text.contains(": ")
         && !text.contains(" #")
         && text.chars().all(is_printable)
+        // The rules above are a shortcut; the parser decides.
         && yaml::parse(text) == Ok(YamlValue::Text(text.to_owned()))
 }
 
@@ -177,6 +181,7 @@ fn is_plain(text: &str) -> bool {
 fn looks_like_other(text: &str) -> bool {
     let word = text.to_ascii_lowercase();
     matches!(word.as_str(), "yes" | "no" | "on" | "off" | "true" | "false" | "null")
+        // As YAML 1.1 reads it, which many programs still do.
         || text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '+' | '.'))
             && text.bytes().all(|byte| byte.is_ascii_hexdigit() || b"+-.:_xXoOTtZz ".contains(&byte))
 }

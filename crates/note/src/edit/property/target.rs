@@ -38,6 +38,7 @@ impl YamlTarget {
         let text = old[lines.clone()].trim_end_matches('\n').len() + 1;
         let blank = lines.len().saturating_sub(text);
         let end = new.len().saturating_sub(old.len() - lines.end);
+        // The next property would otherwise move up to the new text.
         let is_lost = new.get(..end).is_some_and(|kept| kept.ends_with('\n') && !kept.ends_with("\n\n"));
         if self.keeps_blank_lines && blank > 0 && is_lost {
             new.insert_str(end, &"\n".repeat(blank));
@@ -55,6 +56,8 @@ impl YamlTarget {
             }
             EditReach::Insertion => {
                 let (prefix, suffix) = shared_ends(old, new);
+                // What both share at the start and at the end together is all of the old text, so nothing of it is
+                // gone.
                 prefix + suffix >= old.len()
             }
             EditReach::Apart => true,
@@ -76,6 +79,7 @@ pub(super) fn addressed(
     let mut start = at.span.start;
     let mut parent: Option<Range<usize>> = None;
     for segment in edit.path().segments() {
+        // Whatever is below an anchor that is used changes in two places.
         if document.is_used(at) || matches!(at.content, NodeContent::Alias(_)) {
             return Err(anchored());
         }
@@ -101,6 +105,7 @@ pub(super) fn addressed(
         PropertyEdit::Set { .. } => EditReach::Lines(start..end),
         PropertyEdit::Append { .. } if matches!(at.content, NodeContent::List(_)) => EditReach::Insertion,
         PropertyEdit::Append { .. } => EditReach::Lines(start..end),
+        // Only the name changes, so only its own line may.
         PropertyEdit::Move { from, to } if from.parent() == to.parent() => EditReach::Lines(start..start),
         PropertyEdit::Move { .. } => EditReach::Apart,
     };

@@ -17,6 +17,7 @@ pub(super) fn edited(yaml: &str, before: &YamlValue, edit: &PropertyEdit<'_>, hi
     let root = YamlContainer::Map(document.as_mapping()?);
     match edit {
         PropertyEdit::Set { path, value } => match (find(&root, path.parent()), path.find(before), value) {
+            // Item by item keeps comments and styles; the whole list would be written anew.
             (Some(parent), Some(YamlValue::List(old)), YamlValue::List(new)) if few_differ(old, new) => {
                 let YamlNode::Sequence(list) = parent.get(path.last())? else { return None };
                 align(&list, old, new)?;
@@ -28,6 +29,7 @@ pub(super) fn edited(yaml: &str, before: &YamlValue, edit: &PropertyEdit<'_>, hi
         PropertyEdit::Move { from, to } if from.parent() == to.parent() => {
             let YamlContainer::Map(map) = find(&root, from.parent())? else { return None };
             let old = entry(&map, from.last())?.key_node()?;
+            // Written like any other key, with quotes if it needs them.
             if !map.rename_key(old, node(&format!(" {}", render::key(to.last())))?) {
                 return None;
             }
@@ -35,6 +37,7 @@ pub(super) fn edited(yaml: &str, before: &YamlValue, edit: &PropertyEdit<'_>, hi
         PropertyEdit::Move { from, to } => {
             let parent = find(&root, from.parent())?;
             let value = parent.get(from.last())?;
+            // The maps on the way have to exist before something is put into them.
             if deepest(&root, to).1.len() > 1 {
                 set(&root, to, &YamlValue::Null, ScalarStyle::None)?;
             }
@@ -115,6 +118,7 @@ impl YamlContainer {
 /// The entry whose name matches the segment, regardless of its type.
 fn entry(map: &Mapping, segment: &str) -> Option<MappingEntry> {
     map.entries().find(|entry| match entry.key_node() {
+        // A name may be written as a number or a date, and is a text all the same.
         Some(YamlNode::Scalar(scalar)) => scalar.as_string() == segment,
         _ => false,
     })
@@ -169,6 +173,7 @@ fn align(list: &Sequence, old: &[YamlValue], items: &[YamlValue]) -> Option<()> 
     for (at, value) in items.iter().enumerate().take(old_end.min(new_end)).skip(head) {
         list.set(at, item(list, value)?).then_some(())?;
     }
+    // From the end, so that the positions of the others stay.
     for at in (new_end..old_end).rev() {
         list.remove(at)?;
     }

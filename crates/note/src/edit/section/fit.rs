@@ -38,6 +38,7 @@ impl<'t> LastBlock<'t> {
     pub(super) fn ending(&self, text: &str) -> TextEnding {
         match self.kind {
             _ if text.trim().is_empty() => TextEnding::Blank,
+            // A blank line ends every block that is not open.
             Some(_) if text.ends_with("\n\n") => TextEnding::Blank,
             Some(kind) => TextEnding::Block(kind),
             None => TextEnding::Open,
@@ -70,6 +71,7 @@ impl TextEnding {
         let begin = TextStart::of(below);
         match above {
             _ if begin == TextStart::Blank => false,
+            // HTML goes on until a blank line, whatever follows.
             Html => true,
             Item | List | Quote | Callout | Footnote => begin == TextStart::Words,
             // A line with a pipe is meant to be a row.

@@ -25,6 +25,7 @@ impl<'n> ListEnd<'n> {
         let last = *outermost.last()?;
         let reaches =
             |item: &ListItem| note.text.get(item.whole.end..last_text).is_none_or(|rest| rest.trim().is_empty());
+        // There is other text after the last item, so nothing can join it.
         if !reaches(last) {
             return None;
         }
@@ -50,6 +51,7 @@ impl<'n> ListEnd<'n> {
         });
         let blank_between = |upper: &ListItem, lower: &ListItem| {
             let end = text[..lower.marker.start].trim_end_matches([' ', '\t', '\n']).len().max(upper.marker.end);
+            // One newline ends the item; a second one is a blank line.
             text[end..line_start(text, lower.marker.start).max(end)].matches('\n').count() > 1
         };
         Self {
@@ -80,11 +82,13 @@ impl<'n> ListEnd<'n> {
         let below = format!("\n{content}");
         let note = Note::parse(&below);
         let items = outermost(&note, &(1..below.len()));
+        // The content has to begin with its first item; text before it would become part of the list above.
         if items.first().is_none_or(|item| item.marker.start != 1 + indent.len())
             || (to_its_end && items.last().is_none_or(|item| below[item.whole.end.min(below.len())..].trim() != ""))
         {
             return None;
         }
+        // Items that go before a list keep their numbers: renumbering it would change every line.
         let mut number = if to_its_end { None } else { self.next_number() };
         let mut joined = String::with_capacity(content.len() + items.len());
         let mut copied = 1;
@@ -98,6 +102,7 @@ impl<'n> ListEnd<'n> {
             let end = items.get(index + 1).map_or(below.len(), |next| line_start(&below, next.marker.start));
             joined += &below[copied..item.marker.start];
             joined += &new;
+            // Lines of an item are aligned with its text, so a longer marker moves them.
             joined += &indented(&below[item.marker.end..end], new.len().saturating_sub(old.len()));
             copied = end;
         }
@@ -111,6 +116,7 @@ impl<'n> ListEnd<'n> {
         let last = number(self.marker)?;
         // Lists in which every number is the same are numbered by the renderer.
         let step = u64::from(self.neighbour.and_then(number) != Some(last));
+        // CommonMark allows nine digits.
         last.checked_add(step).filter(|next| *next < 1_000_000_000).map(|next| ItemCounter { next, step })
     }
 
@@ -178,6 +184,7 @@ fn item_mark(line: &str) -> Option<ListMark> {
         1..=9 => matches!(mark, '.' | ')'),
         _ => false,
     };
+    // `- - -` and `***` are rules.
     let is_rule = digits == 0 && line.chars().filter(|c| !matches!(c, ' ' | '\t')).all(|c| c == mark);
     (is_mark && !is_rule && behind.starts_with([' ', '\t'])).then(|| ListMark::of(&line[..=digits]))
 }
@@ -191,6 +198,7 @@ pub(super) fn begins_with_item(text: &str) -> bool {
 fn outermost<'n>(note: &'n Note<'_>, body: &Range<usize>) -> Vec<&'n ListItem> {
     let at_margin = |item: &&ListItem| {
         let before = &note.text[line_start(note.text, item.marker.start)..item.marker.start];
+        // Items in quotes have the marks of the quote before them.
         item.depth == 0 && before.trim_matches([' ', '\t']).is_empty()
     };
     let first = note.items.partition_point(|item| item.marker.start < body.start);

@@ -69,6 +69,7 @@ impl Document {
             MovedPart::Whole => Some(start_of_text..shown.len()),
         };
         let span = span.ok_or_else(|| self.outside(shown.len()..shown.len()))?;
+        // Properties are not text; a move would take them out of their block.
         if span.start < start_of_text {
             return Err(EditError::InProperties);
         }
@@ -91,6 +92,7 @@ impl Document {
             if inside(at) {
                 return Err(EditError::IntoItself);
             }
+            // Headings before the place that move away shift its number.
             Ok(index - starts.iter().take(index).filter(|at| inside(**at)).count())
         };
         let place = match place {
@@ -102,6 +104,7 @@ impl Document {
             PartPlace::BeforeBlock(index) => PartPlace::BeforeBlock(kept(&mut blocks(), index)?),
             PartPlace::BehindBlock(index) => PartPlace::BehindBlock(kept(&mut blocks(), index)?),
         };
+        // Taken out first, so that the place is found in the note as it will be.
         let without = self.take_out(&span, left)?;
         let (text, levels) = without.leveled(&self.shown()[span.clone()], place)?;
         let edited = without.put_in(&text, place)?;
@@ -119,6 +122,7 @@ impl Document {
     ) -> Result<MovedText, EditError> {
         let span = self.part_span(part)?;
         let (text, levels) = target.leveled(&self.shown()[span.clone()], place)?;
+        // The target first: if the part does not fit there, the source stays as it is.
         let edited = target.put_in(&text, place)?;
         check_read(&text, &edited)?;
         let source = self.take_out(&span, left)?;
@@ -156,6 +160,7 @@ impl Document {
         let text = || below[1..].to_owned();
         let Some(highest) = own.headings.iter().map(|heading| heading.level).min() else { return Ok((text(), 0)) };
         let wanted = match place {
+            // At least one level below its new parent; a deeper part stays as deep as it is.
             PartPlace::SectionStart(index) | PartPlace::SectionEnd(index) => highest.max(level(index) + 1),
             PartPlace::BeforeSection(index) | PartPlace::BehindSection(index) => level(index),
             PartPlace::NoteStart | PartPlace::NoteEnd | PartPlace::BeforeBlock(_) | PartPlace::BehindBlock(_) => {
@@ -196,12 +201,14 @@ impl Document {
             PartPlace::BeforeSection(index) => self.put_apart(heading(index)?.section.start, text),
             PartPlace::BehindSection(index) => {
                 let end = heading(index)?.section.end;
+                // Blank lines at the end of a section stay below it.
                 self.put_apart(line_behind(self.shown(), self.shown()[..end].trim_end().len()), text)
             }
             PartPlace::BeforeBlock(index) | PartPlace::BehindBlock(index) => {
                 let block = note.blocks.get(index).ok_or_else(missing)?;
                 let lines = block_lines(&note, block);
                 let at = if matches!(place, PartPlace::BeforeBlock(_)) { lines.start } else { lines.end };
+                // An item beside an item continues its list.
                 if block.kind == BlockKind::Item && begins_with_item(text) {
                     let start = line_start(self.shown(), block.span.start);
                     let before = &self.shown()[start..block.span.start];
@@ -258,12 +265,14 @@ impl Document {
         let open = |ending: TextEnding| if ending == TextEnding::Open { Err(EditError::Unclosed) } else { Ok(()) };
         open(TextEnding::of(above.trim_end()))?;
         if !below.trim().is_empty() {
+            // At the end of the note, what the part leaves open harms nothing.
             open(TextEnding::of(text))?;
         }
         let note = self.note();
         let begins_section = |at: usize| note.headings.iter().any(|heading| heading.section.start == at);
         let is_below_heading = note.headings.iter().any(|heading| heading.body == at && at > 0);
         let tight = {
+            // How the note itself does it; the heading at the place says nothing about the others.
             let mut others = note.headings.iter().filter(|other| other.section.start > 0 && other.section.start != at);
             others.next().is_some_and(|other| !shown[..other.section.start].ends_with("\n\n"))
         };
@@ -292,6 +301,7 @@ impl Document {
         if edited.document.frontmatter().is_some() == note.frontmatter.is_some() {
             return Ok(edited);
         }
+        // A line break before it keeps it from being the first line.
         self.write_section(&TextChange::new(at..at, format!("\n{text}{trail}")))
     }
 }
@@ -347,6 +357,7 @@ fn line_behind(text: &str, at: usize) -> usize {
 fn dedented(text: &str) -> String {
     let first = text.trim_start_matches('\n');
     let indent = &first[..first.len() - first.trim_start_matches([' ', '\t']).len()];
+    // A line with less indentation is not part of the item.
     let all = || text.lines().all(|line| line.trim().is_empty() || line.starts_with(indent));
     if indent.is_empty() || !begins_with_item(&first[indent.len()..]) || !all() {
         return text.to_owned();
@@ -362,6 +373,7 @@ fn at_level(text: &str, heading: &Heading, level: u8) -> String {
         HeadingStyle::Setext if level <= 2 => {
             let (words, underline) = written.split_once('\n').unwrap_or((written, ""));
             let mark = if level == 1 { "=" } else { "-" };
+            // As long as it was, so that underlined headings keep their look.
             format!("{words}\n{}", mark.repeat(underline.len()))
         }
         HeadingStyle::Setext => format!("{marks} {}", heading.text),

@@ -16,6 +16,7 @@ impl InlineScan<'_, '_, '_> {
         }
         let from = span.start + if image { 2 } else { 1 };
         let inner_end = inner_end.max(from);
+        // The last `]` within the link: its text may contain brackets.
         let Some(close) = self.bytes.get(inner_end..span.end).and_then(|rest| memchr::memchr(b']', rest)) else {
             return self.jump(from);
         };
@@ -50,11 +51,13 @@ impl InlineScan<'_, '_, '_> {
         let letters = before.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         let scheme = &before[before.len() - letters..];
         let known = scheme.eq_ignore_ascii_case(b"http") || scheme.eq_ignore_ascii_case(b"https");
+        // An address within the text of a link is not a second link.
         if !known || self.link.is_some() {
             self.at += 3;
             return;
         }
         let rest = &self.text[at + 3..self.comment.unwrap_or(self.bytes.len())];
+        // `]` ends it, too, or a link in brackets would take the bracket with it.
         let long = rest.find(|c: char| is_space(c) || matches!(c, '<' | ']')).unwrap_or(rest.len());
         let found = without_closing_punctuation(&rest[..long]);
         if found.is_empty() {

@@ -15,6 +15,7 @@ impl BlockWalk<'_, '_, '_> {
     pub(super) fn code_block(&mut self, fenced: bool, range: Range<usize>) {
         if !fenced
             && let Some(column) = self.wider_item()
+            // With masked text in it, the lines are not those that the parser saw.
             && visible_parts(self.masked, range.clone()).nth(1).is_none()
         {
             return self.code_in_wider_item(range, column);
@@ -60,6 +61,7 @@ impl BlockWalk<'_, '_, '_> {
             let is_paragraph = columns(&text.as_bytes()[at..line.start]) < column + 4;
             match parts.last_mut() {
                 _ if line.is_empty() => {}
+                // A line right after another one continues it; after a blank line, only code continues code.
                 Some((last, part)) if goes_on || !(*last || is_paragraph) => part.end = line.end,
                 _ => parts.push((is_paragraph, line.start.max(range.start)..line.end)),
             }
@@ -116,6 +118,7 @@ fn closing_fence(text: &str, first_end: usize, span: &Range<usize>, opening: &st
     }
     let mark = opening.chars().next().unwrap_or('`');
     let length = opening.len() - opening.trim_start_matches(mark).len();
+    // In a quote the closing fence has its marks before it.
     let fence = text[last..span.end].trim_matches([' ', '\t', '>']);
     let closes = fence.len() >= length && fence.chars().all(|c| c == mark);
     if closes { last } else { span.end }

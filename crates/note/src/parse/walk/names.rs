@@ -20,6 +20,7 @@ impl BlockWalk<'_, '_, '_> {
     /// Assigns the block id at the end of a leaf to the block it names.
     pub(super) fn name(&mut self, kind: BlockKind, span: Range<usize>) {
         let text = self.text;
+        // In a quote, the marks before the id belong to the quote.
         let prefix: &[char] = if self.quotes > 0 { &[' ', '\t', '>'] } else { &[' ', '\t'] };
         match (trailing_id(text, span.clone(), prefix, &self.note.links), self.holder()) {
             (None, _) => {}
@@ -72,6 +73,7 @@ impl BlockWalk<'_, '_, '_> {
         match holder {
             BlockIdHolder::Block(kind, span) => self.block(kind, span, marker),
             BlockIdHolder::Item(item) => {
+                // Its span is set at the end, when the item is complete.
                 self.named_items.push((self.note.blocks.len(), item));
                 self.block(BlockKind::Item, marker.clone(), marker);
             }
@@ -93,6 +95,7 @@ impl BlockWalk<'_, '_, '_> {
         for (at, byte) in text.as_bytes()[row.clone()].iter().enumerate().map(|(at, byte)| (row.start + at, byte)) {
             if *byte == b'|'
                 && !escaped
+                // The first pipe only begins a cell.
                 && let Some(start) = start.replace(at + 1)
             {
                 self.run(trim(text, start..at));
@@ -115,6 +118,7 @@ impl BlockWalk<'_, '_, '_> {
         let nested = self.containers.len() > 1;
         match trailing_id(text, row.start..last_cell, &[], &self.note.links) {
             Some(TrailingMarker::Alone(marker)) if last_cell == row.end => {
+                // With text below, the marker is part of a paragraph that continues the table.
                 if !is_blank_line(text, (line_end(text, row.end) + 1).min(text.len())) {
                     return;
                 }

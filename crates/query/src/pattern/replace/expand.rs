@@ -52,5 +52,6 @@ pub(super) fn expand(
 fn numbered(rest: &str, groups: usize) -> Option<(usize, usize)> {
     let digits = rest.bytes().take(2).take_while(u8::is_ascii_digit).count();
     let number = |length: usize| rest[..length].parse().ok().filter(|number| (1..groups).contains(number));
+    // `$12` is group 12, or group 1 and a `2`.
     (1..=digits).rev().find_map(|length| Some((number(length)?, length)))
 }

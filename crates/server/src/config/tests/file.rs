@@ -72,6 +72,7 @@ deadline_ms = 2
 max_file_bytes = 0x10
 max_change_bytes = 9
 max_reply_bytes = 4_096
+memory_bytes = 11
 text_memory_bytes = 5
 checkpoint_days = 3
 checkpoint_bytes = 8
@@ -93,6 +94,14 @@ auth_secret_key = "a-secret-of-at-least-thirty-two-characters"
 jwt_issuer = "https://id.example"
 jwt_audience = "notes"
 ignore_scopes = true
+access_ttl_ms = 300000
+allowed_redirects = ["https://claude.ai", "cursor:", "loopback"]
+oauth_issuer = "https://id.example"
+oauth_audience = "notes"
+oauth_keys_url = "http://127.0.0.1:9/keys"
+oauth_keys_cooldown_ms = 1
+oauth_keys_timeout_ms = 2
+resource_identifier = "https://vault.example.com/mcp"
 public_url = "https://Vault.example.com/"
 allowed_hosts = ["nas.local:3010"]
 trusted_proxies = ["10.0.0.0/8"]
@@ -110,6 +119,10 @@ max_calls_per_client = 6
 max_calls = 7
 calls_per_second = 8
 writes_per_second = 9
+tls_cert = "~/cert.pem"
+tls_key = "/etc/key.pem"
+metrics = true
+metrics_token = "a-token-of-at-least-thirty-two-characters"
 
 [audit]
 max_bytes = 2000
@@ -119,6 +132,15 @@ level = "debug"
 format = "json"
 dir = "~/logs"
 max_bytes = 3000
+
+[telemetry]
+otlp = true
+endpoint = "http://collector:4318/"
+traces_endpoint = "https://traces.example/in"
+metrics_endpoint = "https://metrics.example/in"
+service_name = "notes"
+service_version = "7"
+sampled = 0.25
 "#;
     let machine = Machine::new().folder("/home/me/Other").folder("/home/me/Shared").toml(text);
     let config = machine.config();
@@ -139,6 +161,13 @@ max_bytes = 3000
     assert_eq!(config.profiles["scribe"].allow, ["read", "str_replace"]);
     assert_eq!((config.tokens[0].name.as_str(), config.tokens[0].profile.as_deref()), ("phone", Some("reader")));
     assert_eq!(config.approval.rules[0].tool.as_deref(), Some("file_move"));
+    let tls = config.http.tls.unwrap();
+    assert_eq!((tls.certificate, tls.key), ("/home/me/cert.pem".into(), "/etc/key.pem".into()));
+    assert!(config.http.metrics.served && config.http.metrics.token.is_some());
+    let otlp = config.otlp.unwrap();
+    assert_eq!((otlp.traces, otlp.metrics), ("https://traces.example/in".into(), "https://metrics.example/in".into()));
+    assert_eq!((otlp.service_name, otlp.service_version), ("notes".into(), "7".into()));
+    assert_eq!(otlp.sampled_per_million, 250_000);
     let repetition = config.repetition;
     assert_eq!((repetition.window, repetition.allowed, repetition.max_failures), (20, 4, 5));
     assert_eq!((config.approval.write, config.approval.destroy), (RuleDecision::Deny, RuleDecision::Allow));

@@ -1,6 +1,6 @@
 //! Tests of the values of settings.
 
-use crate::config::model::{LimitsConfig, ToolsConfig};
+use crate::config::model::{LimitsConfig, MetricsAccess, ToolsConfig};
 use lapidary_pipeline::{RepetitionLimits, RuleDecision};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -45,6 +45,8 @@ fn the_defaults_are_those_of_the_product() {
             trusted_proxies: Vec::new(),
             heartbeat: Duration::from_secs(15),
             sse: false,
+            tls: None,
+            metrics: MetricsAccess::default(),
             body: BodyLimits { bytes: Some(5_242_880), time: Some(Duration::from_secs(30)) },
             connections: ConnectionLimits {
                 head: Some(Duration::from_secs(10)),
@@ -70,6 +72,7 @@ fn the_defaults_are_those_of_the_product() {
             skip_folders: vec!["node_modules".into()],
             follow_links: vec![],
         },
+        any_folder: false,
         tools: ToolsConfig { include: None, exclude: Vec::new(), dotted_names: false },
         approval: ApprovalConfig {
             write: RuleDecision::Allow,
@@ -89,6 +92,7 @@ fn the_defaults_are_those_of_the_product() {
             max_file_bytes: 16_777_216,
             max_change_bytes: 268_435_456,
             max_reply_bytes: 1_048_576,
+            memory_bytes: 402_653_184,
             deadline: Duration::from_millis(60_000),
             ask_timeout: Duration::from_millis(300_000),
             audit_max_bytes: 5_000_000,
@@ -100,6 +104,8 @@ fn the_defaults_are_those_of_the_product() {
             max_bulk_ops: 0,
         },
         log: LogSettings { level: LogLevel::Info, format: LogFormat::Plain, folder: None, max_bytes: 5_000_000 },
+        client_token: None,
+        otlp: None,
     };
     assert_eq!(config, expected);
     assert!(Machine::with_vault().warnings().is_empty());
@@ -127,7 +133,7 @@ fn shown_defaults_are_the_real_defaults() {
         let given = GivenValue { setting, raw: RawValue::Text(value.to_owned()), place: ValueOrigin::Flag("test") };
         (setting.apply)(&mut draft, &given).unwrap();
         assert_eq!(draft.config, Config::unset(), "{setting:?}");
-        assert!(draft.warnings.is_empty() && !draft.demo && draft.auth.is_none(), "{setting:?}");
+        assert!(draft.warnings.is_empty() && !draft.demo, "{setting:?}");
     }
 }
 
@@ -175,6 +181,7 @@ fn numbers_are_read_and_their_limits_are_named() {
     assert_eq!(with("MCP_STATEFUL_SESSION_STALE_TIMEOUT_MS", "1800000").http.sessions.idle, Duration::from_secs(1800));
     assert_eq!(with("LAPIDARY_MAX_FILE_BYTES", "7").limits.max_file_bytes, 7);
     assert_eq!(with("LAPIDARY_MAX_CHANGE_BYTES", "9").limits.max_change_bytes, 9);
+    assert_eq!(with("LAPIDARY_MEMORY_BYTES", "11").limits.memory_bytes, 11);
     assert_eq!(with("LAPIDARY_TEXT_MEMORY_BYTES", "0").limits.text_memory_bytes, 0);
     assert!(!with("OBSIDIAN_DELETE_ELICITATION", "false").ask_before_deleting);
     assert_eq!(with("LAPIDARY_CHECKPOINT_DAYS", "2").limits.checkpoint_age, Duration::from_secs(2 * 24 * 60 * 60));
@@ -349,11 +356,63 @@ fn an_overridden_host_is_harmless() {
 fn a_server_that_asks_for_authentication_does_not_start_without_it() {
     let machine = Machine::with_vault().variable("MCP_AUTH_MODE", "OAuth");
     assert!(machine.load().is_ok(), "over stdio there is no client to authenticate");
-    assert_holds(&machine.variable("MCP_TRANSPORT_TYPE", "http").error(), &["MCP_AUTH_MODE", "oauth", "does not have"]);
-    assert_holds(&refusal("MCP_AUTH_MODE", "basic"), &["none, bearer, jwt, oauth"]);
-    let machine = Machine::with_vault().toml("transport = \"http\"\n[http]\nauth_mode = \"oauth\"\n");
-    assert_holds(&machine.error(), &["`http.auth_mode`", "lapidary.toml"]);
-    assert!(machine.variable("MCP_AUTH_MODE", "none").load().is_ok());
+    assert_holds(
+        &machine.variable("MCP_TRANSPORT_TYPE", "http").error(),
+        &["MCP_AUTH_MODE", "oauth", "OAUTH_ISSUER_URL"],
+    );
+    assert_holds(&refusal("MCP_AUTH_MODE", "basic"), &["none, bearer, builtin, jwt, oauth"]);
+    let machine = || {
+        let toml = "transport = \"http\"\n[http]\nauth_mode = \"oauth\"\noauth_issuer = \"https://id.example\"\n";
+        Machine::with_vault().toml(toml)
+    };
+    assert_holds(&machine().error(), &["OAUTH_AUDIENCE"]);
+    assert!(machine().variable("OAUTH_AUDIENCE", "notes").load().is_ok());
+    assert!(machine().variable("MCP_AUTH_MODE", "none").load().is_ok());
+}
+
+#[test]
+fn an_issuer_is_reached_over_tls_or_on_this_computer() {
+    for value in
+        ["https://id.example", "https://id.example:8443/realms/home", "http://localhost:9000/x", "http://[::1]:9"]
+    {
+        assert_eq!(with("OAUTH_ISSUER_URL", value).http.auth.foreign.issuer.as_deref(), Some(value));
+    }
+    for value in [
+        "http://id.example",
+        "id.example",
+        "https://",
+        "https:///x",
+        "http://localhost.evil.com",
+        "ftp://x",
+        "https://a@b",
+    ] {
+        assert_holds(&refusal("OAUTH_JWKS_URI", value), &[value, "https://"]);
+    }
+}
+
+#[test]
+fn a_passphrase_is_typed_over_tls_or_on_this_computer() {
+    let machine = |url: &str| {
+        let machine = Machine::with_vault().variable("MCP_TRANSPORT_TYPE", "http").variable("MCP_AUTH_MODE", "builtin");
+        if url.is_empty() { machine } else { machine.variable("MCP_PUBLIC_URL", url) }
+    };
+    for url in ["", "https://vault.example", "http://localhost:3010", "http://127.0.0.1", "http://[::1]:80"] {
+        assert!(machine(url).load().is_ok(), "{url}");
+    }
+    for url in ["http://vault.example", "http://192.168.1.7:3010", "http://localhost.evil.com"] {
+        assert_holds(&machine(url).error(), &[url, "not encrypted", "https"]);
+    }
+    assert_holds(&machine("").variable("MCP_HTTP_HOST", "0.0.0.0").error(), &["http://0.0.0.0", "https"]);
+}
+
+#[test]
+fn places_to_return_to_are_origins_schemes_or_this_computer() {
+    let config = with("LAPIDARY_ALLOWED_REDIRECTS", "https://Claude.ai/, cursor:, loopback");
+    let places = ["https://claude.ai", "cursor:", "loopback"].map(str::to_owned).to_vec();
+    assert_eq!(config.http.auth.redirects, Some(places));
+    for value in ["claude.ai", "http://claude.ai", "https://claude.ai/cb", "https://*.example", "cursor"] {
+        assert_holds(&refusal("LAPIDARY_ALLOWED_REDIRECTS", value), &["loopback"]);
+    }
 }
 
 #[test]
@@ -465,4 +524,46 @@ fn folders_to_skip_are_names() {
     }
     let hide = Machine::with_vault().variable("LAPIDARY_EXCLUDED_FILES", "yes");
     assert_holds(&hide.error(), &["'yes'", "show, hide"]);
+}
+
+#[test]
+fn telemetry_counts_only_if_it_is_switched_on() {
+    // Other programs read the same variables.
+    for (name, value) in [
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "unix:/run/otel"),
+        ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "x"),
+        ("OTEL_TRACES_SAMPLER_ARG", "parentbased"),
+    ] {
+        assert_eq!(with(name, value).otlp, None);
+        let error = Machine::with_vault().variable(name, value).variable("OTEL_ENABLED", "true").error();
+        assert_holds(&error, &[name, value]);
+    }
+    let on = with("OTEL_ENABLED", "true").otlp.unwrap();
+    assert_eq!(on.traces, "http://localhost:4318/v1/traces");
+    assert_eq!(on.metrics, "http://localhost:4318/v1/metrics");
+    assert_eq!((on.service_name.as_str(), on.sampled_per_million), ("lapidary", 1_000_000));
+    for (share, parts) in [("0", 0), ("1", 1_000_000), ("0.5", 500_000)] {
+        let machine = Machine::with_vault().variable("OTEL_ENABLED", "1").variable("OTEL_TRACES_SAMPLER_ARG", share);
+        assert_eq!(machine.config().otlp.unwrap().sampled_per_million, parts);
+    }
+    for share in ["NaN", "-0.1", "1.1", "inf"] {
+        let machine = Machine::with_vault().variable("OTEL_ENABLED", "1").variable("OTEL_TRACES_SAMPLER_ARG", share);
+        assert_holds(&machine.error(), &["from 0 to 1"]);
+    }
+}
+
+#[test]
+fn a_certificate_needs_its_key() {
+    for (name, missing) in [("LAPIDARY_TLS_CERT", "--tls-key"), ("LAPIDARY_TLS_KEY", "--tls-cert")] {
+        let error = Machine::with_vault().variable(name, "/etc/file.pem").error();
+        assert_holds(&error, &[missing]);
+    }
+}
+
+#[test]
+fn the_token_of_metrics_is_long_and_only_its_hash_is_kept() {
+    assert_holds(&refusal("LAPIDARY_METRICS_TOKEN", "short"), &["32 characters"]);
+    let token = "0123456789abcdef0123456789abcdef";
+    let config = with("LAPIDARY_METRICS_TOKEN", token);
+    assert!(!format!("{config:?}").contains(token));
 }

@@ -122,6 +122,27 @@ fn a_long_nested_tag_is_one_tag() {
 }
 
 #[test]
+fn requests_that_are_nothing_but_values_or_many_large_ones_fit_into_memory() {
+    let vault = vault();
+    let mut server = limited(&vault, &[]);
+    let values = format!("[{}0]", "0,".repeat(4_000_000));
+    server.send_bytes(format!("{{\"jsonrpc\":\"2.0\",\"id\":\"v\",\"method\":\"tools/call\",\"params\":{{\"name\":\"file_read\",\"arguments\":{{\"file\":{values}}}}}}}\n").as_bytes());
+    assert_eq!(server.message()["error"]["code"], -32600);
+    // Sent without waiting for an answer.
+    let content = "a".repeat(6 << 20);
+    let create = |number: usize| json!({ "file": format!("new{number}.md"), "content": content, "dry_run": true });
+    let ids: Vec<u64> = (0..16)
+        .map(|number| server.ask("tools/call", json!({ "name": "file_create", "arguments": create(number) })))
+        .collect();
+    for id in ids {
+        let early = server.aside.iter().position(|message| message["id"] == id).map(|at| server.aside.swap_remove(at));
+        let reply = early.or_else(|| server.answer_within(std::time::Duration::from_secs(300), id));
+        assert!(reply.as_ref().is_some_and(|reply| reply["result"].is_object()), "{reply:?} {:?}", server.exited());
+    }
+    assert_eq!(server.done("file_read", json!({ "file": "note.md" }))["content"], "# T\nx\n");
+}
+
+#[test]
 fn a_note_with_very_many_links_moves_in_its_time_or_not_at_all() {
     let vault = vault();
     vault.write("links.md", "[[note]] ".repeat(30_000).as_bytes());

@@ -40,6 +40,16 @@ fn nothing_reveals_files_that_a_token_does_not_open() {
 }
 
 #[test]
+fn nothing_reveals_files_that_a_grant_does_not_open() {
+    nothing_tells(Closing::Granted, &[("LAPIDARY_APPROVAL", "write=allow,destroy=allow")], |_| true);
+}
+
+#[test]
+fn nothing_reveals_files_closed_by_rules_to_a_scoped_web_token() {
+    nothing_tells(Closing::Scoped, &[("LAPIDARY_APPROVAL", "write=allow,destroy=allow")], |_| true);
+}
+
+#[test]
 fn no_approval_request_reveals_files_closed_by_rules() {
     nothing_tells(Closing::Rules, &[("LAPIDARY_APPROVAL", "write=ask,destroy=ask")], |offer| offer.writes);
 }
@@ -83,9 +93,20 @@ fn nothing_tells(closing: Closing, environment: &[(&str, &str)], wanted: fn(&Off
             }
             assert_eq!(with, without, "{closing:?}: {request:?}");
         }
+        let is_done = |reply: &&String| reply.contains("\"result\"") && !reply.contains("\"isError\":true");
+        let done = with.iter().filter(is_done).count();
+        let least = SUCCEED.iter().find(|(tool, _)| *tool == offer.name).map_or(0, |(_, least)| *least);
+        // Where little may be written, and where everything is asked, fewer calls are done.
+        if matches!(closing, Closing::Rules) && !environment.iter().any(|(_, value)| value.contains("ask")) {
+            assert!(done >= least, "{} is done {done} times of {}", offer.name, offer.requests.len());
+        }
         assert!(full.is_untouched(), "{closing:?}: {} changed a hidden file", offer.name);
     }
 }
+
+/// Tools that are called with success, each at least this often: one that is always refused reveals nothing anyway. The
+/// calls of [`sequences`](super::sequences) cover the tools that change something, which need arguments that fit together.
+const SUCCEED: [(&str, usize); 4] = [("changes", 3), ("query", 3), ("query_explain", 1), ("notes_read", 3)];
 
 /// Without the times, as `2026-11-16T06:31:12.645Z` writes them.
 fn timeless(reply: &str) -> String {
@@ -103,7 +124,7 @@ fn reply(twin: &mut Twin, Request { method, params }: &Request) -> String {
 
 /// No word of a hidden file, unless the caller sent it first.
 #[track_caller]
-fn assert_silent(said: &str, request: &Value, reply: &str) {
+pub(super) fn assert_silent(said: &str, request: &Value, reply: &str) {
     let reply = reply.to_lowercase();
     for (at, _) in reply.match_indices(MARK) {
         let word = reply[at..].split(|letter: char| !letter.is_ascii_alphanumeric()).next().unwrap_or_default();
@@ -112,7 +133,7 @@ fn assert_silent(said: &str, request: &Value, reply: &str) {
 }
 
 /// The reply without the value of a name, in JSON, in JSON within text, and in text.
-fn blanked(reply: &str, name: &str) -> String {
+pub(super) fn blanked(reply: &str, name: &str) -> String {
     let mut parts = reply.split(name);
     let mut blanked = parts.next().unwrap_or_default().to_owned();
     for part in parts {

@@ -10,6 +10,8 @@ use serde_json::{Value, json};
 use crate::{
     harness::{Era, Server, Vault},
     http::HttpServer,
+    oauth::{PASSPHRASE, granted, set_passphrase},
+    tokens::{FAR, WEB_SECRET, web_token},
 };
 
 /// The prefix of every marker, and of no other word.
@@ -116,33 +118,37 @@ pub(crate) enum Closing {
     Lists,
     /// The server opens nearly everything; the token of the caller does not.
     Principal,
+    /// The same, with what the owner granted to an OAuth client.
+    Granted,
+    /// Rules, and a caller with a JSON web token for reading.
+    Scoped,
 }
 
 impl Closing {
     fn environment(self) -> &'static [(&'static str, &'static str)] {
         match self {
-            Self::Rules => &[("OBSIDIAN_DENY_PATHS", "Denied"), ("LAPIDARY_EXCLUDED_FILES", "hide")],
+            Self::Rules | Self::Scoped => &[("OBSIDIAN_DENY_PATHS", "Denied"), ("LAPIDARY_EXCLUDED_FILES", "hide")],
             Self::Lists => &[
                 ("OBSIDIAN_READ_PATHS", "Open,Denied"),
                 ("OBSIDIAN_WRITE_PATHS", "Open/Drafts"),
                 ("OBSIDIAN_DENY_PATHS", "denied"),
             ],
-            Self::Principal => &[],
+            Self::Principal | Self::Granted => &[],
         }
     }
 
     fn patterns(self) -> &'static str {
         match self {
-            Self::Rules => "deny = [\"**/Globbed-*/**\", \"**/*.secret.md\"]",
+            Self::Rules | Self::Scoped => "deny = [\"**/Globbed-*/**\", \"**/*.secret.md\"]",
             Self::Lists => "allow = [\"Open/**\"]\ndeny = [\"**/globbed-*\", \"**/*.secret.md\"]",
-            Self::Principal => "deny = [\"Open/globbed-*\", \"Open/*.secret.md\"]",
+            Self::Principal | Self::Granted => "deny = [\"Open/globbed-*\", \"Open/*.secret.md\"]",
         }
     }
 
     /// The contents of the rule files. If the token closes a folder, they do not.
     fn rules(self) -> [(&'static str, &'static str); 4] {
         let mut rules = RULES;
-        if let Self::Principal = self {
+        if let Self::Principal | Self::Granted = self {
             rules[0].1 = "Open/*-private.md\n";
             rules[1].1 = "";
         }
@@ -236,10 +242,28 @@ impl Twin {
                 let server = if environment.is_empty() { Server::start(&command) } else { Server::spawn(command) };
                 Client::Stdio(server.with_elicitation().open(Era::Modern))
             }
-            Closing::Principal => {
+            Closing::Principal | Closing::Granted | Closing::Scoped => {
                 command.args(["--http", "127.0.0.1:0"]);
-                let bearer = format!("Bearer {}", owner_token(&vault));
-                let server = HttpServer::start_command(command);
+                let (server, token) = match closing {
+                    Closing::Granted => {
+                        set_passphrase(&vault, PASSPHRASE);
+                        command.env("MCP_AUTH_MODE", "builtin");
+                        let server = HttpServer::start_command(command);
+                        let choices = [("profile", "curator"), ("vault.Notes", "on"), ("folders", "Open")];
+                        let token = granted(&server, "vault:destroy", &choices);
+                        (server, token)
+                    }
+                    Closing::Scoped => {
+                        command.envs([("MCP_AUTH_MODE", "jwt"), ("MCP_AUTH_SECRET_KEY", WEB_SECRET)]);
+                        let claims = json!({ "cid": "phone", "scope": "vault:read", "exp": FAR });
+                        (HttpServer::start_command(command), web_token(&claims))
+                    }
+                    _ => {
+                        let token = owner_token(&vault);
+                        (HttpServer::start_command(command), token)
+                    }
+                };
+                let bearer = format!("Bearer {token}");
                 let session = server.session_with(&[("Authorization", &bearer)]);
                 Client::Http { server, session, bearer }
             }

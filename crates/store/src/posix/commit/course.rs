@@ -50,9 +50,11 @@ pub(super) fn is_earlier(steps: &[JournalStep], place: &VaultPath, seen: PathSta
     let Some((last, earlier)) = course.split_last() else { return false };
     let unread = |state: &PathState| *state == PathState::Something;
     match seen {
+        // A state that occurs both earlier and last counts as the last: a finished change must not be undone.
         _ if seen == *last => false,
         _ if earlier.contains(&seen) => true,
         PathState::Nothing => false,
+        // Unread content cannot be compared, so anything may be it, unless the last state was not read either.
         _ => !unread(last) && earlier.iter().any(unread),
     }
 }

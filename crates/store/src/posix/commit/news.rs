@@ -27,6 +27,7 @@ impl NewsQueue {
         let before = self.postponed.swap(postponed, Ordering::AcqRel);
         let is_repeated = postponed != NONE && postponed == before;
         let is_full = self.waiting.len() >= MAX_NEWS;
+        // A postponement is found again by the next check, so it never takes the place of other news.
         if is_repeated || (is_full && postponed != NONE) {
             return;
         }
@@ -47,6 +48,7 @@ fn hash_of_postponed(news: &VaultNews) -> u64 {
     let VaultNews::Postponed { why } = news else { return NONE };
     let mut hasher = DefaultHasher::new();
     why.hash(&mut hasher);
+    // Zero is reserved for "none".
     hasher.finish().max(NONE + 1)
 }
 

@@ -62,6 +62,7 @@ impl Drop for TendingMark {
 
 /// Whether there is anything left to watch.
 fn look_again(tending: &mut Option<TendingMark>) -> bool {
+    // The vault was closed: the next server finds the files in its ledger.
     let Some(changes) = tending.as_ref().and_then(|tending| tending.0.upgrade()) else { return false };
     // The holder of the turn checks them too, eventually.
     let Ok(turn) = changes.wait(&|| false) else { return true };
@@ -93,6 +94,7 @@ impl PosixTurn<'_> {
     pub(super) fn tend(&self) -> usize {
         let (missing, open) = self.look_at(self.written_down(self.changes.ledger.lingering()));
         let (found, unsure) = self.follow(missing);
+        // The first look missed them because their folder was moved; the second one is at their new place.
         let (gone, found_open) = self.look_at(found);
         self.let_go(&gone);
         open + unsure + found_open
@@ -135,6 +137,7 @@ impl PosixTurn<'_> {
             Ok(places) => places,
             Err(error) => {
                 self.postpone(&error);
+                // Without knowing where they are, none of them may be taken for gone.
                 return (Vec::new(), missing.len());
             }
         };
@@ -186,6 +189,7 @@ impl PosixTurn<'_> {
         if lingering.to_trash {
             changes.steps().trash(&spot, &lingering.aside, now)?;
         } else if [lingering.before, lingering.after].contains(&Some(beside.hash)) {
+            // What the change found or wrote itself. Anything else was saved by another program after the exchange.
             changes.steps().discard(&spot, &lingering.aside)?;
         } else {
             rescue(changes, &spot, &lingering.aside, (&lingering.path, &beside.bytes), now)?;

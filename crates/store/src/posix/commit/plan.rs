@@ -209,6 +209,7 @@ impl<'a> CommitPlanner<'a> {
             // Unread content can only be moved unchanged.
             let across = StoreError::Disk { kind: std::io::ErrorKind::CrossesDevices };
             let (Some(before), Some(after)) = (before, after) else { return Err(across) };
+            // In this order: the original is removed only after the copy is complete.
             planned.create(target, after)?;
             return planned.remove(place, Some(before.hash()), false);
         }
@@ -261,6 +262,7 @@ impl<'a> CommitPlanner<'a> {
         for number in 1..MAX_NAMES {
             let name = format!("{TRASH}/{}", numbered(path.name(), number));
             let wanted = VaultPath::spelt(&name).ok_or(StoreError::BadName)?;
+            // Another change of this set takes that name.
             if self.produced.contains_key(&wanted) {
                 continue;
             }
@@ -322,6 +324,7 @@ impl<'a> CommitPlanner<'a> {
     /// The current place of a file or folder that will come to this path with the folder around it.
     fn before_its_folder_moved(&self, path: &VaultPath) -> Option<VaultPath> {
         let mut now = None;
+        // Backwards from the last move: each brings the path one step closer to where the disk has it now.
         for (from, to) in self.moved_folders.iter().rev() {
             let at = now.as_ref().unwrap_or(path).as_str();
             let below = at.strip_prefix(to.as_str()).filter(|below| below.starts_with('/'));
@@ -333,6 +336,7 @@ impl<'a> CommitPlanner<'a> {
     /// The place of a folder that exists, or will by then: it is moved as found.
     fn existing_folder(&self, path: &VaultPath) -> Result<VaultPath, StoreError> {
         self.may_write(path)?;
+        // Earlier changes of this set put files into it, so it will exist by then.
         if self.produced.keys().any(|produced| produced.is_within(path)) {
             return Ok(path.clone());
         }

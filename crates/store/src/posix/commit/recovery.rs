@@ -23,6 +23,7 @@ impl PosixTurn<'_> {
                 old_files::keep_tending(self.changes);
             }
         }
+        // Once for each process, and not on reading: a sweep changes the vault.
         if self.changes.recovered.reach(SWEPT) {
             self.sweep();
         }
@@ -55,12 +56,14 @@ impl PosixTurn<'_> {
         let now = UNIX_EPOCH + Duration::from_nanos(nanoseconds);
         let unusable = |_| StoreError::NoCheckpoint;
         if course::were_all_taken(self.changes, &intent.steps)? {
+            // The killed server may not have come as far as this.
             self.sync(&intent.steps, &[])?;
             // A file next to its place is treated as if it were still open.
             self.changes.ledger.finish(intent.number, &old_file_records(&intent.steps)).map_err(unusable)?;
             self.changes.tell(VaultNews::Completed { checkpoint: intent.id.clone() });
             return Ok(());
         }
+        // Only the disk says how far it came.
         let undone = undo::take_back(self.changes, &intent.steps, &|_| StepExtent::Unknown, now)?;
         self.write_off(intent.number, &undone).map_err(unusable)?;
         self.changes.tell(VaultNews::Undone { left: undone.left });

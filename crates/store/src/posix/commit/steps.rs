@@ -60,6 +60,7 @@ pub(super) fn take(changes: &Committer, step: &JournalStep, bytes: &[u8]) -> Res
         }
         JournalStep::Create { place, aside, .. } => {
             let spot = store.spot(place)?;
+            // Written and synced next to its place first, so that the note appears complete or not at all.
             store.stage(&spot, aside, bytes, false)?;
             store.bring(&spot, aside)?;
             Ok(TakenStep::at(spot, None))
@@ -77,6 +78,7 @@ pub(super) fn take(changes: &Committer, step: &JournalStep, bytes: &[u8]) -> Res
         }
         JournalStep::Remove { place, aside, before, .. } => {
             let spot = store.spot(place)?;
+            // Compared only after it has lost its name: no program can save under that name in between.
             store.set_aside(&spot, aside)?;
             let Some(before) = before else {
                 // It was not read, so there is nothing to compare; the trash has it.
@@ -92,9 +94,11 @@ pub(super) fn take(changes: &Committer, step: &JournalStep, bytes: &[u8]) -> Res
         JournalStep::Move { from, to, before } => {
             let (from, to) = (store.spot(from)?, store.spot(to)?);
             store.rename(&from, &to).map_err(|error| match error {
+                // The rename did not happen, so what is at the destination is not ours to move back.
                 StoreError::Missing | StoreError::Exists => StepFailure { error, extent: StepExtent::Nothing },
                 error => error.into(),
             })?;
+            // As with a removal: first moved, then compared.
             if let Some(before) = before {
                 let moved = |error| StepFailure { error, extent: StepExtent::All };
                 let found = store.inspect(&to, None, changes.max_file_bytes).map_err(moved)?.hash;
@@ -169,6 +173,7 @@ pub(super) fn rescue(
     now: SystemTime,
 ) -> Result<(), StoreError> {
     let origin = ChangeOrigin { tool: String::new(), client: String::new(), time: now };
+    // Stored before the file is removed. If that fails, the file stays and is tried again.
     let kept = changes.ledger.keep_late_save(path, content, &origin);
     let checkpoint = kept.map_err(|_| StoreError::NoCheckpoint)?;
     changes.expect_untold();

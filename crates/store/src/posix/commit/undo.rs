@@ -77,6 +77,7 @@ pub(super) fn take_back(
             JournalStep::Replace { place, aside, .. }
             | JournalStep::Create { place, aside, .. }
             | JournalStep::Remove { place, aside, .. } => {
+                // Its folder is gone, and everything that the step did with it.
                 let Some(spot) = there(changes, place)? else { continue };
                 let undo = FileRollback { changes, spot: &spot, aside, earlier, now, open: &Cell::default() };
                 let outcome = undo.step(step)?;
@@ -228,6 +229,7 @@ impl FileRollback<'_> {
         };
         let is_old = |file: &InspectedFile| file.hash == *before;
         let is_ours = |file: &InspectedFile| file.hash == *after;
+        // A rollback may have been killed, too; what it left is dealt with first.
         self.end_restore(there.as_ref().is_some_and(is_ours), before, after)?;
         let state = there.as_ref().map_or(PathState::Nothing, |there| PathState::Holds(there.hash));
         let never_there = state == PathState::Holds(*before) || self.foreign(state) == RollbackOutcome::Untouched;
@@ -239,6 +241,7 @@ impl FileRollback<'_> {
                 self.drop_ours(before, after)
             }
             // Another program has saved, moved or removed our version. That is kept; the old text is in the ledger.
+            // An empty file holds nothing that could be lost.
             (Some(beside), _) if is_old(&beside) || beside.bytes.is_empty() => {
                 self.discard(&beside).map(|_| RollbackOutcome::Left)
             }

@@ -68,6 +68,7 @@ impl FileOperations for FolderStore {
         let opened = self.folder()?;
         match opened.new_file(path, open) {
             Err(StoreError::Outside) => {
+                // Only on this error: looking outside the vault costs several lookups more.
                 let elsewhere = opened.elsewhere(path, LinkHandling::All(open))?;
                 let inside = elsewhere.path.as_ref().ok_or(StoreError::IsFolder)?;
                 let found = elsewhere.folder.new_file(inside, &|place| elsewhere.shows(place, open))?;
@@ -84,6 +85,7 @@ impl FileOperations for FolderStore {
     fn spot(&self, place: &VaultPath) -> Result<EntryHandle, StoreError> {
         let opened = self.folder()?;
         let beside = match opened.beside(place) {
+            // The place itself is a link, perhaps into a followed folder; `elsewhere` finds out.
             Ok(folder) if opened.follows() && is_link(&folder, place.name()) => Err(StoreError::Outside),
             beside => beside,
         };
@@ -108,6 +110,7 @@ impl FileOperations for FolderStore {
         let (folder, name) = held(spot)?;
         let old = if like { Some(opened(folder, name)?) } else { None };
         let mut options = OpenOptions::new();
+        // Fails if the name exists, so no file and no link of another program is written to.
         options.write(true).create_new(true);
         #[cfg(unix)]
         if like {
@@ -141,6 +144,7 @@ impl FileOperations for FolderStore {
         if exchange(folder, aside, name)? {
             return Ok(SwapOutcome::Changed);
         }
+        // The disk cannot exchange, so there is a gap between this check and the rename that nothing can close.
         let found = self.inspect(spot, None, there.len())?.hash;
         if found != *expected {
             return Err(StoreError::Changed { found });
@@ -153,6 +157,7 @@ impl FileOperations for FolderStore {
         let (folder, name) = held(spot)?;
         let mut put_in = ours;
         loop {
+            // Identified by number: content may be equal, and only the number says whose file it is.
             let theirs = number(&folder.symlink_metadata(aside)?);
             self.about_to("exchange back")?;
             match exchange(folder, aside, name) {
@@ -164,6 +169,7 @@ impl FileOperations for FolderStore {
                     result => return result,
                 },
             }
+            // Ours came out, so the file that is in place now is the newest foreign one.
             if number(&folder.symlink_metadata(aside)?) == put_in {
                 return Ok(());
             }
@@ -213,6 +219,7 @@ impl FileOperations for FolderStore {
     fn looks_like(&self, place: &VaultPath, read: &crate::File) -> bool {
         let Ok(spot) = self.spot(place) else { return false };
         let there = held(&spot).map(|(folder, name)| folder.symlink_metadata(name));
+        // An unknown time matches nothing: two unknown times say nothing about the file.
         matches!(there, Ok(Ok(there)) if there.is_file() && there.len() == read.content.len() as u64
             && read.modified.is_some() && there.modified().ok().map(cap_std::time::SystemTime::into_std) == read.modified)
     }
@@ -371,6 +378,7 @@ fn keep_owner(file: &File, like: &Metadata) {
 
     use cap_std::fs::MetadataExt;
     let (user, group) = (like.uid(), like.gid());
+    // Without the right to give it to that user, at least the group stays.
     if fchown(file, Some(user), Some(group)).is_err() {
         drop(fchown(file, None, Some(group)));
     }
@@ -384,6 +392,7 @@ fn keep_attributes(new: &File, old: &File) -> Result<(), StoreError> {
     let length = loop {
         match fs::flistxattr(old, &mut names) {
             Ok(length) => break length,
+            // RANGE does not say how much is needed.
             Err(Errno::RANGE) if names.len() < 1 << 20 => names.resize(names.len() * 4, 0),
             // A disk without attributes has none to lose.
             Err(_) => return Ok(()),

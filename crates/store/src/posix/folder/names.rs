@@ -85,6 +85,7 @@ pub(super) fn listed(folder: &Dir, name: &str) -> Result<Option<String>, StoreEr
     let (mut same_letters, mut same_rules) = (None, None);
     for entry in folder.entries()? {
         let Ok(listed) = entry?.file_name().into_string() else { continue };
+        // An exact match wins over all others, even if it comes later in the listing.
         if listed == name {
             return Ok(Some(listed));
         }
@@ -101,6 +102,7 @@ pub(super) fn listed(folder: &Dir, name: &str) -> Result<Option<String>, StoreEr
 /// the folder would take longer the more hidden files it has.
 pub(super) fn other_forms(name: &str) -> impl Iterator<Item = String> + '_ {
     let forms = || [name.nfc().collect::<String>(), name.nfd().collect()];
+    // ASCII has only one encoding.
     let forms = (!name.is_ascii()).then(forms);
     forms.into_iter().flatten().filter(move |form| form != name)
 }

@@ -202,9 +202,11 @@ impl OpenedFolder {
         let PathEnd::Leaves(leaving) = self.way(path, links)? else { return Err(StoreError::Outside) };
         let (root, names) = self.followed.entered(&leaving).ok_or(StoreError::Outside)?;
         let root = Dir::open_ambient_dir(&root, ambient_authority()).map_err(|_| StoreError::Missing)?;
+        // It follows nothing itself: links in there that leave it again lead nowhere.
         let root = Self::new(root, Arc::default(), self.second_names.clone())?;
         let LeavingLink { link, mut ahead, .. } = leaving;
         ahead.reverse();
+        // What is left of the path goes on inside that folder, and it may not contain `..`.
         let below = match ahead.join("/").as_str() {
             "" => None,
             below => Some(VaultPath::spelt(below).ok_or(StoreError::Outside)?),

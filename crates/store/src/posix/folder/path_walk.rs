@@ -76,10 +76,12 @@ impl FoundEntry<'_> {
             EntryClass::Link | EntryClass::Other => return Err(StoreError::NotAFile),
         }
         let file = self.folder.open_with(&self.name, &reading()).map_err(|error| match self.metadata() {
+            // The file became a link since it was looked at. What it leads to was not checked.
             Ok(now) if now.is_symlink() => StoreError::NotAFile,
             _ => error.into(),
         })?;
         let metadata = file.metadata()?;
+        // Checked again on the handle: between the look and the opening, another entry may have taken the name.
         ordinary(&metadata)?;
         Ok((file, metadata))
     }
@@ -176,6 +178,7 @@ impl OpenedFolder {
         let mut held: Vec<(Dir, NameMatching)> = Vec::new();
         let mut followed = 0;
         while let Some((name, of_link)) = ahead.pop() {
+            // Only links contain it; a `VaultPath` does not.
             if name == ".." {
                 reached.pop().ok_or(StoreError::Outside)?;
                 held.pop();
@@ -198,6 +201,7 @@ impl OpenedFolder {
                     return nothing(name, &ahead, if of_link { MissingCause::BrokenLink } else { MissingCause::Free });
                 }
                 Ok(WayEntry::SecondName) => return nothing(name, &ahead, MissingCause::SecondName),
+                // An error would reveal that something is there.
                 Err(_) if is_closed(&name) => return Err(StoreError::Closed),
                 Err(error) => return Err(error),
             };
@@ -215,6 +219,7 @@ impl OpenedFolder {
                     held.push((entered, names));
                     reached.push(name);
                 }
+                // The last link itself is wanted, not its target.
                 EntryClass::Link if !matches!((links, ahead.is_empty()), (LinkHandling::AllButLast(_), true)) => {
                     if is_closed(&name) {
                         return Err(StoreError::Closed);
@@ -229,6 +234,7 @@ impl OpenedFolder {
                     if matches!(links, LinkHandling::OnlyLeaving) || followed > MAX_LINKS {
                         return nothing(name, &ahead, MissingCause::BrokenLink);
                     }
+                    // Pushed backwards, because names are taken from the end.
                     for part in target.components().rev() {
                         match part {
                             Component::CurDir => {}
@@ -317,6 +323,7 @@ impl OpenedFolder {
     fn at_once(&self, path: &VaultPath) -> Option<PathEnd<'_>> {
         use rustix::fs::{OFlags, ResolveFlags};
         if !path.names().all(|name| self.names.are_certain(name)) {
+            // A second name could lead to a file under another path than the rules were asked about.
             return None;
         }
         let folder = match path.folder() {
@@ -330,8 +337,10 @@ impl OpenedFolder {
         };
         let name = path.name().to_owned();
         match self.kind(&folder, &name) {
+            // Links need the rules to be asked on the way, which the slow way does.
             Ok(EntryClass::Link) => None,
             Ok(kind) => Some(PathEnd::There(FoundEntry { folder, name, kind, place: path.clone() })),
+            // Other letters may have another encoding, which only the slow way tries.
             Err(error) if error.kind() == io::ErrorKind::NotFound && name.is_ascii() => {
                 let mut reached: Vec<String> = path.names().map(str::to_owned).collect();
                 reached.pop();
@@ -359,10 +368,12 @@ impl OpenedFolder {
             io::Errno,
         };
         let flags = flags | OFlags::RDONLY | OFlags::CLOEXEC | OFlags::NOFOLLOW;
+        // All of these also protect from a link that replaces a folder while the kernel follows the path.
         let resolve = resolve | ResolveFlags::BENEATH | ResolveFlags::NO_SYMLINKS | ResolveFlags::NO_MAGICLINKS;
         loop {
             return match openat2(&self.dir, path, flags, Mode::empty(), resolve) {
                 Ok(file) => Some(Ok(file.into())),
+                // PERM comes from seccomp filters of containers, which do not know this call.
                 Err(Errno::NOSYS | Errno::PERM) => None,
                 Err(Errno::LOOP) => Some(Err(StoreError::Missing)),
                 // A folder was renamed while the path was followed.
@@ -386,6 +397,7 @@ impl OpenedFolder {
         };
         match self.kind(folder, name).map_err(StoreError::from) {
             Ok(kind) => there(name, kind),
+            // Disks of macOS may hold decomposed names, and callers usually send composed ones.
             Err(StoreError::Missing) => {
                 let other = other_forms(name).find_map(|form| Some((self.kind(folder, &form).ok()?, form)));
                 other.map_or(Ok(WayEntry::Nothing), |(kind, form)| there(&form, kind))
@@ -396,6 +408,7 @@ impl OpenedFolder {
 
     /// What the disk returns for a name, without following links.
     fn kind(&self, folder: &Dir, name: &str) -> io::Result<EntryClass> {
+        // Only tests have such a disk.
         match self.second_names.as_ref().and_then(|disk| disk(name)) {
             Some(listed) => kind(folder, &listed),
             None => kind(folder, name),

@@ -11,6 +11,7 @@ use crate::posix::{FileNumber, StoreError};
 pub(super) fn exchange(folder: &Dir, aside: &str, name: &str) -> Result<bool, StoreError> {
     match rustix::fs::renameat_with(folder, aside, folder, name, rustix::fs::RenameFlags::EXCHANGE) {
         Ok(()) => Ok(true),
+        // Reported rather than treated as unsupported: the caller plans again.
         Err(rustix::io::Errno::NOENT) => Err(StoreError::Missing),
         // Network and user-space file systems report in many ways that they cannot. If it is something else, a plain
         // rename will report it.

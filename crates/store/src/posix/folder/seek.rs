@@ -17,6 +17,7 @@ impl OpenedFolder {
                 Ok(folders) => ahead.extend(folders.into_iter().map(Some)),
                 Err(error) => passed_over(error)?,
             }
+            // Names are random, so there is no second file of the same name to look for.
             if found.len() == names.len() {
                 break;
             }

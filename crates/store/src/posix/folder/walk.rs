@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, Read},
+    num::NonZeroI64,
     ops::Range,
     sync::Arc,
 };
@@ -94,6 +95,7 @@ impl OpenedFolder {
         let mut links = Vec::new();
         let (mut level, mut first) = (vec![start], true);
         while !level.is_empty() {
+            // Checked once per folder: often enough to stop early, rarely enough to cost nothing.
             let held = |ahead: PendingFolder| {
                 let held = if (walk.go_on)() { self.held(&ahead, walk).map(Some) } else { Ok(None) };
                 (ahead, held)
@@ -141,6 +143,7 @@ impl OpenedFolder {
     fn held(&self, ahead: &PendingFolder, walk: &WalkOptions<'_>) -> Result<FolderContents, StoreError> {
         let dir = self.folder_at(ahead.place.as_ref())?;
         let (mut held, mut files) = (FolderContents::default(), Vec::new());
+        // Before the folder is read: a file that appears in between is then either listed or reported.
         if let Some(watch) = walk.watch {
             watch.add(&dir, ahead.name.as_ref(), &mut held.watched);
         }
@@ -165,6 +168,7 @@ impl OpenedFolder {
             }
         }
         let seen = |batch: &[VaultPath]| seen(&dir, batch, walk);
+        // Most folders are small, and a task for each would cost more than it saves.
         let batches: Vec<Result<WalkFindings, StoreError>> = if files.len() > BATCH {
             files.par_chunks(BATCH).map(seen).collect()
         } else {
@@ -190,6 +194,7 @@ impl OpenedFolder {
             _ => FoundFile::Nothing,
         };
         if let Some(elsewhere) = self.behind_link(path) {
+            // The watch covers the folder of the link, not that of its target.
             return Ok(match elsewhere.metadata().as_ref().map_or(FoundFile::Nothing, found) {
                 FoundFile::File(stat) if elsewhere.is_single_file() => FoundFile::Linked(stat),
                 found => found,
@@ -239,6 +244,7 @@ fn seen(dir: &Dir, batch: &[VaultPath], walk: &WalkOptions<'_>) -> Result<WalkFi
     let mut other_names = false;
     for path in batch {
         let start = buffer.len();
+        // Opening a note gives its metadata as well, so each note is looked up only once.
         let note = walk.read.filter(|_| path.is_note()).and_then(|room| read_note(dir, path.name(), room, &mut buffer));
         let metadata = match note {
             Some(metadata) => {
@@ -256,6 +262,7 @@ fn seen(dir: &Dir, batch: &[VaultPath], walk: &WalkOptions<'_>) -> Result<WalkFi
             files.push((path.clone(), stat(&metadata)));
         }
     }
+    // The buffer lives as long as any of its texts.
     buffer.shrink_to_fit();
     let buffer = Arc::new(buffer);
     let texts = read.into_iter().map(|(path, range)| (path, Arc::clone(&buffer), range)).collect();
@@ -299,6 +306,7 @@ pub(super) fn read_all(mut file: File, size: u64, max_bytes: u64, into: &mut Vec
     let size = usize::try_from(size).unwrap_or(usize::MAX);
     // A file may have grown larger than memory since it was planned; that must not end the process.
     into.try_reserve(size.saturating_add(1)).map_err(io::Error::from)?;
+    // The buffer has to be initialised before it can be read into; the extra byte detects the end.
     into.resize(start + size + 1, 0);
     let mut filled = start;
     loop {
@@ -333,7 +341,7 @@ pub(super) fn stat(metadata: &Metadata) -> FileStat {
         inode: metadata.ino(),
     };
     // Not every file system stores it.
-    let created = metadata.created().ok().map(|time| nanoseconds(time.into_std()));
+    let created = metadata.created().ok().and_then(|time| NonZeroI64::new(nanoseconds(time.into_std())));
     FileStat { stamp, created }
 }
 
@@ -342,5 +350,5 @@ pub(super) fn stat(metadata: &Metadata) -> FileStat {
     let time = |time: io::Result<cap_std::time::SystemTime>| time.ok().map(|time| nanoseconds(time.into_std()));
     let modified = time(metadata.modified()).unwrap_or_default();
     let stamp = FileStamp { size: metadata.len(), modified, changed: modified, inode: 0 };
-    FileStat { stamp, created: time(metadata.created()) }
+    FileStat { stamp, created: time(metadata.created()).and_then(NonZeroI64::new) }
 }

@@ -23,6 +23,7 @@ impl Ledger {
         self.write(|transaction| {
             self.insert_contents(transaction, written)?;
             keep_steps(transaction, number, beside)?;
+            // Not with every change: it reads the whole list of removed files.
             if number % LET_GO_EVERY == 0 { forget_removed(transaction, number) } else { Ok(()) }
         })
     }
@@ -91,6 +92,7 @@ fn keep_steps(transaction: &Transaction<'_>, number: i64, beside: &[OldFileRecor
         let state = if *gone { OldFile::Removed } else { OldFile::Kept };
         keep.execute(params![not_yet, number, *position as i64, state as i64, place.as_str(), aside])?;
     }
+    // What is left was taken and needs no watching.
     transaction
         .prepare_cached("DELETE FROM steps WHERE state = ?1 AND checkpoint = ?2")?
         .execute(params![not_yet, number])?;

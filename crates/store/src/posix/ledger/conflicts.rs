@@ -64,6 +64,7 @@ impl Ledger {
     pub(crate) fn set_told(&self, number: i64) -> Result<bool, LedgerError> {
         self.write(|transaction| {
             let told =
+                // Two servers may report at the same time; only one of them changes the row.
                 transaction.execute("UPDATE checkpoints SET told = 1 WHERE number = ?1 AND told = 0", [number])?;
             Ok(told == 1)
         })

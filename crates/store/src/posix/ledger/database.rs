@@ -81,6 +81,7 @@ impl OpenDatabase {
             return Ok(Self { log: None, database, file: None, lost: false, unsure: false });
         };
         let path = folder.file_in_place(NAME).map_err(|error| unusable(&error))?;
+        // Checked before SQLite opens it, which would silently drop everything after the damage.
         if log_is_damaged(&path) {
             return Self::anew(place);
         }
@@ -126,14 +127,18 @@ impl OpenDatabase {
     fn sync_log(&mut self, path: &Path, place: &LedgerPlace) -> Result<(), Error> {
         let there = file_id(path);
         // A database that the others cannot find is useless to them. The next call reopens it.
+        // On other systems an open log cannot be removed.
         if !self.is_at(place) || (cfg!(unix) && there.is_none()) {
             self.lost = true;
             return Err(failed(&io::ErrorKind::NotFound.into()));
         }
+        // After a failed sync, the system may have dropped the pages and report success. Only writing them again
+        // helps.
         if self.unsure {
             return self.empty_log();
         }
         let log = match self.log.take() {
+            // SQLite removes its log when the last connection is closed, and makes another.
             Some(log) if log.1 == there => log,
             _ => (newly_opened(path).map_err(|error| failed(&error))?, there),
         };
@@ -164,6 +169,7 @@ fn log_is_damaged(path: &Path) -> bool {
     let Some(first) = damaged() else { return false };
     // Another server may be rewriting it right now.
     std::thread::sleep(MOMENT);
+    // A log that changed in between is being written. One that stays the same is damaged.
     damaged().is_some_and(|second| second == first)
 }
 
@@ -210,10 +216,12 @@ fn open_file(path: &Path) -> Result<Connection, Error> {
     // More than a change needs: preparing a statement costs as much as running it ten times.
     database.set_prepared_statement_cache_capacity(STATEMENTS);
     set_up(&database)?;
+    // The commit syncs the log itself, see `sync`; FULL would sync it twice.
     database.execute_batch("PRAGMA synchronous = NORMAL")?;
     #[cfg(unix)]
     if is_new {
         // A journal whose name is not on disk is useless.
+        // The folder of this vault's state, and the state folder itself, may be new as well.
         for folder in path.ancestors().skip(1).take(3) {
             std::fs::File::open(folder).and_then(|folder| folder.sync_all()).map_err(|_| Error::InvalidQuery)?;
         }
@@ -228,6 +236,7 @@ fn open_file(path: &Path) -> Result<Connection, Error> {
 /// which are ordered by state.
 pub(super) fn set_up(database: &Connection) -> Result<(), Error> {
     database
+        // Incremental, so that pruning can give pages back without rewriting the file.
         .execute_batch("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
     let format: i64 = database.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if format == FORMAT {
@@ -282,6 +291,7 @@ pub(super) fn transaction<T>(
     work: impl Fn(&Transaction<'_>) -> Result<T, Error>,
 ) -> Result<T, Error> {
     place.about_to("begin")?;
+    // Immediate, because a transaction that starts as a reader cannot wait for another writer to finish.
     let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let done = work(&transaction)?;
     place.about_to("commit")?;
@@ -331,6 +341,7 @@ fn compressed(content: &[u8]) -> Option<Vec<u8>> {
     COMPRESSOR.with_borrow_mut(|held| {
         let compressor = match held {
             Some(compressor) => compressor,
+            // A fast level, because a change waits for it.
             None => held.insert(Compressor::new(1).ok()?),
         };
         compressor.compress(content).ok()

@@ -18,8 +18,10 @@ impl Ledger {
         for path in &filter.paths {
             // Everything that starts with the folder and a slash sorts between the two.
             touching.push("path = ? OR (path >= ? AND path < ?)");
+            // `0` is the character after `/`.
             let texts = [path.to_string(), format!("{path}/"), format!("{path}0")];
             values.extend(texts.map(Value::from));
+            // A file may have come here with a folder that was moved to one of these.
             for came in std::iter::successors(Some(path.clone()), VaultPath::folder) {
                 touching.push("moved_to = ?");
                 values.push(Value::from(came.to_string()));
@@ -44,6 +46,7 @@ impl Ledger {
             return Ok(Vec::new());
         }
         let from = prefix.to_ascii_lowercase();
+        // Hex digits end with `f`, so this is the first text after all that start with the prefix.
         let values = [Value::from(from.clone()), Value::from(format!("{from}g"))];
         let query = format!("{DONE} AND id >= ? AND id < ? ORDER BY number DESC LIMIT 20");
         self.read(Vec::new(), |database| with_entries(database, &query, &values))
@@ -71,6 +74,7 @@ fn with_entries(database: &Connection, query: &str, values: &[Value]) -> Result<
         checkpoint.entries = entries.query_map([checkpoint.number], records::entry)?.collect::<Result<_, _>>()?;
         // Those of an earlier version have none.
         let digest: Option<Vec<u8>> = row.get("digest").unwrap_or_default();
+        // Reported as damage, so that the database is set aside and the rest is salvaged.
         if digest.is_some_and(|digest| digest != records::digest(&checkpoint)) {
             return Err(Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_CORRUPT), None));
         }

@@ -11,6 +11,7 @@ impl Ledger {
     pub(crate) fn is_over(&self, now: SystemTime) -> Result<bool, LedgerError> {
         let stored = self.stored.load(Ordering::Relaxed);
         let limit = i64::try_from(self.retention.bytes).unwrap_or(i64::MAX);
+        // Kept up to date with every change; the sum over all contents is only computed when pruning.
         if stored != UNKNOWN && stored > limit {
             return Ok(true);
         }
@@ -46,6 +47,7 @@ impl Ledger {
                 let stored: i64 =
                     transaction
                         .query_row("SELECT coalesce(sum(length(packed)), 0) FROM contents", [], |row| row.get(0))?;
+                // Also corrects the count: other servers have written and removed contents as well.
                 self.stored.store(stored, Ordering::Relaxed);
                 if stored <= limit {
                     return Ok(removed);
@@ -58,6 +60,7 @@ impl Ledger {
                     |row| row.get(0),
                 )?;
                 let now_removed = remove(transaction, "number <= ?1", boundary)?;
+                // All that is left has to be kept.
                 if now_removed == 0 {
                     return Ok(removed);
                 }
@@ -80,6 +83,7 @@ impl Ledger {
 
 /// Changes in progress, watched files and unreported late saves must not be removed.
 fn remove(transaction: &Transaction<'_>, which: &str, bound: i64) -> Result<usize, Error> {
+    // Steps in state 2 are only remembered for the case of a power cut, and need not keep their checkpoint.
     let removed = transaction.execute(
         &format!(
             "DELETE FROM checkpoints WHERE {which} AND undone = 0 AND (kind = 0 OR told = 1)

@@ -28,6 +28,7 @@ const PAGE: usize = 4096;
 pub(super) fn salvage(damaged: &Path, into: &Connection) -> SalvagedRows {
     let copy = with_ending(damaged, ".copy");
     let mut salvaged = SalvagedRows::default();
+    // With its own first page if possible; the second attempt gives it that of a new database.
     for head in [false, true] {
         if let Some(source) = readable_copy(damaged, &copy, head) {
             salvaged = rows(&source, into).unwrap_or_default();
@@ -72,6 +73,7 @@ fn readable_copy(damaged: &Path, copy: &Path, head: bool) -> Option<Connection> 
         put(&with_ending(copy, "-wal"), &wal::mended(&log).unwrap_or(log))?;
     }
     let source = Connection::open(copy).ok()?;
+    // Forces SQLite to read the first page now.
     source.query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get::<_, i64>(0)).ok()?;
     Some(source)
 }
@@ -113,6 +115,7 @@ fn numbers(source: &Connection) -> Vec<i64> {
         }
         found
     };
+    // A damaged page ends the walk from one side; the other side reaches what is behind it.
     let (mut found, back) = (run("ASC"), run("DESC"));
     if let (Some(from), Some(to)) = (found.last().copied(), back.last().copied())
         && from < to
@@ -142,6 +145,7 @@ fn one(source: &Connection, into: &Connection, number: i64) -> Option<()> {
     for entry in &entries {
         insert(into, "entries", entry)?;
         let hashes = entry.iter().filter(|(name, _)| matches!(&**name, "before" | "after"));
+        // A checkpoint without some of its contents can still undo other files.
         hashes.for_each(|(_, hash)| copy_content(source, into, hash).unwrap_or_default());
     }
     Some(())

@@ -21,6 +21,7 @@ struct WalHeader {
 impl WalHeader {
     fn read(log: &[u8]) -> Option<Self> {
         let found =
+            // If the header is damaged, its frames may still be whole.
             Self::found(log).filter(|header| checksum(header.big_endian, (0, 0), &log[..24]) == header.sum(log));
         found.map_or_else(|| Self::guessed(log), Some)
     }
@@ -78,6 +79,7 @@ pub(super) fn mended(log: &[u8]) -> Option<Vec<u8>> {
         (stored, computed) = (own, of_computed);
         frames.push(frame);
     }
+    // With a guessed header, any sound frame shows that only the header is damaged.
     let is_damaged = if header.is_sound { first_bad.is_some_and(|bad| bad < last_sound) } else { last_sound > 0 };
     if !is_damaged {
         return None;
@@ -88,6 +90,7 @@ pub(super) fn mended(log: &[u8]) -> Option<Vec<u8>> {
         sum = checksum(header.big_endian, sum, &frame[..8]);
         sum = checksum(header.big_endian, sum, &frame[FRAME_HEADER..]);
         mended.extend_from_slice(&frame[..8]);
+        // A frame with damaged salts belongs to this round too, as sound ones follow it.
         mended.extend_from_slice(&header.salts);
         put(&mut mended, sum);
         mended.extend_from_slice(&frame[FRAME_HEADER..]);

@@ -69,6 +69,7 @@ impl FolderWatch {
     /// From now on, changes in this folder are reported, as soon as the watch has learnt its name. Call it before the
     /// folder is read, so that nothing is missed.
     pub(in super::super) fn add(&self, folder: &Dir, path: Option<&VaultPath>, watched: &mut WatchedFolders) {
+        // MODIFY as well as CLOSE_WRITE: a program may keep a file open for hours.
         let flags = WatchFlags::CREATE
             | WatchFlags::DELETE
             | WatchFlags::MOVED_FROM
@@ -85,6 +86,7 @@ impl FolderWatch {
         match inotify::add_watch(&self.queue, handle, flags) {
             // Another file system may be mounted here, or a link may lead to one.
             Ok(number) if is_seen(folder) => watched.folders.push((number, path.cloned())),
+            // No room for another watch, or a file system that reports nothing.
             _ => watched.give_up(),
         }
     }

@@ -86,6 +86,7 @@ impl RuleLine {
         let pattern = without_trailing_blanks(line);
         let (negated, pattern) = pattern.strip_prefix('!').map_or((false, pattern), |rest| (true, rest));
         let (folders_only, pattern) = pattern.strip_suffix('/').map_or((false, pattern), |rest| (true, rest));
+        // As in git: a slash anywhere but at the end ties the pattern to the root.
         let is_path = pattern.contains('/');
         let plain = pattern.find(['*', '?', '[', '\\']).unwrap_or(pattern.len());
         let fits = if pattern.is_empty() {
@@ -119,6 +120,7 @@ fn without_trailing_blanks(line: &str) -> &str {
             ' ' => {}
             '\\' => match characters.next() {
                 Some((at, escaped)) => end = at + escaped.len_utf8(),
+                // Git keeps the blanks of a line that ends with a backslash.
                 None => return line,
             },
             _ => end = at + character.len_utf8(),
@@ -135,6 +137,8 @@ impl WildPattern {
         let mut at = 0;
         while let Some(&character) = rest.get(at) {
             if matches!(character, '?' | '*' | '[') {
+                // Folded as a whole and not letter by letter, because some letters fold only together with their
+                // neighbours.
                 tokens.extend(folded(&std::mem::take(&mut plain)).chars().map(WildToken::Character));
             }
             match character {
@@ -150,11 +154,13 @@ impl WildPattern {
                     let begins = matches!(before, None | Some('/'));
                     at = after - 1;
                     match &rest[after..] {
+                        // Elsewhere than between slashes, `**` means the same as `*`.
                         _ if stars == 1 || !in_paths || !begins => tokens.push(WildToken::Star),
                         ['/', ..] => {
                             tokens.extend([WildToken::MaybeFolders, WildToken::Folders]);
                             at = after;
                         }
+                        // At the end, or before an escaped slash, it spans all that follows.
                         [] | ['\\', '/', ..] => tokens.push(WildToken::Through),
                         _ => tokens.push(WildToken::Star),
                     }
@@ -185,8 +191,10 @@ impl WildPattern {
     /// Whether a folded text matches.
     pub(super) fn fits(&self, text: &str) -> bool {
         let Some(rest) = text.strip_prefix(&*self.start) else { return false };
+        // Checked separately from the start, so that they cannot overlap in the text.
         let Some(rest) = rest.strip_suffix(&*self.end) else { return false };
         match &*self.tokens {
+            // By far the most common patterns, such as `*.md`, without the table below.
             [WildToken::Star] => !rest.contains('/'),
             [WildToken::Through] => true,
             tokens => fit(tokens, rest),
@@ -216,9 +224,12 @@ fn reached_by(tokens: &[WildToken], text: &str) -> Vec<bool> {
                 WildToken::Class(class) => next[at + 1] |= class.holds(character),
                 WildToken::Star => next[at] |= character != '/',
                 WildToken::Through => next[at] = true,
+                // Only a choice, made by `skip_what_may_be_empty`.
                 WildToken::MaybeFolders => {}
                 WildToken::Folders => {
+                    // The folders go on.
                     next[at] = true;
+                    // Or they end with this slash.
                     next[at + 1] |= character == '/';
                 }
             }
@@ -237,6 +248,7 @@ fn skip_what_may_be_empty(tokens: &[WildToken], reached: &mut [bool]) {
     for (at, token) in tokens.iter().enumerate() {
         match token {
             WildToken::Star | WildToken::Through => reached[at + 1] |= reached[at],
+            // Into the folders, or past them.
             WildToken::MaybeFolders => {
                 reached[at + 1] |= reached[at];
                 reached[at + 2] |= reached[at];
@@ -260,11 +272,13 @@ impl CharacterClass {
         while at == first || character(at)? != ']' {
             let mut found = character(at)?;
             match found {
+                // A `-` at the end is a plain character.
                 '-' if before.is_some() && !matches!(pattern.get(at + 1), None | Some(']')) => {
                     at += 1;
                     if pattern[at] == '\\' {
                         at += 1;
                     }
+                    // Compared as written: folding one end would change which letters are between them.
                     let (from, to) = (before.take().ok_or(UnmatchablePattern)?, character(at)?);
                     if from > to {
                         return Err(UnmatchablePattern);
@@ -277,6 +291,7 @@ impl CharacterClass {
                     let name = at + 2;
                     let end =
                         name + pattern[name..].iter().position(|found| *found == ']').ok_or(UnmatchablePattern)?;
+                    // Git takes `[[:` without `:]` as plain characters.
                     if end > name && pattern[end - 1] == ':' {
                         items.push(ClassItem::Kind(kind(&pattern[name..end - 1]).ok_or(UnmatchablePattern)?));
                         before = None;

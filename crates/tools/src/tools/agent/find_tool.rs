@@ -151,6 +151,7 @@ fn skills(context: &Context<'_>, wish: &str, limit: usize) -> Vec<FoundSkill> {
     let mut fitting: Vec<(usize, FoundSkill)> = Vec::new();
     for prompt in context.playbooks {
         let described = prompt.description.as_deref().unwrap_or_default();
+        // Counted, not weighed as for tools: there are too few playbooks to say how common a word is.
         let common = stems(&format!("{} {described}", prompt.title)).intersection(&wanted).count();
         if common > 0 {
             let ListedPrompt { name, vault, path, description, .. } = prompt.clone();
@@ -170,11 +171,14 @@ fn answer(catalogue: &Catalogue, vaults: &[String], query: &str, limit: Option<u
     let total = ranked.len();
     let fits = total > 0 && ranking.understands(query);
     let mut ranked = ranked.into_iter();
+    // Details of a tool that does not fit would only invite a wrong call.
     let best = ranked.next().map(|entry| if fits { whole(entry, vaults) } else { brief(entry) });
+    // The client has the descriptions of listed tools already.
     let others = ranked.filter(|entry| entry.standing != ToolStanding::Listed).map(brief);
     let matches = best.into_iter().chain(others).take(limit.unwrap_or(SHOWN)).collect();
     let relays = catalogue.on().any(|entry| entry.spec.name() == "call_tool");
     let mut output = Output { fits, matches, total, skills: Vec::new(), relays };
+    // A caller that sets a limit gets as many as it asked for, whatever they take.
     while limit.is_none() && output.matches.len() > 1 && output.tools().len() > BYTES {
         output.matches.pop();
     }
@@ -215,6 +219,7 @@ impl Output {
 /// Its first sentence.
 fn brief(entry: &CatalogueEntry) -> FoundTool {
     let description = entry.spec.description();
+    // Descriptions keep their details in further paragraphs.
     let first = description.lines().next().unwrap_or_default();
     // `e.g.` does not end a sentence.
     let ends = first.match_indices(". ").find(|(at, _)| first[at + 2..].starts_with(char::is_uppercase));
@@ -236,6 +241,7 @@ fn whole(entry: &CatalogueEntry, vaults: &[String]) -> FoundTool {
     }
     // An example that is refused for lack of it would be useless.
     let vault = vaults.first().filter(|_| vaults.len() > 1 && entry.spec.kind.needs_vault());
+    // Only examples that succeed: a refusal would teach the wrong call.
     let worked = |example: Example| match (example.gives.last(), example.input) {
         (ExampleResult::Output(_) | ExampleResult::Including(_), Value::Object(mut arguments)) => {
             arguments.extend(vault.map(|vault| ("vault".to_owned(), json!(vault))));
@@ -244,6 +250,7 @@ fn whole(entry: &CatalogueEntry, vaults: &[String]) -> FoundTool {
         _ => None,
     };
     let examples = entry.tool.examples().into_iter().filter_map(worked);
+    // The shortest one has the fewest optional arguments, and is a call that works.
     let shortest = examples.min_by_key(|example| Value::Object(example.clone()).to_string().len());
     let mut arguments = arguments::of(entry.spec.input());
     if vault.is_some() {

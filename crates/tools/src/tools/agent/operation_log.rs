@@ -84,11 +84,14 @@ impl ReadTool for OperationLog {
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let below = input.path.as_deref().map(reading::parse_path).transpose()?;
+        // Tools also have a name with a dot, and the log has the other one.
         let tool = input.tool.as_ref().map(|tool| tool.replace('.', "_"));
         let mut calls = Vec::new();
         let mut truncated = false;
+        // The log is written at its end, so the newest line is the last one.
         for line in context.log.iter().rev() {
             context.check()?;
+            // A line that was cut off by a crash, or that the caller may not see, is not an error of this call.
             let Some((call, failed)) = read(view, line) else { continue };
             let there = |below: &VaultPath| {
                 let is_below = |file: &String| file == below.as_str() || file.starts_with(&format!("{below}/"));
@@ -97,6 +100,7 @@ impl ReadTool for OperationLog {
             let wanted = below.as_ref().is_none_or(there)
                 && tool.as_ref().is_none_or(|tool| *tool == call.tool)
                 && (failed || !input.only_failed);
+            // Only one more that is wanted proves that there are older ones.
             if wanted && calls.len() == input.limit {
                 truncated = true;
                 break;
@@ -163,6 +167,7 @@ fn read(view: &View, line: &str) -> Option<(CallOutput, bool)> {
         (true, _) => "ok".to_owned(),
         (false, Some(reason)) => reason,
         (false, None) if line["asked"] == true => "asked".to_owned(),
+        // An event such as a late save has no outcome.
         (false, None) => "happened".to_owned(),
     };
     // For a batch: the operations that failed.
@@ -172,6 +177,7 @@ fn read(view: &View, line: &str) -> Option<(CallOutput, bool)> {
         true => outcome,
         false => format!("{outcome}, refused: {}", Vec::from_iter(refused.iter().copied()).join(", ")),
     };
+    // A question that waits for its answer is neither a success nor a failure.
     let failed = (!ok && said("reason").is_some()) || !refused.is_empty();
     let tool = said("tool").or_else(|| said("event"))?;
     let client = said("client_id").unwrap_or_default();

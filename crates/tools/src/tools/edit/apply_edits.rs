@@ -80,12 +80,14 @@ impl WriteTool for ApplyEdits {
         let mut edits = Vec::with_capacity(input.edits.len());
         for (index, TextEdit { find, replace, occurrence }) in input.edits.into_iter().enumerate() {
             context.check()?;
+            // Each edit is limited by itself: a chain of them that doubles the text must stop before memory does.
             let most = context.budget.file_bytes();
             let replaced = document.replace_text(&find, &replace, occurrence.into(), most).map_err(|error| {
                 let reason =
                     occurrence::refusal(context, Self::DECLARATION.name, editing.path(), &document, &find, error);
                 Reason::InStep { list: "edits", index, reason: Box::new(reason) }
             })?;
+            // Text replaced by itself has changed nothing, and must not be counted as if it had.
             let replaced_count = if replaced.document == document { 0 } else { replaced.count };
             edits.push(EditOutput { replaced_count });
             document = replaced.document;
@@ -95,6 +97,7 @@ impl WriteTool for ApplyEdits {
 
     fn text(&self, output: &Output) -> Option<String> {
         let counts: Vec<String> = output.edits.iter().map(|edit| edit.replaced_count.to_string()).collect();
+        // The usual case is short; only an unusual count is worth the list.
         let done = match counts.iter().all(|count| count == "1") {
             true => format!("{} edits", counts.len()),
             false => format!("{} replaced", counts.join(", ")),

@@ -47,10 +47,13 @@ impl WriteTool for BaseCreate {
         let tool = Self::DECLARATION.name;
         let path = reading::parse_path(&input.file.file)?;
         base_edit::check_ending(tool, &path)?;
+        // Before the expected hash is compared: an existing file is refused as such, whatever hash was sent.
         if let Some(there) = reading::read_if_there(view, &path)? {
             return Err(Reason::DestinationExists { path, current: there.hash(), wanted: NameWanted::New });
         }
         let mut parts = input.parts;
+        // Without views the app would show its default table; a view that is written down can be named by
+        // `base_update`.
         if parts.views.is_empty() {
             parts.views.push(Map::from_iter([("name".to_owned(), Json::from("Table"))]));
         }

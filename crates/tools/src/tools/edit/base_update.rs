@@ -1,5 +1,8 @@
 //! Changes a base.
 
+use std::collections::BTreeMap;
+
+use lapidary_note::{LinkOutcome, LinkPlace};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
     ToolPlan, WireFamily, WriteTool,
@@ -7,10 +10,11 @@ use lapidary_operation::{
 use lapidary_toolkit::{
     base_edit::{self, BaseParts, BaseWritten},
     file_edit::{FileEdit, FileInput},
+    references::{NoteReferences, ReferencesOutput},
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 pub(crate) struct BaseUpdate;
@@ -29,6 +33,17 @@ pub(crate) struct Input {
     /// `filters`, `formulas.NAME`, `properties.ID`, `summaries.NAME`, `views.NAME`.
     #[serde(default)]
     remove: Vec<String>,
+    /// Old and new names of views. Embeds of them (`![[Books.base#Old]]`) and links follow.
+    #[serde(default)]
+    rename_views: BTreeMap<String, String>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct Output {
+    #[serde(flatten)]
+    base: BaseWritten,
+    #[serde(flatten)]
+    references: ReferencesOutput,
 }
 
 impl WriteTool for BaseUpdate {
@@ -46,27 +61,41 @@ impl WriteTool for BaseUpdate {
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
-    type Output = BaseWritten;
+    type Output = Output;
 
-    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<BaseWritten>, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
         let editing = FileEdit::begin(tool, context, view, input.file)?;
         base_edit::check_ending(tool, editing.path())?;
         let document = editing.document()?;
         let before = document.shown();
+        // All steps are found in the base as it was, so that their order does not matter to the caller.
         let value = base_edit::base_value(tool, before)?;
         let mut steps = input.parts.steps(tool, &value)?;
-        for given in &input.remove {
-            steps.extend(base_edit::removal(tool, given, &value)?);
+        for (old, new) in &input.rename_views {
+            steps.push(base_edit::view_renaming(tool, old, new, &value)?);
         }
+        steps.extend(base_edit::removals(tool, &input.remove, &value)?);
         let after = base_edit::edited(before, &steps).map_err(|error| editing.refusal(error))?;
+        // Compared with the problems of the old text, which must not block an edit of another part.
         let problems = base_edit::checked(tool, Some(before), &after)?;
+        // The edit works on the text as shown; byte order mark and line endings are put back.
         let content = document.in_own_form(&after);
-        Ok(editing.plan_content(content, |written| BaseWritten { written, problems }))
+        let (others, references) = match input.rename_views.is_empty() {
+            true => (Vec::new(), ReferencesOutput::default()),
+            false => {
+                let follow = |place: &LinkPlace<'_>| renamed(place, &input.rename_views);
+                NoteReferences::to(context, view, editing.path())?.elsewhere(context, view, &follow)?
+            }
+        };
+        let mut plan =
+            editing.plan_content(content, |written| Output { base: BaseWritten { written, problems }, references });
+        plan.changes.changes.extend(others);
+        Ok(plan)
     }
 
-    fn text(&self, output: &BaseWritten) -> Option<String> {
-        Some(output.text("changed"))
+    fn text(&self, output: &Output) -> Option<String> {
+        Some(output.base.text(&format!("changed{}", output.references.text())))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -103,6 +132,16 @@ impl WriteTool for BaseUpdate {
                 )],
             },
             Example {
+                says: "Embeds follow a view with another name",
+                before: &[("Books.base", BASE), ("Home.md", "![[Books.base#Covers]] [[Books.base#All|all]]\n")],
+                input: json!({ "file": "Books.base", "rename_views": { "Covers": "Shelf" } }),
+                gives: ExampleResult::Including(json!({ "changed": true, "referencesUpdated": 1, "filesUpdated": 1 })),
+                after: &[
+                    ("Books.base", BASE_WITH_SHELF),
+                    ("Home.md", "![[Books.base#Shelf]] [[Books.base#All|all]]\n"),
+                ],
+            },
+            Example {
                 says: "A function that does not exist is named, and the base is written",
                 before: BASES,
                 input: json!({ "file": "Books.base", "formulas": { "left": "pages.rond()" } }),
@@ -129,5 +168,18 @@ impl WriteTool for BaseUpdate {
     }
 }
 
+/// The subpath of a link to a view that has another name now.
+fn renamed(place: &LinkPlace<'_>, names: &BTreeMap<String, String>) -> LinkOutcome {
+    match place {
+        LinkPlace::Headings(parts) => match &parts[..] {
+            [view] => names.get(*view).map_or(LinkOutcome::Stays, |new| LinkOutcome::Becomes(new.clone())),
+            _ => LinkOutcome::Stays,
+        },
+        LinkPlace::Block(_) | LinkPlace::Footnote(_) => LinkOutcome::Stays,
+    }
+}
+
+const BASE_WITH_SHELF: &str = "# What I read\nfilters: file.hasTag(\"book\")\nformulas:\n  left: pages - read # to go\nviews:\n  - type: \
+                               table\n    name: All\n    order: [file.name]\n  - type: cards\n    name: Shelf\n";
 const BASE_WITH_UNKNOWN: &str = "# What I read\nfilters: file.hasTag(\"book\")\nformulas:\n  left: pages.rond() # to go\nviews:\n  - \
                                  type: table\n    name: All\n    order: [file.name]\n  - type: cards\n    name: Covers\n";

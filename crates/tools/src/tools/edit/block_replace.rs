@@ -69,9 +69,11 @@ impl WriteTool for BlockReplace {
         let note = document.note();
         let found = input.block.find(editing.path(), &note, |span| document.hash_of(span))?;
         let span = Some(found.span(&note));
+        // Required here, unlike for the whole file: the caller must have read what it replaces.
         editing.expect_part(&document, FilePart::Block, &input.expected_block_hash, span)?;
         let edited =
             document.replace_block(found.block, &input.content).map_err(|error| editing.refusal(error))?.document;
+        // Searched from where the block is: an earlier one may have the same id.
         let block_hash = block::hash_after_edit(&edited, &found.block.id, found.block.span.start)?;
         Ok(editing.plan(&edited, |written| Output { written, block_hash }))
     }

@@ -92,6 +92,7 @@ impl BatchTool for BulkApply {
     fn batch(&self, context: &Context<'_>, input: Input) -> Result<BatchPlan, Reason> {
         let Input { ops, atomic, dry_run, budget } = input;
         let limit = budget.unwrap_or_default().limit(context);
+        // Before any operation is planned, as planning is what costs.
         if let Some(limit) = limit.filter(|limit| ops.len() as u64 > *limit) {
             return Err(Reason::TooManyOperations { submitted: ops.len(), limit });
         }
@@ -103,6 +104,7 @@ impl BatchTool for BulkApply {
         let BatchOutcome { atomic, dry_run, withdrawn, steps } = outcome;
         Output {
             atomic,
+            // An atomic batch with a refusal has changed nothing, which is what a dry run says.
             dry_run: dry_run || withdrawn,
             validated: (atomic && (dry_run || withdrawn)).then_some(steps.iter().all(Result::is_ok)),
             rolled_back: (atomic && !dry_run && !withdrawn).then_some(false),
@@ -113,6 +115,7 @@ impl BatchTool for BulkApply {
 
     fn text(&self, output: &Output) -> Option<String> {
         let done = match (output.dry_run, output.validated) {
+            // Also for a requested dry run: that it would fail is what matters.
             (true, Some(false)) => "Nothing changed",
             (true, _) => "Dry run",
             (false, _) => "Done",
@@ -126,7 +129,9 @@ impl BatchTool for BulkApply {
                 text += &format!("\n{index}: {}: {} {}", said("code"), said("message"), said("hint"));
             }
             if let Some(result) = result {
+                // An operation that simply did what it was sent for needs no line.
                 text += &unusual(result).map_or_else(String::new, |said| format!("\n{index}: {said}"));
+                // Later operations on the same file overwrite the hash, so that the last one is reported.
                 hashes.extend(hash_now(result));
             }
         }
@@ -206,6 +211,7 @@ fn unusual(result: &Map<String, Value>) -> Option<String> {
     let number = |name: &str| result.get(name).and_then(Value::as_u64);
     let is = |name: &str, expected: bool| result.get(name) == Some(&Value::Bool(expected));
     let replaced = number("replacedCount").filter(|count| *count != 1).map(|count| format!("{count} replaced"));
+    // The tools count links to files under one name and links to parts of notes under another.
     let links = number("linksUpdated").or_else(|| number("referencesUpdated")).filter(|count| *count > 0);
     let links = links.map(|count| format!("{count} links followed"));
     let unchanged = is("changed", false).then(|| "unchanged".to_owned());
@@ -215,8 +221,10 @@ fn unusual(result: &Map<String, Value>) -> Option<String> {
 
 /// The file that an operation leaves, with its hash; the last operation on a file counts.
 fn hash_now(result: &Map<String, Value>) -> Option<(&str, &str)> {
+    // The `obsidian_manage_` tools nest their answer in `result`.
     let result = result.get("result").and_then(Value::as_object).unwrap_or(result);
     let text = |name: &str| result.get(name).and_then(Value::as_str);
+    // The file after the operation: a move reports where the file went in `to`.
     Some((text("file").or_else(|| text("path")).or_else(|| text("to"))?, text("contentHash")?))
 }
 
@@ -253,11 +261,13 @@ fn result(
 ) -> OperationOutput {
     match step {
         Ok(answer) => {
+            // It worked, but was withdrawn with the rest, and must not read as if it had been done.
             let result = if withdrawn { answer.into_dry_run() } else { answer.output };
             OperationOutput { index, ok: true, result: Some(result), error: None }
         }
         Err(refusal) => {
             let mut error = operation_error(&refusal.reason, offered);
+            // Replaces the usual hint to read the file again, which would show the state before the batch.
             error.extend(next_hash(&refusal).map(|next| ("hint".to_owned(), json!(next))));
             OperationOutput { index, ok: false, result: None, error: Some(error) }
         }

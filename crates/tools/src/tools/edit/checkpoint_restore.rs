@@ -73,12 +73,15 @@ impl WriteTool for CheckpointRestore {
         let path = input.path.as_deref().map(reading::parse_path).transpose()?;
         let name = Self::DECLARATION.name;
         let expected = hash::expected(name, EXPECTED, input.expected_hash.as_deref())?;
+        // Without a hash from the caller, the plan may be made again if the file changes in between.
         let guard = if expected.is_some() { ContentGuard::Caller } else { ContentGuard::Plan };
         if let Some(expected) = &expected {
+            // One hash cannot be that of several files, and ignoring it would drop a check the caller relies on.
             let Some(path) = &path else { return Err(Reason::bad_argument(name, EXPECTED, "needs `path`")) };
             let now = reading::read_if_there(view, path)?;
             hash::check(path, EXPECTED, Some(expected), now.as_deref())?;
         }
+        // The path may be where the change moved the file to; the restore needs the one it came from.
         let path = path.map(|path| checkpoint::entry_of(&found, &path)).transpose()?.map(|entry| entry.path.clone());
         let (changes, files) = RestorePlan::of(context, view, guard, std::slice::from_ref(&found), path.as_ref())?;
         let output = Output { id: found.id, files, dry_run: input.dry_run };

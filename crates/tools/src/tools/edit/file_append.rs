@@ -2,8 +2,8 @@
 
 use lapidary_note::ContentHash;
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
-    ToolPlan, WireFamily, WriteTool,
+    CommitReport, Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind,
+    ToolGroup, ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_toolkit::{
     appending::{self, AppendedText},
@@ -55,6 +55,7 @@ impl WriteTool for FileAppend {
             EditTarget::File(editing) => {
                 let document = editing.document()?;
                 let add = |content: &str| match ensure_trailing_newline {
+                    // Lines end an unfinished last line before them; bytes are put right behind it.
                     true => document.insert_lines(document.line_count() + 1, content),
                     false => document.insert_at(document.shown().len(), content),
                 };
@@ -64,12 +65,18 @@ impl WriteTool for FileAppend {
                 Ok(editing.plan(&document, |written| FileMade { written, created: false, notice }))
             }
             EditTarget::Nothing(creating) => {
+                // An empty file stays empty: a line end alone would be a blank line.
                 if ensure_trailing_newline && !content.is_empty() && !content.ends_with('\n') {
                     content.push('\n');
                 }
                 Ok(creating.plan(content, |written| FileMade { written, created: true, notice: None }))
             }
         }
+    }
+
+    /// The notice names a block of the note.
+    fn finish(&self, output: &mut FileMade, learnt: &CommitReport<'_>) {
+        output.notice.take_if(|_| !learnt.shows_content);
     }
 
     fn text(&self, output: &FileMade) -> Option<String> {
@@ -116,9 +123,7 @@ impl WriteTool for FileAppend {
                 says: "Exactly the given text, although an id is lost",
                 before: &[("List.md", "- item ^b1")],
                 input: json!({ "file": "List.md", "content": " and more", "ensureTrailingNewline": false }),
-                gives: ExampleResult::Including(
-                    json!({ "notice": "`^b1` is no longer the id of a block: text follows it." }),
-                ),
+                gives: ExampleResult::Including(json!({ "notice": "No longer the id of a block: `^b1`." })),
                 after: &[("List.md", "- item ^b1 and more")],
             },
             Example {

@@ -44,6 +44,7 @@ impl WriteTool for FileCreate {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<FileMade>, Reason> {
         let path = reading::parse_path(&input.file.file)?;
+        // Before the expected hash is compared: an existing file is refused as such, whatever hash was sent.
         if let Some(there) = reading::read_if_there(view, &path)? {
             return Err(Reason::DestinationExists { path, current: there.hash(), wanted: NameWanted::New });
         }

@@ -71,12 +71,14 @@ impl WriteTool for FileDelete {
             let output = Output { file, deleted: false, trashed: true, trashed_to: None, dry_run };
             return Ok(ToolPlan { changes: ChangeSet::one(Change::TrashFolder { path: folder }), output, dry_run });
         }
+        // By exact path only: a name that stands for another note must not delete it.
         let editing = FileEdit::begin_exactly(Self::DECLARATION.name, context, view, input.file)?;
         let expected = editing.is_expected();
         let guard = if expected { ContentGuard::Caller } else { ContentGuard::Plan };
         let (path, before) = (editing.path().clone(), Arc::clone(&editing.before));
         let change =
             if input.trash { to_trash(view, path, before, guard) } else { Change::Delete { path, before, guard } };
+        // Asked of the change, not of the input: a vault whose settings have no trash deletes permanently, too.
         let deleted = is_for_good(&change);
         if deleted && !expected {
             let why =
@@ -91,6 +93,7 @@ impl WriteTool for FileDelete {
         if output.trashed
             && let Ok(path) = VaultPath::parse(&output.file)
         {
+            // Known only now: the name in the trash is chosen when the file gets there.
             output.trashed_to = learnt.trash_folder(&path).map(|folder| folder.to_string());
         }
     }
@@ -148,12 +151,14 @@ impl WriteTool for FileDelete {
 fn empty_folder(context: &Context<'_>, view: &View, input: &Input) -> Result<Option<VaultPath>, Reason> {
     let path = reading::parse_path(&input.file.file)?;
     match reading::read_if_there(view, &path) {
+        // A folder has no hash, and no permanent deletion: with either, the usual refusal of a folder is given.
         Err(Reason::PathIsDirectory { .. }) if input.trash && input.file.expected_content_hash.is_none() => {}
         _ => return Ok(None),
     }
     let files = index::files(context, view)?;
     let empty = files.find_folder(&path).filter(|folder| files.below(Some(folder)).next().is_none());
     let Some(folder) = empty else { return Ok(None) };
+    // If the rules treat a folder of any other name the same, none of them names a part of this one.
     let elsewhere = folder.sibling(&format!("{} 2", folder.name()));
     if elsewhere.is_ok_and(|elsewhere| view.closes_alike(&folder, &elsewhere)) {
         return Ok(Some(folder));

@@ -99,7 +99,7 @@ impl WriteTool for FileMove {
             ReasonKind::StalePrecondition,
             ReasonKind::EditRefused,
         ],
-        words: "rename a file, rename a note, rename a folder, move a note, file folder directory, change its name or path, give a note a new name, put pages into another folder, into a subfolder, call a note something else, archive, reorganise files, update links backlinks",
+        words: "rename a file, rename a note, rename a folder, move a note, file folder directory, change its name or path, give a note a new name, wrong name, put notes into another folder, take out of a folder, into a subfolder, call a note something else, archive, reorganise files, update links backlinks",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;
@@ -178,7 +178,10 @@ impl WriteTool for FileMove {
                 gives: ExampleResult::Including(
                     json!({ "notice": "The folder `Inobx` is new. Did you mean `Inbox`?" }),
                 ),
-                after: &[("Inobx/Plan.md", "[[Inbox/Idea|Idea]] and [[Idea#Idea]]\n")],
+                after: &[
+                    ("Inbox/Idea.md", "# Idea\nsee [plan](Plan.md)\n"),
+                    ("Inobx/Plan.md", "[[Inbox/Idea|Idea]] and [[Idea#Idea]]\n"),
+                ],
             },
             Example {
                 says: "An existing file is not touched",
@@ -192,7 +195,10 @@ impl WriteTool for FileMove {
                 before: NOTES,
                 input: json!({ "from": "Inbox/Idea.md", "to": "Plan.md", "on_conflict": "rename" }),
                 gives: ExampleResult::Including(json!({ "to": "Plan (1).md" })),
-                after: &[("Plan (1).md", "# Idea\nsee [plan](Plan.md)\n")],
+                after: &[
+                    ("Plan (1).md", "# Idea\nsee [plan](Plan.md)\n"),
+                    ("Plan.md", "[[Plan (1)|Plan (1)]] and [[Plan (1)#Idea]]\n"),
+                ],
             },
             Example {
                 says: "A missing file cannot be moved",
@@ -221,9 +227,11 @@ fn move_file(
     };
     hash::check(&from, EXPECTED_CONTENT, expected.as_ref(), before.as_deref())?;
     let files = index::files(context, view)?;
+    // Spelt as on disk, where accented letters may be encoded differently: links are looked up by that path.
     let from = files.find(&from).map_or(from, |entry| entry.path().clone());
     let (to, in_the_way) = destination(context, view, &from, to, input.on_conflict)?;
     let mut changes: Vec<Change> = in_the_way.into_iter().collect();
+    // The file that makes room takes part in no rewrite, neither as a target nor as a source of links.
     let gone: BTreeSet<VaultPath> = changes.iter().map(|change| change.path().clone()).collect();
     let (mut content, mut links, mut others) = (None, LinksOutput::default(), Vec::new());
     if input.update_links {
@@ -231,11 +239,13 @@ fn move_file(
         let (rewrites, output) = FileMoving::new(context, view, moved, gone)?.rewrites(context, view)?;
         links = output;
         for rewrite in rewrites {
+            // The moved file's own links are part of its move: a file is changed once in a change.
             if rewrite.path == from { content = Some(rewrite.content) } else { others.push(rewrite) }
         }
     }
     let guard = if expected.is_some() { ContentGuard::Caller } else { ContentGuard::Plan };
     let change = Change::Move { from, to: to.clone(), before, guard, content };
+    // A file that was moved unread has no hash to report.
     let content_hash = change.before().and(change.content()).map(|content| content.hash().to_string());
     changes.push(change);
     changes.extend(writes(others));
@@ -278,6 +288,7 @@ fn destination(
     };
     match on_conflict {
         OnConflict::Overwrite if to != *from => {
+            // The caller has asked for the file to go, whatever is in it; it can be found in the trash.
             let trash = out_of_the_way(view, to.clone(), there, ContentGuard::Nobody);
             Ok((to, Some(trash)))
         }
@@ -285,6 +296,7 @@ fn destination(
             // `a (1).md`, `a (2).md`: the first free name.
             for number in 1..=MAX_NAMES {
                 let name = match to.name().rsplit_once('.') {
+                    // A name such as `.env` is all stem.
                     Some((stem, ending)) if !stem.is_empty() => format!("{stem} ({number}).{ending}"),
                     _ => format!("{} ({number})", to.name()),
                 };

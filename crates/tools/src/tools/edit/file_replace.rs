@@ -46,8 +46,10 @@ impl WriteTool for FileReplace {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<FileMade>, Reason> {
         let target = EditTarget::begin(Self::DECLARATION.name, context, view, input.file)
+            // Shows what the caller has not seen, so that it can merge instead of sending the hash it was just told.
             .map_err(|reason| reason.with_what_changed(view, input.content.as_bytes()))?;
         match target {
+            // A whole text replaces everything; only the hash shows that the caller knows what that is.
             EditTarget::File(editing) if !editing.is_expected() => {
                 let problem = "is required if the file exists: the `contentHash` from `file_read`";
                 Err(editing.bad_argument(EXPECTED_CONTENT, problem))
@@ -106,7 +108,7 @@ impl WriteTool for FileReplace {
                 before: NOTES,
                 input: json!({ "file": "b.md", "content": "new\n", "create_if_missing": true }),
                 gives: ExampleResult::Including(json!({ "created": true })),
-                after: &[("b.md", "new\n")],
+                after: &[("a.md", "old\r\ntext\r\n"), ("b.md", "new\n")],
             },
             Example {
                 says: "A file that does not exist",

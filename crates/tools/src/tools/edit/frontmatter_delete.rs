@@ -56,6 +56,7 @@ impl WriteTool for FrontmatterDelete {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<FrontmatterOutput>, Reason> {
         let path = properties::key_path(Self::DECLARATION.name, &input.key_path)?;
         let editing = FileEdit::begin(Self::DECLARATION.name, context, view, input.file)?;
+        // The properties have a hash of their own, so that an edit of the text does not make it stale.
         input.frontmatter.check(&editing, &editing.document()?)?;
         frontmatter::plan(editing, &[PropertyStep::Delete(path)])
     }

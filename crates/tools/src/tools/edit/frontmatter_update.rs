@@ -75,11 +75,13 @@ impl WriteTool for FrontmatterUpdate {
         let YamlValue::Map(set) = frontmatter::value(&editing, "set", &Json::Object(input.set))? else {
             return Err(bug!("the properties to set are not a map"));
         };
+        // YAML allows an empty key, but no path could name it afterwards.
         if set.iter().any(|(name, _)| name.is_empty()) {
             return Err(editing.bad_argument("set", "must not have an empty name"));
         }
         let mut steps: Vec<PropertyStep> = match input.mode {
             UpdateMode::Merge => from_the_back(removed).map(PropertyStep::Delete).collect(),
+            // `remove` says nothing new here: what is not in `set` goes anyway.
             UpdateMode::Replace => gone(&properties, &set),
         };
         for (name, value) in set {
@@ -150,6 +152,7 @@ impl WriteTool for FrontmatterUpdate {
 fn from_the_back(mut paths: Vec<PropertyPath>) -> impl Iterator<Item = PropertyPath> {
     let position = |path: &PropertyPath| path.segments().last().and_then(|last| last.parse::<usize>().ok());
     paths.sort_by_key(|path| std::cmp::Reverse(position(path)));
+    // The same path twice would remove the next entry of the list as well.
     paths.dedup();
     paths.into_iter()
 }
@@ -157,6 +160,7 @@ fn from_the_back(mut paths: Vec<PropertyPath>) -> impl Iterator<Item = PropertyP
 /// The properties to remove because they are not in the wanted set.
 fn gone(properties: &YamlValue, set: &[(String, YamlValue)]) -> Vec<PropertyStep> {
     let YamlValue::Map(entries) = properties else { return Vec::new() };
+    // Deleted by name instead of clearing the block, so that kept properties keep their order and comments.
     let is_gone = |name: &&String| !set.iter().any(|(kept, _)| kept == *name);
     entries
         .iter()
@@ -170,6 +174,7 @@ fn gone(properties: &YamlValue, set: &[(String, YamlValue)]) -> Vec<PropertyStep
 fn merge(way: &[String], value: YamlValue, properties: &YamlValue, steps: &mut Vec<PropertyStep>) {
     let Some(path) = PropertyPath::of(way.to_vec()) else { return };
     match (value, path.find(properties)) {
+        // With an empty map on either side there is nothing to merge, and the value is set as it is.
         (YamlValue::Map(entries), Some(YamlValue::Map(there))) if !there.is_empty() && !entries.is_empty() => {
             for (name, value) in entries {
                 let way: Vec<String> = way.iter().cloned().chain([name]).collect();

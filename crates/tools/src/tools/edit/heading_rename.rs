@@ -87,12 +87,14 @@ impl WriteTool for HeadingRename {
             Ok(edited) => Ok(edited.document),
             Err(error) => Err(editing.refusal(error)),
         };
+        // Renamed once without links, which shows whether the text is valid and what links will have to say.
         let renamed = rename(&document, heading)?;
         if !input.references.update_references || renamed == document {
             let section_hash = heading::hash_after_edit(&renamed, line)?;
             let references = ReferencesOutput::default();
             return Ok(editing.plan(&renamed, |written| Output { written, section_hash, references }));
         }
+        // By position: links in the note may change the text of headings, but not their order.
         let index = note.headings.partition_point(|other| other.span.start < heading.span.start);
         let after = renamed.note();
         let follow = Rename { before: &note, after: &after, index };
@@ -107,6 +109,7 @@ impl WriteTool for HeadingRename {
         let section_hash = heading::hash_after_edit(&renamed, line)?;
         let (others, references) = references.elsewhere(context, view, &|place| follow.follow(place))?;
         let mut plan = editing.plan(&renamed, |written| Output { written, section_hash, references });
+        // One change: either the heading and all links to it are new, or none is.
         plan.changes.changes.extend(others);
         Ok(plan)
     }
@@ -181,7 +184,7 @@ impl WriteTool for HeadingRename {
                 before: BOARD,
                 input: json!({ "file": "Plan.md", "heading": "Log", "newText": "Diary", "expected_section_hash": hash }),
                 gives: ExampleResult::Including(json!({ "referencesUpdated": 3, "filesUpdated": 1 })),
-                after: &[("b.canvas", BOARD_AFTER)],
+                after: &[("Plan.md", EDITED), ("b.canvas", BOARD_AFTER)],
             },
             Example {
                 says: "No link is lost to another heading of that name",

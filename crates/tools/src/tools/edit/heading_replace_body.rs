@@ -88,12 +88,15 @@ impl WriteTool for HeadingReplaceBody {
         };
         let section = SectionEdit { heading, part, blanks: BlankLines::Kept };
         let edited = document.replace_body(&section, &input.content).map_err(|error| editing.refusal(error))?;
+        // A heading of the same level in the new text would end the section, and the rest would belong to another
+        // one.
         if let Some(outside) = edited.heading_outside(heading) {
             let (path, target) = (editing.path().clone(), clipped(&heading.text));
             return Err(Reason::HeadingOutsideSection { path, target, heading: clipped(&outside) });
         }
         let edited = edited.document;
         let heading_line = heading.line;
+        // The heading keeps its line, as only text below it was replaced.
         let section_hash = heading::hash_after_edit(&edited, heading_line)?;
         Ok(editing.plan(&edited, |written| Output { written, heading_line, section_hash }))
     }

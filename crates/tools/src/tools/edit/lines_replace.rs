@@ -80,16 +80,19 @@ impl WriteTool for LinesReplace {
         }
         let document = editing.document()?;
         let lines = LineRange { from: input.from, to: input.to };
+        // Only `from` can be out of range: a `to` beyond the end means the last line.
         let span = lines.span(document.shown()).map_err(|_| Reason::LineOutOfRange {
             path: editing.path().clone(),
             argument: "from",
             line: input.from,
             lines: document.line_count(),
         })?;
+        // Line numbers alone say nothing after any other edit; the hash shows that these are still the lines meant.
         editing.expect_part(&document, FilePart::Range, &input.expected_range_hash, Some(span))?;
         let edited = document.replace_lines(lines, &input.content).map_err(|error| editing.refusal(error))?;
         let new = edited.document;
         let to = match edited.span.is_empty() {
+            // No lines are left, which an inclusive range can only say with its end before its start.
             true => input.from.saturating_sub(1),
             false => LineColumns::of(new.shown()).last_line(edited.span.end),
         };

@@ -2,8 +2,8 @@
 
 use lapidary_note::{ContentHash, FileContent, InsertSide, PatchOperation};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
-    ToolPlan, WireFamily, WriteTool,
+    CommitReport, Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind,
+    ToolGroup, ToolPlan, WireFamily, WriteTool,
 };
 use lapidary_toolkit::{
     appending::{self, AppendedText},
@@ -75,6 +75,7 @@ impl WriteTool for ObsidianAppendToNote {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<NoteTextWritten>, Reason> {
         let tool = Self::DECLARATION.name;
+        // A new note has no sections; only a periodic one gets some from its template.
         let makes = if input.section.is_some() { NotesMade::PeriodicNotes } else { NotesMade::AnyNote };
         let writing =
             NoteEdit::begin(tool, context, view, &input.target, makes, input.expected_hash.as_deref(), input.dry_run)?;
@@ -86,6 +87,7 @@ impl WriteTool for ObsidianAppendToNote {
                 content: &input.content,
                 content_type: input.content_type,
                 create: input.create_target_if_missing,
+                // A call that is sent again must not add the text a second time.
                 repeat: false,
                 trim: false,
             };
@@ -99,13 +101,18 @@ impl WriteTool for ObsidianAppendToNote {
         let (content, notice) = appended(&writing, &input.content)?;
         let others = writing.others_of_its_name(context, view)?;
         let mut plan = writing.plan_text(content, None);
+        // One notice is enough, and what the text did to the note matters more than notes of the same name.
         plan.output.notice = notice.or(others);
         Ok(plan)
     }
 
+    /// The notice names a block of the note.
+    fn finish(&self, output: &mut NoteTextWritten, learnt: &CommitReport<'_>) {
+        output.notice.take_if(|_| !learnt.shows_content);
+    }
+
     fn text(&self, output: &NoteTextWritten) -> Option<String> {
-        let note = output.notice.as_ref().map_or(String::new(), |notice| format!("\n{notice}"));
-        Some(format!("{}{note}", output.text("Appended to", "Would append to")))
+        Some(output.text("Appended to", "Would append to"))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -159,6 +166,7 @@ impl WriteTool for ObsidianAppendToNote {
 fn appended(writing: &NoteEdit, content: &str) -> Result<(FileContent, Option<String>), Reason> {
     let Some(document) = writing.document_if_there()? else { return Ok((content.to_owned().into(), None)) };
     let shown = document.shown();
+    // Appending nothing changes nothing, not even an unfinished line.
     let line_end = if shown.is_empty() || shown.ends_with('\n') || content.is_empty() { "" } else { "\n" };
     let add = |content: &str| document.insert_at(shown.len(), &format!("{line_end}{content}"));
     let AppendedText { document, notice } =

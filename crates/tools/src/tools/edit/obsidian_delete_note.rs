@@ -60,7 +60,7 @@ impl WriteTool for ObsidianDeleteNote {
         idempotent: false,
         paths: &[PathArgument { pointer: "/target/path", role: PathRole::Write }],
         reasons: &[ReasonKind::NoteMissing, ReasonKind::PeriodicNotFound, ReasonKind::StalePrecondition],
-        words: "delete remove trash a note",
+        words: "delete remove trash a note, no longer needed",
     };
     const EFFECT: Effect = Effect::Destroy;
     const ASKS_FIRST: bool = true;
@@ -72,6 +72,7 @@ impl WriteTool for ObsidianDeleteNote {
         let name = Self::DECLARATION.name;
         let path = input.target.locate(name, context, view)?;
         let expected = hash::expected(name, EXPECTED, input.expected_hash.as_deref())?;
+        // By exact path: a name that is close to another note's must not delete that one.
         let before = naming::read_exact_path(context, view, &path)?;
         context.check()?;
         hash::check(&path, EXPECTED, expected.as_ref(), Some(&before))?;
@@ -138,7 +139,7 @@ impl WriteTool for ObsidianDeleteNote {
                 before: NO_TRASH,
                 input: json!({ "target": target, "expectedHash": hash }),
                 gives: ExampleResult::Including(json!({ "deleted": true, "trashed": false })),
-                after: &[],
+                after: &[(".obsidian/app.json", r#"{"trashOption": "none"}"#)],
             },
         ]
     }

@@ -2,8 +2,8 @@
 
 use lapidary_note::{ContentHash, Document, PropertyEdit, PropertyPath};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
-    ToolPlan, WireFamily, WriteTool, clipped,
+    CommitReport, Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind,
+    ToolGroup, ToolPlan, WireFamily, WriteTool, clipped,
     fence::fenced,
     quote::{Prose, quoted},
 };
@@ -123,11 +123,13 @@ impl WriteTool for ObsidianManageFrontmatter {
         // Uses the spelling in the note: Obsidian treats names that differ only in case as the same.
         let known = before.keys().filter(|name| name.to_lowercase() == key.to_lowercase()).collect::<Vec<_>>();
         let key = match known[..] {
+            // Only if that is unambiguous: with several spellings in the note, the name is taken as sent.
             [known] if !before.contains_key(&key) => known.clone(),
             _ => key,
         };
         let path = PropertyPath::name(&key);
         let edited = match (operation, value) {
+            // Planned like a change, with none in it, so that one tool can do both.
             (PropertyOperation::Get, _) => {
                 let value = before.get(&key).cloned();
                 let found = PropertyResult::Read {
@@ -143,17 +145,27 @@ impl WriteTool for ObsidianManageFrontmatter {
                 let value = properties::value(&value);
                 document.edit_property(&PropertyEdit::Set { path: &path, value: &value }).map(|new| new.document)
             }
+            // Deleting what is not there succeeds, and the note keeps its bytes.
             (PropertyOperation::Delete, _) if !before.contains_key(&key) => Ok(document),
             (PropertyOperation::Delete, _) => {
                 document.edit_property(&PropertyEdit::Delete { path: &path }).map(|new| new.document)
             }
         };
         let edited = edited.map_err(|error| edit_refusal(writing.path(), &error))?;
+        // Read back from the new text, so that the answer is what Obsidian will see.
         let frontmatter = readable(writing.path(), &edited)?;
         Ok(writing.plan(edited.content().clone(), |path, written| {
             let found = PropertyResult::Changed { frontmatter, written };
             Output { result: PropertyOutcome { operation, path: path.to_string(), key, found } }
         }))
+    }
+
+    /// A caller that may not read the note sees only the property that it changed.
+    fn finish(&self, output: &mut Output, learnt: &CommitReport<'_>) {
+        let PropertyOutcome { key, found, .. } = &mut output.result;
+        if let (PropertyResult::Changed { frontmatter, .. }, false) = (found, learnt.shows_content) {
+            frontmatter.retain(|name, _| name == key);
+        }
     }
 
     fn text(&self, Output { result }: &Output) -> Option<String> {

@@ -2,8 +2,8 @@
 
 use lapidary_note::{ContentHash, EditError, TagEdit, TagPlaces};
 use lapidary_operation::{
-    Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
-    ToolPlan, WireFamily, WriteTool, clipped,
+    CommitReport, Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind,
+    ToolGroup, ToolPlan, WireFamily, WriteTool, clipped,
     quote::{Prose, quoted},
 };
 use lapidary_toolkit::{
@@ -138,6 +138,7 @@ impl WriteTool for ObsidianManageTags {
         )?;
         let operation = input.operation;
         let mut document = writing.document()?;
+        // Chosen before the tags are checked, so that a list needs no tags.
         type TagEditor = for<'t> fn(&'t str) -> TagEdit<'t>;
         let (name, edit): (_, TagEditor) = match operation {
             TagOperation::Add => ("add", |tag| TagEdit::Add { tag }),
@@ -167,14 +168,26 @@ impl WriteTool for ObsidianManageTags {
             let edited = document
                 .edit_tag(&edit(tag), input.location.into())
                 .map_err(|error| refusal(writing.path(), &error))?;
+            // The edit itself knows whether a note has a tag, including case and nesting; comparing says what it
+            // decided.
             if edited == document { &mut skipped } else { &mut applied }.push(tag.to_owned());
             document = edited;
         }
+        // Of the new text, from both places: the caller may have asked for one of them only.
         let tags = tags::of_note(&document.note());
         Ok(writing.plan(document.content().clone(), |path, written| {
             let tags = TagsResult::Changed { applied, skipped, tags, written };
             Output { result: TagOutcome { operation, path: path.to_string(), tags } }
         }))
+    }
+
+    /// A caller that may not read the note sees only the tags that it sent.
+    fn finish(&self, output: &mut Output, learnt: &CommitReport<'_>) {
+        if let (TagsResult::Changed { applied, skipped, tags, .. }, false) =
+            (&mut output.result.tags, learnt.shows_content)
+        {
+            tags.retain(|tag| applied.contains(tag) || skipped.contains(tag));
+        }
     }
 
     fn text(&self, Output { result }: &Output) -> Option<String> {

@@ -141,6 +141,7 @@ impl WriteTool for ObsidianReplaceInNote {
             document = edited;
             counts.push(count);
         }
+        // Once, at the end: the properties may be invalid between two replacements.
         in_scope::check_properties(
             writing.path(),
             &before,

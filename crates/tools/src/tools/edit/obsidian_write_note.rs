@@ -74,10 +74,12 @@ impl WriteTool for ObsidianWriteNote {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<NoteTextWritten>, Reason> {
         let tool = Self::DECLARATION.name;
+        // A new note has no sections; only a periodic one gets some from its template.
         let makes = if input.section.is_some() { NotesMade::PeriodicNotes } else { NotesMade::AnyNote };
         let writing =
             NoteEdit::begin(tool, context, view, &input.target, makes, input.expected_hash.as_deref(), input.dry_run)
                 .map_err(|reason| match input.section {
+                // A section is not the whole note, so the lines that would be lost cannot be told.
                 Some(_) => reason,
                 None => reason.with_what_changed(view, input.content.as_bytes()),
             })?;
@@ -89,6 +91,7 @@ impl WriteTool for ObsidianWriteNote {
                 content: &input.content,
                 content_type: input.content_type,
                 create: false,
+                // Writing what is already there is a success: the caller asked for a state, not for an addition.
                 repeat: true,
                 trim: false,
             };
@@ -164,6 +167,7 @@ fn compact_json(content: &str) -> Result<String, Reason> {
         .map_err(|error| not_json(ObsidianWriteNote::DECLARATION.name, &error))?;
     let (mut in_text, mut escaped) = (false, false);
     let kept = |c: &char| {
+        // The JSON is valid, so a quote that is not escaped begins or ends a string.
         let keep = in_text || !c.is_ascii_whitespace();
         if !escaped && *c == '"' {
             in_text = !in_text;

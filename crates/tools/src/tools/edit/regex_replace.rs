@@ -92,7 +92,7 @@ impl WriteTool for RegexReplace {
             ReasonKind::ProposalChanged,
             ReasonKind::EditRefused,
         ],
-        words: "regular expression search and replace with groups, in many files at once, across the vault, in all notes, everywhere, correct a name in all notes, glob",
+        words: "regular expression search and replace with groups, in many files at once, across the vault, in all notes, in every file, everywhere, correct a name in all notes, glob",
     };
     const EFFECT: Effect = Effect::Write;
     const IN_BATCHES: bool = false;
@@ -103,6 +103,7 @@ impl WriteTool for RegexReplace {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let tool = Self::DECLARATION.name;
         let expression = TextExpression::parse(tool, &input.pattern, &input.replacement, &input.flags, input.count)?;
+        // With `dry_run`, a token is ignored rather than spent.
         let token = input.proposal_token.as_deref().filter(|_| !input.dry_run).map(ProposalToken::parse).transpose()?;
         input.check_expectations()?;
         let found = match (&input.file, &input.glob) {
@@ -124,11 +125,13 @@ impl WriteTool for RegexReplace {
             _ => return Err(Reason::bad_argument(tool, "file", "or `glob` is required, but not both")),
         };
         let changes = ChangeSet { changes: found.replaced.iter().map(ReplacedFile::change).collect() };
+        // Bound to the arguments and to the resulting change: if either differs, the token is not valid for it.
         let proposal = ShownProposal { tool, arguments: input.digest(found.scanned), changes: changes.digest() };
         if let Some(token) = token {
             let redeemed = ProposalStep::Redeem { token: token.sealed.to_owned(), proposal };
             return Ok(ToolPlan { changes, output: carried_out(&input, &found, redeemed), dry_run: false });
         }
+        // Nothing to carry out needs no token.
         let issued = (!changes.is_empty()).then_some(ProposalStep::Issue(proposal));
         Ok(ToolPlan { changes, output: proposed(&input, &found, issued), dry_run: true })
     }
@@ -147,6 +150,7 @@ impl WriteTool for RegexReplace {
 
     fn finish(&self, output: &mut Output, learnt: &CommitReport<'_>) {
         let written = |sealed| ProposalToken { scanned: output.scanned, sealed }.written();
+        // Issued by the pipeline, which alone can seal it.
         output.proposal_token = learnt.proposal_token.map(written);
     }
 
@@ -232,6 +236,7 @@ struct ProposalToken<'t> {
 impl<'t> ProposalToken<'t> {
     fn parse(given: &'t str) -> Result<Self, Reason> {
         let parts = given.split_once('-').and_then(|(scanned, sealed)| Some((scanned.parse().ok()?, sealed)));
+        // A mangled token is treated like an old one: the way out is the same.
         parts.map(|(scanned, sealed)| Self { scanned, sealed }).ok_or(Reason::ProposalExpired)
     }
 

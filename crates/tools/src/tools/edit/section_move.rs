@@ -147,6 +147,7 @@ impl WriteTool for SectionMove {
         let document = reading::editable(&source, &before)?;
         let part = part(&input, &source, &document)?;
         let target = match &input.to {
+            // The note itself, named explicitly, is the same as no target.
             Some(to) => Some(destination(context, view, to)?).filter(|(path, _)| *path != source),
             None => None,
         };
@@ -155,6 +156,7 @@ impl WriteTool for SectionMove {
         }
         let there = match &target {
             Some((path, Some(file))) => Some((path, reading::editable(path, file)?)),
+            // A new note is planned as an empty one, so that both take the same way.
             Some((path, None)) => Some((path, empty()?)),
             None => None,
         };
@@ -189,6 +191,7 @@ impl WriteTool for SectionMove {
             created: is_new,
             levels: moved.levels,
             trashed,
+            // Within one note, `contentHash` is that of the source already.
             source_hash: (target.is_some() && !trashed).then_some(source_hash),
             content_hash: holder.content().hash().to_string(),
             references,
@@ -311,6 +314,7 @@ fn part(input: &Input, path: &VaultPath, document: &Document) -> Result<MovedPar
             FoundPart::Block(index) => Ok(MovedPart::Block(index)),
         },
         (None, Some(lines)) => {
+            // One line is the range from itself to itself.
             let (from, to) = lines.split_once('-').unwrap_or((lines, lines));
             let (Ok(from), Ok(to)) = (from.trim().parse(), to.trim().parse()) else {
                 return Err(Reason::bad_argument(name, "lines", "must be a line or a range of them: `12-20`"));
@@ -331,6 +335,7 @@ fn found(path: &VaultPath, document: &Document, section: &NoteSection, at: &str)
     match section.r#type {
         SectionType::Heading => {
             let heading = section.heading(path, &note)?;
+            // Headings are in order; the position names this one among others of the same text.
             Ok(FoundPart::Heading(note.headings.partition_point(|other| other.span.start < heading.span.start)))
         }
         SectionType::Block => {
@@ -339,6 +344,7 @@ fn found(path: &VaultPath, document: &Document, section: &NoteSection, at: &str)
             let ids = note.blocks.iter().map(|block| block.id.clone());
             block.map(FoundPart::Block).ok_or_else(|| missing(path, "block", id, ids))
         }
+        // Properties belong to the note and cannot be moved into another part of it.
         SectionType::Frontmatter => {
             Err(Reason::bad_argument(SectionMove::DECLARATION.name, at, "must be a heading or a block"))
         }
@@ -347,6 +353,7 @@ fn found(path: &VaultPath, document: &Document, section: &NoteSection, at: &str)
 
 /// Where the part goes. A name that is not a path must be that of an existing note.
 fn destination(context: &Context<'_>, view: &View, to: &str) -> Result<(VaultPath, Option<Arc<File>>), Reason> {
+    // Only a path can be that of a new note: a mistyped name must not create one.
     let exact = if naming::is_bare_name(to) { None } else { Some(reading::parse_path(to)?) };
     match exact.filter(VaultPath::is_note) {
         Some(path) => match reading::read_if_there(view, &path)? {

@@ -70,6 +70,7 @@ impl WriteTool for StrReplace {
                 occurrence::refusal(context, Self::DECLARATION.name, editing.path(), &document, &input.find, error)
             })?;
         Ok(editing.plan(&replaced.document, |written| Output {
+            // Text replaced by itself has changed nothing.
             replaced_count: if written.changed { replaced.count } else { 0 },
             written,
         }))

@@ -102,11 +102,14 @@ impl WriteTool for TagRename {
             });
         }
         let (mut changes, mut files, mut left) = (Vec::new(), Vec::new(), Vec::new());
+        // Notes that cannot be changed are reported and left: one of them must not keep the others from being
+        // renamed.
         for path in notes_with(context, view, &from)? {
             context.check()?;
             match renamed(view, path, &from, &to) {
                 Ok(None) => {}
                 Ok(Some((change, replaced_count))) => {
+                    // Charged one by one, before the whole change is in memory.
                     context.budget.gather(&change)?;
                     files.push(RetaggedFile { file: path.to_string(), replaced_count });
                     changes.push(change);
@@ -119,6 +122,7 @@ impl WriteTool for TagRename {
         let notice = if files.is_empty() && left.is_empty() { nothing_found(context, view, &from)? } else { None };
         let (files_changed, files_left) = (files.len(), left.len());
         let replaced_count = files.iter().map(|file| file.replaced_count).sum();
+        // Counted before the lists are cut.
         files.truncate(MOST_NAMES);
         left.truncate(MOST_NAMES);
         let output = Output {
@@ -144,6 +148,7 @@ impl WriteTool for TagRename {
         for RetaggedFile { file, replaced_count } in files.iter().take(SHOWN_NAMES) {
             text += &format!("\n{} {replaced_count}", quoted(file));
         }
+        // The number of all notes, as the list itself may have been cut already.
         if *files_changed > files.len().min(SHOWN_NAMES) {
             text += &format!("\n… {} more", files_changed - files.len().min(SHOWN_NAMES));
         }
@@ -239,6 +244,7 @@ fn nothing_found(context: &Context<'_>, view: &View, tag: &str) -> Result<Option
 /// The change of one note; `None` if it needs none, or no longer exists.
 fn renamed(view: &View, path: &VaultPath, from: &str, to: &str) -> Result<Option<(Change, usize)>, Reason> {
     let Some(before) = reading::read_if_there(view, path)? else { return Ok(None) };
+    // Checked here, so that a note that is closed is left out; the judge would refuse the whole change.
     view.may_write(path).map_err(|denied| Reason::PathForbidden {
         path: path.clone(),
         writing: true,
@@ -246,6 +252,7 @@ fn renamed(view: &View, path: &VaultPath, from: &str, to: &str) -> Result<Option
     })?;
     let document = reading::editable(path, &before)?;
     let renamed = document.rename_tag_tree(from, to).map_err(|error| file_edit::refusal(path, error))?;
+    // The index found the tag by its folded name; the text may already have the new spelling.
     if renamed.document == document {
         return Ok(None);
     }

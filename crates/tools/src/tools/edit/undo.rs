@@ -98,6 +98,7 @@ impl WriteTool for Undo {
         let meant = match &input.id {
             Some(id) => {
                 let found = checkpoint::find(view, id)?;
+                // `checkpoint_restore` undoes any change; this tool promises to touch only the caller's own.
                 if context.author.whose(&found.client) == ChangeOwnership::OtherClient {
                     return Err(Reason::ChangeOfOther { id: found.id });
                 }
@@ -110,6 +111,7 @@ impl WriteTool for Undo {
         if meant.is_empty() {
             return Err(Reason::NothingToUndo);
         }
+        // A later edit of the same file would be reverted along with the change.
         if let Some(path) = changed_since(context, view, &meant)? {
             let id = meant[0].id.clone();
             return Err(Reason::ChangedSince { path, id });

@@ -117,11 +117,13 @@ impl ReadTool for Changes {
         let folder = input.path.as_deref().filter(|folder| !folder.trim_matches('/').is_empty());
         let folder = folder.map(reading::parse_path).transpose()?;
         if let Some(folder) = &folder
+            // A missing folder is accepted, as what was in it may have been deleted since.
             && let Err(ReadError::Denied(denied)) = view.may_enter(folder)
         {
             let denied = PathRefusal::ByScope(denied);
             return Err(Reason::PathForbidden { path: folder.clone(), writing: false, denied });
         }
+        // The cursor carries its own limit, so that pages stay the same size.
         let page = match &input.cursor {
             Some(given) => PageCursor::parse(Some(given))?,
             None => PageCursor { offset: 0, limit: input.limit },
@@ -209,6 +211,7 @@ fn moment(given: &str, now: &Zoned) -> Option<Timestamp> {
     let given = given.trim();
     let midnight = |day: civil::Date| day.to_zoned(now.time_zone().clone()).ok().map(|day| day.timestamp());
     match given.to_lowercase().as_str() {
+        // By the owner's time zone, which is that of `now`.
         "today" => return midnight(now.date()),
         "yesterday" => return midnight(now.date().yesterday().ok()?),
         _ => {}
@@ -226,6 +229,7 @@ fn moment(given: &str, now: &Zoned) -> Option<Timestamp> {
         return time.to_zoned(now.time_zone().clone()).ok().map(|time| time.timestamp());
     }
     let span: Span = given.trim_end_matches("ago").trim().parse().ok()?;
+    // `-2h` and `2h ago` mean the same; a time in the future would find nothing.
     now.checked_sub(span.abs()).ok().map(|then| then.timestamp())
 }
 

@@ -66,6 +66,7 @@ impl ReadTool for CheckpointDiff {
                 }
                 continue;
             }
+            // At its old path first: a later change may have moved it back.
             let mut now = reading::read_if_there(view, &entry.path)?;
             if let (Some(to), None) = (&entry.moved_to, &now) {
                 now = reading::read_if_there(view, to)?;

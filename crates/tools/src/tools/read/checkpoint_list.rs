@@ -91,6 +91,7 @@ impl ReadTool for CheckpointList {
     fn run(&self, _: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let path = input.path.as_deref().map(reading::parse_path).transpose()?;
         if let Some(path) = &path
+            // A missing path is accepted: the history is also that of files that are gone.
             && let Err(ReadError::Denied(denied)) = view.may_enter(path)
         {
             let denied = PathRefusal::ByScope(denied);
@@ -173,7 +174,9 @@ fn file(kind: CheckpointKind, entry: &EntryRecord) -> CheckpointFile {
         path: entry.path.to_string(),
         what: match (kind, entry.before, entry.after, &entry.moved_to) {
             (CheckpointKind::LateSave, ..) => "saved",
+            // Before the moves, as a folder is recorded as moved to itself.
             _ if entry.is_of_folder() => "folder",
+            // A file that went to the trash is recorded as moved there.
             (_, _, _, Some(_)) => "moved",
             (_, None, ..) => "created",
             (_, Some(_), None, None) => "deleted",

@@ -57,6 +57,7 @@ impl ReadTool for CheckpointRead {
         let found = checkpoint::find(view, &input.id)?;
         let entry = checkpoint::entry_of(&found, &given)?;
         let path = &entry.path;
+        // A file that the change created has no earlier version.
         let created = || Reason::VersionMissing { path: path.clone(), wanted: found.id.clone() };
         let bytes = checkpoint::content(view, &found, entry)?.ok_or_else(created)?;
         let file = File { content: bytes.into(), modified: None, created: None };

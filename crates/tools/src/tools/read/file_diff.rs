@@ -128,6 +128,7 @@ impl ReadTool for FileDiff {
 
 /// The file as it is now, or as it was before a change.
 fn version(view: &View, path: &VaultPath, wanted: &ExpectedHash) -> Result<(ContentHash, Vec<u8>), Reason> {
+    // The current version may have been written by another program, and the ledger would not have it.
     if let Some(file) = reading::read_if_there(view, path)?.filter(|file| wanted.matches(&file.hash())) {
         return Ok((file.hash(), file.bytes().to_vec()));
     }
@@ -135,6 +136,7 @@ fn version(view: &View, path: &VaultPath, wanted: &ExpectedHash) -> Result<(Cont
     match view.version(path, wanted) {
         Ok(found) => found.ok_or_else(missing),
         Err(CheckpointError::Ledger(_)) => Err(Reason::no_state()),
+        // A prefix that fits several versions names none of them.
         Err(CheckpointError::Missing | CheckpointError::Ambiguous { .. }) => Err(missing()),
     }
 }

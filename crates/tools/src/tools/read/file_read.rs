@@ -72,6 +72,7 @@ impl ReadTool for FileRead {
         let NamedFile { path, file, .. } = naming::find(context, view, &input.file)?;
         context.check()?;
         let shown = reading::show(&path, &file)?;
+        // In other files, lines between `---` are not properties.
         let is_note = path.name().to_lowercase().ends_with(".md");
         let properties = is_note.then(|| shown.properties());
         let notice = match properties.as_ref().and_then(NoteProperties::problem) {

@@ -63,7 +63,7 @@ impl ReadTool for FileReadRange {
         idempotent: true,
         paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
         reasons: &[ReasonKind::NoteMissing],
-        words: "read show lines range part of a file, head, tail, page through a long note, read part of a note, first lines, last lines",
+        words: "read show lines range part of a file, head, tail, scroll through a long note, read part of a note, first lines, last lines, end of a long log",
     };
     type Input = Input;
     type Output = Output;
@@ -84,6 +84,7 @@ impl ReadTool for FileReadRange {
         // Beyond the last line there is nothing, which is a valid answer.
         let span = LineRange { from: input.from, to: input.to }.span(text).unwrap_or(text.len()..text.len());
         let range_hash = match span.is_empty() {
+            // No lines have a hash as well, so that `lines_replace` can expect that there are none.
             true => Some(ContentHash::of(b"")),
             false => shown.hash_of(span.clone()),
         };

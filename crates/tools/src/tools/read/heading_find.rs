@@ -67,6 +67,7 @@ impl ReadTool for HeadingFind {
         Ok(Output {
             matches: found.into_iter().map(shown_heading).collect::<Result<_, Reason>>()?,
             content_hash: file.hash().to_string(),
+            // That bytes were replaced matters more: the text of a heading may look different for that reason.
             notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()).or(none_found),
         })
     }

@@ -106,6 +106,7 @@ impl ReadTool for NotesRead {
         let mut offset = input.offset;
         for given in notes.by_ref() {
             context.check()?;
+            // The offset is that of the first note only.
             let skipped = std::mem::take(&mut offset);
             let note = match read(context, view, &given).and_then(|read| read.after(skipped)) {
                 Ok(read) => {
@@ -118,6 +119,7 @@ impl ReadTool for NotesRead {
                     if taken > 0 {
                         output.notes.push(note);
                     }
+                    // The note that was cut comes first, so that `offset` refers to it.
                     output.left.push(given);
                     output.next_offset = Some(skipped + taken).filter(|offset| *offset > 0);
                     break;
@@ -134,6 +136,7 @@ impl ReadTool for NotesRead {
             };
             output.notes.push(note);
         }
+        // Those after it were never tried.
         output.left.extend(notes);
         Ok(output)
     }
@@ -200,6 +203,8 @@ impl NoteReading {
             let problem = Prose::ours(format_args!("is past the end: there are {} bytes", self.text.len()));
             return Err(Reason::bad_argument(NotesRead::DECLARATION.name, "offset", problem));
         }
+        // An offset comes from an earlier answer, but the note may have changed since: it is moved to a character's
+        // start.
         let (skipped, text) = self.text.split_at(self.text.floor_char_boundary(offset));
         let line = self.line + skipped.matches('\n').count();
         Ok(Self { text: text.to_owned(), line, ..self })
@@ -244,6 +249,7 @@ fn read(context: &Context<'_>, view: &View, given: &str) -> Result<NoteReading, 
         (found, _) => (found?, None),
     };
     let shown = reading::show(&found.path, &found.file)?;
+    // A link copied from a note may end so: `[[Note#Heading]]`.
     let part = part.map(|part| part.trim_end_matches("]]")).filter(|part| !part.is_empty());
     let (span, line) = match part {
         None => (0..shown.text().len(), 1),
@@ -272,6 +278,7 @@ fn span_of(path: &VaultPath, shown: &ShownFile, part: &str) -> Result<(std::ops:
     }
     let headings = note.headings_named(part, if part.contains("::") { "::" } else { "#" });
     let path_of = |heading: &Heading| note.heading_path(heading).join("::");
+    // The first of several, as a link in Obsidian leads there.
     let found = headings.first().ok_or_else(|| missing(path, "heading", part, note.headings.iter().map(path_of)))?;
     Ok((found.section.clone(), found.line))
 }

@@ -140,6 +140,7 @@ impl ReadTool for ObsidianGetNote {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        // Before the note is read: the answer does not depend on it.
         if input.format == NoteFormat::Section && input.section.is_none() {
             return Err(Reason::SectionRequired);
         }
@@ -151,6 +152,7 @@ impl ReadTool for ObsidianGetNote {
         let mut notices = Vec::new();
         notices.extend(renamed);
         notices.extend(shown.is_lossy().then(|| NOT_UTF8.to_owned()));
+        // Queries may look at the whole vault, so they are run only if their results are shown.
         let shows_text = matches!(input.format, NoteFormat::Content | NoteFormat::Full);
         let rendered = match input.render_queries && shows_text {
             true => Some(render_queries(context, view, &path, &shown.note())?),
@@ -331,6 +333,7 @@ fn one_section(
             let path = |heading: &Heading| heading_path(context, &note, heading);
             let (heading, several) = match section.find_heading(&note) {
                 HeadingMatch::One(heading) => (heading, Vec::new()),
+                // A read may take the first, with a notice; an edit refuses.
                 HeadingMatch::Several(several) => (several[0], several),
                 HeadingMatch::None => {
                     return Err(missing(note.headings.iter().take(MOST_NAMES).map(path).collect::<Result<_, _>>()?));

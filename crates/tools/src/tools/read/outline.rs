@@ -87,7 +87,7 @@ impl ReadTool for Outline {
         idempotent: true,
         paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
         reasons: &[ReasonKind::NoteMissing],
-        words: "outline headings table of contents toc structure of a note, list sections, chapters of a document, section hashes",
+        words: "show the outline, list the headings, table of contents toc structure of a note, list sections, chapters of a document, section hashes",
     };
     type Input = Input;
     type Output = Output;
@@ -98,6 +98,7 @@ impl ReadTool for Outline {
         let shown = reading::show(&path, &file)?;
         let note = shown.note();
         let wanted = note.headings.iter().filter(|heading| input.max_depth.is_none_or(|most| heading.level <= most));
+        // Hashes are computed for the page only, as each reads its whole section.
         let page = ListPage::of(wanted.collect::<Vec<&Heading>>(), input.offset, input.limit);
         let headings = NoteOutline::of(&note, DELIMITER);
         let hash_of = |heading: &Heading| shown.hash_of(heading.section.clone());
@@ -113,6 +114,7 @@ impl ReadTool for Outline {
             columns: as_rows.then_some(COLUMNS),
             rows,
             next_offset: page.next,
+            // On a single page, the list says it.
             total: (page.next.is_some() || input.offset > 0).then_some(page.total),
             notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
             file: path.to_string(),

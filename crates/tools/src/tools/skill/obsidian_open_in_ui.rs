@@ -4,7 +4,7 @@ use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRefusal, PathRole, ReadTool, Reason, ReasonKind,
     ToolGroup, WireFamily,
     quote::{quoted, quoted_path},
-    uri::encoded,
+    uri::{AppAction, in_app},
 };
 use lapidary_toolkit::naming::{self, NamedFile};
 use lapidary_vault::View;
@@ -82,19 +82,18 @@ impl ReadTool for ObsidianOpenInUi {
             }
             Err(reason) => return Err(reason),
         };
-        let action = if missing { "new" } else { "open" };
+        // `open` does not create a missing note.
+        let action = if missing { AppAction::Create } else { AppAction::Open };
         let pane = if input.new_leaf { "&paneType=tab" } else { "" };
-        let uri = format!(
-            "obsidian://{action}?vault={}&file={}{pane}",
-            encoded(&view.vault_in_obsidian()),
-            encoded(path.as_str())
-        );
+        // The app knows the vault by its folder, whatever it is called here.
+        let uri = format!("{}{pane}", in_app(action, &view.vault_in_obsidian(), &path));
         let notice = match &requested {
             Some(requested) => Some(format!("{} was found as {}.", quoted_path(requested), quoted_path(&path))),
             None => missing.then(|| "There is no such note; the link creates it.".to_owned()),
         };
         Ok(Output {
             path: path.to_string(),
+            // The server never contacts the app; the field is part of the format that callers know.
             opened: false,
             created_if_missing: false,
             uri,

@@ -81,6 +81,7 @@ enum NamePattern {
 impl NamePattern {
     fn parse(mode: FindMode, query: &str) -> Result<Self, Reason> {
         Ok(match mode {
+            // Accented letters have two encodings, and names on disk may use either.
             FindMode::Exact => Self::Exact(composed(query).into_owned()),
             FindMode::Substring => Self::Substring(composed(query).into_owned()),
             FindMode::Glob => Self::Glob(NameGlob::parse(FileFind::DECLARATION.name, "query", query)?),
@@ -134,6 +135,7 @@ impl ReadTool for FileFind {
         let page = ListPage::of(found, input.offset, input.limit);
         let matches =
             page.items.into_iter().map(|path| NameMatch { path: path.to_string(), why: input.mode }).collect();
+        // Only now, because it compares the name with that of every file.
         let notice = if page.total == 0 {
             let all: Vec<&VaultPath> = files.below(folder.as_ref()).map(|file| file.path()).collect();
             nothing_found(input.mode, &input.query, &all)
@@ -207,10 +209,12 @@ const MOST_SUGGESTIONS: usize = 5;
 
 /// The notice if no file has the name: files that have it in another case, or a similar one.
 fn nothing_found(mode: FindMode, query: &str, files: &[&VaultPath]) -> Option<String> {
+    // No name is close to a pattern.
     if !matches!(mode, FindMode::Exact | FindMode::Substring) {
         return None;
     }
     let wanted = folded_name(query);
+    // First those that differ in case, which is the usual mistake.
     let alike = files.iter().copied().filter(|path| folded_name(path.name()).contains(&*wanted));
     let mut meant: Vec<&VaultPath> = alike.take(MOST_SUGGESTIONS).collect();
     if meant.is_empty() {

@@ -106,6 +106,7 @@ impl ReadTool for FileList {
             }
         };
         let mut found = entries(context, files, folder.as_ref(), input.recursive)?;
+        // Filtered after the times of folders were computed, which come from all files in them.
         found.retain(|path, _| glob.as_ref().is_none_or(|glob| glob.matches(relative(path, folder.as_ref()))));
         let page = ListPage::of(found.into_iter().collect(), input.offset, input.limit);
         let shown = |(path, found): (&str, FileFacts)| ListedFile {
@@ -210,6 +211,7 @@ fn entries<'f>(
     folder: Option<&VaultPath>,
     recursive: bool,
 ) -> Result<BTreeMap<&'f str, FileFacts>, Reason> {
+    // Folders and files below the first level count only for the time of the one above.
     let within = |path: &str| recursive || !relative(path, folder).contains('/');
     let empty = || FileFacts { r#type: EntryType::Directory, bytes: 0, changed: 0 };
     let folders = files.folders_below(folder).map(VaultPath::as_str).filter(|path| within(path));
@@ -218,6 +220,7 @@ fn entries<'f>(
     for file in files.below(folder) {
         context.check()?;
         let (path, changed) = (file.path().as_str(), milliseconds(Some(file.modified())));
+        // Each slash behind the listed folder ends the path of one folder above the file.
         let below = path.match_indices('/').map(|(at, _)| at).filter(|at| *at > start);
         for at in below.take(if recursive { usize::MAX } else { 1 }) {
             if let Some(above) = found.get_mut(&path[..at]) {

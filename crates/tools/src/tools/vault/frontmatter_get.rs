@@ -71,11 +71,13 @@ impl ReadTool for FrontmatterGet {
             (Some(_), None) => Some(Value::Object(properties.json())),
             (Some(_), Some(key_path)) => {
                 let value = properties.value();
+                // Names are found regardless of case, and a name may itself contain the dots of a path.
                 key_path.among(&value).find(&value).map(properties::json)
             }
         };
         let block = properties.block.as_ref().map(|block| block.span.clone());
         let notice = match properties.problem() {
+            // The more basic problem is the one to report.
             _ if shown.is_lossy() => Some(NOT_UTF8.to_owned()),
             Some(problem) => Some(format!("The properties are not valid YAML ({problem}), so none are shown.")),
             None => None,

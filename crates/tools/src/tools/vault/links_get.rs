@@ -113,11 +113,13 @@ impl ReadTool for LinksGet {
             Some(entry) => entry.path().clone(),
             None => match naming::find(context, view, &input.file) {
                 Ok(found) => found.path,
+                // Any other problem is reported when the file is read below.
                 Err(reason @ Reason::AmbiguousPath { .. }) => return Err(reason),
                 Err(_) => path,
             },
         };
         let (mut outlinks, content_hash) = (Vec::new(), note_hash(view, files, &path)?);
+        // Other files have no links, and may be too large to read.
         if (content_hash.is_some() || path.is_canvas()) && wants(LinkDirection::Outlinks) {
             let file = reading::read(view, &path)?;
             let shown = reading::show(&path, &file)?;
@@ -131,9 +133,12 @@ impl ReadTool for LinksGet {
             if wants(LinkDirection::Backlinks) { backlinks::find(context, files, &path)? } else { Vec::new() };
         let outlinks = ListPage::of(outlinks, input.offset, input.limit);
         let mut backlinks = ListPage::of(backlinks, input.offset, input.limit);
+        // For one page only, as each source has to be read again.
         backlinks::put_sentences(files, &path, &mut backlinks.items);
+        // One offset serves both lists; the shorter one is just empty from some page on.
         let next_offset = outlinks.next.max(backlinks.next);
         let cut = next_offset.is_some() || input.offset > 0;
+        // Reads all notes in the background, so that the next call finds them indexed.
         view.index_aside();
         Ok(Output {
             outlinks: wants(LinkDirection::Outlinks).then_some(outlinks.items),
@@ -153,6 +158,7 @@ impl ReadTool for LinksGet {
                 (None, None) => String::new(),
             };
             let target = link.path.as_ref().or(link.url.as_ref()).unwrap_or(&link.target);
+            // The link leads nowhere.
             let mark = if link.path.is_none() && link.url.is_none() { "?" } else { "" };
             let embed = if link.kind == link::LinkWord::Embed { "!" } else { "" };
             one_line(&format!("{}→ {embed}{target}{place}{mark}", link.line)).into_owned() + "\n"

@@ -114,6 +114,7 @@ impl ReadTool for MetadataRead {
         let hash_of = |span| shown.hash_of(span).map(|hash| hash.to_string());
         let heading_output = |heading: &Heading| {
             let parts = note.heading_path(heading);
+            // Below one long heading, each path repeats it: a small note could make a huge answer.
             context.budget.answer(parts.iter().map(|part| part.len()).sum())?;
             Ok(HeadingOutput {
                 path: parts.join("::"),
@@ -133,6 +134,7 @@ impl ReadTool for MetadataRead {
             frontmatter_hash: hash_of(block.span.clone()),
         });
         let notice = match &note.properties {
+            // The more basic problem is the one to report.
             _ if shown.is_lossy() => Some(NOT_UTF8.to_owned()),
             Err(problem) => Some(format!("The properties are not valid YAML ({problem}), so `data` is empty.")),
             Ok(_) => None,

@@ -144,6 +144,7 @@ impl ReadTool for ObsidianListNotes {
         let mut empty = empty.peekable();
         for file in files.below(folder.as_ref()) {
             context.check()?;
+            // Both lists are in path order, so they are merged on the way.
             while let Some(folder) = empty.next_if(|folder| *folder < file.path()) {
                 walk.take(folder, NodeType::Directory)?;
             }
@@ -254,6 +255,7 @@ impl<'w> TreeWalk<'w> {
     /// A file, or a folder without any.
     fn take(&mut self, path: &'w VaultPath, r#type: NodeType) -> Result<(), Reason> {
         let whole = path.as_str();
+        // The contents of a folder follow each other, so one such folder is remembered at a time.
         if self.closed.is_some_and(|closed| whole.starts_with(closed)) {
             return Ok(());
         }
@@ -262,6 +264,7 @@ impl<'w> TreeWalk<'w> {
         let mut level = 0;
         for (at, _) in below.match_indices('/') {
             let folder = &whole[..start + at];
+            // The first file of a folder shows the folder.
             if self.entered.get(level) != Some(&folder) {
                 self.entered.truncate(level);
                 self.entered.push(folder);
@@ -271,6 +274,7 @@ impl<'w> TreeWalk<'w> {
                     self.add(ListedEntry { path: folder.to_owned(), r#type: NodeType::Directory, truncated, level });
                 }
                 if truncated || !shown {
+                    // With its `/`, so that `Notes 2` is not taken for a part of `Notes`.
                     self.closed = Some(&whole[..=start + at]);
                     return Ok(());
                 }
@@ -332,6 +336,7 @@ fn markdown(output: &Output) -> String {
     if output.entries.is_empty() {
         return head;
     }
+    // Names come from the vault, so the tree is fenced and each name kept on one line.
     let branches: Vec<TreeBranch> = output.entries.iter().map(branch).collect();
     let excluded = output.excluded.as_ref().map_or(String::new(), |excluded| format!("\n{}", excluded.hint));
     format!("{head}\n{}{excluded}", fenced(&tree::draw(&branches)))

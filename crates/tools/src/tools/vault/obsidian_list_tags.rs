@@ -94,6 +94,7 @@ impl ReadTool for ObsidianListTags {
         found.truncate(limit);
         let notice = if truncated {
             Some(format!("{limit} of {total} tags are shown. Raise `limit`, or set `nameRegex` or `minCount`."))
+        // A vault without tags needs no advice on filters.
         } else if found.is_empty() && !all.is_empty() {
             Some(format!("None of the {} tags matches the filters.", all.len()))
         } else {

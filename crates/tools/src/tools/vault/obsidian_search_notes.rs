@@ -3,7 +3,7 @@
 mod dataview;
 mod hits;
 mod logic;
-mod ranked;
+pub(super) mod ranked;
 mod text;
 
 use lapidary_operation::{
@@ -135,6 +135,7 @@ impl ReadTool for ObsidianSearchNotes {
             None if mode == SearchMode::Omnisearch => PageCursor { offset: 0, limit: RANKED_HITS },
             given => PageCursor::parse(given)?,
         };
+        // An argument that the mode does not know is refused, as ignoring it would find too much.
         if mode != SearchMode::Text && input.path_prefix.is_some() {
             return Err(Reason::PathPrefixInvalidMode { mode: mode.name() });
         }
@@ -154,11 +155,13 @@ impl ReadTool for ObsidianSearchNotes {
                 (answer.total, answer.hits)
             }
         };
+        // Cut to the size of a page only here, where all modes have the same shape.
         let (hits, fewer) = fitting(hits, input.max_matches_per_hit, cursor.limit);
         if let Some(shown) = fewer {
             let matches = if shown == 1 { "one match".to_owned() } else { format!("{shown} matches") };
             notice = Some(format!("At most {matches} per note are shown; `maxMatchesPerHit` shows more."));
         }
+        // From what is shown, not from the limit: hits that did not fit come on the next page.
         let end = cursor.offset.saturating_add(hits.len());
         let next_cursor =
             (end < total_count && !hits.is_empty()).then(|| PageCursor { offset: end, ..cursor }.written());

@@ -7,8 +7,7 @@ use lapidary_operation::{
 use lapidary_query::DroppedRows;
 use lapidary_toolkit::{
     cursor::PageCursor,
-    naming,
-    querying::{PageRequest, QueryFormat, QueryPage, ReadQuery},
+    querying::{AskedQuery, PageRequest, QUERY_REASONS, QueryFormat, QueryPage},
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
@@ -111,26 +110,20 @@ impl ReadTool for QueryTool {
         listed: true,
         idempotent: true,
         paths: &[PathArgument { pointer: "/note", role: PathRole::Read }],
-        reasons: &[
-            ReasonKind::QueryInvalid,
-            ReasonKind::QueryFailed,
-            ReasonKind::QueryTooLarge,
-            ReasonKind::ViewUnknown,
-            ReasonKind::NoteMissing,
-            ReasonKind::AmbiguousPath,
-        ],
-        words: "query dataview dql base bases table list of notes by property, tasks, filter sort group rows columns, database, report, calendar",
+        reasons: QUERY_REASONS,
+        words: "query dataview dql base bases table list of notes by property, open tasks, overdue tasks, tasks due this week, filter sort group rows columns, database, report, calendar",
     };
     type Input = Input;
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
         let cursor = PageCursor::parse_up_to(input.cursor.as_deref(), LONGEST_PAGE)?;
-        let origin = input.note.as_deref().map(|note| naming::find(context, view, note)).transpose()?;
-        let query = ReadQuery::read(context, view, &input.query, input.view.as_deref())?;
-        let result = query.run(context, view, origin.as_ref().map(|found| &found.path))?;
+        let asked = AskedQuery { query: &input.query, view: input.view.as_deref(), note: input.note.as_deref() };
+        let page = cursor.offset..cursor.offset.saturating_add(cursor.limit);
+        let result = asked.run(context, view, Some(page))?;
         let dropped = result.dropped().iter().map(DroppedOutput::from).collect();
         let warnings = result.warnings();
+        // The query runs completely for each page: its order and count need all rows.
         let page = result.page(&PageRequest {
             offset: cursor.offset,
             limit: cursor.limit,

@@ -5,7 +5,7 @@ use lapidary_operation::{
     WireFamily, fence::fenced, quote::one_line,
 };
 use lapidary_query::QueryStep;
-use lapidary_toolkit::{naming, querying::ReadQuery};
+use lapidary_toolkit::querying::{AskedQuery, QUERY_REASONS};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -68,29 +68,23 @@ impl ReadTool for QueryExplain {
     const DECLARATION: Declaration = Declaration {
         name: "query_explain",
         dotted: None,
-        title: "Query Explain",
+        title: "Explain a query",
         family: WireFamily::Own,
         group: ToolGroup::Vault,
         listed: false,
         idempotent: true,
         paths: &[PathArgument { pointer: "/note", role: PathRole::Read }],
-        reasons: &[
-            ReasonKind::QueryInvalid,
-            ReasonKind::QueryFailed,
-            ReasonKind::QueryTooLarge,
-            ReasonKind::ViewUnknown,
-            ReasonKind::NoteMissing,
-            ReasonKind::AmbiguousPath,
-        ],
+        reasons: QUERY_REASONS,
         words: "explain query plan, why is a row missing, slow query, which index, dataview base debug",
     };
     type Input = Input;
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
-        let origin = input.note.as_deref().map(|note| naming::find(context, view, note)).transpose()?;
-        let query = ReadQuery::read(context, view, &input.query, input.view.as_deref())?;
-        let result = query.run(context, view, origin.as_ref().map(|found| &found.path))?;
+        let Input { query, view: base_view, note } = &input;
+        let asked = AskedQuery { query, view: base_view.as_deref(), note: note.as_deref() };
+        // Nothing of the rows is shown.
+        let result = asked.run(context, view, Some(0..0))?;
         Ok(Output {
             language: result.language(),
             steps: result.steps().iter().map(StepOutput::from).collect(),

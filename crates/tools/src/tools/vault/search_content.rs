@@ -156,18 +156,25 @@ impl ReadTool for SearchContent {
             offset: if place.is_some() { 0 } else { usize::try_from(input.offset).unwrap_or(usize::MAX) },
             limit: input.limit.unwrap_or(USUAL_LIMIT),
         };
+        let share = &context.progress;
         let found = files.scan(
             &pattern,
             directory.as_ref(),
             resume_from.as_ref().map(|(path, line)| (path, *line)),
             window,
-            &ScanBudget { max_files: limits.files, max_bytes: limits.bytes, go_on: &|| limits.stop(context.cancel) },
+            &ScanBudget {
+                max_files: limits.files,
+                max_bytes: limits.bytes,
+                go_on: &|| limits.stop(context.cancel),
+                progress: &|done, total| share.report(done, total),
+            },
         );
         context.walked.set(Some(WalkCost {
             files: found.files_scanned as u64,
             bytes: found.bytes_scanned,
             stopped: found.stopped,
         }));
+        // A cancelled call is refused; one that ran out of budget answers with what it found.
         if found.stopped == Some(ScanStop::Cancelled) {
             context.check()?;
         }
@@ -290,6 +297,7 @@ fn output(input: &Input, found: &ScannedNotes) -> Output {
     let mut hits = made(input.context_lines.unwrap_or(USUAL_CONTEXT));
     if input.limit.is_none() && input.context_lines.is_none() {
         let fits = |hits: &[HitOutput]| hits.iter().map(HitOutput::bytes).sum::<usize>() <= USUAL_BYTES;
+        // Context is given up before hits are.
         for fewer in (0..USUAL_CONTEXT).rev() {
             if !fits(&hits) {
                 hits = made(fewer);
@@ -300,10 +308,12 @@ fn output(input: &Input, found: &ScannedNotes) -> Output {
             used += hit.bytes();
             used <= USUAL_BYTES
         });
+        // At least one, or paging would never advance.
         let fit = fit.count().max(1);
         hits.truncate(fit);
     }
     let truncated = found.stopped.is_some();
+    // A number of hits means nothing if the scan did not begin at the first note.
     let by_place = truncated || input.resume_from.is_some() || place_of(input.offset).is_some();
     // The first hit that is not shown, or where the scan ended.
     let next = match found.hits.get(hits.len()) {
@@ -314,6 +324,7 @@ fn output(input: &Input, found: &ScannedNotes) -> Output {
     let resumes = truncated || input.resume_from.is_some();
     let resume_from = next.filter(|_| resumes).and_then(|next| {
         let path = found.path(next.file)?;
+        // In the middle of a note, the line after the last hit; otherwise the note from its start.
         let last = found.hits[..hits.len()].last().filter(|hit| hit.file == next.file);
         Some(last.map_or_else(|| path.to_string(), |hit| format!("{path}:{}", hit.line.number + 1)))
     });
@@ -399,6 +410,7 @@ fn line_hash(hit: &ScanHit) -> ContentHash {
 fn clipped_line(line: &[u8], around: usize) -> String {
     const BEFORE: usize = 120;
     const SHOWN: usize = 400;
+    // Some text before the match, as its start alone rarely explains it.
     let start = if line.len() <= SHOWN { 0 } else { around.saturating_sub(BEFORE).min(line.len()) };
     let end = start.saturating_add(SHOWN).min(line.len());
     let cut = |at: usize, step: fn(usize) -> usize| {
@@ -411,6 +423,7 @@ fn clipped_line(line: &[u8], around: usize) -> String {
     };
     let (start, end) = (cut(start, |at| at - 1), cut(end, |at| at + 1));
     let text = String::from_utf8_lossy(&line[start..end]);
+    // The byte order mark is not text.
     let text = if start == 0 { text.trim_start_matches('\u{feff}') } else { &text };
     format!("{}{text}{}", if start > 0 { "…" } else { "" }, if end < line.len() { "…" } else { "" })
 }
@@ -455,6 +468,7 @@ mod tests {
                 log: &[],
                 playbooks: &[],
                 walked: &Cell::new(None),
+                progress: lapidary_operation::ShareReport::default(),
             };
             let input = serde_json::from_value(json!({ "query": "needle", "limit": 100 })).unwrap();
             let found = SearchContent.run(&context, &view, input).unwrap();

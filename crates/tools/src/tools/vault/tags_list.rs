@@ -77,6 +77,7 @@ impl ReadTool for TagsList {
             }
         }
         let prefix = input.prefix.unwrap_or_default().to_lowercase();
+        // Tags are listed without it, but callers copy them from notes.
         let prefix = prefix.trim_start_matches('#');
         let found = counts.sorted().into_iter().filter(|(tag, _)| tag.to_lowercase().starts_with(prefix));
         Ok(Output { tags: found.map(|(tag, count)| TagEntry { tag, count }).collect() })

@@ -136,6 +136,7 @@ fn count(context: &Context<'_>, view: &View, input: &Input) -> Result<(Output, O
         if stop.is_some() {
             return Ok((counted, stop));
         }
+        // The first one always counts, or a large note could never be passed.
         let too_much = |most: u64| counted.file_count > 0 && counted.size_bytes + note.bytes() > most;
         if limits.files.is_some_and(|most| counted.file_count >= most) || limits.bytes.is_some_and(too_much) {
             return Ok((counted, Some(ScanStop::Budget)));

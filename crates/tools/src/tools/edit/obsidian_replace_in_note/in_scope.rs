@@ -29,6 +29,7 @@ pub(super) fn replaced(
     let replacer = wanted.replacer()?;
     let shown = document.shown();
     let block = document.frontmatter();
+    // From the end of the block, so that no match can include its closing line.
     let body = block.as_ref().map_or(0, |block| block.span.end)..shown.len();
     let with = plain(&wanted.replace);
     let find = |part: Range<usize>| -> Result<Vec<Replacement>, Reason> {
@@ -41,10 +42,12 @@ pub(super) fn replaced(
             (ReplaceError::TooMuch, _) => context.budget.file_too_large(path, context.budget.file_bytes() + 1),
             (error, _) => wanted.unsafe_regex(Prose::ours(error)),
         })?;
+        // Matches are relative to the part that was searched.
         found.iter_mut().for_each(|found| found.span = part.start + found.span.start..part.start + found.span.end);
         Ok(found)
     };
     let in_properties = match block {
+        // Only the YAML: the lines that enclose it are not the caller's to change.
         Some(block) if scope != ReplaceScope::Body => find(block.yaml)?,
         _ => Vec::new(),
     };
@@ -76,6 +79,7 @@ pub(super) fn found_elsewhere(
         ReplaceScope::Both => return None,
     };
     let is_there = |wanted: &ReplaceRequest| {
+        // In the note before any replacement; after an error there is just nothing to hint at.
         replaced(context, path, before, wanted, elsewhere).is_ok_and(|(_, found)| found.count > 0)
     };
     let missed = input.replacements.iter().zip(counts).filter(|(_, count)| count.count == 0);
@@ -94,6 +98,7 @@ impl ReplaceRequest {
             kind: if self.use_regex { PatternKind::Regex } else { PatternKind::Literal },
             case: if self.case_sensitive { LetterCase::Sensitive } else { LetterCase::Insensitive },
             whole_word: self.whole_word,
+            // A replacement changes bytes, so a match must be exactly the bytes in the file.
             nfc: false,
         };
         Replacer::compile(&plain(&self.search), &options, self.flexible_whitespace)
@@ -127,7 +132,7 @@ pub(super) fn check_properties(
     }
     if old.map(|block| &before.shown()[block.yaml]) != new.map(|block| &after.shown()[block.yaml]) {
         let problem = "text would become properties, or properties text".into();
-        return Err(Reason::PatchRejected { path: path.clone(), problem });
+        return Err(Reason::PatchRejected { path: path.clone(), problem, remedy: None });
     }
     Ok(())
 }

@@ -119,6 +119,7 @@ pub(super) fn proposed(input: &Input, found: &ExpressionMatches, proposal: Optio
         },
         files: input.glob.is_some().then(|| found.replaced.iter().take(MOST_FILES).map(to_come).collect()),
         example: only.and_then(example),
+        // The examples are enough to decide; the whole diff is shown on request.
         wants_diff: input.dry_run,
         dry_run: true,
         ..either(input, found)
@@ -170,6 +171,7 @@ fn example(replaced: &ReplacedFile) -> Option<LineOutput> {
     for line in 1.. {
         match (old.next(), new.next()) {
             (None, None) => return None,
+            // A replacement may change the number of lines; the first difference is shown all the same.
             (before, after) if before == after => {}
             (before, after) => {
                 let shown = |text: Option<&str>| clipped(text.unwrap_or_default());

@@ -32,6 +32,7 @@ pub(super) fn open_changes(context: &Context<'_>, view: &View, count: usize) -> 
             found.kind == CheckpointKind::Change && context.author.is_own(&found.client, found.time)
         };
         own.extend(page.checkpoints.into_iter().filter(is_own));
+        // Computed anew for each page: an undo further up may have reverted changes that come only now.
         let mut open = still_open(&own);
         // What an undo reverted may be on the next page.
         let is_settled = open.iter().take(count).all(|index| !is_undoer(&own[*index]));
@@ -40,6 +41,7 @@ pub(super) fn open_changes(context: &Context<'_>, view: &View, count: usize) -> 
             let mut numbered = own.into_iter().enumerate();
             return Ok(open
                 .iter()
+                // The positions ascend, so one pass over the list is enough.
                 .filter_map(|index| numbered.find(|(at, _)| at == index).map(|(_, own)| own))
                 .collect());
         }
@@ -56,6 +58,7 @@ type FileStates = BTreeMap<VaultPath, (Option<ContentHash>, Option<ContentHash>)
 fn states(found: &Checkpoint) -> FileStates {
     let mut states = FileStates::new();
     for EntryRecord { path, before, after, .. } in &found.entries {
+        // A path may occur twice in a change, if one file leaves it and another takes it.
         states.entry(path.clone()).and_modify(|(_, last)| *last = *after).or_insert((*before, *after));
     }
     states
@@ -69,14 +72,17 @@ fn still_open(own: &[Checkpoint]) -> Vec<usize> {
         if !open[index] || !is_undoer(found) {
             continue;
         }
+        // Newest first, so older changes come later in the list.
         let older: Vec<usize> = (index + 1..own.len()).filter(|other| open[*other]).collect();
         let mut all = FileStates::new();
         let several = older.iter().position(|other| {
             for (path, (before, after)) in &states[*other] {
+                // Going back in time: the state before moves on, the state after is that of the newest change.
                 all.entry(path.clone()).and_modify(|(first, _)| *first = *before).or_insert((*before, *after));
             }
             takes_back(&states[index], &all)
         });
+        // An undo by id reverts one change out of order.
         let alone = || older.iter().position(|other| takes_back(&states[index], &states[*other]));
         let undone = match several {
             Some(last) => older[..=last].to_vec(),
@@ -93,7 +99,9 @@ fn still_open(own: &[Checkpoint]) -> Vec<usize> {
 /// Whether every file is back in its state before the changes.
 fn takes_back(undo: &FileStates, changes: &FileStates) -> bool {
     let again = undo.iter().all(|(path, (_, now))| changes.get(path).is_some_and(|(before, _)| before == now));
+    // A file that the changes left as it was need not be in the undo.
     let untouched = |(path, (before, after)): (&VaultPath, &_)| undo.contains_key(path) || before == after;
+    // An empty undo would match anything.
     !undo.is_empty() && again && changes.iter().all(untouched)
 }
 
@@ -116,6 +124,7 @@ pub(super) fn changed_since(
     for (path, after) in left {
         context.check()?;
         let now = match reading::read_if_there(view, path) {
+            // It cannot be compared; whether it can be restored is decided when that is planned.
             Err(Reason::FileTooLarge { .. }) => continue,
             now => now?.map(|file| file.hash()),
         };
@@ -142,6 +151,7 @@ pub(super) fn together(changes: Vec<Checkpoint>) -> Vec<Checkpoint> {
     for found in &changes {
         for entry in found.entries.iter().rev() {
             match all.iter_mut().find(|other| other.path == entry.path) {
+                // The oldest state wins, as the changes come newest first.
                 Some(newer) => newer.before = entry.before,
                 None => all.push(EntryRecord { moved_to: None, ..entry.clone() }),
             }

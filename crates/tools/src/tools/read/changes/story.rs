@@ -34,6 +34,7 @@ pub(super) struct FileStory {
 impl FileStory {
     pub(super) fn what(&self) -> &'static str {
         match (self.was_there, self.is_there) {
+            // A file that was created and deleted since is settled, and not shown at all.
             (_, false) => "deleted",
             (false, true) => "created",
             (true, true) if self.moved_from().is_some() => "moved",
@@ -65,8 +66,10 @@ pub(super) fn stories(
         };
         let is_folder = now.is_none() && files.find_folder(&path).is_some();
         story.is_there = now.is_some() || is_folder;
+        // Any other content than what these tools left was written by another program.
         story.outside = now != story.left && !is_folder;
         if let Some(entry) = files.get(&path).filter(|_| story.outside) {
+            // The later of the two: the checkpoint is older than an edit that came after it.
             story.time = story.time.max(entry.modified());
         }
         let before = story.first.as_ref().and_then(|(_, first)| first.before);
@@ -80,6 +83,7 @@ pub(super) fn stories(
             tools: Vec::new(),
             outside: true,
             first: None,
+            // Not every file system knows when a file was created; it is then taken for an older one.
             was_there: entry.created().is_none_or(|created| created < since),
             is_there: true,
             left: None,
@@ -88,6 +92,7 @@ pub(super) fn stories(
     }
     let is_meant = |story: &FileStory| folder.is_none_or(|folder| story.path.is_within(folder));
     let mut found: Vec<FileStory> = known.into_values().filter(|story| !story.is_settled && is_meant(story)).collect();
+    // By path among equal times, so that pages do not overlap.
     found.sort_by(|one, other| other.time.cmp(&one.time).then_with(|| one.path.cmp(&other.path)));
     Ok(found)
 }
@@ -119,9 +124,11 @@ fn from_ledger(
     // From the first to the last, as each was made on top of those before it.
     for found in recent.into_iter().rev().filter(|found| found.kind == CheckpointKind::Change) {
         for (index, entry) in found.entries.iter().enumerate() {
+            // A move is recorded as two entries, the old path right before the new one.
             let came = index.checked_sub(1).and_then(|before| found.entries.get(before));
             let came = came.is_some_and(|other| other.moved_to.as_ref() == Some(&entry.path) && !other.is_of_folder());
             let goes_on = entry.moved_to.as_ref().filter(|to| **to != entry.path);
+            // Removed and put back under its new path, so that a later change of that path continues the story.
             let mut story = known.remove(&entry.path).unwrap_or_else(|| FileStory {
                 path: entry.path.clone(),
                 time: found.time,
@@ -173,6 +180,7 @@ pub(super) fn one_diff(
             diff.rename(from, &story.path);
         }
         diff.compare(&story.path, old.as_deref(), now.as_ref().map(|file| file.bytes()));
+        // A file that does not fit is left out as a whole, and smaller ones may still fit.
         if text.len() + diff.text.len() > max_bytes {
             lacking.push(story.path.to_string());
             continue;

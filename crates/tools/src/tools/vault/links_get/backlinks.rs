@@ -37,6 +37,7 @@ pub(super) fn find(context: &Context<'_>, files: &VisibleFiles, target: &VaultPa
             }
         }
     }
+    // Stable, so the links of one file stay in their order.
     found.sort_by(|a, b| a.file.cmp(&b.file));
     Ok(found)
 }
@@ -67,6 +68,7 @@ fn words(line: &str, link: &OutLink, file: &str) -> Option<String> {
 /// Adds the sentence around each link.
 pub(super) fn put_sentences(files: &VisibleFiles, target: &VaultPath, backlinks: &mut [BackLink]) {
     let stem = target.name().rsplit_once('.').map_or(target.name(), |(stem, _)| stem);
+    // Links of one note follow each other, so one text is kept at a time.
     let mut at_hand: Option<(String, Option<String>)> = None;
     for backlink in backlinks {
         if backlink.context.is_some() || backlink.file.ends_with(".canvas") {
@@ -87,16 +89,19 @@ pub(super) fn put_sentences(files: &VisibleFiles, target: &VaultPath, backlinks:
 fn shortened(line: &str, named: &[&str], file: &str) -> Option<String> {
     let line =
         line.trim_start_matches(|c: char| c.is_whitespace() || matches!(c, '-' | '*' | '+' | '>' | '#')).trim_end();
+    // Marks of lists, quotes and tasks say nothing about the link.
     let line = line.strip_prefix("[ ] ").or_else(|| line.strip_prefix("[x] ")).unwrap_or(line);
     let lower = line.to_lowercase();
     let places = |name: &&str| {
         let places: Vec<usize> = lower.match_indices(&name.to_lowercase()).map(|(at, _)| at).collect();
         places.iter().copied().find(|at| is_in_link(&lower[..*at])).or_else(|| places.first().copied())
     };
+    // Lower case may have another length in bytes, and the places would not fit.
     let found = named.iter().find_map(places).filter(|_| lower.len() == line.len());
     let at = line.floor_char_boundary(found.unwrap_or_default());
     let room = LINE_BYTES.saturating_sub(file.len()).max(LEAST_WORDS);
     let sentence = sentence(line, at);
+    // A third before the link, as what follows it usually says more.
     let start = if sentence.len() <= room { sentence.start } else { sentence.start.max(at.saturating_sub(room / 3)) };
     let start = line.floor_char_boundary(start);
     let end = line.floor_char_boundary(sentence.end.min(start + room));
@@ -118,6 +123,7 @@ fn sentence(line: &str, at: usize) -> Range<usize> {
     let ends = |(place, c): (usize, char)| {
         let after = place + c.len_utf8();
         let ends = match c {
+            // A point within a number, a name or an address ends nothing.
             '.' | '!' | '?' => line[after..].starts_with(' '),
             '。' | '！' | '？' => true,
             _ => false,

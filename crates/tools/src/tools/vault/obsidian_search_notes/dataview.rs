@@ -18,7 +18,7 @@ pub(super) fn search(
     cursor: PageCursor,
     notice: &mut Option<String>,
 ) -> Result<(usize, Vec<SearchHit>), Reason> {
-    let result = ReadQuery::dql(query)?.run(context, view, None)?;
+    let result = ReadQuery::dql(query)?.run(context, view, None, None)?;
     let left_out: usize = result.dropped().iter().map(|dropped| dropped.count).sum();
     if left_out > 0 {
         *notice = Some(format!("Errors left out rows: {left_out}."));
@@ -28,6 +28,7 @@ pub(super) fn search(
             NoFileOfRow::WithoutId => "TABLE WITHOUT ID has no note for a row, and this mode answers by note",
             NoFileOfRow::Grouped => "GROUP BY makes rows of groups, and this mode answers by note",
         }),
+        nearest: None,
     })?;
     let page = ListPage::of(hits, cursor.offset, cursor.limit);
     let hit = |(filename, result)| SearchHit::Logic { filename, result };

@@ -94,6 +94,7 @@ impl SearchHit {
                 });
                 let line = |found: &HitMatch| {
                     let place = &found.r#match;
+                    // Line breaks would end the line of the match.
                     let context = found.context.split_whitespace().collect::<Vec<_>>().join(" ");
                     format!("{}–{}: {}\n", place.start, place.end, one_line(&context))
                 };
@@ -145,6 +146,7 @@ fn short(excerpt: &str, words: &[String], most: usize) -> String {
     let lower = text.to_lowercase();
     // If another case has a different byte length, the start is good enough.
     let found = words.iter().filter_map(|word| lower.find(word.as_str())).min().filter(|_| lower.len() == text.len());
+    // A third of the room before the match, but never so late that room is left at the end.
     let start = found.unwrap_or_default().saturating_sub(most / 3).min(text.len() - most);
     let start = text.ceil_char_boundary(start);
     let start =
@@ -179,6 +181,7 @@ pub(super) fn fitting(
         hits.iter_mut().for_each(|hit| hit.show(given));
     } else {
         let fits = |shown: &usize| hits.iter().map(|hit| hit.bytes(*shown)).sum::<usize>() <= room;
+        // As many matches for each as let all hits stay on the page.
         let shown = (1..=USUAL_MATCHES).rev().find(fits).unwrap_or(1);
         let cuts = |hit: &SearchHit| matches!(hit, SearchHit::Text { matches, .. } if matches.len() > shown);
         fewer = Some(shown).filter(|_| hits.iter().any(cuts));
@@ -201,6 +204,7 @@ impl SearchHit {
         match self {
             Self::Text { filename, matches, truncated, .. } => {
                 let frame = r#"{"filename":"","matches":[]},"#.len();
+                // Only there when matches were cut.
                 let rest = r#","totalMatches":1000,"truncated":true"#.len();
                 let rest = if *truncated || matches.len() > shown { rest } else { 0 };
                 let shown: usize = matches.iter().take(shown).map(|found| written(found) + 1).sum();
@@ -226,6 +230,7 @@ impl SearchHit {
         if let Self::Text { matches, total_matches, truncated, .. } = self
             && matches.len() > shown
         {
+            // The search may have set the real number, which is larger than what it kept.
             total_matches.get_or_insert(matches.len());
             matches.truncate(shown);
             *truncated = true;

@@ -21,8 +21,10 @@ pub(super) fn search(
     let cancel = context.cancel;
     let go_on = || cancel.check().is_ok();
     let rows = NoteRows::new(notes, &go_on);
+    // Reading all texts takes most of the time, and few rules look at them.
     let found: Vec<Result<SearchHit, LogicHalt>> = if logic.reads("content") {
         let look = |entry: FileEntry<'_>, bytes: &[u8]| {
+            // A note without a digest was never read, and the other branch does not see it either.
             notes.digest(entry.path())?;
             judge(&logic, &rows.row(entry).with_bytes(bytes))
         };
@@ -48,6 +50,7 @@ pub(super) fn search(
 
 /// A hit if the rule gives a truthy result for the note.
 fn judge(logic: &Logic, row: &FileRow<'_>) -> Option<Result<SearchHit, LogicHalt>> {
+    // JavaScript takes `{}` for true, but a rule that gives it says nothing about the note.
     let is_empty = |result: &Value| matches!(result, Value::Object(entries) if entries.is_empty());
     match logic.apply_to(row) {
         Ok(result) if is_truthy(&result) && !is_empty(&result) => {

@@ -4,8 +4,8 @@ use lapidary_operation::{
     Context, ReadTool, Reason,
     quote::{Prose, quoted, quoted_list},
 };
-use lapidary_toolkit::cursor::PageCursor;
-use lapidary_vault::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery, VaultPath, View};
+use lapidary_toolkit::{cursor::PageCursor, naming};
+use lapidary_vault::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery, View};
 
 use super::{
     Input, ObsidianSearchNotes,
@@ -32,10 +32,7 @@ pub(super) fn search(
     input: &Input,
     cursor: PageCursor,
 ) -> Result<RankedAnswer, Reason> {
-    if query.len() > LONGEST_QUERY {
-        let problem = Prose::ours(format_args!("has {} bytes, more than the limit of {LONGEST_QUERY}", query.len()));
-        return Err(Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "query", problem));
-    }
+    check_length(ObsidianSearchNotes::DECLARATION.name, query)?;
     let alternatives = input.alternatives.as_deref().unwrap_or_default();
     if alternatives.iter().map(String::len).sum::<usize>() > LONGEST_QUERY {
         let problem = Prose::ours(format_args!("have more than {LONGEST_QUERY} bytes"));
@@ -43,6 +40,7 @@ pub(super) fn search(
     }
     let max_matches = input.max_matches_per_hit.unwrap_or(USUAL_MATCHES);
     let size = PassageSize { context: input.context_length, max_matches };
+    // With one match each, the least that a hit takes: the search can stop once a page is full of these.
     let takes = |found: &RankedNote| hit(found.clone(), false).bytes(1);
     let page = RankedPage { offset: cursor.offset, limit: cursor.limit, size, room: room(cursor.limit), takes };
     let found = view
@@ -58,11 +56,20 @@ pub(super) fn search(
     })
 }
 
+/// A query that is too long for a query is refused.
+pub(in crate::tools::vault) fn check_length(tool: &str, query: &str) -> Result<(), Reason> {
+    if query.len() <= LONGEST_QUERY {
+        return Ok(());
+    }
+    let problem = Prose::ours(format_args!("has {} bytes, more than the limit of {LONGEST_QUERY}", query.len()));
+    Err(Reason::bad_argument(tool, "query", problem))
+}
+
 fn hit(found: RankedNote, explain: bool) -> SearchHit {
     let ranking = explain.then(|| ranking(&found));
     let matches = found.matches.into_iter().map(|found| MatchSpot { r#match: found.text, offset: found.offset });
     SearchHit::Ranked {
-        basename: stem(&found.path).to_owned(),
+        basename: naming::title(&found.path).to_owned(),
         filename: found.path.to_string(),
         score: found.score,
         found_words: found.words,
@@ -76,17 +83,13 @@ fn hit(found: RankedNote, explain: bool) -> SearchHit {
 /// What each word contributed to the score, and the factor applied if some words are missing.
 fn ranking(found: &RankedNote) -> String {
     let parts: Vec<String> = found.parts.iter().map(|(word, part)| format!("{word} {part:.2}")).collect();
+    // Less would be shown as 1.00.
     let share = if found.coverage < 0.995 {
         format!(", × {:.2} of all words by weight", found.coverage)
     } else {
         String::new()
     };
     if parts.is_empty() { "by its path".to_owned() } else { format!("{}{share}", parts.join(" + ")) }
-}
-
-/// The name of a note as people say it.
-pub(super) fn stem(path: &VaultPath) -> &str {
-    path.name().rsplit_once('.').map_or(path.name(), |(stem, _)| stem)
 }
 
 fn notice(found: &RankedNotes) -> Option<String> {

@@ -5,13 +5,12 @@ use std::{cmp::Reverse, ops::Range};
 use lapidary_note::shown_text;
 use lapidary_operation::{Context, ReadTool, Reason, quote::Prose};
 use lapidary_query::{SimpleMatches, SimpleQuery};
-use lapidary_toolkit::{cursor::PageCursor, index, page::ListPage};
+use lapidary_toolkit::{cursor::PageCursor, index, naming, page::ListPage};
 use lapidary_vault::{VaultPath, View};
 
 use super::{
     Input, ObsidianSearchNotes,
     hits::{HitMatch, MatchPlace, SearchHit, USUAL_MATCHES},
-    ranked::stem,
 };
 
 /// A note that contains all words.
@@ -34,17 +33,20 @@ pub(super) fn search(
     let go_on = || context.cancel.check().is_ok();
     let prefix = input.path_prefix.as_deref().unwrap_or_default();
     let files = index::files_to_search(context, view)?;
-    let look = |path: &VaultPath, text: &str| query.find(stem(path), text, &|| !go_on());
+    let look = |path: &VaultPath, text: &str| query.find(naming::title(path), text, &|| !go_on());
     let mut found = index::map_texts(context, files, |entry, bytes| {
         let path = entry.path();
+        // The prefix first, as it is cheaper than the text.
         let matches = path.as_str().starts_with(prefix).then(|| look(path, &shown_text(bytes)))??;
         let SimpleMatches { in_name, in_text } = matches;
         Some(TextNote { path: path.clone(), in_name: !in_name.is_empty(), matches: in_name.len() + in_text.len() })
     })?;
     context.check()?;
+    // By path at the end, so that pages do not overlap.
     found.sort_by(|a, b| (!a.in_name, Reverse(a.matches), &a.path).cmp(&(!b.in_name, Reverse(b.matches), &b.path)));
     let page = ListPage::of(found, cursor.offset, cursor.limit);
     let mut hits = Vec::with_capacity(page.items.len());
+    // Only the notes of this page are read again for their context; keeping all texts would take too much memory.
     for found in &page.items {
         context.check()?;
         // It existed a moment ago; if it no longer does, the hit has nothing to show.
@@ -58,7 +60,7 @@ pub(super) fn search(
 
 fn hit(path: &VaultPath, text: &str, matches: &SimpleMatches, input: &Input) -> SearchHit {
     let total = matches.in_name.len() + matches.in_text.len();
-    let name = stem(path);
+    let name = naming::title(path);
     let in_name = matches.in_name.iter().map(|span| shown(name, span, input.context_length, Some("filename")));
     let in_text = matches.in_text.iter().map(|span| shown(text, span, input.context_length, None));
     let shown: Vec<HitMatch> =
@@ -71,6 +73,7 @@ fn hit(path: &VaultPath, text: &str, matches: &SimpleMatches, input: &Input) -> 
 fn shown(text: &str, span: &Range<usize>, around: usize, source: Option<&'static str>) -> HitMatch {
     let before = text[..span.start].char_indices().rev().take(around).last().map_or(span.start, |(at, _)| at);
     let after = text[span.end..].char_indices().nth(around).map_or(text.len(), |(at, _)| span.end + at);
+    // The format counts as JavaScript does.
     let units = |part: &str| part.encode_utf16().count();
     let (start, context_start) = (units(&text[..span.start]), units(&text[before..span.start]));
     let length = units(&text[span.clone()]);

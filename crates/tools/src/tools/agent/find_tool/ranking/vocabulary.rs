@@ -1,11 +1,23 @@
-//! Everyday words of other languages and synonyms, mapped to the words that the tools use.
+//! Everyday words of several languages and synonyms, mapped to the words that the tools use.
 
-use lapidary_query::words;
+use std::{collections::BTreeMap, sync::LazyLock};
 
-const VOCABULARY: &str = include_str!("../vocabulary.txt");
+/// For every entry, the words of the tools that it stands for.
+static ENTRIES: LazyLock<BTreeMap<&str, Vec<&str>>> = LazyLock::new(|| {
+    let rows = include_str!("../vocabulary.txt").lines().filter(|line| !line.starts_with('#'));
+    let rows = rows.filter_map(|line| line.split_once(" => "));
+    let mut entries: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (meant, said) in rows {
+        said.split(' ').for_each(|said| entries.entry(said).or_default().push(meant));
+    }
+    entries
+});
 
 /// A shorter entry has to match a whole word: too many words start with it.
 const BEGINNING: usize = 4;
+
+/// No entry without spaces is longer, in letters.
+const LONGEST_UNSPACED: usize = 12;
 
 /// What German puts before a verb: `durchsuchen` is to search, `anzeigen` to show.
 const PREFIXES: [&str; 16] = [
@@ -13,49 +25,54 @@ const PREFIXES: [&str; 16] = [
     "um",
 ];
 
-/// What the words of a request also mean, and how much of it: a word with several meanings says less of each.
-pub(super) fn meanings(wish: &str) -> Vec<(&'static str, f32)> {
-    let wish = wish.to_lowercase();
-    let words: Vec<String> = words(&wish).iter().map(|word| plain(word)).collect();
-    let is_said = |said: &str, word: &str| match said.chars().count() >= BEGINNING {
-        true => word.starts_with(said),
-        false => word == said,
-    };
-    let says = |said: &str| match said.chars().all(|c| c < '\u{2e80}') {
-        true => words.iter().any(|word| {
-            let rests = PREFIXES.iter().filter_map(|prefix| word.strip_prefix(prefix));
-            is_said(said, word) || rests.filter(|rest| rest.len() >= BEGINNING).any(|rest| is_said(said, rest))
-        }),
-        // Without spaces, word boundaries are unknown.
-        false => wish.contains(said),
-    };
-    let rows = || VOCABULARY.lines().filter_map(|line| line.split_once(" => "));
-    let said: Vec<(&str, &str)> = rows()
-        .flat_map(|(meant, said)| said.split(' ').filter(|said| says(said)).map(move |said| (meant, said)))
-        .collect();
-    let mut found: Vec<(&'static str, f32)> = Vec::new();
-    for (meant, word) in &said {
-        #[expect(clippy::cast_precision_loss, reason = "there are a few dozen rows")]
-        let share = 1.0 / said.iter().filter(|(_, other)| other == word).count() as f32;
-        match found.iter_mut().find(|(other, _)| other == meant) {
-            Some((_, best)) => *best = best.max(share),
-            None => found.push((meant, share)),
-        }
+/// Whether the language of a letter writes its words without spaces.
+pub(super) fn is_unspaced(letter: char) -> bool {
+    letter >= '\u{2e80}'
+}
+
+/// What a word also means, by the longest entry that it begins with: `folder` has nothing to do with `fold`.
+pub(super) fn meanings(word: &str) -> &'static [&'static str] {
+    let word = plain(word);
+    let behind_prefix = PREFIXES.iter().filter_map(|prefix| word.strip_prefix(prefix));
+    let behind_prefix = behind_prefix.filter(|rest| rest.len() >= BEGINNING);
+    std::iter::once(word.as_str()).chain(behind_prefix).find_map(longest_entry).unwrap_or_default()
+}
+
+fn longest_entry(word: &str) -> Option<&'static [&'static str]> {
+    let long_enough = |end: &usize| *end == word.len() || word[..*end].chars().count() >= BEGINNING;
+    let ends = word.char_indices().map(|(at, letter)| at + letter.len_utf8()).filter(long_enough);
+    ends.filter_map(|end| ENTRIES.get(&word[..end])).next_back().map(Vec::as_slice)
+}
+
+/// The meanings of the entries in a text without spaces: always the longest, from left to right.
+pub(super) fn meanings_within(text: &str) -> Vec<&'static [&'static str]> {
+    let mut found: Vec<&'static [&'static str]> = Vec::new();
+    let mut rest = text;
+    while let Some(first) = rest.chars().next() {
+        let ends = rest.char_indices().map(|(at, letter)| at + letter.len_utf8()).take(LONGEST_UNSPACED);
+        let entry = ends.filter_map(|end| Some((end, ENTRIES.get(&rest[..end])?))).last();
+        found.extend(entry.map(|(_, meant)| meant.as_slice()));
+        rest = &rest[entry.map_or(first.len_utf8(), |(end, _)| end)..];
     }
     found
 }
 
 /// Letters without their accents, as people type them in a hurry.
 pub(super) fn plain(word: &str) -> String {
-    let letter = |letter: char| match letter {
-        'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' => 'a',
-        'ç' => 'c',
-        'è' | 'é' | 'ê' | 'ë' => 'e',
-        'ì' | 'í' | 'î' | 'ï' => 'i',
-        'ñ' => 'n',
-        'ò' | 'ó' | 'ô' | 'õ' | 'ö' => 'o',
-        'ù' | 'ú' | 'û' | 'ü' => 'u',
-        letter => letter,
-    };
-    word.chars().map(letter).collect()
+    let mut plain = String::with_capacity(word.len());
+    for letter in word.chars() {
+        let mut buffer = [0; 4];
+        plain.push_str(match letter {
+            'à' | 'á' | 'â' | 'ã' | 'ä' | 'å' => "a",
+            'ç' => "c",
+            'è' | 'é' | 'ê' | 'ë' => "e",
+            'ì' | 'í' | 'î' | 'ï' => "i",
+            'ñ' => "n",
+            'ò' | 'ó' | 'ô' | 'õ' | 'ö' => "o",
+            'ù' | 'ú' | 'û' | 'ü' => "u",
+            'ß' => "ss",
+            letter => letter.encode_utf8(&mut buffer),
+        });
+    }
+    plain
 }

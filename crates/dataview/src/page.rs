@@ -1,0 +1,284 @@
+//! Notes as rows. Their values are looked up by name; a whole one is made only where a query asks for it.
+
+use std::{cell::OnceCell, ops::ControlFlow, rc::Rc};
+
+use lapidary_query::{TextPosition, Value, VaultRow, dataview_field, dataview_property};
+
+use super::{
+    cell::Cell,
+    engine::QueryEngine,
+    letters::{canonical_name, has_canonical_name, is_canonical, linkable_heading},
+    links::field_link,
+};
+
+/// A property of this name is not a field: Obsidian once put the place of the frontmatter there.
+pub(super) const POSITION: &str = "position";
+
+/// A note, with what was already read of it.
+pub(super) struct PageData<'v> {
+    pub(super) row: VaultRow<'v>,
+    items: OnceCell<PageItems>,
+    headings: OnceCell<Vec<(usize, String)>>,
+    blocks: OnceCell<Vec<(usize, String)>>,
+}
+
+/// The list items of a note, with their texts one behind the other: there are many, and few are shown.
+#[derive(Default)]
+struct PageItems {
+    texts: String,
+    items: Vec<PageItem>,
+}
+
+/// A list item, or a task if it has a status. Lines are counted from 1.
+pub(super) struct PageItem {
+    pub(super) line: usize,
+    pub(super) line_count: usize,
+    pub(super) depth: usize,
+    pub(super) parent: Option<usize>,
+    pub(super) status: Option<char>,
+    pub(super) list_line: Option<usize>,
+    pub(super) start: TextPosition,
+    pub(super) end: TextPosition,
+    /// Where marker and text begin and end among the texts.
+    marker_start: usize,
+    text_start: usize,
+    text_end: usize,
+}
+
+impl<'v> PageData<'v> {
+    pub(super) fn new(row: VaultRow<'v>) -> Self {
+        Self { row, items: OnceCell::new(), headings: OnceCell::new(), blocks: OnceCell::new() }
+    }
+
+    pub(super) fn path(&self) -> &str {
+        self.row.path()
+    }
+
+    fn all_items(&self) -> &PageItems {
+        self.items.get_or_init(|| {
+            let mut all = PageItems::default();
+            for item in self.row.items() {
+                let marker_start = all.texts.len();
+                all.texts += item.marker;
+                let text_start = all.texts.len();
+                all.texts += &item.text;
+                all.items.push(PageItem {
+                    line: item.line,
+                    line_count: item.line_count,
+                    depth: item.depth,
+                    parent: item.parent,
+                    status: item.status,
+                    list_line: item.list_line,
+                    start: item.start,
+                    end: item.end,
+                    marker_start,
+                    text_start,
+                    text_end: all.texts.len(),
+                });
+            }
+            all
+        })
+    }
+
+    pub(super) fn items(&self) -> &[PageItem] {
+        &self.all_items().items
+    }
+
+    /// `-`, `*`, `+`, `1.` or `1)`
+    pub(super) fn marker(&self, item: &PageItem) -> &str {
+        self.all_items().texts.get(item.marker_start..item.text_start).unwrap_or_default()
+    }
+
+    pub(super) fn text(&self, item: &PageItem) -> &str {
+        self.all_items().texts.get(item.text_start..item.text_end).unwrap_or_default()
+    }
+
+    /// The nearest heading above a line.
+    pub(super) fn heading_above(&self, line: usize) -> Option<String> {
+        let headings = self.headings.get_or_init(|| {
+            self.row.headings().into_iter().map(|heading| (heading.line, linkable_heading(heading.text))).collect()
+        });
+        let above = headings.partition_point(|(at, _)| *at <= line);
+        above.checked_sub(1).map(|last| headings[last].1.clone())
+    }
+
+    pub(super) fn block_id(&self, item: &PageItem) -> Option<&str> {
+        let blocks = self
+            .blocks
+            .get_or_init(|| self.row.blocks().into_iter().map(|block| (block.line, block.id.to_owned())).collect());
+        let lines = item.line..item.line + item.line_count;
+        blocks.iter().find(|(line, _)| lines.contains(line)).map(|(_, id)| id.as_str())
+    }
+
+    /// Everything that is written into fields of the page, in the order in which Dataview collects it: properties, list
+    /// items that are not tasks, all other text. Values are made of those that are wanted.
+    fn visit_values(
+        &self,
+        engine: &QueryEngine<'v>,
+        wanted: &dyn Fn(&str) -> bool,
+        put: &mut dyn FnMut(&str, Cell<'v>),
+    ) {
+        self.row.visit_properties(&mut |name, value| {
+            if name != POSITION && wanted(name) {
+                put(name, self.property(engine, &value()));
+            }
+            ControlFlow::Continue(())
+        });
+        let mut outside = Vec::new();
+        self.row.visit_fields(&mut |field| {
+            if field.of_task || !wanted(field.key) {
+                return;
+            }
+            let value = self.inline(engine, field.value);
+            match field.item {
+                Some(_) => put(field.key, value),
+                None => outside.push((field.key, value)),
+            }
+        });
+        outside.into_iter().for_each(|(key, value)| put(key, value));
+    }
+
+    /// The value of a field: of all that are written so, or else of all that have this canonical name.
+    pub(super) fn field(&self, engine: &QueryEngine<'v>, wanted: &str) -> Option<Cell<'v>> {
+        // The name belongs to the page itself.
+        if wanted == "file" {
+            return None;
+        }
+        let mut exact = FieldValues::default();
+        let mut alike: Vec<(Rc<str>, Cell<'v>)> = Vec::new();
+        let fits = |name: &str| name == wanted || (!is_canonical(name) && has_canonical_name(name, wanted));
+        self.visit_values(engine, &fits, &mut |name, value| {
+            if name == wanted {
+                exact.add(value);
+            } else {
+                alike.push((name.into(), value));
+            }
+        });
+        // A name as it is written wins over one that only becomes the same.
+        let found = exact.value();
+        if found.is_some() || alike.is_empty() {
+            return found;
+        }
+        // The values of one spelling stay together.
+        let mut names: Vec<Rc<str>> = Vec::new();
+        for (name, _) in &alike {
+            if !names.contains(name) {
+                names.push(Rc::clone(name));
+            }
+        }
+        alike.sort_by_key(|(name, _)| names.iter().position(|known| known == name));
+        let mut values = FieldValues::default();
+        alike.into_iter().for_each(|(_, value)| values.add(value));
+        values.value()
+    }
+
+    /// All fields with their values, raw names first.
+    pub(super) fn fields(&self, engine: &QueryEngine<'v>) -> Vec<(Rc<str>, Cell<'v>)> {
+        let mut raw: indexmap::IndexMap<Rc<str>, Vec<Cell<'v>>> = indexmap::IndexMap::new();
+        self.visit_values(engine, &|_| true, &mut |name, value| raw.entry(name.into()).or_default().push(value));
+        let mut canonical: indexmap::IndexMap<Rc<str>, Vec<Cell<'v>>> = indexmap::IndexMap::new();
+        for (name, values) in raw.iter().filter(|(name, _)| !is_canonical(name)) {
+            let other = canonical_name(name);
+            // A field that is really called so is not mixed with others.
+            if !other.is_empty() && !raw.contains_key(other.as_str()) {
+                canonical.entry(other.into()).or_default().extend(values.iter().cloned());
+            }
+        }
+        let all = raw.into_iter().chain(canonical).filter(|(name, _)| **name != *"file");
+        all.filter_map(|(name, values)| Some((name, unwrapped(values)?))).collect()
+    }
+
+    /// The first value of the first field whose name is one of these in any case.
+    pub(super) fn first_date(&self, engine: &QueryEngine<'v>, names: &[&str]) -> Option<Cell<'v>> {
+        let wanted = |name: &str| names.iter().any(|known| known.eq_ignore_ascii_case(name));
+        let mut found = None;
+        // Only the first value of a name counts, so that later ones of the same name are passed over.
+        let mut seen: Vec<Rc<str>> = Vec::new();
+        self.visit_values(engine, &wanted, &mut |name, value| {
+            if found.is_none() && !seen.iter().any(|known| **known == *name) {
+                seen.push(name.into());
+                found = matches!(value, Cell::Date(_)).then_some(value);
+            }
+        });
+        found
+    }
+
+    fn property(&self, engine: &QueryEngine<'v>, value: &Value) -> Cell<'v> {
+        match value {
+            Value::Null | Value::Boolean(_) | Value::Number(_) => self.typed(engine, value, false),
+            // Dates and durations begin with a digit, links with a bracket.
+            Value::Text(text) if !text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '[' | '!')) => {
+                Cell::text(text.as_str())
+            }
+            _ => self.typed(engine, &dataview_property(value), false),
+        }
+    }
+
+    pub(super) fn inline(&self, engine: &QueryEngine<'v>, text: &str) -> Cell<'v> {
+        self.typed(engine, &dataview_field(text), true)
+    }
+
+    /// A value as the engine has it. Links in fields lead where they lead from the note; lengths of time in the text are
+    /// normalised, those in the frontmatter are not.
+    fn typed(&self, engine: &QueryEngine<'v>, value: &Value, normalises: bool) -> Cell<'v> {
+        match value {
+            Value::Duration(duration) if normalises => Cell::duration(duration.normalised()),
+            Value::Link(link) => Cell::link(field_link(&*self.row, link)),
+            Value::List(items) => Cell::list(items.iter().map(|item| self.typed(engine, item, normalises)).collect()),
+            Value::Object(entries) => {
+                let entry =
+                    |(name, value): (&String, &Value)| (Rc::from(name.as_str()), self.typed(engine, value, normalises));
+                Cell::object(entries.iter().map(entry).collect())
+            }
+            value => plain_cell(engine, value),
+        }
+    }
+}
+
+/// The values of a field, of which most have one.
+#[derive(Default)]
+pub(super) struct FieldValues<'v> {
+    first: Option<Cell<'v>>,
+    more: Vec<Cell<'v>>,
+}
+
+impl<'v> FieldValues<'v> {
+    pub(super) fn add(&mut self, value: Cell<'v>) {
+        match self.first {
+            None => self.first = Some(value),
+            Some(_) => self.more.push(value),
+        }
+    }
+
+    /// One value is itself, several are a list.
+    pub(super) fn value(self) -> Option<Cell<'v>> {
+        if self.more.is_empty() {
+            return self.first;
+        }
+        Some(Cell::list(self.first.into_iter().chain(self.more).collect()))
+    }
+}
+
+fn unwrapped(values: Vec<Cell<'_>>) -> Option<Cell<'_>> {
+    let mut all = FieldValues::default();
+    values.into_iter().for_each(|value| all.add(value));
+    all.value()
+}
+
+/// A value as it is, without a look at what its texts may mean.
+pub(super) fn plain_cell<'v>(engine: &QueryEngine<'v>, value: &Value) -> Cell<'v> {
+    match value {
+        Value::Null => Cell::Null,
+        Value::Boolean(value) => Cell::Boolean(*value),
+        Value::Number(number) => Cell::Number(number.as_f64()),
+        Value::Text(text) => Cell::text(text.as_str()),
+        Value::Date(date) => engine.date(date),
+        Value::Duration(duration) => Cell::duration(*duration),
+        Value::Link(link) => Cell::link(link.clone()),
+        Value::List(items) => Cell::list(items.iter().map(|item| plain_cell(engine, item)).collect()),
+        Value::Object(entries) => {
+            let entry = |(name, value): (&String, &Value)| (Rc::from(name.as_str()), plain_cell(engine, value));
+            Cell::object(entries.iter().map(entry).collect())
+        }
+    }
+}

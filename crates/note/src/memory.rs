@@ -1,0 +1,154 @@
+//! What contents and parsed structures take in memory, charged to the call of their thread as long as they exist.
+//!
+//! The price of a parse is estimated before anything is built. Without a keeper, nothing is charged.
+
+use std::{cell::RefCell, fmt, sync::Arc};
+
+/// A text below this is priced by its length alone.
+const SHORT: usize = 32 << 10;
+/// The price of a byte of text: the text that the parser sees, and what an edit makes of it.
+const PER_BYTE: u64 = 4;
+/// The price of a character with which structure may begin or end: the nodes of the parser and our own parts.
+const PER_MARK: u64 = 96;
+
+/// Keeps account of what a call holds.
+pub trait MemoryKeeper: Send + Sync {
+    /// This many bytes more. May wait until there is room, or unwind ([`crate::check_work`]) if there will be none.
+    fn hold(&self, bytes: u64);
+
+    /// This many bytes less; on any thread.
+    fn release(&self, bytes: u64);
+}
+
+thread_local! {
+    static KEEPER: RefCell<Option<Arc<dyn MemoryKeeper>>> = const { RefCell::new(None) };
+}
+
+/// While this exists, what this thread holds is charged to a keeper.
+#[must_use]
+pub struct ChargedThread(Option<Arc<dyn MemoryKeeper>>);
+
+/// Charges what this thread holds from now on to a keeper, or to none.
+pub fn charge_thread(keeper: Option<Arc<dyn MemoryKeeper>>) -> ChargedThread {
+    ChargedThread(KEEPER.replace(keeper))
+}
+
+/// The keeper that this thread's memory is charged to.
+pub fn charged_keeper() -> Option<Arc<dyn MemoryKeeper>> {
+    KEEPER.with_borrow(Clone::clone)
+}
+
+impl Drop for ChargedThread {
+    fn drop(&mut self) {
+        KEEPER.set(self.0.take());
+    }
+}
+
+/// How much memory it takes to parse a text and to work with its structure, as an estimated upper bound.
+pub fn parse_price(text: &str) -> u64 {
+    let marks = if text.len() < SHORT { text.len() / 8 } else { text.bytes().filter(|byte| is_mark(*byte)).count() };
+    (text.len() as u64).saturating_mul(PER_BYTE).saturating_add((marks as u64).saturating_mul(PER_MARK))
+}
+
+/// Punctuation, and the end of a line.
+fn is_mark(byte: u8) -> bool {
+    byte.is_ascii_punctuation() || byte == b'\n'
+}
+
+/// Memory that is charged as long as this exists.
+#[derive(Default)]
+pub(crate) struct HeldMemory {
+    keeper: Option<Arc<dyn MemoryKeeper>>,
+    bytes: u64,
+}
+
+impl HeldMemory {
+    pub(crate) fn of(bytes: u64) -> Self {
+        let Some(keeper) = charged_keeper() else { return Self::default() };
+        // Made first, so that unwinding releases it.
+        let held = Self { keeper: Some(Arc::clone(&keeper)), bytes };
+        keeper.hold(bytes);
+        held
+    }
+
+    /// For parsing a text, and for what is kept of it.
+    pub(crate) fn for_parsing(text: &str) -> Self {
+        // The price is looked for only if it is paid.
+        if KEEPER.with_borrow(Option::is_none) { Self::default() } else { Self::of(parse_price(text)) }
+    }
+}
+
+impl Drop for HeldMemory {
+    fn drop(&mut self) {
+        if let Some(keeper) = &self.keeper {
+            keeper.release(self.bytes);
+        }
+    }
+}
+
+/// A copy takes as much again.
+impl Clone for HeldMemory {
+    fn clone(&self) -> Self {
+        if self.keeper.is_none() { Self::default() } else { Self::of(self.bytes) }
+    }
+}
+
+/// Equal structures are equal, however they are charged.
+impl PartialEq for HeldMemory {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl fmt::Debug for HeldMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("HeldMemory")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicU64, Ordering};
+
+    use super::*;
+    use crate::Document;
+
+    #[derive(Default)]
+    struct CountingKeeper(AtomicU64);
+
+    impl MemoryKeeper for CountingKeeper {
+        fn hold(&self, bytes: u64) {
+            self.0.fetch_add(bytes, Ordering::Relaxed);
+        }
+
+        fn release(&self, bytes: u64) {
+            self.0.fetch_sub(bytes, Ordering::Relaxed);
+        }
+    }
+
+    #[test]
+    fn contents_and_structures_are_charged_while_they_exist() {
+        let keeper = Arc::new(CountingKeeper::default());
+        let held = || keeper.0.load(Ordering::Relaxed);
+        let charged = charge_thread(Some(Arc::<CountingKeeper>::clone(&keeper)));
+        let document = Document::open("# A\n".repeat(1000)).unwrap();
+        assert_eq!(held(), 4000, "the content");
+        assert_eq!(document.note().headings.len(), 1000);
+        let parsed = held();
+        assert!(parsed > 4000 + 4 * 4000, "{parsed}");
+        let again = document.clone();
+        assert_eq!((again.note().headings.len(), held()), (1000, parsed), "the same document");
+        drop((document, again));
+        assert_eq!(held(), 0);
+        drop(charged);
+        let later = Document::open("# A\n".to_owned()).unwrap();
+        assert_eq!((later.note().headings.len(), held()), (1, 0), "another call");
+    }
+
+    #[test]
+    fn prose_is_cheap_and_a_text_of_links_is_dear() {
+        let price = |text: &str| parse_price(&text.repeat((1 << 20) / text.len())) >> 20;
+        assert_eq!(price("plain words of a long note and no structure at all, none, for a whole line.\n"), 9);
+        assert!(price("[[a]] ") >= 60, "{}", price("[[a]] "));
+    }
+}

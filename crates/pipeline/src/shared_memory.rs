@@ -1,0 +1,202 @@
+//! What the calls of a process may hold in memory together.
+//!
+//! Every call has a small share. A call that needs more takes the one place for large calls, and waits while another
+//! has it; so all calls together never hold more than the shares and one large call.
+//!
+//! Nothing waits in a circle: a call with the large place waits only for the index, which charges no call, and for the
+//! turn of a vault; and a call that has had its turn no longer waits here.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicU64, Ordering},
+    },
+    thread,
+    time::Duration,
+};
+
+use lapidary_note::{MemoryKeeper, check_work};
+
+/// The share of one call, unless all may hold little together: some ordinary notes.
+const SHARE: u64 = 4 << 20;
+/// All shares together are at most one part in this many of the total; the rest is for one large call.
+const SHARES_OF_TOTAL: u64 = 4;
+/// How often a waiting call checks whether the place is free and whether it should still wait.
+const LOOK_AGAIN: Duration = Duration::from_millis(2);
+
+/// The memory of all calls.
+pub(crate) struct SharedMemory {
+    share: u64,
+    largest: u64,
+    large_place_taken: AtomicBool,
+}
+
+impl SharedMemory {
+    /// A total for this number of concurrent calls.
+    pub(crate) fn new(total: u64, calls: usize) -> Self {
+        let calls = u64::try_from(calls).unwrap_or(u64::MAX).max(1);
+        let share = SHARE.min(total / SHARES_OF_TOTAL / calls);
+        Self { share, largest: total - share * calls, large_place_taken: AtomicBool::new(false) }
+    }
+
+    /// What one call may hold at most.
+    pub(crate) fn largest(&self) -> u64 {
+        self.largest
+    }
+}
+
+/// What one call holds.
+pub(crate) struct MemoryAccount {
+    memory: Arc<SharedMemory>,
+    held: AtomicU64,
+    is_large: AtomicBool,
+    waits: AtomicBool,
+    /// What it wanted to hold when that was too much; 0 if it never was.
+    exceeded: AtomicU64,
+}
+
+impl MemoryAccount {
+    pub(crate) fn open(memory: &Arc<SharedMemory>) -> Arc<Self> {
+        Arc::new(Self {
+            memory: Arc::clone(memory),
+            held: AtomicU64::new(0),
+            is_large: AtomicBool::new(false),
+            waits: AtomicBool::new(true),
+            exceeded: AtomicU64::new(0),
+        })
+    }
+
+    /// What the call wanted to hold, if that was more than it may.
+    pub(crate) fn exceeded(&self) -> Option<u64> {
+        Some(self.exceeded.load(Ordering::Acquire)).filter(|bytes| *bytes > 0)
+    }
+
+    /// From now on it does not wait for the large place: others may be waiting for this call.
+    pub(crate) fn stop_waiting(&self) {
+        self.waits.store(false, Ordering::Release);
+    }
+
+    /// At the end of the call. What still exists of it belongs to others now.
+    pub(crate) fn close(&self) {
+        self.stop_waiting();
+        self.leave_large_place();
+    }
+
+    fn take_large_place(&self) {
+        while self.waits.load(Ordering::Acquire) {
+            if !self.memory.large_place_taken.swap(true, Ordering::AcqRel) {
+                self.is_large.store(true, Ordering::Release);
+                return;
+            }
+            check_work();
+            thread::sleep(LOOK_AGAIN);
+        }
+    }
+
+    fn leave_large_place(&self) {
+        if self.is_large.swap(false, Ordering::AcqRel) {
+            self.memory.large_place_taken.store(false, Ordering::Release);
+        }
+    }
+}
+
+impl MemoryKeeper for MemoryAccount {
+    fn hold(&self, bytes: u64) {
+        let held = self.held.fetch_add(bytes, Ordering::AcqRel).saturating_add(bytes);
+        if held > self.memory.largest {
+            self.exceeded.fetch_max(held, Ordering::AcqRel);
+            // The call is refused, unless it is making its change already.
+            check_work();
+        }
+        if held > self.memory.share && !self.is_large.load(Ordering::Acquire) {
+            self.take_large_place();
+        }
+    }
+
+    fn release(&self, bytes: u64) {
+        let before = self.held.fetch_sub(bytes, Ordering::AcqRel);
+        if before.saturating_sub(bytes) <= self.memory.share {
+            self.leave_large_place();
+        }
+    }
+}
+
+impl Drop for MemoryAccount {
+    fn drop(&mut self) {
+        self.leave_large_place();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{
+        panic::{AssertUnwindSafe, catch_unwind},
+        rc::Rc,
+        sync::mpsc::channel,
+    };
+
+    use lapidary_note::{WorkStopped, watch_work};
+
+    use super::*;
+
+    const KB: u64 = 1 << 10;
+
+    fn two_calls() -> (Arc<SharedMemory>, Arc<MemoryAccount>, Arc<MemoryAccount>) {
+        let memory = Arc::new(SharedMemory::new(400 * KB, 2));
+        assert_eq!((memory.share, memory.largest), (50 * KB, 300 * KB));
+        let (one, other) = (MemoryAccount::open(&memory), MemoryAccount::open(&memory));
+        (memory, one, other)
+    }
+
+    #[test]
+    fn one_large_call_at_a_time_and_the_next_waits_until_it_is_over() {
+        let (memory, one, other) = two_calls();
+        one.hold(50 * KB);
+        assert!(!memory.large_place_taken.load(Ordering::Acquire), "its share");
+        one.hold(KB);
+        assert!(memory.large_place_taken.load(Ordering::Acquire));
+        let (tell, told) = channel();
+        let waits = {
+            let other = Arc::clone(&other);
+            thread::spawn(move || {
+                other.hold(50 * KB);
+                tell.send(()).unwrap();
+                other.hold(KB);
+            })
+        };
+        told.recv().unwrap();
+        assert!(!other.is_large.load(Ordering::Acquire));
+        one.release(KB);
+        waits.join().unwrap();
+        assert!(other.is_large.load(Ordering::Acquire));
+        drop(other);
+        assert!(!memory.large_place_taken.load(Ordering::Acquire), "it leaves with the call");
+    }
+
+    #[test]
+    fn a_call_that_ends_while_it_waits_or_wants_too_much_stops_there() {
+        let (_, one, other) = two_calls();
+        one.hold(60 * KB);
+        let watched = watch_work(Rc::new(|| false));
+        let stops = |bytes: u64| {
+            let stopped = catch_unwind(AssertUnwindSafe(|| other.hold(bytes))).unwrap_err();
+            assert_eq!(stopped.downcast_ref(), Some(&WorkStopped));
+            other.release(bytes);
+        };
+        stops(60 * KB);
+        assert_eq!(other.exceeded(), None, "it only waited");
+        one.close();
+        stops(301 * KB);
+        assert_eq!(other.exceeded(), Some(301 * KB));
+        drop(watched);
+    }
+
+    #[test]
+    fn a_call_that_has_had_its_turn_does_not_wait() {
+        let (_, one, other) = two_calls();
+        one.hold(60 * KB);
+        other.stop_waiting();
+        other.hold(60 * KB);
+        assert!(one.is_large.load(Ordering::Acquire) && !other.is_large.load(Ordering::Acquire));
+    }
+}

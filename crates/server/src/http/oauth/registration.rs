@@ -1,0 +1,87 @@
+//! `/register`: programs introduce themselves (RFC 7591), and look at their registration or delete it (RFC 7592).
+
+use std::sync::Arc;
+
+use axum::{
+    extract::{Request, State},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use lapidary_auth::{OAuthClient, RedirectUri, RegistrationError, SecretText};
+use serde_json::{Value, json};
+
+use super::{AuthorizationServer, StoreTrouble, oauth_error, random, secret_json, too_many};
+use crate::http::known_clients::bearer;
+
+pub(super) async fn register(State(server): State<Arc<AuthorizationServer>>, request: Request) -> Response {
+    registered(&server, request).await.unwrap_or_else(|refused| refused)
+}
+
+async fn registered(server: &Arc<AuthorizationServer>, request: Request) -> Result<Response, Response> {
+    let address = server.address(&request);
+    server.counted(|rates, now| rates.registration(&address, now)).map_err(too_many)?;
+    let bytes = server.body(request).await?;
+    let invalid = |description: &str| oauth_error(StatusCode::BAD_REQUEST, "invalid_client_metadata", description);
+    let metadata: Value = serde_json::from_slice(&bytes).map_err(|_| invalid("the request is not JSON"))?;
+    let (random, now, rules) = (random().map_err(IntoResponse::into_response)?, server.now(), server.rules.clone());
+    let answer = server
+        .ask(move |store| match store.register_client(&metadata, &rules, &random, now) {
+            Err(RegistrationError::Store(error)) => Err(error),
+            answer => Ok(answer),
+        })
+        .await
+        .map_err(IntoResponse::into_response)?;
+    match answer {
+        Ok(answer) => Ok(secret_json(StatusCode::CREATED, &answer)),
+        Err(RegistrationError::Redirects) => {
+            let description =
+                "redirect_uris needs 1 to 10 addresses, at least one of them https, on loopback or of a known program";
+            Err(oauth_error(StatusCode::BAD_REQUEST, "invalid_redirect_uri", description))
+        }
+        Err(_) => Err(invalid("the request is not a JSON object")),
+    }
+}
+
+pub(super) async fn show(State(server): State<Arc<AuthorizationServer>>, request: Request) -> Response {
+    match own(&server, request).await {
+        Ok(client) => {
+            let redirects: Vec<&str> = client.redirects.iter().map(RedirectUri::as_str).collect();
+            let answer = json!({
+                "client_id": client.id,
+                "client_name": client.name,
+                "redirect_uris": redirects,
+                "grant_types": ["authorization_code", "refresh_token"],
+                "response_types": ["code"],
+            });
+            secret_json(StatusCode::OK, &answer)
+        }
+        Err(refused) => refused,
+    }
+}
+
+pub(super) async fn delete(State(server): State<Arc<AuthorizationServer>>, request: Request) -> Response {
+    let client = match own(&server, request).await {
+        Ok(client) => client,
+        Err(refused) => return refused,
+    };
+    let now = server.now();
+    match server.ask(move |store| store.delete_client(&client.id, now)).await {
+        Ok(()) => StatusCode::NO_CONTENT.into_response(),
+        Err(trouble) => trouble.into_response(),
+    }
+}
+
+/// The client of an address, if the request has its registration token.
+async fn own(server: &Arc<AuthorizationServer>, request: Request) -> Result<OAuthClient, Response> {
+    let address = server.address(&request);
+    server.counted(|rates, now| rates.token(&address, now)).map_err(too_many)?;
+    let id = request.uri().path().strip_prefix("/register/").unwrap_or_default().to_owned();
+    let token = bearer(request.headers()).map(|token| SecretText::new(token.to_owned()));
+    let found = match token {
+        Some(token) => server.ask(move |store| store.registration(&id, &token)).await,
+        None => Ok(None),
+    };
+    let unknown =
+        || oauth_error(StatusCode::UNAUTHORIZED, "invalid_token", "this is not the token of this registration");
+    found.map_err(StoreTrouble::into_response)?.ok_or_else(unknown)
+}

@@ -1,0 +1,50 @@
+//! Requests that the server makes itself: to a collector of telemetry, and to its own public address when it is asked
+//! whether that works.
+
+use std::{sync::Arc, time::Duration};
+
+use rustls::crypto::aws_lc_rs;
+use ureq::{
+    Agent, Error,
+    tls::{RootCerts, TlsConfig},
+};
+
+/// Follows no redirect and takes every status as an answer.
+pub(crate) fn agent(patience: Duration) -> Agent {
+    with_tls(patience, false)
+}
+
+/// The same without a look at the certificate, for this computer's own server.
+pub(crate) fn unverified_agent(patience: Duration) -> Agent {
+    with_tls(patience, true)
+}
+
+fn with_tls(patience: Duration, trusts_all: bool) -> Agent {
+    let tls = TlsConfig::builder()
+        .root_certs(RootCerts::WebPki)
+        .disable_verification(trusts_all)
+        .unversioned_rustls_crypto_provider(Arc::new(aws_lc_rs::default_provider()))
+        .build();
+    Agent::config_builder()
+        .timeout_global(Some(patience))
+        .max_redirects(0)
+        .http_status_as_error(false)
+        .user_agent(concat!("lapidary/", env!("CARGO_PKG_VERSION")))
+        .tls_config(tls)
+        .build()
+        .into()
+}
+
+/// Why a request failed, without the address, which may contain a secret.
+pub(crate) fn in_words(error: &Error) -> String {
+    match error {
+        Error::ConnectionFailed => "no connection is taken".to_owned(),
+        Error::HostNotFound => "the host name is not known".to_owned(),
+        Error::Timeout(_) => "there is no answer in time".to_owned(),
+        Error::Io(error) => error.to_string(),
+        Error::Rustls(error) => format!("TLS: {error}"),
+        Error::Tls(problem) => format!("TLS: {problem}"),
+        Error::Protocol(error) => format!("it does not speak HTTP: {error}"),
+        _ => "the request failed".to_owned(),
+    }
+}

@@ -1,0 +1,18 @@
+//! Whether a tool is offered, in words for the owner: in `lapidary tools` and on the landing page.
+
+use lapidary_tools::{OffReason, ToolStanding};
+
+/// The standing in a word, and why it is not better, with what to do about it.
+pub(crate) fn in_words(standing: ToolStanding) -> (&'static str, &'static str) {
+    match standing {
+        ToolStanding::Listed => ("listed", ""),
+        ToolStanding::Deferred => ("deferred", ""),
+        ToolStanding::Off(OffReason::ReadOnly) => {
+            ("off", "read-only; start without --read-only and OBSIDIAN_READ_ONLY")
+        }
+        ToolStanding::Off(OffReason::Excluded) => ("off", "excluded; remove it from --exclude-tools"),
+        ToolStanding::Off(OffReason::Profile) => ("off", "not in the profile; choose another with --profile"),
+        ToolStanding::Off(OffReason::Scope) => ("off", "not covered by the scopes of the token"),
+        ToolStanding::Off(OffReason::NotChosen) => ("off", "not chosen; add it to --tools"),
+    }
+}

@@ -1,0 +1,296 @@
+//! `install` and `uninstall` in a home folder of their own, with the real binary.
+
+use std::{
+    collections::BTreeMap,
+    os::unix::fs::{PermissionsExt, symlink},
+    path::{Path, PathBuf},
+    process::{Command, Output, Stdio},
+};
+
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::harness::files_below;
+
+const CURSOR: &str =
+    "{\n  // mine\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\" }, // first\n  },\n  \"x\": 1\n}\n";
+const CLAUDE: &str = "{\r\n\t\"mcpServers\": {},\r\n\t\"theme\": \"dark\"\r\n}";
+const CODEX: &str = "model = \"x\" # newest\n\n[mcp_servers.a]\ncommand = \"a\"";
+const GOOSE: &str = "extensions:\n  # built in\n  developer:\n    type: builtin\nGOOSE_MODEL: x\n";
+
+/// A home with some clients and one vault.
+struct ClientHome(TempDir);
+
+impl ClientHome {
+    fn new() -> Self {
+        let home = Self(tempfile::tempdir().unwrap());
+        home.write("Notes/.obsidian/app.json", "{}");
+        home.write("Notes/a.md", "one\n");
+        home
+    }
+
+    fn with_clients() -> Self {
+        let home = Self::new();
+        home.write(".cursor/mcp.json", CURSOR);
+        home.write(".config/Claude/claude_desktop_config.json", CLAUDE);
+        home.write(".codex/config.toml", CODEX);
+        home.write(".config/goose/config.yaml", GOOSE);
+        // Zed is installed, but has no settings yet.
+        std::fs::create_dir_all(home.path(".config/zed")).unwrap();
+        home
+    }
+
+    fn path(&self, below: &str) -> PathBuf {
+        self.0.path().join(below)
+    }
+
+    fn write(&self, below: &str, text: &str) {
+        let path = self.path(below);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn read(&self, below: &str) -> String {
+        std::fs::read_to_string(self.path(below)).unwrap()
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lapidary"));
+        command.env_clear().env("HOME", self.0.path()).current_dir(self.0.path()).stdin(Stdio::null());
+        command
+    }
+
+    fn run(&self, words: &[&str]) -> Output {
+        self.command().args(words).output().unwrap()
+    }
+
+    /// What it printed, if it went well.
+    #[track_caller]
+    fn well(&self, words: &[&str]) -> String {
+        let output = self.run(words);
+        assert!(output.status.success(), "{words:?}: {}{}", printed(&output), complaint(&output));
+        printed(&output)
+    }
+
+    fn everything(&self) -> BTreeMap<String, Vec<u8>> {
+        files_below(self.0.path())
+    }
+}
+
+fn printed(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+fn complaint(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).unwrap()
+}
+
+const INSTALL: [&str; 4] = ["install", "--yes", "--vault", "Notes"];
+
+#[test]
+fn the_clients_that_are_there_get_the_entry_and_uninstall_restores_every_byte() {
+    let home = ClientHome::with_clients();
+    let before = home.everything();
+    let said = home.well(&INSTALL);
+    for title in ["Cursor", "Claude Desktop", "Codex", "Goose", "Zed"] {
+        assert!(said.contains(&format!("{title}: done")), "{said}");
+    }
+    let claude: Value = serde_json::from_str(&home.read(".config/Claude/claude_desktop_config.json")).unwrap();
+    let entry = &claude["mcpServers"]["obsidian"];
+    assert!(Path::new(entry["command"].as_str().unwrap()).is_absolute(), "{entry}");
+    assert_eq!(entry["args"], serde_json::json!(["--vault", home.path("Notes").to_str().unwrap()]));
+    assert!(
+        home.read(".cursor/mcp.json")
+            .starts_with("{\n  // mine\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\" }, // first\n")
+    );
+    assert!(home.read(".config/zed/settings.json").contains("context_servers"));
+    assert!(said.contains("+    \"obsidian\": {"), "the diff is shown: {said}");
+
+    let installed = home.everything();
+    let again = home.well(&INSTALL);
+    assert!(again.contains("is set up already") && !again.contains("done"), "{again}");
+    assert_eq!(home.everything(), installed, "a second run changes nothing");
+
+    home.well(&["uninstall", "--yes"]);
+    assert_eq!(home.everything(), before);
+    assert!(home.well(&["uninstall", "--yes"]).contains("No client has an entry"));
+}
+
+#[test]
+fn what_was_written_starts_a_server() {
+    let home = ClientHome::with_clients();
+    home.well(&INSTALL);
+    let claude: Value = serde_json::from_str(&home.read(".config/Claude/claude_desktop_config.json")).unwrap();
+    let entry = &claude["mcpServers"]["obsidian"];
+    let words: Vec<&str> = entry["args"].as_array().unwrap().iter().map(|word| word.as_str().unwrap()).collect();
+    let mut command = Command::new(entry["command"].as_str().unwrap());
+    command.env_clear().env("HOME", home.0.path()).current_dir("/").stdin(Stdio::null());
+    let output = command.args(words).args(["call", "file_read", r#"{"file": "a.md"}"#]).output().unwrap();
+    assert!(printed(&output).contains("one"), "{}", complaint(&output));
+}
+
+#[test]
+fn a_file_that_changed_since_loses_only_the_entry() {
+    let home = ClientHome::with_clients();
+    home.well(&INSTALL);
+    let changed = home.read(".codex/config.toml").replace("\"x\"", "\"y\"");
+    home.write(".codex/config.toml", &changed);
+    let said = home.well(&["uninstall", "codex", "--yes"]);
+    assert!(said.contains("the entry is removed; the old file is kept as"), "{said}");
+    assert_eq!(home.read(".codex/config.toml"), CODEX.replace("\"x\"", "\"y\""));
+}
+
+#[test]
+fn uninstall_goes_back_to_before_the_first_of_several_runs() {
+    let home = ClientHome::new();
+    home.write(".cursor/mcp.json", CURSOR);
+    home.well(&INSTALL);
+    home.well(&["install", "--yes", "--vault", "Notes", "--read-only"]);
+    assert!(home.read(".cursor/mcp.json").contains("--read-only"));
+    home.well(&["uninstall", "--yes"]);
+    assert_eq!(home.read(".cursor/mcp.json"), CURSOR);
+}
+
+#[test]
+fn nothing_is_written_without_an_answer_and_a_dry_run_only_shows() {
+    let home = ClientHome::with_clients();
+    let before = home.everything();
+    let refused = home.run(&["install", "--vault", "Notes", "cursor"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(complaint(&refused).contains("--yes"), "{}", complaint(&refused));
+    let shown = home.well(&["install", "--vault", "Notes", "cursor", "--dry-run"]);
+    assert!(shown.contains("+    \"obsidian\": {"), "{shown}");
+    let pasted = home.well(&["install", "--vault", "Notes", "cursor", "kiro", "--print"]);
+    assert!(pasted.contains("\"mcpServers\": {") && pasted.contains("cursor://anysphere"), "{pasted}");
+    assert_eq!(home.everything(), before);
+}
+
+#[test]
+fn a_broken_file_is_left_alone_and_the_others_are_set_up() {
+    let home = ClientHome::with_clients();
+    home.write(".cursor/mcp.json", "{\n  \"mcpServers\": {\n");
+    let output = home.run(&INSTALL);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(complaint(&output).contains("Cursor: ") && complaint(&output).contains("line "), "{}", complaint(&output));
+    assert_eq!(home.read(".cursor/mcp.json"), "{\n  \"mcpServers\": {\n");
+    assert!(home.read(".codex/config.toml").contains("[mcp_servers.obsidian]"));
+}
+
+#[test]
+fn another_server_of_our_name_is_replaced_only_by_force() {
+    let home = ClientHome::new();
+    let other = "{\"mcpServers\": {\"obsidian\": {\"command\": \"npx\", \"args\": [\"obsidian-mcp-server\"]}}}\n";
+    home.write(".cursor/mcp.json", other);
+    let output = home.run(&INSTALL);
+    assert!(complaint(&output).contains("another server (npx)"), "{}", complaint(&output));
+    home.well(&["uninstall", "--yes"]);
+    assert_eq!(home.read(".cursor/mcp.json"), other);
+    home.well(&["install", "--vault", "Notes", "--yes", "--force"]);
+    assert!(home.read(".cursor/mcp.json").contains("lapidary"));
+}
+
+#[test]
+fn an_address_is_installed_where_the_client_takes_one() {
+    let home = ClientHome::with_clients();
+    let before = home.everything();
+    let output = home.run(&["install", "--yes", "--http", "http://127.0.0.1:3010/mcp"]);
+    assert_eq!(output.status.code(), Some(1), "Claude Desktop takes none");
+    assert!(complaint(&output).contains("Claude Desktop"), "{}", complaint(&output));
+    assert!(home.read(".codex/config.toml").ends_with("[mcp_servers.obsidian]\nurl = \"http://127.0.0.1:3010/mcp\""));
+    home.well(&["uninstall", "--yes"]);
+    let mut after = home.everything();
+    // It had no settings before, so there is no copy that shows whose address it is.
+    after.remove(".config/zed/settings.json");
+    assert_eq!(after, before);
+    assert_eq!(home.run(&["install", "--yes", "--http", "3010"]).status.code(), Some(2));
+}
+
+#[test]
+fn mode_and_links_stay() {
+    let home = ClientHome::new();
+    home.write("dotfiles/mcp.json", CURSOR);
+    std::fs::set_permissions(home.path("dotfiles/mcp.json"), std::fs::Permissions::from_mode(0o640)).unwrap();
+    std::fs::create_dir_all(home.path(".cursor")).unwrap();
+    symlink(home.path("dotfiles/mcp.json"), home.path(".cursor/mcp.json")).unwrap();
+    home.well(&INSTALL);
+    assert!(home.path(".cursor/mcp.json").is_symlink());
+    assert!(home.read("dotfiles/mcp.json").contains("lapidary"));
+    let mode = home.path("dotfiles/mcp.json").metadata().unwrap().permissions().mode();
+    assert_eq!(mode & 0o777, 0o640);
+    home.well(&["uninstall", "--yes"]);
+    assert_eq!(home.read("dotfiles/mcp.json"), CURSOR);
+    assert!(home.path(".cursor/mcp.json").is_symlink());
+}
+
+#[test]
+fn claude_code_is_set_up_by_its_own_command() {
+    let home = ClientHome::new();
+    home.write("bin/claude", "#!/bin/sh\nprintf '%s\\n' \"$*\" >> \"$HOME/asked\"\n");
+    std::fs::set_permissions(home.path("bin/claude"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("{}:/usr/bin:/bin", home.path("bin").display());
+    let output = home.command().env("PATH", &path).args(INSTALL).output().unwrap();
+    assert!(output.status.success(), "{}", complaint(&output));
+    let asked = home.read("asked");
+    assert!(asked.starts_with("mcp add-json --scope user obsidian {\"type\":\"stdio\",\"command\":\"/"), "{asked}");
+    assert!(!home.path(".claude.json").exists());
+}
+
+#[test]
+fn state_is_removed_only_on_request_and_only_ours() {
+    let home = ClientHome::new();
+    home.well(&["--vault", "Notes", "call", "str_replace", r#"{"file": "a.md", "find": "one", "replace": "two"}"#]);
+    let state = home.path(".local/state/lapidary");
+    std::fs::write(state.join("mine.txt"), "keep").unwrap();
+    home.well(&["uninstall", "--yes"]);
+    assert!(std::fs::read_dir(&state).unwrap().count() > 1);
+    home.well(&["uninstall", "--dry-run", "--state"]);
+    assert!(std::fs::read_dir(&state).unwrap().count() > 1);
+    let said = home.well(&["uninstall", "--yes", "--state"]);
+    assert!(said.contains("The state is removed."), "{said}");
+    let left: Vec<_> = std::fs::read_dir(&state).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(left, ["mine.txt"]);
+}
+
+#[test]
+fn the_home_folder_and_what_is_around_it_are_refused_without_the_flag() {
+    let home = ClientHome::new();
+    symlink(home.0.path(), home.path("Notes/home")).unwrap();
+    for vault in [home.0.path().to_str().unwrap(), "/", "~", "Notes/..", "Notes/home"] {
+        let output = home.run(&["--vault", vault, "vaults"]);
+        assert_eq!(output.status.code(), Some(2), "{vault}");
+        assert!(complaint(&output).contains("--any-folder"), "{vault}: {}", complaint(&output));
+    }
+    let state = tempfile::tempdir().unwrap();
+    let mut command = home.command();
+    command.env("LAPIDARY_STATE_DIR", state.path()).args(["--vault", "~", "--any-folder", "vaults"]);
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{}", complaint(&output));
+}
+
+#[test]
+fn a_folder_that_obsidian_never_opened_is_served_with_a_warning() {
+    let home = ClientHome::new();
+    home.write("plain/a.md", "one\n");
+    let serve = |vault: &str| complaint(&home.run(&["--vault", vault, "serve"]));
+    assert!(serve("plain").contains("has no .obsidian"), "{}", serve("plain"));
+    assert!(!serve("Notes").contains("has no .obsidian"), "{}", serve("Notes"));
+}
+
+#[test]
+fn reasons_tools_and_completions_need_no_vault() {
+    let home = ClientHome::new();
+    let explained = home.well(&["explain", "note_missing"]);
+    assert!(explained.starts_with("note_missing\n") && explained.contains("obsidian_get_note"), "{explained}");
+    assert!(home.well(&["explain"]).lines().count() > 30);
+    let missed = home.run(&["explain", "note_mising"]);
+    assert_eq!(missed.status.code(), Some(1));
+    assert!(complaint(&missed).contains("did you mean `note_missing`?"), "{}", complaint(&missed));
+
+    let page = home.well(&["tools", "file.read"]);
+    assert!(page.starts_with("file_read: ") && page.contains("\n  lapidary call file_read '{"), "{page}");
+    assert!(complaint(&home.run(&["tools", "file_raed"])).contains("did you mean `file_read`?"));
+
+    for (shell, part) in [("bash", "complete -F"), ("zsh", "#compdef lapidary"), ("fish", "complete -c lapidary")] {
+        assert!(home.well(&["completions", shell]).contains(part), "{shell}");
+    }
+}
