@@ -1,8 +1,6 @@
 //! The database of tokens. It contains only hashes of secrets. Every lookup queries it, so a token that is revoked in one
 //! process is refused by all others with their next request.
 
-use std::time::Duration;
-
 use lapidary_note::ContentHash;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
@@ -10,12 +8,11 @@ use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 use crate::{SecretText, TokenRights, UnixSeconds};
 
 const FORMAT: i64 = 3;
-/// How long to wait for another process that is writing.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// The precision of a token's last use: a write for every request would wear out the disk.
 const LAST_USED_STEP: i64 = 60;
 
-/// Opens the database; `true` creates it if it is missing. The caller decides where it is kept.
+/// Opens the database; `true` creates it if it is missing. The caller decides where it is kept, and how long a writer waits
+/// for another.
 pub type StoreOpener = Box<dyn Fn(bool) -> Result<Option<Connection>, String> + Send + Sync>;
 
 /// Several processes may have it open.
@@ -277,9 +274,6 @@ const STEPS: [&str; 3] = [
 ];
 
 fn set_up(mut database: Connection) -> Result<Connection, AuthStoreError> {
-    database.busy_timeout(PATIENCE)?;
-    // Readers never wait for a writer. What the pragma answers does not matter: without it, they do.
-    database.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()))?;
     let format = |database: &Connection| database.pragma_query_value(None, "user_version", |row| row.get::<_, i64>(0));
     if format(&database)? < FORMAT {
         let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;

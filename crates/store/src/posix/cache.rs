@@ -11,7 +11,7 @@ use std::{
 
 use rusqlite::{Connection, Error, Transaction, params};
 
-use super::state::{StateFolder, open_database, private_file};
+use super::state::{StateFolder, open_database, private_file, share_database};
 
 const NAME: &str = "index.db";
 const SEGMENTS: &str = "search.db";
@@ -139,9 +139,9 @@ fn open(path: &Path, format: u32) -> Result<Connection, Error> {
     let made = private_file().append(true).create(true).open(path);
     made.map_err(|_| Error::InvalidPath(PathBuf::new()))?;
     let database = open_database(path)?;
-    database.busy_timeout(PATIENCE)?;
+    share_database(&database, PATIENCE)?;
     // After a power cut it may be damaged, and then it is rebuilt.
-    database.execute_batch("PRAGMA journal_mode = WAL; PRAGMA synchronous = OFF;")?;
+    database.execute_batch("PRAGMA synchronous = OFF")?;
     let found: u32 = database.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if found != format {
         // Zero is a new file.

@@ -140,6 +140,10 @@ pub struct LogFile {
 const KEPT: usize = 5;
 /// How long a line waits for other writers. A log is not worth more of a caller's time.
 const LOG_PATIENCE: Duration = Duration::from_millis(250);
+/// How long a server waits for another that is writing to a database. They take turns, so this is short.
+pub(super) const DATABASE_PATIENCE: Duration = Duration::from_secs(10);
+/// Between two attempts to switch a new database to its log.
+const SWITCH_PAUSE: Duration = Duration::from_millis(5);
 /// How often a waiter checks a lock again.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
@@ -404,6 +408,24 @@ pub(super) fn open_database(path: &Path) -> Result<Connection, rusqlite::Error> 
     Connection::open_with_flags(real, OpenFlags::default() | OpenFlags::SQLITE_OPEN_NOFOLLOW)
 }
 
+/// Lets several servers use a database at once: readers do not wait for a writer, and a writer waits for another for at
+/// most `patience`.
+pub(super) fn share_database(database: &Connection, patience: Duration) -> Result<(), rusqlite::Error> {
+    database.busy_timeout(patience)?;
+    let started = ElapsedTime::start();
+    loop {
+        let switched = database.pragma_update_and_check(None, "journal_mode", "wal", |_| Ok(()));
+        // SQLite refuses at once if another server is switching the same new file: both hold a read lock, so neither
+        // could get its turn by waiting.
+        let is_busy =
+            switched.as_ref().is_err_and(|error| error.sqlite_error_code() == Some(rusqlite::ErrorCode::DatabaseBusy));
+        if !is_busy || started.elapsed() >= patience {
+            return switched;
+        }
+        std::thread::sleep(SWITCH_PAUSE);
+    }
+}
+
 /// A database in the state folder itself, which belongs to no vault; `make` creates it if it is missing. Other users
 /// cannot read it.
 pub fn open_state_database(base: &Path, name: &str, make: bool) -> io::Result<Option<Connection>> {
@@ -416,7 +438,9 @@ pub fn open_state_database(base: &Path, name: &str, make: bool) -> io::Result<Op
     } else if !path.try_exists()? {
         return Ok(None);
     }
-    open_database(&path).map(Some).map_err(io::Error::other)
+    let database = open_database(&path).map_err(io::Error::other)?;
+    share_database(&database, DATABASE_PATIENCE).map_err(io::Error::other)?;
+    Ok(Some(database))
 }
 
 #[cfg(unix)]

@@ -18,14 +18,12 @@ use super::{
 };
 use crate::posix::{
     StoreError,
-    state::{open_database, private_file, read_bytes},
+    state::{DATABASE_PATIENCE, open_database, private_file, read_bytes, share_database},
 };
 
 const NAME: &str = "checkpoints.db";
 const FORMAT: i64 = 2;
 const UNRELEASED: &str = "its tables are of a form that was never released";
-/// How long to wait for another server that is writing. It takes turns with us, so this is short.
-const PATIENCE: Duration = Duration::from_secs(5);
 /// How many prepared statements are cached.
 const STATEMENTS: usize = 64;
 /// Smaller contents would not shrink.
@@ -212,7 +210,6 @@ fn open_file(path: &Path) -> Result<Connection, Error> {
         Err(_) => return Err(Error::InvalidPath(PathBuf::new())),
     };
     let database = open_database(path)?;
-    database.busy_timeout(PATIENCE)?;
     // More than a change needs: preparing a statement costs as much as running it ten times.
     database.set_prepared_statement_cache_capacity(STATEMENTS);
     set_up(&database)?;
@@ -235,9 +232,10 @@ fn open_file(path: &Path) -> Result<Connection, Error> {
 /// and only a rare query needs: ids and paths are searched linearly, and changes in progress are found by their steps,
 /// which are ordered by state.
 pub(super) fn set_up(database: &Connection) -> Result<(), Error> {
-    database
-        // Incremental, so that pruning can give pages back without rewriting the file.
-        .execute_batch("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;")?;
+    // Incremental, so that pruning can give pages back without rewriting the file. Set before the file has any page.
+    database.execute_batch("PRAGMA auto_vacuum = INCREMENTAL")?;
+    share_database(database, DATABASE_PATIENCE)?;
+    database.execute_batch("PRAGMA synchronous = FULL")?;
     let format: i64 = database.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if format == FORMAT {
         return add_digests(database);

@@ -408,6 +408,25 @@ fn other_users_cannot_read_it() {
 }
 
 #[test]
+fn servers_that_make_a_new_ledger_at_the_same_moment_share_it() {
+    for _ in 0..30 {
+        let desk = Desk::new();
+        let start = std::sync::Barrier::new(8);
+        std::thread::scope(|scope| {
+            for server in 0..8 {
+                let (desk, start) = (&desk, &start);
+                scope.spawn(move || {
+                    let ledger = desk.ledger();
+                    start.wait();
+                    change(&ledger, &format!("{server}.md"), b"old", at(1));
+                });
+            }
+        });
+        assert_eq!(paths(&desk.ledger()).len(), 8);
+    }
+}
+
+#[test]
 fn many_servers_write_down_what_they_do_at_once_and_nothing_is_missing() {
     let desk = Desk::new();
     std::thread::scope(|scope| {
