@@ -7,6 +7,7 @@
     reason = "chores read and write the source tree, and print"
 )]
 
+mod command_reference;
 mod comments;
 mod man_page;
 mod names;
@@ -51,6 +52,7 @@ fn docs(check: bool) -> ExitCode {
         ("docs/errors.md", reference::errors()),
         ("docs/configuration.md", lapidary_server::configuration_reference()),
         (".env.example", lapidary_server::env_example()),
+        ("docs/commands.md", command_reference::commands()),
         ("docs/lapidary.1", man_page::man_page()),
     ];
     let mut stale = false;

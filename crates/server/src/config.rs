@@ -26,6 +26,7 @@ mod registry;
 mod rules;
 mod setting;
 mod settings;
+mod shown_settings;
 mod telemetry_draft;
 mod value;
 mod variables;
@@ -48,6 +49,7 @@ pub(crate) use model::{
 pub(crate) use profiles::plain_name;
 pub(crate) use raw::is_unset;
 pub use reference::{env_example, reference};
+pub(crate) use shown_settings::{ShownSetting, file_path, shown};
 pub(crate) use value::host;
 
 use config_paths::ConfigPlaces;
@@ -110,13 +112,36 @@ pub(crate) fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigEr
     let mut draft = ConfigDraft::new(&places);
     variables.warn(&mut draft.warnings);
 
-    let mut layers = file::given(sources.flags, &variables, &places, sources.files)?;
-    layers.extend(variables.given());
-    layers.extend(SETTINGS.iter().filter_map(|setting| from_flag(setting, sources.flags)));
+    let layers = layers(sources, &variables, &places)?;
     for given in layers.iter().filter(|given| !given.raw.is_unset()) {
         (given.setting.apply)(&mut draft, given).map_err(|refused| refused.at(given.place.clone()))?;
     }
     draft.finish(sources)
+}
+
+/// All values that are given, weakest first.
+fn layers(
+    sources: &ConfigSources<'_>,
+    variables: &EnvironmentVariables,
+    places: &ConfigPlaces<'_>,
+) -> Result<Vec<GivenValue>, ConfigError> {
+    let mut layers = file::given(sources.flags, variables, places, sources.files)?;
+    layers.extend(variables.given());
+    layers.extend(SETTINGS.iter().filter_map(|setting| from_flag(setting, sources.flags)));
+    Ok(layers)
+}
+
+/// The names under which `--vault` finds vaults. Wrong settings give none.
+pub(crate) fn vault_names(sources: &ConfigSources<'_>) -> Vec<String> {
+    let variables = EnvironmentVariables::gather(sources);
+    let places = ConfigPlaces::new(sources, &variables);
+    let mut draft = ConfigDraft::new(&places);
+    let given = layers(sources, &variables, &places).unwrap_or_default();
+    for given in given.iter().filter(|given| given.setting.key == Some("vaults") && !given.raw.is_unset()) {
+        // What is wrong with it is said when the command runs.
+        (given.setting.apply)(&mut draft, given).unwrap_or_default();
+    }
+    vaults::NamedVaults::gather(&draft, sources.files).names()
 }
 
 /// The vaults that Obsidian lists and that exist.

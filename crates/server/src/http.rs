@@ -41,6 +41,7 @@ use tokio::{net::TcpListener, sync::watch};
 use self::{
     client_identity::AuthChallenge,
     client_limits::RequestLimits,
+    connection_snippets::{ConnectionSnippet, ConnectionStyle, OTHER_CLIENTS, snippets},
     endpoint::{Endpoint, EndpointParts},
     event_streams::EventStreams,
     oauth::{AuthorizationServer, PublicDocuments, ServerSurroundings, TokenIssuer},
@@ -71,7 +72,9 @@ pub(crate) async fn serve(
     clients: KnownClients,
     stream_token: Option<ContentHash>,
     telemetry: Telemetry,
+    listening: impl FnOnce(SocketAddr),
 ) -> Result<(), String> {
+    let style = ConnectionStyle::of_mode(Endpoint::mode(&clients.check));
     let tls = settings.tls.as_ref().map(TlsKeeper::start).transpose().map_err(|error| error.to_string())?;
     let listener = listen(settings).await?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
@@ -104,7 +107,8 @@ pub(crate) async fn serve(
     let site_pages = site_pages::routes(SitePages::new(endpoint.clone(), executor, site.clone()));
     let router = router(endpoint, streams, pages.merge(site_pages).merge(watched), &origin, settings);
     let router = measured(router, &telemetry, settings);
-    announce(address, &site, settings);
+    listening(address);
+    announce(address, &site, settings, style);
     accept_loop::serve(listener, tls, router, settings.connections, stopping, LAST_ANSWERS).await;
     Ok(())
 }
@@ -278,16 +282,27 @@ async fn listen(settings: &HttpConfig) -> Result<TcpListener, String> {
 }
 
 /// Tells a person where the server is and what to paste into a client.
-fn announce(address: SocketAddr, site: &SiteAddress, settings: &HttpConfig) {
+fn announce(address: SocketAddr, site: &SiteAddress, settings: &HttpConfig, style: ConnectionStyle) {
     let (endpoint, scheme) = (&settings.endpoint_path, if settings.tls.is_some() { "https" } else { "http" });
     tracing::info!("serving MCP at {scheme}://{address}{endpoint}");
     if settings.sse {
         tracing::info!("older clients connect to {scheme}://{address}/sse");
     }
-    let url = &site.url;
-    let config = json!({ "mcpServers": { "obsidian": { "type": "http", "url": url } } });
-    tracing::info!("to connect Claude Code: claude mcp add --transport http obsidian {url}");
-    tracing::info!("to connect Codex: codex mcp add obsidian --url {url}");
-    tracing::info!("to connect Cursor and others: {config}");
+    if style == ConnectionStyle::Token {
+        tracing::info!(
+            "clients need a token: `lapidary token create NAME` makes one; export it as LAPIDARY_TOKEN before you run these lines"
+        );
+    }
+    for ConnectionSnippet { client, text, .. } in snippets(&site.url, style) {
+        match (client, text) {
+            ("Claude Code" | "Codex", Some(command)) => tracing::info!("to connect {client}: {command}"),
+            (OTHER_CLIENTS, Some(config)) => {
+                // On one line, as a log has it.
+                let config = serde_json::from_str::<Value>(&config).map_or(config, |config| config.to_string());
+                tracing::info!("to connect Cursor and others: {config}");
+            }
+            _ => {}
+        }
+    }
     tracing::info!("for all clients, and everything that is offered: open {scheme}://{address}/ in a browser");
 }

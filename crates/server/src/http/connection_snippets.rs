@@ -38,6 +38,8 @@ pub(super) struct ConnectionSnippet {
 
 /// The name that the server gets in a client.
 const NAME: &str = "obsidian";
+/// The form that most clients take which are not named here.
+pub(super) const OTHER_CLIENTS: &str = "Other clients over HTTP";
 /// The variable in which clients that can read one find the token.
 const VARIABLE: &str = "LAPIDARY_TOKEN";
 
@@ -114,7 +116,7 @@ pub(super) fn snippets(url: &str, style: ConnectionStyle) -> Vec<ConnectionSnipp
             &json!({ "mcpServers": { NAME: remote(json!({ "serverUrl": url }), has_token, &format!("${{env:{VARIABLE}}}")) } }),
         ),
         pasted(
-            "Other clients over HTTP",
+            OTHER_CLIENTS,
             "Most take this form:",
             &json!({ "mcpServers": { NAME: remote(json!({ "type": "http", "url": url }), has_token, "YOUR_TOKEN") } }),
         ),
