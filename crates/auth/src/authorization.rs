@@ -15,7 +15,7 @@ use crate::{
 const CODE_LIFE: i64 = 120;
 const REFRESH_LIFE: i64 = 90 * 24 * 60 * 60;
 /// How long, and how often, a refresh token that was used may be used again: hosted clients refresh from several places at once.
-const GRACE: i64 = 120;
+const REFRESH_GRACE: i64 = 120;
 const GRACE_PAIRS: i64 = 25;
 const STATE_BYTES: usize = 1024;
 /// What a client can ask for. Folders and vaults are the owner's choice and in no scope.
@@ -567,7 +567,7 @@ impl TokenCall<'_> {
         }
         if let Some(rotated) = rotated
             // A second use within the grace is normal: clients refresh from several places, or lose the answer.
-            && (self.now.0 > rotated.saturating_add(GRACE) || further >= GRACE_PAIRS)
+            && (self.now.0 > rotated.saturating_add(REFRESH_GRACE) || further >= GRACE_PAIRS)
         {
             // It was used long ago: the sender did not get it from this server.
             self.revoke(grant, "refresh token")?;
@@ -602,7 +602,8 @@ impl TokenCall<'_> {
                 params![secret.digest().as_bytes(), grant, kind, scope, expires],
             )?;
         }
-        self.database.execute("DELETE FROM oauth_tokens WHERE expires < ?1", [self.now.0.saturating_sub(GRACE)])?;
+        self.database
+            .execute("DELETE FROM oauth_tokens WHERE expires < ?1", [self.now.0.saturating_sub(REFRESH_GRACE)])?;
         self.database.execute("UPDATE oauth_grants SET last_used = ?2 WHERE id = ?1", params![grant, self.now.0])?;
         Ok(IssuedTokens { access, refresh, expires_in: expires.saturating_sub(self.now.0), scope: scope.to_owned() })
     }

@@ -25,7 +25,7 @@ pub(super) struct FormulaFault {
     pub(super) expected: &'static [&'static str],
 }
 
-const OPERAND: &[&str] = &["a value", "a property", "a function", "`(`"];
+const OPERAND_STARTS: &[&str] = &["a value", "a property", "a function", "`(`"];
 
 pub(super) fn parse_formula(text: &str, names: &mut FormulaNames) -> Result<FormulaNode, FormulaFault> {
     if text.len() > MAX_BYTES {
@@ -264,7 +264,7 @@ impl<'p> FormulaParser<'p> {
             Some('{') => Err(self.problem(at, "there are no object literals in this language")),
             Some('+') => Err(self.problem(at, "a `+` needs a value before it")),
             _ => {
-                let name = self.identifier().ok_or_else(|| self.fault(OPERAND))?;
+                let name = self.identifier().ok_or_else(|| self.fault(OPERAND_STARTS))?;
                 self.named(name, at)
             }
         }
@@ -337,7 +337,7 @@ impl<'p> FormulaParser<'p> {
         if self.rest().starts_with(begins_name) {
             return Err(self.fault(&["an operator", "the end"]));
         }
-        let number = rest[..end].parse().map_err(|_| self.fault(OPERAND))?;
+        let number = rest[..end].parse().map_err(|_| self.fault(OPERAND_STARTS))?;
         Ok(FormulaNode::Literal(BaseValue::Number(number)))
     }
 

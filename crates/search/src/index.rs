@@ -19,7 +19,7 @@ use crate::{Digest, IndexError, VisibleFiles};
 /// A document whose note has changed or is gone.
 pub(super) const GONE: FileId = FileId::MAX;
 /// How many notes one thread adds; more make fewer pieces to join, fewer make the threads wait for each other.
-const PIECE: usize = 2048;
+const PIECE_NOTES: usize = 2048;
 /// The same in bytes, so that the numbers in a segment always suffice.
 const PIECE_BYTES: u64 = 256 << 20;
 /// A larger segment is not joined with others when a note has changed: that would take too long.
@@ -27,7 +27,7 @@ const SMALL: usize = 1024;
 /// This many small segments are searched separately.
 const MOST_SMALL: usize = 8;
 /// Larger segments are not built from others: while one is built or written, there are several copies of it.
-const LARGEST: usize = if cfg!(test) { 16 << 10 } else { 4 << 20 };
+const MAX_SEGMENT_BYTES: usize = if cfg!(test) { 16 << 10 } else { 4 << 20 };
 
 /// The words of all notes of one snapshot. Immutable; the next one shares its unchanged parts.
 #[derive(Clone, Default)]
@@ -247,7 +247,7 @@ fn grouped(parts: impl Iterator<Item = IndexPart>) -> Vec<Vec<IndexPart>> {
                 group.push(part);
             }
             None => {
-                room = LARGEST.saturating_sub(bytes);
+                room = MAX_SEGMENT_BYTES.saturating_sub(bytes);
                 groups.push(vec![part]);
             }
         }
@@ -280,7 +280,7 @@ fn cut<'n, 's>(new: &'n [&'s Arc<FileState>]) -> Vec<&'n [&'s Arc<FileState>]> {
     let (mut start, mut bytes) = (0, 0);
     for (at, state) in new.iter().enumerate() {
         bytes += state.stat.stamp.size;
-        if at + 1 - start == PIECE || bytes > PIECE_BYTES {
+        if at + 1 - start == PIECE_NOTES || bytes > PIECE_BYTES {
             pieces.push(&new[start..=at]);
             (start, bytes) = (at + 1, 0);
         }

@@ -8,7 +8,7 @@ use super::blocks::{
 };
 
 /// The lowest number that the next document can have, and where its block and its positions are.
-const MARK: usize = 3 * 4;
+const SKIP_BYTES: usize = 3 * 4;
 
 /// The written data of one term.
 #[derive(Default)]
@@ -61,7 +61,7 @@ impl PostingsWriter {
 
     /// Appends what [`Postings::new`] reads.
     pub(super) fn write(&self, postings: &mut Vec<u8>, positions: &mut Vec<u8>) {
-        put_varint(postings, end(&self.marks) / MARK as u32);
+        put_varint(postings, end(&self.marks) / SKIP_BYTES as u32);
         postings.extend_from_slice(&self.marks);
         postings.extend_from_slice(&self.blocks);
         put_block(postings, self.after, &self.gathered);
@@ -91,7 +91,7 @@ pub(super) struct Postings<'s> {
 impl<'s> Postings<'s> {
     pub(super) fn new(mut postings: &'s [u8], positions: &'s [u8]) -> Self {
         let marks = varint(&mut postings).unwrap_or_default() as usize;
-        let (marks, blocks) = postings.split_at_checked(marks.saturating_mul(MARK)).unwrap_or_default();
+        let (marks, blocks) = postings.split_at_checked(marks.saturating_mul(SKIP_BYTES)).unwrap_or_default();
         Self {
             marks,
             all: [blocks, positions],
@@ -181,16 +181,16 @@ impl<'s> Postings<'s> {
         let number = |mark: &[u8], at: usize| {
             mark.get(at * 4..at * 4 + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes)
         };
-        let (mut low, mut high) = (0, self.marks.len() / MARK);
+        let (mut low, mut high) = (0, self.marks.len() / SKIP_BYTES);
         while low < high {
             let middle = low.midpoint(high);
-            if number(&self.marks[middle * MARK..], 0) <= document {
+            if number(&self.marks[middle * SKIP_BYTES..], 0) <= document {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        let Some(mark) = low.checked_sub(1).and_then(|at| self.marks.get(at * MARK..)) else { return };
+        let Some(mark) = low.checked_sub(1).and_then(|at| self.marks.get(at * SKIP_BYTES..)) else { return };
         // Never backwards: positions before it have been read.
         if number(mark, 0) <= self.next {
             return;

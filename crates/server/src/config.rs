@@ -54,7 +54,6 @@ use config_paths::ConfigPlaces;
 use draft::ConfigDraft;
 use raw::GivenValue;
 use setting::Setting;
-use settings::SETTINGS;
 use variables::EnvironmentVariables;
 
 /// All inputs of the configuration.
@@ -112,7 +111,7 @@ pub(crate) fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigEr
 
     let mut layers = file::given(sources.flags, &variables, &places, sources.files)?;
     layers.extend(variables.given());
-    layers.extend(SETTINGS.iter().filter_map(|setting| from_flag(setting, sources.flags)));
+    layers.extend(settings::all().filter_map(|setting| from_flag(setting, sources.flags)));
     for given in layers.iter().filter(|given| !given.raw.is_unset()) {
         (given.setting.apply)(&mut draft, given).map_err(|refused| refused.at(given.place.clone()))?;
     }
@@ -129,7 +128,7 @@ pub(crate) fn known_vaults(sources: &ConfigSources<'_>) -> Vec<std::path::PathBu
 /// The flags known to the settings, for the test that the command line has the same.
 #[cfg(test)]
 pub(crate) fn flag_names() -> impl Iterator<Item = &'static str> {
-    SETTINGS.iter().filter_map(|setting| setting.flag.as_ref()).map(|flag| flag.name)
+    settings::all().filter_map(|setting| setting.flag.as_ref()).map(|flag| flag.name)
 }
 
 fn from_flag(setting: &'static Setting, flags: &CommonFlags) -> Option<GivenValue> {

@@ -17,10 +17,10 @@ use crate::config::AllowedOrigins;
 /// The longest target of a request.
 const TARGET_BYTES: usize = 8 * 1024;
 
-const METHODS: &str = "GET, POST, DELETE, OPTIONS";
-const REQUEST_HEADERS: &str = "Content-Type, Authorization, Accept, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, \
+const ALLOWED_METHODS: &str = "GET, POST, DELETE, OPTIONS";
+const ALLOWED_HEADERS: &str = "Content-Type, Authorization, Accept, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, \
                                Mcp-Name, Last-Event-ID, traceparent";
-const EXPOSED: &str = "Mcp-Session-Id, WWW-Authenticate, Retry-After";
+const EXPOSED_HEADERS: &str = "Mcp-Session-Id, WWW-Authenticate, Retry-After";
 
 /// Which hosts and origins a request may name.
 #[derive(Clone)]
@@ -161,10 +161,10 @@ async fn checked(
 fn preflight(is_cross_origin: bool) -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
     let headers = response.headers_mut();
-    headers.insert(header::ALLOW, HeaderValue::from_static(METHODS));
+    headers.insert(header::ALLOW, HeaderValue::from_static(ALLOWED_METHODS));
     if is_cross_origin {
-        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(METHODS));
-        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(REQUEST_HEADERS));
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(ALLOWED_METHODS));
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(ALLOWED_HEADERS));
         headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     }
     response
@@ -185,7 +185,7 @@ fn finished(mut response: Response, origin: Option<HeaderValue>) -> Response {
     headers.insert(header::VARY, HeaderValue::from_static("Authorization, Origin"));
     if let Some(origin) = origin {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED_HEADERS));
     }
     response
 }
