@@ -6,7 +6,7 @@ use super::{
     base_value::{BaseLink, BaseObject, BaseValue},
     text_form::TextClock,
 };
-use lapidary_query::{DroppedRows, LinkValue, Number, Object, QueryStep, Value};
+use lapidary_query::{DroppedRows, LinkValue, Number, Object, QueryStep, Value, csv_record, joined_lines};
 
 /// A view with its rows, in the order of the view.
 #[derive(Debug)]
@@ -133,29 +133,11 @@ impl BaseAnswer {
         table
     }
 
-    /// Comma-separated values as RFC 4180 has them, with the column names first.
+    /// Comma-separated values with the column names first.
     pub fn to_csv(&self) -> String {
-        self.separated(',')
-    }
-
-    /// The same with tabs.
-    pub fn to_tsv(&self) -> String {
-        self.separated('\t')
-    }
-
-    fn separated(&self, separator: char) -> String {
-        let quoted = |text: &str| {
-            // RFC 4180 quotes only what would be misread.
-            let needs = text.contains([separator, '"', '\n', '\r']);
-            if needs { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
-        };
-        let separator = separator.to_string();
-        let header: Vec<String> = self.columns.iter().map(|column| quoted(&column.name)).collect();
-        let rows = self
-            .rows
-            .iter()
-            .map(|row| row.cells.iter().map(|cell| quoted(&self.text(cell))).collect::<Vec<_>>().join(&separator));
-        std::iter::once(header.join(&separator)).chain(rows).map(|line| line + "\r\n").collect()
+        let header = csv_record(self.columns.iter().map(|column| column.name.as_str()));
+        let rows = self.rows.iter().map(|row| csv_record(row.cells.iter().map(|cell| self.text(cell))));
+        std::iter::once(header).chain(rows).collect()
     }
 
     /// What `base:query format=json` of the app's command line prints: every value as text, `path` first.
@@ -183,7 +165,7 @@ impl BaseAnswer {
 
 fn cell_text(text: &str) -> String {
     // A bar or a line break would end the cell.
-    text.replace('|', "\\|").replace("\r\n", " ").replace(['\n', '\r'], " ")
+    joined_lines(text).replace('|', "\\|")
 }
 
 fn shared_link(link: &BaseLink) -> LinkValue {

@@ -13,6 +13,7 @@ mod luxon;
 mod moment;
 mod nearest;
 mod pattern;
+mod result_text;
 mod row;
 mod search;
 mod simple;
@@ -33,6 +34,7 @@ pub use pattern::{
     ExpressionFault, ExpressionFlags, LetterCase, LineCount, LineMatch, MatchingLines, Pattern, PatternError,
     PatternKind, PatternOptions, ReplaceError, Replacement, Replacer, TooManyAttempts, lines_after, lines_before,
 };
+pub use result_text::{csv_record, joined_lines};
 pub use row::{
     FoundField, FrontmatterState, NoteField, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink,
     RowTag, TextPosition, is_page_path, item_fields, line_fields, note_fields, note_items, page_aliases, page_tags,

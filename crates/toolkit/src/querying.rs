@@ -8,7 +8,9 @@ use std::ops::Range;
 use lapidary_bases::BaseFile;
 use lapidary_dataview::{DqlExpression, DqlQuery, DqlWriter, meant_function};
 use lapidary_operation::{Context, Reason, ReasonKind, WalkCost, clipped, quote::Prose};
-use lapidary_query::{DroppedRows, QueryContext, QueryHalt, QueryLimits, QueryStep, QuerySyntaxError, nearest_several};
+use lapidary_query::{
+    DroppedRows, QueryContext, QueryHalt, QueryLimits, QueryStep, QuerySyntaxError, joined_lines, nearest_several,
+};
 use lapidary_vault::{VaultPath, VaultRows, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -214,7 +216,7 @@ pub fn query_context<'q>(context: &Context<'_>, view: &View, go_on: &'q (dyn Fn(
         .with_dataview(view.dataview_settings())
 }
 
-/// What an inline query in a note shows.
+/// What an inline query in a note shows, within its line.
 pub fn inline_text(
     rows: &VaultRows<'_>,
     context: &Context<'_>,
@@ -226,7 +228,8 @@ pub fn inline_text(
     let expression = DqlExpression::parse(expression).map_err(unreadable)?;
     let in_context = query_context(context, view, &go_on).with_origin(Some(note.as_str()));
     let value = expression.evaluate(rows, &in_context).map_err(|halt| refusal(halt, context))?;
-    Ok(DqlWriter::new(&in_context.dataview, in_context.zone.clone()).inline_text(&value))
+    let text = DqlWriter::new(&in_context.dataview, in_context.zone.clone()).inline_text(&value);
+    Ok(joined_lines(&text).into_owned())
 }
 
 /// That a query cannot be read, and where.
@@ -238,11 +241,12 @@ pub fn unreadable(error: QuerySyntaxError) -> Reason {
 /// Why a query that could be read has no result.
 pub fn refusal(halt: QueryHalt, context: &Context<'_>) -> Reason {
     match halt {
-        QueryHalt::Cancelled => context
-            .cancel
-            .check()
-            .err()
-            .unwrap_or_else(|| Reason::QueryTooLarge { problem: Prose::ours("it was cancelled") }),
+        QueryHalt::Cancelled => {
+            // A thread that worked for the call may have found no memory, which ends the call here.
+            lapidary_note::check_work();
+            let ended = context.cancel.check().err();
+            ended.unwrap_or_else(|| Reason::QueryTooLarge { problem: Prose::ours("it was cancelled") })
+        }
         QueryHalt::Failed(message) => {
             Reason::QueryFailed { nearest: meant_function(&message), problem: Prose::of_others(clipped(&message)) }
         }

@@ -98,14 +98,29 @@ fn with_port(origin: &str) -> &str {
     origin.strip_suffix(default).unwrap_or(origin)
 }
 
-/// The one value of a header that must not be there twice.
-fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
-    let mut values = headers.get_all(name).iter();
-    match (values.next(), values.next()) {
-        (None, _) => Ok(None),
-        (Some(value), None) => value.to_str().map(Some).map_err(|_| ()),
-        _ => Err(()),
-    }
+/// Whether something is decided by the one value of a header. Sent twice, a proxy or the protocol library could go by
+/// the one, and we by the other.
+fn decides(name: &HeaderName) -> bool {
+    const SINGLE: [HeaderName; 6] = [
+        header::HOST,
+        header::ORIGIN,
+        header::AUTHORIZATION,
+        header::CONTENT_LENGTH,
+        header::CONTENT_TYPE,
+        header::TRANSFER_ENCODING,
+    ];
+    // Session, version, method, name and parameters.
+    SINGLE.contains(name) || name.as_str().starts_with("mcp-") || name == "last-event-id" || name == "traceparent"
+}
+
+/// A header that must not be there twice, and is.
+fn repeated(headers: &HeaderMap) -> Option<&HeaderName> {
+    headers.keys().find(|name| decides(name) && headers.get_all(*name).iter().nth(1).is_some())
+}
+
+/// The value of a header as text, if it is one.
+fn text_of<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
+    headers.get(name).map(|value| value.to_str().map_err(|_| ())).transpose()
 }
 
 /// Looks at host and origin, answers preflights, and marks every answer.
@@ -126,9 +141,12 @@ async fn checked(
     next: Next,
 ) -> Result<(Response, Option<HeaderValue>), Response> {
     let headers = request.headers();
+    if let Some(name) = repeated(headers) {
+        return Err(plain_error(StatusCode::BAD_REQUEST, &format!("Bad Request: more than one {name} header")));
+    }
     // A request without a host is HTTP/1.0, and no browser or client sends one.
-    let (Ok(Some(host)), Ok(origin)) = (single(headers, &header::HOST), single(headers, &header::ORIGIN)) else {
-        return Err(plain_error(StatusCode::BAD_REQUEST, "Bad Request: one Host and at most one Origin"));
+    let (Ok(Some(host)), Ok(origin)) = (text_of(headers, &header::HOST), text_of(headers, &header::ORIGIN)) else {
+        return Err(plain_error(StatusCode::BAD_REQUEST, "Bad Request: a Host and an Origin are plain text"));
     };
     // `GET http://host/path` has to name the host that the header names.
     // A proxy may go by the one, and we by the other.
