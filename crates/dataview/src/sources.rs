@@ -90,7 +90,7 @@ impl<'v> SourceReader<'_, 'v> {
             return Ok(self.select(&RowSelection::LinksTo(number), || format!("FROM [[{path}]]")));
         }
         if self.engine.page(number).is_none() {
-            return Err(QueryHalt::Failed(format!(
+            return Err(QueryHalt::failed(format!(
                 "Could not find file \"{path}\" during link lookup - does it exist?"
             )));
         }
@@ -106,7 +106,7 @@ impl<'v> SourceReader<'_, 'v> {
         let places = beside.into_iter().chain([absolute.unwrap_or(path).to_owned()]);
         let found = places.into_iter().find_map(|place| Some((vault.text(&place)?, place)));
         let Some((text, place)) = found else {
-            return Err(QueryHalt::Failed(format!("Failed to load data from path '{path}'.")));
+            return Err(QueryHalt::failed(format!("Failed to load data from path '{path}'.")));
         };
         self.engine.context.hold(text.len())?;
         let tables: Vec<QueryRow<'v>> = csv_rows(&text)
