@@ -38,6 +38,9 @@ fn sources_choose_pages() {
         rows("LIST FROM outgoing([[data/table.csv]])"),
         "Could not find file \"data/table.csv\" during link lookup - does it exist?"
     );
+    let columns = PlainVault::of(&[("n.md", ""), ("a.csv", "a-b,A b\n1,2\n")]);
+    let answer = run_in(&columns, "LIST WITHOUT ID [a-b, row[\"A b\"]] FROM csv(\"a.csv\")").unwrap();
+    assert_eq!(answer.result.to_json()["values"], serde_json::json!([[2, 2]]), "the last of two columns with one name");
     assert_eq!(rows("LIST FROM csv(\"no.csv\")"), "Failed to load data from path 'no.csv'.");
     assert_eq!(
         rows("TABLE name, n, big-name FROM csv(\"data/table.csv\")"),
