@@ -7,7 +7,7 @@ use lapidary_vault::PathDenied;
 
 use super::{ArgumentProblem, DiskFault, OfferedTools, PathRefusal};
 use crate::{
-    quote::{Quoted, quoted, quoted_list},
+    quote::{Prose, Quoted, quoted, quoted_list},
     successor,
 };
 
@@ -420,6 +420,14 @@ pub(super) fn as_many_as_fit(names: impl Iterator<Item = String>, of: usize) -> 
 
 pub(super) fn list(names: &[Quoted<'_>]) -> String {
     names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// That a query has no result, and where it failed.
+pub(super) fn failed_query_message(line: Option<usize>, column: Option<usize>, problem: &Prose) -> String {
+    match (line, column) {
+        (Some(line), Some(column)) => format!("The query has no result: line {line}, column {column}: {problem}."),
+        _ => format!("The query has no result: {problem}."),
+    }
 }
 
 /// How a query that has no result can be mended.

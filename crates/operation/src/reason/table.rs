@@ -640,11 +640,12 @@ reasons! { |offered|
         data: json!({ "line": line, "column": 1, "unsupported": *what }),
         hint: "Ask for the same in DQL, for example TABLE status FROM #project WHERE due < date(today).",
     }
-    QueryFailed { problem: Prose, nearest: Option<&'static str> } => {
-        kinds: [QueryFailed("query_failed", -32007, "INVALID_ARGS", "The query can be read but has no result: every row failed, or a clause cannot be evaluated.")],
+    /// Line and column are those of the part that failed, if that is known.
+    QueryFailed { line: Option<usize>, column: Option<usize>, problem: Prose, nearest: Option<&'static str> } => {
+        kinds: [QueryFailed("query_failed", -32007, "INVALID_ARGS", "The query can be read but has no result: every row failed, or a clause cannot be evaluated; `line` and `column` say where.")],
         kind: ReasonKind::QueryFailed,
-        message: format!("The query has no result: {problem}."),
-        data: json!({ "problem": problem.to_string(), "nearest": nearest }),
+        message: advice::failed_query_message(line.copied(), column.copied(), problem),
+        data: json!({ "line": line, "column": column, "problem": problem.to_string(), "nearest": nearest }),
         hint: advice::failed_query(nearest.copied()),
     }
     QueryTooLarge { problem: Prose } => {
