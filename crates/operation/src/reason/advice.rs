@@ -17,9 +17,13 @@ const REPLACE_TEXT: &[&str] = &["str_replace", "obsidian_replace_in_note"];
 /// The same, for reasons that only note tools give.
 const REPLACE_IN_NOTE: &[&str] = &["obsidian_replace_in_note", "str_replace"];
 
-pub(super) fn arguments(tool: Quoted<'_>, problems: &[&ArgumentProblem]) -> String {
+pub(super) fn arguments(tool: Quoted<'_>, problems: &[&ArgumentProblem], offered: &OfferedTools<'_>) -> String {
     match problems.iter().find_map(|problem| problem.nearest.as_ref()) {
         Some(nearest) => format!("Did you mean {}?", quoted(nearest)),
+        // The client has no schema of a tool that is not in its list.
+        None if offered.has("find_tool") && !offered.lists(tool.raw()) => {
+            format!("`find_tool` with the query {tool} shows its arguments.")
+        }
         None => format!("Compare the call with the input schema of {tool}."),
     }
 }
