@@ -15,6 +15,7 @@ mod folder;
 mod inspection;
 mod ledger;
 mod outside;
+mod running_servers;
 mod settings_file;
 mod state;
 mod steps;
@@ -44,6 +45,7 @@ pub use inspection::{
 };
 pub use ledger::LedgerHealth;
 pub use outside::{DemoFolder, ExportFolder, folder_exists, place_within, read_settings};
+pub use running_servers::RunningServer;
 pub use settings_file::{SettingsFile, is_around, is_same_file, is_there, remove_state, state_contents};
 pub use state::{LogFile, LogTail, RotatedFile, StateFolder, StateProblem, is_ours_alone, open_state_database};
 pub use trash::SystemTrash;

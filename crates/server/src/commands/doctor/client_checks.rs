@@ -51,7 +51,7 @@ impl ClientLook<'_> {
     }
 
     fn missing(&self) -> Finding {
-        // Not a warning: nobody wants it in every program.
+        // Not a warning: few owners want it in every program.
         let found = format!("is not set up; `lapidary install {}` does it", self.client.name);
         self.ok(found)
     }
