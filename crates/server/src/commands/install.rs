@@ -55,13 +55,13 @@ impl<'a> ClientSetup<'a> {
     }
 
     /// The first of a client's files that exists, or the one that would be made.
-    fn file(&self, client: &ClientSpec) -> PathBuf {
+    pub(super) fn file(&self, client: &ClientSpec) -> PathBuf {
         let files = client.files(&self.folders);
         let there = files.iter().find(|file| is_there(file));
         there.or(files.first()).cloned().unwrap_or_default()
     }
 
-    fn is_installed(&self, client: &ClientSpec) -> bool {
+    pub(super) fn is_installed(&self, client: &ClientSpec) -> bool {
         is_there(&client.sign(&self.folders)) || self.own_program(client).is_some()
     }
 
@@ -80,7 +80,7 @@ impl<'a> ClientSetup<'a> {
     }
 
     /// The absolute path of this program. A link on the path is preferred to its target, which an update may replace.
-    fn program(&self) -> Result<String, CommandFailure> {
+    pub(super) fn program(&self) -> Result<String, CommandFailure> {
         let running = program_path().map_err(|error| {
             CommandFailure::Misconfigured(format!("the path of this program is not known: {error}"))
         })?;
