@@ -7,6 +7,8 @@
     reason = "chores read and write the source tree, and print"
 )]
 
+#[cfg(test)]
+mod architecture;
 mod comments;
 mod man_page;
 mod names;

@@ -73,6 +73,9 @@ pub struct ChangeAuthor {
     since: SystemTime,
     /// Whether other callers may have the same client and connection.
     is_shared: bool,
+    /// Whether every change counts as its own.
+    #[serde(default)]
+    is_owner: bool,
 }
 
 /// The owner of a recorded change, relative to a caller.
@@ -90,13 +93,19 @@ const MARK: char = '#';
 impl ChangeAuthor {
     /// A client that is identified by its only connection.
     pub fn single(client: String) -> Self {
-        Self { client, connection: String::new(), since: SystemTime::UNIX_EPOCH, is_shared: false }
+        let (connection, since) = (String::new(), SystemTime::UNIX_EPOCH);
+        Self { client, connection, since, is_shared: false, is_owner: false }
+    }
+
+    /// The owner of the vaults, who may undo what any client did.
+    pub fn owner(client: String) -> Self {
+        Self { is_owner: true, ..Self::single(client) }
     }
 
     /// One of several connections of a client.
     pub fn connected(client: String, connection: &str, since: SystemTime) -> Self {
         // A program chooses its own name; it must not be able to claim another client by writing the separator.
-        Self { client, connection: connection.replace(MARK, "_"), since, is_shared: false }
+        Self { connection: connection.replace(MARK, "_"), since, ..Self::single(client) }
     }
 
     /// Callers without a session: others may use the same name at the same time.
@@ -128,6 +137,7 @@ impl ChangeAuthor {
             () if signature == self.signature() => ChangeOwnership::SameClient,
             // A client with a single connection shares it with no other.
             () if client == self.client && !self.connection.is_empty() => ChangeOwnership::SameClient,
+            () if self.is_owner => ChangeOwnership::SameClient,
             () => ChangeOwnership::OtherClient,
         }
     }
@@ -137,7 +147,7 @@ impl ChangeAuthor {
     pub fn is_own(&self, signature: &str, time: SystemTime) -> bool {
         match self.whose(signature) {
             ChangeOwnership::ThisConnection => true,
-            ChangeOwnership::SameClient => !self.is_shared && time < self.since,
+            ChangeOwnership::SameClient => self.is_owner || (!self.is_shared && time < self.since),
             ChangeOwnership::OtherClient => false,
         }
     }
@@ -318,6 +328,9 @@ mod tests {
         assert_eq!(ada.whose(&ada.signature()), ChangeOwnership::SameClient);
         assert!(!ada.is_own(&ada.signature(), at(0)), "others may come under the same name");
         assert_eq!(adam.whose(&ada.signature()), ChangeOwnership::OtherClient);
+        let owner = ChangeAuthor::owner("cli".to_owned());
+        assert!(owner.is_own(&ada.signature(), at(0)) && owner.is_own(&owner.signature(), at(0)));
+        assert_eq!(first.whose(&owner.signature()), ChangeOwnership::OtherClient);
     }
 
     #[test]

@@ -38,9 +38,9 @@ pub mod store {
         PlaceCheck, PlaceJudge, PlaceState, Retention, StoreError, StoredFile, VaultDelta, WalkedFolder,
         posix::{
             ApprovalQueue, ApprovalState, DemoFolder, ExportFolder, FolderStore, LogFile, PosixBackend, RotatedFile,
-            SecondNames, SettingsFile, StateFolder, StateProblem, StepObserver, SystemTrash, folder_exists, is_around,
-            is_ours_alone, is_same_file, is_there, open_state_database, place_within, read_settings, remove_state,
-            state_contents,
+            RunningServer, SecondNames, SettingsFile, StateFolder, StateProblem, StepObserver, SystemTrash,
+            folder_exists, is_around, is_ours_alone, is_same_file, is_there, open_state_database, place_within,
+            read_settings, remove_state, state_contents,
         },
     };
 }

@@ -40,7 +40,19 @@ fn every_subcommand_takes_the_same_options_before_and_after_its_name() {
         tls_cert: None,
         tls_key: None,
     };
-    for word in ["", "serve", "call some_tool", "tools", "vaults", "audit", "install", "uninstall cursor"] {
+    for word in [
+        "",
+        "serve",
+        "call some_tool",
+        "tools",
+        "vaults",
+        "audit",
+        "install",
+        "uninstall cursor",
+        "checkpoints list",
+        "approvals",
+        "approvals show 1",
+    ] {
         assert_eq!(flags(&format!("{word} {options}")), expected, "{word}");
         assert_eq!(flags(&format!("{options} {word}")), expected, "{word}");
     }
@@ -144,6 +156,7 @@ fn wrong_usage_ends_with_code_two_and_says_what_is_wrong() {
         ("--vault", "--vault"),
         ("--config a --config b", "--config"),
         ("--config a tools --config b", "--config is given twice"),
+        ("--profile a checkpoints --profile b list", "--profile is given twice"),
         ("--http 1 serve --http 2", "--http is given twice"),
         ("--http 3010 tools", "does not listen"),
         ("tools --http", "--http"),
@@ -177,7 +190,7 @@ fn help_and_version_are_not_failures() {
 fn the_table_of_settings_and_the_command_line_know_the_same_flags() {
     let mut known: BTreeSet<String> = crate::config::flag_names().map(str::to_owned).collect();
     known.insert("--config".into());
-    let declared: BTreeSet<String> = CommandLine::command()
+    let declared: BTreeSet<String> = declaration()
         .get_arguments()
         .filter_map(|argument| argument.get_long())
         .map(|long| format!("--{long}"))
@@ -187,5 +200,5 @@ fn the_table_of_settings_and_the_command_line_know_the_same_flags() {
 
 #[test]
 fn the_declaration_is_consistent() {
-    CommandLine::command().debug_assert();
+    declaration().debug_assert();
 }

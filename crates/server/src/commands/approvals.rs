@@ -21,19 +21,19 @@ pub(super) fn run(
     let executor = &assembled.executor;
     let Some(word) = &command.word else { return list(executor, false, out) };
     match word {
-        ApprovalWord::List { json, .. } => list(executor, *json, out),
-        ApprovalWord::Show { id, .. } => match find(executor, id)? {
+        ApprovalWord::List { json } => list(executor, *json, out),
+        ApprovalWord::Show { id } => match find(executor, id)? {
             Some(pending) => {
                 writeln!(out, "{}", printable(&pending.question))?;
                 Ok(CommandOutcome::Well)
             }
             None => Ok(CommandOutcome::Refused),
         },
-        ApprovalWord::Accept { id, .. } => match find(executor, id)? {
+        ApprovalWord::Accept { id } => match find(executor, id)? {
             Some(pending) => accept(executor, &pending, out),
             None => Ok(CommandOutcome::Refused),
         },
-        ApprovalWord::Reject { id, .. } => match find(executor, id)? {
+        ApprovalWord::Reject { id } => match find(executor, id)? {
             Some(pending) => told(executor.decide(&pending, false)?, out),
             None => Ok(CommandOutcome::Refused),
         },
