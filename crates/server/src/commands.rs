@@ -46,8 +46,8 @@ use terminal_style::TerminalStyle;
 /// How long the exit may wait for the index to be saved. Without it, only the next start is slower.
 const SAVING: Duration = Duration::from_secs(2);
 
-const FAILED: u8 = 1;
-const MISCONFIGURED: u8 = 2;
+const EXIT_FAILED: u8 = 1;
+const EXIT_MISCONFIGURED: u8 = 2;
 
 /// A person started the program on a terminal without a word.
 pub(crate) fn greet() -> ExitCode {
@@ -100,7 +100,7 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
         }
         Err(problem) => {
             report::error(&problem);
-            return ExitCode::from(MISCONFIGURED);
+            return ExitCode::from(EXIT_MISCONFIGURED);
         }
     };
     // These need no open vault, and must work before there is one.
@@ -129,7 +129,7 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
         Ok(assembled) => assembled,
         Err(problem) => {
             report::error(&problem.to_string());
-            return ExitCode::from(MISCONFIGURED);
+            return ExitCode::from(EXIT_MISCONFIGURED);
         }
     };
     ended(invocation, execute(&invocation.command, &config, &assembled))
@@ -138,7 +138,7 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
 fn ended(invocation: &Invocation, result: Result<CommandOutcome, CommandFailure>) -> ExitCode {
     match result {
         Ok(CommandOutcome::Well) => ExitCode::SUCCESS,
-        Ok(CommandOutcome::Refused) => ExitCode::from(FAILED),
+        Ok(CommandOutcome::Refused) => ExitCode::from(EXIT_FAILED),
         // The reader of our output has closed the pipe.
         Err(CommandFailure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
@@ -147,7 +147,11 @@ fn ended(invocation: &Invocation, result: Result<CommandOutcome, CommandFailure>
                 Command::Serve => tracing::error!("{failure}"),
                 _ => report::error(&failure.to_string()),
             }
-            ExitCode::from(if matches!(failure, CommandFailure::Misconfigured(_)) { MISCONFIGURED } else { FAILED })
+            ExitCode::from(if matches!(failure, CommandFailure::Misconfigured(_)) {
+                EXIT_MISCONFIGURED
+            } else {
+                EXIT_FAILED
+            })
         }
     }
 }

@@ -56,8 +56,6 @@ use config_paths::ConfigPlaces;
 use draft::ConfigDraft;
 use raw::GivenValue;
 use setting::Setting;
-#[cfg(test)]
-use settings::SETTINGS;
 use variables::EnvironmentVariables;
 
 /// All inputs of the configuration.
@@ -136,7 +134,7 @@ pub(crate) fn known_vaults(sources: &ConfigSources<'_>) -> Vec<std::path::PathBu
 /// The flags known to the settings, for the test that the command line has the same.
 #[cfg(test)]
 pub(crate) fn flag_names() -> impl Iterator<Item = &'static str> {
-    SETTINGS.iter().filter_map(|setting| setting.flag.as_ref()).map(|flag| flag.name)
+    settings::all().filter_map(|setting| setting.flag.as_ref()).map(|flag| flag.name)
 }
 
 fn from_flag(setting: &'static Setting, flags: &CommonFlags) -> Option<GivenValue> {

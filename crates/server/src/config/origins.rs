@@ -7,7 +7,7 @@ use super::config_paths::ConfigPlaces;
 use super::error::ConfigError;
 use super::raw::{GivenValue, ValueOrigin};
 use super::setting::Setting;
-use super::settings::SETTINGS;
+use super::settings;
 use super::variables::EnvironmentVariables;
 use super::{ConfigSources, file, from_flag};
 
@@ -41,7 +41,7 @@ pub(super) fn layers(
 ) -> Result<Vec<GivenValue>, ConfigError> {
     let mut layers = file::given(sources.flags, variables, places, sources.files)?;
     layers.extend(variables.given());
-    layers.extend(SETTINGS.iter().filter_map(|setting| from_flag(setting, sources.flags)));
+    layers.extend(settings::all().filter_map(|setting| from_flag(setting, sources.flags)));
     layers.retain(|given| !given.raw.is_unset());
     Ok(layers)
 }

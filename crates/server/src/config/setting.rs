@@ -8,7 +8,6 @@ use super::refused::ConfigRefusal;
 /// One setting: every layer and the reference use it.
 #[derive(Debug)]
 pub(crate) struct Setting {
-    pub(super) section: ReferenceSection,
     /// Its name in the configuration file.
     pub(super) key: Option<&'static str>,
     pub(super) variable: Option<&'static str>,

@@ -8,7 +8,7 @@ use crate::{
     outgoing,
 };
 
-const PATIENCE: Duration = Duration::from_secs(3);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Where the server of this configuration answers on this computer.
 pub(super) fn own_address(http: &HttpConfig) -> String {
@@ -25,7 +25,7 @@ pub(super) fn own_address(http: &HttpConfig) -> String {
 pub(super) fn run(config: &Config, out: &mut dyn Write) -> Result<CommandOutcome, CommandFailure> {
     let url = format!("{}/healthz", own_address(&config.http));
     // The certificate is for the name that the world uses, not for this address.
-    let answered = outgoing::unverified_agent(PATIENCE).get(&url).call();
+    let answered = outgoing::unverified_agent(ANSWER_TIMEOUT).get(&url).call();
     let (said, outcome) = match answered {
         Ok(answer) if answer.status().is_success() => ("ok".to_owned(), CommandOutcome::Well),
         Ok(answer) => (format!("it answers {}", answer.status().as_u16()), CommandOutcome::Refused),

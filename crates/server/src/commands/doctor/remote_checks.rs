@@ -17,7 +17,7 @@ use super::{
 use crate::outgoing;
 
 /// How long one answer may take; clients wait no longer than ten.
-const PATIENCE: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often a question is repeated whose connection broke.
 const ASK_AGAIN: usize = 2;
 /// No answer to these questions is longer.
@@ -63,7 +63,7 @@ enum Reception {
 
 impl RemoteVisitor {
     pub(super) fn new(address: RemoteAddress, token: Option<SecretText>) -> Self {
-        Self { address, token, agent: outgoing::agent(PATIENCE) }
+        Self { address, token, agent: outgoing::agent(ANSWER_TIMEOUT) }
     }
 
     /// From the outside in; what depends on something that failed is left out.

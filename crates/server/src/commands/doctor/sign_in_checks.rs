@@ -7,9 +7,9 @@ use super::{
     remote_checks::{RemoteAnswer, RemoteVisitor},
 };
 
-const RESOURCE: &str = "/.well-known/oauth-protected-resource";
-const SERVER: &str = "/.well-known/oauth-authorization-server";
-const FORWARD: &str = "forward all of /.well-known to the server";
+const RESOURCE_METADATA: &str = "/.well-known/oauth-protected-resource";
+const SERVER_METADATA: &str = "/.well-known/oauth-authorization-server";
+const FORWARD_ADVICE: &str = "forward all of /.well-known to the server";
 
 pub(super) fn look(visitor: &RemoteVisitor) -> Vec<Finding> {
     let (finding, issuer) = resource(visitor);
@@ -27,7 +27,7 @@ pub(super) fn look(visitor: &RemoteVisitor) -> Vec<Finding> {
 /// The same document at both of its places.
 fn at_both(visitor: &RemoteVisitor, place: &str) -> Result<RemoteAnswer, Finding> {
     let (origin, path) = (&visitor.address.origin, &visitor.address.path);
-    let wrong = |found: String| Finding::failure("sign-in", found, FORWARD);
+    let wrong = |found: String| Finding::failure("sign-in", found, FORWARD_ADVICE);
     let ask = |url: String| match visitor.get(&url, &[]) {
         Ok(answer) if answer.status == 200 && answer.json().is_object() => Ok(answer),
         Ok(answer) => Err(wrong(format!("{} is answered with {}", &url[origin.len()..], answer.status))),
@@ -43,7 +43,7 @@ fn at_both(visitor: &RemoteVisitor, place: &str) -> Result<RemoteAnswer, Finding
 /// Where to sign in for this endpoint.
 fn resource(visitor: &RemoteVisitor) -> (Finding, Option<String>) {
     const WHAT: &str = "protected resource";
-    let document = match at_both(visitor, RESOURCE) {
+    let document = match at_both(visitor, RESOURCE_METADATA) {
         Ok(answer) => answer.json(),
         Err(finding) => return (finding, None),
     };
@@ -65,7 +65,7 @@ fn resource(visitor: &RemoteVisitor) -> (Finding, Option<String>) {
 /// What hosted clients demand of the place to sign in.
 fn authorization_server(visitor: &RemoteVisitor, issuer: &str) -> Finding {
     const WHAT: &str = "sign-in";
-    let document = match at_both(visitor, SERVER) {
+    let document = match at_both(visitor, SERVER_METADATA) {
         Ok(answer) => answer.json(),
         Err(finding) => return finding,
     };
