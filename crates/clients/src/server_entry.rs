@@ -106,6 +106,22 @@ pub(crate) fn stale_fields(launch: &ServerLaunch) -> &'static [&'static str] {
     }
 }
 
+/// The package runner that keeps a program at this path, with what it needs to start it again. Its folder may be emptied at
+/// any time, so the path itself would not last.
+#[must_use]
+pub fn package_runner(program: &str) -> Option<(&'static str, &'static [&'static str])> {
+    let parts: Vec<&str> = program.split(['/', '\\']).collect();
+    let has = |name: &str| parts.contains(&name);
+    if has("_npx") {
+        Some(("npx", &["-y", "lapidary-mcp"]))
+    } else if has("uv") && parts.iter().any(|part| part.starts_with("archive-v") || part.starts_with("environments-v"))
+    {
+        Some(("uvx", &["lapidary-mcp"]))
+    } else {
+        None
+    }
+}
+
 /// What an entry starts, as far as it can be read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct StartedServer {

@@ -8,7 +8,7 @@ use std::{
 
 use lapidary_clients::{
     CLIENTS, ClientFolders, ClientSpec, EntryOwner, HostPlatform, SERVER_NAME, ServerLaunch, find_client, install_link,
-    shown_change,
+    package_runner, shown_change,
 };
 use lapidary_pipeline::Clock;
 use lapidary_tools::quote::visible;
@@ -169,7 +169,14 @@ fn launch(
             words.push(flag.to_owned());
         }
     }
-    Ok(ServerLaunch::Program { command: setup.program()?, arguments: words })
+    let program = setup.program()?;
+    let Some((runner, before)) = package_runner(&program) else {
+        return Ok(ServerLaunch::Program { command: program, arguments: words });
+    };
+    // Whole where it can be found: a desktop program may have another path.
+    let command = setup.on_path(runner).and_then(|path| path.into_os_string().into_string().ok());
+    let arguments = before.iter().map(|word| (*word).to_owned()).chain(words).collect();
+    Ok(ServerLaunch::Program { command: command.unwrap_or_else(|| runner.to_owned()), arguments })
 }
 
 pub(super) fn install(
