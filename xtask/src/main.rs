@@ -7,8 +7,13 @@
     reason = "chores read and write the source tree, and print"
 )]
 
+#[cfg(test)]
+mod architecture;
+mod clients_guide;
 mod command_reference;
 mod comments;
+#[cfg(test)]
+mod document_links;
 mod man_page;
 mod names;
 #[cfg(test)]
@@ -51,6 +56,7 @@ fn docs(check: bool) -> ExitCode {
         ("docs/tools.md", reference::tools()),
         ("docs/errors.md", reference::errors()),
         ("docs/configuration.md", lapidary_server::configuration_reference()),
+        ("docs/clients.md", clients_guide::clients_guide()),
         (".env.example", lapidary_server::env_example()),
         ("docs/commands.md", command_reference::commands()),
         ("docs/lapidary.1", man_page::man_page()),

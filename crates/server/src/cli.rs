@@ -86,9 +86,8 @@ impl Command {
     }
 }
 
-/// What to find out
+/// What is looked at: this computer, unless an option says otherwise
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-#[command(arg_required_else_help = true)]
 pub(crate) struct DoctorArguments {
     /// Ask the server at its public address, as clients elsewhere do (by default that of MCP_PUBLIC_URL)
     #[arg(long, value_name = "URL", num_args = 0..=1)]
@@ -142,7 +141,7 @@ enum CommandWord {
     Status(StatusArguments),
     Install(InstallArguments),
     Uninstall(UninstallArguments),
-    /// Find out what is wrong, and what to do
+    /// Find out what is wrong with vaults, settings and clients, and what to do
     Doctor(DoctorArguments),
     Config(ConfigArguments),
     /// Print the vaults that are served

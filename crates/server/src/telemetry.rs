@@ -15,9 +15,9 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use crossbeam_queue::SegQueue;
 use lapidary_pipeline::{Clock, FinishedStage, Invocation, Operation, Outcome};
 use lapidary_vault::ElapsedTime;
-use parking_lot::Mutex;
 
 pub(crate) use self::trace_context::TraceParent;
 use self::{
@@ -75,7 +75,7 @@ impl Telemetry {
         let parts = Arc::clone(self.0.as_ref()?);
         let operation = name_of(invocation)?;
         let trace = parts.new_trace(parent);
-        let stages = trace.as_ref().map(|_| Arc::new(Mutex::new(Vec::new())));
+        let stages = trace.as_ref().map(|_| Arc::new(SegQueue::new()));
         let watch = (Arc::clone(&parts), stages.clone());
         invocation.stages = Some(Arc::new(move |stage| {
             let (parts, stages) = &watch;
@@ -83,7 +83,7 @@ impl Telemetry {
                 parts.meters.committed(stage.took);
             }
             if let Some(stages) = stages {
-                stages.lock().push((stage, parts.clock.now()));
+                stages.push((stage, parts.clock.now()));
             }
         }));
         parts.meters.began();
@@ -115,7 +115,7 @@ impl TelemetryParts {
 }
 
 /// The stages that a call went through, each with the moment of its end.
-type EndedStages = Arc<Mutex<Vec<(FinishedStage, SystemTime)>>>;
+type EndedStages = Arc<SegQueue<(FinishedStage, SystemTime)>>;
 
 /// A call that is being measured.
 pub(crate) struct CallMeasurement {
@@ -138,7 +138,7 @@ impl CallMeasurement {
         self.parts.meters.ended(self.operation, result, took, bytes as u64);
         #[cfg(feature = "otlp")]
         if let (Some(trace), Some(export)) = (self.trace, &self.parts.export) {
-            let stages = self.stages.map(|stages| std::mem::take(&mut *stages.lock())).unwrap_or_default();
+            let stages = self.stages.iter().flat_map(|stages| std::iter::from_fn(|| stages.pop())).collect();
             export.send(otlp_export::CallSpans {
                 trace,
                 operation: self.operation,

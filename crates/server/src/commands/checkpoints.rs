@@ -7,6 +7,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use lapidary_note::counted;
 use lapidary_pipeline::Invocation;
 use lapidary_tools::{CheckpointHistory, ExportCheckpoints, ReadPayload, quote::one_line};
 use lapidary_vault::{
@@ -128,7 +129,8 @@ fn run_export(
     } else {
         as_files(&view, &checkpoints, &folder)?;
     }
-    writeln!(screen, "{} changes in {}", checkpoints.len(), one_line(&export.folder.display().to_string()))?;
+    let folder = export.folder.display().to_string();
+    writeln!(screen, "{} in {}", counted(checkpoints.len(), "change"), one_line(&folder))?;
     Ok(CommandOutcome::Well)
 }
 

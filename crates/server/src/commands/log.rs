@@ -12,7 +12,7 @@ use super::{
 use crate::{assemble::AssembledServer, cli::LogArguments};
 
 /// How often a followed log is polled.
-const LOOK: Duration = Duration::from_millis(200);
+const POLL_EVERY: Duration = Duration::from_millis(200);
 
 /// The log of each vault: the latest calls, and with `--follow` new ones.
 pub(super) fn run(
@@ -45,7 +45,7 @@ pub(super) fn run(
         return Ok(CommandOutcome::Well);
     }
     loop {
-        thread::sleep(LOOK);
+        thread::sleep(POLL_EVERY);
         for tail in &mut tails {
             let more: Vec<String> = tail.more()?.into_iter().filter(|line| filter.lets(line)).collect();
             print(screen, &more, log, several, false)?;

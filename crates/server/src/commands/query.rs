@@ -73,7 +73,8 @@ fn say_what_is_missing(answer: &Value) {
         let (count, step) =
             (dropped["count"].as_u64().unwrap_or_default(), dropped["step"].as_str().unwrap_or_default());
         let message = dropped["messages"][0].as_str().unwrap_or_default();
-        report::note(&format!("{count} rows left out by errors in {}: {}", one_line(step), one_line(message)));
+        let rows = if count == 1 { "row" } else { "rows" };
+        report::note(&format!("{count} {rows} left out by errors in {}: {}", one_line(step), one_line(message)));
     }
     for warning in answer["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         report::note(&one_line(warning));
@@ -233,7 +234,7 @@ fn print_tables(screen: &mut Screen<'_>, answer: &Value) -> io::Result<()> {
     let groups = list("groups");
     if groups.is_empty() {
         let rows: Vec<_> = list("rows").iter().map(row).collect();
-        return screen.table(&header, &rows);
+        screen.table(&header, &rows)?;
     }
     for (number, group) in groups.iter().enumerate() {
         let rows: Vec<_> =
@@ -242,8 +243,14 @@ fn print_tables(screen: &mut Screen<'_>, answer: &Value) -> io::Result<()> {
         if number > 0 {
             writeln!(screen)?;
         }
-        screen.heading(&heading)?;
+        let summed: String = summaries(group, columns).map(|summary| format!("  {summary}")).collect();
+        let heading = screen.style.strong(&heading);
+        writeln!(screen, "{heading}{summed}")?;
         screen.table(&header, &rows)?;
+    }
+    let summed: Vec<String> = summaries(answer, columns).collect();
+    if !summed.is_empty() {
+        writeln!(screen, "\n{}", summed.join("\n"))?;
     }
     Ok(())
 }
@@ -252,6 +259,15 @@ fn print_tables(screen: &mut Screen<'_>, answer: &Value) -> io::Result<()> {
 fn table_cell(value: &Value) -> TableCell {
     let shown = TableCell::from(cell(value));
     if value.is_number() { shown.number() } else { shown }
+}
+
+/// `price Sum: 12`, of all rows or of a group. A property that is a column is called as that.
+fn summaries<'a>(of: &'a Value, columns: &'a [Value]) -> impl Iterator<Item = String> + 'a {
+    of["summaries"].as_array().into_iter().flatten().map(|summary| {
+        let property = &summary["property"];
+        let column = columns.iter().find(|column| column["id"] == *property).map(|column| &column["name"]);
+        format!("{} {}: {}", cell(column.unwrap_or(property)), cell(&summary["name"]), cell(&summary["value"]))
+    })
 }
 
 /// A typed value as people read it, on one line.

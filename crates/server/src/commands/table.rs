@@ -86,18 +86,18 @@ pub(super) fn print_cells(
             // Nothing follows, so nothing has to be aligned.
             if column == last { shown.trim_end().to_owned() } else { shown }
         });
-        writeln!(out, "{}", cells.collect::<Vec<_>>().join(GAP).trim_end())?;
+        writeln!(out, "{}", cells.collect::<Vec<_>>().join(COLUMN_GAP).trim_end())?;
     }
     Ok(())
 }
 
-const GAP: &str = "  ";
+const COLUMN_GAP: &str = "  ";
 /// Narrower columns say nothing.
 const LEAST_WIDTH: usize = 4;
 
 /// Takes from the widest columns until all fit, or all are as narrow as they may be.
 fn shrink(widths: &mut [usize], most: usize) {
-    let gaps = GAP.len() * widths.len().saturating_sub(1);
+    let gaps = COLUMN_GAP.len() * widths.len().saturating_sub(1);
     let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(most);
     while over > 0 {
         // Narrower columns are kept whole as long as possible.

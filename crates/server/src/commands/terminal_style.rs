@@ -94,6 +94,18 @@ impl TerminalStyle {
         }
     }
 
+    pub(super) fn good(self, text: &str) -> String {
+        self.painted(TextPaint::Good, text)
+    }
+
+    pub(super) fn doubtful(self, text: &str) -> String {
+        self.painted(TextPaint::Warning, text)
+    }
+
+    pub(super) fn bad(self, text: &str) -> String {
+        self.painted(TextPaint::Bad, text)
+    }
+
     /// A unified diff with removed lines in red and added ones in green.
     pub(super) fn diff(self, diff: &str) -> String {
         let line = |line: &str| {
