@@ -9,6 +9,8 @@
 
 #[cfg(test)]
 mod architecture;
+#[cfg(test)]
+mod attacks;
 mod comments;
 mod man_page;
 mod names;
