@@ -42,7 +42,7 @@ use tokio::{net::TcpListener, sync::watch};
 use self::{
     client_identity::AuthChallenge,
     client_limits::RequestLimits,
-    connection_snippets::{ConnectionSnippet, ConnectionStyle, OTHER_CLIENTS, snippets},
+    connection_snippets::{ConnectionSnippet, ConnectionStyle, snippets},
     endpoint::{Endpoint, EndpointParts},
     event_streams::EventStreams,
     oauth::{AuthorizationServer, PublicDocuments, ServerSurroundings, TokenIssuer},
@@ -77,7 +77,6 @@ pub(crate) async fn serve(
     telemetry: Telemetry,
     listening: impl FnOnce(SocketAddr),
 ) -> Result<(), String> {
-    let style = ConnectionStyle::of_mode(Endpoint::mode(&clients.check));
     let tls = settings.tls.as_ref().map(TlsKeeper::start).transpose().map_err(|error| error.to_string())?;
     let listener = listen(settings).await?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
@@ -86,6 +85,7 @@ pub(crate) async fn serve(
     let site = SiteAddress::new(settings, address);
     let origin = site.origin();
     let documents = public_documents(&clients, settings, &origin);
+    let style = ConnectionStyle::of_mode(Endpoint::mode(&clients.check));
     let mut pages = documents.as_ref().map(PublicDocuments::routes).unwrap_or_default();
     if let Some(server) = authorization_server(&clients, settings, &origin, OutgoingFetch::for_strangers()) {
         pages = pages.merge(server.routes());
@@ -111,7 +111,8 @@ pub(crate) async fn serve(
     let router = router(endpoint, streams, pages.merge(site_pages).merge(watched), &origin, settings);
     let router = measured(router, &telemetry, settings);
     listening(address);
-    announce(address, &site, settings, style);
+    listening(address);
+    announce(address, &site, style, settings);
     accept_loop::serve(listener, tls, router, settings.connections, stopping, LAST_ANSWERS).await;
     Ok(())
 }
@@ -266,7 +267,7 @@ fn status(settings: &HttpConfig, clients: &KnownClients) -> Value {
     })
 }
 
-/// The configured port, or one of the next if it is taken and nobody has chosen it.
+/// The configured port, or one of the next if it is taken and was not chosen.
 async fn listen(settings: &HttpConfig) -> Result<TcpListener, String> {
     let host: IpAddr = settings.host;
     // Port 0 means any free one, so there is no next.
@@ -314,27 +315,18 @@ async fn taken(address: SocketAddr, settings: &HttpConfig) -> String {
 }
 
 /// Tells a person where the server is and what to paste into a client.
-fn announce(address: SocketAddr, site: &SiteAddress, settings: &HttpConfig, style: ConnectionStyle) {
+fn announce(address: SocketAddr, site: &SiteAddress, style: ConnectionStyle, settings: &HttpConfig) {
     let (endpoint, scheme) = (&settings.endpoint_path, if settings.tls.is_some() { "https" } else { "http" });
     tracing::info!("serving MCP at {scheme}://{address}{endpoint}");
     if settings.sse {
         tracing::info!("older clients connect to {scheme}://{address}/sse");
     }
-    if style == ConnectionStyle::Token {
-        tracing::info!(
-            "clients need a token: `lapidary token create NAME` makes one; export it as LAPIDARY_TOKEN before you run these lines"
-        );
-    }
+    let told = if style == ConnectionStyle::Token { " (with its token in the variable LAPIDARY_TOKEN)" } else { "" };
     for ConnectionSnippet { client, text, .. } in snippets(&site.url, style) {
-        match (client, text) {
-            ("Claude Code" | "Codex", Some(command)) => tracing::info!("to connect {client}: {command}"),
-            (OTHER_CLIENTS, Some(config)) => {
-                // On one line, as a log has it.
-                let config = serde_json::from_str::<Value>(&config).map_or(config, |config| config.to_string());
-                tracing::info!("to connect Cursor and others: {config}");
-            }
-            _ => {}
-        }
+        let Some(text) = text.filter(|_| matches!(client, "Claude Code" | "Codex" | "Cursor")) else { continue };
+        // One line each.
+        let text = serde_json::from_str::<Value>(&text).map_or(text, |json| json.to_string());
+        tracing::info!("to connect {client}{told}: {text}");
     }
     tracing::info!("for all clients, and everything that is offered: open {scheme}://{address}/ in a browser");
 }

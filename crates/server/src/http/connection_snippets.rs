@@ -38,8 +38,6 @@ pub(super) struct ConnectionSnippet {
 
 /// The name that the server gets in a client.
 const SERVER_NAME: &str = "obsidian";
-/// The form that most clients take which are not named here.
-pub(super) const OTHER_CLIENTS: &str = "Other clients over HTTP";
 /// The variable in which clients that can read one find the token.
 const TOKEN_VARIABLE: &str = "LAPIDARY_TOKEN";
 
@@ -116,7 +114,7 @@ pub(super) fn snippets(url: &str, style: ConnectionStyle) -> Vec<ConnectionSnipp
             &json!({ "mcpServers": { SERVER_NAME: remote(json!({ "serverUrl": url }), has_token, &format!("${{env:{TOKEN_VARIABLE}}}")) } }),
         ),
         pasted(
-            OTHER_CLIENTS,
+            "Other clients over HTTP",
             "Most take this form:",
             &json!({ "mcpServers": { SERVER_NAME: remote(json!({ "type": "http", "url": url }), has_token, "YOUR_TOKEN") } }),
         ),
