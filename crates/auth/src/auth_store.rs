@@ -5,9 +5,9 @@ use lapidary_note::ContentHash;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
-use crate::{SecretText, TokenRights, UnixSeconds};
+use crate::{NewEvent, SecretText, SecurityEventKind, TokenRights, UnixSeconds};
 
-const FORMAT: i64 = 3;
+const FORMAT: i64 = 4;
 /// The precision of a token's last use: a write for every request would wear out the disk.
 const LAST_USED_STEP: i64 = 60;
 
@@ -93,8 +93,10 @@ impl AuthStore {
                 "INSERT INTO tokens (name, digest, rights, created, expires) VALUES (?1, ?2, ?3, ?4, ?5)",
                 params![new.name, secret.digest().as_bytes(), rights, now.0, new.expires.map(|end| end.0)],
             )?;
+            let id = database.last_insert_rowid();
+            NewEvent::of(SecurityEventKind::TokenCreated, new.name).write(database, now)?;
             Ok(TokenRecord {
-                id: database.last_insert_rowid(),
+                id,
                 name: new.name.to_owned(),
                 rights: new.rights.clone(),
                 created: now,
@@ -134,6 +136,9 @@ impl AuthStore {
             return Ok(());
         }
         self.write(|database| {
+            if is_first_use(database, "tokens", token.id)? {
+                NewEvent::of(SecurityEventKind::FirstUsed, &token.name).write(database, now)?;
+            }
             database.execute("UPDATE tokens SET last_used = ?2 WHERE id = ?1", params![token.id, now.0])?;
             Ok(())
         })
@@ -149,6 +154,7 @@ impl AuthStore {
             let live = records(database)?.into_iter().find(|record| record.name == name && record.is_live(now));
             let Some(live) = live else { return Ok(false) };
             database.execute("UPDATE tokens SET revoked = ?2 WHERE id = ?1", params![live.id, now.0])?;
+            NewEvent::of(SecurityEventKind::Revoked, name).write(database, now)?;
             Ok(true)
         })
     }
@@ -194,6 +200,12 @@ impl AuthStore {
     }
 }
 
+/// Whether no use of a token or a grant was recorded yet. Asked within the transaction: many requests may come at once.
+pub(crate) fn is_first_use(database: &Connection, table: &'static str, id: i64) -> Result<bool, AuthStoreError> {
+    let unused = format!("SELECT 1 FROM {table} WHERE id = ?1 AND last_used IS NULL");
+    Ok(database.prepare_cached(&unused)?.exists([id])?)
+}
+
 const SELECT_TOKENS: &str = "SELECT id, name, rights, created, expires, last_used, revoked FROM tokens";
 
 fn records(database: &Connection) -> Result<Vec<TokenRecord>, AuthStoreError> {
@@ -220,7 +232,7 @@ fn record(row: &Row<'_>) -> Result<TokenRecord, rusqlite::Error> {
 }
 
 /// How each format comes from the one before. AUTOINCREMENT: sessions remember numbers, which must never be another's.
-const UPGRADE_STEPS: [&str; 3] = [
+const UPGRADE_STEPS: [&str; 4] = [
     "CREATE TABLE tokens (
          id INTEGER PRIMARY KEY AUTOINCREMENT,
          name TEXT NOT NULL,
@@ -271,6 +283,17 @@ const UPGRADE_STEPS: [&str; 3] = [
      CREATE INDEX oauth_tokens_by_expiry ON oauth_tokens (expires);",
     "ALTER TABLE oauth_clients ADD COLUMN management BLOB;
      ALTER TABLE oauth_grants ADD COLUMN revoked_by TEXT;",
+    "CREATE TABLE events (
+         id INTEGER PRIMARY KEY AUTOINCREMENT,
+         kind TEXT NOT NULL,
+         subject TEXT NOT NULL,
+         address TEXT,
+         at INTEGER NOT NULL,
+         last INTEGER NOT NULL,
+         count INTEGER NOT NULL
+     ) STRICT;
+     CREATE INDEX events_by_kind ON events (kind, id);
+     CREATE INDEX oauth_tokens_by_grant ON oauth_tokens (grant_id);",
 ];
 
 fn set_up(mut database: Connection) -> Result<Connection, AuthStoreError> {

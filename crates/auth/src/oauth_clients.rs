@@ -6,6 +6,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     AuthStore, AuthStoreError, AuthorizationRules, RandomBytes, RedirectUri, SecretKind, SecretText, UnixSeconds,
+    authorization::{GrantEnd, end_grant},
     is_same_digest,
 };
 
@@ -127,10 +128,13 @@ impl AuthStore {
     /// Forgets a client, and with it everything that it was given.
     pub fn delete_client(&self, id: &str, now: UnixSeconds) -> Result<(), AuthStoreError> {
         self.write(|database| {
-            database.execute(
-                "UPDATE oauth_grants SET revoked = ?2, revoked_by = 'client' WHERE client = ?1 AND revoked IS NULL",
-                params![id, now.0],
-            )?;
+            let live: Vec<i64> = database
+                .prepare_cached("SELECT id FROM oauth_grants WHERE client = ?1 AND revoked IS NULL AND ends > ?2")?
+                .query_map(params![id, now.0], |row| row.get(0))?
+                .collect::<Result<_, _>>()?;
+            for grant in live {
+                end_grant(database, grant, GrantEnd::Client, None, now)?;
+            }
             database.execute("DELETE FROM oauth_clients WHERE id = ?1", [id])?;
             Ok(())
         })

@@ -3,7 +3,7 @@
 use argon2::{Algorithm, Argon2, Params, Version};
 use rusqlite::{OptionalExtension, params};
 
-use crate::{AuthStore, AuthStoreError, RandomBytes, SecretText, UnixSeconds};
+use crate::{AuthStore, AuthStoreError, NewEvent, RandomBytes, SecretText, SecurityEventKind, UnixSeconds};
 
 const MIN_CHARS: usize = 12;
 const MAX_CHARS: usize = 1_000;
@@ -54,7 +54,7 @@ impl AuthStore {
                 "INSERT OR REPLACE INTO owner (id, salt, hash, changed) VALUES (1, ?1, ?2, ?3)",
                 params![salt, hash, now.0],
             )?;
-            Ok(())
+            NewEvent::of(SecurityEventKind::PassphraseSet, "").write(database, now)
         })?)
     }
 
@@ -80,7 +80,12 @@ impl AuthStore {
     }
 
     /// Opens a session of the owner, who has just given the passphrase.
-    pub fn open_owner_session(&self, secret: &SecretText, now: UnixSeconds) -> Result<(), AuthStoreError> {
+    pub fn open_owner_session(
+        &self,
+        secret: &SecretText,
+        address: &str,
+        now: UnixSeconds,
+    ) -> Result<(), AuthStoreError> {
         self.write(|database| {
             database
                 .execute("DELETE FROM owner_sessions WHERE last_used < ?1", [now.0.saturating_sub(SESSION_IDLE)])?;
@@ -88,7 +93,7 @@ impl AuthStore {
                 "INSERT INTO owner_sessions (digest, last_used) VALUES (?1, ?2)",
                 params![secret.digest().as_bytes(), now.0],
             )?;
-            Ok(())
+            NewEvent::of(SecurityEventKind::SignedIn, "").from(address).write(database, now)
         })
     }
 
@@ -134,7 +139,7 @@ mod tests {
             assert!(!store.is_passphrase(&text(wrong)).unwrap(), "{wrong}");
         }
         let session = SecretText::mint(SecretKind::OwnerSession, &[2; 32]);
-        store.open_owner_session(&session, NOW).unwrap();
+        store.open_owner_session(&session, "192.0.2.1", NOW).unwrap();
         assert!(store.use_owner_session(&session, UnixSeconds(NOW.0 + SESSION_IDLE)).unwrap());
         assert!(!store.use_owner_session(&session, UnixSeconds(NOW.0 + 2 * SESSION_IDLE + 1)).unwrap());
         assert!(!store.use_owner_session(&SecretText::mint(SecretKind::OwnerSession, &[3; 32]), NOW).unwrap());

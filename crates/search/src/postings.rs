@@ -4,7 +4,8 @@
 //! them, skips the others.
 
 use super::blocks::{
-    DocumentField, ExtraCounts, FIELDS, FieldCounts, HELD, LONGEST, PostingBlock, put_block, put_varint, varint,
+    DocumentField, ExtraCounts, FIELDS, FieldCounts, HELD, LONGEST, PostingBlock, put_block, put_varint, take_varints,
+    varint,
 };
 
 /// The lowest number that the next document can have, and where its block and its positions are.
@@ -23,12 +24,7 @@ pub(super) struct PostingsWriter {
 }
 
 impl PostingsWriter {
-    /// The next position in a document, as a step from the one before.
-    pub(super) fn position(&mut self, step: u32) {
-        put_varint(&mut self.positions, step);
-    }
-
-    /// Positions of a document as they were written before.
+    /// The positions of a document, each as a step from the one before.
     pub(super) fn raw_positions(&mut self, raw: &[u8]) {
         self.positions.extend_from_slice(raw);
     }
@@ -221,28 +217,12 @@ impl<'s> Postings<'s> {
     /// The same as bytes, as they were written.
     pub(super) fn raw_positions(&mut self) -> &'s [u8] {
         self.pass();
-        let all = self.positions;
-        self.unread = std::mem::take(&mut self.here);
-        self.pass();
-        &all[..all.len() - self.positions.len()]
+        take_varints(&mut self.positions, std::mem::take(&mut self.here))
     }
 
     /// Skips the positions of the documents before.
     fn pass(&mut self) {
-        let (mut left, mut bytes) = (std::mem::take(&mut self.unread), self.positions);
-        // Eight bytes at a time: a number ends with each byte without its upper bit.
-        while left >= 8 {
-            let Some((eight, rest)) = bytes.split_first_chunk::<8>() else { break };
-            // The upper bit is set in all bytes of a number but the last.
-            left -= (!u64::from_le_bytes(*eight) & 0x8080_8080_8080_8080).count_ones();
-            bytes = rest;
-        }
-        for _ in 0..left {
-            if varint(&mut bytes).is_none() {
-                break;
-            }
-        }
-        self.positions = bytes;
+        take_varints(&mut self.positions, std::mem::take(&mut self.unread));
     }
 }
 

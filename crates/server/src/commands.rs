@@ -82,6 +82,13 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
     if let Some(result) = built_in(&invocation.command, &surroundings) {
         return ended(invocation, result);
     }
+    // A configuration that cannot be used is what it is asked about.
+    if let Command::Doctor(arguments) = &invocation.command
+        && arguments.is_local()
+    {
+        let out = &mut io::stdout().lock();
+        return ended(invocation, doctor::run_local(arguments, invocation, &surroundings, out));
+    }
     let config = match configure(invocation, &surroundings) {
         Ok(LoadedConfig { config, warnings }) => {
             // Before the warnings, which go to the log.
@@ -101,7 +108,8 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
         Command::Token(word) => return ended(invocation, token::run(word, &config, &mut io::stdout().lock())),
         Command::Owner(word) => return ended(invocation, owner::run(word, &config)),
         Command::Doctor(arguments) => {
-            return ended(invocation, doctor::run(arguments, &config, &mut io::stdout().lock()));
+            let style = TerminalStyle::of_output(&surroundings.environment);
+            return ended(invocation, doctor::run(arguments, &config, style, &mut io::stdout().lock()));
         }
         Command::Install(arguments) => {
             let out = &mut io::stdout().lock();
@@ -207,11 +215,12 @@ fn execute(command: &Command, config: &Config, assembled: &AssembledServer) -> R
         Command::Approvals(approvals) => approvals::run(approvals, assembled, &mut out),
         Command::Token(word) => token::run(word, config, &mut out),
         Command::Owner(word) => owner::run(word, config),
-        Command::Doctor(arguments) => doctor::run(arguments, config, &mut out),
         // They need no executor and have returned before there is one.
-        Command::Install(_) | Command::Uninstall(_) | Command::Explain(_) | Command::Completions(_) => {
-            Ok(CommandOutcome::Well)
-        }
+        Command::Doctor(_)
+        | Command::Install(_)
+        | Command::Uninstall(_)
+        | Command::Explain(_)
+        | Command::Completions(_) => Ok(CommandOutcome::Well),
     }
 }
 
@@ -228,7 +237,15 @@ fn sources<'a>(flags: &'a CommonFlags, surroundings: &'a ProcessEnvironment, nee
 }
 
 pub(crate) fn configure(invocation: &Invocation, surroundings: &ProcessEnvironment) -> Result<LoadedConfig, String> {
-    let sources = sources(&invocation.flags, surroundings, invocation.command.needs_vault());
+    configure_with(invocation, surroundings, invocation.command.needs_vault())
+}
+
+fn configure_with(
+    invocation: &Invocation,
+    surroundings: &ProcessEnvironment,
+    needs_vault: bool,
+) -> Result<LoadedConfig, String> {
+    let sources = sources(&invocation.flags, surroundings, needs_vault);
     let is_home = |folder: &Path| {
         let home = surroundings.home.as_deref().filter(|_| !invocation.flags.any_folder);
         home.is_some_and(|home| RealDisk::is_around(folder, home))

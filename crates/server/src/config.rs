@@ -17,6 +17,7 @@ mod file;
 mod inert;
 mod link_folders;
 mod model;
+mod origins;
 mod prefixes;
 mod profiles;
 mod raw;
@@ -45,6 +46,7 @@ pub(crate) use model::{
     ConnectionLimits, ForeignIssuer, HttpConfig, LogFormat, LogLevel, LogSettings, PathAccess, PublicUrl, RuleConfig,
     SessionLimits, SessionMode, TlsFiles, TokenConfig, Transport, VaultAccess, VaultsConfig,
 };
+pub(crate) use origins::{SettingOrigin, origins};
 pub(crate) use profiles::plain_name;
 pub(crate) use raw::is_unset;
 pub use reference::{env_example, reference};
@@ -102,6 +104,13 @@ pub(crate) struct LoadedConfig {
     pub(crate) warnings: Vec<String>,
 }
 
+impl LoadedConfig {
+    /// Without any source, for what is looked at when a source cannot be read.
+    pub(crate) fn defaults() -> Self {
+        Self { config: Config::unset(), warnings: Vec::new() }
+    }
+}
+
 /// Builds the configuration: defaults, then file, `.env`, environment and flags; later ones win.
 pub(crate) fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
     let variables = EnvironmentVariables::gather(sources);
@@ -109,11 +118,8 @@ pub(crate) fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigEr
     let mut draft = ConfigDraft::new(&places);
     variables.warn(&mut draft.warnings);
 
-    let mut layers = file::given(sources.flags, &variables, &places, sources.files)?;
-    layers.extend(variables.given());
-    layers.extend(settings::all().filter_map(|setting| from_flag(setting, sources.flags)));
-    for given in layers.iter().filter(|given| !given.raw.is_unset()) {
-        (given.setting.apply)(&mut draft, given).map_err(|refused| refused.at(given.place.clone()))?;
+    for given in origins::layers(sources, &variables, &places)? {
+        (given.setting.apply)(&mut draft, &given).map_err(|refused| refused.at(given.place.clone()))?;
     }
     draft.finish(sources)
 }

@@ -6,7 +6,8 @@ use std::{
 };
 
 use lapidary_auth::{
-    AuthStore, GrantRecord, NewToken as TokenToMake, SecretKind, SecretText, TokenRecord, TokenRights, UnixSeconds,
+    AuthStore, GrantRecord, NewToken as TokenToMake, SecretKind, SecretText, SecurityEvent, SecurityEventKind,
+    TokenRecord, TokenRights, UnixSeconds,
 };
 use lapidary_pipeline::Clock;
 use lapidary_tools::{BUILT_IN_PROFILES, quote::one_line};
@@ -51,6 +52,17 @@ pub(super) fn run(word: &TokenWord, config: &Config, out: &mut dyn Write) -> Res
             }
             Ok(CommandOutcome::Well)
         }
+        TokenWord::Log { limit, json, .. } => {
+            let events = store.events(*limit)?;
+            if *json {
+                print_json(out, &json!({ "events": events.iter().map(event_as_json).collect::<Vec<_>>() }))?;
+            } else {
+                let head = ["time", "what", "whom", "from", "times"].map(str::to_owned);
+                let rows: Vec<[String; 5]> = std::iter::once(head).chain(events.iter().map(event_row)).collect();
+                table::print(out, &rows)?;
+            }
+            Ok(CommandOutcome::Well)
+        }
         TokenWord::Revoke { name, .. } => {
             let revoked = match GrantRecord::number_in(name) {
                 Some(grant) => store.revoke_grant(grant, now)?,
@@ -67,6 +79,38 @@ pub(super) fn run(word: &TokenWord, config: &Config, out: &mut dyn Write) -> Res
             Ok(CommandOutcome::Refused)
         }
     }
+}
+
+fn event_row(event: &SecurityEvent) -> [String; 5] {
+    let words = match event.kind {
+        SecurityEventKind::PassphraseSet => "passphrase set",
+        SecurityEventKind::SignedIn => "owner signed in",
+        SecurityEventKind::WrongPassphrase => "wrong passphrase",
+        SecurityEventKind::ClientRegistered => "client registered",
+        SecurityEventKind::Granted => "access granted",
+        SecurityEventKind::Denied => "access denied",
+        SecurityEventKind::Revoked => "revoked by the owner",
+        SecurityEventKind::EndedByClient => "ended by the client",
+        SecurityEventKind::UsedAgain => "used twice, revoked",
+        SecurityEventKind::TokenCreated => "token created",
+        SecurityEventKind::FirstUsed => "first used",
+        SecurityEventKind::OriginRefused => "web page refused",
+        SecurityEventKind::LimitReached => "limit reached",
+    };
+    let address = event.address.clone().unwrap_or_default();
+    let cells = [day(event.last), words.to_owned(), event.subject.clone(), address, event.count.to_string()];
+    cells.map(|cell| one_line(&cell).into_owned())
+}
+
+fn event_as_json(event: &SecurityEvent) -> Value {
+    json!({
+        "event": event.kind.id(),
+        "subject": Some(&event.subject).filter(|subject| !subject.is_empty()),
+        "address": event.address,
+        "first": written(event.at),
+        "last": written(event.last),
+        "count": event.count,
+    })
 }
 
 /// A token or a grant, as it is shown.

@@ -27,6 +27,8 @@ pub(crate) struct ConfigDraft<'a> {
     pub(super) api_key: Option<String>,
     /// Whether a port was chosen.
     pub(super) has_port: bool,
+    /// Whether it was chosen how many of the next ports to try.
+    pub(super) has_port_retries: bool,
     /// The files of the certificate and of its key.
     pub(super) tls: (Option<PathBuf>, Option<PathBuf>),
     pub(super) telemetry: TelemetryDraft,
@@ -45,6 +47,7 @@ impl<'a> ConfigDraft<'a> {
             demo: false,
             api_key: None,
             has_port: false,
+            has_port_retries: false,
             tls: (None, None),
             telemetry: TelemetryDraft::default(),
             profile_place: None,
@@ -69,6 +72,11 @@ impl<'a> ConfigDraft<'a> {
         if self.config.http.sse && !self.has_port {
             // Where clients of the original look for it.
             self.config.http.port = SSE_PORT;
+        }
+        let is_chosen = self.has_port && !self.has_port_retries;
+        if is_chosen || self.config.http.public_url.is_some() {
+            // A proxy or a client looks for the server at this port, and something else may be at the next one.
+            self.config.http.max_port_retries = 0;
         }
         if self.config.state_dir.as_os_str().is_empty() {
             self.config.state_dir = self.places.state_folder().ok_or(ConfigError::NoStateFolder)?;

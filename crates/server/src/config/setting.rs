@@ -18,6 +18,22 @@ pub(crate) struct Setting {
     pub(super) apply: fn(&mut ConfigDraft<'_>, &GivenValue) -> Result<(), ConfigRefusal>,
 }
 
+/// Settings whose values let a stranger in.
+const SECRETS: [&str; 5] =
+    ["OBSIDIAN_API_KEY", "LAPIDARY_METRICS_TOKEN", "MCP_AUTH_SECRET_KEY", "LAPIDARY_TOKENS", "LAPIDARY_TOKEN"];
+
+impl Setting {
+    /// Its name in the configuration file, or that of its variable or flag if it has no place there.
+    pub(super) fn name(&self) -> &'static str {
+        let flag = || self.flag.as_ref().map(|flag| flag.name);
+        self.key.or(self.variable).or_else(flag).unwrap_or_default()
+    }
+
+    pub(super) fn is_secret(&self) -> bool {
+        self.variable.is_some_and(|name| SECRETS.contains(&name))
+    }
+}
+
 #[derive(Debug)]
 pub(super) struct SettingFlag {
     pub(super) name: &'static str,

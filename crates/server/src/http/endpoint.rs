@@ -155,7 +155,7 @@ impl Endpoint {
         }
         // The library insists on both; the original answered every client.
         parts.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
-        // It was checked regardless of case, and may be there twice.
+        // It was checked regardless of case.
         parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let mut response = self.call_library(Request::from_parts(parts, Body::from(bytes)), sender).await;
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
@@ -215,8 +215,9 @@ impl Endpoint {
 
     async fn get(&self, mut request: Request) -> Result<Response, Response> {
         let sender = self.sender(request.headers(), peer_of(&request)).await?;
-        let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
-        if !accept.contains("text/event-stream") {
+        // A list, which may come in several headers.
+        let mut accepted = request.headers().get_all(header::ACCEPT).iter().filter_map(|accept| accept.to_str().ok());
+        if !accepted.any(|accept| accept.contains("text/event-stream")) {
             return Ok(axum::Json(&self.0.status).into_response());
         }
         let in_use = self.session_of(request.headers(), &sender)?;

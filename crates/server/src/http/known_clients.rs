@@ -249,12 +249,9 @@ fn unavailable(error: &AuthStoreError) -> UnknownClient {
     UnknownClient::Unavailable
 }
 
-/// The token of a request, if it has exactly one.
+/// The token of a request.
 pub(super) fn bearer(headers: &HeaderMap) -> Option<&str> {
-    let mut values = headers.get_all(header::AUTHORIZATION).iter();
-    // Two headers could be read differently by a proxy in front of us.
-    let (value, None) = (values.next()?.to_str().ok()?, values.next()) else { return None };
-    let (scheme, token) = value.split_once(' ')?;
+    let (scheme, token) = headers.get(header::AUTHORIZATION)?.to_str().ok()?.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim()).filter(|token| !token.is_empty())
 }
 

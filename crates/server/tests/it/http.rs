@@ -168,8 +168,26 @@ fn a_request_that_can_be_read_in_two_ways_is_refused() {
     };
     assert_eq!(status("/mcp", &[]), 200);
     assert_eq!(status(&format!("http://{own}/mcp"), &[]), 200);
-    assert_eq!(status("/mcp", &[("Host", &own), ("Host", "evil.example")]), 400);
-    assert_eq!(status("/mcp", &[("Origin", "http://localhost:1"), ("Origin", "http://evil.example")]), 400);
+    let origin = "http://localhost:1";
+    for (name, value, other) in [
+        ("Host", own.as_str(), "evil.example"),
+        ("Origin", origin, "http://evil.example"),
+        ("Origin", origin, origin),
+        ("Authorization", "Bearer a", "Bearer b"),
+        ("Content-Type", "application/json", "text/plain"),
+        ("Content-Length", "2", "3"),
+        ("MCP-Protocol-Version", "2026-07-28", "2025-03-26"),
+        ("Mcp-Method", "tools/list", "tools/call"),
+        ("Mcp-Session-Id", "one", "other"),
+        ("mcp-session-id", "one", "one"),
+        ("Last-Event-ID", "1", "2"),
+    ] {
+        for target in ["/mcp", "/sse", "/healthz"] {
+            assert_eq!(status(target, &[(name, value), (name, other)]), 400, "{target} {name}: {value}, {other}");
+        }
+    }
+    let accept = [("Accept", "application/json"), ("Accept", "text/event-stream")];
+    assert_eq!(status("/mcp", &accept), 200, "a list may come in several headers");
     assert_eq!(status("http://evil.example/mcp", &[]), 400);
     for kind in ["application/jsonx", "text/plain", "application/json-patch+json"] {
         assert_eq!(status("/mcp", &[("Content-Type", kind)]), 415, "{kind}");
@@ -308,22 +326,30 @@ fn only_pages_of_ours_are_served_in_addition() {
 }
 
 #[test]
-fn a_taken_port_means_the_next_one() {
+fn a_taken_port_means_the_next_one_only_if_somebody_says_so() {
     let vault = Vault::new(&[]);
     let first = HttpServer::start(&vault, "127.0.0.1:0", &[]);
-    let second = HttpServer::start(&vault, &first.address, &[]);
+    let second = HttpServer::start(&vault, &first.address, &[("MCP_HTTP_MAX_PORT_RETRIES", "15")]);
     assert_ne!(first.address, second.address);
     assert_eq!(second.request("GET", "/healthz", &[], "").0, 200);
-    let output = vault
-        .command()
-        .arg("--vault")
-        .arg(vault.path())
-        .args(["--http", &first.address])
-        .env("MCP_HTTP_MAX_PORT_RETRIES", "0")
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = other.local_addr().unwrap().to_string();
+    // So that it is not asked for long what it is.
+    std::thread::spawn(move || other.incoming().for_each(drop));
+    let public = [("MCP_PUBLIC_URL", "http://localhost:9"), ("MCP_HTTP_MAX_PORT_RETRIES", "15")];
+    for (address, settings, who) in [
+        (&first.address, &[][..], "another Lapidary server"),
+        (&first.address, &public[..], "another Lapidary server"),
+        (&taken, &[][..], "another program"),
+    ] {
+        let mut command = vault.command();
+        command.arg("--vault").arg(vault.path()).args(["--http", address]).envs(settings.iter().copied());
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let port = address.rsplit(':').next().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(&format!("{who} listens on port {port} already")), "{said}");
+    }
 }
 
 #[cfg(unix)]

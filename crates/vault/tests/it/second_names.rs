@@ -76,9 +76,12 @@ fn opens_nothing(scratch: &Scratch, vault: &Vault, path: &str) {
     let trash = Change::Trash { path: at.clone(), before: None, guard, trash: TrashKind::InVault };
     assert_eq!(sees_all(trash), Err(StoreError::Missing), "{path} is trashed");
     assert_eq!(sees_all(Change::Delete { path: at, before: file, guard }), Err(StoreError::Missing), "{path} goes");
+    // Names of other forms could be created, if nothing were there.
+    let is_made_up = ["X", "\u{200b}"].iter().any(|start| path.as_str().starts_with(start));
+    let reason = || if is_made_up { StoreError::Missing } else { StoreError::NotPortable };
     for made in [path.to_string(), format!("{path}/new.md")] {
         let refused = commit(vault, &scope, create(&made, "x"));
-        assert_eq!(refused, Err(StoreError::NotPortable), "{made} is made");
+        assert_eq!(refused, Err(reason()), "{made} is made");
         let to = ChangeSet::one(Change::Move {
             from: vault_path("Folder of notes/a.md"),
             to: vault_path(&made),
@@ -87,7 +90,7 @@ fn opens_nothing(scratch: &Scratch, vault: &Vault, path: &str) {
             content: None,
         });
         let moved = vault.turn(&|| true).unwrap().commit(&to, &scope, &origin()).map_err(|error| error.error);
-        assert_eq!(moved.map(|_| ()), Err(StoreError::NotPortable), "moved to {made}");
+        assert_eq!(moved.map(|_| ()), Err(reason()), "moved to {made}");
     }
     assert_eq!(scratch.everything(), before, "{path}");
 }

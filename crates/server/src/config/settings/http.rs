@@ -63,8 +63,13 @@ pub(super) const SETTINGS: &[Setting] = &[
         variable: Some("MCP_HTTP_MAX_PORT_RETRIES"),
         flag: None,
         default: ShownDefault::Value("15"),
-        doc: "How many of the following ports to try if the port is taken.",
-        apply: |draft, given| number(&given.raw, 0..=1000).map(|retries| draft.config.http.max_port_retries = retries),
+        doc: "How many of the following ports to try if the port is taken. None, unless set here, if you choose the port; never any \
+              with a public URL.",
+        apply: |draft, given| {
+            draft.config.http.max_port_retries = number(&given.raw, 0..=1000)?;
+            draft.has_port_retries = true;
+            Ok(())
+        },
     },
     Setting {
         key: Some("http.endpoint_path"),
