@@ -11,6 +11,8 @@ test: export INSTA_UPDATE = no
 test: export BOLERO_RANDOM_SEED = 1
 test: export BOLERO_RANDOM_ITERATIONS = 200
 test: export PROPTEST_RNG_SEED = 1
+# One more than there are cores: many tests wait for a process or a clock.
+test: export RUST_TEST_THREADS = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 test:
 	@tests/timed --start
 	tests/timed formatting cargo fmt --check
@@ -35,7 +37,7 @@ fuzz:
 			--test fuzz_dataview --test fuzz_bases
 
 # Run the long form of every test that has one, SECONDS each, and print a table: crashes, power cuts, races, faults,
-# hostile calls, memory, rule files, fuzzing. `tests/soak 1200 memory` runs one of them.
+# hostile calls, memory, leaks, rule files, laws, fuzzing. `tests/soak 1200 memory` runs one of them.
 soak:
 	tests/soak $(SECONDS)
 

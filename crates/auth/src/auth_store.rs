@@ -394,6 +394,36 @@ pub(crate) mod tests {
     }
 
     #[test]
+    fn databases_of_every_older_format_keep_their_tokens_and_take_new_ones() {
+        const DUMPS: [&str; FORMAT as usize] = [
+            include_str!("../../../fixtures/auth/format-1.sql"),
+            include_str!("../../../fixtures/auth/format-2.sql"),
+            include_str!("../../../fixtures/auth/format-3.sql"),
+        ];
+        let token: ContentHash =
+            "sha256:7f727c123c04b8c35951b773bc009c4736dd70e477ede1ddfc608b36c84b5859".parse().unwrap();
+        let now = UnixSeconds(1_800_000_000);
+        for (number, dump) in (1..).zip(DUMPS) {
+            let store = AuthStore::new(Box::new(move |_| {
+                let database = Connection::open_in_memory().map_err(|error| error.to_string())?;
+                database.execute_batch(dump).map_err(|error| error.to_string())?;
+                Ok(Some(database))
+            }));
+            let found = store.find_token(&token, now).unwrap().unwrap();
+            assert_eq!((found.name.as_str(), found.id), ("phone", 1), "format {number}");
+            assert_eq!(found.rights.read_paths, Some(vec!["Open".to_owned()]), "format {number}");
+            let granted = store.find_access(&ContentHash::of(b"an access token"), now).unwrap();
+            assert_eq!(granted.map(|access| access.grant), (number > 1).then_some(1), "format {number}");
+            made(&store, "tablet", None).unwrap();
+            let rules = crate::AuthorizationRules::new("https://vault.example", "/mcp");
+            let metadata = serde_json::json!({ "redirect_uris": ["https://claude.ai/api/mcp/auth_callback"] });
+            let client = store.register_client(&metadata, &rules, &[[1; 32], [2; 32], [3; 32]], now).unwrap();
+            let id = client["client_id"].as_str().unwrap();
+            assert!(store.find_client(id).unwrap().is_some(), "format {number}");
+        }
+    }
+
+    #[test]
     fn rights_that_this_version_does_not_know_are_refused() {
         let store = store(true);
         let secret = made(&store, "phone", None).unwrap();

@@ -60,7 +60,7 @@ fn read_positions(postings: &mut Postings<'_>) -> Vec<u32> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 16 } else { 480 }))]
 
     #[test]
     fn postings_are_what_was_written(documents in documents(), wanted in prop::collection::vec(0_u32..30_000, 0..20)) {
