@@ -1,6 +1,6 @@
 # The commands of the README. Each does all its own setup.
 
-.PHONY: run test deny lint-workflows bench fuzz soak docs site
+.PHONY: run test deny lint-workflows bench fuzz soak docs site packages
 
 # Serve the bundled demo vault over HTTP on loopback.
 run:
@@ -18,6 +18,8 @@ test:
 	tests/timed 'building the tests' cargo test --workspace --locked --no-run
 	tests/timed tests cargo test --workspace --locked
 	tests/timed references cargo xtask docs --check
+	tests/timed 'commands of the documents' tests/documents target/debug/lapidary
+	tests/timed 'package files' packages/check stand-in files script
 	tests/timed 'outside clients' tests/outside/run target/debug/lapidary
 	tests/timed recipes tests/recipes
 	@tests/timed --table
@@ -55,6 +57,12 @@ docs:
 # Build the documents as a site in target/site; broken links are errors.
 site:
 	.github/site.sh
+
+# Build every package from a release build for this machine, and try each as people would: install script, npm, PyPI, .mcpb.
+# Needs Node with npm and, the first time, a network for the official tool of .mcpb.
+packages:
+	cargo build --release --locked --package lapidary-server
+	packages/check target/release/lapidary
 
 # Licences, bans, sources and advisories of all dependencies. Needs a network for the advisory database.
 deny:

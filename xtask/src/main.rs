@@ -11,7 +11,10 @@
 mod architecture;
 #[cfg(test)]
 mod attacks;
+mod clients_guide;
 mod comments;
+#[cfg(test)]
+mod document_links;
 mod man_page;
 mod names;
 #[cfg(test)]
@@ -54,6 +57,7 @@ fn docs(check: bool) -> ExitCode {
         ("docs/tools.md", reference::tools()),
         ("docs/errors.md", reference::errors()),
         ("docs/configuration.md", lapidary_server::configuration_reference()),
+        ("docs/clients.md", clients_guide::clients_guide()),
         (".env.example", lapidary_server::env_example()),
         ("docs/lapidary.1", man_page::man_page()),
     ];

@@ -115,7 +115,7 @@ impl AuthStore {
     /// The token with this hash, if it is still valid.
     pub fn find_token(&self, digest: &ContentHash, now: UnixSeconds) -> Result<Option<TokenRecord>, AuthStoreError> {
         self.read(None, |database| {
-            let mut found = database.prepare_cached(&format!("{SELECT} WHERE digest = ?1"))?;
+            let mut found = database.prepare_cached(&format!("{SELECT_TOKENS} WHERE digest = ?1"))?;
             let found = found.query_row([digest.as_bytes()], record).optional()?;
             Ok(found.filter(|record| record.is_live(now)))
         })
@@ -124,7 +124,7 @@ impl AuthStore {
     /// Whether a token that was found earlier is still valid.
     pub fn is_live(&self, id: i64, now: UnixSeconds) -> Result<bool, AuthStoreError> {
         self.read(false, |database| {
-            let mut found = database.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?;
+            let mut found = database.prepare_cached(&format!("{SELECT_TOKENS} WHERE id = ?1"))?;
             let found = found.query_row([id], record).optional()?;
             Ok(found.is_some_and(|record| record.is_live(now)))
         })
@@ -206,10 +206,10 @@ pub(crate) fn is_first_use(database: &Connection, table: &'static str, id: i64) 
     Ok(database.prepare_cached(&unused)?.exists([id])?)
 }
 
-const SELECT: &str = "SELECT id, name, rights, created, expires, last_used, revoked FROM tokens";
+const SELECT_TOKENS: &str = "SELECT id, name, rights, created, expires, last_used, revoked FROM tokens";
 
 fn records(database: &Connection) -> Result<Vec<TokenRecord>, AuthStoreError> {
-    let mut all = database.prepare_cached(&format!("{SELECT} ORDER BY id"))?;
+    let mut all = database.prepare_cached(&format!("{SELECT_TOKENS} ORDER BY id"))?;
     let all = all.query_map([], record)?;
     Ok(all.collect::<Result<_, _>>()?)
 }
@@ -232,7 +232,7 @@ fn record(row: &Row<'_>) -> Result<TokenRecord, rusqlite::Error> {
 }
 
 /// How each format comes from the one before. AUTOINCREMENT: sessions remember numbers, which must never be another's.
-const STEPS: [&str; 4] = [
+const UPGRADE_STEPS: [&str; 4] = [
     "CREATE TABLE tokens (
          id INTEGER PRIMARY KEY AUTOINCREMENT,
          name TEXT NOT NULL,
@@ -302,7 +302,7 @@ fn set_up(mut database: Connection) -> Result<Connection, AuthStoreError> {
         let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // Another process may have been faster. Every step makes one format into the next.
         let found = format(&transaction)?;
-        for (number, step) in (1_i64..).zip(STEPS).filter(|(number, _)| *number > found) {
+        for (number, step) in (1_i64..).zip(UPGRADE_STEPS).filter(|(number, _)| *number > found) {
             transaction.execute_batch(step)?;
             transaction.pragma_update(None, "user_version", number)?;
         }

@@ -18,14 +18,14 @@ use crate::{
 const CODE_LIFE: i64 = 120;
 const REFRESH_LIFE: i64 = 90 * 24 * 60 * 60;
 /// How long, and how often, a refresh token that was used may be used again: hosted clients refresh from several places at once.
-const GRACE: i64 = 120;
+const REFRESH_GRACE: i64 = 120;
 const GRACE_PAIRS: i64 = 25;
 const STATE_BYTES: usize = 1024;
 /// How long a verifier is (RFC 7636). A shorter one could be guessed from its challenge.
 const VERIFIER_LENGTH: RangeInclusive<usize> = 43..=128;
 /// Tokens of one grant that are kept. A client that refreshes without end must not fill the disk; reuse of one that is older is
 /// refused, but no longer recognised as theft.
-const TOKENS: i64 = 2_000;
+const MAX_GRANT_TOKENS: i64 = 2_000;
 /// What a client can ask for. Folders and vaults are the owner's choice and in no scope.
 const SCOPES: [&str; 4] = ["vault:read", "vault:write", "vault:destroy", "offline_access"];
 /// The first of these, each covering those before it.
@@ -639,7 +639,7 @@ impl TokenCall<'_> {
         }
         if let Some(rotated) = rotated
             // A second use within the grace is normal: clients refresh from several places, or lose the answer.
-            && (self.now.0 > rotated.saturating_add(GRACE) || further >= GRACE_PAIRS)
+            && (self.now.0 > rotated.saturating_add(REFRESH_GRACE) || further >= GRACE_PAIRS)
         {
             // It was used long ago: the sender did not get it from this server.
             self.take_back(grant, GrantEnd::RefreshToken)?;
@@ -674,11 +674,12 @@ impl TokenCall<'_> {
                 params![secret.digest().as_bytes(), grant, kind, scope, expires],
             )?;
         }
-        self.database.execute("DELETE FROM oauth_tokens WHERE expires < ?1", [self.now.0.saturating_sub(GRACE)])?;
+        self.database
+            .execute("DELETE FROM oauth_tokens WHERE expires < ?1", [self.now.0.saturating_sub(REFRESH_GRACE)])?;
         self.database.execute(
             "DELETE FROM oauth_tokens WHERE grant_id = ?1 AND rowid <= (
                  SELECT rowid FROM oauth_tokens WHERE grant_id = ?1 ORDER BY rowid DESC LIMIT 1 OFFSET ?2)",
-            params![grant, TOKENS],
+            params![grant, MAX_GRANT_TOKENS],
         )?;
         if is_first_use(self.database, "oauth_grants", grant)? {
             let subject = grant_in_words(self.database, grant)?;

@@ -30,6 +30,6 @@ pub use oauth_clients::{ClientSource, OAuthClient, RegistrationError};
 pub use owner_passphrase::PassphraseError;
 pub use redirect_uri::{RedirectUri, percent_encoded};
 pub use scope_set::{ScopeSet, ToolLevel};
-pub use secret_text::{RandomBytes, SecretKind, SecretText};
+pub use secret_text::{RandomBytes, SecretKind, SecretText, is_same_digest};
 pub use security_events::{NewEvent, SecurityEvent, SecurityEventKind};
 pub use token_rights::TokenRights;

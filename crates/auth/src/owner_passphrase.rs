@@ -5,17 +5,17 @@ use rusqlite::{OptionalExtension, params};
 
 use crate::{AuthStore, AuthStoreError, NewEvent, RandomBytes, SecretText, SecurityEventKind, UnixSeconds};
 
-const SHORTEST: usize = 12;
-const LONGEST: usize = 1_000;
+const MIN_CHARS: usize = 12;
+const MAX_CHARS: usize = 1_000;
 /// 19 MiB, twice, is what OWASP asks for at least. With more, a few guesses at once would take the memory of a small server.
-const MEMORY_KIB: u32 = 19 * 1024;
-const ROUNDS: u32 = 2;
+const HASH_MEMORY_KIB: u32 = 19 * 1024;
+const HASH_ROUNDS: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PassphraseError {
-    #[error("write at least {SHORTEST} characters")]
+    #[error("write at least {MIN_CHARS} characters")]
     TooShort,
-    #[error("write at most {LONGEST} characters")]
+    #[error("write at most {MAX_CHARS} characters")]
     TooLong,
     #[error("the passphrase could not be hashed: {0}")]
     Failed(String),
@@ -25,7 +25,7 @@ pub enum PassphraseError {
 
 fn hashed(passphrase: &SecretText, salt: &[u8]) -> Result<[u8; 32], PassphraseError> {
     let failed = |error: argon2::Error| PassphraseError::Failed(error.to_string());
-    let cost = Params::new(MEMORY_KIB, ROUNDS, 1, Some(32)).map_err(failed)?;
+    let cost = Params::new(HASH_MEMORY_KIB, HASH_ROUNDS, 1, Some(32)).map_err(failed)?;
     let mut out = [0; 32];
     let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, cost);
     argon.hash_password_into(passphrase.reveal().as_bytes(), salt, &mut out).map_err(failed)?;
@@ -42,8 +42,8 @@ impl AuthStore {
     ) -> Result<(), PassphraseError> {
         // In characters, not bytes: that is what the message says.
         match passphrase.reveal().chars().count() {
-            length if length < SHORTEST => return Err(PassphraseError::TooShort),
-            length if length > LONGEST => return Err(PassphraseError::TooLong),
+            length if length < MIN_CHARS => return Err(PassphraseError::TooShort),
+            length if length > MAX_CHARS => return Err(PassphraseError::TooLong),
             _ => {}
         }
         let (salt, hash) = (&random[..16], hashed(passphrase, &random[..16])?);
@@ -65,7 +65,7 @@ impl AuthStore {
     /// Whether this is the passphrase. Takes as long where there is none.
     pub fn is_passphrase(&self, given: &SecretText) -> Result<bool, PassphraseError> {
         // Hashing something long is work that anyone could ask for.
-        if given.reveal().chars().count() > LONGEST {
+        if given.reveal().chars().count() > MAX_CHARS {
             return Ok(false);
         }
         let kept = self.read(None, |database| {

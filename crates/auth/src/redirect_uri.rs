@@ -4,7 +4,7 @@ use std::net::Ipv6Addr;
 
 /// Schemes of programs that are not web pages and are known to us.
 const PRIVATE_SCHEMES: [&str; 7] = ["cursor", "vscode", "vscode-insiders", "windsurf", "zed", "jetbrains", "claude"];
-const LONGEST: usize = 2_000;
+const MAX_URI_BYTES: usize = 2_000;
 
 /// An address that a client may name. It is compared as text, except that the port of a loopback address is free: a
 /// program takes whichever is free when it starts.
@@ -24,7 +24,7 @@ struct LoopbackParts {
 impl RedirectUri {
     /// `None` for everything that could run as a script, lead into a file, or be read in two ways.
     pub fn parse(text: &str) -> Option<Self> {
-        let is_plain = text.len() <= LONGEST && text.chars().all(|letter| letter.is_ascii_graphic());
+        let is_plain = text.len() <= MAX_URI_BYTES && text.chars().all(|letter| letter.is_ascii_graphic());
         // Browsers and servers read these differently, or they end the address early.
         if !is_plain || text.contains(['#', '*', '\\', '"', '<', '>', '`', '{', '}', '|', '^']) {
             return None;

@@ -6,7 +6,7 @@ use super::{
     base_value::{BaseLink, BaseObject, BaseValue},
     text_form::TextClock,
 };
-use lapidary_query::{DroppedRows, LinkValue, Number, Object, QueryStep, Value};
+use lapidary_query::{DroppedRows, LinkValue, Number, Object, QueryStep, Value, csv_record, joined_lines};
 
 /// A view with its rows, in the order of the view.
 #[derive(Debug)]
@@ -113,8 +113,49 @@ impl BaseAnswer {
         self.markdown_of(self.rows.iter())
     }
 
-    /// The same of some of the rows.
-    pub fn markdown_of<'r>(&self, rows: impl Iterator<Item = &'r BaseRow>) -> String {
+    /// The same with what the app shows around the rows: a line above each group, with its summaries, and the summaries
+    /// of all rows below. Groups without a row that is shown are left out; the header is written once.
+    pub fn to_grouped_markdown(&self) -> String {
+        let mut text = String::new();
+        match &self.groups {
+            None => text += &self.to_markdown(),
+            Some(groups) => {
+                for group in groups {
+                    let shown = |place: &usize| self.rows.get(place.checked_sub(self.first)?);
+                    let rows: Vec<&BaseRow> = group.rows.iter().filter_map(shown).collect();
+                    if rows.is_empty() {
+                        continue;
+                    }
+                    let heading = cell_text(&self.group_heading(group));
+                    let count =
+                        if group.rows.len() == 1 { "1 row".to_owned() } else { format!("{} rows", group.rows.len()) };
+                    let summaries = self.summary_texts(&group.summaries).map(|summary| format!("; {summary}"));
+                    let is_first = text.is_empty();
+                    text += &format!("{heading} ({count}{})\n", summaries.collect::<String>());
+                    let table = self.markdown_of(rows.into_iter());
+                    let header = if is_first { 0 } else { table.split_inclusive('\n').take(2).map(str::len).sum() };
+                    text += &table[header..];
+                }
+            }
+        }
+        let summaries: Vec<String> = self.summary_texts(&self.summaries).collect();
+        if !summaries.is_empty() {
+            text += &format!("{}\n", summaries.join("; "));
+        }
+        text
+    }
+
+    /// `price Sum: 12`
+    fn summary_texts<'s>(&'s self, summaries: &'s [BaseSummary]) -> impl Iterator<Item = String> + 's {
+        let text = |summary: &BaseSummary| {
+            let value = cell_text(&self.text(&summary.value));
+            format!("{} {}: {value}", cell_text(&summary.property), cell_text(&summary.name))
+        };
+        summaries.iter().map(text)
+    }
+
+    /// A pipe table of some of the rows.
+    fn markdown_of<'r>(&self, rows: impl Iterator<Item = &'r BaseRow>) -> String {
         let mut table = String::new();
         let mut line = |cells: &mut dyn Iterator<Item = Cow<'_, str>>| {
             table.push('|');
@@ -133,29 +174,11 @@ impl BaseAnswer {
         table
     }
 
-    /// Comma-separated values as RFC 4180 has them, with the column names first.
+    /// Comma-separated values with the column names first.
     pub fn to_csv(&self) -> String {
-        self.separated(',')
-    }
-
-    /// The same with tabs.
-    pub fn to_tsv(&self) -> String {
-        self.separated('\t')
-    }
-
-    fn separated(&self, separator: char) -> String {
-        let quoted = |text: &str| {
-            // RFC 4180 quotes only what would be misread.
-            let needs = text.contains([separator, '"', '\n', '\r']);
-            if needs { format!("\"{}\"", text.replace('"', "\"\"")) } else { text.to_owned() }
-        };
-        let separator = separator.to_string();
-        let header: Vec<String> = self.columns.iter().map(|column| quoted(&column.name)).collect();
-        let rows = self
-            .rows
-            .iter()
-            .map(|row| row.cells.iter().map(|cell| quoted(&self.text(cell))).collect::<Vec<_>>().join(&separator));
-        std::iter::once(header.join(&separator)).chain(rows).map(|line| line + "\r\n").collect()
+        let header = csv_record(self.columns.iter().map(|column| column.name.as_str()));
+        let rows = self.rows.iter().map(|row| csv_record(row.cells.iter().map(|cell| self.text(cell))));
+        std::iter::once(header).chain(rows).collect()
     }
 
     /// What `base:query format=json` of the app's command line prints: every value as text, `path` first.
@@ -183,7 +206,7 @@ impl BaseAnswer {
 
 fn cell_text(text: &str) -> String {
     // A bar or a line break would end the cell.
-    text.replace('|', "\\|").replace("\r\n", " ").replace(['\n', '\r'], " ")
+    joined_lines(text).replace('|', "\\|")
 }
 
 fn shared_link(link: &BaseLink) -> LinkValue {

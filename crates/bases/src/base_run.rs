@@ -19,6 +19,7 @@ use super::{
     formula::FormulaNode,
     text_form::TextClock,
 };
+use lapidary_note::ChargeAside;
 use lapidary_query::{DroppedRows, QueryContext, QueryHalt, QueryStep, QueryVault, RowNumber, RowSelection, RowSet};
 
 /// Fewer rows are not worth another thread.
@@ -36,7 +37,7 @@ impl BaseFile {
         context: &QueryContext<'_>,
     ) -> Result<BaseAnswer, QueryHalt> {
         let Some(view) = self.view(view) else {
-            return Err(QueryHalt::Failed(format!("View \"{}\" not found", view.unwrap_or_default())));
+            return Err(QueryHalt::failed(format!("View \"{}\" not found", view.unwrap_or_default())));
         };
         let this = context
             .origin
@@ -197,10 +198,12 @@ impl<'r> ViewRun<'r> {
         }
         // More parts than threads would share the work better, and cost more.
         let parts: Vec<&[RowNumber]> = candidates.chunks(candidates.len().div_ceil(cores)).collect();
+        let aside = &ChargeAside::of_this_thread();
         let results: Vec<Result<PassResult, QueryHalt>> = std::thread::scope(|threads| {
             let work = |part: &'_ [RowNumber]| self.pass_over(part, wanted, candidates.len(), &done);
             // The first part runs on this thread.
-            let running: Vec<_> = parts.iter().skip(1).map(|part| threads.spawn(move || work(part))).collect();
+            let running: Vec<_> =
+                parts.iter().skip(1).map(|part| threads.spawn(move || aside.charge(|| work(part)))).collect();
             let first = parts.first().map(|part| work(part));
             let joined = running.into_iter().map(|thread| match thread.join() {
                 Ok(result) => result,

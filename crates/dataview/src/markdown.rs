@@ -1,6 +1,8 @@
 //! Results as Markdown, as the plugin's export writes them.
 
-use lapidary_query::{DataviewSettings, LuxonDate, LuxonZone, Value, format_luxon, number_text, utf16_length};
+use lapidary_query::{
+    DataviewSettings, LuxonDate, LuxonZone, Value, format_luxon, joined_lines, number_text, utf16_length,
+};
 
 use super::{
     answer::{DqlResult, DqlTask, ListEntry, TaskGrouping},
@@ -22,6 +24,11 @@ impl<'s> DqlWriter<'s> {
     /// What a value looks like.
     pub fn text(&self, value: &Value) -> String {
         self.nested_text(value, false)
+    }
+
+    /// What a value looks like on a line that it does not end.
+    pub fn line_text(&self, value: &Value) -> String {
+        joined_lines(&self.text(value)).into_owned()
     }
 
     fn nested_text(&self, value: &Value, nested: bool) -> String {
@@ -96,11 +103,10 @@ impl<'s> DqlWriter<'s> {
     }
 
     fn table<'r>(&self, headers: &[String], rows: impl Iterator<Item = &'r [Value]>) -> String {
-        let headers: Vec<String> = headers.iter().map(|header| escaped(header)).collect();
-        let rows: Vec<Vec<String>> = rows
-            // A line break would end the row.
-            .map(|cells| cells.iter().map(|cell| self.table_cell(cell).replace(['\r', '\n'], " ")).collect())
-            .collect();
+        let line = |text: String| joined_lines(&text).into_owned();
+        let headers: Vec<String> = headers.iter().map(|header| line(escaped(header))).collect();
+        let rows: Vec<Vec<String>> =
+            rows.map(|cells| cells.iter().map(|cell| line(self.table_cell(cell))).collect()).collect();
         // In units, as Dataview pads, although wide characters are then not aligned.
         let mut widths: Vec<usize> = headers.iter().map(|header| utf16_length(header)).collect();
         for row in &rows {
@@ -143,7 +149,7 @@ impl<'s> DqlWriter<'s> {
 
     fn list_entry(&self, entry: &ListEntry, shows_id: bool) -> String {
         let text = match &entry.value {
-            Some(value) if shows_id => format!("{}: {}", self.text(&entry.id), self.list_value(value, 1)),
+            Some(value) if shows_id => format!("{}: {}", self.line_text(&entry.id), self.list_value(value, 1)),
             Some(value) => self.list_value(value, 0),
             None => self.list_value(&entry.id, 0),
         };
@@ -160,10 +166,12 @@ impl<'s> DqlWriter<'s> {
                 format!("{start}{}", items.iter().map(item).collect::<String>())
             }
             Value::Object(entries) => {
-                let entry = |(name, value)| format!("{indent}- {name}: {}\n", self.list_value(value, depth));
+                let entry = |(name, value): (&String, _)| {
+                    format!("{indent}- {}: {}\n", joined_lines(name), self.list_value(value, depth))
+                };
                 format!("{start}{}", entries.iter().map(entry).collect::<String>())
             }
-            other => self.text(other),
+            other => self.line_text(other),
         }
     }
 
@@ -171,7 +179,7 @@ impl<'s> DqlWriter<'s> {
         match tasks {
             TaskGrouping::Groups(groups) => {
                 for (key, tasks) in groups {
-                    *text += &format!("{} {}\n\n", "#".repeat(depth + 1), self.text(key));
+                    *text += &format!("{} {}\n\n", "#".repeat(depth + 1), self.line_text(key));
                     self.tasks(tasks, depth + 1, text);
                 }
             }
@@ -179,16 +187,55 @@ impl<'s> DqlWriter<'s> {
         }
     }
 
+    /// Tasks below the paths of their files, each with its line, counted from 1 as other tools do: what is needed to
+    /// change one.
+    pub fn located_tasks(&self, tasks: &TaskGrouping) -> String {
+        let mut text = String::new();
+        self.located(tasks, 0, &mut text);
+        text
+    }
+
+    fn located(&self, tasks: &TaskGrouping, depth: usize, text: &mut String) {
+        match tasks {
+            TaskGrouping::Groups(groups) => {
+                for (key, tasks) in groups {
+                    *text += &format!("{} {}\n", "#".repeat(depth + 1), joined_lines(&self.text(key)));
+                    self.located(tasks, depth + 1, text);
+                }
+            }
+            TaskGrouping::Tasks(tasks) => {
+                let mut path: Option<&str> = None;
+                for task in shown_roots(tasks) {
+                    if path != Some(&task.path) {
+                        *text += &format!("{}\n", joined_lines(&task.path));
+                        path = Some(&task.path);
+                    }
+                    self.located_task(task, 0, text);
+                }
+            }
+        }
+    }
+
+    fn located_task(&self, task: &DqlTask, depth: usize, text: &mut String) {
+        *text += &format!("{}{}: {}\n", "  ".repeat(depth), task.line + 1, task_line(task));
+        task.children.iter().for_each(|child| self.located_task(child, depth + 1, text));
+    }
+
     fn task(&self, task: &DqlTask, depth: usize, text: &mut String) {
-        let shown = match task.fields.get("visual") {
-            // Dataview shows this field of a task instead of its text.
-            Some(Value::Text(visual)) => visual,
-            _ => &task.text,
-        };
-        let mark = task.status.map(|status| format!("[{status}] ")).unwrap_or_default();
-        *text += &format!("{}- {mark}{}\n", "    ".repeat(depth), shown.replace('\n', " "));
+        *text += &format!("{}{}\n", "    ".repeat(depth), task_line(task));
         task.children.iter().for_each(|child| self.task(child, depth + 1, text));
     }
+}
+
+/// `- [ ] text`
+fn task_line(task: &DqlTask) -> String {
+    let shown = match task.fields.get("visual") {
+        // Dataview shows this field of a task instead of its text.
+        Some(Value::Text(visual)) => visual,
+        _ => &task.text,
+    };
+    let mark = task.status.map(|status| format!("[{status}] ")).unwrap_or_default();
+    format!("- {mark}{}", joined_lines(shown))
 }
 
 fn escaped(text: &str) -> String {

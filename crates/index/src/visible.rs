@@ -2,7 +2,7 @@
 
 use std::{borrow::Cow, collections::HashMap, sync::Arc, time::SystemTime};
 
-use lapidary_note::{LinkKind, count_steps, shown_text};
+use lapidary_note::{ChargeAside, LinkKind, count_steps, shown_text};
 use lapidary_query::Pattern;
 use rayon::prelude::*;
 use unicode_normalization::{UnicodeNormalization, is_nfc};
@@ -372,12 +372,13 @@ impl VisibleFiles {
     ) -> Result<Vec<T>, IndexError> {
         let states: Vec<Arc<FileState>> = files.map(|entry| Arc::clone(entry.0)).collect();
         let source = self.loaded(&states, go_on);
+        let aside = ChargeAside::of_this_thread();
         let one = |state: &Arc<FileState>| {
             // An error is what ends a parallel walk early.
             if !go_on() {
                 return Err(IndexError::Stopped);
             }
-            Ok(source.text(state).and_then(|text| look(FileEntry(state), &text)))
+            Ok(aside.charge(|| source.text(state).and_then(|text| look(FileEntry(state), &text))))
         };
         let found: Vec<Option<T>> = states.par_iter().map(one).collect::<Result<_, _>>()?;
         Ok(found.into_iter().flatten().collect())

@@ -4,6 +4,7 @@ mod blocks;
 mod callouts;
 mod canvas;
 mod content;
+mod counted;
 mod document;
 mod edit;
 mod fields;
@@ -32,6 +33,7 @@ mod yaml;
 pub use blocks::{Block, BlockKind};
 pub use canvas::{CanvasKind, CanvasValue, canvas_values, with_canvas_values};
 pub use content::FileContent;
+pub use counted::{Counted, counted};
 pub use document::Document;
 pub use edit::{
     BlankLines, EditError, EditResult, HunkRange, InsertSide, LineRange, LinkForm, LinkRelocation, LinkRetarget,
@@ -53,7 +55,7 @@ pub use links::{
     PropertyLink, TransferSide,
 };
 pub use marks::{Callout, CalloutFold, CodeKind, CodeSpan, Comment, Footnote, FootnoteKind, MarkForm, MathSpan};
-pub use memory::{ChargedThread, MemoryKeeper, charge_thread, charged_keeper, parse_price};
+pub use memory::{ChargeAside, ChargedThread, MemoryKeeper, charge_thread, charged_keeper, parse_price};
 pub use note::{Note, NoteStructure};
 pub use prompt::{PromptSlot, filled_prompt, prompt_slots};
 pub use quote::{Quoted, one_line, outside_quotations, quoted, visible, visible_json};

@@ -16,8 +16,29 @@ pub trait MemoryKeeper: Send + Sync {
     /// This many bytes more. May wait until there is room, or unwind ([`crate::check_work`]) if there will be none.
     fn hold(&self, bytes: u64);
 
+    /// The same on a thread that works for the call: never unwinds, and waits only as long as `go_on` says so. Returns
+    /// whether there is room; without it the call ends soon, and this is charged until then.
+    fn hold_aside(&self, bytes: u64, go_on: &dyn Fn() -> bool) -> bool;
+
     /// This many bytes less; on any thread.
     fn release(&self, bytes: u64);
+}
+
+/// Charges a call for a thread of a pool. It does not wait: the call that it would wait for may need the thread.
+struct PoolKeeper(Arc<dyn MemoryKeeper>);
+
+impl MemoryKeeper for PoolKeeper {
+    fn hold(&self, bytes: u64) {
+        self.0.hold_aside(bytes, &|| false);
+    }
+
+    fn hold_aside(&self, bytes: u64, _: &dyn Fn() -> bool) -> bool {
+        self.0.hold_aside(bytes, &|| false)
+    }
+
+    fn release(&self, bytes: u64) {
+        self.0.release(bytes);
+    }
 }
 
 thread_local! {
@@ -36,6 +57,23 @@ pub fn charge_thread(keeper: Option<Arc<dyn MemoryKeeper>>) -> ChargedThread {
 /// The keeper that this thread's memory is charged to.
 pub fn charged_keeper() -> Option<Arc<dyn MemoryKeeper>> {
     KEEPER.with_borrow(Clone::clone)
+}
+
+/// Charges other threads to the keeper of this one, while they work for its call.
+#[derive(Clone)]
+pub struct ChargeAside(Option<Arc<dyn MemoryKeeper>>);
+
+impl ChargeAside {
+    /// For work that this thread gives to others.
+    pub fn of_this_thread() -> Self {
+        Self(charged_keeper().map(|keeper| Arc::new(PoolKeeper(keeper)) as Arc<dyn MemoryKeeper>))
+    }
+
+    /// On the other thread, for a piece of the work.
+    pub fn charge<T>(&self, work: impl FnOnce() -> T) -> T {
+        let _charged = charge_thread(self.0.clone());
+        work()
+    }
 }
 
 impl Drop for ChargedThread {
@@ -121,9 +159,34 @@ mod tests {
             self.0.fetch_add(bytes, Ordering::Relaxed);
         }
 
+        fn hold_aside(&self, bytes: u64, _: &dyn Fn() -> bool) -> bool {
+            self.hold(bytes);
+            true
+        }
+
         fn release(&self, bytes: u64) {
             self.0.fetch_sub(bytes, Ordering::Relaxed);
         }
+    }
+
+    #[test]
+    fn threads_that_work_for_a_call_are_charged_to_it() {
+        let keeper = Arc::new(CountingKeeper::default());
+        let held = || keeper.0.load(Ordering::Relaxed);
+        let charged = charge_thread(Some(Arc::<CountingKeeper>::clone(&keeper)));
+        let aside = ChargeAside::of_this_thread();
+        drop(charged);
+        std::thread::scope(|threads| {
+            threads.spawn(|| {
+                let open = || Document::open("# A\n".repeat(1000)).unwrap();
+                let document = aside.charge(open);
+                assert_eq!(held(), 4000);
+                let other = open();
+                assert_eq!(held(), 4000, "only while it works for the call");
+                drop((document, other));
+            });
+        });
+        assert_eq!(held(), 0);
     }
 
     #[test]

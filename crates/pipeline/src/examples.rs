@@ -3,6 +3,7 @@
 mod batches;
 mod everyday;
 mod hashes;
+mod query_texts;
 
 use lapidary_tools::{Example, ExampleResult, TOOLS};
 use lapidary_vault::VaultPath;

@@ -36,7 +36,7 @@ impl Executor {
     pub async fn execute(self: &Arc<Self>, invocation: Invocation, cancel: Arc<Cancel>) -> Outcome {
         let too_late = || Reason::Interrupted(Interruption::Deadline { allowed: cancel.allowed() });
         // By the tool that runs in the end: an edit through `call_tool` must not queue behind searches.
-        let lane = self.lanes.enter(effect_of(&invocation));
+        let lane = self.lanes.enter(effect_of(&invocation), invocation.principal.client());
         let Ok(place) = tokio::time::timeout(cancel.remaining(), lane).await else {
             // It never ran, but the owner's log still shows that it came.
             let execution = Execution::new(self, &invocation, &cancel);
@@ -210,7 +210,7 @@ mod tests {
     use std::sync::{
         Mutex,
         atomic::{AtomicBool, Ordering},
-        mpsc::{Receiver, channel},
+        mpsc::{Receiver, Sender, channel},
     };
 
     use lapidary_tools::{
@@ -221,7 +221,10 @@ mod tests {
     use tracing::Level;
 
     use super::*;
-    use crate::testing::{LevelLog, TestServer, TestSetup, arguments};
+    use crate::{
+        Principal,
+        testing::{LevelLog, TestServer, TestSetup, arguments},
+    };
 
     #[test]
     fn a_call_may_ask_for_more_time_but_not_forever() {
@@ -277,8 +280,8 @@ mod tests {
     #[tokio::test]
     async fn a_call_past_its_deadline_keeps_its_lane_until_it_has_stopped() {
         let server = TestServer::new(&[]);
-        let lanes = &server.executor.lanes;
-        let free = lanes.free_reads();
+        let free_reads = || server.executor.lanes.free_and_waiting(Effect::Read).0;
+        let free = free_reads();
         let mut allowed = Duration::from_millis(1);
         loop {
             let (let_go, waits) = channel();
@@ -288,9 +291,9 @@ mod tests {
             let refused = server.executor.execute(stuck, Arc::new(Cancel::after(allowed))).await;
             assert!(!matches!(refused, Outcome::Answered(_)), "its time was over");
             let had_begun = began.load(Ordering::Acquire);
-            assert!(!had_begun || lanes.free_reads() == free - 1, "it still works");
+            assert!(!had_begun || free_reads() == free - 1, "it still works");
             drop(let_go);
-            while lanes.free_reads() < free {
+            while free_reads() < free {
                 tokio::task::yield_now().await;
             }
             if had_begun {
@@ -299,6 +302,49 @@ mod tests {
             // On a busy machine its deadline passed before its turn came.
             allowed *= 2;
         }
+    }
+
+    /// Calls that never end by themselves: an end of each that ends it, and their tasks.
+    type StuckCalls = (Vec<Sender<()>>, Vec<tokio::task::JoinHandle<Outcome>>);
+
+    /// As many calls of one client as any number of places.
+    fn stuck_calls(server: &TestServer, client: &str, count: usize) -> StuckCalls {
+        let stuck = |_| {
+            let (let_go, waits) = channel();
+            let stuck = Stuck { began: Arc::default(), waits: Mutex::new(waits) };
+            let principal = Principal { name: client.to_owned(), ..server.principal() };
+            let (executor, call) = (Arc::clone(&server.executor), Invocation::read(stuck, principal));
+            let cancel = Arc::new(Cancel::after(LONGEST_DEADLINE));
+            (let_go, tokio::spawn(async move { executor.execute(call, cancel).await }))
+        };
+        (0..count).map(stuck).unzip()
+    }
+
+    #[tokio::test]
+    async fn slow_calls_of_one_client_keep_no_other_waiting() {
+        let server = TestServer::new(&[("a.md", "one\n")]);
+        let lane = || server.executor.lanes.free_and_waiting(Effect::Read);
+        let (places, _) = lane();
+        let (held, slow) = stuck_calls(&server, "slow", 3 * places);
+        // Until each of them is in the lane or waits.
+        while {
+            let (free, waiting) = lane();
+            places - free + waiting < slow.len()
+        } {
+            tokio::task::yield_now().await;
+        }
+        for client in ["other", "another"] {
+            let principal = Principal { name: client.to_owned(), ..server.principal() };
+            let read = Invocation::tool("file_read", arguments(json!({ "file": "a.md" })), principal);
+            let reply = server.executor.execute(read, Arc::new(Cancel::after(Duration::from_secs(60)))).await;
+            assert!(matches!(reply, Outcome::Answered(_)), "{client} waits for the calls of another");
+        }
+        assert_eq!(lane(), (places - places / 2, 3 * places - places / 2), "those are as before");
+        drop(held);
+        for call in slow {
+            call.await.unwrap();
+        }
+        assert_eq!(lane(), (places, 0));
     }
 
     /// Files, a tool and its arguments.

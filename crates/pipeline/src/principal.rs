@@ -90,6 +90,11 @@ impl Principal {
     pub fn profile(&self) -> &ProfileView {
         &self.grant.profile
     }
+
+    /// Whose calls share one part of the lanes: all of a known name, or those of one connection.
+    pub(crate) fn client(&self) -> &str {
+        if Self::is_anonymous(&self.name) { &self.id } else { &self.name }
+    }
 }
 
 /// What the owner lets a caller use of the server's tools. Chosen by the owner at startup, never by a call.

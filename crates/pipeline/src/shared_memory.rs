@@ -16,11 +16,14 @@ use std::{
 };
 
 use lapidary_note::{MemoryKeeper, check_work};
+use lapidary_vault::store::{give_back_memory, maintenance::schedule};
 
 /// The share of one call, unless all may hold little together: some ordinary notes.
 const SHARE: u64 = 4 << 20;
 /// All shares together are at most one part in this many of the total; the rest is for one large call.
 const SHARES_OF_TOTAL: u64 = 4;
+/// How long after the end of a large call its memory is given back: its answer is sent by then, and the next may come.
+const GIVE_BACK_AFTER: Duration = Duration::from_millis(500);
 /// How often a waiting call checks whether the place is free and whether it should still wait.
 const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
@@ -29,6 +32,8 @@ pub(crate) struct SharedMemory {
     share: u64,
     largest: u64,
     large_place_taken: AtomicBool,
+    /// Whether freed memory is about to be given back to the system.
+    gives_back: AtomicBool,
 }
 
 impl SharedMemory {
@@ -36,12 +41,34 @@ impl SharedMemory {
     pub(crate) fn new(total: u64, calls: usize) -> Self {
         let calls = u64::try_from(calls).unwrap_or(u64::MAX).max(1);
         let share = SHARE.min(total / SHARES_OF_TOTAL / calls);
-        Self { share, largest: total - share * calls, large_place_taken: AtomicBool::new(false) }
+        Self {
+            share,
+            largest: total - share * calls,
+            large_place_taken: AtomicBool::new(false),
+            gives_back: AtomicBool::new(false),
+        }
     }
 
     /// What one call may hold at most.
     pub(crate) fn largest(&self) -> u64 {
         self.largest
+    }
+
+    /// After a large call: what it has freed goes back to the system, once for all that end about now.
+    fn give_back_soon(self: &Arc<Self>) {
+        if self.gives_back.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        let memory = Arc::clone(self);
+        let give_back = move || {
+            memory.gives_back.store(false, Ordering::Release);
+            give_back_memory();
+            None
+        };
+        // Without it, only the memory stays with the process.
+        if schedule(GIVE_BACK_AFTER, give_back).is_err() {
+            tracing::debug!("freed memory is not given back: no thread for it");
+        }
     }
 }
 
@@ -50,6 +77,7 @@ pub(crate) struct MemoryAccount {
     memory: Arc<SharedMemory>,
     held: AtomicU64,
     is_large: AtomicBool,
+    was_large: AtomicBool,
     waits: AtomicBool,
     /// What it wanted to hold when that was too much; 0 if it never was.
     exceeded: AtomicU64,
@@ -61,6 +89,7 @@ impl MemoryAccount {
             memory: Arc::clone(memory),
             held: AtomicU64::new(0),
             is_large: AtomicBool::new(false),
+            was_large: AtomicBool::new(false),
             waits: AtomicBool::new(true),
             exceeded: AtomicU64::new(0),
         })
@@ -80,17 +109,32 @@ impl MemoryAccount {
     pub(crate) fn close(&self) {
         self.stop_waiting();
         self.leave_large_place();
+        if self.was_large.load(Ordering::Acquire) {
+            self.memory.give_back_soon();
+        }
     }
 
-    fn take_large_place(&self) {
-        while self.waits.load(Ordering::Acquire) {
-            if !self.memory.large_place_taken.swap(true, Ordering::AcqRel) {
-                self.is_large.store(true, Ordering::Release);
-                return;
-            }
-            check_work();
-            thread::sleep(LOOK_AGAIN);
+    /// Whether the call has the large place now, or needs none.
+    fn fits(&self) -> bool {
+        if self.is_large.load(Ordering::Acquire) || !self.waits.load(Ordering::Acquire) {
+            return true;
         }
+        let free = !self.memory.large_place_taken.swap(true, Ordering::AcqRel);
+        if free {
+            self.is_large.store(true, Ordering::Release);
+            self.was_large.store(true, Ordering::Release);
+        }
+        free
+    }
+
+    /// Counts, and returns what is held now, unless that is more than one call may.
+    fn count(&self, bytes: u64) -> Option<u64> {
+        let held = self.held.fetch_add(bytes, Ordering::AcqRel).saturating_add(bytes);
+        if held > self.memory.largest {
+            self.exceeded.fetch_max(held, Ordering::AcqRel);
+            return None;
+        }
+        Some(held)
     }
 
     fn leave_large_place(&self) {
@@ -102,15 +146,24 @@ impl MemoryAccount {
 
 impl MemoryKeeper for MemoryAccount {
     fn hold(&self, bytes: u64) {
-        let held = self.held.fetch_add(bytes, Ordering::AcqRel).saturating_add(bytes);
-        if held > self.memory.largest {
-            self.exceeded.fetch_max(held, Ordering::AcqRel);
-            // The call is refused, unless it is making its change already.
+        // The call is refused if it is too much, unless it is making its change already.
+        let Some(held) = self.count(bytes) else { return check_work() };
+        while held > self.memory.share && !self.fits() {
             check_work();
+            thread::sleep(LOOK_AGAIN);
         }
-        if held > self.memory.share && !self.is_large.load(Ordering::Acquire) {
-            self.take_large_place();
+    }
+
+    fn hold_aside(&self, bytes: u64, go_on: &dyn Fn() -> bool) -> bool {
+        let Some(held) = self.count(bytes) else { return false };
+        while held > self.memory.share && !self.fits() {
+            // The thread of the call may have had too much meanwhile.
+            if !go_on() || self.exceeded().is_some() {
+                return false;
+            }
+            thread::sleep(LOOK_AGAIN);
         }
+        true
     }
 
     fn release(&self, bytes: u64) {
@@ -189,6 +242,24 @@ mod tests {
         stops(301 * KB);
         assert_eq!(other.exceeded(), Some(301 * KB));
         drop(watched);
+    }
+
+    #[test]
+    fn what_other_threads_hold_for_a_call_counts_and_waits_only_as_long_as_it_may() {
+        let (memory, one, other) = two_calls();
+        one.hold(60 * KB);
+        assert!(other.hold_aside(50 * KB, &|| false), "its share");
+        let asked = std::cell::Cell::new(0);
+        let twice = || {
+            asked.set(asked.get() + 1);
+            asked.get() < 2
+        };
+        assert!(!other.hold_aside(KB, &twice), "another has the place");
+        assert_eq!((asked.get(), other.exceeded()), (2, None));
+        drop(one);
+        assert!(other.hold_aside(KB, &|| false) && memory.large_place_taken.load(Ordering::Acquire));
+        assert!(!other.hold_aside(300 * KB, &|| true), "more than there is, and no unwinding");
+        assert_eq!(other.exceeded(), Some(352 * KB));
     }
 
     #[test]

@@ -13,6 +13,7 @@ mod luxon;
 mod moment;
 mod nearest;
 mod pattern;
+mod result_text;
 mod row;
 mod search;
 mod simple;
@@ -33,6 +34,7 @@ pub use pattern::{
     ExpressionFault, ExpressionFlags, LetterCase, LineCount, LineMatch, MatchingLines, Pattern, PatternError,
     PatternKind, PatternOptions, ReplaceError, Replacement, Replacer, TooManyAttempts, lines_after, lines_before,
 };
+pub use result_text::{csv_record, joined_lines};
 pub use row::{
     FoundField, FrontmatterState, NoteField, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink,
     RowTag, TextPosition, is_page_path, item_fields, line_fields, note_fields, note_items, page_aliases, page_tags,
@@ -45,8 +47,8 @@ pub use search::{
 };
 pub use simple::{SimpleMatches, SimpleQuery};
 pub use source::{
-    DataviewSettings, DroppedRows, OwnerMarks, QueryContext, QueryHalt, QueryLimits, QueryStep, QuerySyntaxError,
-    QueryVault, RowNumber, RowSelection, RowSet, ScannedVault, VaultRow, is_tag_within,
+    DataviewSettings, DroppedRows, KnownNames, OwnerMarks, QueryContext, QueryHalt, QueryLimits, QueryPlace, QueryStep,
+    QuerySyntaxError, QueryVault, RowNumber, RowSelection, RowSet, ScannedVault, VaultRow, is_tag_within,
 };
 pub use utf16::{utf16_length, utf16_slice};
 pub use value::{

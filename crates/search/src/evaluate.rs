@@ -9,6 +9,7 @@ use std::{
 };
 
 use lapidary_index::{FileRow, FileState, GoOn, VisibleFiles};
+use lapidary_note::ChargeAside;
 use lapidary_query::{
     AnswerBounds, LeafResolver, Lexicon, Pattern, QueryLeaf, QueryNode, QueryPiece, QueryStarts, SearchQuery,
     TextFilter, Words, evaluate, has_tag,
@@ -132,11 +133,12 @@ impl<'s> RankedSearch<'s> {
         fits: impl Fn(&Arc<FileState>) -> bool + Sync,
     ) -> Result<DocumentSet, IndexError> {
         let documents: Vec<usize> = within.iter().collect();
+        let aside = ChargeAside::of_this_thread();
         let look = |document: &usize| {
             if !(self.go_on)() {
                 return Err(IndexError::Stopped);
             }
-            Ok(self.state(*document).is_some_and(&fits))
+            Ok(aside.charge(|| self.state(*document).is_some_and(&fits)))
         };
         let kept: Vec<bool> = documents.par_iter().map(look).collect::<Result<_, _>>()?;
         let mut bits = DocumentSet::none(self.corpus.total());

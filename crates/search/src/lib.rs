@@ -31,6 +31,7 @@ mod shown;
 mod tests;
 mod weigh;
 
+use lapidary_note::ChargeAside;
 use lapidary_query::SearchQuery;
 use rayon::prelude::*;
 
@@ -144,7 +145,8 @@ fn search(
     let total = notes + others.len();
     let best = search.best(&found, page.offset, page.limit);
     let starts = search.starts();
-    let one = |found: &best::FoundDocument| search.ranked(found, &starts, page.size);
+    let aside = ChargeAside::of_this_thread();
+    let one = |found: &best::FoundDocument| aside.charge(|| search.ranked(found, &starts, page.size));
     let (mut hits, mut taken): (Vec<RankedNote>, usize) = (Vec::new(), 0);
     for some in best.chunks(AT_ONCE) {
         let before = hits.len();

@@ -26,7 +26,7 @@ use crate::{
 };
 
 /// The database of tokens, in the state folder.
-const AUTH_FILE: &str = "auth.db";
+pub(crate) const AUTH_FILE: &str = "auth.db";
 
 pub(crate) struct AssembledServer {
     pub(crate) executor: Arc<Executor>,

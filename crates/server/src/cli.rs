@@ -71,9 +71,8 @@ impl Command {
     }
 }
 
-/// What to find out
+/// What is looked at: this computer, unless an option says otherwise
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
-#[command(arg_required_else_help = true)]
 pub(crate) struct DoctorArguments {
     /// Ask the server at its public address, as clients elsewhere do (by default that of MCP_PUBLIC_URL)
     #[arg(long, value_name = "URL", num_args = 0..=1)]
@@ -123,7 +122,7 @@ enum CommandWord {
     /// Set the passphrase with which you sign in to consent to OAuth clients
     #[command(subcommand)]
     Owner(OwnerWord),
-    /// Find out why clients cannot connect, and what to do
+    /// Find out what is wrong with vaults, settings and clients, and what to do
     Doctor(DoctorArguments),
     /// Set up AI programs on this computer to use Lapidary
     Install(InstallArguments),

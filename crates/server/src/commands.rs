@@ -46,8 +46,8 @@ use terminal_style::TerminalStyle;
 /// How long the exit may wait for the index to be saved. Without it, only the next start is slower.
 const SAVING: Duration = Duration::from_secs(2);
 
-const FAILED: u8 = 1;
-const MISCONFIGURED: u8 = 2;
+const EXIT_FAILED: u8 = 1;
+const EXIT_MISCONFIGURED: u8 = 2;
 
 /// A person started the program on a terminal without a word.
 pub(crate) fn greet() -> ExitCode {
@@ -82,6 +82,13 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
     if let Some(result) = built_in(&invocation.command, &surroundings) {
         return ended(invocation, result);
     }
+    // A configuration that cannot be used is what it is asked about.
+    if let Command::Doctor(arguments) = &invocation.command
+        && arguments.is_local()
+    {
+        let out = &mut io::stdout().lock();
+        return ended(invocation, doctor::run_local(arguments, invocation, &surroundings, out));
+    }
     let config = match configure(invocation, &surroundings) {
         Ok(LoadedConfig { config, warnings }) => {
             // Before the warnings, which go to the log.
@@ -93,7 +100,7 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
         }
         Err(problem) => {
             report::error(&problem);
-            return ExitCode::from(MISCONFIGURED);
+            return ExitCode::from(EXIT_MISCONFIGURED);
         }
     };
     // These need no open vault, and must work before there is one.
@@ -101,7 +108,8 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
         Command::Token(word) => return ended(invocation, token::run(word, &config, &mut io::stdout().lock())),
         Command::Owner(word) => return ended(invocation, owner::run(word, &config)),
         Command::Doctor(arguments) => {
-            return ended(invocation, doctor::run(arguments, &config, &mut io::stdout().lock()));
+            let style = TerminalStyle::of_output(&surroundings.environment);
+            return ended(invocation, doctor::run(arguments, &config, style, &mut io::stdout().lock()));
         }
         Command::Install(arguments) => {
             let out = &mut io::stdout().lock();
@@ -121,7 +129,7 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
         Ok(assembled) => assembled,
         Err(problem) => {
             report::error(&problem.to_string());
-            return ExitCode::from(MISCONFIGURED);
+            return ExitCode::from(EXIT_MISCONFIGURED);
         }
     };
     ended(invocation, execute(&invocation.command, &config, &assembled))
@@ -130,7 +138,7 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
 fn ended(invocation: &Invocation, result: Result<CommandOutcome, CommandFailure>) -> ExitCode {
     match result {
         Ok(CommandOutcome::Well) => ExitCode::SUCCESS,
-        Ok(CommandOutcome::Refused) => ExitCode::from(FAILED),
+        Ok(CommandOutcome::Refused) => ExitCode::from(EXIT_FAILED),
         // The reader of our output has closed the pipe.
         Err(CommandFailure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
@@ -139,7 +147,11 @@ fn ended(invocation: &Invocation, result: Result<CommandOutcome, CommandFailure>
                 Command::Serve => tracing::error!("{failure}"),
                 _ => report::error(&failure.to_string()),
             }
-            ExitCode::from(if matches!(failure, CommandFailure::Misconfigured(_)) { MISCONFIGURED } else { FAILED })
+            ExitCode::from(if matches!(failure, CommandFailure::Misconfigured(_)) {
+                EXIT_MISCONFIGURED
+            } else {
+                EXIT_FAILED
+            })
         }
     }
 }
@@ -203,11 +215,12 @@ fn execute(command: &Command, config: &Config, assembled: &AssembledServer) -> R
         Command::Approvals(approvals) => approvals::run(approvals, assembled, &mut out),
         Command::Token(word) => token::run(word, config, &mut out),
         Command::Owner(word) => owner::run(word, config),
-        Command::Doctor(arguments) => doctor::run(arguments, config, &mut out),
         // They need no executor and have returned before there is one.
-        Command::Install(_) | Command::Uninstall(_) | Command::Explain(_) | Command::Completions(_) => {
-            Ok(CommandOutcome::Well)
-        }
+        Command::Doctor(_)
+        | Command::Install(_)
+        | Command::Uninstall(_)
+        | Command::Explain(_)
+        | Command::Completions(_) => Ok(CommandOutcome::Well),
     }
 }
 
@@ -224,7 +237,15 @@ fn sources<'a>(flags: &'a CommonFlags, surroundings: &'a ProcessEnvironment, nee
 }
 
 pub(crate) fn configure(invocation: &Invocation, surroundings: &ProcessEnvironment) -> Result<LoadedConfig, String> {
-    let sources = sources(&invocation.flags, surroundings, invocation.command.needs_vault());
+    configure_with(invocation, surroundings, invocation.command.needs_vault())
+}
+
+fn configure_with(
+    invocation: &Invocation,
+    surroundings: &ProcessEnvironment,
+    needs_vault: bool,
+) -> Result<LoadedConfig, String> {
+    let sources = sources(&invocation.flags, surroundings, needs_vault);
     let is_home = |folder: &Path| {
         let home = surroundings.home.as_deref().filter(|_| !invocation.flags.any_folder);
         home.is_some_and(|home| RealDisk::is_around(folder, home))

@@ -17,6 +17,7 @@ mod file;
 mod inert;
 mod link_folders;
 mod model;
+mod origins;
 mod prefixes;
 mod profiles;
 mod raw;
@@ -45,6 +46,7 @@ pub(crate) use model::{
     ConnectionLimits, ForeignIssuer, HttpConfig, LogFormat, LogLevel, LogSettings, PathAccess, PublicUrl, RuleConfig,
     SessionLimits, SessionMode, TlsFiles, TokenConfig, Transport, VaultAccess, VaultsConfig,
 };
+pub(crate) use origins::{SettingOrigin, origins};
 pub(crate) use profiles::plain_name;
 pub(crate) use raw::is_unset;
 pub use reference::{env_example, reference};
@@ -54,7 +56,6 @@ use config_paths::ConfigPlaces;
 use draft::ConfigDraft;
 use raw::GivenValue;
 use setting::Setting;
-use settings::SETTINGS;
 use variables::EnvironmentVariables;
 
 /// All inputs of the configuration.
@@ -103,6 +104,13 @@ pub(crate) struct LoadedConfig {
     pub(crate) warnings: Vec<String>,
 }
 
+impl LoadedConfig {
+    /// Without any source, for what is looked at when a source cannot be read.
+    pub(crate) fn defaults() -> Self {
+        Self { config: Config::unset(), warnings: Vec::new() }
+    }
+}
+
 /// Builds the configuration: defaults, then file, `.env`, environment and flags; later ones win.
 pub(crate) fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
     let variables = EnvironmentVariables::gather(sources);
@@ -110,11 +118,8 @@ pub(crate) fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigEr
     let mut draft = ConfigDraft::new(&places);
     variables.warn(&mut draft.warnings);
 
-    let mut layers = file::given(sources.flags, &variables, &places, sources.files)?;
-    layers.extend(variables.given());
-    layers.extend(SETTINGS.iter().filter_map(|setting| from_flag(setting, sources.flags)));
-    for given in layers.iter().filter(|given| !given.raw.is_unset()) {
-        (given.setting.apply)(&mut draft, given).map_err(|refused| refused.at(given.place.clone()))?;
+    for given in origins::layers(sources, &variables, &places)? {
+        (given.setting.apply)(&mut draft, &given).map_err(|refused| refused.at(given.place.clone()))?;
     }
     draft.finish(sources)
 }
@@ -129,7 +134,7 @@ pub(crate) fn known_vaults(sources: &ConfigSources<'_>) -> Vec<std::path::PathBu
 /// The flags known to the settings, for the test that the command line has the same.
 #[cfg(test)]
 pub(crate) fn flag_names() -> impl Iterator<Item = &'static str> {
-    SETTINGS.iter().filter_map(|setting| setting.flag.as_ref()).map(|flag| flag.name)
+    settings::all().filter_map(|setting| setting.flag.as_ref()).map(|flag| flag.name)
 }
 
 fn from_flag(setting: &'static Setting, flags: &CommonFlags) -> Option<GivenValue> {

@@ -47,13 +47,13 @@ pub(crate) fn arguments() -> impl Iterator<Item = OsString> {
 
 /// How long a disk may take to respond before startup continues without its answer. Clients give up on servers that do
 /// not start; a slow vault is better reported by the call that needs it.
-const PATIENCE: Duration = Duration::from_secs(1);
+const DISK_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The answer, or a default if it does not come in time.
 fn patiently<T: Send + 'static>(ask: impl FnOnce() -> T + Send + 'static, otherwise: T) -> T {
     let (sender, answer) = channel();
     std::thread::spawn(move || sender.send(ask()).unwrap_or_default());
-    answer.recv_timeout(PATIENCE).unwrap_or(otherwise)
+    answer.recv_timeout(DISK_TIMEOUT).unwrap_or(otherwise)
 }
 
 /// The real disk, for the configuration.

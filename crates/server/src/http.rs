@@ -117,7 +117,7 @@ pub(crate) async fn serve(
 /// How to get a token, where tokens come from an issuer. Otherwise hosted clients would start a sign-in that leads nowhere.
 fn public_documents(clients: &KnownClients, settings: &HttpConfig, origin: &str) -> Option<PublicDocuments> {
     let (issuer, resource) = match &clients.check {
-        ClientCheck::Open { .. } | ClientCheck::OwnerTokens { .. } => return None,
+        ClientCheck::TokenOptional { .. } | ClientCheck::OwnerTokens { .. } => return None,
         ClientCheck::BuiltIn { .. } => (TokenIssuer::Own, None),
         ClientCheck::SharedSecret { .. } => (TokenIssuer::Unnamed, None),
         ClientCheck::Issuer { verifier, .. } => {
@@ -239,7 +239,7 @@ fn router(
 
 /// The answer to a plain look at the endpoint. With authentication it says only that the server is up.
 fn status(settings: &HttpConfig, clients: &KnownClients) -> Value {
-    if !matches!(clients.check, ClientCheck::Open { .. }) {
+    if !matches!(clients.check, ClientCheck::TokenOptional { .. }) {
         return json!({ "status": "ok" });
     }
     let mode = match settings.session_mode {

@@ -4,7 +4,7 @@
 use std::{borrow::Cow, ops::Range};
 
 use lapidary_dataview::{InlineCode, QueryBlock};
-use lapidary_note::{CodeKind, Note};
+use lapidary_note::{CodeKind, Note, counted};
 use lapidary_operation::{Context, Reason};
 use lapidary_query::DataviewSettings;
 use lapidary_vault::{VaultPath, VaultRows, View};
@@ -172,13 +172,14 @@ fn unprefixed(content: &str, prefix: &str) -> String {
 /// A result whose further lines belong to the same quote or list item as its first.
 fn prefixed(result: &str, prefix: &str) -> String {
     let result = result.trim_end_matches('\n');
-    // Behind the first line, the marker of an item is room.
-    let further: String = prefix.chars().map(|c| if matches!(c, '>' | '\t') { c } else { ' ' }).collect();
-    // An inline query has words in front of it, not a prefix.
     let is_prefix = prefix
         .chars()
         .all(|c| matches!(c, '>' | ' ' | '\t' | '-' | '*' | '+' | '.' | ')' | '[' | ']') || c.is_ascii_digit());
-    if !is_prefix || further.is_empty() {
+    // Of words in front of it, only the quote around them goes on.
+    let words = prefix.find(|c| !matches!(c, '>' | ' ' | '\t')).filter(|_| !is_prefix).unwrap_or(prefix.len());
+    // Behind the first line, the marker of an item is room.
+    let further: String = prefix[..words].chars().map(|c| if matches!(c, '>' | '\t') { c } else { ' ' }).collect();
+    if further.is_empty() {
         return result.to_owned();
     }
     result.replace('\n', &format!("\n{further}"))
@@ -215,7 +216,7 @@ impl QueryFilling<'_, '_> {
                 PageRequest { offset: 0, limit: MOST_ROWS, room: room.max(1), format: QueryFormat::Md, without: &[] };
             let page = result.page(&request);
             let rest = page.total.saturating_sub(page.shown);
-            let rest = if rest > 0 { format!("… {rest} more rows\n") } else { String::new() };
+            let rest = if rest > 0 { format!("… {}\n", counted(rest, "more row")) } else { String::new() };
             Ok(Cow::Owned(format!("{}{rest}", page.text)))
         });
         self.or_why(made)
@@ -270,5 +271,7 @@ mod tests {
         assert_eq!(prefixed("a\nb\n", "> "), "a\n> b");
         assert_eq!(prefixed("a\nb", "- "), "a\n  b");
         assert_eq!(prefixed("a\nb", "see "), "a\nb");
+        assert_eq!(prefixed("a\nb", "> > see "), "a\n> > b");
+        assert_eq!(prefixed("a\nb", "> 1999: "), "a\n> b");
     }
 }

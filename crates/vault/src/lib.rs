@@ -36,11 +36,13 @@ pub mod store {
         Backend, BackendTurn, Capabilities, ChangeOrigin, CheckpointKind, CheckpointRecord, Cursor, EntryKind,
         EntryRecord, FileStamp, FileStat, FolderEntry, History, LedgerError, ListingOptions, MemoryStore, PathFilter,
         PlaceCheck, PlaceJudge, PlaceState, Retention, StoreError, StoredFile, VaultDelta, WalkedFolder,
+        give_back_memory, maintenance,
         posix::{
-            ApprovalQueue, ApprovalState, DemoFolder, ExportFolder, FolderStore, LogFile, PosixBackend, RotatedFile,
-            RunningServer, SecondNames, SettingsFile, StateFolder, StateProblem, StepObserver, SystemTrash,
-            folder_exists, is_around, is_ours_alone, is_same_file, is_there, open_state_database, place_within,
-            read_settings, remove_state, state_contents,
+            ApprovalQueue, ApprovalState, DemoFolder, DiskFacts, ExportFolder, FileSample, FolderStore,
+            InspectionLimits, LedgerHealth, LogFile, NamesAlike, PosixBackend, RotatedFile, RunningServer, SavedState,
+            SecondNames, SettingsFile, StateFolder, StateProblem, StepObserver, SyncTool, SystemTrash, VaultInspection,
+            WatchRoom, disk_facts, folder_exists, inspect_vault, is_around, is_ours_alone, is_same_file, is_there,
+            open_state_database, open_to_others, place_within, read_settings, remove_state, state_contents, watch_room,
         },
     };
 }

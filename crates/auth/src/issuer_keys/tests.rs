@@ -98,7 +98,7 @@ fn an_rsa_key_without_an_algorithm_is_good_for_its_family() {
     let signer = signer(Algorithm::RS256, "a");
     let mut free = signer.public.clone();
     free.as_object_mut().unwrap().remove("alg");
-    for kind in RSA {
+    for kind in RSA_ALGORITHMS {
         let header = json!({ "alg": format!("{kind:?}"), "kid": "a" });
         let token = token(&signer, kind, &header, &claims());
         assert!(verifier().verify(&token, &set(&[&free]), NOW).is_ok(), "{kind:?}");

@@ -39,7 +39,7 @@ impl Default for QueryLimits {
 struct QueryCharge {
     keeper: Option<Arc<dyn MemoryKeeper>>,
     charged: AtomicU64,
-    /// Only this thread may wait for memory: the others work for it, and it watches the deadline.
+    /// The thread of the call; the others work for it.
     thread: ThreadId,
 }
 
@@ -48,15 +48,20 @@ impl QueryCharge {
         Self { keeper: charged_keeper(), charged: AtomicU64::new(0), thread: thread::current().id() }
     }
 
-    fn raise_to(&self, bytes: u64) {
-        let Some(keeper) = &self.keeper else { return };
-        if bytes <= self.charged.load(Ordering::Relaxed) || thread::current().id() != self.thread {
-            return;
+    /// Whether the call may hold this much.
+    fn raise_to(&self, bytes: u64, go_on: &dyn Fn() -> bool) -> bool {
+        let Some(keeper) = &self.keeper else { return true };
+        if bytes <= self.charged.load(Ordering::Relaxed) {
+            return true;
         }
         let wanted = bytes.next_multiple_of(CHARGED_PORTION);
-        // First, so that unwinding releases it.
-        let before = self.charged.swap(wanted, Ordering::Relaxed);
-        keeper.hold(wanted - before);
+        // First, so that unwinding releases it. Another thread may have charged more meanwhile.
+        let more = wanted.saturating_sub(self.charged.fetch_max(wanted, Ordering::Relaxed));
+        if thread::current().id() == self.thread {
+            keeper.hold(more);
+            return true;
+        }
+        keeper.hold_aside(more, go_on)
     }
 }
 
@@ -170,8 +175,8 @@ impl<'q> QueryContext<'q> {
         if held > self.limits.bytes {
             return Err(QueryHalt::TooMuchMemory { limit: self.limits.bytes });
         }
-        self.charge.raise_to(held);
-        Ok(())
+        // Without room the call ends, and its own thread says why.
+        if self.charge.raise_to(held, self.go_on) { Ok(()) } else { Err(QueryHalt::Cancelled) }
     }
 
     pub fn steps_taken(&self) -> u64 {

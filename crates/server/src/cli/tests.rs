@@ -170,7 +170,7 @@ fn wrong_usage_ends_with_code_two_and_says_what_is_wrong() {
         ("call t {", "not JSON"),
         ("call t [1]", "JSON object"),
         ("audit --limit many", "--limit"),
-        ("doctor", "doctor"),
+        ("doctor --health --remote", "--remote"),
     ] {
         let error = line(words).unwrap_err();
         assert_eq!(error.exit_code(), 2, "{words}");

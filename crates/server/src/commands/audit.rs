@@ -13,7 +13,7 @@ use super::{CommandFailure, CommandOutcome, json_for};
 use crate::{assemble::AssembledServer, cli::Audit};
 
 /// How often a followed log is polled.
-const LOOK: Duration = Duration::from_millis(200);
+const POLL_EVERY: Duration = Duration::from_millis(200);
 
 /// The log of each vault: the latest calls, and with `--follow` new ones.
 pub(super) fn run(
@@ -38,7 +38,7 @@ pub(super) fn run(
         return Ok(CommandOutcome::Well);
     }
     loop {
-        thread::sleep(LOOK);
+        thread::sleep(POLL_EVERY);
         for tail in &mut tails {
             print(out, &tail.more()?, audit.json)?;
         }

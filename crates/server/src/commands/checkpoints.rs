@@ -7,6 +7,7 @@ use std::{
     time::{SystemTime, UNIX_EPOCH},
 };
 
+use lapidary_note::counted;
 use lapidary_pipeline::Invocation;
 use lapidary_tools::{CheckpointHistory, ExportCheckpoints, OfferedTools, ReadPayload, Reason};
 use lapidary_vault::{
@@ -99,7 +100,7 @@ fn run_export(
     } else {
         as_files(&view, &checkpoints, &folder)?;
     }
-    writeln!(out, "{} checkpoints in {}", checkpoints.len(), export.folder.display())?;
+    writeln!(out, "{} in {}", counted(checkpoints.len(), "checkpoint"), export.folder.display())?;
     Ok(CommandOutcome::Well)
 }
 

@@ -70,7 +70,8 @@ fn say_what_is_missing(answer: &Value) {
         let (count, step) =
             (dropped["count"].as_u64().unwrap_or_default(), dropped["step"].as_str().unwrap_or_default());
         let message = dropped["messages"][0].as_str().unwrap_or_default();
-        report::note(&format!("{count} rows left out by errors in {}: {}", one_line(step), one_line(message)));
+        let rows = if count == 1 { "row" } else { "rows" };
+        report::note(&format!("{count} {rows} left out by errors in {}: {}", one_line(step), one_line(message)));
     }
     for warning in answer["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         report::note(&one_line(warning));
@@ -248,16 +249,30 @@ fn print_tables(out: &mut dyn Write, answer: &Value) -> io::Result<()> {
     let groups = list("groups");
     if groups.is_empty() {
         let rows: Vec<Vec<String>> = list("rows").iter().map(row).collect();
-        return table::print_fitting(out, &header, &rows, most);
+        table::print_fitting(out, &header, &rows, most)?;
     }
     for (number, group) in groups.iter().enumerate() {
         let rows: Vec<Vec<String>> =
             list("rows").iter().filter(|found| found.get("group") == group.get("key")).map(row).collect();
         let heading = if group["key"].is_null() { "None".to_owned() } else { cell(&group["key"]) };
-        writeln!(out, "{}{heading}", if number > 0 { "\n" } else { "" })?;
+        let summed: String = summaries(group, columns).map(|summary| format!("  {summary}")).collect();
+        writeln!(out, "{}{heading}{summed}", if number > 0 { "\n" } else { "" })?;
         table::print_fitting(out, &header, &rows, most)?;
     }
+    let summed: Vec<String> = summaries(answer, columns).collect();
+    if !summed.is_empty() {
+        writeln!(out, "\n{}", summed.join("\n"))?;
+    }
     Ok(())
+}
+
+/// `price Sum: 12`, of all rows or of a group. A property that is a column is called as that.
+fn summaries<'a>(of: &'a Value, columns: &'a [Value]) -> impl Iterator<Item = String> + 'a {
+    of["summaries"].as_array().into_iter().flatten().map(|summary| {
+        let property = &summary["property"];
+        let column = columns.iter().find(|column| column["id"] == *property).map(|column| &column["name"]);
+        format!("{} {}: {}", cell(column.unwrap_or(property)), cell(&summary["name"]), cell(&summary["value"]))
+    })
 }
 
 /// A typed value as people read it, on one line.

@@ -85,7 +85,7 @@ fn finish(executor: &Arc<Executor>, patience: Duration, runtime: Runtime) {
 /// The hash of a token for the older transport, if there is no other authentication. It is printed, and never logged.
 fn stream_token(config: &Config, clients: &KnownClients) -> Result<Option<ContentHash>, CommandFailure> {
     // Clients that have tokens need no other one.
-    if !config.http.sse || !matches!(clients.check, ClientCheck::Open { .. }) {
+    if !config.http.sse || !matches!(clients.check, ClientCheck::TokenOptional { .. }) {
         return Ok(None);
     }
     let mut random = [0; 32];
@@ -136,9 +136,11 @@ fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownCl
             warn_of_web_tokens(*ignores_scopes, has_configured, "oauth");
             foreign_issuer(foreign, !ignores_scopes)?
         }
-        (AuthMode::None, _) => ClientCheck::Open { store: Arc::clone(&assembled.auth) },
+        (AuthMode::None, _) => ClientCheck::TokenOptional { store: Arc::clone(&assembled.auth) },
     };
-    if let Some(public) = public.filter(|public| matches!(check, ClientCheck::Open { .. }) && !public.is_loopback()) {
+    if let Some(public) =
+        public.filter(|public| matches!(check, ClientCheck::TokenOptional { .. }) && !public.is_loopback())
+    {
         tracing::warn!(
             "clients are not authenticated: every program that reaches {} can read and change the vaults",
             public.origin
@@ -146,7 +148,7 @@ fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownCl
     }
     let host = config.http.host;
     if !host.is_loopback() {
-        if matches!(check, ClientCheck::Open { .. }) && !insecure {
+        if matches!(check, ClientCheck::TokenOptional { .. }) && !insecure {
             return Err(CommandFailure::Misconfigured(format!(
                 "{host} can be reached from other computers, and clients would not be authenticated. Create a token with \
                  `lapidary token create NAME`, or listen on 127.0.0.1. If every client that reaches the port may read and change \

@@ -42,7 +42,7 @@ pub(super) fn print_fitting(
             let cell = cut(cells.get(column).map_or("", String::as_str), *width);
             format!("{cell}{}", " ".repeat(width.saturating_sub(cell.width())))
         });
-        let line = cells.collect::<Vec<_>>().join(GAP);
+        let line = cells.collect::<Vec<_>>().join(COLUMN_GAP);
         writeln!(out, "{}", line.trim_end())
     };
     line(header)?;
@@ -50,13 +50,13 @@ pub(super) fn print_fitting(
     rows.iter().try_for_each(|row| line(row))
 }
 
-const GAP: &str = "  ";
+const COLUMN_GAP: &str = "  ";
 /// Narrower columns say nothing.
 const LEAST_WIDTH: usize = 4;
 
 /// Takes from the widest columns until all fit, or all are as narrow as they may be.
 fn shrink(widths: &mut [usize], most: usize) {
-    let gaps = GAP.len() * widths.len().saturating_sub(1);
+    let gaps = COLUMN_GAP.len() * widths.len().saturating_sub(1);
     let mut over = (widths.iter().sum::<usize>() + gaps).saturating_sub(most);
     while over > 0 {
         // Narrower columns are kept whole as long as possible.

@@ -31,6 +31,18 @@ impl TerminalStyle {
         self.painted("1", text)
     }
 
+    pub(super) fn good(self, text: &str) -> String {
+        self.painted("32", text)
+    }
+
+    pub(super) fn doubtful(self, text: &str) -> String {
+        self.painted("33", text)
+    }
+
+    pub(super) fn bad(self, text: &str) -> String {
+        self.painted("31", text)
+    }
+
     /// A unified diff with removed lines in red and added ones in green.
     pub(super) fn diff(self, diff: &str) -> String {
         let line = |line: &str| match line.as_bytes().first() {

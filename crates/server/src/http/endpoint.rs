@@ -42,10 +42,10 @@ use crate::{
 };
 
 /// Messages of one batch.
-const BATCH: usize = 50;
+const MAX_BATCH: usize = 50;
 /// The only version that has batches; also that of clients that say none.
 const BATCH_VERSION: &str = "2025-03-26";
-const VERSION: &str = "mcp-protocol-version";
+const VERSION_HEADER: &str = "mcp-protocol-version";
 /// How often it is asked whether a client that only listens is still known.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 const RATE_LIMITED: i32 = -32000;
@@ -155,7 +155,7 @@ impl Endpoint {
         }
         // The library insists on both; the original answered every client.
         parts.headers.insert(header::ACCEPT, HeaderValue::from_static("application/json, text/event-stream"));
-        // It was checked regardless of case, and may be there twice.
+        // It was checked regardless of case.
         parts.headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let mut response = self.call_library(Request::from_parts(parts, Body::from(bytes)), sender).await;
         if response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
@@ -182,14 +182,15 @@ impl Endpoint {
         let invalid = |message: &str| error_response(StatusCode::BAD_REQUEST, INVALID_REQUEST, message);
         PostedMessage::peek(bytes)?;
         // Clients of that version need not say so in a header.
-        let version = parts.headers.get(VERSION).map_or(BATCH_VERSION, |version| version.to_str().unwrap_or_default());
+        let version =
+            parts.headers.get(VERSION_HEADER).map_or(BATCH_VERSION, |version| version.to_str().unwrap_or_default());
         if version != BATCH_VERSION {
             return Err(invalid("Invalid Request: this version of the protocol has no batches"));
         }
         let messages: Vec<Value> =
             serde_json::from_slice(bytes).map_err(|_| invalid("Invalid Request: not a batch"))?;
         let is_odd = |message: &Value| !message.is_object() || message["method"] == "initialize";
-        if messages.is_empty() || messages.len() > BATCH || messages.iter().any(is_odd) {
+        if messages.is_empty() || messages.len() > MAX_BATCH || messages.iter().any(is_odd) {
             return Err(invalid("Invalid Request: a batch has 1 to 50 messages, none of them `initialize`"));
         }
         // Answers and notifications get no answer.
@@ -214,8 +215,9 @@ impl Endpoint {
 
     async fn get(&self, mut request: Request) -> Result<Response, Response> {
         let sender = self.sender(request.headers(), peer_of(&request)).await?;
-        let accept = request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
-        if !accept.contains("text/event-stream") {
+        // A list, which may come in several headers.
+        let mut accepted = request.headers().get_all(header::ACCEPT).iter().filter_map(|accept| accept.to_str().ok());
+        if !accepted.any(|accept| accept.contains("text/event-stream")) {
             return Ok(axum::Json(&self.0.status).into_response());
         }
         let in_use = self.session_of(request.headers(), &sender)?;
@@ -427,7 +429,7 @@ impl Endpoint {
     /// What a status says about who is asked.
     pub(super) fn mode(check: &ClientCheck) -> &'static str {
         match check {
-            ClientCheck::Open { .. } => "none",
+            ClientCheck::TokenOptional { .. } => "none",
             ClientCheck::OwnerTokens { .. } => "bearer",
             ClientCheck::BuiltIn { .. } => "builtin",
             ClientCheck::SharedSecret { .. } => "jwt",

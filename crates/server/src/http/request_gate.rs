@@ -17,10 +17,10 @@ use crate::config::AllowedOrigins;
 /// The longest target of a request.
 const TARGET_BYTES: usize = 8 * 1024;
 
-const METHODS: &str = "GET, POST, DELETE, OPTIONS";
-const REQUEST_HEADERS: &str = "Content-Type, Authorization, Accept, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, \
+const ALLOWED_METHODS: &str = "GET, POST, DELETE, OPTIONS";
+const ALLOWED_HEADERS: &str = "Content-Type, Authorization, Accept, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, \
                                Mcp-Name, Last-Event-ID, traceparent";
-const EXPOSED: &str = "Mcp-Session-Id, WWW-Authenticate, Retry-After";
+const EXPOSED_HEADERS: &str = "Mcp-Session-Id, WWW-Authenticate, Retry-After";
 
 /// Which hosts and origins a request may name.
 #[derive(Clone)]
@@ -107,14 +107,29 @@ fn with_port(origin: &str) -> &str {
     origin.strip_suffix(default).unwrap_or(origin)
 }
 
-/// The one value of a header that must not be there twice.
-fn single<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
-    let mut values = headers.get_all(name).iter();
-    match (values.next(), values.next()) {
-        (None, _) => Ok(None),
-        (Some(value), None) => value.to_str().map(Some).map_err(|_| ()),
-        _ => Err(()),
-    }
+/// Whether something is decided by the one value of a header. Sent twice, a proxy or the protocol library could go by
+/// the one, and we by the other.
+fn decides(name: &HeaderName) -> bool {
+    const SINGLE: [HeaderName; 6] = [
+        header::HOST,
+        header::ORIGIN,
+        header::AUTHORIZATION,
+        header::CONTENT_LENGTH,
+        header::CONTENT_TYPE,
+        header::TRANSFER_ENCODING,
+    ];
+    // Session, version, method, name and parameters.
+    SINGLE.contains(name) || name.as_str().starts_with("mcp-") || name == "last-event-id" || name == "traceparent"
+}
+
+/// A header that must not be there twice, and is.
+fn repeated(headers: &HeaderMap) -> Option<&HeaderName> {
+    headers.keys().find(|name| decides(name) && headers.get_all(*name).iter().nth(1).is_some())
+}
+
+/// The value of a header as text, if it is one.
+fn text_of<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h str>, ()> {
+    headers.get(name).map(|value| value.to_str().map_err(|_| ())).transpose()
 }
 
 /// Looks at host and origin, answers preflights, and marks every answer.
@@ -136,6 +151,7 @@ pub(super) async fn guard(State(gate): State<RequestGate>, request: Request, nex
 /// Why a request is not answered.
 enum GateRefusal {
     Malformed(&'static str),
+    Repeated(HeaderName),
     TooLong,
     Host,
     Origin,
@@ -145,6 +161,9 @@ impl IntoResponse for GateRefusal {
     fn into_response(self) -> Response {
         let (status, message) = match self {
             Self::Malformed(message) => (StatusCode::BAD_REQUEST, message),
+            Self::Repeated(name) => {
+                return plain_error(StatusCode::BAD_REQUEST, &format!("Bad Request: more than one {name} header"));
+            }
             Self::TooLong => (StatusCode::URI_TOO_LONG, "URI Too Long"),
             Self::Host => (
                 StatusCode::FORBIDDEN,
@@ -163,9 +182,12 @@ async fn checked(
     next: Next,
 ) -> Result<(Response, Option<HeaderValue>), GateRefusal> {
     let headers = request.headers();
+    if let Some(name) = repeated(headers) {
+        return Err(GateRefusal::Repeated(name.clone()));
+    }
     // A request without a host is HTTP/1.0, and no browser or client sends one.
-    let (Ok(Some(host)), Ok(origin)) = (single(headers, &header::HOST), single(headers, &header::ORIGIN)) else {
-        return Err(GateRefusal::Malformed("Bad Request: one Host and at most one Origin"));
+    let (Ok(Some(host)), Ok(origin)) = (text_of(headers, &header::HOST), text_of(headers, &header::ORIGIN)) else {
+        return Err(GateRefusal::Malformed("Bad Request: a Host and an Origin are plain text"));
     };
     // `GET http://host/path` has to name the host that the header names.
     // A proxy may go by the one, and we by the other.
@@ -196,10 +218,10 @@ async fn checked(
 fn preflight(is_cross_origin: bool) -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
     let headers = response.headers_mut();
-    headers.insert(header::ALLOW, HeaderValue::from_static(METHODS));
+    headers.insert(header::ALLOW, HeaderValue::from_static(ALLOWED_METHODS));
     if is_cross_origin {
-        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(METHODS));
-        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(REQUEST_HEADERS));
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(ALLOWED_METHODS));
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(ALLOWED_HEADERS));
         headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     }
     response
@@ -220,7 +242,7 @@ fn finished(mut response: Response, origin: Option<HeaderValue>) -> Response {
     headers.insert(header::VARY, HeaderValue::from_static("Authorization, Origin"));
     if let Some(origin) = origin {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED_HEADERS));
     }
     response
 }

@@ -27,7 +27,7 @@ use crate::config::HttpConfig;
 const STYLE: &str = include_str!("assets/page.css");
 const ICON: &str = include_str!("assets/icon.svg");
 /// Pages have a style and an icon of this server, and nothing else.
-const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; \
+const CONTENT_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; \
                       form-action 'none'";
 /// The documents about the server are the same for everyone.
 const FOR_EVERYONE: &str = "public, max-age=3600";
@@ -138,7 +138,8 @@ async fn landing(State(pages): State<Arc<SitePages>>, request: Request) -> Respo
         offered: &pages.endpoint.0.grant.profile.catalogue,
         resources: FIXED_RESOURCES.len(),
     };
-    let headers = [(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CONTENT_SECURITY_POLICY, POLICY)];
+    let headers =
+        [(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CONTENT_SECURITY_POLICY, CONTENT_POLICY)];
     (headers, page.html()).into_response()
 }
 

@@ -168,8 +168,26 @@ fn a_request_that_can_be_read_in_two_ways_is_refused() {
     };
     assert_eq!(status("/mcp", &[]), 200);
     assert_eq!(status(&format!("http://{own}/mcp"), &[]), 200);
-    assert_eq!(status("/mcp", &[("Host", &own), ("Host", "evil.example")]), 400);
-    assert_eq!(status("/mcp", &[("Origin", "http://localhost:1"), ("Origin", "http://evil.example")]), 400);
+    let origin = "http://localhost:1";
+    for (name, value, other) in [
+        ("Host", own.as_str(), "evil.example"),
+        ("Origin", origin, "http://evil.example"),
+        ("Origin", origin, origin),
+        ("Authorization", "Bearer a", "Bearer b"),
+        ("Content-Type", "application/json", "text/plain"),
+        ("Content-Length", "2", "3"),
+        ("MCP-Protocol-Version", "2026-07-28", "2025-03-26"),
+        ("Mcp-Method", "tools/list", "tools/call"),
+        ("Mcp-Session-Id", "one", "other"),
+        ("mcp-session-id", "one", "one"),
+        ("Last-Event-ID", "1", "2"),
+    ] {
+        for target in ["/mcp", "/sse", "/healthz"] {
+            assert_eq!(status(target, &[(name, value), (name, other)]), 400, "{target} {name}: {value}, {other}");
+        }
+    }
+    let accept = [("Accept", "application/json"), ("Accept", "text/event-stream")];
+    assert_eq!(status("/mcp", &accept), 200, "a list may come in several headers");
     assert_eq!(status("http://evil.example/mcp", &[]), 400);
     for kind in ["application/jsonx", "text/plain", "application/json-patch+json"] {
         assert_eq!(status("/mcp", &[("Content-Type", kind)]), 415, "{kind}");

@@ -30,6 +30,7 @@ mod leaks;
 mod lifecycle;
 mod listings;
 mod load;
+mod local_doctor;
 mod logging;
 mod moved_parts;
 mod next_steps;

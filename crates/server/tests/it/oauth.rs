@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use crate::{
     harness::{Vault, files_below},
     http::{HttpServer, modern},
+    telemetry::collector,
     tokens::{FAR, WEB_SECRET, web_token},
 };
 
@@ -322,16 +323,35 @@ fn a_grant_that_survives_a_restart_acts_under_its_own_name() {
     assert_eq!(vault.log()[0]["client_id"], "http:oauth-1:~test");
 }
 
-#[test]
-fn no_secret_of_the_flow_gets_into_a_log_at_any_level() {
+/// Goes through the flow and plants secrets in everything that a client can send. None is in what others can read: the log at
+/// its lowest level, whose lines are returned, what a collector of telemetry gets, and the page of metrics.
+fn left_behind(format: &str) -> Vec<String> {
     let vault = vault();
     let logs = tempfile::tempdir().unwrap();
     let folder = logs.path().join("logs");
-    let environment = [("MCP_LOG_LEVEL", "trace"), ("LOGS_DIR", folder.to_str().unwrap())];
+    let (collector, received) = collector();
+    let environment = [
+        ("MCP_LOG_LEVEL", "trace"),
+        ("LAPIDARY_LOG_FORMAT", format),
+        ("LOGS_DIR", folder.to_str().unwrap()),
+        ("OTEL_ENABLED", "true"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", collector.as_str()),
+        ("LAPIDARY_METRICS", "true"),
+    ];
     let server = serve(&vault, &environment);
     let (client, tokens) = connect(&server, "vault:read", &[("profile", "reader"), ("vault.Notes", "on")]);
     let secrets = ["access_token", "refresh_token"].map(|name| tokens[name].as_str().unwrap().to_owned());
-    list(&server, &secrets[0]);
+    let bearer = format!("Bearer {}", secrets[0]);
+    for (tool, arguments) in [
+        ("file_read", json!({ "file": "diary/today.md" })),
+        ("search_content", json!({ "query": "zqsearch" })),
+        ("zqtool", json!({ "zqkey": "zqvalue" })),
+    ] {
+        let trace = ("traceparent", "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01");
+        let headers = [("Authorization", bearer.as_str()), trace, ("tracestate", "zq=zqstate"), ("baggage", "zq=zq")];
+        server.post(&headers, "tools/call", Some(tool), json!({ "name": tool, "arguments": arguments }));
+    }
+    server.post(&[("Authorization", "Bearer zqtoken")], "tools/list", None, json!({}));
     let form_kind = [("Content-Type", "application/x-www-form-urlencoded")];
     let refresh = [("grant_type", "refresh_token"), ("client_id", client.as_str()), ("refresh_token", &secrets[1])];
     ask(&server, "POST", "/token", &form_kind, &encoded(&refresh));
@@ -339,21 +359,45 @@ fn no_secret_of_the_flow_gets_into_a_log_at_any_level() {
         &server,
         "GET",
         &format!("/authorize?state=zqstate&client_id={}", secrets[0]),
-        &[("Cookie", "lapidary-owner=zqcookie")],
+        &[("Cookie", "lapidary-owner=zqcookie"), ("Referer", "https://zq.example/zqpage")],
         "",
     );
     ask(&server, "POST", "/revoke", &form_kind, &encoded(&[("token", &secrets[0]), ("client_id", &client)]));
     let wrong = [("action", "sign-in"), ("query", "client_id=zqid"), ("passphrase", "zqpassphrase-of-someone")];
     ask(&server, "POST", "/authorize", &form_kind, &encoded(&wrong));
+    let metrics = ask(&server, "GET", "/metrics", &[], "").body;
+    assert!(metrics.contains("lapidary_calls_total{tool=\"file_read\",outcome=\"ok\"} 1"), "{metrics}");
+    // Traces are sent after a while.
+    let mut traced = String::new();
+    while !["file_read", "search_content", "other"]
+        .iter()
+        .all(|name| traced.contains(&format!("tool_execution:{name}")))
+    {
+        let (_, body) = received.recv_timeout(std::time::Duration::from_secs(120)).expect("traces of all calls");
+        traced += &String::from_utf8_lossy(&body);
+    }
     drop(server);
     let log: String = files_below(&folder).into_values().map(|bytes| String::from_utf8(bytes).unwrap()).collect();
     assert!(log.contains("signed in") && log.contains("wrong passphrase"), "{log}");
+    let lines: Vec<String> = log.lines().chain(metrics.lines()).map(str::to_owned).collect();
     for secret in secrets
         .iter()
         .map(String::as_str)
-        .chain([PASSPHRASE, "lap_at_", "lap_rt_", "lap_ac_", "lap_os_", "lap_ct_", "zq"])
+        .chain([PASSPHRASE, VERIFIER, "lap_at_", "lap_rt_", "lap_ac_", "lap_os_", "lap_ct_", "zq", "diary", "thoughts"])
     {
-        assert!(!log.contains(secret), "{secret} is in the log");
+        let line = lines.iter().find(|line| line.contains(secret));
+        assert_eq!(line, None, "{secret} is in the log or the metrics");
+        assert!(!traced.contains(secret), "{secret} is in a trace");
+    }
+    log.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn no_secret_of_the_flow_gets_into_a_log_a_trace_or_the_metrics() {
+    left_behind("plain");
+    for line in left_behind("json") {
+        let line: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        assert!(line["target"].as_str().unwrap().starts_with("lapidary"), "{line}");
     }
 }
 

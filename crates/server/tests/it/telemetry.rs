@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// A collector that takes everything: the path of each request and its body.
-fn collector() -> (String, Receiver<(String, Vec<u8>)>) {
+pub(crate) fn collector() -> (String, Receiver<(String, Vec<u8>)>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = format!("http://{}", listener.local_addr().unwrap());
     let (sender, received) = channel();

@@ -358,11 +358,11 @@ fn scopes_can_be_left_out_of_account_and_the_log_warns() {
 }
 
 #[test]
-fn a_header_that_is_sent_twice_is_no_token() {
+fn a_token_that_is_sent_twice_is_refused() {
     let vault = vault();
     let token = format!("Bearer {}", made(&vault, &["phone"]));
     let server = HttpServer::start(&vault, "127.0.0.1:0", &[]);
     let (mut headers, body) = modern("tools/list", json!({}));
     headers.extend([("Authorization", token.as_str()), ("Authorization", "Bearer other")]);
-    assert_eq!(server.request("POST", "/mcp", &headers, &body).0, 401);
+    assert_eq!(server.request("POST", "/mcp", &headers, &body).0, 400);
 }

@@ -243,8 +243,10 @@ impl PosixTurn<'_> {
             let change = &set.changes[about];
             let before = change.before().map(File::hash);
             // An obstacle at the other end says nothing about the file itself.
+            let is_there = || matches!(course::there(self.changes, change.path()), Ok(Some(_)));
             let path = match (&error, change.to()) {
                 (StoreError::Exists | StoreError::NotPortable | StoreError::IsFolder, Some(to)) => to,
+                (StoreError::Missing, Some(to)) if is_there() => to,
                 _ => change.path(),
             };
             CommitError { path: path.clone(), error, guard: change.guard(), before }

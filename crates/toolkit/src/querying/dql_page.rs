@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use jiff::tz::TimeZone;
 use lapidary_dataview::{DqlAnswer, DqlResult, DqlTask, DqlWriter, ListEntry, TableRow, TaskGrouping};
-use lapidary_query::{DataviewSettings, DateValue, LinkValue, Value};
+use lapidary_query::{DataviewSettings, DateValue, LinkValue, Value, csv_record};
 use serde_json::{Map, Value as Json, json};
 
 use super::{PageRequest, QueryFormat, QueryPage};
@@ -54,7 +54,11 @@ impl DqlOutcome {
         }
         fields.insert("type".to_owned(), result.kind().into());
         let text = match format {
-            QueryFormat::Rows | QueryFormat::Md => self.markdown(result),
+            QueryFormat::Rows => match result {
+                DqlResult::Task { tasks } => self.writer().located_tasks(tasks),
+                result => self.markdown(result),
+            },
+            QueryFormat::Md => self.markdown(result),
             QueryFormat::Csv => self.csv(result),
             QueryFormat::Json => {
                 let hit = |(filename, result)| json!({ "filename": filename, "result": result });
@@ -74,7 +78,7 @@ impl DqlOutcome {
             (Ok(text), _) => text,
             // The plugin does not write calendars as Markdown; a list of dates says the same.
             (Err(_), DqlResult::Calendar { entries }) => {
-                let line = |(date, link)| format!("- {date}: {}\n", self.writer().text(link));
+                let line = |(date, link)| format!("- {date}: {}\n", self.writer().line_text(link));
                 entries.iter().map(|entry| (&entry.date, &entry.link)).map(line).collect()
             }
             (Err(problem), _) => problem.to_owned(),
@@ -111,7 +115,7 @@ impl DqlOutcome {
                 records.extend(entries.iter().map(|entry| vec![entry.date.to_string(), text(&entry.link)]));
             }
         }
-        records.iter().map(|cells| csv_line(cells)).collect()
+        records.iter().map(csv_record).collect()
     }
 
     /// As the Local REST API answered: each row under its file, without the column that says it.
@@ -311,13 +315,4 @@ fn paths(result: &DqlResult) -> Vec<&str> {
 fn distinct(paths: Vec<&str>) -> Vec<&str> {
     let mut seen = std::collections::HashSet::new();
     paths.into_iter().filter(|path| seen.insert(*path)).collect()
-}
-
-/// As RFC 4180 has it.
-fn csv_line(cells: &[String]) -> String {
-    let quoted = |cell: &String| match cell.contains([',', '"', '\n', '\r']) {
-        true => format!("\"{}\"", cell.replace('"', "\"\"")),
-        false => cell.clone(),
-    };
-    cells.iter().map(quoted).collect::<Vec<_>>().join(",") + "\r\n"
 }

@@ -330,8 +330,12 @@ impl OpenedFolder {
             MissingCause::BrokenLink => Err(StoreError::NotAFile),
             _ if closed(&place) => Err(StoreError::Closed),
             MissingCause::NotAFolder => Err(StoreError::NotAFile),
-            // The same as on other disks: names of this form are never created.
-            MissingCause::SecondName => Err(StoreError::NotPortable),
+            MissingCause::SecondName => {
+                // The same as on other disks: names of this form are never created. Other second names lead nowhere, as
+                // for a reader; to say more would reveal that something is there.
+                let is_portable = nothing.folders()?.iter().chain([&place]).all(VaultPath::has_portable_name);
+                Err(if is_portable { StoreError::Missing } else { StoreError::NotPortable })
+            }
             MissingCause::Free => Ok(NewPlace { place, folders: nothing.folders()? }),
         }
     }
