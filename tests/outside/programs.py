@@ -23,7 +23,7 @@ PATIENCE = 60
 
 
 class Program:
-    """A program with a home of its own, so that nothing of the person who runs the tests is used."""
+    """A program with its own home, so that nothing of the person who runs the tests is used."""
 
     def __init__(self, folder, **more):
         home = Path(folder, "home")

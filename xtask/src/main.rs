@@ -9,6 +9,8 @@
 
 #[cfg(test)]
 mod architecture;
+#[cfg(test)]
+mod attacks;
 mod clients_guide;
 mod comments;
 #[cfg(test)]

@@ -292,7 +292,8 @@ const UPGRADE_STEPS: [&str; 4] = [
          last INTEGER NOT NULL,
          count INTEGER NOT NULL
      ) STRICT;
-     CREATE INDEX events_by_kind ON events (kind, id);",
+     CREATE INDEX events_by_kind ON events (kind, id);
+     CREATE INDEX oauth_tokens_by_grant ON oauth_tokens (grant_id);",
 ];
 
 fn set_up(mut database: Connection) -> Result<Connection, AuthStoreError> {

@@ -1,6 +1,8 @@
 //! The built-in authorization server without its pages: a request is checked, the owner consents, a code becomes tokens, and
 //! tokens become others (OAuth 2.1 with PKCE). Tokens are random and kept as hashes, so that revoking holds at once.
 
+use std::ops::RangeInclusive;
+
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use lapidary_note::ContentHash;
 use rusqlite::{Connection, OptionalExtension, params};
@@ -19,6 +21,11 @@ const REFRESH_LIFE: i64 = 90 * 24 * 60 * 60;
 const REFRESH_GRACE: i64 = 120;
 const GRACE_PAIRS: i64 = 25;
 const STATE_BYTES: usize = 1024;
+/// How long a verifier is (RFC 7636). A shorter one could be guessed from its challenge.
+const VERIFIER_LENGTH: RangeInclusive<usize> = 43..=128;
+/// Tokens of one grant that are kept. A client that refreshes without end must not fill the disk; reuse of one that is older is
+/// refused, but no longer recognised as theft.
+const MAX_GRANT_TOKENS: i64 = 2_000;
 /// What a client can ask for. Folders and vaults are the owner's choice and in no scope.
 const SCOPES: [&str; 4] = ["vault:read", "vault:write", "vault:destroy", "offline_access"];
 /// The first of these, each covering those before it.
@@ -596,7 +603,8 @@ impl TokenCall<'_> {
             return Ok(Err(GrantRefusal::UsedAgain { grant }));
         }
         // The standard requires it if it was in the first request; clients that leave it out are still bound by PKCE.
-        let is_theirs = self.form.get("redirect_uri").is_none_or(|given| given == redirect);
+        let is_theirs = self.form.get("redirect_uri").is_none_or(|given| given == redirect)
+            && VERIFIER_LENGTH.contains(&verifier.len());
         let shown = URL_SAFE_NO_PAD.encode(ContentHash::of(verifier.as_bytes()).as_bytes());
         // Every byte is compared, so that the time says nothing about the verifier.
         let differs = shown.bytes().zip(challenge.bytes()).fold(0, |sum, (one, other)| sum | (one ^ other));
@@ -668,6 +676,11 @@ impl TokenCall<'_> {
         }
         self.database
             .execute("DELETE FROM oauth_tokens WHERE expires < ?1", [self.now.0.saturating_sub(REFRESH_GRACE)])?;
+        self.database.execute(
+            "DELETE FROM oauth_tokens WHERE grant_id = ?1 AND rowid <= (
+                 SELECT rowid FROM oauth_tokens WHERE grant_id = ?1 ORDER BY rowid DESC LIMIT 1 OFFSET ?2)",
+            params![grant, MAX_GRANT_TOKENS],
+        )?;
         if is_first_use(self.database, "oauth_grants", grant)? {
             let subject = grant_in_words(self.database, grant)?;
             NewEvent::of(SecurityEventKind::FirstUsed, &subject).from(self.address).write(self.database, self.now)?;

@@ -189,7 +189,7 @@ mod tests {
         }
         let events = store.events(10_000).unwrap();
         let of = |kind| events.iter().filter(|event| event.kind == kind).collect::<Vec<_>>();
-        assert_eq!(of(SecurityEventKind::WrongPassphrase).len(), 1_000, "only so many are kept");
+        assert_eq!(of(SecurityEventKind::WrongPassphrase).len(), 1_000, "only the latest are kept");
         let limits = of(SecurityEventKind::LimitReached);
         assert_eq!(limits.iter().map(|event| event.count).collect::<Vec<_>>(), [1_200]);
         assert_eq!((limits[0].at, limits[0].last), (UnixSeconds(NOW + 1), UnixSeconds(NOW + 1_200)));

@@ -1,7 +1,7 @@
 //! Gives freed memory back to the system.
 
-/// Gives the system what the allocator keeps of freed memory. Only glibc has to be asked; the other allocators that we are
-/// built with give back on their own. Takes milliseconds, during which other threads may have to wait to allocate.
+/// Gives the system what the allocator keeps of freed memory. Only glibc has a call for that; elsewhere nothing happens. Takes
+/// milliseconds, during which other threads may have to wait to allocate.
 pub fn give_back_memory() {
     system::give_back();
 }

@@ -157,7 +157,8 @@ impl MemoryKeeper for MemoryAccount {
     fn hold_aside(&self, bytes: u64, go_on: &dyn Fn() -> bool) -> bool {
         let Some(held) = self.count(bytes) else { return false };
         while held > self.memory.share && !self.fits() {
-            if !go_on() {
+            // The thread of the call may have had too much meanwhile.
+            if !go_on() || self.exceeded().is_some() {
                 return false;
             }
             thread::sleep(LOOK_AGAIN);

@@ -32,9 +32,12 @@ pub fn csv_record<C: AsRef<str>>(cells: impl IntoIterator<Item = C>) -> String {
 
 /// Whether a spreadsheet takes a cell for a formula. Numbers stay numbers.
 fn is_formula(cell: &str) -> bool {
+    // Programs drop some of these before they look, above all the byte order mark at the beginning of a file.
+    let shown =
+        cell.trim_start_matches(|c: char| c.is_whitespace() || c.is_control() || matches!(c, '\u{feff}' | '\u{200b}'));
     // The wide forms are operators where the keyboard writes them.
-    let begins = ['=', '+', '-', '@', '\t', '\r', '\n', '＝', '＋', '－', '＠'];
-    cell.starts_with(begins) && cell.parse::<f64>().is_err()
+    let begins = ['=', '+', '-', '@', '＝', '＋', '－', '＠'];
+    (shown.starts_with(begins) || cell.starts_with(['\t', '\r', '\n'])) && cell.trim().parse::<f64>().is_err()
 }
 
 #[cfg(test)]
@@ -68,6 +71,10 @@ mod tests {
             ("\t=1", "'\t=1"),
             ("\r=1", "\"'\r=1\""),
             ("＝1", "'＝1"),
+            ("\u{feff}=1", "'\u{feff}=1"),
+            ("\0 =1", "'\0 =1"),
+            (" -5", " -5"),
+            (" ", " "),
             ("=HYPERLINK(\"http://x\",\"y\")", "\"'=HYPERLINK(\"\"http://x\"\",\"\"y\"\")\""),
         ] {
             assert_eq!(csv_record([cell]), format!("{written}\r\n"), "{cell:?}");

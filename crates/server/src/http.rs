@@ -42,6 +42,7 @@ use tokio::{net::TcpListener, sync::watch};
 use self::{
     client_identity::AuthChallenge,
     client_limits::RequestLimits,
+    connection_snippets::{ConnectionSnippet, ConnectionStyle, snippets},
     endpoint::{Endpoint, EndpointParts},
     event_streams::EventStreams,
     oauth::{AuthorizationServer, PublicDocuments, ServerSurroundings, TokenIssuer},
@@ -83,6 +84,7 @@ pub(crate) async fn serve(
     let site = SiteAddress::new(settings, address);
     let origin = site.origin();
     let documents = public_documents(&clients, settings, &origin);
+    let style = ConnectionStyle::of_mode(Endpoint::mode(&clients.check));
     let mut pages = documents.as_ref().map(PublicDocuments::routes).unwrap_or_default();
     if let Some(server) = authorization_server(&clients, settings, &origin, OutgoingFetch::for_strangers()) {
         pages = pages.merge(server.routes());
@@ -107,7 +109,7 @@ pub(crate) async fn serve(
     let site_pages = site_pages::routes(SitePages::new(endpoint.clone(), executor, site.clone()));
     let router = router(endpoint, streams, pages.merge(site_pages).merge(watched), &origin, settings);
     let router = measured(router, &telemetry, settings);
-    announce(address, &site, settings);
+    announce(address, &site, style, settings);
     accept_loop::serve(listener, tls, router, settings.connections, stopping, LAST_ANSWERS).await;
     Ok(())
 }
@@ -262,7 +264,7 @@ fn status(settings: &HttpConfig, clients: &KnownClients) -> Value {
     })
 }
 
-/// The configured port, or one of the next if it is taken and nobody has chosen it.
+/// The configured port, or one of the next if it is taken and was not chosen.
 async fn listen(settings: &HttpConfig) -> Result<TcpListener, String> {
     let host: IpAddr = settings.host;
     // Port 0 means any free one, so there is no next.
@@ -310,16 +312,18 @@ async fn taken(address: SocketAddr, settings: &HttpConfig) -> String {
 }
 
 /// Tells a person where the server is and what to paste into a client.
-fn announce(address: SocketAddr, site: &SiteAddress, settings: &HttpConfig) {
+fn announce(address: SocketAddr, site: &SiteAddress, style: ConnectionStyle, settings: &HttpConfig) {
     let (endpoint, scheme) = (&settings.endpoint_path, if settings.tls.is_some() { "https" } else { "http" });
     tracing::info!("serving MCP at {scheme}://{address}{endpoint}");
     if settings.sse {
         tracing::info!("older clients connect to {scheme}://{address}/sse");
     }
-    let url = &site.url;
-    let config = json!({ "mcpServers": { "obsidian": { "type": "http", "url": url } } });
-    tracing::info!("to connect Claude Code: claude mcp add --transport http obsidian {url}");
-    tracing::info!("to connect Codex: codex mcp add obsidian --url {url}");
-    tracing::info!("to connect Cursor and others: {config}");
+    let told = if style == ConnectionStyle::Token { " (with its token in the variable LAPIDARY_TOKEN)" } else { "" };
+    for ConnectionSnippet { client, text, .. } in snippets(&site.url, style) {
+        let Some(text) = text.filter(|_| matches!(client, "Claude Code" | "Codex" | "Cursor")) else { continue };
+        // One line each.
+        let text = serde_json::from_str::<Value>(&text).map_or(text, |json| json.to_string());
+        tracing::info!("to connect {client}{told}: {text}");
+    }
     tracing::info!("for all clients, and everything that is offered: open {scheme}://{address}/ in a browser");
 }

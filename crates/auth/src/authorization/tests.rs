@@ -428,3 +428,33 @@ fn the_owner_can_read_that_a_code_or_a_token_was_used_again_and_from_where() {
     let shown = format!("{events:?}");
     assert!(!shown.contains("lap_") && !shown.contains(VERIFIER), "{shown}");
 }
+
+#[test]
+fn a_verifier_that_could_be_guessed_is_refused_even_if_it_fits() {
+    let mut trial = trial();
+    let short = "x".repeat(42);
+    let challenge = URL_SAFE_NO_PAD.encode(ContentHash::of(short.as_bytes()).as_bytes());
+    let request = trial.authorize(&[("code_challenge", &challenge)]).unwrap();
+    let given =
+        ConsentGiven { rights: TokenRights::default(), scopes: request.scopes.clone(), lasts_until: at(86_400) };
+    let url = trial.store.approve(&request, &given, &rules(), &trial.chance.bytes(), NOW).unwrap().unwrap();
+    let code = url.split("code=").nth(1).unwrap().split('&').next().unwrap().to_owned();
+    assert_eq!(trial.exchange(&code, &[("code_verifier", &short)], NOW), Err(GrantRefusal::InvalidGrant));
+}
+
+#[test]
+fn a_client_that_refreshes_without_end_does_not_fill_the_disk() {
+    let mut trial = trial();
+    let code = trial.code();
+    let mut last = trial.exchange(&code, &[], NOW).unwrap();
+    let client = trial.client.clone();
+    for _ in 0..1_100 {
+        let form =
+            [("grant_type", "refresh_token"), ("client_id", client.as_str()), ("refresh_token", last.refresh.reveal())];
+        last = trial.token(&form, NOW).unwrap();
+    }
+    let count =
+        |query: &str| trial.store.read(0, |database| Ok(database.query_row(query, [], |row| row.get::<_, i64>(0))?));
+    assert_eq!(count("SELECT count(*) FROM oauth_tokens").unwrap(), TOKENS);
+    assert!(trial.store.find_access(&last.access.digest(), NOW).unwrap().is_some(), "the newest one counts");
+}

@@ -149,6 +149,20 @@ fn a_key_is_named_when_there_are_several_and_an_unknown_name_is_looked_up_again(
     }
 }
 
+/// Checking a signature with a key of a megabit would take minutes.
+#[test]
+fn a_poisoned_set_with_a_huge_key_checks_nothing() {
+    let huge = "_".repeat(20_000);
+    for (n, e) in [(huge.as_str(), "AQAB"), (&huge[..342], huge.as_str())] {
+        let keys = set(&[&json!({ "kty": "RSA", "kid": "huge", "alg": "RS256", "n": n, "e": e })]);
+        let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+        let signed = format!("{}.{}", part(&json!({ "alg": "RS256", "kid": "huge" })), part(&json!({ "exp": 1 })));
+        let verifier = IssuerVerifier { issuer: "i".to_owned(), audience: "a".to_owned(), resource: None };
+        let verified = verifier.verify(&format!("{signed}.{}", &huge[..4000]), &keys, UnixSeconds(0));
+        assert!(verified.is_err());
+    }
+}
+
 #[test]
 fn keys_that_cannot_check_signatures_are_left_out_and_the_others_stay() {
     let good = signer(Algorithm::ES256, "good");

@@ -126,10 +126,11 @@ impl AuthorizationServer {
         query: &str,
         problem: Option<&str>,
     ) -> Result<Response, Response> {
-        let client = match parameters.get("client_id").and_then(ClientDocumentUrl::parse) {
-            Some(url) => url.host().to_owned(),
+        let described = parameters.get("client_id").and_then(ClientDocumentUrl::parse);
+        let name = match described {
+            Some(_) => None,
             None => match self.registered(parameters).await? {
-                Some(client) => format!("“{}”", client.name),
+                Some(client) => Some(client.name),
                 None => return Err(unknown_request("This program is not registered here.")),
             },
         };
@@ -140,7 +141,8 @@ impl AuthorizationServer {
             Some(Some(address)) => address.shown_place(),
             None => "the address that it registered".to_owned(),
         };
-        let shown = UnprovenRequest { client: &client, returns_to: &returns_to, query };
+        let host = described.as_ref().map_or(returns_to.as_str(), ClientDocumentUrl::host);
+        let shown = UnprovenRequest { host, name: name.as_deref(), returns_to: &returns_to, query };
         Ok(sign_in_page(status, &shown, problem))
     }
 

@@ -78,3 +78,34 @@ fn memory_is_given_back_after_mixed_calls() {
     );
     assert!(late < early + early / 2 + 8 * 1024, "{early} kB after {first_third} rounds, {late} kB after {number}");
 }
+
+/// Without being asked, the allocator keeps most of what a large call has freed.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[test]
+fn the_memory_of_large_calls_goes_back_to_the_system() {
+    let vault = Vault::new(&[("small.md", b"small\n")]);
+    let calls = 6;
+    for number in 0..calls {
+        vault.write(&format!("n{number}.md"), "[[small]] *a* `b` #c\n".repeat(20_000).as_bytes());
+    }
+    let mut server = vault.spawn_with(&["--tools", "all"], &[("MCP_DEADLINE_MS", "300000")]).open(Era::Modern);
+    server.done("file_read", json!({ "file": "small.md" }));
+    let before = kilobytes(&server);
+    let ask = |number| json!({ "name": "metadata_read", "arguments": { "file": format!("n{number}.md") } });
+    let ids: Vec<_> = (0..calls).map(|number| server.ask("tools/call", ask(number))).collect();
+    for id in ids {
+        let early = server.aside.iter().position(|message| message["id"] == id).map(|at| server.aside.swap_remove(at));
+        assert!(early.or_else(|| server.answer_within(Duration::from_secs(300), id)).is_some());
+    }
+    let took = super::peak(&server).saturating_sub(before);
+    assert!(took > 32 * 1024, "they are large: {took} kB");
+    let waited = Instant::now();
+    let mut kept = u64::MAX;
+    // It comes back after a moment, which is long on a busy machine.
+    while kept > took / 3 && waited.elapsed() < Duration::from_secs(120) {
+        std::thread::sleep(Duration::from_millis(50));
+        kept = kilobytes(&server).saturating_sub(before);
+    }
+    println!("large calls: {} MB at most, {} MB kept", took / 1024, kept / 1024);
+    assert!(kept <= took / 3, "{kept} kB of {took} kB are kept");
+}

@@ -50,6 +50,11 @@ fn nothing_reveals_files_closed_by_rules_to_a_scoped_web_token() {
 }
 
 #[test]
+fn nothing_reveals_files_that_are_not_allowed_to_a_token_of_another_issuer() {
+    nothing_tells(Closing::Issued, &[("LAPIDARY_APPROVAL", "write=allow,destroy=allow")], |_| true);
+}
+
+#[test]
 fn no_approval_request_reveals_files_closed_by_rules() {
     nothing_tells(Closing::Rules, &[("LAPIDARY_APPROVAL", "write=ask,destroy=ask")], |offer| offer.writes);
 }
