@@ -38,7 +38,8 @@ pub(super) fn unknown_names(
         }
     }
     let is_task = matches!(query.header, QueryHeader::Task);
-    named.properties.retain(|name| !OWN_NAMES.contains(&name.as_str()) && !(is_task && is_item_name(name)));
+    let has_meaning = |name: &str| OWN_NAMES.contains(&name) || (is_task && is_item_name(name));
+    named.properties.retain(|name| !has_meaning(name));
     named.tags.retain(|tag| vault.select(&RowSelection::PageTag(tag)).is_empty());
     let is_file = |path: &str| vault.find(path).or_else(|| vault.find(&format!("{path}.md"))).is_some();
     named
