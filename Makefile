@@ -1,6 +1,6 @@
 # The commands of the README. Each does all its own setup.
 
-.PHONY: run test deny lint-workflows bench fuzz soak docs site
+.PHONY: run test deny lint-workflows bench fuzz soak docs site packages
 
 # Serve the bundled demo vault over HTTP on loopback.
 run:
@@ -11,6 +11,8 @@ test: export INSTA_UPDATE = no
 test: export BOLERO_RANDOM_SEED = 1
 test: export BOLERO_RANDOM_ITERATIONS = 200
 test: export PROPTEST_RNG_SEED = 1
+# One more than there are cores: many tests wait for a process or a clock.
+test: export RUST_TEST_THREADS = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
 test:
 	@tests/timed --start
 	tests/timed formatting cargo fmt --check
@@ -18,6 +20,8 @@ test:
 	tests/timed 'building the tests' cargo test --workspace --locked --no-run
 	tests/timed tests cargo test --workspace --locked
 	tests/timed references cargo xtask docs --check
+	tests/timed 'commands of the documents' tests/documents target/debug/lapidary
+	tests/timed 'package files' packages/check stand-in files script
 	tests/timed 'outside clients' tests/outside/run target/debug/lapidary
 	tests/timed recipes tests/recipes
 	@tests/timed --table
@@ -33,7 +37,7 @@ fuzz:
 			--test fuzz_dataview --test fuzz_bases
 
 # Run the long form of every test that has one, SECONDS each, and print a table: crashes, power cuts, races, faults,
-# hostile calls, memory, rule files, fuzzing. `tests/soak 1200 memory` runs one of them.
+# hostile calls, memory, leaks, rule files, laws, fuzzing. `tests/soak 1200 memory` runs one of them.
 soak:
 	tests/soak $(SECONDS)
 
@@ -55,6 +59,12 @@ docs:
 # Build the documents as a site in target/site; broken links are errors.
 site:
 	.github/site.sh
+
+# Build every package from a release build for this machine, and try each as people would: install script, npm, PyPI, .mcpb.
+# Needs Node with npm and, the first time, a network for the official tool of .mcpb.
+packages:
+	cargo build --release --locked --package lapidary-server
+	packages/check target/release/lapidary
 
 # Licences, bans, sources and advisories of all dependencies. Needs a network for the advisory database.
 deny:

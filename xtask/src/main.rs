@@ -9,7 +9,13 @@
 
 #[cfg(test)]
 mod architecture;
+#[cfg(test)]
+mod attacks;
+mod clients_guide;
+mod command_reference;
 mod comments;
+#[cfg(test)]
+mod document_links;
 mod man_page;
 mod names;
 #[cfg(test)]
@@ -52,7 +58,9 @@ fn docs(check: bool) -> ExitCode {
         ("docs/tools.md", reference::tools()),
         ("docs/errors.md", reference::errors()),
         ("docs/configuration.md", lapidary_server::configuration_reference()),
+        ("docs/clients.md", clients_guide::clients_guide()),
         (".env.example", lapidary_server::env_example()),
+        ("docs/commands.md", command_reference::commands()),
         ("docs/lapidary.1", man_page::man_page()),
     ];
     let mut stale = false;

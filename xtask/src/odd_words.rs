@@ -53,7 +53,7 @@ const EXCEPTIONS: [(&str, &str); 4] = [
 ];
 
 /// Folders whose files are text that people read.
-const FOLDERS: [&str; 5] = ["crates", "xtask", "docs", "tests", ".github"];
+const FOLDERS: [&str; 6] = ["crates", "xtask", "docs", "tests", "packages", ".github"];
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

@@ -5,9 +5,9 @@ use lapidary_note::ContentHash;
 use parking_lot::Mutex;
 use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
-use crate::{SecretText, TokenRights, UnixSeconds};
+use crate::{NewEvent, SecretText, SecurityEventKind, TokenRights, UnixSeconds};
 
-const FORMAT: i64 = 3;
+const FORMAT: i64 = 4;
 /// The precision of a token's last use: a write for every request would wear out the disk.
 const LAST_USED_STEP: i64 = 60;
 
@@ -93,8 +93,10 @@ impl AuthStore {
                 "INSERT INTO tokens (name, digest, rights, created, expires) VALUES (?1, ?2, ?3, ?4, ?5)",
                 params![new.name, secret.digest().as_bytes(), rights, now.0, new.expires.map(|end| end.0)],
             )?;
+            let id = database.last_insert_rowid();
+            NewEvent::of(SecurityEventKind::TokenCreated, new.name).write(database, now)?;
             Ok(TokenRecord {
-                id: database.last_insert_rowid(),
+                id,
                 name: new.name.to_owned(),
                 rights: new.rights.clone(),
                 created: now,
@@ -113,7 +115,7 @@ impl AuthStore {
     /// The token with this hash, if it is still valid.
     pub fn find_token(&self, digest: &ContentHash, now: UnixSeconds) -> Result<Option<TokenRecord>, AuthStoreError> {
         self.read(None, |database| {
-            let mut found = database.prepare_cached(&format!("{SELECT} WHERE digest = ?1"))?;
+            let mut found = database.prepare_cached(&format!("{SELECT_TOKENS} WHERE digest = ?1"))?;
             let found = found.query_row([digest.as_bytes()], record).optional()?;
             Ok(found.filter(|record| record.is_live(now)))
         })
@@ -122,7 +124,7 @@ impl AuthStore {
     /// Whether a token that was found earlier is still valid.
     pub fn is_live(&self, id: i64, now: UnixSeconds) -> Result<bool, AuthStoreError> {
         self.read(false, |database| {
-            let mut found = database.prepare_cached(&format!("{SELECT} WHERE id = ?1"))?;
+            let mut found = database.prepare_cached(&format!("{SELECT_TOKENS} WHERE id = ?1"))?;
             let found = found.query_row([id], record).optional()?;
             Ok(found.is_some_and(|record| record.is_live(now)))
         })
@@ -134,6 +136,9 @@ impl AuthStore {
             return Ok(());
         }
         self.write(|database| {
+            if is_first_use(database, "tokens", token.id)? {
+                NewEvent::of(SecurityEventKind::FirstUsed, &token.name).write(database, now)?;
+            }
             database.execute("UPDATE tokens SET last_used = ?2 WHERE id = ?1", params![token.id, now.0])?;
             Ok(())
         })
@@ -149,6 +154,7 @@ impl AuthStore {
             let live = records(database)?.into_iter().find(|record| record.name == name && record.is_live(now));
             let Some(live) = live else { return Ok(false) };
             database.execute("UPDATE tokens SET revoked = ?2 WHERE id = ?1", params![live.id, now.0])?;
+            NewEvent::of(SecurityEventKind::Revoked, name).write(database, now)?;
             Ok(true)
         })
     }
@@ -194,10 +200,16 @@ impl AuthStore {
     }
 }
 
-const SELECT: &str = "SELECT id, name, rights, created, expires, last_used, revoked FROM tokens";
+/// Whether no use of a token or a grant was recorded yet. Asked within the transaction: many requests may come at once.
+pub(crate) fn is_first_use(database: &Connection, table: &'static str, id: i64) -> Result<bool, AuthStoreError> {
+    let unused = format!("SELECT 1 FROM {table} WHERE id = ?1 AND last_used IS NULL");
+    Ok(database.prepare_cached(&unused)?.exists([id])?)
+}
+
+const SELECT_TOKENS: &str = "SELECT id, name, rights, created, expires, last_used, revoked FROM tokens";
 
 fn records(database: &Connection) -> Result<Vec<TokenRecord>, AuthStoreError> {
-    let mut all = database.prepare_cached(&format!("{SELECT} ORDER BY id"))?;
+    let mut all = database.prepare_cached(&format!("{SELECT_TOKENS} ORDER BY id"))?;
     let all = all.query_map([], record)?;
     Ok(all.collect::<Result<_, _>>()?)
 }
@@ -220,7 +232,7 @@ fn record(row: &Row<'_>) -> Result<TokenRecord, rusqlite::Error> {
 }
 
 /// How each format comes from the one before. AUTOINCREMENT: sessions remember numbers, which must never be another's.
-const STEPS: [&str; 3] = [
+const UPGRADE_STEPS: [&str; 4] = [
     "CREATE TABLE tokens (
          id INTEGER PRIMARY KEY AUTOINCREMENT,
          name TEXT NOT NULL,
@@ -271,6 +283,17 @@ const STEPS: [&str; 3] = [
      CREATE INDEX oauth_tokens_by_expiry ON oauth_tokens (expires);",
     "ALTER TABLE oauth_clients ADD COLUMN management BLOB;
      ALTER TABLE oauth_grants ADD COLUMN revoked_by TEXT;",
+    "CREATE TABLE events (
+         id INTEGER PRIMARY KEY AUTOINCREMENT,
+         kind TEXT NOT NULL,
+         subject TEXT NOT NULL,
+         address TEXT,
+         at INTEGER NOT NULL,
+         last INTEGER NOT NULL,
+         count INTEGER NOT NULL
+     ) STRICT;
+     CREATE INDEX events_by_kind ON events (kind, id);
+     CREATE INDEX oauth_tokens_by_grant ON oauth_tokens (grant_id);",
 ];
 
 fn set_up(mut database: Connection) -> Result<Connection, AuthStoreError> {
@@ -279,7 +302,7 @@ fn set_up(mut database: Connection) -> Result<Connection, AuthStoreError> {
         let transaction = database.transaction_with_behavior(TransactionBehavior::Immediate)?;
         // Another process may have been faster. Every step makes one format into the next.
         let found = format(&transaction)?;
-        for (number, step) in (1_i64..).zip(STEPS).filter(|(number, _)| *number > found) {
+        for (number, step) in (1_i64..).zip(UPGRADE_STEPS).filter(|(number, _)| *number > found) {
             transaction.execute_batch(step)?;
             transaction.pragma_update(None, "user_version", number)?;
         }
@@ -368,6 +391,36 @@ pub(crate) mod tests {
         made(&store, "phone", None).unwrap();
         assert!(made_one.load(std::sync::atomic::Ordering::Relaxed));
         assert_eq!(store.tokens().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn databases_of_every_older_format_keep_their_tokens_and_take_new_ones() {
+        const DUMPS: [&str; FORMAT as usize] = [
+            include_str!("../../../fixtures/auth/format-1.sql"),
+            include_str!("../../../fixtures/auth/format-2.sql"),
+            include_str!("../../../fixtures/auth/format-3.sql"),
+        ];
+        let token: ContentHash =
+            "sha256:7f727c123c04b8c35951b773bc009c4736dd70e477ede1ddfc608b36c84b5859".parse().unwrap();
+        let now = UnixSeconds(1_800_000_000);
+        for (number, dump) in (1..).zip(DUMPS) {
+            let store = AuthStore::new(Box::new(move |_| {
+                let database = Connection::open_in_memory().map_err(|error| error.to_string())?;
+                database.execute_batch(dump).map_err(|error| error.to_string())?;
+                Ok(Some(database))
+            }));
+            let found = store.find_token(&token, now).unwrap().unwrap();
+            assert_eq!((found.name.as_str(), found.id), ("phone", 1), "format {number}");
+            assert_eq!(found.rights.read_paths, Some(vec!["Open".to_owned()]), "format {number}");
+            let granted = store.find_access(&ContentHash::of(b"an access token"), now).unwrap();
+            assert_eq!(granted.map(|access| access.grant), (number > 1).then_some(1), "format {number}");
+            made(&store, "tablet", None).unwrap();
+            let rules = crate::AuthorizationRules::new("https://vault.example", "/mcp");
+            let metadata = serde_json::json!({ "redirect_uris": ["https://claude.ai/api/mcp/auth_callback"] });
+            let client = store.register_client(&metadata, &rules, &[[1; 32], [2; 32], [3; 32]], now).unwrap();
+            let id = client["client_id"].as_str().unwrap();
+            assert!(store.find_client(id).unwrap().is_some(), "format {number}");
+        }
     }
 
     #[test]

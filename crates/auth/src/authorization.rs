@@ -1,23 +1,31 @@
 //! The built-in authorization server without its pages: a request is checked, the owner consents, a code becomes tokens, and
 //! tokens become others (OAuth 2.1 with PKCE). Tokens are random and kept as hashes, so that revoking holds at once.
 
+use std::ops::RangeInclusive;
+
 use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use lapidary_note::ContentHash;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Value, json};
 
 use crate::{
-    AuthStore, AuthStoreError, ClientSource, FormParameters, OAuthClient, RandomBytes, RedirectUri, SecretKind,
-    SecretText, TokenRights, UnixSeconds,
+    AuthStore, AuthStoreError, ClientSource, FormParameters, NewEvent, OAuthClient, RandomBytes, RedirectUri,
+    SecretKind, SecretText, SecurityEventKind, TokenRights, UnixSeconds,
+    auth_store::is_first_use,
     oauth_clients::{forget_unused, is_authentic},
 };
 
 const CODE_LIFE: i64 = 120;
 const REFRESH_LIFE: i64 = 90 * 24 * 60 * 60;
 /// How long, and how often, a refresh token that was used may be used again: hosted clients refresh from several places at once.
-const GRACE: i64 = 120;
+const REFRESH_GRACE: i64 = 120;
 const GRACE_PAIRS: i64 = 25;
 const STATE_BYTES: usize = 1024;
+/// How long a verifier is (RFC 7636). A shorter one could be guessed from its challenge.
+const VERIFIER_LENGTH: RangeInclusive<usize> = 43..=128;
+/// Tokens of one grant that are kept. A client that refreshes without end must not fill the disk; reuse of one that is older is
+/// refused, but no longer recognised as theft.
+const MAX_GRANT_TOKENS: i64 = 2_000;
 /// What a client can ask for. Folders and vaults are the owner's choice and in no scope.
 const SCOPES: [&str; 4] = ["vault:read", "vault:write", "vault:destroy", "offline_access"];
 /// The first of these, each covering those before it.
@@ -78,6 +86,15 @@ pub enum AuthorizeRefusal {
     OnPage(&'static str),
     /// Said to the client, at its own address.
     Redirect(String),
+}
+
+/// Who calls `/token`.
+#[derive(Clone, Copy, Debug)]
+pub struct TokenSender<'a> {
+    /// The name and the secret in `Authorization: Basic`.
+    pub basic: Option<(&'a str, &'a str)>,
+    /// From where, for the owner's log.
+    pub address: &'a str,
 }
 
 /// What `/token` refuses, by the names of RFC 6749.
@@ -231,6 +248,8 @@ impl AuthStore {
                     now.0.saturating_add(CODE_LIFE)
                 ],
             )?;
+            let subject = grant_in_words(database, grant)?;
+            NewEvent::of(SecurityEventKind::Granted, &subject).write(database, now)?;
             Ok(true)
         })?;
         if !is_known {
@@ -247,13 +266,13 @@ impl AuthStore {
     pub fn issue_tokens(
         &self,
         form: &FormParameters,
-        basic: Option<(&str, &str)>,
+        sender: TokenSender<'_>,
         rules: &AuthorizationRules,
         random: &[RandomBytes; 2],
         now: UnixSeconds,
     ) -> Result<Result<IssuedTokens, GrantRefusal>, AuthStoreError> {
         // RFC 6749 forbids both at once; the header counts.
-        let (id, secret) = match basic {
+        let (id, secret) = match sender.basic {
             Some((id, secret)) => (Some(id), Some(secret)),
             None => (form.get("client_id"), form.get("client_secret")),
         };
@@ -267,7 +286,7 @@ impl AuthStore {
             if form.get("resource").is_some_and(|resource| !rules.is_ours(resource)) {
                 return Ok(Err(GrantRefusal::InvalidTarget));
             }
-            let call = TokenCall { database, client, form, rules, random, now };
+            let call = TokenCall { database, client, address: sender.address, form, rules, random, now };
             match form.get("grant_type") {
                 Some("authorization_code") => call.by_code(),
                 Some("refresh_token") => call.by_refresh_token(),
@@ -333,13 +352,7 @@ impl AuthStore {
         if !self.is_grant_live(grant, now)? {
             return Ok(false);
         }
-        self.write(|database| {
-            let revoked = database.execute(
-                "UPDATE oauth_grants SET revoked = ?2, revoked_by = 'owner' WHERE id = ?1 AND revoked IS NULL",
-                params![grant, now.0],
-            )?;
-            Ok(revoked == 1)
-        })
+        self.write(|database| end_grant(database, grant, GrantEnd::Owner, None, now))
     }
 
     /// Records the use of a grant, to the minute.
@@ -368,14 +381,71 @@ impl AuthStore {
             if !is_authentic(database, client, secret)? {
                 return Ok(());
             }
-            database.execute(
-                "UPDATE oauth_grants SET revoked = ?3, revoked_by = 'client' WHERE revoked IS NULL AND client = ?2
-                 AND id IN (SELECT grant_id FROM oauth_tokens WHERE digest = ?1)",
-                params![digest.as_bytes(), client, now.0],
-            )?;
+            let query = "SELECT g.id FROM oauth_tokens t JOIN oauth_grants g ON g.id = t.grant_id
+                 WHERE t.digest = ?1 AND g.client = ?2";
+            let grant = database.query_row(query, params![digest.as_bytes(), client], |row| row.get(0)).optional()?;
+            if let Some(grant) = grant {
+                end_grant(database, grant, GrantEnd::Client, None, now)?;
+            }
             Ok(())
         })
     }
+}
+
+/// Who or what ended a grant.
+#[derive(Clone, Copy)]
+pub(crate) enum GrantEnd {
+    Owner,
+    Client,
+    /// These were used again.
+    Code,
+    RefreshToken,
+}
+
+impl GrantEnd {
+    /// As the database and the owner's list call it.
+    fn word(self) -> &'static str {
+        match self {
+            Self::Owner => "owner",
+            Self::Client => "client",
+            Self::Code => "code",
+            Self::RefreshToken => "refresh token",
+        }
+    }
+
+    fn event(self) -> SecurityEventKind {
+        match self {
+            Self::Owner => SecurityEventKind::Revoked,
+            Self::Client => SecurityEventKind::EndedByClient,
+            Self::Code | Self::RefreshToken => SecurityEventKind::UsedAgain,
+        }
+    }
+}
+
+/// Ends a grant; returns whether it had not ended before.
+pub(crate) fn end_grant(
+    database: &Connection,
+    grant: i64,
+    end: GrantEnd,
+    address: Option<&str>,
+    now: UnixSeconds,
+) -> Result<bool, AuthStoreError> {
+    let ended = database.execute(
+        "UPDATE oauth_grants SET revoked = ?2, revoked_by = ?3 WHERE id = ?1 AND revoked IS NULL",
+        params![grant, now.0, end.word()],
+    )?;
+    if ended == 1 {
+        let subject = grant_in_words(database, grant)?;
+        NewEvent { address, ..NewEvent::of(end.event(), &subject) }.write(database, now)?;
+    }
+    Ok(ended == 1)
+}
+
+/// A grant by its name and that of its client, like `oauth-3 Claude`.
+fn grant_in_words(database: &Connection, grant: i64) -> Result<String, AuthStoreError> {
+    let query = "SELECT c.name FROM oauth_grants g JOIN oauth_clients c ON c.id = g.client WHERE g.id = ?1";
+    let client: Option<String> = database.query_row(query, [grant], |row| row.get(0)).optional()?;
+    Ok(format!("{} {}", GrantRecord::name_of(grant), client.unwrap_or_default()))
 }
 
 /// Keeps what is known of a client that was consented to; whether it is still known.
@@ -500,6 +570,7 @@ type CallResult = Result<Result<IssuedTokens, GrantRefusal>, AuthStoreError>;
 struct TokenCall<'a> {
     database: &'a Connection,
     client: &'a str,
+    address: &'a str,
     form: &'a FormParameters,
     rules: &'a AuthorizationRules,
     random: &'a [RandomBytes; 2],
@@ -528,11 +599,12 @@ impl TokenCall<'_> {
         };
         if used.is_some() {
             // One of the two uses is theft, and there is no way to tell which.
-            self.revoke(grant, "code")?;
+            self.take_back(grant, GrantEnd::Code)?;
             return Ok(Err(GrantRefusal::UsedAgain { grant }));
         }
         // The standard requires it if it was in the first request; clients that leave it out are still bound by PKCE.
-        let is_theirs = self.form.get("redirect_uri").is_none_or(|given| given == redirect);
+        let is_theirs = self.form.get("redirect_uri").is_none_or(|given| given == redirect)
+            && VERIFIER_LENGTH.contains(&verifier.len());
         let shown = URL_SAFE_NO_PAD.encode(ContentHash::of(verifier.as_bytes()).as_bytes());
         // Every byte is compared, so that the time says nothing about the verifier.
         let differs = shown.bytes().zip(challenge.bytes()).fold(0, |sum, (one, other)| sum | (one ^ other));
@@ -567,10 +639,10 @@ impl TokenCall<'_> {
         }
         if let Some(rotated) = rotated
             // A second use within the grace is normal: clients refresh from several places, or lose the answer.
-            && (self.now.0 > rotated.saturating_add(GRACE) || further >= GRACE_PAIRS)
+            && (self.now.0 > rotated.saturating_add(REFRESH_GRACE) || further >= GRACE_PAIRS)
         {
             // It was used long ago: the sender did not get it from this server.
-            self.revoke(grant, "refresh token")?;
+            self.take_back(grant, GrantEnd::RefreshToken)?;
             return Ok(Err(GrantRefusal::UsedAgain { grant }));
         }
         self.database.execute(
@@ -602,17 +674,23 @@ impl TokenCall<'_> {
                 params![secret.digest().as_bytes(), grant, kind, scope, expires],
             )?;
         }
-        self.database.execute("DELETE FROM oauth_tokens WHERE expires < ?1", [self.now.0.saturating_sub(GRACE)])?;
+        self.database
+            .execute("DELETE FROM oauth_tokens WHERE expires < ?1", [self.now.0.saturating_sub(REFRESH_GRACE)])?;
+        self.database.execute(
+            "DELETE FROM oauth_tokens WHERE grant_id = ?1 AND rowid <= (
+                 SELECT rowid FROM oauth_tokens WHERE grant_id = ?1 ORDER BY rowid DESC LIMIT 1 OFFSET ?2)",
+            params![grant, MAX_GRANT_TOKENS],
+        )?;
+        if is_first_use(self.database, "oauth_grants", grant)? {
+            let subject = grant_in_words(self.database, grant)?;
+            NewEvent::of(SecurityEventKind::FirstUsed, &subject).from(self.address).write(self.database, self.now)?;
+        }
         self.database.execute("UPDATE oauth_grants SET last_used = ?2 WHERE id = ?1", params![grant, self.now.0])?;
         Ok(IssuedTokens { access, refresh, expires_in: expires.saturating_sub(self.now.0), scope: scope.to_owned() })
     }
 
-    fn revoke(&self, grant: i64, used_again: &str) -> Result<(), AuthStoreError> {
-        self.database.execute(
-            "UPDATE oauth_grants SET revoked = ?2, revoked_by = ?3 WHERE id = ?1 AND revoked IS NULL",
-            params![grant, self.now.0, used_again],
-        )?;
-        Ok(())
+    fn take_back(&self, grant: i64, used_again: GrantEnd) -> Result<(), AuthStoreError> {
+        end_grant(self.database, grant, used_again, Some(self.address), self.now).map(|_| ())
     }
 }
 

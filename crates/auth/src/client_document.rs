@@ -5,8 +5,8 @@ use serde_json::Value;
 
 use crate::{ClientSource, OAuthClient, RedirectUri, oauth_clients::display_name};
 
-const LONGEST: usize = 512;
-const REDIRECTS: usize = 10;
+const MAX_URL_BYTES: usize = 512;
+const MAX_REDIRECTS: usize = 10;
 
 /// The address of a client's document. Only its form has been checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,7 +32,7 @@ impl ClientDocumentUrl {
     /// segments.
     pub fn parse(text: &str) -> Option<Self> {
         let rest = text.strip_prefix("https://")?;
-        let is_plain = text.len() <= LONGEST && text.bytes().all(|byte| byte.is_ascii_graphic());
+        let is_plain = text.len() <= MAX_URL_BYTES && text.bytes().all(|byte| byte.is_ascii_graphic());
         if !is_plain || rest.contains(['#', '@', '\\', '"', '<', '>', '`', '{', '}', '|', '^', '*', '?']) {
             return None;
         }
@@ -79,7 +79,7 @@ impl ClientDocumentUrl {
         }
         let redirects = document.get("redirect_uris").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
         let redirects: Vec<RedirectUri> =
-            redirects.iter().take(REDIRECTS).filter_map(Value::as_str).filter_map(RedirectUri::parse).collect();
+            redirects.iter().take(MAX_REDIRECTS).filter_map(Value::as_str).filter_map(RedirectUri::parse).collect();
         match text("client_name").map(str::trim).filter(|name| !name.is_empty()) {
             Some(name) if !redirects.is_empty() => Ok(self.client(name, redirects, ClientSource::Document)),
             _ => Err(DocumentRefusal::Incomplete),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-const LONGEST: usize = 16 * 1024;
+const MAX_FORM_BYTES: usize = 16 * 1024;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct FormParameters(BTreeMap<String, String>);
@@ -20,7 +20,7 @@ pub enum FormError {
 impl FormParameters {
     /// Empty values count as left out, as OAuth has it.
     pub fn parse(text: &str) -> Result<Self, FormError> {
-        if text.len() > LONGEST {
+        if text.len() > MAX_FORM_BYTES {
             return Err(FormError::TooLong);
         }
         let mut parameters = BTreeMap::new();

@@ -17,7 +17,7 @@ use crate::{
 /// An issuer has two or three; a set with more of them is not read to the end.
 const MOST_KEYS: usize = 100;
 
-const RSA: [Algorithm; 6] =
+const RSA_ALGORITHMS: [Algorithm; 6] =
     [Algorithm::RS256, Algorithm::RS384, Algorithm::RS512, Algorithm::PS256, Algorithm::PS384, Algorithm::PS512];
 
 /// Those keys of a set that can check a signature. Shared secrets are not among them, whatever the set says.
@@ -68,7 +68,7 @@ impl IssuerKey {
             common.public_key_use.as_ref().is_none_or(|purpose| *purpose == PublicKeyUse::Signature)
                 && common.key_operations.as_ref().is_none_or(|all| all.contains(&KeyOperations::Verify));
         let algorithms: &[Algorithm] = match &jwk.algorithm {
-            AlgorithmParameters::RSA(_) => &RSA,
+            AlgorithmParameters::RSA(_) => &RSA_ALGORITHMS,
             AlgorithmParameters::EllipticCurve(key) => match key.curve {
                 EllipticCurve::P256 => &[Algorithm::ES256],
                 EllipticCurve::P384 => &[Algorithm::ES384],

@@ -8,9 +8,9 @@ use sha2::Sha256;
 use crate::{ScopeSet, UnixSeconds};
 
 /// Longer ones are refused unread.
-const LONGEST: usize = 8 * 1024;
+const MAX_TOKEN_BYTES: usize = 8 * 1024;
 /// By how much the clocks of two machines may differ.
-const SKEW: i64 = 60;
+const CLOCK_SKEW: i64 = 60;
 /// Shorter secrets can be guessed.
 const SHORTEST_SECRET: usize = 32;
 
@@ -99,7 +99,7 @@ pub(crate) struct ReadToken<'a> {
 impl<'a> ReadToken<'a> {
     pub(crate) fn parse(token: &'a str) -> Option<Self> {
         // Before anything is decoded.
-        if token.len() > LONGEST {
+        if token.len() > MAX_TOKEN_BYTES {
             return None;
         }
         let (signed, signature) = token.rsplit_once('.')?;
@@ -155,12 +155,12 @@ pub(crate) struct ExpectedClaims<'a> {
 impl ExpectedClaims<'_> {
     pub(crate) fn check(&self, claims: &Map<String, Value>, now: UnixSeconds) -> Result<BearerClaims, TokenRefusal> {
         let expires = moment(claims.get("exp")).ok_or(TokenRefusal::Failed)?;
-        if now.0 >= expires.saturating_add(SKEW) {
+        if now.0 >= expires.saturating_add(CLOCK_SKEW) {
             return Err(TokenRefusal::Expired);
         }
         // A claim that cannot be read is refused rather than ignored.
         let not_before = claims.get("nbf").map(|claim| moment(Some(claim)).ok_or(TokenRefusal::Failed)).transpose()?;
-        let is_early = not_before.is_some_and(|moment| now.0.saturating_add(SKEW) < moment);
+        let is_early = not_before.is_some_and(|moment| now.0.saturating_add(CLOCK_SKEW) < moment);
         let issuer_differs = self.issuer.is_some_and(|issuer| text(claims, "iss") != Some(issuer));
         let audience_differs = self.audience.is_some_and(|audience| !is_for(claims.get("aud"), audience));
         let is_ours = |resource| is_for(claims.get("resource"), resource) || is_for(claims.get("aud"), resource);
@@ -184,7 +184,7 @@ impl ExpectedClaims<'_> {
             tenant: text(claims, "tid").map(str::to_owned),
             scopes,
             // The same tolerance as above, or a call could be refused midway that was accepted at its start.
-            expires: UnixSeconds(expires.saturating_add(SKEW)),
+            expires: UnixSeconds(expires.saturating_add(CLOCK_SKEW)),
         })
     }
 }

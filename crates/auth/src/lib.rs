@@ -13,12 +13,13 @@ mod owner_passphrase;
 mod redirect_uri;
 mod scope_set;
 mod secret_text;
+mod security_events;
 mod token_rights;
 
 pub use auth_store::{AuthStore, AuthStoreError, NewToken, StoreOpener, TokenRecord};
 pub use authorization::{
     AccessRecord, AuthorizationRequest, AuthorizationRules, AuthorizeRefusal, ConsentGiven, GrantRecord, GrantRefusal,
-    IssuedTokens, check_authorization,
+    IssuedTokens, TokenSender, check_authorization,
 };
 pub use client_document::{ClientDocumentUrl, DocumentRefusal};
 pub use form_parameters::{FormError, FormParameters, form_decoded};
@@ -29,5 +30,6 @@ pub use oauth_clients::{ClientSource, OAuthClient, RegistrationError};
 pub use owner_passphrase::PassphraseError;
 pub use redirect_uri::{RedirectUri, percent_encoded};
 pub use scope_set::{ScopeSet, ToolLevel};
-pub use secret_text::{RandomBytes, SecretKind, SecretText};
+pub use secret_text::{RandomBytes, SecretKind, SecretText, is_same_digest};
+pub use security_events::{NewEvent, SecurityEvent, SecurityEventKind};
 pub use token_rights::TokenRights;

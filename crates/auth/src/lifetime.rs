@@ -21,9 +21,9 @@ pub enum TokenLifetime {
 }
 
 const DAY: i64 = 24 * 60 * 60;
-const UNITS: [(char, i64); 5] = [('m', 60), ('h', 60 * 60), ('d', DAY), ('w', 7 * DAY), ('y', 365 * DAY)];
+const UNIT_SECONDS: [(char, i64); 5] = [('m', 60), ('h', 60 * 60), ('d', DAY), ('w', 7 * DAY), ('y', 365 * DAY)];
 /// A hundred years is a mistake, not a lifetime.
-const LONGEST: i64 = 100 * 365 * DAY;
+const MAX_SECONDS: i64 = 100 * 365 * DAY;
 
 impl Default for TokenLifetime {
     fn default() -> Self {
@@ -53,10 +53,10 @@ impl FromStr for TokenLifetime {
             return Ok(Self::Forever);
         }
         let unit = text.chars().last().ok_or(LifetimeError)?;
-        let seconds = UNITS.iter().find(|(letter, _)| *letter == unit).ok_or(LifetimeError)?.1;
+        let seconds = UNIT_SECONDS.iter().find(|(letter, _)| *letter == unit).ok_or(LifetimeError)?.1;
         // The unit is one ASCII letter, so this cuts at a character.
         let number: i64 = text[..text.len() - 1].parse().map_err(|_| LifetimeError)?;
-        let total = number.checked_mul(seconds).filter(|total| (1..=LONGEST).contains(total));
+        let total = number.checked_mul(seconds).filter(|total| (1..=MAX_SECONDS).contains(total));
         total.map(Self::Seconds).ok_or(LifetimeError)
     }
 }

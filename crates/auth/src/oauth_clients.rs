@@ -1,18 +1,21 @@
 //! Programs that ask the built-in authorization server for access, and those of them that have registered themselves.
 
+use lapidary_note::ContentHash;
 use rusqlite::{Connection, OptionalExtension, params};
 use serde_json::{Map, Value, json};
 
 use crate::{
     AuthStore, AuthStoreError, AuthorizationRules, RandomBytes, RedirectUri, SecretKind, SecretText, UnixSeconds,
+    authorization::{GrantEnd, end_grant},
+    is_same_digest,
 };
 
 /// Addresses of one client.
-const REDIRECTS: usize = 10;
-const NAME: usize = 100;
+const MAX_REDIRECTS: usize = 10;
+const MAX_NAME_CHARS: usize = 100;
 /// How long a client lives that no owner has consented to, and how many of them there may be.
 const UNUSED_LIFE: i64 = 24 * 60 * 60;
-const UNUSED: i64 = 200;
+const MAX_UNUSED_CLIENTS: i64 = 200;
 /// How long one is kept whose grants have all ended.
 const IDLE_LIFE: i64 = 90 * 24 * 60 * 60;
 
@@ -61,7 +64,7 @@ impl AuthStore {
         let metadata = metadata.as_object().ok_or(RegistrationError::Metadata)?;
         let redirects = metadata.get("redirect_uris").and_then(Value::as_array).ok_or(RegistrationError::Redirects)?;
         // Before they are parsed: anyone can register.
-        if redirects.len() > REDIRECTS {
+        if redirects.len() > MAX_REDIRECTS {
             return Err(RegistrationError::Redirects);
         }
         let redirects = redirects.iter().filter_map(Value::as_str).filter_map(RedirectUri::parse);
@@ -125,10 +128,13 @@ impl AuthStore {
     /// Forgets a client, and with it everything that it was given.
     pub fn delete_client(&self, id: &str, now: UnixSeconds) -> Result<(), AuthStoreError> {
         self.write(|database| {
-            database.execute(
-                "UPDATE oauth_grants SET revoked = ?2, revoked_by = 'client' WHERE client = ?1 AND revoked IS NULL",
-                params![id, now.0],
-            )?;
+            let live: Vec<i64> = database
+                .prepare_cached("SELECT id FROM oauth_grants WHERE client = ?1 AND revoked IS NULL AND ends > ?2")?
+                .query_map(params![id, now.0], |row| row.get(0))?
+                .collect::<Result<_, _>>()?;
+            for grant in live {
+                end_grant(database, grant, GrantEnd::Client, None, now)?;
+            }
             database.execute("DELETE FROM oauth_clients WHERE id = ?1", [id])?;
             Ok(())
         })
@@ -154,14 +160,11 @@ pub(crate) fn find_client(database: &Connection, id: &str) -> Result<Option<OAut
 
 /// Whether a client that was given a secret shows it. One without a secret may send anything.
 pub(crate) fn is_authentic(database: &Connection, id: &str, secret: Option<&str>) -> Result<bool, AuthStoreError> {
-    let kept: Option<Option<Vec<u8>>> =
+    let kept: Option<Option<[u8; 32]>> =
         database.query_row("SELECT secret FROM oauth_clients WHERE id = ?1", [id], |row| row.get(0)).optional()?;
     let given = secret.map(|secret| SecretText::new(secret.to_owned()).digest());
     Ok(match (kept, given) {
-        (Some(Some(kept)), Some(given)) => {
-            let differs = given.as_bytes().iter().zip(&kept).fold(0, |sum, (one, other)| sum | (one ^ other));
-            kept.len() == given.as_bytes().len() && differs == 0
-        }
+        (Some(Some(kept)), Some(given)) => is_same_digest(&ContentHash::from_bytes(kept), &given),
         // Some programs send an empty or made-up secret although they were given none.
         (Some(None), _) => true,
         _ => false,
@@ -181,7 +184,7 @@ pub(crate) fn forget_unused(database: &Connection, now: UnixSeconds) -> Result<(
                  SELECT id FROM oauth_clients WHERE {unused} ORDER BY created DESC, rowid DESC LIMIT -1 OFFSET ?1)"
         ),
         // One less, to make room for the new one.
-        [UNUSED - 1],
+        [MAX_UNUSED_CLIENTS - 1],
     )?;
     database.execute(
         "DELETE FROM oauth_clients WHERE consented < ?1
@@ -201,7 +204,7 @@ pub(crate) fn display_name(name: &str) -> String {
         !letter.is_control()
             && !matches!(letter, '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{feff}' | '\u{ad}' | '\u{61c}')
     };
-    let shown: String = name.chars().filter(is_shown).take(NAME).collect();
+    let shown: String = name.chars().filter(is_shown).take(MAX_NAME_CHARS).collect();
     if shown.trim().is_empty() { "a program without a name".to_owned() } else { shown.trim().to_owned() }
 }
 

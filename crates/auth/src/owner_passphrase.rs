@@ -3,19 +3,19 @@
 use argon2::{Algorithm, Argon2, Params, Version};
 use rusqlite::{OptionalExtension, params};
 
-use crate::{AuthStore, AuthStoreError, RandomBytes, SecretText, UnixSeconds};
+use crate::{AuthStore, AuthStoreError, NewEvent, RandomBytes, SecretText, SecurityEventKind, UnixSeconds};
 
-const SHORTEST: usize = 12;
-const LONGEST: usize = 1_000;
+const MIN_CHARS: usize = 12;
+const MAX_CHARS: usize = 1_000;
 /// 19 MiB, twice, is what OWASP asks for at least. With more, a few guesses at once would take the memory of a small server.
-const MEMORY_KIB: u32 = 19 * 1024;
-const ROUNDS: u32 = 2;
+const HASH_MEMORY_KIB: u32 = 19 * 1024;
+const HASH_ROUNDS: u32 = 2;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PassphraseError {
-    #[error("write at least {SHORTEST} characters")]
+    #[error("write at least {MIN_CHARS} characters")]
     TooShort,
-    #[error("write at most {LONGEST} characters")]
+    #[error("write at most {MAX_CHARS} characters")]
     TooLong,
     #[error("the passphrase could not be hashed: {0}")]
     Failed(String),
@@ -25,7 +25,7 @@ pub enum PassphraseError {
 
 fn hashed(passphrase: &SecretText, salt: &[u8]) -> Result<[u8; 32], PassphraseError> {
     let failed = |error: argon2::Error| PassphraseError::Failed(error.to_string());
-    let cost = Params::new(MEMORY_KIB, ROUNDS, 1, Some(32)).map_err(failed)?;
+    let cost = Params::new(HASH_MEMORY_KIB, HASH_ROUNDS, 1, Some(32)).map_err(failed)?;
     let mut out = [0; 32];
     let argon = Argon2::new(Algorithm::Argon2id, Version::V0x13, cost);
     argon.hash_password_into(passphrase.reveal().as_bytes(), salt, &mut out).map_err(failed)?;
@@ -42,8 +42,8 @@ impl AuthStore {
     ) -> Result<(), PassphraseError> {
         // In characters, not bytes: that is what the message says.
         match passphrase.reveal().chars().count() {
-            length if length < SHORTEST => return Err(PassphraseError::TooShort),
-            length if length > LONGEST => return Err(PassphraseError::TooLong),
+            length if length < MIN_CHARS => return Err(PassphraseError::TooShort),
+            length if length > MAX_CHARS => return Err(PassphraseError::TooLong),
             _ => {}
         }
         let (salt, hash) = (&random[..16], hashed(passphrase, &random[..16])?);
@@ -54,7 +54,7 @@ impl AuthStore {
                 "INSERT OR REPLACE INTO owner (id, salt, hash, changed) VALUES (1, ?1, ?2, ?3)",
                 params![salt, hash, now.0],
             )?;
-            Ok(())
+            NewEvent::of(SecurityEventKind::PassphraseSet, "").write(database, now)
         })?)
     }
 
@@ -65,7 +65,7 @@ impl AuthStore {
     /// Whether this is the passphrase. Takes as long where there is none.
     pub fn is_passphrase(&self, given: &SecretText) -> Result<bool, PassphraseError> {
         // Hashing something long is work that anyone could ask for.
-        if given.reveal().chars().count() > LONGEST {
+        if given.reveal().chars().count() > MAX_CHARS {
             return Ok(false);
         }
         let kept = self.read(None, |database| {
@@ -80,7 +80,12 @@ impl AuthStore {
     }
 
     /// Opens a session of the owner, who has just given the passphrase.
-    pub fn open_owner_session(&self, secret: &SecretText, now: UnixSeconds) -> Result<(), AuthStoreError> {
+    pub fn open_owner_session(
+        &self,
+        secret: &SecretText,
+        address: &str,
+        now: UnixSeconds,
+    ) -> Result<(), AuthStoreError> {
         self.write(|database| {
             database
                 .execute("DELETE FROM owner_sessions WHERE last_used < ?1", [now.0.saturating_sub(SESSION_IDLE)])?;
@@ -88,7 +93,7 @@ impl AuthStore {
                 "INSERT INTO owner_sessions (digest, last_used) VALUES (?1, ?2)",
                 params![secret.digest().as_bytes(), now.0],
             )?;
-            Ok(())
+            NewEvent::of(SecurityEventKind::SignedIn, "").from(address).write(database, now)
         })
     }
 
@@ -134,7 +139,7 @@ mod tests {
             assert!(!store.is_passphrase(&text(wrong)).unwrap(), "{wrong}");
         }
         let session = SecretText::mint(SecretKind::OwnerSession, &[2; 32]);
-        store.open_owner_session(&session, NOW).unwrap();
+        store.open_owner_session(&session, "192.0.2.1", NOW).unwrap();
         assert!(store.use_owner_session(&session, UnixSeconds(NOW.0 + SESSION_IDLE)).unwrap());
         assert!(!store.use_owner_session(&session, UnixSeconds(NOW.0 + 2 * SESSION_IDLE + 1)).unwrap());
         assert!(!store.use_owner_session(&SecretText::mint(SecretKind::OwnerSession, &[3; 32]), NOW).unwrap());

@@ -1,8 +1,10 @@
 //! Where an authorization may be sent back to.
 
+use std::net::Ipv6Addr;
+
 /// Schemes of programs that are not web pages and are known to us.
 const PRIVATE_SCHEMES: [&str; 7] = ["cursor", "vscode", "vscode-insiders", "windsurf", "zed", "jetbrains", "claude"];
-const LONGEST: usize = 2_000;
+const MAX_URI_BYTES: usize = 2_000;
 
 /// An address that a client may name. It is compared as text, except that the port of a loopback address is free: a
 /// program takes whichever is free when it starts.
@@ -22,7 +24,7 @@ struct LoopbackParts {
 impl RedirectUri {
     /// `None` for everything that could run as a script, lead into a file, or be read in two ways.
     pub fn parse(text: &str) -> Option<Self> {
-        let is_plain = text.len() <= LONGEST && text.chars().all(|letter| letter.is_ascii_graphic());
+        let is_plain = text.len() <= MAX_URI_BYTES && text.chars().all(|letter| letter.is_ascii_graphic());
         // Browsers and servers read these differently, or they end the address early.
         if !is_plain || text.contains(['#', '*', '\\', '"', '<', '>', '`', '{', '}', '|', '^']) {
             return None;
@@ -109,7 +111,9 @@ fn host_of(rest: &str) -> Option<(&str, &str)> {
     let (authority, path) = rest.split_at(end);
     let (host, port) = split_port(authority);
     let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok_and(|port| port > 0));
-    let is_host = host.starts_with('[') && host.ends_with(']')
+    // Parsed, because a policy in a header names it: `[a;b]` would begin another rule there.
+    let version_6 = host.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+    let is_host = version_6.is_some_and(|address| address.parse::<Ipv6Addr>().is_ok())
         || !host.is_empty() && host.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.'));
     (is_host && is_port).then_some((authority, path))
 }
@@ -176,6 +180,9 @@ mod tests {
             "https://",
             "https:///x",
             "https://a b/",
+            "https://[a;sandbox]/",
+            "https://[a,default-src]/",
+            "https://[]/",
             "https://example.com/\r\nx: y",
             "https://example.com/\u{202e}",
             "myapp:/cb",

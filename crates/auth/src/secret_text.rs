@@ -60,7 +60,7 @@ impl SecretKind {
     }
 }
 
-const CHECKSUM: usize = 6;
+const CHECKSUM_CHARS: usize = 6;
 
 /// A secret in clear text. It prints as `…`; only [`SecretText::reveal`] reveals it.
 #[derive(Clone, PartialEq, Eq)]
@@ -89,9 +89,14 @@ impl SecretText {
     /// Whether this looks like one of our secrets: a mistyped one is refused without a database query.
     pub fn recognise(text: &str) -> Option<SecretKind> {
         let kind = SecretKind::ALL.into_iter().find(|kind| text.starts_with(kind.prefix()))?;
-        let (body, given) = text.split_at_checked(text.len().checked_sub(CHECKSUM)?)?;
+        let (body, given) = text.split_at_checked(text.len().checked_sub(CHECKSUM_CHARS)?)?;
         (checksum(body) == given).then_some(kind)
     }
+}
+
+/// Whether two hashes of secrets are equal. They are compared to the end, so that the time reveals nothing.
+pub fn is_same_digest(one: &ContentHash, other: &ContentHash) -> bool {
+    one.as_bytes().iter().zip(other.as_bytes()).fold(0, |sum, (one, other)| sum | (one ^ other)) == 0
 }
 
 impl fmt::Debug for SecretText {
@@ -102,7 +107,7 @@ impl fmt::Debug for SecretText {
 
 fn checksum(body: &str) -> String {
     let mut text = URL_SAFE_NO_PAD.encode(ContentHash::of(body.as_bytes()).as_bytes());
-    text.truncate(CHECKSUM);
+    text.truncate(CHECKSUM_CHARS);
     text
 }
 

@@ -113,8 +113,49 @@ impl BaseAnswer {
         self.markdown_of(self.rows.iter())
     }
 
-    /// The same of some of the rows.
-    pub fn markdown_of<'r>(&self, rows: impl Iterator<Item = &'r BaseRow>) -> String {
+    /// The same with what the app shows around the rows: a line above each group, with its summaries, and the summaries
+    /// of all rows below. Groups without a row that is shown are left out; the header is written once.
+    pub fn to_grouped_markdown(&self) -> String {
+        let mut text = String::new();
+        match &self.groups {
+            None => text += &self.to_markdown(),
+            Some(groups) => {
+                for group in groups {
+                    let shown = |place: &usize| self.rows.get(place.checked_sub(self.first)?);
+                    let rows: Vec<&BaseRow> = group.rows.iter().filter_map(shown).collect();
+                    if rows.is_empty() {
+                        continue;
+                    }
+                    let heading = cell_text(&self.group_heading(group));
+                    let count =
+                        if group.rows.len() == 1 { "1 row".to_owned() } else { format!("{} rows", group.rows.len()) };
+                    let summaries = self.summary_texts(&group.summaries).map(|summary| format!("; {summary}"));
+                    let is_first = text.is_empty();
+                    text += &format!("{heading} ({count}{})\n", summaries.collect::<String>());
+                    let table = self.markdown_of(rows.into_iter());
+                    let header = if is_first { 0 } else { table.split_inclusive('\n').take(2).map(str::len).sum() };
+                    text += &table[header..];
+                }
+            }
+        }
+        let summaries: Vec<String> = self.summary_texts(&self.summaries).collect();
+        if !summaries.is_empty() {
+            text += &format!("{}\n", summaries.join("; "));
+        }
+        text
+    }
+
+    /// `price Sum: 12`
+    fn summary_texts<'s>(&'s self, summaries: &'s [BaseSummary]) -> impl Iterator<Item = String> + 's {
+        let text = |summary: &BaseSummary| {
+            let value = cell_text(&self.text(&summary.value));
+            format!("{} {}: {value}", cell_text(&summary.property), cell_text(&summary.name))
+        };
+        summaries.iter().map(text)
+    }
+
+    /// A pipe table of some of the rows.
+    fn markdown_of<'r>(&self, rows: impl Iterator<Item = &'r BaseRow>) -> String {
         let mut table = String::new();
         let mut line = |cells: &mut dyn Iterator<Item = Cow<'_, str>>| {
             table.push('|');

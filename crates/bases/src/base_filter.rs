@@ -82,6 +82,16 @@ impl BaseFilter {
         }
     }
 
+    /// Every expression in it that could be read.
+    pub(super) fn visit(&self, visit: &mut dyn FnMut(&FormulaNode)) {
+        match self {
+            Self::Expression(expression) => expression.node.iter().for_each(visit),
+            Self::All(filters) | Self::Any(filters) | Self::None(filters) => {
+                filters.iter().for_each(|filter| filter.visit(visit));
+            }
+        }
+    }
+
     /// For explanations, as it was written.
     pub(super) fn describe(&self) -> String {
         let joined = |filters: &[Self], word: &str| {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use lapidary_note::{NodeContent, Property, YamlNode, YamlValue, quoted};
+use lapidary_note::{NodeContent, Property, YamlNode, YamlValue};
 
 use super::{
     base_file::{BaseFile, BaseProblem, CustomSummary, NamedFormula},
@@ -40,7 +40,7 @@ impl<'y> BaseReader<'y> {
             if !known && let Some(nearest) = nearest(&entry.key, KNOWN_KEYS) {
                 let error = QuerySyntaxError {
                     nearest: Some(nearest.to_owned()),
-                    ..self.at(entry.key_span.start, format!("{} is not a key of a base", quoted(&entry.key)))
+                    ..self.at(entry.key_span.start, format!("\"{}\" is not a key of a base", entry.key))
                 };
                 self.problems.push(BaseProblem { place: "base".to_owned(), error });
             }
@@ -234,7 +234,7 @@ impl<'y> BaseReader<'y> {
             "not" => BaseFilter::None,
             key => {
                 let message = "\"filters\" may only have one of an \"and\", \"or\", or \"not\" keys.";
-                let expected = ["`and`", "`or`", "`not`", "one expression in quotes"].map(str::to_owned).into();
+                let expected = ["and", "or", "not", "one expression in quotes"].map(str::to_owned).into();
                 let nearest = nearest(key, ["and", "or", "not"]).map(str::to_owned);
                 return Err(QuerySyntaxError { expected, nearest, ..self.at(entry.key_span.start, message) });
             }

@@ -17,7 +17,7 @@ impl BaseRegexp {
         // JavaScript refuses a flag that comes twice.
         let repeated = |(at, flag): (usize, char)| flags[..at].contains(flag);
         if !flags.chars().all(known) || flags.char_indices().any(repeated) {
-            return Err(format!("`{flags}` are not flags of a regular expression"));
+            return Err(format!("'{flags}' are not flags of a regular expression"));
         }
         let expression = ExpressionFlags {
             ignore_case: flags.contains('i'),

@@ -37,7 +37,7 @@ impl BaseFile {
         context: &QueryContext<'_>,
     ) -> Result<BaseAnswer, QueryHalt> {
         let Some(view) = self.view(view) else {
-            return Err(QueryHalt::Failed(format!("View \"{}\" not found", view.unwrap_or_default())));
+            return Err(QueryHalt::failed(format!("View \"{}\" not found", view.unwrap_or_default())));
         };
         let this = context
             .origin

@@ -10,7 +10,7 @@ pub(super) fn lost_expression(yaml: &str, line_start: usize) -> Option<QuerySynt
     let value = line.trim_start().trim_start_matches("- ").trim_start();
     let value = value.split_once(": ").map_or(value, |(_, value)| value.trim_start());
     let at = line_start + line.find('!').filter(|_| value.starts_with('!'))?;
-    let message = "an expression that begins with `!` must be in quotes, or YAML reads it as the name of a type";
+    let message = "an expression that begins with '!' must be in quotes, or YAML reads it as the name of a type";
     Some(QuerySyntaxError::at(yaml, at, message))
 }
 

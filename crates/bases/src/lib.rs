@@ -21,6 +21,7 @@ mod calls;
 mod comparison;
 mod date_methods;
 mod duration_fields;
+mod empty_view;
 mod evaluation;
 mod fault;
 mod file_methods;

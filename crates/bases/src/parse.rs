@@ -25,7 +25,7 @@ pub(super) struct FormulaFault {
     pub(super) expected: &'static [&'static str],
 }
 
-const OPERAND: &[&str] = &["a value", "a property", "a function", "`(`"];
+const OPERAND_STARTS: &[&str] = &["a value", "a property", "a function", "("];
 
 pub(super) fn parse_formula(text: &str, names: &mut FormulaNames) -> Result<FormulaNode, FormulaFault> {
     if text.len() > MAX_BYTES {
@@ -171,7 +171,7 @@ impl<'p> FormulaParser<'p> {
                 }
             } else if self.eat("[") {
                 let index = self.any()?;
-                self.expect("]", &["`]`"])?;
+                self.expect("]", &["]"])?;
                 match &index {
                     FormulaNode::Literal(BaseValue::Text(name)) if steps.is_empty() => {
                         match self.entry_of_root(&base, name) {
@@ -213,7 +213,7 @@ impl<'p> FormulaParser<'p> {
 
     /// Behind the opening parenthesis.
     fn arguments(&mut self) -> Parsed<Vec<FormulaNode>> {
-        self.items(")", &["`,`", "`)`"])
+        self.items(")", &[",", ")"])
     }
 
     fn items(&mut self, end: &str, expected: &'static [&'static str]) -> Parsed<Vec<FormulaNode>> {
@@ -250,21 +250,21 @@ impl<'p> FormulaParser<'p> {
             Some('(') => {
                 self.at += 1;
                 let node = self.any()?;
-                self.expect(")", &["an operator", "`)`"])?;
+                self.expect(")", &["an operator", ")"])?;
                 Ok(node)
             }
             Some('[') => {
                 self.at += 1;
-                Ok(FormulaNode::List(self.items("]", &["`,`", "`]`"])?))
+                Ok(FormulaNode::List(self.items("]", &[",", "]"])?))
             }
             Some(quote @ ('"' | '\'')) => self.string(quote),
             Some('/') => self.regexp(),
             Some(c) if c.is_ascii_digit() => self.number(),
             // A plainer message than what would be expected here.
             Some('{') => Err(self.problem(at, "there are no object literals in this language")),
-            Some('+') => Err(self.problem(at, "a `+` needs a value before it")),
+            Some('+') => Err(self.problem(at, "a '+' needs a value before it")),
             _ => {
-                let name = self.identifier().ok_or_else(|| self.fault(OPERAND))?;
+                let name = self.identifier().ok_or_else(|| self.fault(OPERAND_STARTS))?;
                 self.named(name, at)
             }
         }
@@ -331,13 +331,13 @@ impl<'p> FormulaParser<'p> {
         }
         self.at += end;
         if self.rest().starts_with('.') {
-            return Err(self.problem(self.at, "a number needs parentheses before its functions: `(1).round()`"));
+            return Err(self.problem(self.at, "a number needs parentheses before its functions: '(1).round()'"));
         }
         let begins_name = |c: char| c.is_alphabetic() || c == '_' || c == '$';
         if self.rest().starts_with(begins_name) {
             return Err(self.fault(&["an operator", "the end"]));
         }
-        let number = rest[..end].parse().map_err(|_| self.fault(OPERAND))?;
+        let number = rest[..end].parse().map_err(|_| self.fault(OPERAND_STARTS))?;
         Ok(FormulaNode::Literal(BaseValue::Number(number)))
     }
 
@@ -359,7 +359,7 @@ impl<'p> FormulaParser<'p> {
                         '"' | '\\' | '/' | '\'' => escaped,
                         'u' => {
                             let Some((code, length)) = unicode_escape(&self.text[start + at..]) else {
-                                return Err(self.problem(start + at, "four hexadecimal digits must follow `\\u`"));
+                                return Err(self.problem(start + at, "four hexadecimal digits must follow '\\u'"));
                             };
                             // The `u` is taken already, and with it two of the bytes.
                             chars.by_ref().take(length - 2).for_each(drop);

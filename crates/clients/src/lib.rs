@@ -16,7 +16,7 @@ pub use client_folders::{ClientFolders, HostPlatform};
 pub use client_table::{CLIENTS, ClientSpec, find_client};
 pub use config_text::{ClientFileError, FileFormat};
 pub use install_link::install_link;
-pub use server_entry::{EntryOwner, ServerLaunch};
+pub use server_entry::{EntryOwner, ServerLaunch, StartedServer, package_runner};
 pub use shown_change::shown_change;
 
 /// The name of our entry in every client. Clients put it before the names of tools, so it is short.

@@ -106,18 +106,127 @@ pub(crate) fn stale_fields(launch: &ServerLaunch) -> &'static [&'static str] {
     }
 }
 
+/// The package runner that keeps a program at this path, with what it needs to start it again. Its folder may be emptied at
+/// any time, so the path itself would not last.
+#[must_use]
+pub fn package_runner(program: &str) -> Option<(&'static str, &'static [&'static str])> {
+    let parts: Vec<&str> = program.split(['/', '\\']).collect();
+    let has = |name: &str| parts.contains(&name);
+    if has("_npx") {
+        Some(("npx", &["-y", "lapidary-mcp"]))
+    } else if has("uv") && parts.iter().any(|part| part.starts_with("archive-v") || part.starts_with("environments-v"))
+    {
+        Some(("uvx", &["lapidary-mcp"]))
+    } else {
+        None
+    }
+}
+
+/// What an entry starts, as far as it can be read.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct StartedServer {
+    /// `None` if it has an address instead.
+    pub program: Option<String>,
+    /// A package runner such as `npx` gets the program itself.
+    pub is_package: bool,
+    /// The folders that it is told to serve, without their names.
+    pub vaults: Vec<String>,
+}
+
+impl StartedServer {
+    #[must_use]
+    pub fn of(entry: &Value) -> Self {
+        let words = words(entry);
+        let mut vaults = Vec::new();
+        let mut rest = words.iter().skip(1);
+        while let Some(word) = rest.next() {
+            let given = if word == "--vault" { rest.next().map(String::as_str) } else { word.strip_prefix("--vault=") };
+            vaults.extend(given.map(unnamed));
+        }
+        let variables = ["env", "environment", "envs"].iter().find_map(|key| entry.get(key));
+        let listed = variables.and_then(|them| them.get("OBSIDIAN_VAULT_PATHS")).and_then(Value::as_str);
+        if vaults.is_empty() {
+            vaults.extend(listed.into_iter().flat_map(|list| list.split(';')).map(str::trim).map(str::to_owned));
+        }
+        Self { program: words.first().cloned(), is_package: is_package(&words), vaults }
+    }
+}
+
+/// The folder in `[NAME=]PATH`.
+fn unnamed(given: &str) -> String {
+    match given.split_once('=') {
+        Some((name, path)) if !name.contains(['/', '\\']) => path.to_owned(),
+        _ => given.to_owned(),
+    }
+}
+
+/// The command line of an entry, program first.
+fn words(entry: &Value) -> Vec<String> {
+    let list = |key: &str| entry.get(key).and_then(Value::as_array).into_iter().flatten();
+    let program = ["command", "cmd"].iter().find_map(|key| entry.get(key).and_then(Value::as_str));
+    let texts = program.into_iter().chain(list("command").chain(list("args")).filter_map(Value::as_str));
+    texts.map(str::to_owned).collect()
+}
+
+/// Whether a package runner starts our package.
+fn is_package(words: &[String]) -> bool {
+    const RUNNERS: [&str; 6] = ["npx", "bunx", "pnpx", "uvx", "pipx", "docker"];
+    let is_ours = |word: &String| {
+        word.split(['@', ':', '=']).next().is_some_and(|name| name.rsplit('/').next() == Some("lapidary-mcp"))
+    };
+    words.first().is_some_and(|program| RUNNERS.contains(&stem(program))) && words.iter().skip(1).any(is_ours)
+}
+
+fn stem(program: &str) -> &str {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
+    name.strip_suffix(".exe").or_else(|| name.strip_suffix(".cmd")).unwrap_or(name)
+}
+
 /// Whose entry this is: ours starts a program called `lapidary`, or has the address that the caller names.
 pub(crate) fn owner(entry: &Value, address: Option<&str>) -> EntryOwner {
     let text = |key: &str| entry.get(key).and_then(Value::as_str);
-    let listed = || entry.get("command").and_then(|command| command.get(0)).and_then(Value::as_str);
-    if let Some(program) = text("command").or_else(|| text("cmd")).or_else(listed) {
-        let name = program.rsplit(['/', '\\']).next().unwrap_or(program);
-        let stem = name.strip_suffix(".exe").unwrap_or(name);
-        return if stem == "lapidary" { EntryOwner::Ours } else { EntryOwner::Other(program.to_owned()) };
+    let words = words(entry);
+    if let Some(program) = words.first() {
+        let is_ours = stem(program) == "lapidary" || is_package(&words);
+        return if is_ours { EntryOwner::Ours } else { EntryOwner::Other(program.to_owned()) };
     }
     match ADDRESS_FIELDS.iter().find_map(|key| text(key)) {
         Some(url) if address == Some(url) => EntryOwner::Ours,
         Some(url) => EntryOwner::Other(url.to_owned()),
         None => EntryOwner::Other("an entry without a command".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_caches_of_runners_are_taken_for_packages() {
+        let runner = |path: &str| package_runner(path).map(|(runner, _)| runner);
+        assert_eq!(runner("/home/a/.npm/_npx/0a1b/node_modules/lapidary-mcp-linux-x64/bin/lapidary"), Some("npx"));
+        assert_eq!(runner("/home/a/.cache/uv/archive-v0/x1/bin/lapidary"), Some("uvx"));
+        assert_eq!(runner(r"C:\Users\a\AppData\Local\uv\cache\archive-v0\x1\Scripts\lapidary.exe"), Some("uvx"));
+        for lasting in [
+            "/usr/local/bin/lapidary",
+            "/home/a/.local/share/uv/tools/lapidary-mcp/bin/lapidary",
+            "/usr/lib/node_modules/lapidary-mcp/node_modules/lapidary-mcp-linux-x64/bin/lapidary",
+        ] {
+            assert_eq!(runner(lasting), None, "{lasting}");
+        }
+    }
+
+    #[test]
+    fn what_an_entry_starts_is_read_in_every_form() {
+        let started = |entry: Value| StartedServer::of(&entry);
+        let npx = started(json!({ "command": "npx.cmd", "args": ["-y", "lapidary-mcp@0.2.0", "--vault=Work=/n"] }));
+        assert!(npx.is_package && npx.vaults == ["/n"], "{npx:?}");
+        let list = started(json!({ "command": ["/bin/lapidary", "--vault", "/a", "--vault", "/b=c"] }));
+        assert_eq!((list.program.as_deref(), list.vaults.len()), (Some("/bin/lapidary"), 2), "{list:?}");
+        assert_eq!(list.vaults[1], "/b=c");
+        let by_variable = started(json!({ "cmd": "lapidary", "envs": { "OBSIDIAN_VAULT_PATHS": "/a; /b" } }));
+        assert_eq!(by_variable.vaults, ["/a", "/b"]);
+        let other = started(json!({ "command": "npx", "args": ["-y", "not-lapidary"] }));
+        assert!(!other.is_package && started(json!({ "url": "http://x" })).program.is_none());
     }
 }

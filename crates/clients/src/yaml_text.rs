@@ -11,7 +11,7 @@ use crate::{
 };
 
 /// Settings are not deep; a deeper file is not one.
-const DEEPEST: usize = 64;
+const MAX_DEPTH: usize = 64;
 
 const FLOW_STYLE: ClientFileError =
     ClientFileError::Unsupported("its tables are in braces; add the entry by hand (--print shows it)");
@@ -195,7 +195,7 @@ fn tree(text: &str) -> Result<Option<YamlNode>, ClientFileError> {
             Event::Alias(id) => Some(YamlNode { range, content: YamlContent::Scalar(Value::String(format!("*{id}"))) }),
             _ => None,
         };
-        if open.len() > DEEPEST {
+        if open.len() > MAX_DEPTH {
             return Err(broken(&span.start, "too deep".to_owned()));
         }
         let Some(node) = done else { continue };

@@ -8,7 +8,7 @@ use super::{
     cell::Cell,
     engine::QueryEngine,
     items::item_cell,
-    links::{file_link, file_title, outlinks},
+    links::{file_link, file_title, inlinks, outlinks},
     page::{POSITION, PageData, plain_cell},
 };
 
@@ -92,7 +92,7 @@ pub(super) fn file_value<'v>(engine: &QueryEngine<'v>, page: &Rc<PageData<'v>>, 
         FileField::Name => Cell::text(file_title(row.path())),
         FileField::Link => Cell::link(file_link(row.path())),
         FileField::Outlinks => Cell::list(outlinks(&**row).into_iter().map(Cell::link).collect()),
-        FileField::Inlinks => Cell::list(row.backlinks().into_iter().map(|path| Cell::link(file_link(path))).collect()),
+        FileField::Inlinks => Cell::list(inlinks(&**row).into_iter().map(|path| Cell::link(file_link(path))).collect()),
         FileField::Etags => texts(page_tags(&**row)),
         FileField::Tags => texts(all_tags(page)),
         FileField::Aliases => texts(page_aliases(&**row)),

@@ -85,6 +85,14 @@ fn named<T: Copy>(names: &[(&str, T)], wanted: &str) -> Option<T> {
     names.iter().find(|(name, _)| *name == wanted).map(|(_, found)| *found)
 }
 
+/// Whether list items or tasks answer to a name, whatever is written in them.
+pub(super) fn is_item_name(name: &str) -> bool {
+    named(&ITEM_KEYS, name).is_some()
+        || named(&TASK_KEYS, name).is_some()
+        || named(&TASK_DATES, name).is_some()
+        || matches!(name, "parent" | "blockId")
+}
+
 fn number<'v>(count: usize) -> Cell<'v> {
     #[expect(clippy::cast_precision_loss, reason = "nothing that is counted is so large")]
     Cell::Number(count as f64)

@@ -53,6 +53,22 @@ pub(super) fn outlinks(row: &dyn Row) -> Vec<LinkValue> {
     all.map(|link| LinkValue { path: resolved(row, link.path), ..link }).collect()
 }
 
+/// `file.inlinks`: the paths of the notes that link here, in order.
+pub(super) fn inlinks(row: &dyn Row) -> Vec<&str> {
+    let mut paths = row.backlinks();
+    if links_within(row)
+        && let Err(place) = paths.binary_search(&row.path())
+    {
+        paths.insert(place, row.path());
+    }
+    paths
+}
+
+/// Whether a note links into itself without its own name, as in `[[#Heading]]`. Dataview takes that for a link to it.
+pub(super) fn links_within(row: &dyn Row) -> bool {
+    row.links().iter().any(|link| link.target.is_empty() && link.subpath.is_some())
+}
+
 /// The links on the lines of an item, as they are written.
 pub(super) fn item_outlinks(page: &PageData<'_>, item: &PageItem) -> Vec<LinkValue> {
     let lines = item.line..item.line + item.line_count;

@@ -187,16 +187,55 @@ impl<'s> DqlWriter<'s> {
         }
     }
 
+    /// Tasks below the paths of their files, each with its line, counted from 1 as other tools do: what is needed to
+    /// change one.
+    pub fn located_tasks(&self, tasks: &TaskGrouping) -> String {
+        let mut text = String::new();
+        self.located(tasks, 0, &mut text);
+        text
+    }
+
+    fn located(&self, tasks: &TaskGrouping, depth: usize, text: &mut String) {
+        match tasks {
+            TaskGrouping::Groups(groups) => {
+                for (key, tasks) in groups {
+                    *text += &format!("{} {}\n", "#".repeat(depth + 1), joined_lines(&self.text(key)));
+                    self.located(tasks, depth + 1, text);
+                }
+            }
+            TaskGrouping::Tasks(tasks) => {
+                let mut path: Option<&str> = None;
+                for task in shown_roots(tasks) {
+                    if path != Some(&task.path) {
+                        *text += &format!("{}\n", joined_lines(&task.path));
+                        path = Some(&task.path);
+                    }
+                    self.located_task(task, 0, text);
+                }
+            }
+        }
+    }
+
+    fn located_task(&self, task: &DqlTask, depth: usize, text: &mut String) {
+        *text += &format!("{}{}: {}\n", "  ".repeat(depth), task.line + 1, task_line(task));
+        task.children.iter().for_each(|child| self.located_task(child, depth + 1, text));
+    }
+
     fn task(&self, task: &DqlTask, depth: usize, text: &mut String) {
-        let shown = match task.fields.get("visual") {
-            // Dataview shows this field of a task instead of its text.
-            Some(Value::Text(visual)) => visual,
-            _ => &task.text,
-        };
-        let mark = task.status.map(|status| format!("[{status}] ")).unwrap_or_default();
-        *text += &format!("{}- {mark}{}\n", "    ".repeat(depth), joined_lines(shown));
+        *text += &format!("{}{}\n", "    ".repeat(depth), task_line(task));
         task.children.iter().for_each(|child| self.task(child, depth + 1, text));
     }
+}
+
+/// `- [ ] text`
+fn task_line(task: &DqlTask) -> String {
+    let shown = match task.fields.get("visual") {
+        // Dataview shows this field of a task instead of its text.
+        Some(Value::Text(visual)) => visual,
+        _ => &task.text,
+    };
+    let mark = task.status.map(|status| format!("[{status}] ")).unwrap_or_default();
+    format!("- {mark}{}", joined_lines(shown))
 }
 
 fn escaped(text: &str) -> String {

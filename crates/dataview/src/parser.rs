@@ -48,8 +48,11 @@ const OPERATOR_SIGNS: [&str; 15] = ["*", "/", "%", "+", "-", ">=", "<=", "!=", "
 pub(super) struct ParsedQuery {
     pub(super) header: QueryHeader,
     pub(super) header_text: String,
+    /// Where the header begins, in bytes.
+    pub(super) header_at: usize,
     /// With its text, unless nothing was said.
     pub(super) source: Option<(SourceSyntax, String)>,
+    pub(super) source_at: usize,
     pub(super) clauses: Vec<QueryClause>,
 }
 
@@ -249,23 +252,23 @@ impl<'t> DqlParser<'t> {
 
     fn query(&mut self) -> Option<ParsedQuery> {
         self.skip();
-        let start = self.at;
+        let header_at = self.at;
         let header = self.header()?;
         // The texts of the parts are shown by explanations.
-        let header_text = self.text[start..self.at].trim().to_owned();
+        let header_text = self.text[header_at..self.at].trim().to_owned();
         self.skip();
-        let start = self.at;
+        let source_at = self.at;
         let source = self.attempt(Self::source_clause);
-        let source = source.map(|source| (source, self.text[start..self.at].to_owned()));
+        let source = source.map(|source| (source, self.text[source_at..self.at].to_owned()));
         self.skip();
         let mut clauses = Vec::new();
         loop {
-            let start = self.at;
+            let at = self.at;
             let Some(kind) = self.attempt(Self::clause) else { break };
-            clauses.push(QueryClause { text: self.text[start..self.at].trim_end().to_owned(), kind });
+            clauses.push(QueryClause { text: self.text[at..self.at].trim_end().to_owned(), at, kind });
             self.skip();
         }
-        Some(ParsedQuery { header, header_text, source, clauses })
+        Some(ParsedQuery { header, header_text, header_at, source, source_at, clauses })
     }
 
     fn header(&mut self) -> Option<QueryHeader> {

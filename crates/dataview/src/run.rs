@@ -98,7 +98,9 @@ impl StepErrors {
     }
 }
 
-pub(super) fn run<'v>(engine: &QueryEngine<'v>, query: &ParsedQuery) -> Result<DqlAnswer, QueryHalt> {
+/// `at` is the place of the clause that is run, for an error that ends the query there.
+pub(super) fn run<'v>(engine: &QueryEngine<'v>, query: &ParsedQuery, at: &mut usize) -> Result<DqlAnswer, QueryHalt> {
+    *at = query.source_at;
     let mut reader = SourceReader { engine, steps: Vec::new() };
     let everything = SourceSyntax::Folder(String::new());
     let (source, text) = query.source.as_ref().map_or((&everything, None), |(source, text)| (source, Some(text)));
@@ -137,8 +139,10 @@ pub(super) fn run<'v>(engine: &QueryEngine<'v>, query: &ParsedQuery) -> Result<D
     }
     let mut run = QueryRun { engine, rows, groups: Vec::new(), has_own_files, steps, dropped: Vec::new() };
     for clause in &query.clauses {
+        *at = clause.at;
         run.clause(clause)?;
     }
+    *at = query.header_at;
     let answer = run.finish(query)?;
     engine.settle()?;
     Ok(answer)
@@ -146,7 +150,7 @@ pub(super) fn run<'v>(engine: &QueryEngine<'v>, query: &ParsedQuery) -> Result<D
 
 pub(super) fn halted(error: FieldError) -> QueryHalt {
     match error {
-        FieldError::Row(message) => QueryHalt::Failed(message),
+        FieldError::Row(message) => QueryHalt::failed(message),
         FieldError::Halt(halt) => halt,
     }
 }
@@ -180,7 +184,7 @@ impl<'v> QueryRun<'_, 'v> {
         let name = match &clause.kind {
             ClauseKind::From(source) => {
                 // In Dataview's words.
-                return Err(QueryHalt::Failed(format!("Unrecognized query operation '{}'", source_kind(source))));
+                return Err(QueryHalt::failed(format!("Unrecognized query operation '{}'", source_kind(source))));
             }
             ClauseKind::Where(field) => {
                 let field = self.bind(field);
@@ -215,7 +219,7 @@ impl<'v> QueryRun<'_, 'v> {
         let count = errors.dropped.count;
         // If no row works, the query is at fault and not the notes.
         if count > 0 && count >= incoming {
-            return Err(QueryHalt::Failed(format!(
+            return Err(QueryHalt::failed(format!(
                 "Every row during operation '{name}' failed with an error; first {}:\n\n                {}",
                 count.min(3),
                 errors.listed()
@@ -271,9 +275,9 @@ impl<'v> QueryRun<'_, 'v> {
             }
             Ok(other) => {
                 let (kind, text) = (other.kind().name(), script_text(&other));
-                Err(QueryHalt::Failed(format!("{FAILED}limit should be a number, but got '{kind}' ({text})")))
+                Err(QueryHalt::failed(format!("{FAILED}limit should be a number, but got '{kind}' ({text})")))
             }
-            Err(FieldError::Row(message)) => Err(QueryHalt::Failed(format!("{FAILED}{message}"))),
+            Err(FieldError::Row(message)) => Err(QueryHalt::failed(format!("{FAILED}{message}"))),
             Err(FieldError::Halt(halt)) => Err(halt),
         }
     }
@@ -379,7 +383,7 @@ impl<'v> QueryRun<'_, 'v> {
     fn settle_columns(&mut self, errors: StepErrors, total: usize) -> Result<(), QueryHalt> {
         let count = errors.dropped.count;
         if count > 0 && count >= total {
-            return Err(QueryHalt::Failed(format!(
+            return Err(QueryHalt::failed(format!(
                 "Every row during final data extraction failed with an error; first {}:\n\n            {}",
                 count.max(3),
                 errors.listed()
@@ -479,7 +483,7 @@ impl<'v> QueryRun<'_, 'v> {
             Cell::Date(date) => Ok(date.to_value().map(|date| CalendarEntry { date, link })),
             other => {
                 let kind = other.kind().name();
-                Err(QueryHalt::Failed(format!("CALENDAR needs a date, but '{name}' is of type '{kind}' in a row")))
+                Err(QueryHalt::failed(format!("CALENDAR needs a date, but '{name}' is of type '{kind}' in a row")))
             }
         }
     }

@@ -8,6 +8,7 @@ use super::{
     cell::Cell,
     engine::QueryEngine,
     letters::canonical_name,
+    links::links_within,
     page::plain_cell,
     record::{RecordBase, RecordData},
     run::QueryRow,
@@ -86,15 +87,22 @@ impl<'v> SourceReader<'_, 'v> {
             // Nothing links out of what does not exist, so that both directions mean the same.
             return Ok(self.select(&RowSelection::LinksToMissing(path), || format!("FROM [[{path}]]")));
         };
+        // Links such as `[[#Heading]]` are not in the index of links.
+        let page = self.engine.page(number);
+        let itself: RowSet = page.iter().filter(|page| links_within(&*page.row)).map(|_| number).collect();
+        let with_itself = |mut found: SourceRows<'v>| {
+            found.pages = found.pages.union(&itself);
+            found
+        };
         if incoming {
-            return Ok(self.select(&RowSelection::LinksTo(number), || format!("FROM [[{path}]]")));
+            return Ok(with_itself(self.select(&RowSelection::LinksTo(number), || format!("FROM [[{path}]]"))));
         }
-        if self.engine.page(number).is_none() {
-            return Err(QueryHalt::Failed(format!(
+        if page.is_none() {
+            return Err(QueryHalt::failed(format!(
                 "Could not find file \"{path}\" during link lookup - does it exist?"
             )));
         }
-        Ok(self.select(&RowSelection::LinkedFrom(number), || format!("FROM outgoing([[{path}]])")))
+        Ok(with_itself(self.select(&RowSelection::LinkedFrom(number), || format!("FROM outgoing([[{path}]])"))))
     }
 
     /// Next to the origin first, then from the top of the vault.
@@ -106,7 +114,7 @@ impl<'v> SourceReader<'_, 'v> {
         let places = beside.into_iter().chain([absolute.unwrap_or(path).to_owned()]);
         let found = places.into_iter().find_map(|place| Some((vault.text(&place)?, place)));
         let Some((text, place)) = found else {
-            return Err(QueryHalt::Failed(format!("Failed to load data from path '{path}'.")));
+            return Err(QueryHalt::failed(format!("Failed to load data from path '{path}'.")));
         };
         self.engine.context.hold(text.len())?;
         let tables: Vec<QueryRow<'v>> = csv_rows(&text)
@@ -119,8 +127,8 @@ impl<'v> SourceReader<'_, 'v> {
                     entries.insert(name.as_str().into(), value.clone());
                     let canonical = canonical_name(&name);
                     if !canonical.is_empty() {
-                        // A column that is really called so keeps its value.
-                        entries.entry(canonical.into()).or_insert(value);
+                        // Of several columns with one canonical name the last counts, as in Dataview.
+                        entries.insert(canonical.into(), value);
                     }
                 }
                 let Cell::Object(object) = Cell::object(entries) else { unreachable!("an object was made") };

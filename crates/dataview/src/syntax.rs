@@ -23,6 +23,8 @@ pub(super) struct NamedField {
 #[derive(Clone, Debug, PartialEq)]
 pub(super) struct QueryClause {
     pub(super) text: String,
+    /// Where it begins in the query, in bytes.
+    pub(super) at: usize,
     pub(super) kind: ClauseKind,
 }
 

@@ -16,7 +16,7 @@ pub(crate) use properties::PackedValue;
 
 /// Changes whenever a digest of the same note would differ, so that an older cache is not used.
 /// `a_digest_is_what_it_was` fails if that is forgotten.
-pub(crate) const FORMAT: u32 = 7;
+pub(crate) const FORMAT: u32 = 8;
 
 const PARTS: usize = 8;
 

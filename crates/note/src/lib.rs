@@ -4,6 +4,7 @@ mod blocks;
 mod callouts;
 mod canvas;
 mod content;
+mod counted;
 mod document;
 mod edit;
 mod fields;
@@ -32,6 +33,7 @@ mod yaml;
 pub use blocks::{Block, BlockKind};
 pub use canvas::{CanvasKind, CanvasValue, canvas_values, with_canvas_values};
 pub use content::FileContent;
+pub use counted::{Counted, counted};
 pub use document::Document;
 pub use edit::{
     BlankLines, EditError, EditResult, HunkRange, InsertSide, LineRange, LinkForm, LinkRelocation, LinkRetarget,

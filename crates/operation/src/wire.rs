@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use lapidary_note::ContentHash;
+use lapidary_note::{ContentHash, counted};
 use serde_json::{Map, Value, json};
 
 use crate::{OfferedTools, Reason, ReplyFacts, ToolAnswer, WireFamily, fence::fenced};
@@ -113,8 +113,7 @@ pub fn clip_diff(diff: &str, most: usize) -> Cow<'_, str> {
     let shown = start.rfind('\n').map_or(start, |end| &start[..=end]);
     let left = diff[shown.len()..].lines().count();
     let end = if shown.ends_with('\n') { "" } else { "\n" };
-    let lines = if left == 1 { "line" } else { "lines" };
-    Cow::Owned(format!("{shown}{end}… ({left} more {lines})\n"))
+    Cow::Owned(format!("{shown}{end}… ({})\n", counted(left, "more line")))
 }
 
 /// The answer that would have been given, and the change that would have been made.

@@ -35,24 +35,11 @@ const CLOSED: [(&str, &str); 4] = [
     (".trash/old.md", "# A\n\nopen zqsecret\n"),
 ];
 
-/// As Windows creates them; without trailing dots and blanks; without invisible letters; a name of another kind.
-const SECOND: [(&str, &str); 15] = [
-    ("NOTESW~1.MD", "Notes with a long name.md"),
-    ("FOLDER~1", "Folder of notes"),
-    ("PRIVAT~1", "Private things"),
-    ("RULEDN~1", "Ruled notes"),
-    ("GR\u{d6}\u{1e9e}E~1", "Gr\u{f6}\u{df}e"),
-    ("OBSIDI~1", ".obsidian"),
-    ("GIT~1", ".git"),
-    ("TRASH~1", ".trash"),
-    ("LAPIDA~1", ".lapidaryignore"),
-    ("SECRET~1.MD", "secret.md"),
-    ("Private things.", "Private things"),
-    ("Private things ", "Private things"),
-    ("Ruled notes. ", "Ruled notes"),
-    ("\u{200b}.obsidian", ".obsidian"),
-    ("X", "Private things"),
-];
+/// Names that a disk responds to, and the names that it lists: as Windows creates them; without trailing dots and blanks;
+/// without invisible letters; a name of another kind. The tests of the vault use the same.
+fn second_names() -> Vec<(String, String)> {
+    serde_json::from_str(include_str!("../../../fixtures/second_names.json")).unwrap()
+}
 
 /// Paths by second names to closed files, and into their folders.
 const INTO_CLOSED: [&str; 12] = [
@@ -97,9 +84,10 @@ impl LyingServer {
         // The disk folds case, and does not tell the two ways to write an accent apart.
         let listed: Vec<String> =
             OPEN.iter().chain(&CLOSED).flat_map(|(path, _)| path.split('/')).map(str::to_owned).collect();
+        let second_names = second_names();
         let answers = move |name: &str| {
             let same = |one: &str| folded(one) == folded(name);
-            let second = SECOND.iter().find(|(second, _)| same(second)).map(|(_, listed)| (*listed).to_owned());
+            let second = second_names.iter().find(|(second, _)| same(second)).map(|(_, listed)| listed.clone());
             second.or_else(|| listed.iter().find(|listed| same(listed)).cloned())
         };
         let store = Arc::new(FolderStore::new(root.path().to_owned()).answering_to(Arc::new(answers)));

@@ -47,8 +47,8 @@ pub use search::{
 };
 pub use simple::{SimpleMatches, SimpleQuery};
 pub use source::{
-    DataviewSettings, DroppedRows, OwnerMarks, QueryContext, QueryHalt, QueryLimits, QueryStep, QuerySyntaxError,
-    QueryVault, RowNumber, RowSelection, RowSet, ScannedVault, VaultRow, is_tag_within,
+    DataviewSettings, DroppedRows, KnownNames, OwnerMarks, QueryContext, QueryHalt, QueryLimits, QueryPlace, QueryStep,
+    QuerySyntaxError, QueryVault, RowNumber, RowSelection, RowSet, ScannedVault, VaultRow, is_tag_within,
 };
 pub use utf16::{utf16_length, utf16_slice};
 pub use value::{

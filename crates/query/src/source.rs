@@ -7,6 +7,7 @@
 mod context;
 mod dataview_settings;
 mod halt;
+mod known_names;
 mod owner_marks;
 #[cfg(any(test, feature = "testing"))]
 pub(crate) mod plain_vault;
@@ -19,7 +20,8 @@ use crate::{Row, RowTag, property_tag_texts};
 
 pub use context::{DroppedRows, QueryContext, QueryLimits, QueryStep};
 pub use dataview_settings::DataviewSettings;
-pub use halt::{QueryHalt, QuerySyntaxError};
+pub use halt::{QueryHalt, QueryPlace, QuerySyntaxError};
+pub use known_names::KnownNames;
 pub use owner_marks::OwnerMarks;
 pub use row_set::{RowNumber, RowSet};
 pub use scanned_vault::ScannedVault;

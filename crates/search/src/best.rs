@@ -9,9 +9,9 @@ use super::{
 };
 
 /// How many documents are scored at once, which keeps their data in the cache.
-const BLOCK: usize = 512;
+const BLOCK_DOCUMENTS: usize = 512;
 /// The least number of candidates that are collected before the worst of them are dropped.
-const GATHERED: usize = 256;
+const MIN_CANDIDATES: usize = 256;
 
 /// A document that was found.
 #[derive(Clone, Copy)]
@@ -35,12 +35,12 @@ impl RankedSearch<'_> {
     pub(super) fn best(&self, documents: &DocumentSet, offset: usize, limit: usize) -> Vec<FoundDocument> {
         let leaves: Vec<&TermScores> = self.query.wanted().into_iter().filter_map(|words| self.scores(words)).collect();
         let mut best = BestHits { search: self, wanted: offset.saturating_add(limit), gathered: Vec::new(), least: 0 };
-        let mut scores = [0.0; BLOCK];
-        for (number, words) in documents.words().chunks(BLOCK / 64).enumerate() {
+        let mut scores = [0.0; BLOCK_DOCUMENTS];
+        for (number, words) in documents.words().chunks(BLOCK_DOCUMENTS / 64).enumerate() {
             if words.iter().all(|word| *word == 0) {
                 continue;
             }
-            let first = number * BLOCK;
+            let first = number * BLOCK_DOCUMENTS;
             let highest = score(&leaves, first, &mut scores);
             // No document of this block can be among the best any more.
             if highest < best.least as f32 {
@@ -89,11 +89,11 @@ impl RankedSearch<'_> {
 
 /// The scores of the documents from this one on, and the highest of them. All of them in sequence, including those that
 /// do not match: that is faster than checking each.
-fn score(leaves: &[&TermScores], first: usize, scores: &mut [f32; BLOCK]) -> f32 {
-    let mut held = [0.0; BLOCK];
+fn score(leaves: &[&TermScores], first: usize, scores: &mut [f32; BLOCK_DOCUMENTS]) -> f32 {
+    let mut held = [0.0; BLOCK_DOCUMENTS];
     scores.fill(0.0);
     for leaf in leaves {
-        let values = leaf.values[first..].iter().take(BLOCK);
+        let values = leaf.values[first..].iter().take(BLOCK_DOCUMENTS);
         for ((value, score), held) in values.zip(scores.iter_mut()).zip(&mut held) {
             *score += leaf.rarity * value;
             *held += if *value > 0.0 { leaf.rarity } else { 0.0 };
@@ -115,7 +115,7 @@ impl BestHits<'_> {
     fn add(&mut self, found: FoundDocument) {
         self.gathered.push(found);
         // Twice as many as wanted before the worst are dropped, so that dropping is rare.
-        if self.gathered.len() >= self.wanted.saturating_mul(2).max(GATHERED) {
+        if self.gathered.len() >= self.wanted.saturating_mul(2).max(MIN_CANDIDATES) {
             self.drop_worst();
         }
     }

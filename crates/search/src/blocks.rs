@@ -188,3 +188,20 @@ fn long_varint(first: u8, bytes: &mut &[u8]) -> Option<u32> {
     }
     None
 }
+
+/// Takes this many numbers, as they were written.
+pub(super) fn take_varints<'s>(bytes: &mut &'s [u8], mut count: u32) -> &'s [u8] {
+    let all = *bytes;
+    // Eight bytes at a time: a number ends with each byte without its upper bit.
+    while count >= 8 {
+        let Some((eight, rest)) = bytes.split_first_chunk::<8>() else { break };
+        count -= (!u64::from_le_bytes(*eight) & 0x8080_8080_8080_8080).count_ones();
+        *bytes = rest;
+    }
+    for _ in 0..count {
+        if varint(bytes).is_none() {
+            break;
+        }
+    }
+    &all[..all.len() - bytes.len()]
+}

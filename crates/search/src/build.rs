@@ -6,7 +6,7 @@ use lapidary_note::Frontmatter;
 use lapidary_query::search_tokens;
 
 use super::{
-    blocks::{DocumentField, FIELDS, FieldCounts},
+    blocks::{DocumentField, FIELDS, FieldCounts, put_varint, take_varints, varint},
     lines::LineWriter,
     postings::PostingsWriter,
     segment::{IndexedDocument, Segment, SegmentWriter},
@@ -25,10 +25,14 @@ pub(super) struct SegmentBuilder {
     documents: u32,
 }
 
-/// What is known of a term so far.
+/// What is known of a term so far. Most of the memory for a new segment is here, so it is as small as on disk.
 #[derive(Default)]
 struct TermPostings {
-    written: PostingsWriter,
+    /// The documents that are done, and the positions in all, see [`PackedDocuments`].
+    documents: Vec<u8>,
+    positions: Vec<u8>,
+    /// The lowest number that the next document can have.
+    after: u32,
     /// The document being read, and its terms so far.
     document: u32,
     counts: FieldCounts,
@@ -38,10 +42,41 @@ struct TermPostings {
 impl TermPostings {
     fn finish_document(&mut self) {
         if self.counts.iter().any(|count| *count > 0) {
-            self.written.document(self.document, &self.counts);
+            put_document(&mut self.documents, self.document - self.after, &self.counts);
+            self.after = self.document + 1;
             self.counts = [0; FIELDS];
             self.position = 0;
         }
+    }
+}
+
+/// Writes how many documents are between this one and the one before, and how often the term occurs in it.
+fn put_document(bytes: &mut Vec<u8>, skipped: u32, counts: &FieldCounts) {
+    put_varint(bytes, skipped);
+    // A mask says which counts follow.
+    bytes.push((0..FIELDS).fold(0, |mask, field| mask | u8::from(counts[field] > 0) << field));
+    counts.iter().filter(|count| **count > 0).for_each(|count| put_varint(bytes, *count));
+}
+
+/// The documents of a term with their counts, as [`put_document`] wrote them.
+struct PackedDocuments<'t> {
+    bytes: &'t [u8],
+    after: u32,
+}
+
+impl Iterator for PackedDocuments<'_> {
+    type Item = (u32, FieldCounts);
+
+    fn next(&mut self) -> Option<(u32, FieldCounts)> {
+        let document = self.after + varint(&mut self.bytes)?;
+        self.after = document + 1;
+        let (&mask, rest) = self.bytes.split_first()?;
+        self.bytes = rest;
+        let mut counts = [0; FIELDS];
+        for (_, count) in counts.iter_mut().enumerate().filter(|(field, _)| mask >> field & 1 == 1) {
+            *count = varint(&mut self.bytes)?;
+        }
+        Some((document, counts))
     }
 }
 
@@ -116,7 +151,7 @@ impl SegmentBuilder {
             term.document = self.documents;
         }
         // Steps between positions are small and take one byte.
-        term.written.position(position - term.position);
+        put_varint(&mut term.positions, position - term.position);
         term.position = position;
         term.counts[field as usize] += 1;
     }
@@ -126,10 +161,18 @@ impl SegmentBuilder {
         // Terms are looked up by binary search.
         let mut sorted: Vec<(Box<str>, usize)> = numbers.into_iter().collect();
         sorted.sort_unstable();
+        let mut written = PostingsWriter::default();
         for (word, number) in sorted {
+            // Taken out, so that its memory is released for what is written.
             let mut term = std::mem::take(&mut terms[number]);
             term.finish_document();
-            writer.term(&word, &term.written);
+            let mut positions = term.positions.as_slice();
+            for (document, counts) in (PackedDocuments { bytes: &term.documents, after: 0 }) {
+                written.raw_positions(take_varints(&mut positions, counts.iter().sum()));
+                written.document(document, &counts);
+            }
+            writer.term(&word, &written);
+            written.clear();
         }
         writer.finish()
     }

@@ -16,7 +16,7 @@ use crate::posix::CacheFile;
 /// Fewer notes are read sooner than a file is opened.
 const WORTH_KEEPING: usize = 200;
 /// How many rows may be added one at a time before all are rewritten.
-const CROWDED: usize = 48;
+const MAX_ADDED_ROWS: usize = 48;
 
 /// Segments from before, kept for the next start. A document in one is used only for a file that has not changed since.
 /// All servers of a vault share it: each adds what it has indexed, and duplicates are harmless. A writer holds the
@@ -63,11 +63,11 @@ impl SegmentCache {
         // If much is new, adding rows would only have to be rewritten soon.
         let much = new > WORTH_KEEPING.max(index.alive() / 8);
         let rows = || unsaved.iter().copied().map(row);
-        let added = if much { CROWDED } else { self.file.add(FORMAT, rows).unwrap_or_default() };
+        let added = if much { MAX_ADDED_ROWS } else { self.file.add(FORMAT, rows).unwrap_or_default() };
         // A cache that cannot be written only makes the next start slower.
         // Also if it failed: trying again with every save would cost more than it gains.
         unsaved.iter().for_each(|part| part.saved.store(true, Ordering::Release));
-        if added < CROWDED {
+        if added < MAX_ADDED_ROWS {
             return None;
         }
         let mut whole = index.clone();

@@ -2,7 +2,7 @@
 
 use std::sync::{
     Arc,
-    atomic::{AtomicBool, Ordering},
+    atomic::{AtomicBool, AtomicUsize, Ordering},
 };
 
 use rayon::prelude::*;
@@ -18,16 +18,18 @@ use crate::{Digest, IndexError, VisibleFiles};
 
 /// A document whose note has changed or is gone.
 pub(super) const GONE: FileId = FileId::MAX;
-/// How many notes one thread adds; more make fewer pieces to join, fewer make the threads wait for each other.
-const PIECE: usize = 2048;
-/// The same in bytes, so that the numbers in a segment always suffice.
-const PIECE_BYTES: u64 = 256 << 20;
+/// How many notes a thread adds to one segment; more make fewer pieces to join, fewer make the threads wait for each other.
+const PIECE_NOTES: usize = 2048;
+/// How much text all threads may be adding: a segment takes about as much as its text until it is done.
+const UNDER_WAY: u64 = 16 << 20;
+/// Smaller pieces would have most words of the vault again, each.
+const SMALLEST_PIECE: u64 = 2 << 20;
 /// A larger segment is not joined with others when a note has changed: that would take too long.
 const SMALL: usize = 1024;
 /// This many small segments are searched separately.
 const MOST_SMALL: usize = 8;
 /// Larger segments are not built from others: while one is built or written, there are several copies of it.
-const LARGEST: usize = if cfg!(test) { 16 << 10 } else { 4 << 20 };
+const MAX_SEGMENT_BYTES: usize = if cfg!(test) { 16 << 10 } else { 4 << 20 };
 
 /// The words of all notes of one snapshot. Immutable; the next one shares its unchanged parts.
 #[derive(Clone, Default)]
@@ -176,10 +178,8 @@ impl WordIndex {
         }
         next.known = known;
         let _under_way = source.progress.begin(new.len());
-        let pieces: Vec<IndexPart> =
-            cut(&new).into_par_iter().map(|piece| piece_of(piece, source, go_on)).collect::<Result<_, _>>()?;
         let first = next.parts.len();
-        next.parts.extend(pieces);
+        next.parts.extend(pieces_of(&new, source, go_on)?);
         next.locate(first);
         // Pieces of one change are joined at once; small segments of many changes only now and then.
         if next.parts.len() - first > 1 {
@@ -247,7 +247,7 @@ fn grouped(parts: impl Iterator<Item = IndexPart>) -> Vec<Vec<IndexPart>> {
                 group.push(part);
             }
             None => {
-                room = LARGEST.saturating_sub(bytes);
+                room = MAX_SEGMENT_BYTES.saturating_sub(bytes);
                 groups.push(vec![part]);
             }
         }
@@ -274,16 +274,37 @@ fn merged(parts: Vec<IndexPart>) -> Vec<IndexPart> {
     }
 }
 
-/// Pieces of similar size, so that all threads have work.
-fn cut<'n, 's>(new: &'n [&'s Arc<FileState>]) -> Vec<&'n [&'s Arc<FileState>]> {
+/// Segments of new notes, in their order, built by as many threads as [`UNDER_WAY`] allows.
+fn pieces_of(new: &[&Arc<FileState>], source: &TextSource<'_>, go_on: GoOn<'_>) -> Result<Vec<IndexPart>, IndexError> {
+    let threads = rayon::current_num_threads().min((UNDER_WAY / SMALLEST_PIECE) as usize);
+    let pieces = cut(new, UNDER_WAY / threads as u64);
+    let next = AtomicUsize::new(0);
+    // Each thread takes another piece when it is done with one.
+    let work = |_| {
+        let take = || {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            pieces.get(number).map(|piece| piece_of(piece, source, go_on).map(|part| (number, part)))
+        };
+        std::iter::from_fn(take).collect::<Result<Vec<_>, IndexError>>()
+    };
+    let made: Vec<Vec<(usize, IndexPart)>> =
+        (0..threads.min(pieces.len())).into_par_iter().map(work).collect::<Result<_, _>>()?;
+    let mut made: Vec<(usize, IndexPart)> = made.into_iter().flatten().collect();
+    made.sort_unstable_by_key(|(number, _)| *number);
+    Ok(made.into_iter().map(|(_, part)| part).collect())
+}
+
+/// Pieces of at most this much text; a larger note is one of its own.
+fn cut<'n, 's>(new: &'n [&'s Arc<FileState>], most: u64) -> Vec<&'n [&'s Arc<FileState>]> {
     let mut pieces = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (at, state) in new.iter().enumerate() {
-        bytes += state.stat.stamp.size;
-        if at + 1 - start == PIECE || bytes > PIECE_BYTES {
-            pieces.push(&new[start..=at]);
-            (start, bytes) = (at + 1, 0);
+        let size = state.stat.stamp.size;
+        if at > start && (at - start == PIECE_NOTES || bytes + size > most) {
+            pieces.push(&new[start..at]);
+            (start, bytes) = (at, 0);
         }
+        bytes += size;
     }
     if start < new.len() {
         pieces.push(&new[start..]);

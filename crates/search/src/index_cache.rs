@@ -17,9 +17,9 @@ use lapidary_index::{FileId, FileState, GoOn, Snapshot, SortedMap, VaultIndex};
 use crate::{FileEntry, IndexError, Scope, VisibleFiles, lock};
 
 /// Adding more notes than this takes longer than a caller should wait.
-const MANY: usize = 1_000;
+const MAX_CATCH_UP: usize = 1_000;
 /// How many callers with their own scopes are remembered.
-const REMEMBERED: usize = 64;
+const MAX_REMEMBERED: usize = 64;
 const LOOK_AGAIN: Duration = Duration::from_millis(5);
 
 /// The newest index of a vault.
@@ -65,11 +65,11 @@ impl RankedIndexCache {
     pub fn is_near(&self, files: &VisibleFiles) -> bool {
         // The holder is adding notes. A small vault is done before it would be worth a scan.
         let Some(mut newest) = self.newest.try_lock() else {
-            return files.iter().filter(FileEntry::is_searched).take(MANY + 1).count() <= MANY;
+            return files.iter().filter(FileEntry::is_searched).take(MAX_CATCH_UP + 1).count() <= MAX_CATCH_UP;
         };
         // A cached index may be of another snapshot; a search updates it.
         let index = Arc::clone(newest.index.get_or_insert_with(|| Arc::new(self.recall(files.snapshot()))));
-        newest.is_counted(&index, files) || index.missing(files) <= MANY
+        newest.is_counted(&index, files) || index.missing(files) <= MAX_CATCH_UP
     }
 
     fn recall(&self, snapshot: &Snapshot) -> WordIndex {
@@ -206,7 +206,7 @@ impl KeptIndex {
             return Arc::clone(&known.readable);
         }
         let readable = count(index, files);
-        known.truncate(REMEMBERED - 1);
+        known.truncate(MAX_REMEMBERED - 1);
         let (index, scope) = (Arc::clone(index), Arc::clone(files.scope()));
         known.insert(0, ScopeCounts { index, scope, files: now, readable: Arc::clone(&readable), others: None });
         readable

@@ -12,7 +12,7 @@ use super::{
 };
 
 /// How many documents one thread processes.
-const PIECE: usize = 1 << 14;
+const PIECE_DOCUMENTS: usize = 1 << 14;
 
 /// A document, and the position where a phrase starts.
 pub(super) type PhraseStart = (u32, u32);
@@ -54,8 +54,8 @@ impl<'s> PhraseTerms<'s> {
     /// The documents with the phrase, and where, in order.
     pub(super) fn all(&self) -> Vec<PhraseStart> {
         let count = self.segment.documents();
-        let pieces: Vec<usize> = (0..count).step_by(PIECE).collect();
-        let piece = |from: usize| self.closed(&(from as u32..(from + PIECE).min(count) as u32));
+        let pieces: Vec<usize> = (0..count).step_by(PIECE_DOCUMENTS).collect();
+        let piece = |from: usize| self.closed(&(from as u32..(from + PIECE_DOCUMENTS).min(count) as u32));
         self.opened(pieces.into_par_iter().flat_map_iter(piece).collect(), &(0..count as u32))
     }
 

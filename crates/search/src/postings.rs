@@ -4,11 +4,12 @@
 //! them, skips the others.
 
 use super::blocks::{
-    DocumentField, ExtraCounts, FIELDS, FieldCounts, HELD, LONGEST, PostingBlock, put_block, put_varint, varint,
+    DocumentField, ExtraCounts, FIELDS, FieldCounts, HELD, LONGEST, PostingBlock, put_block, put_varint, take_varints,
+    varint,
 };
 
 /// The lowest number that the next document can have, and where its block and its positions are.
-const MARK: usize = 3 * 4;
+const SKIP_BYTES: usize = 3 * 4;
 
 /// The written data of one term.
 #[derive(Default)]
@@ -23,12 +24,7 @@ pub(super) struct PostingsWriter {
 }
 
 impl PostingsWriter {
-    /// The next position in a document, as a step from the one before.
-    pub(super) fn position(&mut self, step: u32) {
-        put_varint(&mut self.positions, step);
-    }
-
-    /// Positions of a document as they were written before.
+    /// The positions of a document, each as a step from the one before.
     pub(super) fn raw_positions(&mut self, raw: &[u8]) {
         self.positions.extend_from_slice(raw);
     }
@@ -61,7 +57,7 @@ impl PostingsWriter {
 
     /// Appends what [`Postings::new`] reads.
     pub(super) fn write(&self, postings: &mut Vec<u8>, positions: &mut Vec<u8>) {
-        put_varint(postings, end(&self.marks) / MARK as u32);
+        put_varint(postings, end(&self.marks) / SKIP_BYTES as u32);
         postings.extend_from_slice(&self.marks);
         postings.extend_from_slice(&self.blocks);
         put_block(postings, self.after, &self.gathered);
@@ -91,7 +87,7 @@ pub(super) struct Postings<'s> {
 impl<'s> Postings<'s> {
     pub(super) fn new(mut postings: &'s [u8], positions: &'s [u8]) -> Self {
         let marks = varint(&mut postings).unwrap_or_default() as usize;
-        let (marks, blocks) = postings.split_at_checked(marks.saturating_mul(MARK)).unwrap_or_default();
+        let (marks, blocks) = postings.split_at_checked(marks.saturating_mul(SKIP_BYTES)).unwrap_or_default();
         Self {
             marks,
             all: [blocks, positions],
@@ -181,16 +177,16 @@ impl<'s> Postings<'s> {
         let number = |mark: &[u8], at: usize| {
             mark.get(at * 4..at * 4 + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes)
         };
-        let (mut low, mut high) = (0, self.marks.len() / MARK);
+        let (mut low, mut high) = (0, self.marks.len() / SKIP_BYTES);
         while low < high {
             let middle = low.midpoint(high);
-            if number(&self.marks[middle * MARK..], 0) <= document {
+            if number(&self.marks[middle * SKIP_BYTES..], 0) <= document {
                 low = middle + 1;
             } else {
                 high = middle;
             }
         }
-        let Some(mark) = low.checked_sub(1).and_then(|at| self.marks.get(at * MARK..)) else { return };
+        let Some(mark) = low.checked_sub(1).and_then(|at| self.marks.get(at * SKIP_BYTES..)) else { return };
         // Never backwards: positions before it have been read.
         if number(mark, 0) <= self.next {
             return;
@@ -221,28 +217,12 @@ impl<'s> Postings<'s> {
     /// The same as bytes, as they were written.
     pub(super) fn raw_positions(&mut self) -> &'s [u8] {
         self.pass();
-        let all = self.positions;
-        self.unread = std::mem::take(&mut self.here);
-        self.pass();
-        &all[..all.len() - self.positions.len()]
+        take_varints(&mut self.positions, std::mem::take(&mut self.here))
     }
 
     /// Skips the positions of the documents before.
     fn pass(&mut self) {
-        let (mut left, mut bytes) = (std::mem::take(&mut self.unread), self.positions);
-        // Eight bytes at a time: a number ends with each byte without its upper bit.
-        while left >= 8 {
-            let Some((eight, rest)) = bytes.split_first_chunk::<8>() else { break };
-            // The upper bit is set in all bytes of a number but the last.
-            left -= (!u64::from_le_bytes(*eight) & 0x8080_8080_8080_8080).count_ones();
-            bytes = rest;
-        }
-        for _ in 0..left {
-            if varint(&mut bytes).is_none() {
-                break;
-            }
-        }
-        self.positions = bytes;
+        take_varints(&mut self.positions, std::mem::take(&mut self.unread));
     }
 }
 

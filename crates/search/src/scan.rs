@@ -19,7 +19,7 @@ use decide::{AtHand, may_fit, needs_digest, needs_words};
 use spelling::TermSpelling;
 
 /// How many notes are examined closely; more would take as long as building the index.
-const MOST: usize = 150;
+const MAX_EXAMINED: usize = 150;
 
 /// How many words are searched in all notes, each of which takes a separate pass.
 const MOST_SPELLINGS: usize = 24;
@@ -49,8 +49,8 @@ pub fn search_by_scan<'q>(
     });
     let most = found.first().map_or(0, |found| found.words);
     let holding = found.iter().filter(|found| found.words == most).count();
-    let cut = holding > MOST;
-    found.truncate(MOST);
+    let cut = holding > MAX_EXAMINED;
+    found.truncate(MAX_EXAMINED);
     let states: Vec<Arc<FileState>> = found.into_iter().map(|found| found.state).collect();
     digest(files, &states, go_on)?;
     let index = WordIndex::of(&states, &files.source(), go_on)?;

@@ -25,9 +25,9 @@ pub(super) struct IndexedDocument {
     pub(super) text_from: u32,
 }
 
-const HEAD: usize = 6 * 8;
-const DOCUMENT: usize = 5 * 8 + 6 * 4;
-const TERM: usize = 4 * 4;
+const HEADER_BYTES: usize = 6 * 8;
+const DOCUMENT_BYTES: usize = 5 * 8 + 6 * 4;
+const TERM_BYTES: usize = 4 * 4;
 
 /// Documents and their words. Positions count over all fields of a document, with gaps that no phrase spans.
 #[derive(Clone, Debug)]
@@ -87,10 +87,10 @@ impl SegmentWriter {
 
     pub(super) fn finish(self) -> Option<Segment> {
         let parts = [self.paths, self.lines, self.words, self.postings, self.positions];
-        let length = HEAD + self.document_table.len() + self.term_table.len();
+        let length = HEADER_BYTES + self.document_table.len() + self.term_table.len();
         let mut bytes = Vec::with_capacity(length + parts.iter().map(|part| part.len()).sum::<usize>());
         let lengths = parts[..4].iter().map(|part| part.len());
-        let counts = [self.documents, self.term_table.len() / TERM].into_iter().chain(lengths);
+        let counts = [self.documents, self.term_table.len() / TERM_BYTES].into_iter().chain(lengths);
         counts.for_each(|count| bytes.extend_from_slice(&(count as u64).to_le_bytes()));
         bytes.extend_from_slice(&self.document_table);
         bytes.extend_from_slice(&self.term_table);
@@ -109,14 +109,14 @@ impl Segment {
             usize::try_from(u64::from_le_bytes(number)).ok()
         };
         let (documents, terms) = (count(0)?, count(1)?);
-        let mut at = HEAD;
+        let mut at = HEADER_BYTES;
         let mut part = |length: usize| {
             let start = at;
             at = at.checked_add(length)?;
             (at <= bytes.len()).then_some(start..at)
         };
-        let document_table = part(documents.checked_mul(DOCUMENT)?)?;
-        let term_table = part(terms.checked_mul(TERM)?)?;
+        let document_table = part(documents.checked_mul(DOCUMENT_BYTES)?)?;
+        let term_table = part(terms.checked_mul(TERM_BYTES)?)?;
         let (paths, lines) = (part(count(2)?)?, part(count(3)?)?);
         let (words, postings) = (part(count(4)?)?, part(count(5)?)?);
         let positions = at..bytes.len();
@@ -146,7 +146,7 @@ impl Segment {
     }
 
     pub(super) fn document(&self, number: usize) -> IndexedDocument {
-        let at = self.document_table.start + number * DOCUMENT;
+        let at = self.document_table.start + number * DOCUMENT_BYTES;
         let long = |field: usize| self.long(at + field * 8);
         let short = |field: usize| self.number(at + 40 + field * 4);
         let stamp = FileStamp {
@@ -167,18 +167,18 @@ impl Segment {
 
     /// When the file of a document was last changed.
     pub(super) fn modified(&self, number: usize) -> i64 {
-        self.long(self.document_table.start + number * DOCUMENT + 8).cast_signed()
+        self.long(self.document_table.start + number * DOCUMENT_BYTES + 8).cast_signed()
     }
 
     /// How many words a document has in its name, its headings and its text.
     pub(super) fn lengths(&self, number: usize) -> [u32; 3] {
-        let at = self.document_table.start + number * DOCUMENT + 40;
+        let at = self.document_table.start + number * DOCUMENT_BYTES + 40;
         [self.number(at), self.number(at + 4), self.number(at + 8)]
     }
 
     /// Words in the name of a document, and the position from which on they are in its text.
     pub(super) fn bounds(&self, number: usize) -> (u32, u32) {
-        let at = self.document_table.start + number * DOCUMENT + 40;
+        let at = self.document_table.start + number * DOCUMENT_BYTES + 40;
         (self.number(at), self.number(at + 12))
     }
 
@@ -194,7 +194,7 @@ impl Segment {
 
     /// A part of data that all documents have one after another, and whose end is stored for each.
     fn document_range(&self, number: usize, at: usize) -> Range<usize> {
-        let end = |number: usize| self.number(self.document_table.start + number * DOCUMENT + at) as usize;
+        let end = |number: usize| self.number(self.document_table.start + number * DOCUMENT_BYTES + at) as usize;
         number.checked_sub(1).map_or(0, end)..end(number)
     }
 
@@ -205,7 +205,7 @@ impl Segment {
 
     /// Where part of a term's data ends; column 0 is the word, 1 its postings, 2 its positions.
     fn term_end(&self, term: usize, column: usize) -> usize {
-        self.number(self.term_table.start + term * TERM + column * 4) as usize
+        self.number(self.term_table.start + term * TERM_BYTES + column * 4) as usize
     }
 
     fn term_range(&self, term: usize, column: usize) -> Range<usize> {
@@ -231,7 +231,7 @@ impl Segment {
         let wanted = letters(word);
         let table = self.bytes.get(self.term_table.clone()).unwrap_or_default();
         let found =
-            table.chunks_exact(TERM).map(|term| term.last_chunk().map_or(0, |found| u32::from_le_bytes(*found)));
+            table.chunks_exact(TERM_BYTES).map(|term| term.last_chunk().map_or(0, |found| u32::from_le_bytes(*found)));
         // A changed letter differs in two bits, an added or dropped one in one.
         found.enumerate().filter(move |(_, found)| (found ^ wanted).count_ones() as usize <= most).map(|(term, _)| term)
     }

@@ -424,7 +424,7 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(24))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 12 } else { 240 }))]
 
     #[test]
     fn after_any_edits_the_index_says_what_a_new_one_would(

@@ -11,15 +11,15 @@ use super::{
 };
 
 /// How much a word counts outside the text, in the order of [`DocumentField`].
-const WEIGHTS: [f32; FIELDS - 1] = [5.0, 4.0, 1.5, 2.5, 0.8, 2.0];
+const FIELD_WEIGHTS: [f32; FIELDS - 1] = [5.0, 4.0, 1.5, 2.5, 0.8, 2.0];
 /// How soon more of the same word adds nothing.
 const SATURATION: f32 = 1.2;
 /// How much the length of a name, of the headings and of a text counts.
-const LENGTH: [f32; 3] = [0.5, 0.3, 0.75];
+const LENGTH_WEIGHTS: [f32; 3] = [0.5, 0.3, 0.75];
 /// The relative weight of other forms of a word, words with it as a prefix, and probable corrections.
-const FORM: f32 = 0.75;
-const LONGER: f32 = 0.4;
-const MEANT: f32 = 0.6;
+const WORD_FORM_WEIGHT: f32 = 0.75;
+const PREFIX_WEIGHT: f32 = 0.4;
+const CORRECTION_WEIGHT: f32 = 0.6;
 
 /// Which documents contain words of a query, and how well.
 pub(super) struct TermScores {
@@ -67,7 +67,7 @@ impl TermScorer<'_> {
         let mut found = self.put_term(term, 1.0);
         if !self.words.exact {
             for form in word_forms(term).into_iter().chain(self.words.also.clone()) {
-                if self.put_term(&form, FORM) {
+                if self.put_term(&form, WORD_FORM_WEIGHT) {
                     found = true;
                     self.variants.push(form);
                 }
@@ -77,7 +77,7 @@ impl TermScorer<'_> {
             for (part, base) in self.corpus.parts() {
                 // The word itself was weighed above, with its full weight.
                 for longer in part.segment.beginning(term).filter(|found| part.segment.term(*found) != term) {
-                    found |= self.put_postings(&part.segment, base, longer, LONGER);
+                    found |= self.put_postings(&part.segment, base, longer, PREFIX_WEIGHT);
                 }
             }
         }
@@ -111,7 +111,7 @@ impl TermScorer<'_> {
             if nearest.is_some_and(|nearest| distance > nearest) {
                 break;
             }
-            if self.put_term(&term, MEANT) {
+            if self.put_term(&term, CORRECTION_WEIGHT) {
                 nearest = Some(distance);
                 self.variants.push(term);
             }
@@ -223,7 +223,7 @@ fn weighed(segment: &Segment, document: usize, counts: &FieldCounts, body_norm: 
             field if field == DocumentField::Heading as usize => norm(1, segment.lengths(document)[1] as f32, averages),
             _ => 1.0,
         };
-        value += WEIGHTS[field] * saturated(*count, norm);
+        value += FIELD_WEIGHTS[field] * saturated(*count, norm);
     }
     value
 }
@@ -237,5 +237,5 @@ fn saturated(count: u32, norm: f32) -> f32 {
 
 /// In a longer text a word says less.
 pub(super) fn norm(at: usize, length: f32, averages: &[f32; 3]) -> f32 {
-    1.0 - LENGTH[at] + LENGTH[at] * length / averages[at]
+    1.0 - LENGTH_WEIGHTS[at] + LENGTH_WEIGHTS[at] * length / averages[at]
 }

@@ -17,6 +17,7 @@ mod file;
 mod inert;
 mod link_folders;
 mod model;
+mod origins;
 mod prefixes;
 mod profiles;
 mod raw;
@@ -26,6 +27,7 @@ mod registry;
 mod rules;
 mod setting;
 mod settings;
+mod shown_settings;
 mod telemetry_draft;
 mod value;
 mod variables;
@@ -45,16 +47,17 @@ pub(crate) use model::{
     ConnectionLimits, ForeignIssuer, HttpConfig, LogFormat, LogLevel, LogSettings, PathAccess, PublicUrl, RuleConfig,
     SessionLimits, SessionMode, TlsFiles, TokenConfig, Transport, VaultAccess, VaultsConfig,
 };
+pub(crate) use origins::{SettingOrigin, origins};
 pub(crate) use profiles::plain_name;
 pub(crate) use raw::is_unset;
 pub use reference::{env_example, reference};
+pub(crate) use shown_settings::{ShownSetting, file_path, shown};
 pub(crate) use value::host;
 
 use config_paths::ConfigPlaces;
 use draft::ConfigDraft;
 use raw::GivenValue;
 use setting::Setting;
-use settings::SETTINGS;
 use variables::EnvironmentVariables;
 
 /// All inputs of the configuration.
@@ -103,6 +106,13 @@ pub(crate) struct LoadedConfig {
     pub(crate) warnings: Vec<String>,
 }
 
+impl LoadedConfig {
+    /// Without any source, for what is looked at when a source cannot be read.
+    pub(crate) fn defaults() -> Self {
+        Self { config: Config::unset(), warnings: Vec::new() }
+    }
+}
+
 /// Builds the configuration: defaults, then file, `.env`, environment and flags; later ones win.
 pub(crate) fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
     let variables = EnvironmentVariables::gather(sources);
@@ -110,13 +120,23 @@ pub(crate) fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigEr
     let mut draft = ConfigDraft::new(&places);
     variables.warn(&mut draft.warnings);
 
-    let mut layers = file::given(sources.flags, &variables, &places, sources.files)?;
-    layers.extend(variables.given());
-    layers.extend(SETTINGS.iter().filter_map(|setting| from_flag(setting, sources.flags)));
-    for given in layers.iter().filter(|given| !given.raw.is_unset()) {
-        (given.setting.apply)(&mut draft, given).map_err(|refused| refused.at(given.place.clone()))?;
+    for given in origins::layers(sources, &variables, &places)? {
+        (given.setting.apply)(&mut draft, &given).map_err(|refused| refused.at(given.place.clone()))?;
     }
     draft.finish(sources)
+}
+
+/// The names under which `--vault` finds vaults. Wrong settings give none.
+pub(crate) fn vault_names(sources: &ConfigSources<'_>) -> Vec<String> {
+    let variables = EnvironmentVariables::gather(sources);
+    let places = ConfigPlaces::new(sources, &variables);
+    let mut draft = ConfigDraft::new(&places);
+    let given = origins::layers(sources, &variables, &places).unwrap_or_default();
+    for given in given.iter().filter(|given| given.setting.key == Some("vaults")) {
+        // What is wrong with it is said when the command runs.
+        (given.setting.apply)(&mut draft, given).unwrap_or_default();
+    }
+    vaults::NamedVaults::gather(&draft, sources.files).names()
 }
 
 /// The vaults that Obsidian lists and that exist.
@@ -129,7 +149,7 @@ pub(crate) fn known_vaults(sources: &ConfigSources<'_>) -> Vec<std::path::PathBu
 /// The flags known to the settings, for the test that the command line has the same.
 #[cfg(test)]
 pub(crate) fn flag_names() -> impl Iterator<Item = &'static str> {
-    SETTINGS.iter().filter_map(|setting| setting.flag.as_ref()).map(|flag| flag.name)
+    settings::all().filter_map(|setting| setting.flag.as_ref()).map(|flag| flag.name)
 }
 
 fn from_flag(setting: &'static Setting, flags: &CommonFlags) -> Option<GivenValue> {

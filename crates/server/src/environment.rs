@@ -36,6 +36,22 @@ impl ProcessEnvironment {
     }
 }
 
+impl ProcessEnvironment {
+    /// As if the variables said what the option says: it wins over them.
+    pub(crate) fn with_colours(mut self, choice: clap::ColorChoice) -> Self {
+        let mut set = |name: &str| self.environment.insert(name.to_owned(), "1".to_owned());
+        match choice {
+            clap::ColorChoice::Auto => {}
+            clap::ColorChoice::Never => drop(set("NO_COLOR")),
+            clap::ColorChoice::Always => {
+                set("CLICOLOR_FORCE");
+                self.environment.remove("NO_COLOR");
+            }
+        }
+        self
+    }
+}
+
 /// The file of this program.
 pub(crate) fn program_path() -> io::Result<PathBuf> {
     std::env::current_exe()
@@ -47,13 +63,13 @@ pub(crate) fn arguments() -> impl Iterator<Item = OsString> {
 
 /// How long a disk may take to respond before startup continues without its answer. Clients give up on servers that do
 /// not start; a slow vault is better reported by the call that needs it.
-const PATIENCE: Duration = Duration::from_secs(1);
+const DISK_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The answer, or a default if it does not come in time.
 fn patiently<T: Send + 'static>(ask: impl FnOnce() -> T + Send + 'static, otherwise: T) -> T {
     let (sender, answer) = channel();
     std::thread::spawn(move || sender.send(ask()).unwrap_or_default());
-    answer.recv_timeout(PATIENCE).unwrap_or(otherwise)
+    answer.recv_timeout(DISK_TIMEOUT).unwrap_or(otherwise)
 }
 
 /// The real disk, for the configuration.

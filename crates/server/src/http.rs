@@ -14,6 +14,7 @@ mod landing_page;
 mod oauth;
 mod posted_message;
 mod quoted_facts;
+mod refusal_log;
 mod request_gate;
 mod request_meter;
 mod session_table;
@@ -41,13 +42,15 @@ use tokio::{net::TcpListener, sync::watch};
 use self::{
     client_identity::AuthChallenge,
     client_limits::RequestLimits,
+    connection_snippets::{ConnectionSnippet, ConnectionStyle, snippets},
     endpoint::{Endpoint, EndpointParts},
     event_streams::EventStreams,
     oauth::{AuthorizationServer, PublicDocuments, ServerSurroundings, TokenIssuer},
+    refusal_log::RefusalLog,
     request_gate::RequestGate,
     request_meter::{MetricsPage, RequestMeter},
     session_table::SessionTable,
-    site_pages::{SiteAddress, SitePages},
+    site_pages::{CARD, SiteAddress, SitePages},
     tls_keeper::TlsKeeper,
 };
 pub(crate) use self::{
@@ -57,6 +60,7 @@ pub(crate) use self::{
 use crate::{
     config::{HttpConfig, SessionMode},
     mcp::{Connection, McpServer},
+    outgoing::unverified_agent,
     stdio::told_to_stop,
     telemetry::Telemetry,
 };
@@ -71,6 +75,7 @@ pub(crate) async fn serve(
     clients: KnownClients,
     stream_token: Option<ContentHash>,
     telemetry: Telemetry,
+    listening: impl FnOnce(SocketAddr),
 ) -> Result<(), String> {
     let tls = settings.tls.as_ref().map(TlsKeeper::start).transpose().map_err(|error| error.to_string())?;
     let listener = listen(settings).await?;
@@ -80,6 +85,7 @@ pub(crate) async fn serve(
     let site = SiteAddress::new(settings, address);
     let origin = site.origin();
     let documents = public_documents(&clients, settings, &origin);
+    let style = ConnectionStyle::of_mode(Endpoint::mode(&clients.check));
     let mut pages = documents.as_ref().map(PublicDocuments::routes).unwrap_or_default();
     if let Some(server) = authorization_server(&clients, settings, &origin, OutgoingFetch::for_strangers()) {
         pages = pages.merge(server.routes());
@@ -104,7 +110,8 @@ pub(crate) async fn serve(
     let site_pages = site_pages::routes(SitePages::new(endpoint.clone(), executor, site.clone()));
     let router = router(endpoint, streams, pages.merge(site_pages).merge(watched), &origin, settings);
     let router = measured(router, &telemetry, settings);
-    announce(address, &site, settings);
+    listening(address);
+    announce(address, &site, style, settings);
     accept_loop::serve(listener, tls, router, settings.connections, stopping, LAST_ANSWERS).await;
     Ok(())
 }
@@ -112,7 +119,7 @@ pub(crate) async fn serve(
 /// How to get a token, where tokens come from an issuer. Otherwise hosted clients would start a sign-in that leads nowhere.
 fn public_documents(clients: &KnownClients, settings: &HttpConfig, origin: &str) -> Option<PublicDocuments> {
     let (issuer, resource) = match &clients.check {
-        ClientCheck::Open { .. } | ClientCheck::OwnerTokens { .. } => return None,
+        ClientCheck::TokenOptional { .. } | ClientCheck::OwnerTokens { .. } => return None,
         ClientCheck::BuiltIn { .. } => (TokenIssuer::Own, None),
         ClientCheck::SharedSecret { .. } => (TokenIssuer::Unnamed, None),
         ClientCheck::Issuer { verifier, .. } => {
@@ -213,7 +220,8 @@ fn router(
 ) -> Router {
     let public = settings.public_url.iter().map(|url| url.host.clone());
     let hosts = public.chain(settings.allowed_hosts.iter().cloned()).collect();
-    let gate = RequestGate::new(hosts, settings.allowed_origins.clone(), settings.host, origin.to_owned());
+    let gate = RequestGate::new(hosts, settings.allowed_origins.clone(), settings.host, origin.to_owned())
+        .recording(RefusalLog::new(&endpoint.0.clients, &settings.trusted_proxies));
     let path = &settings.endpoint_path;
     let older = streams.map(|streams| {
         Router::new()
@@ -233,7 +241,7 @@ fn router(
 
 /// The answer to a plain look at the endpoint. With authentication it says only that the server is up.
 fn status(settings: &HttpConfig, clients: &KnownClients) -> Value {
-    if !matches!(clients.check, ClientCheck::Open { .. }) {
+    if !matches!(clients.check, ClientCheck::TokenOptional { .. }) {
         return json!({ "status": "ok" });
     }
     let mode = match settings.session_mode {
@@ -258,7 +266,7 @@ fn status(settings: &HttpConfig, clients: &KnownClients) -> Value {
     })
 }
 
-/// The configured port, or one of the next if it is taken.
+/// The configured port, or one of the next if it is taken and was not chosen.
 async fn listen(settings: &HttpConfig) -> Result<TcpListener, String> {
     let host: IpAddr = settings.host;
     // Port 0 means any free one, so there is no next.
@@ -272,22 +280,52 @@ async fn listen(settings: &HttpConfig) -> Result<TcpListener, String> {
             {
                 port += 1;
             }
+            Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
+                return Err(taken(SocketAddr::new(host, port), settings).await);
+            }
             Err(error) => return Err(format!("cannot listen on {}: {error}", SocketAddr::new(host, port))),
         }
     }
 }
 
+/// What to do about a port that another program listens on. Clients are told one address, so the server must not go
+/// elsewhere by itself.
+async fn taken(address: SocketAddr, settings: &HttpConfig) -> String {
+    let scheme = if settings.tls.is_some() { "https" } else { "http" };
+    let here = IpAddr::from([127, 0, 0, 1]);
+    let ip = if address.ip().is_unspecified() { here } else { address.ip() };
+    let card = format!("{scheme}://{}{CARD}", SocketAddr::new(ip, address.port()));
+    let is_ours = tokio::task::spawn_blocking(move || {
+        let mut answer = unverified_agent(Duration::from_secs(2)).get(&card).call().ok()?;
+        let card = answer.body_mut().with_config().limit(64 * 1024).read_to_vec().ok()?;
+        let card: Value = serde_json::from_slice(&card).ok()?;
+        Some(card["server_name"] == "lapidary")
+    });
+    let who = match is_ours.await {
+        Ok(Some(true)) => "another Lapidary server",
+        _ => "another program",
+    };
+    let port = address.port();
+    format!(
+        "cannot listen on {address}: {who} listens on port {port} already. Stop it, or choose another port with \
+         `--http {}`. (`ss -ltnp 'sport = :{port}'` or `lsof -i :{port}` names the process.)",
+        SocketAddr::new(address.ip(), port.checked_add(1).unwrap_or(port - 1)),
+    )
+}
+
 /// Tells a person where the server is and what to paste into a client.
-fn announce(address: SocketAddr, site: &SiteAddress, settings: &HttpConfig) {
+fn announce(address: SocketAddr, site: &SiteAddress, style: ConnectionStyle, settings: &HttpConfig) {
     let (endpoint, scheme) = (&settings.endpoint_path, if settings.tls.is_some() { "https" } else { "http" });
     tracing::info!("serving MCP at {scheme}://{address}{endpoint}");
     if settings.sse {
         tracing::info!("older clients connect to {scheme}://{address}/sse");
     }
-    let url = &site.url;
-    let config = json!({ "mcpServers": { "obsidian": { "type": "http", "url": url } } });
-    tracing::info!("to connect Claude Code: claude mcp add --transport http obsidian {url}");
-    tracing::info!("to connect Codex: codex mcp add obsidian --url {url}");
-    tracing::info!("to connect Cursor and others: {config}");
+    let told = if style == ConnectionStyle::Token { " (with its token in the variable LAPIDARY_TOKEN)" } else { "" };
+    for ConnectionSnippet { client, text, .. } in snippets(&site.url, style) {
+        let Some(text) = text.filter(|_| matches!(client, "Claude Code" | "Codex" | "Cursor")) else { continue };
+        // One line each.
+        let text = serde_json::from_str::<Value>(&text).map_or(text, |json| json.to_string());
+        tracing::info!("to connect {client}{told}: {text}");
+    }
     tracing::info!("for all clients, and everything that is offered: open {scheme}://{address}/ in a browser");
 }

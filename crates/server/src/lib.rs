@@ -3,6 +3,7 @@
 mod assemble;
 mod cli;
 mod commands;
+mod completing;
 mod config;
 mod demo;
 mod environment;
@@ -28,6 +29,11 @@ pub fn run() -> ExitCode {
     // Before there are other threads.
     lapidary_vault::store::bound_kept_memory();
     lapidary_tools::install_panic_hook();
+    match completing::answered() {
+        Ok(true) => return ExitCode::SUCCESS,
+        Ok(false) => {}
+        Err(usage) => usage.exit(),
+    }
     if environment::arguments().count() <= 1 && std::io::stdin().is_terminal() {
         return commands::greet();
     }

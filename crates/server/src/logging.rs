@@ -28,7 +28,7 @@ use line::{EventFields, LogLine, SpanFields};
 use sink::LogSinks;
 
 /// The common prefix of our crates.
-const OWN: &str = "lapidary";
+const CRATE_PREFIX: &str = "lapidary";
 
 /// Starts logging events. Before this call, and at level `off`, nothing is logged.
 pub(crate) fn start(settings: &LogSettings) {
@@ -60,7 +60,7 @@ impl LogLayer {
     fn wants(&self, metadata: &Metadata<'_>) -> bool {
         // Spans are needed even if their own level is not logged: events name the call they belong to.
         let most = if metadata.is_span() { self.level.max(Level::INFO) } else { self.level };
-        *metadata.level() <= most && metadata.target().starts_with(OWN)
+        *metadata.level() <= most && metadata.target().starts_with(CRATE_PREFIX)
     }
 
     fn write(&self, level: Level, target: &str, fields: EventFields, spans: Vec<SpanFields>) {

@@ -7,7 +7,7 @@ pub(crate) const DEEPEST: usize = 127;
 /// What a value takes beside its text, with the name that it may have.
 const PER_VALUE: usize = 96;
 /// A message below this is priced without looking at it, as if it were nothing but values.
-const SHORT: usize = 2 << 10;
+const UNREAD_BYTES: usize = 2 << 10;
 
 /// What all messages that are not answered yet may take together.
 pub(crate) const MOST_OPEN_BYTES: usize = 32 << 20;
@@ -50,7 +50,7 @@ pub(crate) struct MessageRefusal {
 
 /// The price of a message, or why it is not parsed at all.
 pub(crate) fn message_price(bytes: &[u8]) -> Result<usize, MessageRefusal> {
-    if bytes.len() < SHORT {
+    if bytes.len() < UNREAD_BYTES {
         return Ok(bytes.len().saturating_mul(PER_VALUE / 4));
     }
     let MessageShape { depth, values } = MessageShape::of(bytes);

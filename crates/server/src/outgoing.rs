@@ -1,27 +1,30 @@
 //! Requests that the server makes itself: to a collector of telemetry, and to its own public address when it is asked
-//! whether that works.
+//! whether that works. Those for OAuth (`http::oauth::outgoing_fetch`) are stricter and start from the same settings.
 
 use std::{sync::Arc, time::Duration};
 
 use rustls::crypto::aws_lc_rs;
 use ureq::{
     Agent, Error,
+    config::ConfigBuilder,
     tls::{RootCerts, TlsConfig},
+    typestate::AgentScope,
 };
 
 /// Follows no redirect and takes every status as an answer.
 pub(crate) fn agent(patience: Duration) -> Agent {
-    with_tls(patience, false)
+    settings(patience, RootCerts::WebPki, false).build().into()
 }
 
 /// The same without a look at the certificate, for this computer's own server.
 pub(crate) fn unverified_agent(patience: Duration) -> Agent {
-    with_tls(patience, true)
+    settings(patience, RootCerts::WebPki, true).build().into()
 }
 
-fn with_tls(patience: Duration, trusts_all: bool) -> Agent {
+/// What all requests have in common.
+pub(crate) fn settings(patience: Duration, roots: RootCerts, trusts_all: bool) -> ConfigBuilder<AgentScope> {
     let tls = TlsConfig::builder()
-        .root_certs(RootCerts::WebPki)
+        .root_certs(roots)
         .disable_verification(trusts_all)
         .unversioned_rustls_crypto_provider(Arc::new(aws_lc_rs::default_provider()))
         .build();
@@ -31,8 +34,6 @@ fn with_tls(patience: Duration, trusts_all: bool) -> Agent {
         .http_status_as_error(false)
         .user_agent(concat!("lapidary/", env!("CARGO_PKG_VERSION")))
         .tls_config(tls)
-        .build()
-        .into()
 }
 
 /// Why a request failed, without the address, which may contain a secret.

@@ -17,7 +17,7 @@ use crate::{
 const PARENT_CHECK: Duration = Duration::from_secs(2);
 
 /// How long the session may take to end once its input has.
-const FAREWELL: Duration = Duration::from_millis(200);
+const CLOSING_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// Serves until standard input closes, the parent is gone, or the process is told to stop.
 pub(crate) async fn serve(executor: Arc<Executor>, dotted_names: bool, telemetry: Telemetry) -> Result<(), String> {
@@ -60,7 +60,7 @@ where
     tokio::select! {
         ended = serving => ended,
         // A call that waits for the user would keep the session open, but no answer can come any more.
-        () = async { input_ended.await.unwrap_or_default(); tokio::time::sleep(FAREWELL).await } => Ok(()),
+        () = async { input_ended.await.unwrap_or_default(); tokio::time::sleep(CLOSING_TIMEOUT).await } => Ok(()),
     }
 }
 

@@ -12,6 +12,7 @@ mod cache;
 mod commit;
 mod cursor;
 mod folder;
+mod inspection;
 mod ledger;
 mod outside;
 mod running_servers;
@@ -38,6 +39,11 @@ pub use approval_queue::{ApprovalQueue, ApprovalState, WaitingName};
 pub use backend::PosixBackend;
 pub use cache::{CacheFile, CacheRow};
 pub use folder::{FolderStore, SecondNames, StepObserver};
+pub use inspection::{
+    DiskFacts, FileSample, InspectionLimits, NamesAlike, SavedState, SyncTool, VaultInspection, WatchRoom, disk_facts,
+    inspect_vault, open_to_others, watch_room,
+};
+pub use ledger::LedgerHealth;
 pub use outside::{DemoFolder, ExportFolder, folder_exists, place_within, read_settings};
 pub use running_servers::RunningServer;
 pub use settings_file::{SettingsFile, is_around, is_same_file, is_there, remove_state, state_contents};

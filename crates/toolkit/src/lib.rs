@@ -22,7 +22,7 @@ pub mod lost_blocks;
 pub mod moving;
 pub mod names;
 pub mod naming;
-mod near_text;
+pub mod near_text;
 pub mod note_edit;
 pub mod occurrence;
 pub mod page;

@@ -6,12 +6,16 @@ use lapidary_note::count_steps;
 use lapidary_operation::{NearText, clipped};
 use unicode_normalization::UnicodeNormalization;
 
+use self::misspelt::misspelt_place;
+
+mod misspelt;
+
 /// Longer texts are not searched again.
 const LONGEST: usize = 10_000;
 
 /// The place that matches `find` except for case, blanks, quotes or Unicode form; otherwise the place of its first
-/// line. Linear in the text.
-pub(crate) fn near_text(shown: &str, find: &str) -> Option<NearText> {
+/// line, or one that differs in a few letters. Linear in the text.
+pub fn near_text(shown: &str, find: &str) -> Option<NearText> {
     if find.len() > LONGEST {
         return None;
     }
@@ -29,10 +33,14 @@ pub(crate) fn near_text(shown: &str, find: &str) -> Option<NearText> {
     }
     let first = find.lines().find(|line| !line.trim().is_empty())?;
     // Only if there are more lines; the first one alone was searched above.
-    let start = Some(first).filter(|first| first.len() < find.trim().len()).and_then(place)?.start;
-    let end = shown[start..].find('\n').map_or(shown.len(), |at| start + at);
-    let text = clipped(&shown[start..end]);
-    Some(NearText { line: line_of(shown, start), text, differs: "the lines after its first" })
+    let (place, differs) = match Some(first).filter(|first| first.len() < find.trim().len()).and_then(place) {
+        Some(Range { start, .. }) => {
+            let end = shown[start..].find('\n').map_or(shown.len(), |at| start + at);
+            (start..end, "the lines after its first")
+        }
+        None => (misspelt_place(shown, find)?, "a few letters"),
+    };
+    Some(NearText { line: line_of(shown, place.start), text: clipped(&shown[place]), differs })
 }
 
 /// The lines that contain a text, as many as help to choose.
@@ -139,7 +147,7 @@ mod tests {
             ("Order the Slates now.", 3, "Order the  Slates\u{a0}now.", "its blanks"),
             ("It's \"fine\"", 4, "It’s “fine”", "its quotes or dashes"),
             ("caf\u{e9}", 4, "cafe\u{301}", "its Unicode form"),
-            ("IT'S fine", 0, "", ""),
+            ("IT'S fine", 4, "It’s “fine", "a few letters"),
             ("one\n    two", 5, "one\n\ttwo", "its blanks"),
             ("it's \"FINE\"", 4, "It’s “fine”", "more than one of case, blanks, quotes and Unicode form"),
             ("order the slates now.\nand gold", 3, "Order the  Slates\u{a0}now.", "the lines after its first"),

@@ -151,15 +151,20 @@ impl ReadQuery {
             Self::Dql(query) => {
                 let in_context = in_context.with_origin(origin.map(VaultPath::as_str));
                 let answer = query.run(rows, &in_context).map_err(halted)?;
+                let hints = if answer.total == 0 { query.unknown_names(rows, &in_context) } else { Ok(Vec::new()) };
                 let (steps_taken, zone) = (in_context.steps_taken(), in_context.zone.clone());
                 let outcome = dql_page::DqlOutcome { answer, settings: in_context.dataview, zone };
-                QueryResult { body: ResultBody::Dql(outcome), steps_taken }
+                QueryResult { body: ResultBody::Dql(outcome), steps_taken, hints: hints.unwrap_or_default() }
             }
             Self::Base(query) => {
                 // In the app, `this` of an embedded base is the note around it.
                 let origin = origin.or(query.path.as_ref()).map(VaultPath::as_str);
                 let in_context = in_context.with_origin(origin);
                 let answer = query.base.run(query.view.as_deref(), rows, &in_context).map_err(halted)?;
+                let hints = match answer.total {
+                    0 => query.base.unknown_names(query.view.as_deref(), rows, &in_context),
+                    _ => Ok(Vec::new()),
+                };
                 QueryResult {
                     body: ResultBody::Base(base_page::BaseResult {
                         path: query.path.as_ref().map(ToString::to_string),
@@ -167,6 +172,7 @@ impl ReadQuery {
                         answer,
                     }),
                     steps_taken: in_context.steps_taken(),
+                    hints: hints.unwrap_or_default(),
                 }
             }
         };
@@ -216,7 +222,7 @@ pub fn query_context<'q>(context: &Context<'_>, view: &View, go_on: &'q (dyn Fn(
         .with_dataview(view.dataview_settings())
 }
 
-/// What an inline query in a note shows, within its line.
+/// What an inline query in a note shows, within its line; of one that fails, the message of the app.
 pub fn inline_text(
     rows: &VaultRows<'_>,
     context: &Context<'_>,
@@ -225,10 +231,20 @@ pub fn inline_text(
     expression: &str,
 ) -> Result<String, Reason> {
     let go_on = || context.cancel.check().is_ok();
-    let expression = DqlExpression::parse(expression).map_err(unreadable)?;
+    let parsed = match DqlExpression::parse(expression) {
+        Ok(parsed) => parsed,
+        Err(error) => return Ok(format!("Dataview (inline field '{expression}'): {}", clipped(&error.to_string()))),
+    };
     let in_context = query_context(context, view, &go_on).with_origin(Some(note.as_str()));
-    let value = expression.evaluate(rows, &in_context).map_err(|halt| refusal(halt, context))?;
-    let text = DqlWriter::new(&in_context.dataview, in_context.zone.clone()).inline_text(&value);
+    let settings = &in_context.dataview;
+    let text = match parsed.evaluate(rows, &in_context) {
+        Ok(value) => DqlWriter::new(settings, in_context.zone.clone()).inline_text(&value),
+        Err(QueryHalt::Failed { message, .. }) => {
+            let message = clipped(&on_one_line(&message));
+            format!("Dataview (for inline query '{} {expression}'): {message}", settings.inline_prefix)
+        }
+        Err(halt) => return Err(refusal(halt, context)),
+    };
     Ok(joined_lines(&text).into_owned())
 }
 
@@ -247,13 +263,27 @@ pub fn refusal(halt: QueryHalt, context: &Context<'_>) -> Reason {
             let ended = context.cancel.check().err();
             ended.unwrap_or_else(|| Reason::QueryTooLarge { problem: Prose::ours("it was cancelled") })
         }
-        QueryHalt::Failed(message) => {
-            Reason::QueryFailed { nearest: meant_function(&message), problem: Prose::of_others(clipped(&message)) }
-        }
+        QueryHalt::Failed { message, place } => Reason::QueryFailed {
+            line: place.map(|place| place.line),
+            column: place.map(|place| place.column),
+            nearest: meant_function(&message),
+            problem: Prose::of_others(clipped(&on_one_line(&message))),
+        },
         halt @ (QueryHalt::TooManySteps { .. } | QueryHalt::TooMuchMemory { .. }) => {
             Reason::QueryTooLarge { problem: Prose::ours(halt) }
         }
     }
+}
+
+/// The lines of a message as one, each only once: most rows fail in the same way.
+fn on_one_line(message: &str) -> String {
+    let mut lines: Vec<&str> = Vec::new();
+    for line in message.lines().map(str::trim).filter(|line| !line.is_empty()) {
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    lines.join(" ")
 }
 
 /// What a query came to.
@@ -261,6 +291,8 @@ pub struct QueryResult {
     body: ResultBody,
     /// How much work it was, in steps of the language.
     pub steps_taken: u64,
+    /// What may be misspelt, if there are no rows. A search for that which takes too long is given up.
+    hints: Vec<String>,
 }
 
 enum ResultBody {
@@ -328,10 +360,12 @@ impl QueryResult {
 
     /// What else a reader should know.
     pub fn warnings(&self) -> Vec<String> {
-        match &self.body {
+        let warnings = match &self.body {
             ResultBody::Dql(_) => Vec::new(),
             ResultBody::Base(base) => base.warnings(),
-        }
+        };
+        // A name in a query may be as long as the query.
+        warnings.into_iter().chain(self.hints.iter().map(|hint| clipped(hint))).collect()
     }
 
     pub fn language(&self) -> &'static str {

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, ops::Range, sync::Arc};
 
 use lapidary_note::{
     CanvasKind, Document, EditError, FileContent, Link, LinkDefinition, LinkOutcome, LinkPlace, LinkRelocation, Note,
-    PropertyPath, canvas_values, count_steps, with_canvas_values,
+    PropertyPath, canvas_values, count_steps, counted, with_canvas_values,
 };
 use lapidary_operation::{Context, Reason, bug, clipped};
 use lapidary_vault::{Change, ContentGuard, VaultPath, View, VisibleNotes};
@@ -62,14 +62,14 @@ impl ReferencesOutput {
 pub(crate) fn links_followed(updated: usize, files: usize, left: usize, unread: usize) -> String {
     let mut text = String::new();
     if updated > 0 {
-        text += &format!(", {updated} links followed");
-        text += &if files > 0 { format!(" in {files} other files") } else { String::new() };
+        text += &format!(", {} followed", counted(updated, "link"));
+        text += &if files > 0 { format!(" in {}", counted(files, "other file")) } else { String::new() };
     }
     if left > 0 {
-        text += &format!(", {left} links not updated in files that may not be changed");
+        text += &format!(", {} not updated in files that may not be changed", counted(left, "link"));
     }
     if unread > 0 {
-        text += &format!(", {unread} files could not be read");
+        text += &format!(", {} could not be read", counted(unread, "file"));
     }
     text
 }

@@ -4,7 +4,7 @@
 use std::{borrow::Cow, ops::Range};
 
 use lapidary_dataview::{InlineCode, QueryBlock};
-use lapidary_note::{CodeKind, Note};
+use lapidary_note::{CodeKind, Note, counted};
 use lapidary_operation::{Context, Reason};
 use lapidary_query::DataviewSettings;
 use lapidary_vault::{VaultPath, VaultRows, View};
@@ -216,7 +216,7 @@ impl QueryFilling<'_, '_> {
                 PageRequest { offset: 0, limit: MOST_ROWS, room: room.max(1), format: QueryFormat::Md, without: &[] };
             let page = result.page(&request);
             let rest = page.total.saturating_sub(page.shown);
-            let rest = if rest > 0 { format!("… {rest} more rows\n") } else { String::new() };
+            let rest = if rest > 0 { format!("… {}\n", counted(rest, "more row")) } else { String::new() };
             Ok(Cow::Owned(format!("{}{rest}", page.text)))
         });
         self.or_why(made)

@@ -79,6 +79,10 @@ impl NoteSection {
         }
     }
 
+    pub fn is_property(&self) -> bool {
+        matches!(self.r#type, SectionType::Frontmatter)
+    }
+
     /// The headings that are meant, which is one where `occurrence` says which.
     pub fn find_heading<'n>(&self, note: &'n Note<'_>) -> HeadingMatch<'n> {
         note.find_nth_heading(&self.target, self.occurrence)

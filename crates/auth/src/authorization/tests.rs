@@ -57,6 +57,10 @@ fn form(pairs: &[(&str, &str)]) -> FormParameters {
     FormParameters::parse(&pairs.join("&")).unwrap()
 }
 
+fn sender<'a>(basic: Option<(&'a str, &'a str)>) -> TokenSender<'a> {
+    TokenSender { basic, address: "192.0.2.1" }
+}
+
 fn challenge() -> String {
     URL_SAFE_NO_PAD.encode(ContentHash::of(VERIFIER.as_bytes()).as_bytes())
 }
@@ -94,7 +98,7 @@ impl Trial {
 
     fn token(&mut self, pairs: &[(&str, &str)], now: UnixSeconds) -> Result<IssuedTokens, GrantRefusal> {
         let random = self.chance.two();
-        self.store.issue_tokens(&form(pairs), None, &rules(), &random, now).unwrap()
+        self.store.issue_tokens(&form(pairs), sender(None), &rules(), &random, now).unwrap()
     }
 
     fn exchange(
@@ -269,7 +273,7 @@ fn a_client_with_a_secret_has_to_show_it() {
     let (client, random) = (trial.client.clone(), trial.chance.two());
     let form = form(&[("grant_type", "authorization_code"), ("code", &code), ("code_verifier", VERIFIER)]);
     let basic = Some((client.as_str(), secret.as_str()));
-    let issued = trial.store.issue_tokens(&form, basic, &rules(), &random, NOW).unwrap();
+    let issued = trial.store.issue_tokens(&form, sender(basic), &rules(), &random, NOW).unwrap();
     assert!(issued.is_ok());
 }
 
@@ -399,4 +403,58 @@ fn a_client_that_was_forgotten_while_the_owner_looked_at_its_request_gets_nothin
     let random = trial.chance.bytes();
     assert_eq!(trial.store.approve(&request, &given, &rules(), &random, NOW).unwrap(), None);
     assert_eq!(trial.store.grants().unwrap(), []);
+}
+
+#[test]
+fn the_owner_can_read_that_a_code_or_a_token_was_used_again_and_from_where() {
+    let mut trial = trial();
+    let code = trial.code();
+    trial.exchange(&code, &[], NOW).unwrap();
+    assert!(trial.exchange(&code, &[], at(1)).is_err());
+    let second = trial.code();
+    let tokens = trial.exchange(&second, &[], NOW).unwrap();
+    let client = trial.client.clone();
+    let refresh =
+        [("grant_type", "refresh_token"), ("client_id", client.as_str()), ("refresh_token", tokens.refresh.reveal())];
+    trial.token(&refresh, at(2)).unwrap();
+    assert!(trial.token(&refresh, at(1_000)).is_err());
+    // Once: what has ended is not taken back again.
+    assert!(trial.token(&refresh, at(1_001)).is_err());
+    let events = trial.store.events(99).unwrap();
+    let again: Vec<_> = events.iter().filter(|event| event.kind == SecurityEventKind::UsedAgain).collect();
+    let subjects: Vec<&str> = again.iter().map(|event| event.subject.as_str()).collect();
+    assert_eq!(subjects, ["oauth-1 Client", "oauth-2 Client"]);
+    assert!(again.iter().all(|event| event.address.as_deref() == Some("192.0.2.1")), "{again:?}");
+    let shown = format!("{events:?}");
+    assert!(!shown.contains("lap_") && !shown.contains(VERIFIER), "{shown}");
+}
+
+#[test]
+fn a_verifier_that_could_be_guessed_is_refused_even_if_it_fits() {
+    let mut trial = trial();
+    let short = "x".repeat(42);
+    let challenge = URL_SAFE_NO_PAD.encode(ContentHash::of(short.as_bytes()).as_bytes());
+    let request = trial.authorize(&[("code_challenge", &challenge)]).unwrap();
+    let given =
+        ConsentGiven { rights: TokenRights::default(), scopes: request.scopes.clone(), lasts_until: at(86_400) };
+    let url = trial.store.approve(&request, &given, &rules(), &trial.chance.bytes(), NOW).unwrap().unwrap();
+    let code = url.split("code=").nth(1).unwrap().split('&').next().unwrap().to_owned();
+    assert_eq!(trial.exchange(&code, &[("code_verifier", &short)], NOW), Err(GrantRefusal::InvalidGrant));
+}
+
+#[test]
+fn a_client_that_refreshes_without_end_does_not_fill_the_disk() {
+    let mut trial = trial();
+    let code = trial.code();
+    let mut last = trial.exchange(&code, &[], NOW).unwrap();
+    let client = trial.client.clone();
+    for _ in 0..1_100 {
+        let form =
+            [("grant_type", "refresh_token"), ("client_id", client.as_str()), ("refresh_token", last.refresh.reveal())];
+        last = trial.token(&form, NOW).unwrap();
+    }
+    let count =
+        |query: &str| trial.store.read(0, |database| Ok(database.query_row(query, [], |row| row.get::<_, i64>(0))?));
+    assert_eq!(count("SELECT count(*) FROM oauth_tokens").unwrap(), TOKENS);
+    assert!(trial.store.find_access(&last.access.digest(), NOW).unwrap().is_some(), "the newest one counts");
 }

@@ -98,7 +98,7 @@ fn an_rsa_key_without_an_algorithm_is_good_for_its_family() {
     let signer = signer(Algorithm::RS256, "a");
     let mut free = signer.public.clone();
     free.as_object_mut().unwrap().remove("alg");
-    for kind in RSA {
+    for kind in RSA_ALGORITHMS {
         let header = json!({ "alg": format!("{kind:?}"), "kid": "a" });
         let token = token(&signer, kind, &header, &claims());
         assert!(verifier().verify(&token, &set(&[&free]), NOW).is_ok(), "{kind:?}");
@@ -146,6 +146,20 @@ fn a_key_is_named_when_there_are_several_and_an_unknown_name_is_looked_up_again(
     for id in ["3", "../../etc/passwd", "1' OR '1'='1", ""] {
         let token = token(&one, Algorithm::ES256, &json!({ "alg": "ES256", "kid": id }), &claims());
         assert_eq!(verifier().verify(&token, &both, NOW), Err(IssuerRefusal::UnknownKey), "{id}");
+    }
+}
+
+/// Checking a signature with a key of a megabit would take minutes.
+#[test]
+fn a_poisoned_set_with_a_huge_key_checks_nothing() {
+    let huge = "_".repeat(20_000);
+    for (n, e) in [(huge.as_str(), "AQAB"), (&huge[..342], huge.as_str())] {
+        let keys = set(&[&json!({ "kty": "RSA", "kid": "huge", "alg": "RS256", "n": n, "e": e })]);
+        let part = |value: &Value| URL_SAFE_NO_PAD.encode(value.to_string());
+        let signed = format!("{}.{}", part(&json!({ "alg": "RS256", "kid": "huge" })), part(&json!({ "exp": 1 })));
+        let verifier = IssuerVerifier { issuer: "i".to_owned(), audience: "a".to_owned(), resource: None };
+        let verified = verifier.verify(&format!("{signed}.{}", &huge[..4000]), &keys, UnixSeconds(0));
+        assert!(verified.is_err());
     }
 }
 

@@ -38,7 +38,7 @@ fn files_that_are_no_base_are_refused_in_the_words_of_the_app() {
         ("properties: x", "line 1, column 13: Invalid properties configuration."),
         (
             "filters:\n  and:\n    - !file.hasTag(\"x\")",
-            "line 3, column 7: an expression that begins with `!` must be in quotes, or YAML reads it as the name of a type",
+            "line 3, column 7: an expression that begins with '!' must be in quotes, or YAML reads it as the name of a type",
         ),
         ("filters:\n  and:\n    - 5", "line 3, column 7: \"filters\" must be a string or an object"),
     ] {
@@ -59,7 +59,7 @@ fn what_the_app_passes_over_is_told_with_its_place() {
         (
             "formulas:\n  total: price *\n",
             "formula \"total\": line 2, column 17: Unable to parse formula. (position 7); expected a value, a property, a \
-             function, `(`",
+             function, (",
         ),
         (
             "formulas:\n  total: \"price.rond()\"\n",
@@ -68,14 +68,14 @@ fn what_the_app_passes_over_is_told_with_its_place() {
         (
             "filters:\n  - x\n".replace("  - x", "  and:\n    - 1.5.round()").as_str(),
             "filter: line 3, column 10: Unable to parse formula. (position 3) a number needs parentheses before its functions: \
-             `(1).round()`",
+             '(1).round()'",
         ),
         (
             "filters: status == # open\n",
             "filter: line 1, column 19: Unable to parse formula. (position 9) The rest of the line is a comment of YAML: put \
-             the expression in quotes; expected a value, a property, a function, `(`",
+             the expression in quotes; expected a value, a property, a function, (",
         ),
-        ("filter: x\n", "base: line 1, column 1: `filter` is not a key of a base; did you mean filters?"),
+        ("filter: x\n", "base: line 1, column 1: \"filter\" is not a key of a base; did you mean filters?"),
         (
             "views: [{type: table, name: A, order: [file.nme]}]\n",
             "view: line 1, column 40: files have no field \"nme\"; did you mean file.name?",

@@ -60,7 +60,7 @@ fn filters_of_the_base_and_of_the_view_are_joined() {
     assert_eq!((paths(&answer).join(" ").as_str(), answer.kind.as_str()), ("Ubik.md Zeno.md", "cards"));
     assert_eq!(run(base, &vault(), None, None).unwrap().view, "A");
     let missing = run(base, &vault(), Some("b"), None).unwrap_err();
-    assert_eq!(missing, QueryHalt::Failed("View \"b\" not found".to_owned()));
+    assert_eq!(missing, QueryHalt::failed("View \"b\" not found"));
 }
 
 #[test]
@@ -189,11 +189,11 @@ fn columns_have_labels_and_the_answer_can_be_written_as_tables() {
     assert_eq!(
         answer.to_markdown(),
         "| file name | folder | Stars | Old | P | Tags | created time |\n| --- | --- | --- | --- | --- | --- | --- |\n| \
-         Dune | Books | 9 | done | a\\|b | sf/classic |  |\n"
+         Dune | Books | 9 | done | a\\|b | sf/classic | 1970-01-01T10:00:00 |\n"
     );
     assert_eq!(
         answer.to_csv(),
-        "file name,folder,Stars,Old,P,Tags,created time\r\nDune,Books,9,done,a|b,sf/classic,\r\n"
+        "file name,folder,Stars,Old,P,Tags,created time\r\nDune,Books,9,done,a|b,sf/classic,1970-01-01T10:00:00\r\n"
     );
     assert_eq!(answer.options.get("image"), Some(&lapidary_query::Value::from("note.cover")));
 }
@@ -406,4 +406,40 @@ fn sorting_and_grouping_take_every_type_of_value() {
     assert_eq!(grouped("l"), ":[3] a:[1, 2] b:[0]");
     assert_eq!(grouped("t"), "a:[2] ä:[3] b:[0] B:[1]");
     assert_eq!(grouped("none"), "None:[0, 1, 2, 3]");
+}
+
+#[test]
+fn a_text_for_readers_has_the_groups_and_the_summaries() {
+    let base = |more: &str| {
+        format!(
+            "filters: 'file.inFolder(\"Books\")'\nviews:\n  - {{type: table, name: A, order: [file.name, rating], \
+             summaries: {{rating: Sum, file.name: Unique}}{more}}}\n"
+        )
+    };
+    let plain = run(&base(""), &vault(), None, None).unwrap().to_grouped_markdown();
+    let header = "| file name | rating |\n| --- | --- |\n";
+    let all = "rating Sum: 24; file.name Unique: 4\n";
+    assert_eq!(plain, format!("{header}| Dune | 9 |\n| Emma | 7 |\n| Ubik | 8 |\n| Zeno |  |\n{all}"));
+    let grouped = run(&base(", groupBy: {property: status, direction: DESC}"), &vault(), None, None).unwrap();
+    assert_eq!(
+        grouped.to_grouped_markdown(),
+        format!(
+            "open (2 rows; rating Sum: 8; file.name Unique: 2)\n{header}| Ubik | 8 |\n| Zeno |  |\n\
+             done (2 rows; rating Sum: 16; file.name Unique: 2)\n| Dune | 9 |\n| Emma | 7 |\n{all}"
+        )
+    );
+}
+
+#[test]
+fn a_view_without_rows_says_which_names_no_file_has() {
+    for (filter, hints) in [
+        ("file.hasTag(\"sff\")", vec!["no note has the tag #sff; did you mean #sf?"]),
+        ("file.inFolder(\"Boks\")", vec!["there is no folder \"Boks\"; did you mean \"Books\"?"]),
+        ("Ratng > 3 && status == 1", vec!["no note has the property ratng; did you mean rating?"]),
+        ("rating > 99 || [1].map(value).contains(5)", vec![]),
+    ] {
+        let base = BaseFile::parse(&format!("filters: '{filter}'\nviews: [{{type: table, name: A}}]\n")).unwrap();
+        let found = with_context(None, |context| base.unknown_names(None, &vault(), context)).unwrap();
+        assert_eq!(found, hints, "{filter}");
+    }
 }

@@ -38,6 +38,9 @@ fn sources_choose_pages() {
         rows("LIST FROM outgoing([[data/table.csv]])"),
         "Could not find file \"data/table.csv\" during link lookup - does it exist?"
     );
+    let columns = PlainVault::of(&[("n.md", ""), ("a.csv", "a-b,A b\n1,2\n")]);
+    let answer = run_in(&columns, "LIST WITHOUT ID [a-b, row[\"A b\"]] FROM csv(\"a.csv\")").unwrap();
+    assert_eq!(answer.result.to_json()["values"], serde_json::json!([[2, 2]]), "the last of two columns with one name");
     assert_eq!(rows("LIST FROM csv(\"no.csv\")"), "Failed to load data from path 'no.csv'.");
     assert_eq!(
         rows("TABLE name, n, big-name FROM csv(\"data/table.csv\")"),
@@ -315,5 +318,44 @@ fn a_window_shows_a_part_and_counts_all() {
                 assert_eq!(entries[..], all[shown]);
             }
         }
+    }
+}
+
+#[test]
+fn an_error_that_ends_a_query_has_a_place_in_it() {
+    for (query, line, column) in [
+        ("LIST WHERE foo(rating)", 1, 12),
+        ("LIST FROM #book\nWHERE rating and round(\"a\")", 2, 18),
+        ("LIST FROM #book\nSORT [1, foo(1)]", 2, 10),
+        ("TABLE rating,\n  foo(1)", 2, 3),
+        ("LIST FROM #book LIMIT \"a\"", 1, 17),
+        ("LIST WHERE rating FROM #book", 1, 19),
+        ("LIST\nFROM csv(\"no.csv\")", 2, 1),
+        ("LIST WHERE contains(\"foo(\", \"f\") and foo(1)", 1, 38),
+        ("CALENDAR rating", 1, 1),
+    ] {
+        let halt = DqlQuery::parse(query).unwrap().run(&vault(), &context(None)).unwrap_err();
+        let QueryHalt::Failed { place: Some(place), .. } = halt else { panic!("{query}: {halt:?}") };
+        assert_eq!((place.line, place.column), (line, column), "{query}");
+    }
+}
+
+#[test]
+fn a_query_without_rows_says_which_names_no_note_has() {
+    for (query, hints) in [
+        ("LIST FROM #bok", vec!["no note has the tag #bok; did you mean #book?"]),
+        ("LIST FROM #Tag/subs", vec!["no note has the tag #Tag/subs; did you mean #tag/sub?"]),
+        ("LIST FROM \"Books\"", vec!["there is no folder \"Books\"; did you mean \"books\"?"]),
+        ("LIST FROM \"books/Dune\" and \"zzzzzz\"", vec!["there is no folder \"zzzzzz\""]),
+        ("LIST WHERE ratng > 3", vec!["no note has the property ratng; did you mean rating?"]),
+        ("LIST WHERE basic-field > 9 or row.author", vec!["no note has the property author; did you mean authors?"]),
+        ("LIST WHERE file.nam = \"x\"", vec!["files have no field file.nam; did you mean file.name?"]),
+        ("LIST FROM -\"nowhere\" WHERE rating > 99 and any(authors, (x) => x = 1) and this.x", vec![]),
+        ("LIST FLATTEN authors AS a WHERE a = 1 GROUP BY rating AS r WHERE r = 99 and key and rows", vec![]),
+        ("TASK WHERE due and status = \"z\" and fullyCompleted", vec![]),
+        ("TASK WHERE priority = 9", vec!["no note has the property priority"]),
+    ] {
+        let found = DqlQuery::parse(query).unwrap().unknown_names(&vault(), &context(None)).unwrap();
+        assert_eq!(found, hints, "{query}");
     }
 }

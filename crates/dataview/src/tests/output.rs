@@ -55,6 +55,23 @@ fn lists_nest_their_values() {
 }
 
 #[test]
+fn tasks_are_located_by_file_and_line() {
+    let files = [("a.md", "- [ ] one\n    - two\n- [x] three\n"), ("b/c.md", "text\n- [ ] four\n  more\n")];
+    let settings = lapidary_query::DataviewSettings::default();
+    let writer = DqlWriter::new(&settings, TimeZone::UTC);
+    for (query, found) in [
+        ("TASK", "a.md\n1: - [ ] one\n  2: - two\n3: - [x] three\nb/c.md\n2: - [ ] four more\n"),
+        (
+            "TASK GROUP BY completed",
+            "# false\na.md\n1: - [ ] one\n  2: - two\nb/c.md\n2: - [ ] four more\n# true\na.md\n3: - [x] three\n",
+        ),
+    ] {
+        let DqlResult::Task { tasks } = run_in(&PlainVault::of(&files), query).unwrap().result else { panic!() };
+        assert_eq!(writer.located_tasks(&tasks), found, "{query}");
+    }
+}
+
+#[test]
 fn tasks_stand_with_their_children_and_under_their_groups() {
     assert_eq!(written("TASK"), "- [ ] open [due:: 2024-03-01]\n    - [x] done\n    - plain\n- [x] all\n");
     assert_eq!(

@@ -350,8 +350,9 @@ fn links_of_a_page_keep_their_order_and_their_doubles() {
             "file.outlinks",
             "[[[b.md|Up]], [[c.md|c]], [[b.md|b]], [[b.md|b]], [[b.md|text]], [[b.md#One|b > One > Two]], [[a.md#Own|Own]], [[gone#^x|gone > ^x]], ![[b.md|b]], ![[pic.png|pic.png]]]",
         ),
-        ("file.inlinks", "[[[b.md|b]]]"),
-        ("length(file.inlinks.file.inlinks)", "1"),
+        // `[[#Own]]` leads to its own note.
+        ("file.inlinks", "[[[a.md|a]], [[b.md|b]]]"),
+        ("length(file.inlinks.file.inlinks)", "2"),
         ("map(file.outlinks, (l) => meta(l).type)[5]", "\"header\""),
         (
             "map(file.outlinks, (l) => meta(l).embed)",
@@ -361,6 +362,13 @@ fn links_of_a_page_keep_their_order_and_their_doubles() {
         assert_eq!(of(&files, "a", expression), found, "{expression}");
     }
     assert_eq!(of(&files, "b", "file.inlinks"), "[[[a.md|a]], [[b.md|b]]]");
+    for (query, found) in [
+        ("LIST WITHOUT ID file.name FROM [[a]]", "\"a\"\n\"b\""),
+        ("LIST WITHOUT ID file.name FROM outgoing([[a]])", "\"a\"\n\"b\"\n\"c\""),
+        ("LIST WITHOUT ID file.name FROM [[c]]", "\"a\""),
+    ] {
+        assert_eq!(rows_in(&files, query), found, "{query}");
+    }
 }
 
 #[test]

@@ -156,7 +156,7 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 24 } else { 600 }))]
 
     #[test]
     fn rows_after_any_changes_are_those_of_an_index_built_anew(

@@ -253,7 +253,7 @@ fn on_threads<T: Send>(threads: usize, run: impl FnOnce() -> T + Send) -> T {
 
 proptest! {
     // Each case makes two pools of threads.
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 24 } else { 640 }))]
 
     #[test]
     fn pages_are_parts_of_the_whole_on_any_number_of_threads(

@@ -91,7 +91,7 @@ fn text() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 24 } else { 400 }))]
 
     #[test]
     fn an_index_selects_what_a_look_at_every_row_selects_after_any_changes(

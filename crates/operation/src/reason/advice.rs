@@ -7,7 +7,7 @@ use lapidary_vault::PathDenied;
 
 use super::{ArgumentProblem, DiskFault, OfferedTools, PathRefusal};
 use crate::{
-    quote::{Quoted, quoted, quoted_list},
+    quote::{Prose, Quoted, quoted, quoted_list},
     successor,
 };
 
@@ -17,9 +17,13 @@ const REPLACE_TEXT: &[&str] = &["str_replace", "obsidian_replace_in_note"];
 /// The same, for reasons that only note tools give.
 const REPLACE_IN_NOTE: &[&str] = &["obsidian_replace_in_note", "str_replace"];
 
-pub(super) fn arguments(tool: Quoted<'_>, problems: &[&ArgumentProblem]) -> String {
+pub(super) fn arguments(tool: Quoted<'_>, problems: &[&ArgumentProblem], offered: &OfferedTools<'_>) -> String {
     match problems.iter().find_map(|problem| problem.nearest.as_ref()) {
         Some(nearest) => format!("Did you mean {}?", quoted(nearest)),
+        // The client has no schema of a tool that is not in its list.
+        None if offered.has("find_tool") && !offered.lists(tool.raw()) => {
+            format!("`find_tool` with the query {tool} shows its arguments.")
+        }
         None => format!("Compare the call with the input schema of {tool}."),
     }
 }
@@ -420,6 +424,14 @@ pub(super) fn as_many_as_fit(names: impl Iterator<Item = String>, of: usize) -> 
 
 pub(super) fn list(names: &[Quoted<'_>]) -> String {
     names.iter().map(ToString::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// That a query has no result, and where it failed.
+pub(super) fn failed_query_message(line: Option<usize>, column: Option<usize>, problem: &Prose) -> String {
+    match (line, column) {
+        (Some(line), Some(column)) => format!("The query has no result: line {line}, column {column}: {problem}."),
+        _ => format!("The query has no result: {problem}."),
+    }
 }
 
 /// How a query that has no result can be mended.

@@ -1,6 +1,6 @@
 //! The tools that hints may name.
 
-use crate::{Catalogue, CatalogueEntry, WireFamily};
+use crate::{Catalogue, CatalogueEntry, ToolStanding, WireFamily};
 
 /// The tools a caller can call. Hints name no others, so that a model is never sent to a tool that is switched off.
 #[derive(Clone, Copy)]
@@ -18,6 +18,11 @@ impl<'a> OfferedTools<'a> {
 
     pub(crate) fn has(&self, tool: &str) -> bool {
         self.tools().any(|entry| entry.spec.name() == tool)
+    }
+
+    /// Whether a tool is in the caller's list, with its schema.
+    pub(crate) fn lists(&self, tool: &str) -> bool {
+        self.tools().any(|entry| entry.spec.name() == tool && entry.standing == ToolStanding::Listed)
     }
 
     /// Whether any tool has this argument.

@@ -7,7 +7,7 @@
 //!   next step. Hints may name tools and arguments only after checking `offered`, unless the called tool is the only
 //!   one that gives this reason.
 
-use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch};
+use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch, counted};
 use lapidary_vault::{JoinError, PathError, VaultPath};
 use serde_json::{Map, Value, json};
 
@@ -31,7 +31,7 @@ reasons! { |offered|
         kind: ReasonKind::InvalidArguments,
         message: words::summary(&problems),
         data: json!({ "problems": problems.iter().map(words::problem).collect::<Vec<_>>() }),
-        hint: advice::arguments(tool, &problems),
+        hint: advice::arguments(tool, &problems, offered),
     }
     /// The same for a list cursor, with the cursor that was sent.
     CursorInvalid { cursor: String } => {
@@ -436,7 +436,7 @@ reasons! { |offered|
     LineOutOfRange { path: VaultPath, argument: &'static str, line: usize, lines: usize } => {
         kinds: [LineOutOfRange("line_out_of_range", -32007, "INVALID_ARGS", "The requested line is beyond the end of the file.")],
         kind: ReasonKind::LineOutOfRange,
-        message: format!("{argument} {line} is out of range: {path} has {lines} lines."),
+        message: format!("{argument} {line} is out of range: {path} has {}.", counted(*lines, "line")),
         data: json!({ "path": path.as_str(), "line": line, "totalLines": lines }),
         hint: match (*argument, *lines) {
             ("from", 0) => advice::empty_file(offered),
@@ -640,11 +640,12 @@ reasons! { |offered|
         data: json!({ "line": line, "column": 1, "unsupported": *what }),
         hint: "Ask for the same in DQL, for example TABLE status FROM #project WHERE due < date(today).",
     }
-    QueryFailed { problem: Prose, nearest: Option<&'static str> } => {
-        kinds: [QueryFailed("query_failed", -32007, "INVALID_ARGS", "The query can be read but has no result: every row failed, or a clause cannot be evaluated.")],
+    /// Line and column are those of the part that failed, if that is known.
+    QueryFailed { line: Option<usize>, column: Option<usize>, problem: Prose, nearest: Option<&'static str> } => {
+        kinds: [QueryFailed("query_failed", -32007, "INVALID_ARGS", "The query can be read but has no result: every row failed, or a clause cannot be evaluated; `line` and `column` say where.")],
         kind: ReasonKind::QueryFailed,
-        message: format!("The query has no result: {problem}."),
-        data: json!({ "problem": problem.to_string(), "nearest": nearest }),
+        message: advice::failed_query_message(line.copied(), column.copied(), problem),
+        data: json!({ "line": line, "column": column, "problem": problem.to_string(), "nearest": nearest }),
         hint: advice::failed_query(nearest.copied()),
     }
     QueryTooLarge { problem: Prose } => {
@@ -671,7 +672,7 @@ reasons! { |offered|
     TooManyOperations { submitted: usize, limit: u64 } => {
         kinds: [BudgetExceeded("budget_exceeded", -32007, "BUDGET_EXCEEDED", "The batch has more operations than MCP_MAX_BULK_OPS or its `_budget` allow, its files have more bytes than LAPIDARY_MAX_CHANGE_BYTES, or the call needs more memory than LAPIDARY_MEMORY_BYTES allows.")],
         kind: ReasonKind::BudgetExceeded,
-        message: format!("The batch has {submitted} operations; the limit is {limit}."),
+        message: format!("The batch has {}; the limit is {limit}.", counted(*submitted, "operation")),
         data: json!({ "submitted": submitted, "limit": limit }),
         hint: format!("Nothing was changed. Send at most {limit} operations at once, or set `_budget: {{\"maxBulkOps\": 0}}`."),
     }

@@ -381,9 +381,9 @@ fn a_batch_with_a_forbidden_operation_says_to_leave_it_out() {
     let denied = json!({ "tool": "file_delete", "args": { "file": "A/Plan.md" } });
     let missed = json!({ "tool": "str_replace", "args": { "file": "A/Plan.md", "find": "nothing", "replace": "x" } });
     for (ops, next) in [
-        (json!([denied]), "operation 0. Leave it out and send"),
-        (json!([missed]), "operation 0. Correct it and send"),
-        (json!([missed, denied]), "operation 0, 1. Fix it or, if it is not allowed, leave it out, and send"),
+        (json!([denied]), "operation 1 of 1. Leave it out and send"),
+        (json!([missed]), "operation 1 of 1. Correct it and send"),
+        (json!([missed, denied]), "operation 1, 2 of 2. Fix it or, if it is not allowed, leave it out, and send"),
     ] {
         let done = server.done("bulk_apply", json!({ "ops": ops }));
         assert!(done["hint"].as_str().unwrap().contains(next), "{done:#}");

@@ -1,6 +1,6 @@
 //! Stage 8: asks the user, if the rules say so.
 
-use lapidary_note::ContentHash;
+use lapidary_note::{ContentHash, counted};
 use lapidary_tools::{
     CatalogueEntry, Reason, bug, clip_diff,
     fence::fenced,
@@ -151,7 +151,7 @@ fn deletion(served: &ServedVault, changes: &ChangeSet, places: &LinkedPlaces) ->
             || shown_path(path, places),
             |file| {
                 let lines = file.bytes().split_inclusive(|byte| *byte == b'\n').count();
-                format!("{} ({} bytes, {lines} lines)", shown_path(path, places), file.content.len())
+                format!("{} ({} bytes, {})", shown_path(path, places), file.content.len(), counted(lines, "line"))
             },
         ));
     }

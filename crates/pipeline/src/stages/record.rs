@@ -1,5 +1,6 @@
 //! Stage 11: writes the log line.
 
+use lapidary_note::counted;
 use lapidary_vault::VaultNews;
 
 use crate::{Outcome, execution::Execution};
@@ -27,9 +28,9 @@ fn in_words(news: &VaultNews) -> String {
             "an unfinished change was rolled back; all files are as before".to_owned()
         }
         VaultNews::Undone { left } => {
-            let files = left.len();
+            let files = counted(left.len(), "file");
             format!(
-                "an unfinished change was rolled back, except for {files} files changed since; `lapidary audit` names them"
+                "an unfinished change was rolled back, except for {files} changed since; `lapidary audit` has the names"
             )
         }
         VaultNews::LateSave { checkpoint, .. } => {
@@ -126,7 +127,7 @@ mod tests {
         for (news, says) in [
             (VaultNews::Completed { checkpoint: checkpoint() }, "c-1"),
             (VaultNews::Undone { left: Vec::new() }, "all files are as before"),
-            (VaultNews::Undone { left: vec![path()] }, "except for 1 files"),
+            (VaultNews::Undone { left: vec![path()] }, "except for 1 file changed"),
             (VaultNews::LateSave { path: path(), checkpoint: checkpoint() }, "c-1"),
             (VaultNews::Postponed { why: "the disk is full".to_owned() }, "the disk is full"),
         ] {

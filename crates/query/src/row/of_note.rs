@@ -23,7 +23,7 @@ pub fn note_items<'n>(note: &Note<'n>, lines: &LineTable) -> Vec<RowItem<'n>> {
     let mut last_root: Option<(usize, char, Option<usize>)> = None;
     for item in &note.items {
         // If a tab precedes the marker, the item starts before it.
-        let span = item.marker.start..item.span.end.max(item.marker.end);
+        let span = item.marker.start..content_end(note.text, lines, item).max(item.marker.end);
         let list_line = match item.parent {
             Some(parent) => items.get(parent).and_then(|parent| parent.list_line),
             None => {
@@ -51,6 +51,18 @@ pub fn note_items<'n>(note: &Note<'n>, lines: &LineTable) -> Vec<RowItem<'n>> {
         });
     }
     items
+}
+
+/// Where the content of an item ends. If it is in a quote, lines that have nothing but marks of the quote are behind it.
+fn content_end(text: &str, lines: &LineTable, item: &ListItem) -> usize {
+    let mut content = &text[item.span.clone()];
+    if text[lines.line_start(item.marker.start)..item.marker.start].contains('>') {
+        let is_mark = |c: char| matches!(c, '>' | ' ' | '\t' | '\r');
+        while let Some((before, _)) = content.rsplit_once('\n').filter(|(_, last)| last.chars().all(is_mark)) {
+            content = before;
+        }
+    }
+    item.span.start + content.len()
 }
 
 /// The last character of the marker, which distinguishes adjacent lists.
@@ -208,6 +220,14 @@ mod tests {
             ("g", Some(13)),
         ];
         assert_eq!(found, expected.map(|(text, line)| (text.to_owned(), line)));
+    }
+
+    #[test]
+    fn an_item_in_a_quote_ends_before_empty_lines_of_the_quote() {
+        let text = "> - [ ] a\n>\n> > b\n\n> - c\n>   d\n> >\n\n- > e\n  >\n- f >\n";
+        let found: Vec<_> = items(text).into_iter().map(|item| (item.text.into_owned(), item.line_count)).collect();
+        let expected = [("a", 1), ("c\n>   d", 2), ("> e\n>", 2), ("f >", 1)];
+        assert_eq!(found, expected.map(|(text, lines)| (text.to_owned(), lines)));
     }
 
     #[test]

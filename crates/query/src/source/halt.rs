@@ -13,9 +13,36 @@ pub enum QueryHalt {
     TooMuchMemory { limit: u64 },
     #[error("the query was cancelled")]
     Cancelled,
-    /// An error that ends the whole query, in the words of the language.
-    #[error("{0}")]
-    Failed(String),
+    /// An error that ends the whole query, in the words of the language, and the part of the query that it is in.
+    #[error("{message}")]
+    Failed { message: String, place: Option<QueryPlace> },
+}
+
+impl QueryHalt {
+    pub fn failed(message: impl Into<String>) -> Self {
+        Self::Failed { message: message.into(), place: None }
+    }
+}
+
+/// Line and column are counted from 1, the column in characters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct QueryPlace {
+    pub line: usize,
+    pub column: usize,
+}
+
+impl QueryPlace {
+    /// Of an offset in bytes.
+    pub fn of(text: &str, offset: usize) -> Self {
+        let mut end = offset.min(text.len());
+        // A parser may stop within a character.
+        while !text.is_char_boundary(end) {
+            end -= 1;
+        }
+        let before = &text[..end];
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        Self { line: before.matches('\n').count() + 1, column: before[line_start..].chars().count() + 1 }
+    }
 }
 
 /// A place in a query that cannot be read. Line and column are counted from 1, the column in characters.
@@ -34,19 +61,8 @@ pub struct QuerySyntaxError {
 impl QuerySyntaxError {
     /// At a place in a text, in bytes.
     pub fn at(text: &str, offset: usize, message: impl Into<String>) -> Self {
-        let mut end = offset.min(text.len());
-        // A parser may stop within a character.
-        while !text.is_char_boundary(end) {
-            end -= 1;
-        }
-        let before = &text[..end];
-        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
-        Self {
-            line: before.matches('\n').count() + 1,
-            column: before[line_start..].chars().count() + 1,
-            message: message.into(),
-            ..Self::default()
-        }
+        let QueryPlace { line, column } = QueryPlace::of(text, offset);
+        Self { line, column, message: message.into(), ..Self::default() }
     }
 }
 

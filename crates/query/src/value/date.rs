@@ -55,7 +55,12 @@ impl fmt::Display for DateValue {
         match &self.zone {
             DateZone::Local => Ok(()),
             DateZone::Offset(offset) if *offset == Offset::UTC => write!(f, "Z"),
-            DateZone::Offset(offset) => write!(f, "{offset}"),
+            DateZone::Offset(offset) => {
+                let seconds = offset.seconds();
+                let (sign, minutes) = (if seconds < 0 { '-' } else { '+' }, seconds.unsigned_abs() / 60);
+                // With minutes in any case: what reads ISO dates elsewhere may not take `+05`.
+                write!(f, "{sign}{:02}:{:02}", minutes / 60, minutes % 60)
+            }
             DateZone::Named(name) => write!(f, "[{name}]"),
         }
     }

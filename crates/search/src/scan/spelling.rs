@@ -34,7 +34,7 @@ fn compiled(text: &str, kind: PatternKind) -> Option<Pattern> {
 }
 
 /// The letters that are compared as one or two others, by these.
-static ACCENTED: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
+static FOLDED_LETTERS: LazyLock<BTreeMap<String, String>> = LazyLock::new(|| {
     let mut accented: BTreeMap<String, String> = BTreeMap::new();
     // Latin letters with diacritics: Latin-1, Extended-A and -B, and Extended Additional.
     for letter in ('\u{df}'..='\u{24f}').chain('\u{1e00}'..='\u{1eff}').filter(|letter| letter.is_lowercase()) {
@@ -52,9 +52,10 @@ fn with_accents(term: &str) -> String {
     let mut rest = term;
     while let Some(letter) = rest.chars().next() {
         let one = &rest[..letter.len_utf8()];
-        let class = |plain: &str| ACCENTED.get(plain).map_or(String::new(), |accented| format!("[{plain}{accented}]"));
+        let class =
+            |plain: &str| FOLDED_LETTERS.get(plain).map_or(String::new(), |accented| format!("[{plain}{accented}]"));
         // Letters such as `æ` are compared as two plain ones.
-        let both = rest.get(..2).and_then(|two| Some((two, ACCENTED.get(two)?)));
+        let both = rest.get(..2).and_then(|two| Some((two, FOLDED_LETTERS.get(two)?)));
         match both {
             Some((two, joined)) => {
                 pattern += &format!("(?:{}{}|[{joined}])", class(&two[..1]), class(&two[1..]));

@@ -87,7 +87,7 @@ fn note() -> impl Strategy<Value = String> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(60))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 24 } else { 600 }))]
 
     #[test]
     fn all_documents_at_once_are_each_note_by_itself(

@@ -21,6 +21,17 @@ pub(crate) enum TokenWord {
         #[command(flatten)]
         file: ConfigFile,
     },
+    /// Print what happened around access: sign-ins, grants, first uses, revocations, stolen tokens, refusals
+    Log {
+        /// How many of the latest to print
+        #[arg(long, value_name = "N", default_value_t = 50)]
+        limit: usize,
+        /// Print JSON instead of a table
+        #[arg(long)]
+        json: bool,
+        #[command(flatten)]
+        file: ConfigFile,
+    },
     /// Revoke a token or a grant; a running server refuses it from then on
     Revoke {
         /// Its name in the list
@@ -65,7 +76,10 @@ pub(crate) struct ConfigFile {
 
 impl TokenWord {
     pub(super) fn flags(&self) -> CommonFlags {
-        let (Self::Create(NewToken { file, .. }) | Self::List { file, .. } | Self::Revoke { file, .. }) = self;
+        let (Self::Create(NewToken { file, .. })
+        | Self::List { file, .. }
+        | Self::Log { file, .. }
+        | Self::Revoke { file, .. }) = self;
         CommonFlags { config: file.config.clone(), ..CommonFlags::default() }
     }
 }

@@ -1,26 +1,48 @@
 //! `lapidary doctor`: finds out what is wrong, and says what to do about it.
 
+mod client_checks;
+mod configuration_checks;
+mod finding;
 mod health_check;
+mod local_report;
+mod obsidian_checks;
+mod port_check;
 mod remote_address;
 mod remote_checks;
-mod remote_finding;
 mod sign_in_checks;
+mod state_checks;
+mod vault_checks;
 
 use std::io::Write;
 
 use serde_json::json;
 
 use self::{
+    finding::{Finding, FindingLevel},
+    local_report::{LocalReport, print_findings},
     remote_address::RemoteAddress,
     remote_checks::RemoteVisitor,
-    remote_finding::{FindingKind, RemoteFinding},
 };
-use super::{CommandFailure, CommandOutcome, print_json, printable};
-use crate::{cli::DoctorArguments, config::Config};
+use super::{CommandFailure, CommandOutcome, install::ClientSetup, print_json, sources, terminal_style::TerminalStyle};
+use crate::{
+    assemble::{ExecutorPurpose, assemble},
+    cli::{DoctorArguments, Invocation},
+    config::{self, ChosenVault, Config, LoadedConfig, VaultsConfig},
+    environment::ProcessEnvironment,
+};
 
+impl DoctorArguments {
+    /// Whether this computer is looked at, and not a server.
+    pub(super) fn is_local(&self) -> bool {
+        self.remote.is_none() && !self.health
+    }
+}
+
+/// Looks at a server.
 pub(super) fn run(
     arguments: &DoctorArguments,
     config: &Config,
+    style: TerminalStyle,
     out: &mut dyn Write,
 ) -> Result<CommandOutcome, CommandFailure> {
     if arguments.health {
@@ -34,19 +56,101 @@ pub(super) fn run(
     };
     let address = RemoteAddress::parse(&url, &config.http.endpoint_path).map_err(CommandFailure::Misconfigured)?;
     let findings = RemoteVisitor::new(address, config.client_token.clone()).look();
-    let is_well = !findings.iter().any(|finding| finding.kind == FindingKind::Wrong);
+    let is_well = !findings.iter().any(|finding| finding.level == FindingLevel::Failure);
     if arguments.json {
-        let findings: Vec<_> = findings.iter().map(RemoteFinding::json).collect();
+        let findings: Vec<_> = findings.iter().map(Finding::json).collect();
         print_json(out, &json!({ "address": url, "well": is_well, "findings": findings }))?;
     } else {
-        for finding in &findings {
-            writeln!(out, "{}", printable(&finding.line()))?;
-            if let Some(advice) = &finding.advice {
-                writeln!(out, "        → {}", printable(advice))?;
-            }
-        }
+        print_findings(&findings, style, out)?;
         let said = if is_well { "nothing is wrong" } else { "something is wrong: see the lines with ✗" };
         writeln!(out, "\n{said}")?;
     }
     Ok(if is_well { CommandOutcome::Well } else { CommandOutcome::Refused })
+}
+
+/// Looks at this computer. A configuration that cannot be used is a finding, and the rest is looked at all the same.
+pub(super) fn run_local(
+    arguments: &DoctorArguments,
+    invocation: &Invocation,
+    surroundings: &ProcessEnvironment,
+    out: &mut dyn Write,
+) -> Result<CommandOutcome, CommandFailure> {
+    let style = TerminalStyle::of_output(&surroundings.environment);
+    let mut report = LocalReport::default();
+    let loaded = super::configure_with(invocation, surroundings, true);
+    let mut settings = Vec::new();
+    let LoadedConfig { config, warnings } = match loaded {
+        Ok(loaded) => loaded,
+        Err(problem) => {
+            settings.push(Finding::failure("configuration", problem, "correct it; no command works with it as it is"));
+            // Without vaults, as far as the rest can be loaded.
+            let rest = super::configure_with(invocation, surroundings, false);
+            rest.unwrap_or_else(|_| LoadedConfig::defaults())
+        }
+    };
+    let all = sources(&invocation.flags, surroundings, false);
+    settings.extend(configuration_checks::look(&all, &warnings));
+    let vaults: &[ChosenVault] = match &config.vaults {
+        VaultsConfig::Chosen(vaults) => vaults,
+        VaultsConfig::Demo => &[],
+    };
+    let known = config::known_vaults(&all);
+    for vault in vaults {
+        let mut findings = vault_checks::look(vault, &config);
+        findings.extend(obsidian_checks::look(vault, &known));
+        findings.extend(state_checks::look_at_vault(vault, &config.state_dir));
+        report.add(format!("Vault {}", vault.name), findings);
+    }
+    report.add("Rules", rules(&config, vaults));
+    report.add("Configuration", settings);
+    if !config.state_dir.as_os_str().is_empty() {
+        report.add("State", state_checks::look(&config));
+    }
+    if let Ok(setup) = ClientSetup::new(surroundings) {
+        report.add("Clients", client_checks::look(&setup, vaults));
+    }
+    report.add("HTTP", vec![port_check::look(&config)]);
+    report.print(arguments.json, style, out)?;
+    Ok(if report.is_well() { CommandOutcome::Well } else { CommandOutcome::Refused })
+}
+
+/// Whether a server would start, and which rules match nothing.
+fn rules(config: &Config, vaults: &[ChosenVault]) -> Vec<Finding> {
+    if vaults.is_empty() {
+        return Vec::new();
+    }
+    let assembled = match assemble(config, ExecutorPurpose { every_profile: false, waits_for_index: true }) {
+        Ok(assembled) => assembled,
+        Err(problem) => {
+            return vec![Finding::failure(
+                "rules",
+                problem.to_string(),
+                "correct it; the server does not start with it",
+            )];
+        }
+    };
+    let executor = &assembled.executor;
+    let in_force = executor.rules_in_force(executor.grant(), std::time::Duration::from_secs(5));
+    let mut findings: Vec<Finding> = in_force
+        .closed
+        .iter()
+        .map(|vault| {
+            let advice = "correct .lapidaryignore and .lapidaryprotect; until then the vault is closed";
+            Finding::failure("rules", format!("the rule files of {vault} cannot be read"), advice)
+        })
+        .collect();
+    findings.extend(
+        executor
+            .rules_without_effect()
+            .into_iter()
+            .map(|said| Finding::warning("rules", said, "correct it: a closed path that is misspelt is open")),
+    );
+    if findings.is_empty() {
+        let access = &config.access;
+        let has_paths = access.read_paths.is_some() || access.write_paths.is_some() || access.deny_paths.is_some();
+        let any = has_paths || in_force.ignore || in_force.protect || !config.approval.rules.is_empty();
+        let found = if any { "every rule matches something" } else { "none are set" };
+        findings.push(Finding::ok("rules", found));
+    }
+    findings
 }

@@ -8,7 +8,7 @@ use std::{
 
 use lapidary_clients::{
     CLIENTS, ClientFolders, ClientSpec, EntryOwner, HostPlatform, SERVER_NAME, ServerLaunch, find_client, install_link,
-    shown_change,
+    package_runner, shown_change,
 };
 use lapidary_pipeline::Clock;
 use lapidary_tools::quote::visible;
@@ -55,13 +55,13 @@ impl<'a> ClientSetup<'a> {
     }
 
     /// The first of a client's files that exists, or the one that would be made.
-    fn file(&self, client: &ClientSpec) -> PathBuf {
+    pub(super) fn file(&self, client: &ClientSpec) -> PathBuf {
         let files = client.files(&self.folders);
         let there = files.iter().find(|file| is_there(file));
         there.or(files.first()).cloned().unwrap_or_default()
     }
 
-    fn is_installed(&self, client: &ClientSpec) -> bool {
+    pub(super) fn is_installed(&self, client: &ClientSpec) -> bool {
         is_there(&client.sign(&self.folders)) || self.own_program(client).is_some()
     }
 
@@ -80,7 +80,7 @@ impl<'a> ClientSetup<'a> {
     }
 
     /// The absolute path of this program. A link on the path is preferred to its target, which an update may replace.
-    fn program(&self) -> Result<String, CommandFailure> {
+    pub(super) fn program(&self) -> Result<String, CommandFailure> {
         let running = program_path().map_err(|error| {
             CommandFailure::Misconfigured(format!("the path of this program is not known: {error}"))
         })?;
@@ -169,7 +169,14 @@ fn launch(
             words.push(flag.to_owned());
         }
     }
-    Ok(ServerLaunch::Program { command: setup.program()?, arguments: words })
+    let program = setup.program()?;
+    let Some((runner, before)) = package_runner(&program) else {
+        return Ok(ServerLaunch::Program { command: program, arguments: words });
+    };
+    // Whole where it can be found: a desktop program may have another path.
+    let command = setup.on_path(runner).and_then(|path| path.into_os_string().into_string().ok());
+    let arguments = before.iter().map(|word| (*word).to_owned()).chain(words).collect();
+    Ok(ServerLaunch::Program { command: command.unwrap_or_else(|| runner.to_owned()), arguments })
 }
 
 pub(super) fn install(

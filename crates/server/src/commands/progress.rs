@@ -10,9 +10,9 @@ use std::{
 use lapidary_pipeline::Executor;
 
 /// Shorter waits need no progress bar.
-const PATIENCE: Duration = Duration::from_millis(300);
+const SHOW_AFTER: Duration = Duration::from_millis(300);
 const DRAW_EVERY: Duration = Duration::from_millis(100);
-const WIDTH: usize = 30;
+const BAR_CELLS: usize = 30;
 
 /// Runs something that may have to wait for the index, and draws a progress bar meanwhile if stderr is a terminal.
 pub(super) fn shown<T>(executor: &Executor, work: impl FnOnce() -> T) -> T {
@@ -24,7 +24,7 @@ pub(super) fn shown<T>(executor: &Executor, work: impl FnOnce() -> T) -> T {
         let (done, waiting) = channel::<()>();
         scope.spawn(move || {
             let mut drawn = false;
-            let mut wait = PATIENCE;
+            let mut wait = SHOW_AFTER;
             while let Err(RecvTimeoutError::Timeout) = waiting.recv_timeout(wait) {
                 wait = DRAW_EVERY;
                 if let Some(percent) = executor.indexing(executor.grant()) {
@@ -44,8 +44,8 @@ pub(super) fn shown<T>(executor: &Executor, work: impl FnOnce() -> T) -> T {
 }
 
 fn bar(percent: u8) -> String {
-    let full = WIDTH * usize::from(percent.min(100)) / 100;
-    format!("indexing the vault [{}{}] {percent:>3} %", "#".repeat(full), " ".repeat(WIDTH - full))
+    let full = BAR_CELLS * usize::from(percent.min(100)) / 100;
+    format!("indexing the vault [{}{}] {percent:>3} %", "#".repeat(full), " ".repeat(BAR_CELLS - full))
 }
 
 /// Overwrites the previous bar. A terminal that accepts no output has no reader.

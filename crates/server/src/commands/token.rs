@@ -6,21 +6,26 @@ use std::{
 };
 
 use lapidary_auth::{
-    AuthStore, GrantRecord, NewToken as TokenToMake, SecretKind, SecretText, TokenRecord, TokenRights, UnixSeconds,
+    AuthStore, GrantRecord, NewToken as TokenToMake, SecretKind, SecretText, SecurityEvent, SecurityEventKind,
+    TokenRecord, TokenRights, UnixSeconds,
 };
 use lapidary_pipeline::Clock;
 use lapidary_tools::{BUILT_IN_PROFILES, quote::one_line};
 use lapidary_vault::PathPrefix;
 use serde_json::{Value, json};
 
-use super::{CommandFailure, CommandOutcome, print_json, report, table};
+use super::{CommandFailure, CommandOutcome, report, screen::Screen, table::TableCell};
 use crate::{
     assemble::auth_store,
     cli::{NewToken, TokenWord},
     config::{Config, plain_name},
 };
 
-pub(super) fn run(word: &TokenWord, config: &Config, out: &mut dyn Write) -> Result<CommandOutcome, CommandFailure> {
+pub(super) fn run(
+    word: &TokenWord,
+    config: &Config,
+    screen: &mut Screen<'_>,
+) -> Result<CommandOutcome, CommandFailure> {
     let store = auth_store(config.state_dir.clone());
     let now = UnixSeconds::from(Clock::system().now());
     match word {
@@ -34,7 +39,7 @@ pub(super) fn run(word: &TokenWord, config: &Config, out: &mut dyn Write) -> Res
             let record = store.create_token(&TokenToMake { name: &name, rights: &rights, expires }, &secret, now)?;
             report::note(&format!("token '{name}' ({}); it is shown only now:", summary(&record).join(", ")));
             // The secret alone goes to standard output, so that it can be piped; only its hash is stored.
-            writeln!(out, "{}", secret.reveal())?;
+            writeln!(screen, "{}", secret.reveal())?;
             Ok(CommandOutcome::Well)
         }
         TokenWord::List { all, json, .. } => {
@@ -42,12 +47,22 @@ pub(super) fn run(word: &TokenWord, config: &Config, out: &mut dyn Write) -> Res
             entries.retain(|entry| *all || entry.is_live);
             if *json {
                 let entries: Vec<Value> = entries.into_iter().map(|entry| entry.json).collect();
-                print_json(out, &json!({ "tokens": entries }))?;
+                screen.json(&json!({ "tokens": entries }))?;
             } else {
-                let head = ["name", "for", "state", "expires", "last used"].map(str::to_owned);
-                let rows: Vec<[String; 5]> =
-                    std::iter::once(head).chain(entries.into_iter().map(|entry| entry.row)).collect();
-                table::print(out, &rows)?;
+                let row = |entry: ListedAccess| entry.row.iter().map(TableCell::from).collect();
+                let rows: Vec<Vec<TableCell>> = entries.into_iter().map(row).collect();
+                screen.table(&["name", "for", "state", "expires", "last used"], &rows)?;
+            }
+            Ok(CommandOutcome::Well)
+        }
+        TokenWord::Log { limit, json, .. } => {
+            let events = store.events(*limit)?;
+            if *json {
+                screen.json(&json!({ "events": events.iter().map(event_as_json).collect::<Vec<_>>() }))?;
+            } else {
+                let row = |event| event_row(event).iter().map(TableCell::from).collect();
+                let rows: Vec<Vec<TableCell>> = events.iter().map(row).collect();
+                screen.table(&["time", "what", "whom", "from", "times"], &rows)?;
             }
             Ok(CommandOutcome::Well)
         }
@@ -67,6 +82,38 @@ pub(super) fn run(word: &TokenWord, config: &Config, out: &mut dyn Write) -> Res
             Ok(CommandOutcome::Refused)
         }
     }
+}
+
+fn event_row(event: &SecurityEvent) -> [String; 5] {
+    let words = match event.kind {
+        SecurityEventKind::PassphraseSet => "passphrase set",
+        SecurityEventKind::SignedIn => "owner signed in",
+        SecurityEventKind::WrongPassphrase => "wrong passphrase",
+        SecurityEventKind::ClientRegistered => "client registered",
+        SecurityEventKind::Granted => "access granted",
+        SecurityEventKind::Denied => "access denied",
+        SecurityEventKind::Revoked => "revoked by the owner",
+        SecurityEventKind::EndedByClient => "ended by the client",
+        SecurityEventKind::UsedAgain => "used twice, revoked",
+        SecurityEventKind::TokenCreated => "token created",
+        SecurityEventKind::FirstUsed => "first used",
+        SecurityEventKind::OriginRefused => "web page refused",
+        SecurityEventKind::LimitReached => "limit reached",
+    };
+    let address = event.address.clone().unwrap_or_default();
+    let cells = [day(event.last), words.to_owned(), event.subject.clone(), address, event.count.to_string()];
+    cells.map(|cell| one_line(&cell).into_owned())
+}
+
+fn event_as_json(event: &SecurityEvent) -> Value {
+    json!({
+        "event": event.kind.id(),
+        "subject": Some(&event.subject).filter(|subject| !subject.is_empty()),
+        "address": event.address,
+        "first": written(event.at),
+        "last": written(event.last),
+        "count": event.count,
+    })
 }
 
 /// A token or a grant, as it is shown.

@@ -20,6 +20,8 @@ pub(crate) struct ConfigDraft<'a> {
     pub(super) config: Config,
     pub(super) places: &'a ConfigPlaces<'a>,
     pub(super) asked: Option<RequestedVaults>,
+    /// The vaults of the file and the variable, which `--vault` may name.
+    pub(super) known: Vec<AskedVault>,
     /// The vaults that any source has rules for, whether or not that source is used.
     pub(super) ruled: Vec<(AskedVault, ValueOrigin)>,
     pub(super) demo: bool,
@@ -27,6 +29,8 @@ pub(crate) struct ConfigDraft<'a> {
     pub(super) api_key: Option<String>,
     /// Whether a port was chosen.
     pub(super) has_port: bool,
+    /// Whether it was chosen how many of the next ports to try.
+    pub(super) has_port_retries: bool,
     /// The files of the certificate and of its key.
     pub(super) tls: (Option<PathBuf>, Option<PathBuf>),
     pub(super) telemetry: TelemetryDraft,
@@ -41,10 +45,12 @@ impl<'a> ConfigDraft<'a> {
             config: Config::unset(),
             places,
             asked: None,
+            known: Vec::new(),
             ruled: Vec::new(),
             demo: false,
             api_key: None,
             has_port: false,
+            has_port_retries: false,
             tls: (None, None),
             telemetry: TelemetryDraft::default(),
             profile_place: None,
@@ -69,6 +75,11 @@ impl<'a> ConfigDraft<'a> {
         if self.config.http.sse && !self.has_port {
             // Where clients of the original look for it.
             self.config.http.port = SSE_PORT;
+        }
+        let is_chosen = self.has_port && !self.has_port_retries;
+        if is_chosen || self.config.http.public_url.is_some() {
+            // A proxy or a client looks for the server at this port, and something else may be at the next one.
+            self.config.http.max_port_retries = 0;
         }
         if self.config.state_dir.as_os_str().is_empty() {
             self.config.state_dir = self.places.state_folder().ok_or(ConfigError::NoStateFolder)?;

@@ -10,13 +10,15 @@ use super::config_paths::ConfigPlaces;
 use super::error::ConfigError;
 use super::raw::{GivenValue, RawValue, ValueOrigin, is_unset};
 use super::refused::ConfigRefusal;
-use super::settings::SETTINGS;
+use super::settings;
 use super::variables::EnvironmentVariables;
 use super::{CommonFlags, ConfigFiles};
 
 /// The variable and the flag that name the file. They are not settings: a file cannot say where it is.
 pub(super) const VARIABLE: &str = "LAPIDARY_CONFIG";
 pub(super) const FLAG: &str = "--config";
+/// Its usual name.
+pub(super) const NAME: &str = "lapidary.toml";
 
 /// The contents of the configuration files, weakest first.
 pub(super) fn given(
@@ -38,7 +40,7 @@ pub(super) fn given(
         let vaults = pairs(&path, &text)?.into_iter().filter(|(name, _)| name == "vaults").collect();
         given.extend(settings_in(&path, vaults)?);
     }
-    if let Some(path) = places.config_folder().map(|folder| folder.join("lapidary.toml"))
+    if let Some(path) = places.config_folder().map(|folder| folder.join(NAME))
         && let Some(text) = read_if_present(&path, files)?
     {
         given.extend(settings_in(&path, pairs(&path, &text)?)?);
@@ -51,7 +53,7 @@ pub(super) fn is_absent(error: &io::Error) -> bool {
 }
 
 /// The requested file.
-fn named(
+pub(super) fn named(
     flags: &CommonFlags,
     variables: &EnvironmentVariables,
     places: &ConfigPlaces<'_>,
@@ -144,7 +146,7 @@ fn settings_in(file: &Path, pairs: Vec<(String, RawValue)>) -> Result<Vec<GivenV
 }
 
 fn keys() -> impl Iterator<Item = &'static str> {
-    SETTINGS.iter().filter_map(|setting| setting.key)
+    settings::all().filter_map(|setting| setting.key)
 }
 
 fn sections() -> impl Iterator<Item = &'static str> {
@@ -152,7 +154,7 @@ fn sections() -> impl Iterator<Item = &'static str> {
 }
 
 fn found(file: &Path, key: String, raw: RawValue) -> Result<GivenValue, ConfigError> {
-    match SETTINGS.iter().find(|setting| setting.key == Some(&key)) {
+    match settings::all().find(|setting| setting.key == Some(&key)) {
         Some(setting) => Ok(GivenValue { setting, raw, place: ValueOrigin::File { file: file.to_owned(), key } }),
         None => Err(ConfigError::UnknownKey { file: file.to_owned(), nearest: meant(&key), key }),
     }
@@ -161,7 +163,7 @@ fn found(file: &Path, key: String, raw: RawValue) -> Result<GivenValue, ConfigEr
 /// The key that was probably meant; the name of the variable may have been used instead.
 fn meant(key: &str) -> Option<&'static str> {
     // The name of the variable is the usual mistake in the file.
-    let by_variable = SETTINGS.iter().find(|setting| setting.variable.is_some_and(|name| name == key));
+    let by_variable = settings::all().find(|setting| setting.variable.is_some_and(|name| name == key));
     match by_variable.and_then(|setting| setting.key) {
         Some(key) => Some(key),
         None => nearest(key, keys().chain(sections())),

@@ -11,7 +11,7 @@ use super::refused::ConfigRefusal;
 use super::value::{names, one_of, toggle};
 
 /// Shorter ones could be guessed.
-const SHORTEST: usize = 16;
+const MIN_TOKEN_BYTES: usize = 16;
 const PROFILE_KEYS: &[&str] = &["allow", "exclude", "effect"];
 const TOKEN_KEYS: &[&str] = &["token", "profile", "vaults", "read_paths", "write_paths", "read_only"];
 pub(super) const EFFECTS: &[(&str, Effect)] =
@@ -96,11 +96,11 @@ fn from_text(entry: &str) -> Result<TokenConfig, ConfigRefusal> {
 
 /// Of the token itself, or the hash that was given instead.
 fn token_digest(name: &str, token: &str) -> Result<ContentHash, ConfigRefusal> {
-    let refused = || ConfigRefusal::WeakToken { name: name.to_owned(), shortest: SHORTEST };
+    let refused = || ConfigRefusal::WeakToken { name: name.to_owned(), shortest: MIN_TOKEN_BYTES };
     if token.starts_with("sha256:") {
         return token.parse().map_err(|_| refused());
     }
-    let weak = token.chars().count() < SHORTEST || token.contains(char::is_whitespace);
+    let weak = token.chars().count() < MIN_TOKEN_BYTES || token.contains(char::is_whitespace);
     if weak { Err(refused()) } else { Ok(ContentHash::of(token.as_bytes())) }
 }
 

@@ -3,7 +3,7 @@
 use super::file;
 use super::inert::{InertVariables, OLD, WITHOUT_EFFECT};
 use super::setting::{ReferenceSection, Setting, ShownDefault};
-use super::settings::SETTINGS;
+use super::settings;
 
 pub(super) const EXAMPLE: &str = r#"transport = "stdio"
 
@@ -49,7 +49,7 @@ that names the place. An unknown variable that starts with `OBSIDIAN_`, `MCP_` o
 
 ";
 
-const FILES: &str = "
+const FILE_PLACES: &str = "
 | platform | `lapidary.toml` is searched in |
 |---|---|
 | Linux | `$XDG_CONFIG_HOME/lapidary`, or `~/.config/lapidary` |
@@ -62,7 +62,7 @@ over them.
 
 ";
 
-const VAULTS: &str = "\
+const VAULT_SOURCES: &str = "\
 ## How vaults are chosen
 
 The first source that gives any vaults is used:
@@ -82,12 +82,12 @@ pub fn reference() -> String {
     let mut text = HEAD.to_owned();
     let (flag, variable) = (file::FLAG, file::VARIABLE);
     text += &format!("`{flag} FILE` or `{variable}` names it; the default depends on the platform.\n");
-    text.push_str(FILES);
-    text += &format!("```toml\n{EXAMPLE}```\n\n{VAULTS}");
+    text.push_str(FILE_PLACES);
+    text += &format!("```toml\n{EXAMPLE}```\n\n{VAULT_SOURCES}");
     for section in ReferenceSection::ALL {
         text += &format!("\n## {}\n\n", section.title());
         text.push_str("| in the file | variable | flag | default | |\n|---|---|---|---|---|\n");
-        for setting in settings_of(section) {
+        for setting in settings::in_section(section) {
             text += &format!("{}\n", row(setting));
         }
     }
@@ -108,7 +108,7 @@ pub fn env_example() -> String {
     text += &format!("\n# The configuration file, if it is not in the default place.\n#{}=\n", file::VARIABLE);
     for section in ReferenceSection::ALL {
         text += &format!("\n# --- {} ---\n", section.title());
-        for setting in settings_of(section) {
+        for setting in settings::in_section(section) {
             let Some(variable) = setting.variable else { continue };
             let default = match setting.default {
                 ShownDefault::Value(value) => value,
@@ -118,10 +118,6 @@ pub fn env_example() -> String {
         }
     }
     text
-}
-
-fn settings_of(section: ReferenceSection) -> impl Iterator<Item = &'static Setting> {
-    SETTINGS.iter().filter(move |setting| setting.section == section)
 }
 
 fn row(setting: &Setting) -> String {

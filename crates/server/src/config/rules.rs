@@ -9,7 +9,7 @@ use super::raw::RawValue;
 use super::refused::ConfigRefusal;
 use super::value::{DECISIONS, one_of};
 
-const KEYS: &[&str] = &["decision", "effect", "group", "tool", "path"];
+const RULE_KEYS: &[&str] = &["decision", "effect", "group", "tool", "path"];
 
 /// A list of tables, or texts like `ask tool=file_move path="My notes"`, separated by `;`.
 pub(super) fn rules(raw: &RawValue) -> Result<Vec<RuleConfig>, ConfigRefusal> {
@@ -56,7 +56,7 @@ fn from_pairs(pairs: &[(&str, &str)]) -> Result<RuleConfig, ConfigRefusal> {
             "tool" => tool = Some((*value).to_owned()),
             "path" => path = Some((*value).to_owned()),
             other => {
-                let nearest = nearest(other, KEYS.iter().copied());
+                let nearest = nearest(other, RULE_KEYS.iter().copied());
                 return Err(ConfigRefusal::UnknownPart {
                     kind: "rule",
                     name: String::new(),

@@ -8,7 +8,6 @@ use super::refused::ConfigRefusal;
 /// One setting: every layer and the reference use it.
 #[derive(Debug)]
 pub(crate) struct Setting {
-    pub(super) section: ReferenceSection,
     /// Its name in the configuration file.
     pub(super) key: Option<&'static str>,
     pub(super) variable: Option<&'static str>,
@@ -17,6 +16,22 @@ pub(crate) struct Setting {
     /// One or two sentences for people.
     pub(super) doc: &'static str,
     pub(super) apply: fn(&mut ConfigDraft<'_>, &GivenValue) -> Result<(), ConfigRefusal>,
+}
+
+/// Settings whose values let a stranger in.
+const SECRETS: [&str; 5] =
+    ["OBSIDIAN_API_KEY", "LAPIDARY_METRICS_TOKEN", "MCP_AUTH_SECRET_KEY", "LAPIDARY_TOKENS", "LAPIDARY_TOKEN"];
+
+impl Setting {
+    /// Its name in the configuration file, or that of its variable or flag if it has no place there.
+    pub(super) fn name(&self) -> &'static str {
+        let flag = || self.flag.as_ref().map(|flag| flag.name);
+        self.key.or(self.variable).or_else(flag).unwrap_or_default()
+    }
+
+    pub(super) fn is_secret(&self) -> bool {
+        self.variable.is_some_and(|name| SECRETS.contains(&name))
+    }
 }
 
 #[derive(Debug)]

@@ -18,7 +18,7 @@ use super::rules::rules;
 const LONGEST_LIMIT: u64 = 24 * 60 * 60 * 1000;
 
 /// Paths at which the HTTP server answers something else.
-const RESERVED: &[&str] = &[
+const RESERVED_PATHS: &[&str] = &[
     "/",
     "/healthz",
     "/metrics",
@@ -36,7 +36,7 @@ const RESERVED: &[&str] = &[
 const RESERVED_FOLDERS: &[&str] = &["/assets", "/.well-known"];
 
 /// Keys of the approval table that are not effects.
-const RULES: &str = "rules";
+const RULES_KEY: &str = "rules";
 
 pub(super) const DECISIONS: &[(&str, RuleDecision)] =
     &[("allow", RuleDecision::Allow), ("ask", RuleDecision::Ask), ("deny", RuleDecision::Deny)];
@@ -115,10 +115,10 @@ pub(super) fn endpoint(raw: &RawValue) -> Result<String, ConfigRefusal> {
     let is_below =
         |folder: &&str| path.strip_prefix(*folder).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     // The endpoint would hide these.
-    if served && !RESERVED.contains(&path) && !RESERVED_FOLDERS.iter().any(is_below) {
+    if served && !RESERVED_PATHS.contains(&path) && !RESERVED_FOLDERS.iter().any(is_below) {
         Ok(path.to_owned())
     } else {
-        Err(ConfigRefusal::NotEndpoint { value: value.to_owned(), reserved: RESERVED })
+        Err(ConfigRefusal::NotEndpoint { value: value.to_owned(), reserved: RESERVED_PATHS })
     }
 }
 
@@ -222,7 +222,7 @@ pub(super) fn origins(raw: &RawValue) -> Result<AllowedOrigins, ConfigRefusal> {
 pub(super) fn approval(before: ApprovalConfig, raw: &RawValue) -> Result<ApprovalConfig, ConfigRefusal> {
     let mut approval = before;
     if let RawValue::Table(pairs) = raw
-        && let Some((_, rules_of_table)) = pairs.iter().find(|(key, _)| key == RULES)
+        && let Some((_, rules_of_table)) = pairs.iter().find(|(key, _)| key == RULES_KEY)
     {
         approval.rules = rules(rules_of_table)?;
     }
@@ -234,7 +234,7 @@ pub(super) fn approval(before: ApprovalConfig, raw: &RawValue) -> Result<Approva
             other => {
                 return Err(ConfigRefusal::NotOneOf {
                     value: other.to_owned(),
-                    allowed: vec!["write", "destroy", RULES],
+                    allowed: vec!["write", "destroy", RULES_KEY],
                 });
             }
         }
@@ -244,7 +244,7 @@ pub(super) fn approval(before: ApprovalConfig, raw: &RawValue) -> Result<Approva
 
 fn approval_pairs(raw: &RawValue) -> Result<Vec<(&str, &str)>, ConfigRefusal> {
     if let RawValue::Table(pairs) = raw {
-        let effects = pairs.iter().filter(|(key, _)| key != RULES);
+        let effects = pairs.iter().filter(|(key, _)| key != RULES_KEY);
         return effects.map(|(effect, decision)| Ok((effect.as_str(), decision.text()?))).collect();
     }
     raw.entries(',')?.into_iter().map(approval_pair).collect()

@@ -8,7 +8,7 @@ use lapidary_query::nearest;
 
 use super::dotenv::{self, DotEnv};
 use super::raw::{GivenValue, RawValue, ValueOrigin, is_unset};
-use super::settings::SETTINGS;
+use super::settings;
 use super::warning::ConfigWarning;
 use super::{ConfigSources, Platform, file, inert};
 
@@ -61,7 +61,7 @@ impl EnvironmentVariables {
 
     /// The settings in the variables, strongest last.
     pub(super) fn given(&self) -> Vec<GivenValue> {
-        let named = SETTINGS.iter().filter_map(|setting| Some((setting, setting.variable?)));
+        let named = settings::all().filter_map(|setting| Some((setting, setting.variable?)));
         let mut given = Vec::new();
         for (setting, name) in named.clone() {
             for line in self.dotenv.lines.iter().filter(|line| line.name == name) {
@@ -103,7 +103,7 @@ impl EnvironmentVariables {
 
 /// The variables that have an effect.
 fn effective() -> impl Iterator<Item = &'static str> {
-    SETTINGS.iter().filter_map(|setting| setting.variable).chain([file::VARIABLE])
+    settings::all().filter_map(|setting| setting.variable).chain([file::VARIABLE])
 }
 
 /// The warning about a variable that is set, if any.

@@ -8,7 +8,7 @@ use super::model::VaultAccess;
 use super::raw::RawValue;
 use super::refused::ConfigRefusal;
 
-const KEYS: &[&str] = &["path", "allow", "deny", "follow"];
+const VAULT_KEYS: &[&str] = &["path", "allow", "deny", "follow"];
 
 /// `[vaults.NAME]`: its path, and which parts are open.
 pub(super) fn from_table(name: &str, pairs: &[(String, RawValue)]) -> Result<(String, VaultAccess), ConfigRefusal> {
@@ -21,7 +21,7 @@ pub(super) fn from_table(name: &str, pairs: &[(String, RawValue)]) -> Result<(St
             "deny" => access.deny = patterns(raw)?,
             "follow" => access.follow = raw.entries(';')?.into_iter().map(PathBuf::from).collect(),
             other => {
-                let nearest = nearest(other, KEYS.iter().copied());
+                let nearest = nearest(other, VAULT_KEYS.iter().copied());
                 return Err(ConfigRefusal::NotOfAVault { vault: name.to_owned(), key: other.to_owned(), nearest });
             }
         }

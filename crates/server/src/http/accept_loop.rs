@@ -40,7 +40,7 @@ use crate::config::ConnectionLimits;
 const HEAD_BYTES: usize = 16 * 1024;
 /// A client that is sent more than it reads has to read this many bytes in a second, after a pause as long as one between
 /// requests.
-const SLOWEST: u64 = 1024;
+const MIN_READ_BYTES: u64 = 1024;
 /// How often a connection is looked at; no limit is kept more exactly than this.
 const LOOK_EVERY: Duration = Duration::from_millis(250);
 /// How long to wait before the next try when the system gives no connection, as when all file handles are in use.
@@ -234,7 +234,7 @@ impl ConnectionPulse {
     fn is_stalled(&self, pause: Option<Duration>) -> bool {
         let since = self.stalled_since.load(Ordering::Acquire);
         let waited = Duration::from_millis(self.now().saturating_sub(since));
-        let for_reading = Duration::from_secs(self.read_since.load(Ordering::Acquire) / SLOWEST);
+        let for_reading = Duration::from_secs(self.read_since.load(Ordering::Acquire) / MIN_READ_BYTES);
         since != 0 && pause.is_some_and(|pause| waited >= pause.saturating_add(for_reading))
     }
 

@@ -5,7 +5,6 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use lapidary_auth::TokenRefusal;
-use lapidary_note::ContentHash;
 
 use super::known_clients::{KnownClient, UnknownClient};
 
@@ -21,11 +20,6 @@ pub(super) fn with_current<T>(ask: impl FnOnce(Option<&KnownClient>) -> T) -> T 
         Ok(client) => ask(Some(&client)),
         Err(_) => ask(None),
     }
-}
-
-/// Whether two hashes of secrets are equal. They are compared to the end, so that the time reveals nothing.
-pub(super) fn is_same(one: &ContentHash, other: &ContentHash) -> bool {
-    one.as_bytes().iter().zip(other.as_bytes()).fold(0, |sum, (one, other)| sum | (one ^ other)) == 0
 }
 
 pub(super) const SESSION: &str = "mcp-session-id";

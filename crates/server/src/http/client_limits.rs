@@ -13,14 +13,14 @@ use crate::{config::ClientLimits, message_price::MOST_OPEN_BYTES};
 const CALL_BURST: f64 = 3.0;
 const WRITE_BURST: f64 = 4.0;
 /// How long a call waits for others of its client before it is refused.
-const PATIENCE: Duration = Duration::from_secs(5);
+const CALL_WAIT: Duration = Duration::from_secs(5);
 /// Invalid tokens from one address in a minute.
-const REFUSALS: f64 = 30.0;
+const MAX_BAD_TOKENS: f64 = 30.0;
 /// How many clients and addresses are remembered.
-const KEYS: usize = 10_000;
+const MAX_REMEMBERED: usize = 10_000;
 
 /// Room in memory is counted in pieces of this many bytes.
-const PIECE: usize = 1 << 10;
+const PIECE_BYTES: usize = 1 << 10;
 /// A message of this size needs no room: as many as can be open take little.
 const SMALL_MESSAGE: usize = 64 << 10;
 /// One client has at most one part in this many of the room for messages.
@@ -61,10 +61,10 @@ impl RateTable {
             let gained = now.saturating_sub(bucket.at).as_secs_f64() * *per_second;
             (bucket.level + gained).min(*burst)
         };
-        if buckets.len() >= KEYS && !buckets.contains_key(key) {
+        if buckets.len() >= MAX_REMEMBERED && !buckets.contains_key(key) {
             // Full buckets say nothing: a new one would be full as well.
             buckets.retain(|_, bucket| level(bucket) < *burst);
-            if buckets.len() >= KEYS {
+            if buckets.len() >= MAX_REMEMBERED {
                 // All of them are busy: a new one waits.
                 return Err(TooFast { retry_after: Duration::from_secs(1) });
             }
@@ -134,14 +134,14 @@ impl RequestLimits {
         let counted = CountedRequests {
             calls: RateTable::new(calls, calls * CALL_BURST),
             writes: RateTable::new(writes, writes * WRITE_BURST),
-            refusals: RateTable::new(REFUSALS / 60.0, REFUSALS),
+            refusals: RateTable::new(MAX_BAD_TOKENS / 60.0, MAX_BAD_TOKENS),
             clients: HashMap::new(),
         };
         Self {
             limits,
             started: ElapsedTime::start(),
             in_all: Arc::new(Semaphore::new(places(limits.calls_in_all))),
-            messages: Arc::new(Semaphore::new(MOST_OPEN_BYTES / PIECE)),
+            messages: Arc::new(Semaphore::new(MOST_OPEN_BYTES / PIECE_BYTES)),
             counted: Mutex::new(counted),
         }
     }
@@ -176,7 +176,7 @@ impl RequestLimits {
             (own, Arc::clone(&self.in_all).acquire_owned().await.ok())
         };
         let (own, in_all) =
-            tokio::time::timeout(PATIENCE, waits).await.map_err(|_| TooFast { retry_after: PATIENCE })?;
+            tokio::time::timeout(CALL_WAIT, waits).await.map_err(|_| TooFast { retry_after: CALL_WAIT })?;
         Ok(CallPlace { _own: own, _in_all: in_all, _room: room })
     }
 
@@ -186,7 +186,7 @@ impl RequestLimits {
             return Ok(MessageRoom::default());
         }
         let most = MOST_OPEN_BYTES / ROOM_OF_ONE;
-        let pieces = u32::try_from(bytes.min(most) / PIECE).unwrap_or(u32::MAX);
+        let pieces = u32::try_from(bytes.min(most) / PIECE_BYTES).unwrap_or(u32::MAX);
         let room = client.map(|client| self.room(client));
         let waits = async {
             let own = match &room {
@@ -196,7 +196,7 @@ impl RequestLimits {
             (own, Arc::clone(&self.messages).acquire_many_owned(pieces).await.ok())
         };
         let (own, in_all) =
-            tokio::time::timeout(PATIENCE, waits).await.map_err(|_| TooFast { retry_after: PATIENCE })?;
+            tokio::time::timeout(CALL_WAIT, waits).await.map_err(|_| TooFast { retry_after: CALL_WAIT })?;
         Ok(MessageRoom { _own: own, _in_all: in_all, _room: room })
     }
 
@@ -206,7 +206,7 @@ impl RequestLimits {
         let own = match &room {
             // Not waited for: a stream may stay open for hours.
             Some(room) => {
-                Some(Arc::clone(&room.streams).try_acquire_owned().map_err(|_| TooFast { retry_after: PATIENCE })?)
+                Some(Arc::clone(&room.streams).try_acquire_owned().map_err(|_| TooFast { retry_after: CALL_WAIT })?)
             }
             None => None,
         };
@@ -215,7 +215,7 @@ impl RequestLimits {
 
     fn room(&self, client: &str) -> Arc<ClientRoom> {
         let clients = &mut self.counted.lock().clients;
-        if clients.len() >= KEYS {
+        if clients.len() >= MAX_REMEMBERED {
             // A client without an open call has nothing to remember.
             clients.retain(|_, room| Arc::strong_count(room) > 1);
         }
@@ -224,7 +224,7 @@ impl RequestLimits {
             Arc::new(ClientRoom {
                 calls: Arc::new(Semaphore::new(calls)),
                 streams: Arc::new(Semaphore::new(streams)),
-                messages: Arc::new(Semaphore::new(MOST_OPEN_BYTES / ROOM_OF_ONE / PIECE)),
+                messages: Arc::new(Semaphore::new(MOST_OPEN_BYTES / ROOM_OF_ONE / PIECE_BYTES)),
             })
         };
         Arc::clone(clients.entry(client.to_owned()).or_insert_with(make))
@@ -257,7 +257,7 @@ mod tests {
     fn many_keys_are_forgotten_when_they_are_quiet_and_do_not_fill_the_memory() {
         let mut table = RateTable::new(1.0, 2.0);
         let start = Duration::ZERO;
-        for key in 0..KEYS {
+        for key in 0..MAX_REMEMBERED {
             table.take(&key.to_string(), start).unwrap();
         }
         assert!(table.take("new", start).is_err());
@@ -276,7 +276,7 @@ mod tests {
         assert!(room("one", half).is_none(), "its part is taken");
         let other = room("other", usize::MAX);
         assert!(other.is_some());
-        assert!(room("third", SMALL_MESSAGE + PIECE).is_none(), "all is taken");
+        assert!(room("third", SMALL_MESSAGE + PIECE_BYTES).is_none(), "all is taken");
         assert!(room("third", SMALL_MESSAGE).is_some(), "small ones always fit");
         drop(one);
         assert!(room("third", half).is_some());

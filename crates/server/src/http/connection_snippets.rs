@@ -37,9 +37,9 @@ pub(super) struct ConnectionSnippet {
 }
 
 /// The name that the server gets in a client.
-const NAME: &str = "obsidian";
+const SERVER_NAME: &str = "obsidian";
 /// The variable in which clients that can read one find the token.
-const VARIABLE: &str = "LAPIDARY_TOKEN";
+const TOKEN_VARIABLE: &str = "LAPIDARY_TOKEN";
 
 /// For every client that we know, in the order of the page.
 pub(super) fn snippets(url: &str, style: ConnectionStyle) -> Vec<ConnectionSnippet> {
@@ -54,40 +54,40 @@ pub(super) fn snippets(url: &str, style: ConnectionStyle) -> Vec<ConnectionSnipp
     };
     let command = |client, text: String| ConnectionSnippet {
         client,
-        steps: if has_token { format!("With the token in the variable {VARIABLE}:") } else { "Run:".to_owned() },
+        steps: if has_token { format!("With the token in the variable {TOKEN_VARIABLE}:") } else { "Run:".to_owned() },
         text: Some(text),
         install: None,
     };
-    let cursor = remote(json!({ "url": url }), has_token, &format!("${{env:{VARIABLE}}}"));
+    let cursor = remote(json!({ "url": url }), has_token, &format!("${{env:{TOKEN_VARIABLE}}}"));
     let code = remote(json!({ "type": "http", "url": url }), has_token, "${input:lapidary-token}");
-    let mut for_code = json!({ "servers": { NAME: code } });
+    let mut for_code = json!({ "servers": { SERVER_NAME: code } });
     if has_token {
         for_code["inputs"] = json!([{
             "type": "promptString", "id": "lapidary-token", "description": "Token of Lapidary", "password": true,
         }]);
     }
     // A link cannot carry a question for the token, so it has the address alone.
-    let code_link = json!({ "name": NAME, "type": "http", "url": url });
+    let code_link = json!({ "name": SERVER_NAME, "type": "http", "url": url });
     vec![
         hosted("Claude (claude.ai, Desktop, mobile)", "Settings → Connectors → Add custom connector", url, style),
         hosted("ChatGPT", "Settings → Connectors → Create (developer mode)", url, style),
         command(
             "Claude Code",
             shell(
-                format!("claude mcp add --transport http {NAME} {url}"),
-                &format!("--header \"Authorization: Bearer ${VARIABLE}\""),
+                format!("claude mcp add --transport http {SERVER_NAME} {url}"),
+                &format!("--header \"Authorization: Bearer ${TOKEN_VARIABLE}\""),
             ),
         ),
         command(
             "Codex",
-            shell(format!("codex mcp add {NAME} --url {url}"), &format!("--bearer-token-env-var {VARIABLE}")),
+            shell(format!("codex mcp add {SERVER_NAME} --url {url}"), &format!("--bearer-token-env-var {TOKEN_VARIABLE}")),
         ),
         ConnectionSnippet {
             install: Some(format!(
-                "cursor://anysphere.cursor-deeplink/mcp/install?name={NAME}&config={}",
+                "cursor://anysphere.cursor-deeplink/mcp/install?name={SERVER_NAME}&config={}",
                 encoded(&STANDARD.encode(cursor.to_string()))
             )),
-            ..pasted("Cursor", "In ~/.cursor/mcp.json:", &json!({ "mcpServers": { NAME: cursor } }))
+            ..pasted("Cursor", "In ~/.cursor/mcp.json:", &json!({ "mcpServers": { SERVER_NAME: cursor } }))
         },
         ConnectionSnippet {
             install: (!has_token).then(|| format!("vscode:mcp/install?{}", encoded(&code_link.to_string()))),
@@ -96,32 +96,32 @@ pub(super) fn snippets(url: &str, style: ConnectionStyle) -> Vec<ConnectionSnipp
         pasted(
             "Gemini CLI",
             "In ~/.gemini/settings.json:",
-            &json!({ "mcpServers": { NAME: remote(json!({ "httpUrl": url }), has_token, &format!("${VARIABLE}")) } }),
+            &json!({ "mcpServers": { SERVER_NAME: remote(json!({ "httpUrl": url }), has_token, &format!("${TOKEN_VARIABLE}")) } }),
         ),
         pasted(
             "Zed",
             "In settings.json:",
-            &json!({ "context_servers": { NAME: remote(json!({ "url": url }), has_token, "YOUR_TOKEN") } }),
+            &json!({ "context_servers": { SERVER_NAME: remote(json!({ "url": url }), has_token, "YOUR_TOKEN") } }),
         ),
         pasted(
             "opencode",
             "In opencode.json:",
-            &json!({ "mcp": { NAME: remote(json!({ "type": "remote", "url": url }), has_token, &format!("{{env:{VARIABLE}}}")) } }),
+            &json!({ "mcp": { SERVER_NAME: remote(json!({ "type": "remote", "url": url }), has_token, &format!("{{env:{TOKEN_VARIABLE}}}")) } }),
         ),
         pasted(
             "Windsurf",
             "In ~/.codeium/windsurf/mcp_config.json:",
-            &json!({ "mcpServers": { NAME: remote(json!({ "serverUrl": url }), has_token, &format!("${{env:{VARIABLE}}}")) } }),
+            &json!({ "mcpServers": { SERVER_NAME: remote(json!({ "serverUrl": url }), has_token, &format!("${{env:{TOKEN_VARIABLE}}}")) } }),
         ),
         pasted(
             "Other clients over HTTP",
             "Most take this form:",
-            &json!({ "mcpServers": { NAME: remote(json!({ "type": "http", "url": url }), has_token, "YOUR_TOKEN") } }),
+            &json!({ "mcpServers": { SERVER_NAME: remote(json!({ "type": "http", "url": url }), has_token, "YOUR_TOKEN") } }),
         ),
         pasted(
             "On the computer of the vault (stdio)",
             "Without this server; any client that starts programs:",
-            &json!({ "mcpServers": { NAME: { "command": "lapidary", "args": ["--vault", "/path/to/vault"] } } }),
+            &json!({ "mcpServers": { SERVER_NAME: { "command": "lapidary", "args": ["--vault", "/path/to/vault"] } } }),
         ),
         ConnectionSnippet {
             client: "curl",
@@ -177,7 +177,7 @@ fn curl(url: &str, style: ConnectionStyle) -> String {
     let token = match style {
         ConnectionStyle::Open => String::new(),
         ConnectionStyle::Token | ConnectionStyle::SignIn => {
-            format!(" \\\n  -H \"Authorization: Bearer ${VARIABLE}\"")
+            format!(" \\\n  -H \"Authorization: Bearer ${TOKEN_VARIABLE}\"")
         }
     };
     format!(

@@ -51,7 +51,7 @@ impl ServedRouter {
         let (stop, stopping) = watch::channel(false);
         let mcp = McpServer::new(Arc::clone(&assembled.executor), false, Connection::Http, Telemetry::default());
         let clients = KnownClients {
-            check: ClientCheck::Open { store: Arc::clone(&assembled.auth) },
+            check: ClientCheck::TokenOptional { store: Arc::clone(&assembled.auth) },
             grants: Arc::clone(&assembled.grants),
             clock: lapidary_pipeline::Clock::system(),
         };

@@ -42,10 +42,10 @@ use crate::{
 };
 
 /// Messages of one batch.
-const BATCH: usize = 50;
+const MAX_BATCH: usize = 50;
 /// The only version that has batches; also that of clients that say none.
 const BATCH_VERSION: &str = "2025-03-26";
-const VERSION: &str = "mcp-protocol-version";
+const VERSION_HEADER: &str = "mcp-protocol-version";
 /// How often it is asked whether a client that only listens is still known.
 const ASK_AGAIN: Duration = Duration::from_secs(1);
 const RATE_LIMITED: i32 = -32000;
@@ -182,14 +182,15 @@ impl Endpoint {
         let invalid = |message: &str| error_response(StatusCode::BAD_REQUEST, INVALID_REQUEST, message);
         PostedMessage::peek(bytes)?;
         // Clients of that version need not say so in a header.
-        let version = parts.headers.get(VERSION).map_or(BATCH_VERSION, |version| version.to_str().unwrap_or_default());
+        let version =
+            parts.headers.get(VERSION_HEADER).map_or(BATCH_VERSION, |version| version.to_str().unwrap_or_default());
         if version != BATCH_VERSION {
             return Err(invalid("Invalid Request: this version of the protocol has no batches"));
         }
         let messages: Vec<Value> =
             serde_json::from_slice(bytes).map_err(|_| invalid("Invalid Request: not a batch"))?;
         let is_odd = |message: &Value| !message.is_object() || message["method"] == "initialize";
-        if messages.is_empty() || messages.len() > BATCH || messages.iter().any(is_odd) {
+        if messages.is_empty() || messages.len() > MAX_BATCH || messages.iter().any(is_odd) {
             return Err(invalid("Invalid Request: a batch has 1 to 50 messages, none of them `initialize`"));
         }
         // Answers and notifications get no answer.
@@ -428,7 +429,7 @@ impl Endpoint {
     /// What a status says about who is asked.
     pub(super) fn mode(check: &ClientCheck) -> &'static str {
         match check {
-            ClientCheck::Open { .. } => "none",
+            ClientCheck::TokenOptional { .. } => "none",
             ClientCheck::OwnerTokens { .. } => "bearer",
             ClientCheck::BuiltIn { .. } => "builtin",
             ClientCheck::SharedSecret { .. } => "jwt",

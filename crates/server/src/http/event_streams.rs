@@ -16,6 +16,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use futures::{StreamExt, channel::mpsc, stream};
+use lapidary_auth::is_same_digest;
 use lapidary_note::ContentHash;
 use rmcp::{
     RoleServer, ServiceExt,
@@ -24,7 +25,7 @@ use rmcp::{
 };
 
 use super::{
-    client_identity::{CURRENT, SESSION, error_response, is_same},
+    client_identity::{CURRENT, SESSION, error_response},
     endpoint::{Endpoint, RequestSender, peer_of, too_fast, too_many_sessions},
     known_clients::{KnownClient, UnknownClient, bearer},
     posted_message::{self, INVALID_REQUEST, PostedMessage},
@@ -34,8 +35,8 @@ use super::{
 use crate::mcp::McpServer;
 
 /// Messages that wait, in either direction.
-const WAITING: usize = 64;
-const MESSAGES: &str = "/messages";
+const MAX_WAITING: usize = 64;
+const MESSAGES_PATH: &str = "/messages";
 
 /// What a stream is served with. The open ones are in the table of sessions.
 pub(super) struct EventStreams {
@@ -80,7 +81,7 @@ impl EventStreams {
             let given = bearer(request.headers()).map(|token| ContentHash::of(token.as_bytes()));
             match given {
                 None => return Err(self.endpoint.0.challenge.refused(UnknownClient::NoToken)),
-                Some(given) if !is_same(&given, known) => {
+                Some(given) if !is_same_digest(&given, known) => {
                     return Err(self.endpoint.0.challenge.refused(UnknownClient::BadToken));
                 }
                 Some(_) => {}
@@ -112,8 +113,8 @@ async fn open(streams: &Arc<EventStreams>, sender: &RequestSender, token: Option
     getrandom::fill(&mut random)
         .map_err(|_| error_response(StatusCode::SERVICE_UNAVAILABLE, -32000, "The system gives no random numbers."))?;
     let session: String = random.iter().map(|byte| format!("{byte:02x}")).collect();
-    let (input, incoming) = mpsc::channel(WAITING);
-    let (outgoing, output) = mpsc::channel::<TxJsonRpcMessage<RoleServer>>(WAITING);
+    let (input, incoming) = mpsc::channel(MAX_WAITING);
+    let (outgoing, output) = mpsc::channel::<TxJsonRpcMessage<RoleServer>>(MAX_WAITING);
     let pending = Arc::new(AtomicUsize::new(0));
     let sessions = &streams.endpoint.0.sessions;
     sessions.make_room(sender.client.as_ref()).await.map_err(too_many_sessions)?;
@@ -133,7 +134,7 @@ async fn open(streams: &Arc<EventStreams>, sender: &RequestSender, token: Option
     }
     // A client that can send the token only in the address needs it in the next address too.
     let token = token.map(|token| format!("&token={token}")).unwrap_or_default();
-    let first = format!("event: endpoint\ndata: {MESSAGES}?sessionId={session}{token}\n\n");
+    let first = format!("event: endpoint\ndata: {MESSAGES_PATH}?sessionId={session}{token}\n\n");
     let first = stream::once(async move { Ok::<_, axum::Error>(Bytes::from(first)) });
     let mut beats = tokio::time::interval(streams.heartbeat);
     // The first beat would come at once.

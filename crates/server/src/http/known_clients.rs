@@ -6,12 +6,12 @@ use std::sync::Arc;
 use axum::http::{HeaderMap, header};
 use lapidary_auth::{
     AccessRecord, AuthStore, AuthStoreError, BearerClaims, GrantRecord, IssuerRefusal, IssuerVerifier, ScopeSet,
-    SecretKind, SecretText, SharedSecretVerifier, TokenRefusal, TokenRights, UnixSeconds,
+    SecretKind, SecretText, SharedSecretVerifier, TokenRefusal, TokenRights, UnixSeconds, is_same_digest,
 };
 use lapidary_note::ContentHash;
 use lapidary_pipeline::{CallerStanding, Clock, Grant};
 
-use super::{client_identity::is_same, oauth::IssuerKeyCache};
+use super::oauth::IssuerKeyCache;
 use crate::grants::GrantMaker;
 
 /// An authenticated client.
@@ -50,8 +50,8 @@ pub(crate) struct ConfiguredClient {
 /// How clients authenticate.
 #[derive(Clone)]
 pub(crate) enum ClientCheck {
-    /// No authentication. A client that sends one of the owner's tokens still has only its rights.
-    Open { store: Arc<AuthStore> },
+    /// Without a token everything is allowed. A client that sends one of the owner's tokens has only that token's rights.
+    TokenOptional { store: Arc<AuthStore> },
     /// With a token in the configuration, or one that the owner created.
     OwnerTokens { configured: Arc<[ConfiguredClient]>, store: Arc<AuthStore> },
     /// With one of these, or one that the built-in authorization server has issued.
@@ -90,7 +90,7 @@ impl KnownClients {
     pub(super) async fn find(&self, headers: &HeaderMap) -> Result<Option<KnownClient>, UnknownClient> {
         let refused = |refusal, was_sent| UnknownClient::WebToken { refusal, was_sent };
         match &self.check {
-            ClientCheck::Open { store } => {
+            ClientCheck::TokenOptional { store } => {
                 let own = bearer(headers).filter(|token| SecretText::recognise(token) == Some(SecretKind::Personal));
                 // One that was revoked must not turn into full access, so it is refused here too.
                 own.map(|token| self.by_owner_token(token, &[], store)).transpose()
@@ -143,8 +143,11 @@ impl KnownClients {
     ) -> Result<KnownClient, UnknownClient> {
         let digest = ContentHash::of(token.as_bytes());
         // All are compared, so that the time does not tell which one it is.
-        let known: Vec<&KnownClient> =
-            configured.iter().filter(|known| is_same(&known.digest, &digest)).map(|known| &known.client).collect();
+        let known: Vec<&KnownClient> = configured
+            .iter()
+            .filter(|known| is_same_digest(&known.digest, &digest))
+            .map(|known| &known.client)
+            .collect();
         if let Some(client) = known.first() {
             return Ok((*client).clone());
         }

@@ -27,7 +27,10 @@ use axum::{
     routing::{get, post},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
-use lapidary_auth::{AuthStore, AuthStoreError, AuthorizationRules, FormParameters, UnixSeconds, form_decoded};
+use lapidary_auth::{
+    AuthStore, AuthStoreError, AuthorizationRules, FormParameters, NewEvent, SecurityEventKind, UnixSeconds,
+    form_decoded,
+};
 use lapidary_pipeline::Clock;
 use lapidary_vault::ElapsedTime;
 use parking_lot::Mutex;
@@ -141,6 +144,15 @@ impl AuthorizationServer {
             }
             Err(_) => Err(StoreTrouble),
         }
+    }
+
+    /// Records something for the owner. If that fails, the log says so, and what happened counts all the same.
+    async fn record(self: &Arc<Self>, kind: SecurityEventKind, subject: &str, address: &str) {
+        let (subject, address, now) = (subject.to_owned(), address.to_owned(), self.now());
+        let recorded =
+            self.ask(move |store| store.record_event(NewEvent::of(kind, &subject).from(&address), now)).await;
+        // A failure is already in the log.
+        recorded.unwrap_or_default();
     }
 
     /// The form in a request.

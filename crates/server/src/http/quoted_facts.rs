@@ -15,7 +15,7 @@ use memchr::memmem;
 
 /// Precedes the facts. Inside a JSON string its quotes would be escaped, so this is always a key; the protocol requires an
 /// object there, so a string can only be ours.
-const KEY: &[u8] = b"\"structuredContent\":";
+const FACTS_KEY: &[u8] = b"\"structuredContent\":";
 
 /// Handles plain JSON replies and event streams; the library sends each event as one piece.
 pub(super) async fn unquote(response: Response) -> Response {
@@ -35,7 +35,7 @@ pub(super) async fn unquote(response: Response) -> Response {
 
 pub(super) fn unquoted(message: Bytes) -> Bytes {
     // There is at most one in a message.
-    let Some(at) = memmem::find(&message, KEY).map(|at| at + KEY.len()) else { return message };
+    let Some(at) = memmem::find(&message, FACTS_KEY).map(|at| at + FACTS_KEY.len()) else { return message };
     let rest = &message[at..];
     let mut strings = serde_json::Deserializer::from_slice(rest).into_iter::<Cow<'_, str>>();
     let Some(Ok(facts)) = strings.next() else { return message };

@@ -11,20 +11,23 @@ use axum::{
 };
 use serde_json::json;
 
-use super::{accept_loop::ConnectionEnds, oauth::is_for_every_page};
+use super::{accept_loop::ConnectionEnds, oauth::is_for_every_page, refusal_log::RefusalLog};
 use crate::config::AllowedOrigins;
 
 /// The longest target of a request.
 const TARGET_BYTES: usize = 8 * 1024;
 
-const METHODS: &str = "GET, POST, DELETE, OPTIONS";
-const REQUEST_HEADERS: &str = "Content-Type, Authorization, Accept, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, \
+const ALLOWED_METHODS: &str = "GET, POST, DELETE, OPTIONS";
+const ALLOWED_HEADERS: &str = "Content-Type, Authorization, Accept, Mcp-Session-Id, MCP-Protocol-Version, Mcp-Method, \
                                Mcp-Name, Last-Event-ID, traceparent";
-const EXPOSED: &str = "Mcp-Session-Id, WWW-Authenticate, Retry-After";
+const EXPOSED_HEADERS: &str = "Mcp-Session-Id, WWW-Authenticate, Retry-After";
 
 /// Which hosts and origins a request may name.
 #[derive(Clone)]
-pub(super) struct RequestGate(Arc<GateRules>);
+pub(super) struct RequestGate {
+    rules: Arc<GateRules>,
+    refusals: Option<Arc<RefusalLog>>,
+}
 
 struct GateRules {
     /// In lower case; without a port, any port is meant.
@@ -38,7 +41,13 @@ struct GateRules {
 
 impl RequestGate {
     pub(super) fn new(hosts: Vec<String>, origins: AllowedOrigins, bound: IpAddr, own_origin: String) -> Self {
-        Self(Arc::new(GateRules { hosts, origins, is_loopback: bound.is_loopback(), own_origin }))
+        let rules = GateRules { hosts, origins, is_loopback: bound.is_loopback(), own_origin };
+        Self { rules: Arc::new(rules), refusals: None }
+    }
+
+    /// Refusals go to the owner's log.
+    pub(super) fn recording(self, refusals: Option<Arc<RefusalLog>>) -> Self {
+        Self { refusals, ..self }
     }
 
     /// Compared as a whole. A name that only begins or ends like one of ours is another, and a page that had its own name
@@ -54,21 +63,21 @@ impl RequestGate {
         // The address at which the connection arrived is not a name that a page could have pointed here.
         let is_local =
             local.is_some_and(|local| address.parse::<IpAddr>().is_ok_and(|given| given.to_canonical() == local));
-        is_loopback_name(name) || is_local || self.0.hosts.iter().any(|known| *known == host || known == name)
+        is_loopback_name(name) || is_local || self.rules.hosts.iter().any(|known| *known == host || known == name)
     }
 
     fn knows_origin(&self, origin: &str) -> bool {
-        if origin == self.0.own_origin {
+        if origin == self.rules.own_origin {
             return true;
         }
-        match &self.0.origins {
+        match &self.rules.origins {
             AllowedOrigins::Any => true,
             AllowedOrigins::Listed(listed) => listed.iter().any(|known| with_port(known) == with_port(origin)),
             AllowedOrigins::Loopback => {
                 let Some((scheme, host)) = origin.split_once("://") else { return false };
                 let (name, port) = split_port(host);
                 let is_port = port.is_none_or(|port| port.parse::<u16>().is_ok());
-                self.0.is_loopback && matches!(scheme, "http" | "https") && is_loopback_name(name) && is_port
+                self.rules.is_loopback && matches!(scheme, "http" | "https") && is_loopback_name(name) && is_port
             }
         }
     }
@@ -125,13 +134,45 @@ fn text_of<'h>(headers: &'h HeaderMap, name: &HeaderName) -> Result<Option<&'h s
 
 /// Looks at host and origin, answers preflights, and marks every answer.
 pub(super) async fn guard(State(gate): State<RequestGate>, request: Request, next: Next) -> Response {
+    let looked_at = gate.refusals.as_ref().map(|refusals| (refusals, refusals.look_at(&request)));
     let answered = checked(&gate, request, next).await;
-    let (mut response, origin) = answered.unwrap_or_else(|refused| (refused, None));
-    if gate.0.own_origin.starts_with("https://") {
+    let is_origin_refused = matches!(&answered, Err(GateRefusal::Origin));
+    let (mut response, origin) = answered.unwrap_or_else(|refused| (refused.into_response(), None));
+    if let Some((refusals, request)) = looked_at {
+        refusals.answered(request, &response, is_origin_refused);
+    }
+    if gate.rules.own_origin.starts_with("https://") {
         let a_year = HeaderValue::from_static("max-age=31536000");
         response.headers_mut().insert(header::STRICT_TRANSPORT_SECURITY, a_year);
     }
     finished(response, origin)
+}
+
+/// Why a request is not answered.
+enum GateRefusal {
+    Malformed(&'static str),
+    Repeated(HeaderName),
+    TooLong,
+    Host,
+    Origin,
+}
+
+impl IntoResponse for GateRefusal {
+    fn into_response(self) -> Response {
+        let (status, message) = match self {
+            Self::Malformed(message) => (StatusCode::BAD_REQUEST, message),
+            Self::Repeated(name) => {
+                return plain_error(StatusCode::BAD_REQUEST, &format!("Bad Request: more than one {name} header"));
+            }
+            Self::TooLong => (StatusCode::URI_TOO_LONG, "URI Too Long"),
+            Self::Host => (
+                StatusCode::FORBIDDEN,
+                "Forbidden: this host name is not served here. The owner adds it with LAPIDARY_ALLOWED_HOSTS or MCP_PUBLIC_URL.",
+            ),
+            Self::Origin => (StatusCode::FORBIDDEN, "Invalid origin. DNS rebinding protection."),
+        };
+        plain_error(status, message)
+    }
 }
 
 /// The answer to a request that may be answered, and the page that may read it.
@@ -139,32 +180,30 @@ async fn checked(
     gate: &RequestGate,
     request: Request,
     next: Next,
-) -> Result<(Response, Option<HeaderValue>), Response> {
+) -> Result<(Response, Option<HeaderValue>), GateRefusal> {
     let headers = request.headers();
     if let Some(name) = repeated(headers) {
-        return Err(plain_error(StatusCode::BAD_REQUEST, &format!("Bad Request: more than one {name} header")));
+        return Err(GateRefusal::Repeated(name.clone()));
     }
     // A request without a host is HTTP/1.0, and no browser or client sends one.
     let (Ok(Some(host)), Ok(origin)) = (text_of(headers, &header::HOST), text_of(headers, &header::ORIGIN)) else {
-        return Err(plain_error(StatusCode::BAD_REQUEST, "Bad Request: a Host and an Origin are plain text"));
+        return Err(GateRefusal::Malformed("Bad Request: a Host and an Origin are plain text"));
     };
     // `GET http://host/path` has to name the host that the header names.
     // A proxy may go by the one, and we by the other.
     if request.uri().authority().is_some_and(|authority| host != authority.as_str()) {
-        return Err(plain_error(StatusCode::BAD_REQUEST, "Bad Request: the request names two hosts"));
+        return Err(GateRefusal::Malformed("Bad Request: the request names two hosts"));
     }
     if request.uri().path_and_query().is_some_and(|target| target.as_str().len() > TARGET_BYTES) {
-        return Err(plain_error(StatusCode::URI_TOO_LONG, "URI Too Long"));
+        return Err(GateRefusal::TooLong);
     }
     let local = request.extensions().get::<ConnectionEnds>().map(|ends| ends.local);
     if !gate.knows_host(host, local) {
-        let message = "Forbidden: this host name is not served here. The owner adds it with LAPIDARY_ALLOWED_HOSTS or MCP_PUBLIC_URL.";
-        return Err(plain_error(StatusCode::FORBIDDEN, message));
+        return Err(GateRefusal::Host);
     }
     let is_for_all = is_for_every_page(request.uri().path());
     if !is_for_all && origin.is_some_and(|origin| !gate.knows_origin(origin)) {
-        let message = "Invalid origin. DNS rebinding protection.";
-        return Err(plain_error(StatusCode::FORBIDDEN, message));
+        return Err(GateRefusal::Origin);
     }
     let origin = match origin {
         Some(_) if is_for_all => Some(HeaderValue::from_static("*")),
@@ -179,10 +218,10 @@ async fn checked(
 fn preflight(is_cross_origin: bool) -> Response {
     let mut response = StatusCode::NO_CONTENT.into_response();
     let headers = response.headers_mut();
-    headers.insert(header::ALLOW, HeaderValue::from_static(METHODS));
+    headers.insert(header::ALLOW, HeaderValue::from_static(ALLOWED_METHODS));
     if is_cross_origin {
-        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(METHODS));
-        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(REQUEST_HEADERS));
+        headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(ALLOWED_METHODS));
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(ALLOWED_HEADERS));
         headers.insert(header::ACCESS_CONTROL_MAX_AGE, HeaderValue::from_static("600"));
     }
     response
@@ -203,7 +242,7 @@ fn finished(mut response: Response, origin: Option<HeaderValue>) -> Response {
     headers.insert(header::VARY, HeaderValue::from_static("Authorization, Origin"));
     if let Some(origin) = origin {
         headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, origin);
-        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED));
+        headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static(EXPOSED_HEADERS));
     }
     response
 }

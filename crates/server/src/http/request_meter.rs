@@ -9,12 +9,12 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
+use lapidary_auth::is_same_digest;
 use lapidary_note::ContentHash;
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
 use super::{
     accept_loop::{ConnectionEnds, GuardedBody},
-    client_identity::is_same,
     known_clients::bearer,
     request_gate::{is_loopback_host, plain_error},
 };
@@ -83,7 +83,8 @@ impl MetricsPage {
         let is_direct = !PROXY_HEADERS.iter().any(|name| headers.contains_key(*name));
         let host = headers.get(header::HOST).and_then(|host| host.to_str().ok()).unwrap_or_default();
         let given = bearer(headers).map(|token| ContentHash::of(token.as_bytes()));
-        let has_token = self.token.as_ref().zip(given.as_ref()).is_some_and(|(known, given)| is_same(known, given));
+        let has_token =
+            self.token.as_ref().zip(given.as_ref()).is_some_and(|(known, given)| is_same_digest(known, given));
         has_token || (is_near && is_direct && is_loopback_host(host))
     }
 }

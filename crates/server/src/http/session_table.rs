@@ -20,7 +20,7 @@ use crate::config::SessionLimits;
 /// How often idle sessions are looked for.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);
 /// A session that the library does not have for this long has ended.
-const SETTLED: Duration = Duration::from_secs(5);
+const GONE_AFTER: Duration = Duration::from_secs(5);
 
 /// The sessions of the protocol library, and what it does not know about them.
 #[derive(Clone)]
@@ -194,7 +194,7 @@ impl SessionTable {
                 let mut entries = self.entries.lock();
                 // One that was opened since is not among them yet.
                 let now = self.started.elapsed();
-                let is_new = |since: Duration| now.saturating_sub(since) < SETTLED;
+                let is_new = |since: Duration| now.saturating_sub(since) < GONE_AFTER;
                 entries.retain(|session, entry| open.contains(session) || entry.used.idle_since().is_none_or(is_new));
                 for session in open {
                     // A client that went away before its session was opened left one without an entry.

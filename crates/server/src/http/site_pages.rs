@@ -27,7 +27,7 @@ use crate::config::HttpConfig;
 const STYLE: &str = include_str!("assets/page.css");
 const ICON: &str = include_str!("assets/icon.svg");
 /// Pages have a style and an icon of this server, and nothing else.
-const POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; \
+const CONTENT_POLICY: &str = "default-src 'none'; style-src 'self'; img-src 'self'; base-uri 'none'; frame-ancestors 'none'; \
                       form-action 'none'";
 /// The documents about the server are the same for everyone.
 const FOR_EVERYONE: &str = "public, max-age=3600";
@@ -85,6 +85,9 @@ impl SitePages {
     }
 }
 
+/// The older card.
+pub(super) const CARD: &str = "/.well-known/mcp.json";
+
 /// The routes, all of them for reading.
 pub(super) fn routes(pages: Arc<SitePages>) -> Router {
     let card = format!("{}/server-card", pages.address.endpoint_path);
@@ -95,7 +98,7 @@ pub(super) fn routes(pages: Arc<SitePages>) -> Router {
         .route("/assets/page.css", get(|| async { asset(STYLE, "text/css; charset=utf-8") }))
         .route("/assets/icon.svg", get(|| async { asset(ICON, "image/svg+xml") }))
         .route(
-            "/.well-known/mcp.json",
+            CARD,
             get(|State(pages): State<Arc<SitePages>>| async move { document(&pages.older_card, "application/json") }),
         )
         .route(&card, get(|State(pages): State<Arc<SitePages>>| async move { document(&pages.card, CARD_TYPE) }))
@@ -108,7 +111,7 @@ pub(super) fn routes(pages: Arc<SitePages>) -> Router {
 
 /// Whether a path has a card of the server, which is the same for every reader.
 pub(super) fn is_card(path: &str) -> bool {
-    matches!(path, "/.well-known/mcp.json" | "/.well-known/mcp/server-card.json") || path.ends_with("/server-card")
+    matches!(path, CARD | "/.well-known/mcp/server-card.json") || path.ends_with("/server-card")
 }
 
 /// A visitor without a token sees what a stranger may see; one with a wrong token is refused, so that guessing is counted.
@@ -135,7 +138,8 @@ async fn landing(State(pages): State<Arc<SitePages>>, request: Request) -> Respo
         offered: &pages.endpoint.0.grant.profile.catalogue,
         resources: FIXED_RESOURCES.len(),
     };
-    let headers = [(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CONTENT_SECURITY_POLICY, POLICY)];
+    let headers =
+        [(header::CONTENT_TYPE, "text/html; charset=utf-8"), (header::CONTENT_SECURITY_POLICY, CONTENT_POLICY)];
     (headers, page.html()).into_response()
 }
 

@@ -25,9 +25,9 @@ use crate::config::TlsFiles;
 /// How often the files are read: two small ones, by which a renewed certificate is noticed soon enough.
 const LOOK_AGAIN: Duration = Duration::from_secs(3);
 /// How long a handshake may take.
-const HANDSHAKE: Duration = Duration::from_secs(10);
+const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 /// How many may be under way: each costs a signature, which a client that never answers would make us pay for.
-const HANDSHAKES: usize = 64;
+const MAX_HANDSHAKES: usize = 64;
 
 #[derive(Debug, thiserror::Error)]
 pub(super) enum TlsError {
@@ -54,14 +54,14 @@ impl TlsKeeper {
         let first = PemPair::read(files)?;
         let (sender, current) = watch::channel(first.config(files)?);
         tokio::spawn(keep_current(files.clone(), first, sender));
-        Ok(Self { current, handshakes: Arc::new(Semaphore::new(HANDSHAKES)) })
+        Ok(Self { current, handshakes: Arc::new(Semaphore::new(MAX_HANDSHAKES)) })
     }
 
     /// The connection as a client that we agreed with on keys sees it; `None` if it is not worth waiting for.
     pub(super) async fn accept(&self, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
         let _place = Arc::clone(&self.handshakes).try_acquire_owned().ok()?;
         let acceptor = TlsAcceptor::from(Arc::clone(&self.current.borrow()));
-        match tokio::time::timeout(HANDSHAKE, acceptor.accept(stream)).await {
+        match tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await {
             Ok(Ok(stream)) => Some(stream),
             Ok(Err(error)) => {
                 tracing::debug!(kind = ?error.kind(), "a TLS handshake failed");

@@ -17,8 +17,8 @@ use rmcp::{
     service::RequestContext,
 };
 
-const KEY: &str = "consent";
-const FIELD: &str = "confirm";
+const ANSWER_KEY: &str = "consent";
+const CONFIRM_FIELD: &str = "confirm";
 
 /// Whether the client says that it can show a form to its user.
 pub(super) fn can_ask(context: &RequestContext<RoleServer>) -> bool {
@@ -36,12 +36,12 @@ pub(super) fn by_retry(context: &RequestContext<RoleServer>) -> bool {
 
 pub(super) fn input_required(message: String, state: String) -> InputRequiredResult {
     let question = InputRequest::Elicitation(ElicitRequest::new(form(message)));
-    InputRequiredResult::new(Some([(KEY.to_owned(), question)].into()), Some(state))
+    InputRequiredResult::new(Some([(ANSWER_KEY.to_owned(), question)].into()), Some(state))
 }
 
 /// The answer in a repeated call. Anything but a clear approval is a refusal.
 pub(super) fn verdict_of(responses: Option<&InputResponses>) -> Verdict {
-    let Some(response) = responses.and_then(|responses| responses.get(KEY)) else { return Verdict::Unanswered };
+    let Some(response) = responses.and_then(|responses| responses.get(ANSWER_KEY)) else { return Verdict::Unanswered };
     serde_json::from_value::<ElicitResult>(response.clone()).map_or(Verdict::Unanswered, |result| verdict(&result))
 }
 
@@ -114,7 +114,7 @@ pub(super) async fn ask_now(
 fn verdict(result: &ElicitResult) -> Verdict {
     let confirmed =
         // Accepting the form without the box ticked is what clients send for "no".
-        result.content.as_ref().and_then(|content| content.get(FIELD)) == Some(&serde_json::Value::Bool(true));
+        result.content.as_ref().and_then(|content| content.get(CONFIRM_FIELD)) == Some(&serde_json::Value::Bool(true));
     match result.action {
         ElicitationAction::Accept if confirmed => Verdict::Agreed,
         _ => Verdict::Declined,
@@ -122,7 +122,7 @@ fn verdict(result: &ElicitResult) -> Verdict {
 }
 
 fn form(message: String) -> ElicitRequestParams {
-    let schema = ElicitationSchema::builder().required_bool_with(FIELD, |field| {
+    let schema = ElicitationSchema::builder().required_bool_with(CONFIRM_FIELD, |field| {
         field.title("Apply this change").description("Apply this change to the vault?")
     });
     ElicitRequestParams::FormElicitationParams { meta: None, message, requested_schema: schema.build_unchecked() }

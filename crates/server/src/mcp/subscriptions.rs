@@ -23,10 +23,10 @@ use rmcp::{
 use super::{McpServer, not_offered, refusal};
 
 /// How often the files are checked. A check costs one system call per file.
-const EVERY: Duration = Duration::from_secs(1);
+const CHECK_EVERY: Duration = Duration::from_secs(1);
 
 /// More files than a person can follow.
-const MOST: usize = 1_000;
+const MAX_FILES: usize = 1_000;
 
 /// Of all clients together.
 const MOST_IN_ALL: usize = 10_000;
@@ -70,8 +70,8 @@ impl Subscriptions {
         let mut state = self.0.lock();
         // Subscribing again renews it, and counts once.
         if !state.files.contains_key(&subscription.uri) {
-            if state.files.len() >= MOST {
-                return SubscribeOutcome::TooMany { limit: MOST };
+            if state.files.len() >= MAX_FILES {
+                return SubscribeOutcome::TooMany { limit: MAX_FILES };
             }
             let one_more = |followed: usize| (followed < MOST_IN_ALL).then_some(followed + 1);
             if state.followed.fetch_update(Ordering::Relaxed, Ordering::Relaxed, one_more).is_err() {
@@ -93,7 +93,7 @@ impl Subscriptions {
     /// Notifies of each changed file, until there are no subscriptions left or the client is gone.
     async fn watch(&self, executor: &Arc<Executor>, principal: &Principal, listener: &NewsListener) {
         loop {
-            tokio::time::sleep(EVERY).await;
+            tokio::time::sleep(CHECK_EVERY).await;
             let Some(files) = self.watched() else { return };
             for uri in self.news(executor, principal, files).await {
                 listener.tell(uri).await;
@@ -209,7 +209,7 @@ impl McpServer {
             }
             _ => false,
         };
-        let files = requested.resource_subscriptions.iter().flatten().filter(is_file).take(MOST);
+        let files = requested.resource_subscriptions.iter().flatten().filter(is_file).take(MAX_FILES);
         let filter = SubscriptionFilter::builder().resource_subscriptions(files.cloned());
         let may_look = may_read || profile.has(ToolGroup::Vault);
         if requested.prompts_list_changed == Some(true) && may_look {

@@ -6,9 +6,9 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 #[derive(Clone, Debug, Default)]
 pub(super) struct ProtoMessage(Vec<u8>);
 
-const VARINT: u64 = 0;
-const FIXED_64: u64 = 1;
-const BYTES: u64 = 2;
+const WIRE_VARINT: u64 = 0;
+const WIRE_FIXED_64: u64 = 1;
+const WIRE_BYTES: u64 = 2;
 
 impl ProtoMessage {
     pub(super) fn into_bytes(self) -> Vec<u8> {
@@ -28,13 +28,13 @@ impl ProtoMessage {
     }
 
     pub(super) fn number(mut self, field: u64, value: u64) -> Self {
-        self.tag(field, VARINT);
+        self.tag(field, WIRE_VARINT);
         self.varint(value);
         self
     }
 
     pub(super) fn fixed(mut self, field: u64, value: u64) -> Self {
-        self.tag(field, FIXED_64);
+        self.tag(field, WIRE_FIXED_64);
         self.0.extend(value.to_le_bytes());
         self
     }
@@ -44,7 +44,7 @@ impl ProtoMessage {
     }
 
     pub(super) fn bytes(mut self, field: u64, value: &[u8]) -> Self {
-        self.tag(field, BYTES);
+        self.tag(field, WIRE_BYTES);
         self.varint(value.len() as u64);
         self.0.extend(value);
         self

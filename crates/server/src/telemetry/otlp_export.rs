@@ -20,15 +20,15 @@ use super::{
 use crate::{config::OtlpSettings, outgoing};
 
 /// Calls that wait to be sent.
-const QUEUE: usize = 2_048;
+const QUEUE_LENGTH: usize = 2_048;
 /// How many are sent at a time.
-const BATCH: usize = 512;
+const BATCH_LENGTH: usize = 512;
 /// How long the first of a batch waits for others.
-const GATHER: Duration = Duration::from_secs(2);
+const BATCH_DELAY: Duration = Duration::from_secs(2);
 /// How often metrics are sent, as in obsidian-mcp-server.
 const METRICS_EVERY: Duration = Duration::from_secs(15);
 /// How long a collector may take.
-const PATIENCE: Duration = Duration::from_secs(5);
+const COLLECTOR_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A call with its stages, as spans.
 pub(super) struct CallSpans {
@@ -55,7 +55,7 @@ pub(super) struct OtlpExport {
 
 impl OtlpExport {
     pub(super) fn start(settings: &OtlpSettings, meters: Arc<ServerMeters>, clock: Clock) -> Self {
-        let (tasks, queue) = sync_channel(QUEUE);
+        let (tasks, queue) = sync_channel(QUEUE_LENGTH);
         let sampled_per_million = settings.sampled_per_million;
         let exporter = OtlpThread {
             resource: ProtoMessage::default().attribute(1, "service.name", &settings.service_name).attribute(
@@ -64,7 +64,7 @@ impl OtlpExport {
                 &settings.service_version,
             ),
             settings: settings.clone(),
-            agent: outgoing::agent(PATIENCE),
+            agent: outgoing::agent(COLLECTOR_TIMEOUT),
             meters,
             clock,
             is_silent: false,
@@ -101,7 +101,7 @@ impl OtlpThread {
     fn run(mut self, queue: &Receiver<ExportTask>) {
         let (mut waiting, mut first, mut last_metrics) = (Vec::new(), ElapsedTime::start(), ElapsedTime::start());
         loop {
-            let task = queue.recv_timeout(GATHER);
+            let task = queue.recv_timeout(BATCH_DELAY);
             let mut ended = None;
             match task {
                 Ok(ExportTask::Spans(spans)) => {
@@ -115,7 +115,7 @@ impl OtlpThread {
                 Err(RecvTimeoutError::Disconnected) => return,
             }
             let is_last = ended.is_some();
-            if !waiting.is_empty() && (is_last || waiting.len() >= BATCH || first.elapsed() >= GATHER) {
+            if !waiting.is_empty() && (is_last || waiting.len() >= BATCH_LENGTH || first.elapsed() >= BATCH_DELAY) {
                 let spans = std::mem::take(&mut waiting);
                 self.post(&self.settings.traces.clone(), self.traces(&spans));
             }

@@ -26,12 +26,16 @@ fn findings(vault: &Vault, url: &str, environment: &[(&str, &str)]) -> (bool, Ve
     assert_eq!(output.status.success(), report["well"] == true, "{said}");
     let all = list
         .iter()
-        .map(|it| (text(it, "kind"), text(it, "what"), format!("{} {}", text(it, "found"), text(it, "advice"))));
+        .map(|it| (text(it, "level"), text(it, "what"), format!("{} {}", text(it, "found"), text(it, "advice"))));
     (report["well"] == true, all.collect())
 }
 
 fn wrong(findings: &[(String, String, String)]) -> Vec<(&str, &str)> {
-    findings.iter().filter(|(kind, ..)| kind == "wrong").map(|(_, what, said)| (what.as_str(), said.as_str())).collect()
+    findings
+        .iter()
+        .filter(|(kind, ..)| kind == "failure")
+        .map(|(_, what, said)| (what.as_str(), said.as_str()))
+        .collect()
 }
 
 /// A server that gives the same answer to everything.
@@ -60,16 +64,16 @@ fn a_server_that_is_well_is_called_well_with_and_without_a_token() {
     let (well, found) = findings(&vault, &format!("http://{}", open.address), &[]);
     assert!(well, "{found:?}");
     assert!(
-        found.iter().any(|(kind, what, said)| kind == "fine" && what == "tools" && said.contains("listed")),
+        found.iter().any(|(kind, what, said)| kind == "ok" && what == "tools" && said.contains("listed")),
         "{found:?}"
     );
     let guarded = HttpServer::start(&vault, "127.0.0.1:0", &[("LAPIDARY_TOKENS", TOKENS)]);
     let url = format!("http://{}/mcp", guarded.address);
     let (well, found) = findings(&vault, &url, &[]);
     assert!(well, "{found:?}");
-    assert!(found.iter().any(|(kind, what, said)| kind == "doubtful" && what == "sign-in" && said.contains("builtin")));
+    assert!(found.iter().any(|(kind, what, said)| kind == "warning" && what == "sign-in" && said.contains("builtin")));
     let (well, found) = findings(&vault, &url, &[("LAPIDARY_TOKEN", "0123456789abcdef0123456789abcdef")]);
-    assert!(well && found.iter().any(|(kind, what, _)| kind == "fine" && what == "tools"), "{found:?}");
+    assert!(well && found.iter().any(|(kind, what, _)| kind == "ok" && what == "tools"), "{found:?}");
     let (well, found) = findings(&vault, &url, &[("LAPIDARY_TOKEN", "fedcba9876543210fedcba9876543210")]);
     assert!(!well && wrong(&found)[0].1.contains("the token is refused"), "{found:?}");
     assert!(!format!("{found:?}").contains("fedcba"), "{found:?}");

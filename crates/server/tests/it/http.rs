@@ -326,22 +326,30 @@ fn only_pages_of_ours_are_served_in_addition() {
 }
 
 #[test]
-fn a_taken_port_means_the_next_one() {
+fn a_taken_port_means_the_next_one_only_if_somebody_says_so() {
     let vault = Vault::new(&[]);
     let first = HttpServer::start(&vault, "127.0.0.1:0", &[]);
-    let second = HttpServer::start(&vault, &first.address, &[]);
+    let second = HttpServer::start(&vault, &first.address, &[("MCP_HTTP_MAX_PORT_RETRIES", "15")]);
     assert_ne!(first.address, second.address);
     assert_eq!(second.request("GET", "/healthz", &[], "").0, 200);
-    let output = vault
-        .command()
-        .arg("--vault")
-        .arg(vault.path())
-        .args(["--http", &first.address])
-        .env("MCP_HTTP_MAX_PORT_RETRIES", "0")
-        .stdin(Stdio::null())
-        .output()
-        .unwrap();
-    assert_eq!(output.status.code(), Some(1));
+    let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = other.local_addr().unwrap().to_string();
+    // So that it is not asked for long what it is.
+    std::thread::spawn(move || other.incoming().for_each(drop));
+    let public = [("MCP_PUBLIC_URL", "http://localhost:9"), ("MCP_HTTP_MAX_PORT_RETRIES", "15")];
+    for (address, settings, who) in [
+        (&first.address, &[][..], "another Lapidary server"),
+        (&first.address, &public[..], "another Lapidary server"),
+        (&taken, &[][..], "another program"),
+    ] {
+        let mut command = vault.command();
+        command.arg("--vault").arg(vault.path()).args(["--http", address]).envs(settings.iter().copied());
+        let output = command.stdin(Stdio::null()).output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        let port = address.rsplit(':').next().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{said}");
+        assert!(said.contains(&format!("{who} listens on port {port} already")), "{said}");
+    }
 }
 
 #[cfg(unix)]

@@ -290,7 +290,35 @@ fn reasons_tools_and_completions_need_no_vault() {
     assert!(page.starts_with("file_read: ") && page.contains("\n  lapidary call file_read '{"), "{page}");
     assert!(complaint(&home.run(&["tools", "file_raed"])).contains("did you mean `file_read`?"));
 
-    for (shell, part) in [("bash", "complete -F"), ("zsh", "#compdef lapidary"), ("fish", "complete -c lapidary")] {
+    for (shell, part) in
+        [("bash", "-F _lapidary_complete lapidary"), ("zsh", "#compdef lapidary"), ("fish", "--command lapidary")]
+    {
         assert!(home.well(&["completions", shell]).contains(part), "{shell}");
     }
+}
+
+#[test]
+fn a_package_runner_is_written_instead_of_the_folder_that_it_may_empty() {
+    let home = ClientHome::with_clients();
+    let kept = home.path(".npm/_npx/0a1b/node_modules/lapidary-mcp-linux-x64/bin/lapidary");
+    std::fs::create_dir_all(kept.parent().unwrap()).unwrap();
+    std::fs::copy(env!("CARGO_BIN_EXE_lapidary"), &kept).unwrap();
+    home.write("bin/npx", "");
+    let run = |words: &[&str]| {
+        let mut command = Command::new(&kept);
+        command.env_clear().env("HOME", home.0.path()).env("PATH", home.path("bin")).current_dir(home.0.path());
+        command.args(words).stdin(Stdio::null()).output().unwrap()
+    };
+    let output = run(&["install", "cursor", "--yes", "--vault", "Notes", "--read-only"]);
+    assert!(output.status.success(), "{}", complaint(&output));
+    let said = home.read(".cursor/mcp.json");
+    let (npx, vault) = (home.path("bin/npx"), home.path("Notes"));
+    assert!(said.contains(npx.to_str().unwrap()) && !said.contains("_npx"), "{said}");
+    let words = ["\"-y\"", "\"lapidary-mcp\"", "\"--vault\"", vault.to_str().unwrap(), "\"--read-only\""];
+    assert!(words.iter().all(|word| said.contains(word)), "{said}");
+    // It is ours: the doctor knows it, and `uninstall` takes it back.
+    let report = run(&["doctor", "--vault", "Notes", "--json"]);
+    assert!(printed(&report).contains("set up, for"), "{}", printed(&report));
+    assert!(run(&["uninstall", "cursor", "--yes"]).status.success());
+    assert_eq!(home.read(".cursor/mcp.json"), CURSOR);
 }

@@ -30,6 +30,7 @@ mod leaks;
 mod lifecycle;
 mod listings;
 mod load;
+mod local_doctor;
 mod logging;
 mod moved_parts;
 mod next_steps;
@@ -58,6 +59,8 @@ mod skills;
 mod stopping;
 mod subscriptions;
 mod telemetry;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod thrift;
 mod tokens;
 mod tools_list;

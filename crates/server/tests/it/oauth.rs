@@ -242,6 +242,66 @@ fn the_owner_sees_a_grant_and_takes_it_back_and_everything_of_it_ends() {
     );
 }
 
+/// What `lapidary token log` shows, as kind and subject.
+fn happened(vault: &Vault) -> Vec<(String, String)> {
+    let output = vault.command().args(["token", "log", "--json"]).output().unwrap();
+    let log: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{}", said(&output)));
+    let text = |event: &Value, key: &str| event[key].as_str().unwrap_or_default().to_owned();
+    log["events"].as_array().unwrap().iter().map(|event| (text(event, "event"), text(event, "subject"))).collect()
+}
+
+#[test]
+fn the_owner_can_read_who_signed_in_was_granted_used_and_lost_access() {
+    let vault = vault();
+    assert_eq!(happened(&vault), []);
+    let server = serve(&vault, &[]);
+    let origin = format!("http://{}", server.address);
+    let form_kind = ("Content-Type", "application/x-www-form-urlencoded");
+    let (client, tokens) = connect(&server, "vault:read", &[("profile", "reader"), ("vault.Notes", "on")]);
+    let wrong = encoded(&[
+        ("action", "sign-in"),
+        ("query", &encoded(&[("client_id", &client), ("redirect_uri", CALLBACK)])),
+        ("passphrase", "lap_os_a guess that is not it"),
+    ]);
+    assert_eq!(ask(&server, "POST", "/authorize", &[form_kind, ("Origin", &origin)], &wrong).status, 403);
+    assert_eq!(server.request("GET", "/mcp", &[("Origin", "https://evil.example")], "").0, 403);
+    let token = vault.command().args(["token", "create", "phone"]).output().unwrap();
+    let token = String::from_utf8(token.stdout).unwrap().trim().to_owned();
+    assert_eq!(list(&server, &token), 200);
+    assert!(vault.command().args(["token", "revoke", "phone"]).output().unwrap().status.success());
+    let access = tokens["access_token"].as_str().unwrap();
+    let end = encoded(&[("token", access), ("client_id", &client)]);
+    assert_eq!(ask(&server, "POST", "/revoke", &[form_kind], &end).status, 200);
+    // The first use of a token and a refused page are written in the background.
+    let expected = [
+        ("passphrase_set", ""),
+        ("client_registered", "Twin"),
+        ("signed_in", ""),
+        ("granted", "oauth-1 Twin"),
+        ("first_used", "oauth-1 Twin"),
+        ("wrong_passphrase", ""),
+        ("origin_refused", "https://evil.example"),
+        ("token_created", "phone"),
+        ("first_used", "phone"),
+        ("revoked", "phone"),
+        ("ended_by_client", "oauth-1 Twin"),
+    ];
+    let mut expected = expected.map(|(kind, subject)| (kind.to_owned(), subject.to_owned()));
+    expected.sort();
+    let mut seen = Vec::new();
+    let end = std::time::Instant::now() + crate::harness::patience();
+    while seen != expected && std::time::Instant::now() < end {
+        std::thread::sleep(std::time::Duration::from_millis(50));
+        seen = happened(&vault);
+        seen.sort();
+    }
+    assert_eq!(seen, expected);
+    let table = vault.command().args(["token", "log"]).output().unwrap();
+    let table = String::from_utf8(table.stdout).unwrap();
+    assert!(table.contains("owner signed in") && table.contains("127.0.0.1"), "{table}");
+    assert!(!table.contains("lap_") && !table.contains("guess"), "no secret is in it: {table}");
+}
+
 #[test]
 fn no_token_of_the_owner_can_be_called_like_a_grant() {
     let vault = vault();

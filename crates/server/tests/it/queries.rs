@@ -185,8 +185,8 @@ fn errors_say_where_and_what_was_expected() {
     assert_eq!((reason.as_str(), &data["views"][0]), ("view_unknown", &json!("Best")));
     let (reason, data) = refused(&mut server, "query", json!({ "query": "$= dv.pages()" }));
     assert_eq!((reason.as_str(), &data["unsupported"]), ("query_invalid", &json!("DataviewJS")));
-    let (reason, _) = refused(&mut server, "query", json!({ "query": "LIST LIMIT \"two\"" }));
-    assert_eq!(reason, "query_failed");
+    let (reason, data) = refused(&mut server, "query", json!({ "query": "LIST\nLIMIT \"two\"" }));
+    assert_eq!((reason.as_str(), &data["line"], &data["column"]), ("query_failed", &json!(2), &json!(1)));
     let (reason, _) = refused(&mut server, "query", json!({ "query": "Nowhere.base" }));
     assert_eq!(reason, "note_missing");
 }
@@ -256,7 +256,10 @@ fn a_note_is_read_as_people_see_it() {
     assert!(text.contains("> - [[Books/Dune.md|Dune]]\n> - [[Books/Emma.md|Emma]]\n"), "{text}");
     assert!(text.contains("| file name |\n| --- |\n| Page |\n"), "{text}");
     assert!(text.contains("| Dune | 9 | ********* |\n"), "{text}");
-    assert!(text.contains("The query cannot be read: line 1, column") && text.ends_with("\nEnd\n"), "{text}");
+    assert!(
+        text.contains("Dataview (inline field 'nope('): line 1, column 6: PARSING FAILED") && text.ends_with("\nEnd\n"),
+        "{text}"
+    );
     assert!(seen["notice"].as_str().unwrap().contains("7 queries are shown as results"), "{seen}");
     let plain = read(&mut server, false);
     assert_eq!(plain["result"]["content"].as_str().unwrap().as_bytes(), vault.read("Page.md"));
@@ -271,7 +274,49 @@ fn a_query_without_an_end_is_stopped() {
     let flatten = format!("FLATTEN [{numbers}] AS a ").repeat(12);
     let (reason, _) = refused(&mut server, "query", json!({ "query": format!("LIST {flatten}") }));
     assert!(matches!(reason.as_str(), "deadline_exceeded" | "query_too_large" | "deadline"), "{reason}");
+    let endless = (0..8).fold("1".to_owned(), |inner, _| format!("[{numbers}].filter({inner} == 0).length"));
+    let (reason, _) = refused(&mut server, "query", json!({ "query": format!("filters: \"{endless}\"\n") }));
+    assert!(matches!(reason.as_str(), "deadline_exceeded" | "query_too_large" | "deadline"), "a base: {reason}");
     assert_eq!(query(&mut server, "LIST FROM #book")["total"], 2, "and the next one is answered");
+}
+
+/// What a model reads of an answer.
+fn text_of(server: &mut Server, text: &str) -> String {
+    server.call("query", json!({ "query": text }))["content"][0]["text"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn the_text_of_an_answer_is_enough_to_act_on() {
+    let vault = library();
+    vault.write("Work/Plan.md", b"# Plan\n\n- [ ] Slates\n- [x] Nails\n");
+    let mut server = vault.serve().open(Era::Modern);
+    let tasks = text_of(&mut server, "TASK WHERE !completed");
+    assert!(tasks.contains("\nWork/Plan.md\n3: - [ ] Slates\n"), "file and line of each task: {tasks}");
+    let best = text_of(&mut server, "Books.base");
+    assert!(best.contains("| Emma | 7 | ******* |\nrating Sum: 16\n"), "{best}");
+    let by_status = server.call("query", json!({ "query": "Books.base", "view": "By status" }));
+    let by_status = by_status["content"][0]["text"].as_str().unwrap();
+    assert!(by_status.contains("open (1 row)\n| file name |\n| --- |\n"), "{by_status}");
+    for (query, hint) in [
+        ("LIST FROM #bok", "no note has the tag #bok; did you mean #book?"),
+        ("LIST FROM \"Work/Pln\"", "there is no folder \"Work/Pln\""),
+        ("LIST WHERE ratng > 3", "no note has the property ratng; did you mean rating?"),
+        ("filters: file.hasTag(\"bok\")\n", "no note has the tag #bok; did you mean #book?"),
+    ] {
+        let text = text_of(&mut server, query);
+        assert!(text.starts_with("0 rows\n") && text.contains(hint), "{query}: {text}");
+    }
+}
+
+#[test]
+fn hints_name_only_what_the_caller_may_read() {
+    let vault = library();
+    vault.write("Secret/s.md", b"---\nsalary: 5\n---\n#payroll\n");
+    let mut server = vault.serve_with(&[], &[("OBSIDIAN_READ_PATHS", "Books")]).open(Era::Modern);
+    for query in ["LIST FROM #payrol", "LIST FROM \"Secre\"", "LIST WHERE salry", "filters: salry > 1\n"] {
+        let text = text_of(&mut server, query);
+        assert!(text.starts_with("0 rows\n") && !text.contains("did you mean"), "{query}: {text}");
+    }
 }
 
 fn out(vault: &Vault, arguments: &[&str]) -> (String, String, i32) {
@@ -300,6 +345,13 @@ fn the_command_line_prints_tables_and_points_at_errors() {
     let lines: Vec<&str> = error.lines().collect();
     let (written, caret) = (lines[lines.len() - 2], lines[lines.len() - 1]);
     assert!(written.ends_with("LIST FROM #book WHERE )") && caret.trim() == "^", "{error}");
+    let (_, error, code) = out(&vault, &["query", "TABLE rating WHERE fo(rating)"]);
+    let marked = "  TABLE rating WHERE fo(rating)\n                     ^\n";
+    assert!(code == 1 && error.ends_with(marked) && !error.contains("\\n"), "a query that fails in every row: {error}");
+    let (best, _, _) = out(&vault, &["query", "Books.base"]);
+    assert!(best.ends_with("\n\nrating Sum: 16\n"), "{best}");
+    let (_, hint, _) = out(&vault, &["query", "LIST FROM #bok"]);
+    assert!(hint.contains("no note has the tag #bok; did you mean #book?"), "{hint}");
     let (_, told, _) = out(&vault, &["query", "LIST WHERE rating - 1 > 5"]);
-    assert!(told.contains("1 rows left out by errors"), "{told}");
+    assert!(told.contains("1 row left out by errors"), "{told}");
 }

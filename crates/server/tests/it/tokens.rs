@@ -1,7 +1,16 @@
 //! Who may call over HTTP: tokens that the owner makes and takes back, and JSON web tokens with scopes.
 
-use std::process::Output;
+use std::{
+    io::{BufRead, BufReader, Write},
+    net::TcpListener,
+    process::{Output, Stdio},
+};
 
+use aws_lc_rs::{
+    rand::SystemRandom,
+    signature::{ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair},
+};
+use jsonwebtoken::{Algorithm, EncodingKey, Header, jwk::Jwk};
 use serde_json::{Value, json};
 
 use crate::{
@@ -139,6 +148,27 @@ fn what_is_no_token_is_refused_with_what_to_write() {
 }
 
 #[test]
+fn what_is_said_at_the_start_connects_a_client_that_needs_a_token() {
+    let vault = vault();
+    let said = || {
+        let mut command = vault.command();
+        command.arg("--vault").arg(vault.path()).args(["--http", "127.0.0.1:0"]);
+        let mut child = command.stdin(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+        let lines = BufReader::new(child.stderr.take().unwrap()).lines().map_while(Result::ok);
+        let said: Vec<String> = lines.take_while(|line| !line.contains("in a browser")).collect();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        said.join("\n")
+    };
+    assert!(!said().contains("LAPIDARY_TOKEN"));
+    made(&vault, &["phone"]);
+    let with_token = said();
+    for part in ["--header \"Authorization: Bearer $LAPIDARY_TOKEN\"", "--bearer-token-env-var LAPIDARY_TOKEN"] {
+        assert!(with_token.contains(part), "{with_token}");
+    }
+}
+
+#[test]
 fn the_last_token_taken_back_does_not_open_the_door() {
     let vault = vault();
     made(&vault, &["phone"]);
@@ -194,6 +224,48 @@ pub(crate) fn web_token(claims: &Value) -> String {
     let output =
         std::process::Command::new("python3").args(["-c", script, &claims.to_string(), WEB_SECRET]).output().unwrap();
     String::from_utf8(output.stdout).unwrap().trim().to_owned()
+}
+
+/// An authorization server that is not ours, as far as a resource server sees it: a set of keys, and tokens.
+pub(crate) struct ForeignIssuer {
+    pub(crate) url: String,
+    key: EncodingKey,
+}
+
+impl ForeignIssuer {
+    /// Answers everyone who asks for its keys, until the tests end.
+    pub(crate) fn start() -> Self {
+        let pair = EcdsaKeyPair::generate_pkcs8(&ECDSA_P256_SHA256_FIXED_SIGNING, &SystemRandom::new()).unwrap();
+        let key = EncodingKey::from_ec_der(pair.as_ref());
+        let public = Jwk::from_encoding_key(&key, Algorithm::ES256).unwrap();
+        let set = json!({ "keys": [public] }).to_string();
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("http://{}", listener.local_addr().unwrap());
+        std::thread::spawn(move || {
+            for mut connection in listener.incoming().flatten() {
+                let mut head = BufReader::new(&connection).lines().map_while(Result::ok);
+                while head.next().is_some_and(|line| !line.is_empty()) {}
+                let length = set.len();
+                let head = format!("HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {length}");
+                drop(connection.write_all(format!("{head}\r\nConnection: close\r\n\r\n{set}").as_bytes()));
+            }
+        });
+        Self { url, key }
+    }
+
+    pub(crate) fn settings(&self) -> [(&'static str, String); 4] {
+        [
+            ("MCP_AUTH_MODE", "oauth".to_owned()),
+            ("OAUTH_ISSUER_URL", self.url.clone()),
+            ("OAUTH_AUDIENCE", "notes".to_owned()),
+            ("OAUTH_JWKS_URI", format!("{}/keys", self.url)),
+        ]
+    }
+
+    pub(crate) fn token(&self, scope: &str) -> String {
+        let claims = json!({ "iss": self.url, "aud": "notes", "client_id": "phone", "scope": scope, "exp": FAR });
+        jsonwebtoken::encode(&Header::new(Algorithm::ES256), &claims, &self.key).unwrap()
+    }
 }
 
 pub(crate) const WEB_SECRET: &str = "a-shared-secret-of-more-than-32-characters";

@@ -5,6 +5,7 @@
 mod closing;
 mod conflicts;
 mod database;
+mod health;
 mod reading;
 mod records;
 mod retention;
@@ -28,6 +29,7 @@ use crate::{
     ChangeOrigin, CheckpointKind, CheckpointRecord, EntryRecord, LedgerError, Retention, VaultPath, nanoseconds,
 };
 
+pub use health::LedgerHealth;
 pub(crate) use records::{JournalStep, OldFileRecord, OpenOldFile, UnfinishedChange};
 
 /// A change that is about to happen.

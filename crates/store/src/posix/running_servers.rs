@@ -28,7 +28,7 @@ impl RunningServer {
         private_folder(&folder)?;
         let name = format!("{:016x}", getrandom::u64().map_err(io::Error::other)?);
         let lock = private_file().write(true).create_new(true).open(file(&folder, &name, LOCK))?;
-        // Before there are facts, without which nobody looks at the lock.
+        // Before there are facts, without which no server looks at the lock.
         lock.try_lock()?;
         let server = Self { name, folder, lock };
         // Beside the lock: on Windows, a locked file cannot be read.

@@ -14,7 +14,7 @@ use std::collections::BTreeSet;
 use crate::VaultPath;
 
 #[cfg(target_os = "linux")]
-pub(super) use linux::FolderWatch;
+pub(super) use linux::{FolderWatch, is_seen_at};
 #[cfg(not(target_os = "linux"))]
 pub(super) use none::FolderWatch;
 

@@ -45,7 +45,7 @@ impl BaseResult {
         fields.insert("type".to_owned(), self.answer.kind.clone().into());
         fields.extend(self.path.clone().map(|path| ("base".to_owned(), path.into())));
         fields.insert("view".to_owned(), self.answer.view.clone().into());
-        self.answer.rows = rows;
+        (self.answer.rows, self.answer.first) = (rows, range.start);
         let text = match request.format {
             QueryFormat::Rows => {
                 let column = |(id, name): (&String, &String)| json!({ "id": id, "name": name });
@@ -56,7 +56,7 @@ impl BaseResult {
                 if !self.answer.summaries.is_empty() {
                     fields.insert("summaries".to_owned(), self.summaries(&self.answer.summaries));
                 }
-                self.answer.to_markdown()
+                self.answer.to_grouped_markdown()
             }
             QueryFormat::Md => self.answer.to_markdown(),
             QueryFormat::Csv => self.answer.to_csv(),

@@ -54,7 +54,11 @@ impl DqlOutcome {
         }
         fields.insert("type".to_owned(), result.kind().into());
         let text = match format {
-            QueryFormat::Rows | QueryFormat::Md => self.markdown(result),
+            QueryFormat::Rows => match result {
+                DqlResult::Task { tasks } => self.writer().located_tasks(tasks),
+                result => self.markdown(result),
+            },
+            QueryFormat::Md => self.markdown(result),
             QueryFormat::Csv => self.csv(result),
             QueryFormat::Json => {
                 let hit = |(filename, result)| json!({ "filename": filename, "result": result });

@@ -330,7 +330,12 @@ fn of_searches() -> Vec<Reason> {
             nearest: Some(word("length")),
         },
         Reason::QueryNotEvaluated { what: "a `dataviewjs` block", line: 3 },
-        Reason::QueryFailed { problem: Prose::of_others("limit should be a number"), nearest: Some("length") },
+        Reason::QueryFailed {
+            line: Some(1),
+            column: Some(6),
+            problem: Prose::of_others("limit should be a number"),
+            nearest: Some("length"),
+        },
         Reason::QueryTooLarge { problem: "the query takes more than 5 steps".into() },
         Reason::ViewUnknown { view: word("Best"), views: vec![word("All")] },
         Reason::CursorInvalid { cursor: word("abc") },

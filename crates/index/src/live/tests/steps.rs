@@ -169,7 +169,7 @@ fn take(root: &Path, ours: &PosixBackend, step: &Step) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(150))]
+    #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 60 } else { 1500 }))]
     #[test]
     fn after_any_sequence_the_index_is_the_one_built_anew(steps in prop::collection::vec(step(), 1..40)) {
         let folder = scratch();

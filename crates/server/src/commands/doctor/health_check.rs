@@ -4,14 +4,14 @@ use std::{io::Write, time::Duration};
 
 use crate::{
     commands::{CommandFailure, CommandOutcome},
-    config::Config,
+    config::{Config, HttpConfig},
     outgoing,
 };
 
-const PATIENCE: Duration = Duration::from_secs(3);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 
-pub(super) fn run(config: &Config, out: &mut dyn Write) -> Result<CommandOutcome, CommandFailure> {
-    let http = &config.http;
+/// Where the server of this configuration answers on this computer.
+pub(super) fn own_address(http: &HttpConfig) -> String {
     // What listens everywhere also listens here.
     let host = match http.host {
         host if !host.is_unspecified() => host,
@@ -19,9 +19,13 @@ pub(super) fn run(config: &Config, out: &mut dyn Write) -> Result<CommandOutcome
         std::net::IpAddr::V6(_) => std::net::Ipv6Addr::LOCALHOST.into(),
     };
     let scheme = if http.tls.is_some() { "https" } else { "http" };
-    let url = format!("{scheme}://{}/healthz", std::net::SocketAddr::new(host, http.port));
+    format!("{scheme}://{}", std::net::SocketAddr::new(host, http.port))
+}
+
+pub(super) fn run(config: &Config, out: &mut dyn Write) -> Result<CommandOutcome, CommandFailure> {
+    let url = format!("{}/healthz", own_address(&config.http));
     // The certificate is for the name that the world uses, not for this address.
-    let answered = outgoing::unverified_agent(PATIENCE).get(&url).call();
+    let answered = outgoing::unverified_agent(ANSWER_TIMEOUT).get(&url).call();
     let (said, outcome) = match answered {
         Ok(answer) if answer.status().is_success() => ("ok".to_owned(), CommandOutcome::Well),
         Ok(answer) => (format!("it answers {}", answer.status().as_u16()), CommandOutcome::Refused),

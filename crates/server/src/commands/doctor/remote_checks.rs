@@ -10,14 +10,14 @@ use serde_json::{Value, json};
 use ureq::Agent;
 
 use super::{
+    finding::Finding,
     remote_address::{RemoteAddress, private_kind},
-    remote_finding::RemoteFinding,
     sign_in_checks,
 };
 use crate::outgoing;
 
 /// How long one answer may take; clients wait no longer than ten.
-const PATIENCE: Duration = Duration::from_secs(10);
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);
 /// How often a question is repeated whose connection broke.
 const ASK_AGAIN: usize = 2;
 /// No answer to these questions is longer.
@@ -63,11 +63,11 @@ enum Reception {
 
 impl RemoteVisitor {
     pub(super) fn new(address: RemoteAddress, token: Option<SecretText>) -> Self {
-        Self { address, token, agent: outgoing::agent(PATIENCE) }
+        Self { address, token, agent: outgoing::agent(ANSWER_TIMEOUT) }
     }
 
     /// From the outside in; what depends on something that failed is left out.
-    pub(super) fn look(&self) -> Vec<RemoteFinding> {
+    pub(super) fn look(&self) -> Vec<Finding> {
         let mut findings = self.names_and_ports();
         let health = self.get(&format!("{}/healthz", self.address.origin), &[]);
         let (finding, is_reached) = self.reached(&health);
@@ -86,7 +86,7 @@ impl RemoteVisitor {
         findings.push(self.foreign_page());
         match reception {
             Reception::AsksForToken { says_where: true } => findings.extend(sign_in_checks::look(self)),
-            Reception::AsksForToken { says_where: false } => findings.push(RemoteFinding::doubtful(
+            Reception::AsksForToken { says_where: false } => findings.push(Finding::warning(
                 "sign-in",
                 "clients need a token in a header; there is no way to sign in",
                 "claude.ai, ChatGPT and their apps sign in with OAuth: start the server with MCP_AUTH_MODE=builtin",
@@ -97,13 +97,13 @@ impl RemoteVisitor {
         findings
     }
 
-    fn names_and_ports(&self) -> Vec<RemoteFinding> {
+    fn names_and_ports(&self) -> Vec<Finding> {
         let RemoteAddress { is_https, host, port, .. } = &self.address;
         let mut findings = Vec::new();
         let addresses: Vec<IpAddr> = match (host.as_str(), *port).to_socket_addrs() {
             Ok(found) => found.map(|address| address.ip()).collect(),
             Err(_) => {
-                findings.push(RemoteFinding::wrong(
+                findings.push(Finding::failure(
                     "name",
                     format!("{host} has no address"),
                     "create a DNS record for it, or correct the address; a new record can take a while to be known",
@@ -113,32 +113,32 @@ impl RemoteVisitor {
         };
         if self.address.is_loopback() {
             let found = "this computer only";
-            findings.push(RemoteFinding::doubtful("name", found, "clients elsewhere need the public address"));
+            findings.push(Finding::warning("name", found, "clients elsewhere need the public address"));
             return findings;
         }
         let shown: Vec<String> = addresses.iter().map(ToString::to_string).collect();
         match addresses.iter().find_map(|address| Some((address, private_kind(*address)?))) {
-            Some((address, kind)) => findings.push(RemoteFinding::wrong(
+            Some((address, kind)) => findings.push(Finding::failure(
                 "name",
                 format!("{host} leads to {address}, which is in {kind}"),
                 "hosted clients refuse a name with such an address: use a public one, or a tunnel",
             )),
-            None if !addresses.iter().any(IpAddr::is_ipv4) => findings.push(RemoteFinding::doubtful(
+            None if !addresses.iter().any(IpAddr::is_ipv4) => findings.push(Finding::warning(
                 "name",
                 format!("{host} has only addresses of IPv6 ({})", shown.join(", ")),
                 "claude.ai connects by IPv4: add an A record",
             )),
-            None => findings.push(RemoteFinding::fine("name", format!("{host} leads to {}", shown.join(", ")))),
+            None => findings.push(Finding::ok("name", format!("{host} leads to {}", shown.join(", ")))),
         }
         if !is_https {
-            findings.push(RemoteFinding::wrong(
+            findings.push(Finding::failure(
                 "TLS",
                 "the address is http: tokens and notes are sent in clear text",
                 "put a proxy or a tunnel with TLS in front, or give --tls-cert and --tls-key",
             ));
         }
         if *port != 443 {
-            findings.push(RemoteFinding::doubtful(
+            findings.push(Finding::warning(
                 "port",
                 format!("{port}"),
                 "hosted clients reach port 443 alone; forward it",
@@ -147,7 +147,7 @@ impl RemoteVisitor {
         findings
     }
 
-    fn reached(&self, health: &Result<RemoteAnswer, String>) -> (RemoteFinding, bool) {
+    fn reached(&self, health: &Result<RemoteAnswer, String>) -> (Finding, bool) {
         const WHAT: &str = "answer";
         match health {
             Err(problem) => {
@@ -156,56 +156,56 @@ impl RemoteVisitor {
                 } else {
                     "nothing answers: is the server running, does the proxy lead to it, is the port open?"
                 };
-                (RemoteFinding::wrong(WHAT, problem.clone(), advice), false)
+                (Finding::failure(WHAT, problem.clone(), advice), false)
             }
             Ok(answer) if answer.status == 200 && answer.json()["status"] == "ok" => {
                 let secured = if self.address.is_https { " over TLS" } else { "" };
-                (RemoteFinding::fine(WHAT, format!("the server answers{secured}")), true)
+                (Finding::ok(WHAT, format!("the server answers{secured}")), true)
             }
             Ok(answer) if answer.status == 403 && answer.body.contains("host name is not served here") => {
                 let advice =
                     format!("start the server with --public-url {}, so that it knows its name", self.address.origin);
-                (RemoteFinding::wrong(WHAT, "the server does not know this host name", advice), false)
+                (Finding::failure(WHAT, "the server does not know this host name", advice), false)
             }
             Ok(answer) => {
                 let found = format!("/healthz is answered with {}, not by Lapidary", answer.status);
-                (RemoteFinding::wrong(WHAT, found, "the proxy leads elsewhere: forward all paths to the server"), false)
+                (Finding::failure(WHAT, found, "the proxy leads elsewhere: forward all paths to the server"), false)
             }
         }
     }
 
     /// Which address the server believes to have. A request must not be able to change that.
-    fn own_address(&self) -> RemoteFinding {
+    fn own_address(&self) -> Finding {
         const WHAT: &str = "own address";
         let card = format!("{}/.well-known/mcp.json", self.address.origin);
         let spoofed = self.get(&card, &[("X-Forwarded-Host", "evil.example")]);
         let Ok(answer) = spoofed else {
-            return RemoteFinding::wrong(WHAT, "no server card", "forward /.well-known too");
+            return Finding::failure(WHAT, "no server card", "forward /.well-known too");
         };
         let card = answer.json();
         let said = card["endpoints"]["streamable_http"].as_str().unwrap_or_default();
         let wanted = self.address.endpoint();
         if answer.status != 200 || said.is_empty() {
             let found = format!("/.well-known/mcp.json is answered with {}", answer.status);
-            return RemoteFinding::wrong(WHAT, found, "forward /.well-known to the server too");
+            return Finding::failure(WHAT, found, "forward /.well-known to the server too");
         }
         if said != wanted {
             let advice = format!("start the server with --public-url {}", self.address.origin);
-            return RemoteFinding::wrong(WHAT, format!("the server says {said}, clients use {wanted}"), advice);
+            return Finding::failure(WHAT, format!("the server says {said}, clients use {wanted}"), advice);
         }
-        RemoteFinding::fine(WHAT, wanted)
+        Finding::ok(WHAT, wanted)
     }
 
     /// The first request of a client that has no token yet.
-    fn stranger(&self) -> (RemoteFinding, Reception) {
+    fn stranger(&self) -> (Finding, Reception) {
         const WHAT: &str = "strangers";
         let endpoint = self.address.endpoint();
         let (got, posted) = (self.get(&endpoint, &[("Accept", "*/*")]), self.hello(&endpoint, &[]));
         let (Ok(got), Ok(posted)) = (got, posted) else {
             let advice = "the proxy closes requests to the endpoint: let it forward GET and POST without a time limit";
-            return (RemoteFinding::wrong(WHAT, "the endpoint does not answer", advice), Reception::Broken);
+            return (Finding::failure(WHAT, "the endpoint does not answer", advice), Reception::Broken);
         };
-        let broken = |found: String, advice: &str| (RemoteFinding::wrong(WHAT, found, advice), Reception::Broken);
+        let broken = |found: String, advice: &str| (Finding::failure(WHAT, found, advice), Reception::Broken);
         match (got.status, posted.status) {
             (300..=399, _) | (_, 300..=399) => broken(
                 "the endpoint is redirected, and clients do not send their token to another address".to_owned(),
@@ -224,13 +224,11 @@ impl RemoteVisitor {
                 }
                 let says_where = challenges.iter().all(|challenge| challenge.contains("resource_metadata=\"http"));
                 let found = "401, as it should be without a token";
-                (RemoteFinding::fine(WHAT, found), Reception::AsksForToken { says_where })
+                (Finding::ok(WHAT, found), Reception::AsksForToken { says_where })
             }
-            (200, 200) if self.address.is_loopback() => {
-                (RemoteFinding::fine(WHAT, "served without a token"), Reception::Open)
-            }
+            (200, 200) if self.address.is_loopback() => (Finding::ok(WHAT, "served without a token"), Reception::Open),
             (200, 200) => (
-                RemoteFinding::wrong(
+                Finding::failure(
                     WHAT,
                     "everyone who knows the address can read and change the vaults",
                     "create a token (lapidary token create NAME), or set MCP_AUTH_MODE=builtin",
@@ -244,56 +242,54 @@ impl RemoteVisitor {
         }
     }
 
-    fn trailing_slash(&self) -> RemoteFinding {
+    fn trailing_slash(&self) -> Finding {
         const WHAT: &str = "slash at the end";
         let endpoint = self.address.endpoint();
         let (without, with) = (self.hello(&endpoint, &[]), self.hello(&format!("{endpoint}/"), &[]));
         match (without, with) {
-            (Ok(without), Ok(with)) if without.status == with.status => {
-                RemoteFinding::fine(WHAT, "makes no difference")
-            }
+            (Ok(without), Ok(with)) if without.status == with.status => Finding::ok(WHAT, "makes no difference"),
             (_, with) => {
                 let found = with.map_or_else(|problem| problem, |with| format!("is answered with {}", with.status));
-                RemoteFinding::wrong(WHAT, found, "let the proxy forward both forms of the path, without a redirect")
+                Finding::failure(WHAT, found, "let the proxy forward both forms of the path, without a redirect")
             }
         }
     }
 
     /// Some proxies refuse what calls itself a program of an AI company.
-    fn hosted_client(&self) -> RemoteFinding {
+    fn hosted_client(&self) -> Finding {
         const WHAT: &str = "Claude-User";
         let endpoint = self.address.endpoint();
         let (plain, hosted) = (self.hello(&endpoint, &[]), self.hello(&endpoint, &[("User-Agent", "Claude-User")]));
         match (plain, hosted) {
-            (Ok(plain), Ok(hosted)) if plain.status == hosted.status => RemoteFinding::fine(WHAT, "is let through"),
+            (Ok(plain), Ok(hosted)) if plain.status == hosted.status => Finding::ok(WHAT, "is let through"),
             (_, hosted) => {
                 let found =
                     hosted.map_or_else(|problem| problem, |hosted| format!("is answered with {}", hosted.status));
                 let advice =
                     "a rule against bots blocks it (Cloudflare: \"Block AI bots\"): allow requests to the endpoint";
-                RemoteFinding::wrong(WHAT, found, advice)
+                Finding::failure(WHAT, found, advice)
             }
         }
     }
 
-    fn foreign_page(&self) -> RemoteFinding {
+    fn foreign_page(&self) -> Finding {
         const WHAT: &str = "pages of others";
         match self.hello(&self.address.endpoint(), &[("Origin", "https://evil.example")]) {
-            Ok(answer) if answer.status == 403 => RemoteFinding::fine(WHAT, "are refused"),
-            Ok(_) => RemoteFinding::doubtful(
+            Ok(answer) if answer.status == 403 => Finding::ok(WHAT, "are refused"),
+            Ok(_) => Finding::warning(
                 WHAT,
                 "any web page may send requests",
                 "list the pages that you use in MCP_ALLOWED_ORIGINS instead of *",
             ),
-            Err(problem) => RemoteFinding::wrong(WHAT, problem, "a request with an Origin is not answered"),
+            Err(problem) => Finding::failure(WHAT, problem, "a request with an Origin is not answered"),
         }
     }
 
     /// What a client does once it has a token.
-    fn session(&self, reception: Reception) -> Vec<RemoteFinding> {
+    fn session(&self, reception: Reception) -> Vec<Finding> {
         if reception != Reception::Open && self.token.is_none() {
             let advice = "set LAPIDARY_TOKEN to a token, and this is tried too";
-            return vec![RemoteFinding::doubtful("a session", "was not tried without a token", advice)];
+            return vec![Finding::warning("a session", "was not tried without a token", advice)];
         }
         let endpoint = self.address.endpoint();
         let bearer = self.token.as_ref().map(|token| format!("Bearer {}", token.reveal()));
@@ -302,20 +298,20 @@ impl RemoteVisitor {
             Ok(answer) if answer.status == 401 => {
                 let advice =
                     "it may be revoked or expired (lapidary token list), or the proxy drops the header Authorization";
-                return vec![RemoteFinding::wrong("a session", "the token is refused", advice)];
+                return vec![Finding::failure("a session", "the token is refused", advice)];
             }
             Ok(answer) if answer.json()["result"]["serverInfo"]["name"] == "lapidary" => answer,
             Ok(answer) => {
                 let found = format!("initialize is answered with {}", answer.status);
-                return vec![RemoteFinding::wrong("a session", found, "the proxy changes answers: switch that off")];
+                return vec![Finding::failure("a session", found, "the proxy changes answers: switch that off")];
             }
             Err(problem) => {
                 let advice = "the proxy may hold back answers: switch off its buffering";
-                return vec![RemoteFinding::wrong("a session", problem, advice)];
+                return vec![Finding::failure("a session", problem, advice)];
             }
         };
         let version = opened.json()["result"]["protocolVersion"].as_str().unwrap_or_default().to_owned();
-        let mut findings = vec![RemoteFinding::fine("a session", format!("opened, version {version}"))];
+        let mut findings = vec![Finding::ok("a session", format!("opened, version {version}"))];
         let session = opened.header("mcp-session-id").map(str::to_owned);
         let mut headers = token;
         headers.push(("MCP-Protocol-Version", &version));
@@ -323,13 +319,11 @@ impl RemoteVisitor {
         let list = json!({ "jsonrpc": "2.0", "id": 2, "method": "tools/list", "params": {} });
         findings.push(match self.post(&endpoint, &headers, &list) {
             Ok(answer) => match answer.json()["result"]["tools"].as_array() {
-                Some(tools) if !tools.is_empty() => RemoteFinding::fine("tools", format!("{} listed", tools.len())),
-                _ => {
-                    RemoteFinding::wrong("tools", "none are listed", "look at the profile and the scopes of the token")
-                }
+                Some(tools) if !tools.is_empty() => Finding::ok("tools", format!("{} listed", tools.len())),
+                _ => Finding::failure("tools", "none are listed", "look at the profile and the scopes of the token"),
             },
             Err(problem) => {
-                RemoteFinding::wrong("tools", problem, "the proxy may hold back answers: switch off its buffering")
+                Finding::failure("tools", problem, "the proxy may hold back answers: switch off its buffering")
             }
         });
         if session.is_some() {

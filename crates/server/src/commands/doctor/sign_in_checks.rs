@@ -3,21 +3,21 @@
 use serde_json::Value;
 
 use super::{
+    finding::Finding,
     remote_checks::{RemoteAnswer, RemoteVisitor},
-    remote_finding::RemoteFinding,
 };
 
-const RESOURCE: &str = "/.well-known/oauth-protected-resource";
-const SERVER: &str = "/.well-known/oauth-authorization-server";
-const FORWARD: &str = "forward all of /.well-known to the server";
+const RESOURCE_METADATA: &str = "/.well-known/oauth-protected-resource";
+const SERVER_METADATA: &str = "/.well-known/oauth-authorization-server";
+const FORWARD_ADVICE: &str = "forward all of /.well-known to the server";
 
-pub(super) fn look(visitor: &RemoteVisitor) -> Vec<RemoteFinding> {
+pub(super) fn look(visitor: &RemoteVisitor) -> Vec<Finding> {
     let (finding, issuer) = resource(visitor);
     let mut findings = vec![finding];
     match issuer {
         Some(issuer) if issuer == visitor.address.origin => findings.push(authorization_server(visitor, &issuer)),
         Some(issuer) => {
-            findings.push(RemoteFinding::fine("sign-in", format!("at {issuer}, which is not looked at here")));
+            findings.push(Finding::ok("sign-in", format!("at {issuer}, which is not looked at here")));
         }
         None => {}
     }
@@ -25,9 +25,9 @@ pub(super) fn look(visitor: &RemoteVisitor) -> Vec<RemoteFinding> {
 }
 
 /// The same document at both of its places.
-fn at_both(visitor: &RemoteVisitor, place: &str) -> Result<RemoteAnswer, RemoteFinding> {
+fn at_both(visitor: &RemoteVisitor, place: &str) -> Result<RemoteAnswer, Finding> {
     let (origin, path) = (&visitor.address.origin, &visitor.address.path);
-    let wrong = |found: String| RemoteFinding::wrong("sign-in", found, FORWARD);
+    let wrong = |found: String| Finding::failure("sign-in", found, FORWARD_ADVICE);
     let ask = |url: String| match visitor.get(&url, &[]) {
         Ok(answer) if answer.status == 200 && answer.json().is_object() => Ok(answer),
         Ok(answer) => Err(wrong(format!("{} is answered with {}", &url[origin.len()..], answer.status))),
@@ -41,9 +41,9 @@ fn at_both(visitor: &RemoteVisitor, place: &str) -> Result<RemoteAnswer, RemoteF
 }
 
 /// Where to sign in for this endpoint.
-fn resource(visitor: &RemoteVisitor) -> (RemoteFinding, Option<String>) {
+fn resource(visitor: &RemoteVisitor) -> (Finding, Option<String>) {
     const WHAT: &str = "protected resource";
-    let document = match at_both(visitor, RESOURCE) {
+    let document = match at_both(visitor, RESOURCE_METADATA) {
         Ok(answer) => answer.json(),
         Err(finding) => return (finding, None),
     };
@@ -51,21 +51,21 @@ fn resource(visitor: &RemoteVisitor) -> (RemoteFinding, Option<String>) {
     if said != wanted {
         let advice = format!("start the server with --public-url {}", visitor.address.origin);
         let found = format!("it is called {said:?}, clients ask for {wanted:?} and compare the two letter by letter");
-        return (RemoteFinding::wrong(WHAT, found, advice), None);
+        return (Finding::failure(WHAT, found, advice), None);
     }
     match document["authorization_servers"].get(0).and_then(Value::as_str) {
-        Some(issuer) => (RemoteFinding::fine(WHAT, wanted), Some(issuer.to_owned())),
+        Some(issuer) => (Finding::ok(WHAT, wanted), Some(issuer.to_owned())),
         None => {
             let advice = "clients cannot sign in by themselves; with MCP_AUTH_MODE=builtin they can";
-            (RemoteFinding::doubtful(WHAT, "it names no place to sign in", advice), None)
+            (Finding::warning(WHAT, "it names no place to sign in", advice), None)
         }
     }
 }
 
 /// What hosted clients demand of the place to sign in.
-fn authorization_server(visitor: &RemoteVisitor, issuer: &str) -> RemoteFinding {
+fn authorization_server(visitor: &RemoteVisitor, issuer: &str) -> Finding {
     const WHAT: &str = "sign-in";
-    let document = match at_both(visitor, SERVER) {
+    let document = match at_both(visitor, SERVER_METADATA) {
         Ok(answer) => answer.json(),
         Err(finding) => return finding,
     };
@@ -79,9 +79,9 @@ fn authorization_server(visitor: &RemoteVisitor, issuer: &str) -> RemoteFinding 
     ];
     let missing: Vec<&str> = missing.iter().filter(|(_, holds)| !holds).map(|(name, _)| *name).collect();
     if missing.is_empty() {
-        RemoteFinding::fine(WHAT, format!("at {issuer}"))
+        Finding::ok(WHAT, format!("at {issuer}"))
     } else {
         let found = format!("the document lacks {}", missing.join(", "));
-        RemoteFinding::wrong(WHAT, found, "something in front of the server answers in its place")
+        Finding::failure(WHAT, found, "something in front of the server answers in its place")
     }
 }

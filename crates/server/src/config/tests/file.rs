@@ -182,7 +182,7 @@ sampled = 0.25
     let folder = Some(Path::new("/home/me/logs").to_owned());
     let log = LogSettings { level: LogLevel::Debug, format: LogFormat::Json, folder, max_bytes: 3000 };
     assert_eq!(config.log, log);
-    for key in SETTINGS.iter().filter_map(|setting| setting.key) {
+    for key in settings::all().filter_map(|setting| setting.key) {
         let last = key.rsplit('.').next().unwrap();
         assert!(text.contains(last), "{key} is not in the example");
     }

@@ -6,7 +6,7 @@ use crate::config::reference::EXAMPLE;
 #[test]
 fn the_reference_names_every_setting_and_every_variable() {
     let text = reference();
-    for setting in SETTINGS {
+    for setting in settings::all() {
         assert_holds(&text, &[setting.key.unwrap_or_default(), setting.variable.unwrap_or_default()]);
         assert_holds(&text, &[setting.flag.as_ref().map_or("", |flag| flag.name)]);
         assert!(setting.doc.ends_with('.'), "{}", setting.doc);
@@ -37,7 +37,7 @@ fn the_example_of_the_reference_works() {
 #[test]
 fn the_example_of_variables_names_all_of_them_and_sets_nothing() {
     let text = env_example();
-    for name in SETTINGS.iter().filter_map(|setting| setting.variable) {
+    for name in settings::all().filter_map(|setting| setting.variable) {
         assert!(text.contains(&format!("\n#{name}=")), "{name}");
     }
     assert!(Machine::with_vault().dotenv(&text).warnings().is_empty());

@@ -127,7 +127,7 @@ fn shown_defaults_are_the_real_defaults() {
     };
     let variables = EnvironmentVariables::gather(&sources);
     let places = ConfigPlaces::new(&sources, &variables);
-    for setting in SETTINGS {
+    for setting in settings::all() {
         let ShownDefault::Value(value) = setting.default else { continue };
         let mut draft = ConfigDraft::new(&places);
         let given = GivenValue { setting, raw: RawValue::Text(value.to_owned()), place: ValueOrigin::Flag("test") };
@@ -156,7 +156,7 @@ fn switches_take_the_usual_words_in_any_case_and_no_others() {
 #[test]
 fn empty_values_and_unfilled_templates_are_not_set() {
     let unset = Machine::with_vault().config();
-    let variables = SETTINGS.iter().filter_map(|setting| setting.variable).chain(["LAPIDARY_CONFIG"]);
+    let variables = settings::all().filter_map(|setting| setting.variable).chain(["LAPIDARY_CONFIG"]);
     for name in variables {
         for value in ["", "   ", "${user_config.value}", "${}"] {
             let machine = Machine::with_vault().variable(name, value);

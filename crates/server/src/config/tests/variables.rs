@@ -120,7 +120,7 @@ fn variables_without_effect_are_reported_when_set() {
 
 #[test]
 fn no_variable_is_in_two_tables() {
-    let mut names: Vec<_> = SETTINGS.iter().filter_map(|setting| setting.variable).chain(inert::names()).collect();
+    let mut names: Vec<_> = settings::all().filter_map(|setting| setting.variable).chain(inert::names()).collect();
     names.push("LAPIDARY_CONFIG");
     let all = names.len();
     names.sort_unstable();
@@ -146,7 +146,7 @@ fn every_variable_of_the_contracts_is_known() {
         STORAGE_FILESYSTEM_PATH OBSIDIAN_VAULT_PATHS MCP_MAX_FILES_SCANNED MCP_MAX_BYTES_READ MCP_MAX_BULK_OPS \
         MCP_DEADLINE_MS VERIFY_SSL OBSIDIAN_PROTOCOL OBSIDIAN_HOST OBSIDIAN_PORT REQUEST_TIMEOUT MAX_CONTENT_LENGTH \
         MAX_BODY_LENGTH RATE_LIMIT_WINDOW_MS RATE_LIMIT_MAX_REQUESTS TOOL_TIMEOUT_MS";
-    let known: Vec<_> = SETTINGS.iter().filter_map(|setting| setting.variable).chain(inert::names()).collect();
+    let known: Vec<_> = settings::all().filter_map(|setting| setting.variable).chain(inert::names()).collect();
     for name in contract.split_whitespace() {
         assert!(known.contains(&name), "{name}");
     }

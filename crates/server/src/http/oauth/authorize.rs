@@ -9,7 +9,7 @@ use axum::{
 };
 use lapidary_auth::{
     AuthorizationRequest, AuthorizeRefusal, ClientDocumentUrl, FormParameters, OAuthClient, PassphraseError,
-    RedirectUri, SecretKind, SecretText, check_authorization,
+    RedirectUri, SecretKind, SecretText, SecurityEventKind, check_authorization,
 };
 
 use super::{
@@ -54,7 +54,7 @@ impl AuthorizationServer {
         })?;
         match (form.get("action"), session) {
             (Some("sign-in"), _) => self.sign_in(&form, &address).await,
-            (Some("consent"), Some(session)) => self.consent(&form, &session).await,
+            (Some("consent"), Some(session)) => self.consent(&form, &session, &address).await,
             (Some("consent"), None) => Err(too_late()),
             _ => Err(broken_link("the form is not one of ours")),
         }
@@ -126,10 +126,11 @@ impl AuthorizationServer {
         query: &str,
         problem: Option<&str>,
     ) -> Result<Response, Response> {
-        let client = match parameters.get("client_id").and_then(ClientDocumentUrl::parse) {
-            Some(url) => url.host().to_owned(),
+        let described = parameters.get("client_id").and_then(ClientDocumentUrl::parse);
+        let name = match described {
+            Some(_) => None,
             None => match self.registered(parameters).await? {
-                Some(client) => format!("“{}”", client.name),
+                Some(client) => Some(client.name),
                 None => return Err(unknown_request("This program is not registered here.")),
             },
         };
@@ -140,7 +141,8 @@ impl AuthorizationServer {
             Some(Some(address)) => address.shown_place(),
             None => "the address that it registered".to_owned(),
         };
-        let shown = UnprovenRequest { client: &client, returns_to: &returns_to, query };
+        let host = described.as_ref().map_or(returns_to.as_str(), ClientDocumentUrl::host);
+        let shown = UnprovenRequest { host, name: name.as_deref(), returns_to: &returns_to, query };
         Ok(sign_in_page(status, &shown, problem))
     }
 
@@ -160,6 +162,7 @@ impl AuthorizationServer {
         };
         if !is_right {
             tracing::warn!(address, "a wrong passphrase was given");
+            self.record(SecurityEventKind::WrongPassphrase, "", address).await;
             tokio::time::sleep(self.checks.failed()).await;
             let problem = Some("That is not the passphrase.");
             return self.ask_to_sign_in(StatusCode::FORBIDDEN, &parameters, &query, problem).await;
@@ -170,20 +173,27 @@ impl AuthorizationServer {
         let [random] = random().map_err(trouble_page)?;
         let (session, at) = (SecretText::mint(SecretKind::OwnerSession, &random), self.now());
         let cookie = self.cookie(&session);
-        self.ask(move |store| store.open_owner_session(&session, at)).await.map_err(trouble_page)?;
+        let from = address.to_owned();
+        self.ask(move |store| store.open_owner_session(&session, &from, at)).await.map_err(trouble_page)?;
         // Back to the request, which is now shown in full.
         let mut response = see_other(&format!("/authorize?{query}"));
         response.headers_mut().insert(header::SET_COOKIE, cookie.map_err(trouble_page)?);
         Ok(response)
     }
 
-    async fn consent(self: &Arc<Self>, form: &FormParameters, session: &OwnerSession) -> Result<Response, Response> {
+    async fn consent(
+        self: &Arc<Self>,
+        form: &FormParameters,
+        session: &OwnerSession,
+        address: &str,
+    ) -> Result<Response, Response> {
         let ticket = form.get("ticket").unwrap_or_default();
         let request = self.memory.lock().tickets.take(ticket, &session.0, self.started.elapsed());
         let request = request.ok_or_else(too_late)?;
         match form.get("decision") {
             Some("deny") => {
                 tracing::info!("the owner denied a request for access");
+                self.record(SecurityEventKind::Denied, &request.client.name, address).await;
                 return Ok(see_other(&request.denied(&self.rules)));
             }
             Some("allow") => {}

@@ -8,10 +8,10 @@ use super::AuthorizationServer;
 
 const DOCUMENT_BYTES: u64 = 16 * 1024;
 /// Whatever a document says of itself, it is kept at least and at most for so long.
-const KEPT: [Duration; 2] = [Duration::from_secs(5 * 60), Duration::from_secs(24 * 60 * 60)];
+const KEPT_RANGE: [Duration; 2] = [Duration::from_secs(5 * 60), Duration::from_secs(24 * 60 * 60)];
 /// How long a failure counts.
-const FAILED: Duration = Duration::from_secs(60);
-const DOCUMENTS: usize = 200;
+const FAILURE_KEPT: Duration = Duration::from_secs(60);
+const MAX_DOCUMENTS: usize = 200;
 
 /// `now` is the time since the start.
 #[derive(Default)]
@@ -31,10 +31,10 @@ impl KeptDocuments {
     }
 
     fn keep(&mut self, url: &ClientDocumentUrl, client: DocumentResult, life: Duration, now: Duration) {
-        if self.0.len() >= DOCUMENTS {
+        if self.0.len() >= MAX_DOCUMENTS {
             self.0.retain(|_, document| now < document.until);
         }
-        if self.0.len() < DOCUMENTS {
+        if self.0.len() < MAX_DOCUMENTS {
             self.0.insert(url.as_str().to_owned(), KeptDocument { client, until: now + life });
         }
     }
@@ -59,14 +59,14 @@ impl AuthorizationServer {
         let fetched = tokio::task::spawn_blocking(move || {
             let fetched = fetch.get(address.as_str(), DOCUMENT_BYTES).map_err(|error| error.to_string())?;
             let client = address.read(&fetched.bytes).map_err(|refusal| refusal.to_string())?;
-            Ok((client, fetched.max_age.unwrap_or_default().clamp(KEPT[0], KEPT[1])))
+            Ok((client, fetched.max_age.unwrap_or_default().clamp(KEPT_RANGE[0], KEPT_RANGE[1])))
         });
         let fetched: Result<_, String> = fetched.await.unwrap_or_else(|_| Err("it could not be fetched".to_owned()));
         let (client, life) = match fetched {
             Ok((client, life)) => (Ok(client), life),
             Err(reason) => {
                 tracing::debug!(host = url.host(), "the document of a client cannot be used: {reason}");
-                (Err(reason), FAILED)
+                (Err(reason), FAILURE_KEPT)
             }
         };
         self.memory.lock().documents.keep(url, client.clone(), life, self.started.elapsed());

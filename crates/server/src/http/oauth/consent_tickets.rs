@@ -7,9 +7,9 @@ use lapidary_auth::{AuthorizationRequest, SecretText};
 use lapidary_note::ContentHash;
 
 /// How long a page can be answered.
-const LIFE: Duration = Duration::from_secs(10 * 60);
+const TICKET_LIFE: Duration = Duration::from_secs(10 * 60);
 /// One owner looks at few of them at a time.
-const OPEN: usize = 50;
+const MAX_OPEN_TICKETS: usize = 50;
 
 /// `now` is the time since the start.
 #[derive(Default)]
@@ -31,11 +31,11 @@ impl ConsentTickets {
         now: Duration,
     ) {
         self.0.retain(|ticket| now < ticket.until);
-        if self.0.len() >= OPEN {
+        if self.0.len() >= MAX_OPEN_TICKETS {
             self.0.pop_front();
         }
         let (ticket, session) = (ticket.digest(), session.digest());
-        self.0.push_back(OpenTicket { ticket, session, request, until: now + LIFE });
+        self.0.push_back(OpenTicket { ticket, session, request, until: now + TICKET_LIFE });
     }
 
     /// The request that a page showed, if this session may answer it and has not done so yet.

@@ -10,9 +10,9 @@ use super::outgoing_fetch::OutgoingFetch;
 
 const SET_BYTES: u64 = 256 * 1024;
 /// How long keys count without another look.
-const FRESH: Duration = Duration::from_secs(10 * 60);
+const FRESH_FOR: Duration = Duration::from_secs(10 * 60);
 /// How long they count if the issuer does not answer.
-const STALE: Duration = Duration::from_secs(24 * 60 * 60);
+const USABLE_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// After a failure, at least so long passes until the next try.
 const AFTER_FAILURE: Duration = Duration::from_secs(10);
 
@@ -40,26 +40,26 @@ impl IssuerKeyCache {
 
     /// The keys, if there are any that count.
     pub(crate) async fn keys(&self) -> Option<Arc<IssuerKeys>> {
-        if let Some(keys) = self.younger_than(FRESH) {
+        if let Some(keys) = self.younger_than(FRESH_FOR) {
             return Some(keys);
         }
         let _one_at_a_time = self.fetching.lock().await;
-        if let Some(keys) = self.younger_than(FRESH) {
+        if let Some(keys) = self.younger_than(FRESH_FOR) {
             return Some(keys);
         }
         self.fetch_unless_tried(AFTER_FAILURE).await;
-        self.younger_than(STALE)
+        self.younger_than(USABLE_FOR)
     }
 
     /// Newer keys, because a token names one that is not among these. `None` if it is too early to look again.
     pub(crate) async fn newer(&self, than: &Arc<IssuerKeys>) -> Option<Arc<IssuerKeys>> {
         let is_newer = |keys: &Arc<IssuerKeys>| !Arc::ptr_eq(keys, than);
         let _one_at_a_time = self.fetching.lock().await;
-        if let Some(keys) = self.younger_than(FRESH).filter(is_newer) {
+        if let Some(keys) = self.younger_than(FRESH_FOR).filter(is_newer) {
             return Some(keys);
         }
         self.fetch_unless_tried(self.cooldown).await;
-        self.younger_than(FRESH).filter(is_newer)
+        self.younger_than(FRESH_FOR).filter(is_newer)
     }
 
     fn younger_than(&self, age: Duration) -> Option<Arc<IssuerKeys>> {

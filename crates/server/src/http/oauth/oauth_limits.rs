@@ -12,7 +12,7 @@ use crate::http::client_limits::{RateTable, TooFast};
 /// Checking a passphrase takes 19 MiB.
 const CHECKS_AT_ONCE: usize = 2;
 /// How long a sign-in waits for others.
-const PATIENCE: Duration = Duration::from_secs(5);
+const SIGN_IN_WAIT: Duration = Duration::from_secs(5);
 /// After the first wrong passphrase; it doubles with each further one, up to the longest.
 const FIRST_DELAY: Duration = Duration::from_millis(100);
 const LONGEST_DELAY: Duration = Duration::from_secs(10);
@@ -95,9 +95,9 @@ impl Default for PassphraseChecks {
 
 impl PassphraseChecks {
     pub(super) async fn place(&self) -> Result<SemaphorePermit<'_>, TooFast> {
-        match tokio::time::timeout(PATIENCE, self.places.acquire()).await {
+        match tokio::time::timeout(SIGN_IN_WAIT, self.places.acquire()).await {
             Ok(Ok(place)) => Ok(place),
-            _ => Err(TooFast { retry_after: PATIENCE }),
+            _ => Err(TooFast { retry_after: SIGN_IN_WAIT }),
         }
     }
 

@@ -3,7 +3,6 @@
 
 use std::{
     net::{IpAddr, Ipv4Addr, Ipv6Addr},
-    sync::Arc,
     time::Duration,
 };
 
@@ -11,12 +10,14 @@ use ureq::{
     Agent,
     config::Config,
     http::{StatusCode, Uri, header},
-    tls::{RootCerts, TlsConfig},
+    tls::RootCerts,
     unversioned::{
         resolver::{DefaultResolver, ResolvedSocketAddrs, Resolver},
         transport::{DefaultConnector, NextTimeout},
     },
 };
+
+use crate::outgoing;
 
 /// For a document that a stranger names.
 const STRANGERS_TIME: Duration = Duration::from_secs(5);
@@ -53,17 +54,11 @@ impl OutgoingFetch {
     }
 
     pub(super) fn new(names: impl Resolver, roots: RootCerts, timeout: Duration) -> Self {
-        let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-        let tls = TlsConfig::builder().root_certs(roots).unversioned_rustls_crypto_provider(provider).build();
-        let config = Agent::config_builder()
-            .tls_config(tls)
+        let config = outgoing::settings(timeout, roots, false)
+            // A proxy of the environment would look up names itself, past the check of their addresses.
             .proxy(None)
-            .max_redirects(0)
-            .http_status_as_error(false)
-            .timeout_global(Some(timeout))
             // A connection that is kept would be used without asking for its address again.
             .max_idle_connections(0)
-            .user_agent(concat!("lapidary/", env!("CARGO_PKG_VERSION")))
             .accept("application/json")
             .build();
         Self(Agent::with_parts(config, DefaultConnector::default(), names))

@@ -39,7 +39,7 @@ fn page(status: StatusCode, title: &str, main: &str, form_leads_to: &str) -> Res
         "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
          <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
          <meta name=\"color-scheme\" content=\"light dark\">\n<title>{} · Lapidary</title>\n\
-         <link rel=\"stylesheet\" href=\"/authorize.css\">\n</head>\n<body>\n<main>\n{main}\n</main>\n</body>\n</html>\n",
+         <link rel=\"icon\" href=\"/assets/icon.svg\">\n<link rel=\"stylesheet\" href=\"/authorize.css\">\n</head>\n<body>\n<main>\n{main}\n</main>\n</body>\n</html>\n",
         escaped(title)
     );
     let policy = format!(
@@ -69,8 +69,11 @@ pub(super) fn error_page(status: StatusCode, title: &str, explanation: &str) -> 
 
 /// What a request says of itself before anyone has looked into it.
 pub(super) struct UnprovenRequest<'a> {
-    /// The host of its document, or how it calls itself.
-    pub(super) client: &'a str,
+    /// What is shown in large letters: the host of its document, or where the answer goes. Never a name, which everyone can
+    /// choose.
+    pub(super) host: &'a str,
+    /// How it calls itself, if it has no document.
+    pub(super) name: Option<&'a str>,
     pub(super) returns_to: &'a str,
     /// The parameters of the request, to come back to it.
     pub(super) query: &'a str,
@@ -78,18 +81,28 @@ pub(super) struct UnprovenRequest<'a> {
 
 pub(super) fn sign_in_page(status: StatusCode, request: &UnprovenRequest<'_>, problem: Option<&str>) -> Response {
     let problem = problem.map(|problem| format!("<p class=\"problem\" role=\"alert\">{}</p>\n", escaped(problem)));
+    let returns_to = escaped(request.returns_to);
+    let asks = match request.name {
+        Some(name) => {
+            let name = escaped(name);
+            format!(
+                "A program that calls itself “{name}” asks for access, and wants the answer sent to <b>{returns_to}</b>."
+            )
+        }
+        None => format!("asks for access, and wants the answer sent to <b>{returns_to}</b>."),
+    };
     let main = format!(
         "<h1>Sign in to your notes</h1>\n\
-         <div class=\"who\">\n<p class=\"host\">{}</p>\n<p>asks for access, and wants the answer sent to <b>{}</b>.</p>\n\
+         <div class=\"who\">\n<p class=\"host\">{}</p>\n<p>{asks}</p>\n\
          <p class=\"quiet\">Neither is proven. After signing in you see more, and decide.</p>\n</div>\n{}\
          <form method=\"post\" action=\"/authorize\">\n<input type=\"hidden\" name=\"action\" value=\"sign-in\">\n\
          <input type=\"hidden\" name=\"query\" value=\"{}\">\n\
+         <input type=\"text\" name=\"username\" value=\"owner\" autocomplete=\"username\" hidden>\n\
          <label for=\"passphrase\">The owner's passphrase</label>\n\
          <input id=\"passphrase\" name=\"passphrase\" type=\"password\" autocomplete=\"current-password\" required autofocus>\n\
          <div class=\"buttons\"><button type=\"submit\" class=\"main\">Sign in</button></div>\n</form>\n\
          <p class=\"quiet\">If you did not just connect a program, close this page.</p>",
-        escaped(request.client),
-        escaped(request.returns_to),
+        escaped(request.host),
         problem.unwrap_or_default(),
         escaped(request.query),
     );

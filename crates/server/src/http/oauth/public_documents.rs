@@ -12,16 +12,17 @@ use serde_json::{Value, json};
 
 use crate::http::site_pages::is_card;
 
-const RESOURCE: &str = "/.well-known/oauth-protected-resource";
-const SERVER: &str = "/.well-known/oauth-authorization-server";
+const RESOURCE_METADATA: &str = "/.well-known/oauth-protected-resource";
+const SERVER_METADATA: &str = "/.well-known/oauth-authorization-server";
 /// Some clients look only here.
-const OPENID: &str = "/.well-known/openid-configuration";
+const OPENID_METADATA: &str = "/.well-known/openid-configuration";
 /// Clients ask for everything that is listed, so what deletes is not.
-const SCOPES: [&str; 2] = ["vault:read", "vault:write"];
+const ADVERTISED_SCOPES: [&str; 2] = ["vault:read", "vault:write"];
 
 /// Paths that pages of any origin may use: they are for programs, and no cookie counts there.
 pub(in crate::http) fn is_for_every_page(path: &str) -> bool {
-    let is_document = [RESOURCE, SERVER, OPENID].iter().any(|document| path.starts_with(document));
+    let is_document =
+        [RESOURCE_METADATA, SERVER_METADATA, OPENID_METADATA].iter().any(|document| path.starts_with(document));
     let is_form = matches!(path, "/token" | "/register" | "/revoke") || path.starts_with("/register/");
     is_document || is_form || is_card(path)
 }
@@ -49,24 +50,26 @@ pub(in crate::http) struct PublicDocuments {
 impl PublicDocuments {
     /// Where the metadata of the resource is.
     pub(in crate::http) fn resource_url(&self) -> String {
-        format!("{}{RESOURCE}{}", self.origin, self.endpoint)
+        format!("{}{RESOURCE_METADATA}{}", self.origin, self.endpoint)
     }
 
     /// `scope` of a challenge.
     pub(in crate::http) fn scope() -> String {
-        SCOPES.join(" ")
+        ADVERTISED_SCOPES.join(" ")
     }
 
     pub(in crate::http) fn routes(&self) -> Router {
         let mut router = Router::new();
         let resource = Bytes::from(self.of_resource().to_string());
-        for path in [RESOURCE.to_owned(), format!("{RESOURCE}{}", self.endpoint)] {
+        for path in [RESOURCE_METADATA.to_owned(), format!("{RESOURCE_METADATA}{}", self.endpoint)] {
             let resource = resource.clone();
             router = router.route(&path, get(|| async { document(resource) }));
         }
         if let TokenIssuer::Own = self.issuer {
             let server = Bytes::from(self.of_server().to_string());
-            for path in [SERVER.to_owned(), format!("{SERVER}{}", self.endpoint), OPENID.to_owned()] {
+            for path in
+                [SERVER_METADATA.to_owned(), format!("{SERVER_METADATA}{}", self.endpoint), OPENID_METADATA.to_owned()]
+            {
                 let server = server.clone();
                 router = router.route(&path, get(|| async { document(server) }));
             }
@@ -78,7 +81,7 @@ impl PublicDocuments {
         let address = format!("{}{}", self.origin, self.endpoint);
         let mut document = json!({
             "resource": self.resource.as_ref().unwrap_or(&address),
-            "scopes_supported": SCOPES,
+            "scopes_supported": ADVERTISED_SCOPES,
             "bearer_methods_supported": ["header"],
             "resource_name": "Lapidary",
             "resource_documentation": format!("{}/", self.origin),
@@ -107,7 +110,7 @@ impl PublicDocuments {
             "token_endpoint_auth_methods_supported": methods,
             "revocation_endpoint_auth_methods_supported": methods,
             "code_challenge_methods_supported": ["S256"],
-            "scopes_supported": [SCOPES[0], SCOPES[1], "offline_access"],
+            "scopes_supported": [ADVERTISED_SCOPES[0], ADVERTISED_SCOPES[1], "offline_access"],
             "client_id_metadata_document_supported": true,
             "authorization_response_iss_parameter_supported": true,
             "service_documentation": at("/"),

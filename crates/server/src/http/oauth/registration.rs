@@ -7,7 +7,7 @@ use axum::{
     http::StatusCode,
     response::{IntoResponse, Response},
 };
-use lapidary_auth::{OAuthClient, RedirectUri, RegistrationError, SecretText};
+use lapidary_auth::{OAuthClient, RedirectUri, RegistrationError, SecretText, SecurityEventKind};
 use serde_json::{Value, json};
 
 use super::{AuthorizationServer, StoreTrouble, oauth_error, random, secret_json, too_many};
@@ -32,7 +32,11 @@ async fn registered(server: &Arc<AuthorizationServer>, request: Request) -> Resu
         .await
         .map_err(IntoResponse::into_response)?;
     match answer {
-        Ok(answer) => Ok(secret_json(StatusCode::CREATED, &answer)),
+        Ok(answer) => {
+            let name = answer["client_name"].as_str().unwrap_or_default();
+            server.record(SecurityEventKind::ClientRegistered, name, &address).await;
+            Ok(secret_json(StatusCode::CREATED, &answer))
+        }
         Err(RegistrationError::Redirects) => {
             let description =
                 "redirect_uris needs 1 to 10 addresses, at least one of them https, on loopback or of a known program";

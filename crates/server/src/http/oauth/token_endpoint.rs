@@ -7,7 +7,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
-use lapidary_auth::{GrantRecord, GrantRefusal};
+use lapidary_auth::{GrantRecord, GrantRefusal, TokenSender};
 
 use super::{AuthorizationServer, FormTrouble, basic, oauth_error, random, secret_json, too_many};
 
@@ -34,7 +34,7 @@ async fn issued(server: &Arc<AuthorizationServer>, request: Request) -> Result<R
     let issued = server
         .ask(move |store| {
             let basic = basic.as_ref().map(|(id, secret)| (id.as_str(), secret.as_str()));
-            store.issue_tokens(&form, basic, &rules, &random, now)
+            store.issue_tokens(&form, TokenSender { basic, address: &address }, &rules, &random, now)
         })
         .await
         .map_err(IntoResponse::into_response)?;

@@ -149,3 +149,13 @@ fn calls_that_succeed_reveal_no_files_that_are_not_allowed() {
 fn calls_that_succeed_reveal_no_files_that_a_token_does_not_open() {
     alike(Closing::Principal);
 }
+
+#[test]
+fn calls_that_succeed_reveal_no_files_that_a_grant_does_not_open() {
+    alike(Closing::Granted);
+}
+
+#[test]
+fn calls_that_succeed_reveal_no_files_that_are_not_allowed_to_a_token_of_another_issuer() {
+    alike(Closing::Issued);
+}

@@ -11,7 +11,7 @@ use crate::{
     harness::{Era, Server, Vault},
     http::HttpServer,
     oauth::{PASSPHRASE, granted, set_passphrase},
-    tokens::{FAR, WEB_SECRET, web_token},
+    tokens::{FAR, ForeignIssuer, WEB_SECRET, web_token},
 };
 
 /// The prefix of every marker, and of no other word.
@@ -122,13 +122,15 @@ pub(crate) enum Closing {
     Granted,
     /// Rules, and a caller with a JSON web token for reading.
     Scoped,
+    /// Lists, and a caller that another authorization server allows everything.
+    Issued,
 }
 
 impl Closing {
     fn environment(self) -> &'static [(&'static str, &'static str)] {
         match self {
             Self::Rules | Self::Scoped => &[("OBSIDIAN_DENY_PATHS", "Denied"), ("LAPIDARY_EXCLUDED_FILES", "hide")],
-            Self::Lists => &[
+            Self::Lists | Self::Issued => &[
                 ("OBSIDIAN_READ_PATHS", "Open,Denied"),
                 ("OBSIDIAN_WRITE_PATHS", "Open/Drafts"),
                 ("OBSIDIAN_DENY_PATHS", "denied"),
@@ -140,7 +142,7 @@ impl Closing {
     fn patterns(self) -> &'static str {
         match self {
             Self::Rules | Self::Scoped => "deny = [\"**/Globbed-*/**\", \"**/*.secret.md\"]",
-            Self::Lists => "allow = [\"Open/**\"]\ndeny = [\"**/globbed-*\", \"**/*.secret.md\"]",
+            Self::Lists | Self::Issued => "allow = [\"Open/**\"]\ndeny = [\"**/globbed-*\", \"**/*.secret.md\"]",
             Self::Principal | Self::Granted => "deny = [\"Open/globbed-*\", \"Open/*.secret.md\"]",
         }
     }
@@ -242,7 +244,7 @@ impl Twin {
                 let server = if environment.is_empty() { Server::start(&command) } else { Server::spawn(command) };
                 Client::Stdio(server.with_elicitation().open(Era::Modern))
             }
-            Closing::Principal | Closing::Granted | Closing::Scoped => {
+            Closing::Principal | Closing::Granted | Closing::Scoped | Closing::Issued => {
                 command.args(["--http", "127.0.0.1:0"]);
                 let (server, token) = match closing {
                     Closing::Granted => {
@@ -257,6 +259,11 @@ impl Twin {
                         command.envs([("MCP_AUTH_MODE", "jwt"), ("MCP_AUTH_SECRET_KEY", WEB_SECRET)]);
                         let claims = json!({ "cid": "phone", "scope": "vault:read", "exp": FAR });
                         (HttpServer::start_command(command), web_token(&claims))
+                    }
+                    Closing::Issued => {
+                        let issuer = ForeignIssuer::start();
+                        command.envs(issuer.settings());
+                        (HttpServer::start_command(command), issuer.token("vault:destroy"))
                     }
                     _ => {
                         let token = owner_token(&vault);

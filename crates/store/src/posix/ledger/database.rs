@@ -21,8 +21,8 @@ use crate::posix::{
     state::{DATABASE_PATIENCE, open_database, private_file, read_bytes, share_database},
 };
 
-const NAME: &str = "checkpoints.db";
-const FORMAT: i64 = 2;
+pub(super) const NAME: &str = "checkpoints.db";
+pub(super) const FORMAT: i64 = 2;
 const UNRELEASED: &str = "its tables are of a form that was never released";
 /// How many prepared statements are cached.
 const STATEMENTS: usize = 64;
@@ -162,7 +162,7 @@ impl OpenDatabase {
 }
 
 /// Whether SQLite would read only part of the log.
-fn log_is_damaged(path: &Path) -> bool {
+pub(super) fn log_is_damaged(path: &Path) -> bool {
     let damaged = || read_bytes(&with_ending(path, "-wal")).ok().filter(|log| wal::mended(log).is_some());
     let Some(first) = damaged() else { return false };
     // Another server may be rewriting it right now.

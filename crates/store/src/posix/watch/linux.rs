@@ -56,6 +56,11 @@ fn is_seen(folder: &Dir) -> bool {
     fstatfs(folder).is_ok_and(|found| !UNSEEN.contains(&(found.f_type as u32)))
 }
 
+/// The same of the folder at a path.
+pub(in super::super) fn is_seen_at(folder: &std::path::Path) -> bool {
+    Dir::open_ambient_dir(folder, cap_std::ambient_authority()).is_ok_and(|folder| is_seen(&folder))
+}
+
 impl FolderWatch {
     /// `None` if the kernel would not see all changes, or has no room for another watch.
     pub(in super::super) fn start(vault: &Dir) -> Option<Self> {

@@ -75,6 +75,8 @@ struct FoundTool {
 }
 
 const SHOWN: usize = 5;
+/// An example is about a request if they share this many words.
+const ABOUT_IT: usize = 2;
 /// Limit for the text by default: asking about tools should cost less than the list it replaces.
 const BYTES: usize = 1024;
 
@@ -172,7 +174,7 @@ fn answer(catalogue: &Catalogue, vaults: &[String], query: &str, limit: Option<u
     let fits = total > 0 && ranking.understands(query);
     let mut ranked = ranked.into_iter();
     // Details of a tool that does not fit would only invite a wrong call.
-    let best = ranked.next().map(|entry| if fits { whole(entry, vaults) } else { brief(entry) });
+    let best = ranked.next().map(|entry| if fits { whole(entry, vaults, query) } else { brief(entry) });
     // The client has the descriptions of listed tools already.
     let others = ranked.filter(|entry| entry.standing != ToolStanding::Listed).map(brief);
     let matches = best.into_iter().chain(others).take(limit.unwrap_or(SHOWN)).collect();
@@ -233,25 +235,33 @@ fn brief(entry: &CatalogueEntry) -> FoundTool {
     }
 }
 
-/// With everything needed to call it, unless the client already has that.
-fn whole(entry: &CatalogueEntry, vaults: &[String]) -> FoundTool {
+/// With everything needed to call it, unless the client already has that. A listed tool has an example if one is about
+/// the request.
+fn whole(entry: &CatalogueEntry, vaults: &[String], wish: &str) -> FoundTool {
     let brief = brief(entry);
-    if brief.listed {
-        return brief;
-    }
+    let wanted = wanted(wish);
+    let shared = |example: &Example| stems(example.says).intersection(&wanted).count();
     // An example that is refused for lack of it would be useless.
     let vault = vaults.first().filter(|_| vaults.len() > 1 && entry.spec.kind.needs_vault());
     // Only examples that succeed: a refusal would teach the wrong call.
-    let worked = |example: Example| match (example.gives.last(), example.input) {
-        (ExampleResult::Output(_) | ExampleResult::Including(_), Value::Object(mut arguments)) => {
-            arguments.extend(vault.map(|vault| ("vault".to_owned(), json!(vault))));
-            Some(arguments)
+    let worked = |example: Example| {
+        let shared = shared(&example);
+        match (example.gives.last(), example.input) {
+            (ExampleResult::Output(_) | ExampleResult::Including(_), Value::Object(mut arguments)) => {
+                arguments.extend(vault.map(|vault| ("vault".to_owned(), json!(vault))));
+                Some((shared, arguments))
+            }
+            _ => None,
         }
-        _ => None,
     };
     let examples = entry.tool.examples().into_iter().filter_map(worked);
+    let length = |example: &Map<String, Value>| Value::Object(example.clone()).to_string().len();
+    if brief.listed {
+        let about_it = examples.filter(|(shared, _)| *shared >= ABOUT_IT).max_by_key(|(shared, _)| *shared);
+        return FoundTool { example: about_it.map(|(_, example)| example), ..brief };
+    }
     // The shortest one has the fewest optional arguments, and is a call that works.
-    let shortest = examples.min_by_key(|example| Value::Object(example.clone()).to_string().len());
+    let shortest = examples.map(|(_, example)| example).min_by_key(length);
     let mut arguments = arguments::of(entry.spec.input());
     if vault.is_some() {
         arguments += ", vault: string";

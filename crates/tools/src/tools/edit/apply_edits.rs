@@ -1,6 +1,6 @@
 //! Several exact replacements in one file.
 
-use lapidary_note::ContentHash;
+use lapidary_note::{ContentHash, counted};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
     ToolPlan, WireFamily, WriteTool,
@@ -99,7 +99,7 @@ impl WriteTool for ApplyEdits {
         let counts: Vec<String> = output.edits.iter().map(|edit| edit.replaced_count.to_string()).collect();
         // The usual case is short; only an unusual count is worth the list.
         let done = match counts.iter().all(|count| count == "1") {
-            true => format!("{} edits", counts.len()),
+            true => counted(counts.len(), "edit").to_string(),
             false => format!("{} replaced", counts.join(", ")),
         };
         Some(output.written.text(&done))

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use lapidary_note::counted;
 use lapidary_operation::{
     BatchOutcome, BatchPlan, BatchStep, BatchTool, Context, Declaration, Effect, Example, ExampleResult, OfferedTools,
     Reason, ReasonKind, StepAnswer, StepRefusal, ToolGroup, WireFamily, operation_error, quote::quoted,
@@ -121,16 +122,17 @@ impl BatchTool for BulkApply {
             (false, _) => "Done",
         };
         let went = output.results.iter().filter(|result| result.ok).count();
-        let mut text = format!("{done}: {went} of {} operations work", output.results.len());
+        let mut text = format!("{done}: {went} of {} ok", counted(output.results.len(), "operation"));
         let mut hashes: BTreeMap<&str, &str> = BTreeMap::new();
-        for OperationOutput { index, result, error, .. } in &output.results {
+        // The text counts from 1, as people do; `index` is the position in `ops`.
+        for (number, OperationOutput { result, error, .. }) in (1..).zip(&output.results) {
             if let Some(error) = error {
                 let said = |name: &str| error.get(name).and_then(Value::as_str).unwrap_or_default();
-                text += &format!("\n{index}: {}: {} {}", said("code"), said("message"), said("hint"));
+                text += &format!("\n{number}: {}: {} {}", said("code"), said("message"), said("hint"));
             }
             if let Some(result) = result {
                 // An operation that simply did what it was sent for needs no line.
-                text += &unusual(result).map_or_else(String::new, |said| format!("\n{index}: {said}"));
+                text += &unusual(result).map_or_else(String::new, |said| format!("\n{number}: {said}"));
                 // Later operations on the same file overwrite the hash, so that the last one is reported.
                 hashes.extend(hash_now(result));
             }
@@ -213,7 +215,8 @@ fn unusual(result: &Map<String, Value>) -> Option<String> {
     let replaced = number("replacedCount").filter(|count| *count != 1).map(|count| format!("{count} replaced"));
     // The tools count links to files under one name and links to parts of notes under another.
     let links = number("linksUpdated").or_else(|| number("referencesUpdated")).filter(|count| *count > 0);
-    let links = links.map(|count| format!("{count} links followed"));
+    let links =
+        links.map(|count| format!("{} followed", counted(usize::try_from(count).unwrap_or(usize::MAX), "link")));
     let unchanged = is("changed", false).then(|| "unchanged".to_owned());
     let said: Vec<String> = [replaced, links, unchanged].into_iter().flatten().collect();
     (!said.is_empty()).then(|| said.join(", "))
@@ -229,7 +232,7 @@ fn hash_now(result: &Map<String, Value>) -> Option<(&str, &str)> {
 }
 
 fn hint(steps: &[Result<StepAnswer, StepRefusal>]) -> String {
-    let refused = || (0..).zip(steps).filter_map(|(at, step)| Some((at, step.as_ref().err()?)));
+    let refused = || (1..).zip(steps).filter_map(|(at, step)| Some((at, step.as_ref().err()?)));
     // Nothing that a caller could send would be allowed.
     let is_final = |refusal: &StepRefusal| {
         matches!(
@@ -248,8 +251,9 @@ fn hint(steps: &[Result<StepAnswer, StepRefusal>]) -> String {
         false => "Correct it",
     };
     format!(
-        "Nothing was changed because of operation {}. {next} and send the batch again, or set `atomic: false`.",
-        all.join(", ")
+        "Nothing was changed because of operation {} of {}. {next} and send the batch again, or set `atomic: false`.",
+        all.join(", "),
+        steps.len(),
     )
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use lapidary_note::counted;
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, NameWanted, PathArgument, PathRole, Reason, ReasonKind,
     ToolGroup, ToolPlan, WireFamily, WriteTool,
@@ -122,7 +123,7 @@ impl WriteTool for FileMove {
             (true, false) => "Moved",
             (_, true) => "Dry run: would move",
         };
-        let files = files_moved.map_or_else(String::new, |files| format!(", {files} files"));
+        let files = files_moved.map_or_else(String::new, |files| format!(", {}", counted(files, "file")));
         let hash = content_hash.as_ref().map_or_else(String::new, |hash| format!(", hash {}", hash::digits(hash)));
         Some(format!("{done} {} → {}{files}{}{hash}", quoted(from), quoted(to), links.text()))
     }

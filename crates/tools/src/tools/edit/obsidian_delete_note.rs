@@ -1,6 +1,6 @@
 //! Moves a note to the trash.
 
-use lapidary_note::ContentHash;
+use lapidary_note::{ContentHash, counted};
 use lapidary_operation::{
     CommitReport, Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind,
     ToolGroup, ToolPlan, WireFamily, WriteTool, quote::quoted,
@@ -102,9 +102,9 @@ impl WriteTool for ObsidianDeleteNote {
 
     fn text(&self, output: &Output) -> Option<String> {
         let done = if output.dry_run { "Would delete" } else { "Deleted" };
-        let (path, size) = (quoted(&output.path), output.previous_size_in_bytes);
+        let (path, size) = (quoted(&output.path), counted(output.previous_size_in_bytes, "byte"));
         let trash = if output.trashed { ", in the trash" } else { "" };
-        Some(format!("{done} {path}, {size} bytes{trash}"))
+        Some(format!("{done} {path}, {size}{trash}"))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -60,6 +60,8 @@ enum PropertyOperation {
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct Output {
     result: PropertyOutcome,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -128,6 +130,7 @@ impl WriteTool for ObsidianManageFrontmatter {
             _ => key,
         };
         let path = PropertyPath::name(&key);
+        let notice = beside_map(&before, &key);
         let edited = match (operation, value) {
             // Planned like a change, with none in it, so that one tool can do both.
             (PropertyOperation::Get, _) => {
@@ -138,7 +141,7 @@ impl WriteTool for ObsidianManageFrontmatter {
                     content_hash: document.content().hash().to_string(),
                 };
                 let result = PropertyOutcome { operation, path: writing.path().to_string(), key, found };
-                return Ok(writing.unchanged(Output { result }));
+                return Ok(writing.unchanged(Output { result, notice }));
             }
             (PropertyOperation::Set, None) => return Err(Reason::ValueRequired { key: clipped(&key) }),
             (PropertyOperation::Set, Some(value)) => {
@@ -156,7 +159,7 @@ impl WriteTool for ObsidianManageFrontmatter {
         let frontmatter = readable(writing.path(), &edited)?;
         Ok(writing.plan(edited.content().clone(), |path, written| {
             let found = PropertyResult::Changed { frontmatter, written };
-            Output { result: PropertyOutcome { operation, path: path.to_string(), key, found } }
+            Output { result: PropertyOutcome { operation, path: path.to_string(), key, found }, notice }
         }))
     }
 
@@ -168,7 +171,7 @@ impl WriteTool for ObsidianManageFrontmatter {
         }
     }
 
-    fn text(&self, Output { result }: &Output) -> Option<String> {
+    fn text(&self, Output { result, .. }: &Output) -> Option<String> {
         let (key, path) = (quoted(&result.key), quoted(&result.path));
         Some(match &result.found {
             PropertyResult::Read { exists, value, content_hash } => {
@@ -221,6 +224,15 @@ impl WriteTool for ObsidianManageFrontmatter {
                 after: &[("Plan.md", "---\n# current state\nstatus: \"open\" # for now\n---\nText\n")],
             },
             Example {
+                says: "A name with a dot is not a place in a map",
+                before: &[("a.md", "---\nsize: { wide: 2 }\n---\n")],
+                input: json!({ "operation": "set", "target": "a.md", "key": "size.wide", "value": 3 }),
+                gives: ExampleResult::Including(json!({
+                    "notice": "`size.wide` is a name of its own. For `wide` in the map `size`, set `size` to the whole map.",
+                })),
+                after: &[("a.md", "---\nsize: { wide: 2 }\nsize.wide: 3\n---\n")],
+            },
+            Example {
                 says: "Nothing to set",
                 before: NOTES,
                 input: json!({ "operation": "set", "target": target, "key": "status" }),
@@ -229,6 +241,14 @@ impl WriteTool for ObsidianManageFrontmatter {
             },
         ]
     }
+}
+
+/// The notice for a name with a dot where a map probably was meant.
+fn beside_map(before: &Map<String, Value>, key: &str) -> Option<String> {
+    let (map, entry) = key.split_once('.').filter(|_| !before.contains_key(key))?;
+    let (entry, key, map) =
+        (quoted(entry), quoted(key), Some(quoted(map)).filter(|_| before.get(map).is_some_and(Value::is_object))?);
+    Some(format!("{key} is a name of its own. For {entry} in the map {map}, set {map} to the whole map."))
 }
 
 fn readable(path: &VaultPath, document: &Document) -> Result<Map<String, Value>, Reason> {

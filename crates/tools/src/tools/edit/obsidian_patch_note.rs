@@ -14,7 +14,7 @@ use lapidary_toolkit::{
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::json;
+use serde_json::{Value, json};
 
 pub(crate) struct ObsidianPatchNote;
 
@@ -43,6 +43,21 @@ pub(crate) struct Input {
     /// Only show the diff.
     #[serde(default)]
     dry_run: bool,
+}
+
+impl Input {
+    /// The notice for a property that was set to the text of a number or the like.
+    fn typed_as_text(&self) -> Option<String> {
+        let is_text = self.content_type == ContentType::Markdown;
+        let kind = match serde_json::from_str(&self.content).ok().filter(|_| is_text && self.section.is_property())? {
+            Value::Number(_) => "a number",
+            Value::Bool(_) => "a boolean",
+            Value::Array(_) => "a list",
+            Value::Object(_) => "a map",
+            Value::Null | Value::String(_) => return None,
+        };
+        Some(format!("The property is text. For {kind}, set `contentType` to `json`."))
+    }
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema, Serialize)]
@@ -82,6 +97,8 @@ pub(crate) struct Output {
     operation: PatchChange,
     #[serde(flatten)]
     written: NoteWritten,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    notice: Option<String>,
 }
 
 impl WriteTool for ObsidianPatchNote {
@@ -139,11 +156,13 @@ impl WriteTool for ObsidianPatchNote {
         };
         let done = patched(&writing, &wanted)?;
         let (section, operation) = (input.section.named(&done.target), input.operation);
+        let notice = input.typed_as_text();
         Ok(writing.plan(done.document.content().clone(), |path, written| Output {
             path: path.to_string(),
             section,
             operation,
             written,
+            notice,
         }))
     }
 
@@ -201,6 +220,20 @@ impl WriteTool for ObsidianPatchNote {
                     "Plan.md",
                     "---\ntags: [a, b] # mine\n---\n# Plan\n\n## Tasks\n- [ ] Slates ^slates\n\n## Log\n\n| day | what |\n|---|---|\n| Mon | rain |\n\n^days\n",
                 )],
+            },
+            Example {
+                says: "A property is text unless `contentType` says otherwise",
+                before: &[("a.md", "---\nrating: 4\n---\n")],
+                input: json!({
+                    "target": "a.md",
+                    "section": { "type": "frontmatter", "target": "rating" },
+                    "operation": "replace",
+                    "content": "5",
+                }),
+                gives: ExampleResult::Including(json!({
+                    "notice": "The property is text. For a number, set `contentType` to `json`.",
+                })),
+                after: &[("a.md", "---\nrating: \"5\"\n---\n")],
             },
             Example {
                 says: "A heading that does not exist",

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lapidary_note::{Document, LineRange, MovedPart, PartPlace};
+use lapidary_note::{Document, LineRange, MovedPart, PartPlace, counted};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
     ToolPlan, WireFamily, WriteTool, bug,
@@ -217,17 +217,16 @@ impl WriteTool for SectionMove {
         let created = if *created { " (created)" } else { "" };
         let levels = match levels {
             0 => String::new(),
-            levels => format!(
-                ", headings {} level{} {}",
-                levels.abs(),
-                plural(*levels),
-                if *levels > 0 { "down" } else { "up" }
-            ),
+            levels => {
+                let way = if *levels > 0 { "down" } else { "up" };
+                format!(", headings {} {way}", counted(levels.unsigned_abs().into(), "level"))
+            }
         };
         let trashed = if *trashed { format!(", {} to the trash", quoted(file)) } else { String::new() };
         let hash = hash::digits(content_hash);
         let from = quoted(file);
-        Some(format!("{done} {lines} lines of {from}{to}{created}{levels}{}{trashed}, hash {hash}", references.text()))
+        let lines = counted(*lines, "line");
+        Some(format!("{done} {lines} of {from}{to}{created}{levels}{}{trashed}, hash {hash}", references.text()))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -284,10 +283,6 @@ impl WriteTool for SectionMove {
             },
         ]
     }
-}
-
-fn plural(levels: i8) -> &'static str {
-    if levels.abs() == 1 { "" } else { "s" }
 }
 
 fn empty() -> Result<Document, Reason> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use lapidary_note::{is_tag, is_tag_within};
+use lapidary_note::{counted, is_tag, is_tag_within};
 use lapidary_operation::{
     ArgumentProblem, Context, Declaration, Effect, Example, ExampleResult, Reason, ReasonKind, ToolGroup, ToolPlan,
     WireFamily, WriteTool, clipped, quote::quoted,
@@ -144,7 +144,7 @@ impl WriteTool for TagRename {
         let Output { from, to, replaced_count, files_changed, files, left, files_left, dry_run, .. } = output;
         let dry = if *dry_run { "Dry run: " } else { "" };
         let (from, to) = (quoted(from), quoted(to));
-        let mut text = format!("{dry}{from} → {to}: {replaced_count} in {files_changed} notes");
+        let mut text = format!("{dry}{from} → {to}: {replaced_count} in {}", counted(*files_changed, "note"));
         for RetaggedFile { file, replaced_count } in files.iter().take(SHOWN_NAMES) {
             text += &format!("\n{} {replaced_count}", quoted(file));
         }

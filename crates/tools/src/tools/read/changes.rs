@@ -5,6 +5,7 @@ mod story;
 use std::time::SystemTime;
 
 use jiff::{Span, Timestamp, Zoned, civil};
+use lapidary_note::counted;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRefusal, PathRole, ReadTool, Reason, ReasonKind,
     ToolGroup, WireFamily, clipped, fence::fenced, quote::quoted,
@@ -160,7 +161,7 @@ impl ReadTool for Changes {
         if *total == 0 {
             return Some(format!("Nothing changed since {}.", quoted(since)));
         }
-        let mut text = format!("{total} files since {}", quoted(since));
+        let mut text = format!("{} since {}", counted(*total, "file"), quoted(since));
         for ChangedFile { path, what, moved_from, time, tools, outside } in files {
             let from = moved_from.as_ref().map_or_else(String::new, |from| format!("{} → ", quoted(from)));
             let by: Vec<&str> = tools.iter().map(String::as_str).chain(outside.then_some("outside")).collect();

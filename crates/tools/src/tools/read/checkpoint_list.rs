@@ -1,5 +1,6 @@
 //! Lists checkpoints.
 
+use lapidary_note::counted;
 use lapidary_operation::{
     ChangeAuthor, Context, Declaration, Example, ExampleResult, PathArgument, PathRefusal, PathRole, ReadTool, Reason,
     ReasonKind, ToolGroup, WireFamily, quote::quoted,
@@ -115,7 +116,7 @@ impl ReadTool for CheckpointList {
             let by = if tool.is_empty() { kind } else { tool.as_str() };
             let files: Vec<String> = checkpoint.files.iter().take(SHOWN_FILES).map(changed).collect();
             let more = checkpoint.files.len().saturating_sub(SHOWN_FILES);
-            let more = if more > 0 { format!(", {more} more files") } else { String::new() };
+            let more = if more > 0 { format!(", {}", counted(more, "more file")) } else { String::new() };
             text += &format!("{id} {time} {by}: {}{more}\n", files.join(", "));
         }
         if let Some(next) = &output.next_before {

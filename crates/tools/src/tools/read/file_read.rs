@@ -1,6 +1,6 @@
 //! Reads a whole file.
 
-use lapidary_note::ContentHash;
+use lapidary_note::{ContentHash, counted};
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
     WireFamily, fence::fenced, quote::quoted,
@@ -104,7 +104,8 @@ impl ReadTool for FileRead {
         });
         let form = reading::form(*eol, *bom);
         let hash = hash::digits(content_hash);
-        Some(format!("{file}: {total_lines} lines{form}, hash {hash}{frontmatter}\n{}", fenced(content)))
+        let lines = counted(*total_lines, "line");
+        Some(format!("{file}: {lines}{form}, hash {hash}{frontmatter}\n{}", fenced(content)))
     }
 
     fn examples(&self) -> Vec<Example> {

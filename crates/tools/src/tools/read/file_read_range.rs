@@ -1,6 +1,6 @@
 //! Reads a range of lines.
 
-use lapidary_note::{ContentHash, LineRange};
+use lapidary_note::{ContentHash, LineRange, counted};
 use lapidary_operation::{
     ArgumentProblem, Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason,
     ReasonKind, ToolGroup, WireFamily,
@@ -109,7 +109,8 @@ impl ReadTool for FileReadRange {
         let range = range_hash.as_deref().map_or_else(String::new, |hash| format!(", range {}", hash::digits(hash)));
         let hash = hash::digits(content_hash);
         if lines.is_empty() {
-            return Some(format!("{file}: {total_lines} lines, none from {from} on{form}, hash {hash}{range}"));
+            let all = counted(*total_lines, "line");
+            return Some(format!("{file}: {all}, none from {from} on{form}, hash {hash}{range}"));
         }
         Some(format!("{file}: lines {from}-{to} of {total_lines}{form}, hash {hash}{range}\n{}", fenced(lines)))
     }

@@ -1,6 +1,6 @@
 //! Lists the headings of a note.
 
-use lapidary_note::{ContentHash, Heading};
+use lapidary_note::{ContentHash, Heading, counted};
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
     WireFamily, quote::quoted,
@@ -124,7 +124,7 @@ impl ReadTool for Outline {
     fn text(&self, output: &Output) -> Option<String> {
         let Output { file, content_hash, total_lines, headings, rows, next_offset, total, .. } = output;
         let file = quoted(file);
-        let mut text = format!("{file}: {total_lines} lines, hash {}", hash::digits(content_hash));
+        let mut text = format!("{file}: {}, hash {}", counted(*total_lines, "line"), hash::digits(content_hash));
         for heading in headings.iter().flatten() {
             text += &line(heading.line, heading.level, &heading.text, heading.section_hash.as_deref());
         }

@@ -99,7 +99,7 @@ impl ReadTool for LinksGet {
         idempotent: true,
         paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
         reasons: &[ReasonKind::NoteMissing],
-        words: "links backlinks outgoing incoming references mentions linked notes graph, who links here, which notes link to it, broken links, unresolved",
+        words: "links backlinks outgoing incoming references mentions linked notes graph, who links here, which notes link to it",
     };
     type Input = Input;
     type Output = Output;

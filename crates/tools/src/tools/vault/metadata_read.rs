@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use lapidary_note::{ContentHash, Heading};
+use lapidary_note::{ContentHash, Heading, counted};
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
     WireFamily, quote::quoted,
@@ -167,7 +167,8 @@ impl ReadTool for MetadataRead {
         let file = quoted(file);
         let changed = mtime_ms.map_or_else(String::new, |time| format!(", changed {}", minute(time)));
         let hash = hash::digits(content_hash);
-        let mut text = format!("{file}: {total_lines} lines, {size_bytes} bytes{changed}, hash {hash}");
+        let lines = counted(*total_lines, "line");
+        let mut text = format!("{file}: {lines}, {size_bytes} bytes{changed}, hash {hash}");
         if let Some(PropertiesOutput { data, frontmatter_hash }) = frontmatter {
             let hash = frontmatter_hash.as_deref().map_or("", hash::digits);
             text += &format!("\nProperties {hash} {}", Value::Object(data.clone()));

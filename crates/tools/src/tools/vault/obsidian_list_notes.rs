@@ -2,6 +2,7 @@
 
 mod tree;
 
+use lapidary_note::counted;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
     WireFamily, fence::fenced, quote::quoted,
@@ -315,7 +316,8 @@ fn with_dot(extension: &str) -> Option<String> {
 
 fn excluded(beyond: usize) -> ExcludedEntries {
     let hint = format!(
-        "{beyond} more entries are not shown. Set `path` to a folder, set `extension` or `nameRegex`, or lower `depth`."
+        "Not shown: {}. Set `path` to a folder, set `extension` or `nameRegex`, or lower `depth`.",
+        counted(beyond, "more entry")
     );
     ExcludedEntries { reason: "entry_cap", cap: CAP, hint }
 }
@@ -332,7 +334,8 @@ fn markdown(output: &Output) -> String {
     let name_regex = name_regex.as_ref().map(|regex| format!("nameRegex={}", quoted(regex)));
     let filters: Vec<String> = extension.into_iter().chain(name_regex).collect();
     let filters = if filters.is_empty() { String::new() } else { format!(" · filters: {}", filters.join(", ")) };
-    let head = format!("{path}: {files} files, {directories} folders, depth {depth}{filters}");
+    let (files, folders) = (counted(files, "file"), counted(directories, "folder"));
+    let head = format!("{path}: {files}, {folders}, depth {depth}{filters}");
     if output.entries.is_empty() {
         return head;
     }

@@ -1,5 +1,6 @@
 //! Lists tags with their counts.
 
+use lapidary_note::counted;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily, quote::quoted,
 };
@@ -96,7 +97,7 @@ impl ReadTool for ObsidianListTags {
             Some(format!("{limit} of {total} tags are shown. Raise `limit`, or set `nameRegex` or `minCount`."))
         // A vault without tags needs no advice on filters.
         } else if found.is_empty() && !all.is_empty() {
-            Some(format!("None of the {} tags matches the filters.", all.len()))
+            Some(format!("None of {} matches the filters.", counted(all.len(), "tag")))
         } else {
             None
         };
@@ -116,7 +117,7 @@ impl ReadTool for ObsidianListTags {
         let least = output.applied_filters.min_count;
         let least = least.map_or(String::new(), |least| format!(" · minCount={least}"));
         let tags: String = output.tags.iter().map(|tag| format!("\n#{} {}", quoted(&tag.name), tag.count)).collect();
-        Some(format!("{} tags{regex}{least}{tags}", output.tags.len()))
+        Some(format!("{}{regex}{least}{tags}", counted(output.tags.len(), "tag")))
     }
 
     fn examples(&self) -> Vec<Example> {

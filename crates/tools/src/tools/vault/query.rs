@@ -1,5 +1,6 @@
 //! Runs a Dataview query or a base and answers with its rows.
 
+use lapidary_note::counted;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
     WireFamily, fence::fenced, quote::quoted,
@@ -89,9 +90,8 @@ impl From<&DroppedRows> for DroppedOutput {
 impl DroppedOutput {
     /// In one line.
     pub(super) fn sentence(&self) -> String {
-        let rows = if self.count == 1 { "row" } else { "rows" };
         let first = self.messages.first().map_or(String::new(), |message| format!(": {}", quoted(message)));
-        format!("{} {rows} left out by errors in {}{first}", self.count, quoted(&self.step))
+        format!("{} left out by errors in {}{first}", counted(self.count, "row"), quoted(&self.step))
     }
 }
 
@@ -111,7 +111,7 @@ impl ReadTool for QueryTool {
         idempotent: true,
         paths: &[PathArgument { pointer: "/note", role: PathRole::Read }],
         reasons: QUERY_REASONS,
-        words: "query dataview dql base bases table list of notes by property, open tasks, overdue tasks, tasks due this week, filter sort group rows columns, database, report, calendar",
+        words: "query dataview dql base bases table list of notes by property, open tasks, overdue tasks, tasks due this week, filter sort group rows columns, database, report, calendar, broken links, unresolved links, notes without links, orphans",
     };
     type Input = Input;
     type Output = Output;
@@ -151,8 +151,7 @@ impl ReadTool for QueryTool {
     fn text(&self, output: &Output) -> Option<String> {
         let mut text = match output.total {
             total if total > output.shown => format!("{} of {total} rows", output.shown),
-            1 => "1 row".to_owned(),
-            total => format!("{total} rows"),
+            total => counted(total, "row").to_string(),
         };
         if let Some(cursor) = &output.next_cursor {
             text += &format!(", next cursor `{cursor}`");
@@ -200,6 +199,22 @@ impl ReadTool for QueryTool {
                 before: NOTES,
                 input: json!({ "query": "TASK WHERE !completed", "format": "md" }),
                 gives: ExampleResult::Output(json!({ "type": "task", "text": "- [ ] Return it\n", "total": 1 })),
+                after: &[],
+            },
+            Example {
+                says: "Broken links (dead, unresolved): those that lead to no file",
+                before: &[("A.md", "[[B]] [[Gone]]\n"), ("B.md", "")],
+                input: json!({ "query": "TABLE WITHOUT ID file.link, link FLATTEN file.outlinks AS link WHERE !link.file" }),
+                gives: ExampleResult::Including(json!({ "total": 1, "rows": [[
+                    { "$link": { "path": "A.md", "type": "file" } }, { "$link": { "path": "Gone" } },
+                ]] })),
+                after: &[],
+            },
+            Example {
+                says: "Notes without links: orphans that no note links to",
+                before: &[("A.md", "[[B]]\n"), ("B.md", "")],
+                input: json!({ "query": "LIST WHERE length(file.inlinks) = 0" }),
+                gives: ExampleResult::Including(json!({ "total": 1 })),
                 after: &[],
             },
             Example {

@@ -1,5 +1,6 @@
 //! Says how a query runs: what each step leaves, and which index served it.
 
+use lapidary_note::counted;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
     WireFamily, fence::fenced, quote::one_line,
@@ -98,9 +99,9 @@ impl ReadTool for QueryExplain {
     fn text(&self, output: &Output) -> Option<String> {
         let line = |step: &StepOutput| {
             let index = step.index.map_or(String::new(), |index| format!(" (index: {index})"));
-            format!("{} rows: {}{index}\n", step.rows, one_line(&step.step))
+            format!("{}: {}{index}\n", counted(step.rows, "row"), one_line(&step.step))
         };
-        let mut text = format!("{} rows in {} steps of work", output.total, output.work);
+        let mut text = format!("{} in {} steps of work", counted(output.total, "row"), output.work);
         text += &format!("\n{}", fenced(&output.steps.iter().map(line).collect::<String>()));
         for dropped in &output.dropped {
             text += &format!("\n{}", dropped.sentence());

@@ -2,7 +2,7 @@
 
 use std::{collections::HashMap, ops::Range};
 
-use lapidary_note::ContentHash;
+use lapidary_note::{ContentHash, counted};
 use lapidary_operation::{
     ArgumentProblem, Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason,
     ReasonKind, ToolGroup, WalkCost, WireFamily,
@@ -198,7 +198,7 @@ impl ReadTool for SearchContent {
         let text = if text.is_empty() { text } else { fenced(&text) + "\n" };
         let next = output.next_offset.map_or(String::new(), |next| format!(", more with `offset` {next}"));
         let hint = output.hint.as_ref().map_or(String::new(), |hint| format!("\n{hint}"));
-        Some(format!("{text}{} of {} hits{next}{hint}", output.hits.len(), output.total))
+        Some(format!("{text}{} of {}{next}{hint}", output.hits.len(), counted(output.total, "hit")))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -364,13 +364,13 @@ fn hint(input: &Input, found: &ScannedNotes) -> Option<String> {
             .map(|path| quoted_path(path).to_string())
             .collect();
         hints.push(format!(
-            "The pattern needs too many steps on some lines of {} notes ({}): matches may be missing there.",
-            found.gave_up.len(),
+            "The pattern needs too many steps on some lines of {} ({}): matches may be missing there.",
+            counted(found.gave_up.len(), "note"),
             first.join(", ")
         ));
     }
     if found.unread > 0 {
-        hints.push(format!("{} notes could not be read.", found.unread));
+        hints.push(format!("{} could not be read.", counted(found.unread, "note")));
     }
     if found.total == 0 && input.query.contains('\n') {
         hints.push("The search works line by line, so text with a line break never matches.".to_owned());

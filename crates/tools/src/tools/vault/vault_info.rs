@@ -1,5 +1,6 @@
 //! Counts notes and their size.
 
+use lapidary_note::counted;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WalkCost, WireFamily, bug,
     quote::quoted,
@@ -79,7 +80,8 @@ impl ReadTool for VaultInfo {
         let Output { name, file_count, size_bytes, hint, .. } = output;
         let hint = hint.map_or_else(String::new, |hint| format!("\n{hint}"));
         let next = output.next_offset.map_or_else(String::new, |next| format!(" `nextOffset` is {next}."));
-        Some(format!("{}: {file_count} notes, {size_bytes} bytes{hint}{next}", quoted(name)))
+        let notes = counted(*file_count, "note");
+        Some(format!("{}: {notes}, {size_bytes} bytes{hint}{next}", quoted(name)))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -4,7 +4,10 @@
 use std::{
     io::{Read, Write},
     net::{SocketAddr, TcpListener},
-    sync::atomic::{AtomicUsize, Ordering},
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use rustls::{

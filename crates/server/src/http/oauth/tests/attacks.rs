@@ -9,7 +9,8 @@ async fn consent_is_asked_for_each_time_and_names_who_asks_and_where_the_answer_
     let client = trial.register(&metadata).await.json()["client_id"].as_str().unwrap().to_owned();
     let query = Trial::request(&client, &[("redirect_uri", "https://evil.example/cb")]);
     let sign_in = trial.get(&format!("/authorize?{query}")).await;
-    assert!(sign_in.body.contains("evil.example"), "{}", sign_in.body);
+    assert!(sign_in.body.contains("class=\"host\">evil.example<"), "{}", sign_in.body);
+    assert!(sign_in.body.contains("calls itself “Claude (official)”"), "{}", sign_in.body);
     for _ in 0..2 {
         let page = trial.consent_page(&query).await;
         let host = page.body.split("class=\"host\">").nth(1).unwrap().split('<').next().unwrap();
@@ -198,6 +199,42 @@ async fn the_cookie_of_the_owner_is_for_this_host_over_tls_alone() {
         assert!(cookie.contains(part), "{part}: {cookie}");
     }
     assert!(!cookie.contains("Domain"), "{cookie}");
+    assert_eq!(answer.header("strict-transport-security"), "max-age=31536000");
+}
+
+#[tokio::test]
+async fn a_session_that_somebody_planted_before_the_sign_in_is_not_the_owners() {
+    let mut trial = trial();
+    let client = trial.registered().await;
+    let query = Trial::request(&client, &[]);
+    let planted = SecretText::mint(lapidary_auth::SecretKind::OwnerSession, &[9; 32]);
+    let planted = format!("__Host-lapidary={}", planted.reveal());
+    trial.cookie = Some(planted.clone());
+    trial.sign_in(&query).await;
+    assert_ne!(trial.cookie.as_ref(), Some(&planted), "signing in makes a new session");
+    let own = trial.cookie.replace(planted);
+    let page = trial.browse(&format!("/authorize?{query}")).await;
+    assert!(page.body.contains("type=\"password\""), "{}", page.body);
+    trial.cookie = own;
+    assert!(trial.browse(&format!("/authorize?{query}")).await.body.contains("Give access"));
+}
+
+#[tokio::test]
+async fn a_narrow_grant_stays_narrow_after_a_wider_one_to_the_same_client() {
+    let mut trial = trial();
+    let client = trial.registered().await;
+    let reader = [("profile", "reader")];
+    let narrow = trial.tokens(&client, &[("scope", "vault:read")], &reader).await;
+    trial.tokens(&client, &[("scope", "vault:read vault:write")], &[]).await;
+    let wider = [("scope", "vault:read vault:write")];
+    let refused = trial.refresh(&client, text(&narrow, "refresh_token"), &wider).await;
+    assert_eq!((refused.status.as_u16(), text(&refused.json(), "error")), (400, "invalid_scope"));
+    let renewed = trial.refresh(&client, text(&narrow, "refresh_token"), &[]).await.json();
+    assert_eq!(text(&renewed, "scope"), "vault:read");
+    let target = json!({ "type": "path", "path": "new.md" });
+    let call =
+        trial.call(text(&renewed, "access_token"), "obsidian_write_note", json!({ "target": target, "content": "x" }));
+    assert_eq!(call.await.status, StatusCode::FORBIDDEN);
 }
 
 #[tokio::test]
@@ -299,7 +336,7 @@ async fn a_new_passphrase_ends_sessions_and_open_pages() {
 }
 
 #[tokio::test]
-async fn twenty_refreshes_at_once_all_succeed_and_a_late_one_ends_the_family() {
+async fn twenty_refreshes_at_once_all_succeed_and_the_family_lives() {
     let mut trial = trial();
     let client = trial.registered().await;
     let first = trial.tokens(&client, &[], &[]).await;

@@ -10,6 +10,7 @@ use lapidary_operation::{
 use lapidary_query::{LetterCase, PatternKind, PatternOptions, ReplaceError, Replacement, Replacer};
 use lapidary_toolkit::{
     names::{guard_regex, pattern_refusal},
+    near_text::near_text,
     patching::edit_refusal,
 };
 use lapidary_vault::VaultPath;
@@ -65,7 +66,7 @@ pub(super) fn replaced(
     Ok((edited.document, count))
 }
 
-/// The notice for a caller that found nothing in its scope but would have in the other part of the note.
+/// The notice for a caller that found nothing in its scope: where the text is instead, or the most similar one.
 pub(super) fn found_elsewhere(
     context: &Context<'_>,
     path: &VaultPath,
@@ -73,19 +74,30 @@ pub(super) fn found_elsewhere(
     input: &Input,
     counts: &[ReplacementCount],
 ) -> Option<String> {
-    let (elsewhere, place, scope) = match input.scope {
-        ReplaceScope::Body => (ReplaceScope::Frontmatter, "properties", "frontmatter"),
-        ReplaceScope::Frontmatter => (ReplaceScope::Body, "text", "body"),
-        ReplaceScope::Both => return None,
+    let missed = || input.replacements.iter().zip(counts).filter(|(_, count)| count.count == 0);
+    let elsewhere = match input.scope {
+        ReplaceScope::Body => Some((ReplaceScope::Frontmatter, "properties", "frontmatter")),
+        ReplaceScope::Frontmatter => Some((ReplaceScope::Body, "text", "body")),
+        ReplaceScope::Both => None,
     };
-    let is_there = |wanted: &ReplaceRequest| {
-        // In the note before any replacement; after an error there is just nothing to hint at.
-        replaced(context, path, before, wanted, elsewhere).is_ok_and(|(_, found)| found.count > 0)
-    };
-    let missed = input.replacements.iter().zip(counts).filter(|(_, count)| count.count == 0);
-    let found = missed.map(|(wanted, _)| wanted).find(|wanted| is_there(wanted))?;
-    let search = clipped(&found.search);
-    Some(format!("{} is in the {place}: set `scope` to `{scope}` or `both`.", quoted(&search)))
+    if let Some((elsewhere, place, scope)) = elsewhere {
+        let is_there = |wanted: &ReplaceRequest| {
+            // In the note before any replacement; after an error there is just nothing to hint at.
+            replaced(context, path, before, wanted, elsewhere).is_ok_and(|(_, found)| found.count > 0)
+        };
+        if let Some((found, _)) = missed().find(|(wanted, _)| is_there(wanted)) {
+            let search = clipped(&found.search);
+            return Some(format!("{} is in the {place}: set `scope` to `{scope}` or `both`.", quoted(&search)));
+        }
+    }
+    // The first one is enough: searching for all would take as many passes over the note.
+    let (wanted, _) = missed().find(|(wanted, _)| !wanted.use_regex)?;
+    let near = near_text(before.shown(), &wanted.search)?;
+    let (search, line) = (clipped(&wanted.search), near.line);
+    Some(match near.text == search {
+        true => format!("{} is only part of a word on line {line}: leave out `wholeWord`.", quoted(&search)),
+        false => format!("{} is not there; line {line} has {}.", quoted(&search), quoted(&near.text)),
+    })
 }
 
 impl ReplaceRequest {

@@ -1,6 +1,6 @@
 //! The answers of the two steps.
 
-use lapidary_note::{ContentHash, shown_text};
+use lapidary_note::{ContentHash, counted, shown_text};
 use lapidary_operation::{ProposalStep, clipped, quote::quoted};
 use lapidary_toolkit::{
     expression::{ExpressionMatches, ReplacedFile},
@@ -189,7 +189,7 @@ impl Output {
         let done = if self.dry_run { "would be replaced" } else { "replaced" };
         let place = match (&self.file, self.files_changed) {
             (Some(file), _) => quoted(file).to_string(),
-            (None, files) => format!("{} files", files.unwrap_or_default()),
+            (None, files) => counted(files.unwrap_or_default(), "file").to_string(),
         };
         let mut text = format!("{count} {done} in {place}");
         if let Some(hash) = &self.content_hash {
@@ -202,7 +202,7 @@ impl Output {
         }
         let more = self.files_changed.unwrap_or_default().saturating_sub(SHOWN_FILES);
         if more > 0 {
-            text += &format!("\n… {more} more files");
+            text += &format!("\n… {}", counted(more, "more file"));
         }
         for LeftOutput { file, why } in self.left.iter().take(SHOWN_FILES) {
             text += &format!("\nLeft: {}: {}", quoted(file), why);

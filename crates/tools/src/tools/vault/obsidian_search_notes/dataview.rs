@@ -24,6 +24,8 @@ pub(super) fn search(
         *notice = Some(format!("Errors left out rows: {left_out}."));
     }
     let hits = result.hits().map_err(|problem| Reason::QueryFailed {
+        line: None,
+        column: None,
         problem: Prose::ours(match problem {
             NoFileOfRow::WithoutId => "TABLE WITHOUT ID has no note for a row, and this mode answers by note",
             NoFileOfRow::Grouped => "GROUP BY makes rows of groups, and this mode answers by note",

@@ -1,0 +1,103 @@
+//! The clients of this computer: whether our entry is there, starts this program and serves the right vault.
+
+use std::path::{Path, PathBuf};
+
+use lapidary_clients::{CLIENTS, ClientSpec, EntryOwner, SERVER_NAME, StartedServer};
+use lapidary_vault::store::{SettingsFile, folder_exists, is_same_file, is_there};
+
+use super::{super::install::ClientSetup, finding::Finding};
+use crate::config::ChosenVault;
+
+pub(super) fn look(setup: &ClientSetup<'_>, vaults: &[ChosenVault]) -> Vec<Finding> {
+    let mut findings: Vec<Finding> =
+        CLIENTS.iter().filter_map(|client| ClientLook { setup, client, vaults }.look()).collect();
+    if findings.is_empty() {
+        let advice = "install one, then run `lapidary install`; docs/install.md lists what is known";
+        findings.push(Finding::warning("clients", "no known client is on this computer", advice));
+    }
+    findings
+}
+
+struct ClientLook<'a> {
+    setup: &'a ClientSetup<'a>,
+    client: &'static ClientSpec,
+    vaults: &'a [ChosenVault],
+}
+
+impl ClientLook<'_> {
+    /// `None` if the client is not on this computer.
+    fn look(&self) -> Option<Finding> {
+        let path = self.setup.file(self.client);
+        let text = SettingsFile::new(&path).and_then(|file| file.read());
+        match text {
+            Ok(None) if !self.setup.is_installed(self.client) => None,
+            Ok(None) => Some(self.missing()),
+            Ok(Some(text)) => Some(match self.client.found(&text) {
+                Ok(None) => self.missing(),
+                Ok(Some(entry)) => match self.client.owner(&entry, None) {
+                    EntryOwner::Ours => self.started(&StartedServer::of(&entry)),
+                    EntryOwner::Other(other) if StartedServer::of(&entry).program.is_none() => {
+                        self.ok(format!("calls a server at {other}"))
+                    }
+                    EntryOwner::Other(other) => self.ok(format!("`{SERVER_NAME}` is another server ({other})")),
+                },
+                Err(error) => {
+                    let advice = "correct the file; the client cannot read it either";
+                    self.failure(format!("{}: {error}", path.display()), advice)
+                }
+            }),
+            Err(error) => Some(self.failure(format!("{}: {error}", path.display()), "correct the file")),
+        }
+    }
+
+    fn missing(&self) -> Finding {
+        // Not a warning: few owners want it in every program.
+        let found = format!("is not set up; `lapidary install {}` does it", self.client.name);
+        self.ok(found)
+    }
+
+    fn started(&self, server: &StartedServer) -> Finding {
+        let again = format!("lapidary install {}", self.client.name);
+        let program = server.program.as_deref().unwrap_or_default();
+        let place = Path::new(program);
+        // A package runner finds the program itself, and newest versions with it.
+        let is_run_by_other = server.is_package;
+        if !is_run_by_other && place.is_absolute() && !is_there(place) {
+            return self.failure(format!("starts {program}, which does not exist"), again);
+        }
+        if let Some(missing) =
+            server.vaults.iter().map(Path::new).find(|vault| vault.is_absolute() && !folder_exists(vault))
+        {
+            let said = format!("its vault {} does not exist", missing.display());
+            return self.failure(said, format!("{again} --vault /path/to/vault"));
+        }
+        let served: Vec<PathBuf> = server.vaults.iter().map(PathBuf::from).collect();
+        let is_ours = |path: &PathBuf| self.vaults.iter().any(|vault| is_same_file(&vault.path, path));
+        if !self.vaults.is_empty() && !served.is_empty() && !served.iter().any(is_ours) {
+            let said =
+                format!("serves {}, which is another vault than the one looked at here", server.vaults.join(", "));
+            return self.warning(said, format!("{again} --vault, if that is not what you want"));
+        }
+        if !is_run_by_other && !place.is_absolute() {
+            let said = format!("starts `{program}`, which many programs do not find");
+            return self.warning(said, format!("{again} writes the whole path"));
+        }
+        if !is_run_by_other && self.setup.program().is_ok_and(|ours| !is_same_file(Path::new(&ours), place)) {
+            return self.warning(format!("starts {program}, which is not this program"), again);
+        }
+        let vaults = if served.is_empty() { "the usual vault".to_owned() } else { server.vaults.join(", ") };
+        self.ok(format!("set up, for {vaults}"))
+    }
+
+    fn ok(&self, found: String) -> Finding {
+        Finding::ok(self.client.title, found)
+    }
+
+    fn warning(&self, found: String, advice: impl Into<String>) -> Finding {
+        Finding::warning(self.client.title, found, advice)
+    }
+
+    fn failure(&self, found: String, advice: impl Into<String>) -> Finding {
+        Finding::failure(self.client.title, found, advice)
+    }
+}

@@ -1,0 +1,105 @@
+//! What Lapidary keeps outside the vault: the history of changes, the index, pending questions and tokens.
+
+use std::path::Path;
+
+use lapidary_vault::store::{
+    ApprovalQueue, ApprovalState, LedgerHealth, StateFolder, disk_facts, is_ours_alone, open_to_others,
+};
+
+use super::{finding::Finding, vault_checks::room};
+use crate::config::{ChosenVault, Config};
+
+/// The state folder itself.
+pub(super) fn look(config: &Config) -> Vec<Finding> {
+    let folder = &config.state_dir;
+    let shown = folder.display();
+    let mut findings = Vec::new();
+    match is_ours_alone(folder) {
+        Ok(()) => findings.push(Finding::ok("state folder", shown.to_string())),
+        Err(problem) => {
+            let advice = "correct it, or set LAPIDARY_STATE_DIR to another folder";
+            findings.push(Finding::failure("state folder", format!("{shown} is not used: {problem}"), advice));
+        }
+    }
+    // A folder that is not made yet is on the disk of the one around it.
+    let made = folder.ancestors().find(|folder| lapidary_vault::store::folder_exists(folder));
+    findings.extend(made.and_then(|folder| room("state folder", disk_facts(folder).free_bytes)));
+    for (what, file) in secret_files(config) {
+        match open_to_others(&file) {
+            Some(true) => {
+                let said = format!("other users of this computer may read {}", file.display());
+                findings.push(Finding::failure(what, said, format!("chmod 600 \"{}\"", file.display())));
+            }
+            Some(false) => findings.push(Finding::ok(what, "only you may read them")),
+            None => {}
+        }
+    }
+    findings
+}
+
+fn secret_files(config: &Config) -> Vec<(&'static str, std::path::PathBuf)> {
+    let key = config.http.tls.as_ref().map(|tls| ("key of the certificate", tls.key.clone()));
+    std::iter::once(("tokens", config.state_dir.join(crate::assemble::AUTH_FILE))).chain(key).collect()
+}
+
+/// What is stored about one vault.
+pub(super) fn look_at_vault(vault: &ChosenVault, state: &Path) -> Vec<Finding> {
+    let folder = std::sync::Arc::new(StateFolder::new(state.to_owned(), vault.path.clone()));
+    let mut findings = vec![history(folder.ledger_health())];
+    for damaged in folder.damaged_histories() {
+        let advice = "its readable part is in the new history; delete the file if you miss nothing";
+        findings.push(Finding::warning(
+            "history",
+            format!("a damaged one was set aside: {}", damaged.display()),
+            advice,
+        ));
+    }
+    match folder.saved() {
+        Ok(saved) => {
+            findings.push(match saved.index_bytes {
+                Some(bytes) => Finding::ok("index", format!("saved, {} KB", bytes.div_ceil(1024))),
+                None => Finding::ok("index", "not saved yet; the first search makes it"),
+            });
+            findings.extend(saved.exposed.into_iter().map(|file| {
+                let said = format!("other users of this computer may read {}", file.display());
+                Finding::warning("state", said, format!("chmod 600 \"{}\"", file.display()))
+            }));
+        }
+        Err(error) => findings.push(Finding::failure("index", error.to_string(), "see the state folder below")),
+    }
+    // A folder of questions that cannot be read is reported when a question is asked.
+    let waiting = ApprovalQueue::new(folder).names().unwrap_or_default();
+    let open = waiting.iter().filter(|name| name.progress == ApprovalState::Open).count();
+    if open > 0 {
+        let said = format!("{open} changes wait for your answer");
+        findings.push(Finding::warning("approvals", said, "lapidary approvals"));
+    }
+    findings
+}
+
+fn history(health: LedgerHealth) -> Finding {
+    const WHAT: &str = "history";
+    match health {
+        LedgerHealth::Empty => Finding::ok(WHAT, "nothing has been changed yet"),
+        LedgerHealth::Well { changes, bytes, unfinished: 0, is_checked } => {
+            let checked = if is_checked { "" } else { "; too large to check every page" };
+            Finding::ok(WHAT, format!("{changes} changes can be undone, {} KB{checked}", bytes.div_ceil(1024)))
+        }
+        LedgerHealth::Well { unfinished, .. } => Finding::warning(
+            WHAT,
+            format!("{unfinished} changes have begun and not ended"),
+            "a server is at work, or was killed; the next change completes or undoes them",
+        ),
+        LedgerHealth::Newer => Finding::failure(
+            WHAT,
+            "it was written by a newer version",
+            "update this program, or start the newer one: changes are refused until then",
+        ),
+        LedgerHealth::Damaged(problem) => Finding::failure(
+            WHAT,
+            format!("it is damaged: {problem}"),
+            "the next change sets it aside and keeps all that can be read; copy the state folder first if you want to look",
+        ),
+        LedgerHealth::Closed(problem) => Finding::failure(WHAT, problem, "correct the permissions of the state folder"),
+    }
+}
