@@ -144,6 +144,8 @@ fn long_work_says_how_far_it_has_come() {
         vault.write(&format!("n{number:04}.md"), format!("---\nn: {number}\n---\nx\n").as_bytes());
     }
     let mut server = vault.serve().open(Era::Modern);
+    // On a busy machine the first call reports the indexing up to its end, and nothing that comes behind is more than that.
+    query(&mut server, "LIST LIMIT 1");
     for (tool, arguments) in [
         ("query", json!({ "query": "TABLE n WHERE n > 5 SORT n" })),
         ("query", json!({ "query": "filters: n > 5\n" })),
