@@ -51,7 +51,7 @@ const EXIT_MISCONFIGURED: u8 = 2;
 
 /// A person started the program on a terminal without a word.
 pub(crate) fn greet() -> ExitCode {
-    let surroundings = ProcessEnvironment::look();
+    let surroundings = ProcessEnvironment::of_process();
     let flags = CommonFlags::default();
     let vaults = config::known_vaults(&sources(&flags, &surroundings, false));
     let text = greeting::greeting(&vaults, TerminalStyle::of_output(&surroundings.environment));
@@ -78,7 +78,7 @@ fn built_in(command: &Command, surroundings: &ProcessEnvironment) -> Option<Resu
 }
 
 pub(crate) fn run(invocation: &Invocation) -> ExitCode {
-    let surroundings = ProcessEnvironment::look();
+    let surroundings = ProcessEnvironment::of_process();
     if let Some(result) = built_in(&invocation.command, &surroundings) {
         return ended(invocation, result);
     }

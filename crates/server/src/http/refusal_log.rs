@@ -50,8 +50,9 @@ pub(super) struct RefusedRequest {
 impl RefusalLog {
     /// None where no database of tokens is used.
     pub(super) fn new(clients: &KnownClients, trusted_proxies: &[AddressRange]) -> Option<Arc<Self>> {
-        let (ClientCheck::Open { store } | ClientCheck::OwnerTokens { store, .. } | ClientCheck::BuiltIn { store, .. }) =
-            &clients.check
+        let (ClientCheck::TokenOptional { store }
+        | ClientCheck::OwnerTokens { store, .. }
+        | ClientCheck::BuiltIn { store, .. }) = &clients.check
         else {
             return None;
         };

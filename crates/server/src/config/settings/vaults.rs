@@ -4,7 +4,7 @@ use super::{list, switch};
 use crate::config::setting::{Setting, SettingFlag, ShownDefault};
 use crate::config::value::toggle;
 use crate::config::vault_table::has_rules;
-use crate::config::vaults::{RequestedVaults, asked};
+use crate::config::vaults::{RequestedVaults, requested_vaults};
 
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
@@ -16,7 +16,7 @@ pub(super) const SETTINGS: &[Setting] = &[
               `[vaults.name]` with `path`, `allow` and `deny` (lists of patterns that open or close parts of this vault) and \
               `follow` (folders that its links may lead to); in the variable, paths separated by `;`. An unnamed vault takes its folder's name.",
         apply: |draft, given| {
-            let vaults = asked(&given.raw)?;
+            let vaults = requested_vaults(&given.raw)?;
             let ruled = vaults.iter().filter(|vault| has_rules(&vault.access)).cloned();
             draft.ruled.extend(ruled.map(|vault| (vault, given.place.clone())));
             if !vaults.is_empty() {
