@@ -152,6 +152,24 @@ for (const zone of ["UTC"]) {
     }
 }
 
+// Where clocks change and offsets are not whole hours, Moment takes the zone of the process.
+for (const zone of ["Australia/Melbourne", "America/New_York", "America/St_Johns"]) {
+    process.env.TZ = zone;
+    for (let count = 0; count < 150; count++) {
+        const text = moment({ year: 1975 + random(90), month: random(12), day: 1 + random(28), hour: random(24), minute: random(60) }).format("YYYY-MM-DD HH:mm:ss");
+        const date = moment(text);
+        askText(`date("${text}").format("YYYY-MM-DD HH:mm Z ZZ X")`, date.format("YYYY-MM-DD HH:mm Z ZZ X"), { zone });
+        ask(`number(date("${text}"))`, date.valueOf(), { zone });
+        const [amount, unit] = [random(60) - 20, pick(["y", "M", "w", "d", "h", "m"])];
+        const [sign, method] = pick([["+", "add"], ["-", "subtract"]]);
+        ask(`(date("${text}") ${sign} "${amount}${unit}").timestamp`, moment(date)[method](amount, unit).valueOf(), { zone });
+        const day = date.format("YYYY-MM-DD");
+        askText(`date("${day}") ${sign} "${amount}d"`, moment(day)[method](amount, "d").format("YYYY-MM-DD"), { zone });
+        askText(`date("${text}").relative()`, date.from(moment("2026-06-10T07:17:08.070Z")), { zone });
+    }
+}
+process.env.TZ = "UTC";
+
 // A list or object of another language is compared by how JSON writes it.
 const plain = (value) => (value && typeof value === "object" && "$number" in value ? value.$number : value);
 const run = spawnSync(program, { input: questions.map(({ question }) => JSON.stringify(question)).join("\n") + "\n", maxBuffer: 1 << 30, encoding: "utf8" });

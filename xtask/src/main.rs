@@ -12,6 +12,7 @@ mod architecture;
 #[cfg(test)]
 mod attacks;
 mod clients_guide;
+mod command_reference;
 mod comments;
 #[cfg(test)]
 mod document_links;
@@ -59,6 +60,7 @@ fn docs(check: bool) -> ExitCode {
         ("docs/configuration.md", lapidary_server::configuration_reference()),
         ("docs/clients.md", clients_guide::clients_guide()),
         (".env.example", lapidary_server::env_example()),
+        ("docs/commands.md", command_reference::commands()),
         ("docs/lapidary.1", man_page::man_page()),
     ];
     let mut stale = false;

@@ -61,7 +61,8 @@ impl<'e> Evaluation<'e> {
         let date =
             |moment: Option<jiff::Timestamp>| moment.map_or(BaseValue::Null, |at| BaseValue::Date(BaseDate::at(at)));
         match field {
-            FileField::Created => date(row.created()),
+            // Not every file system knows when a file was made.
+            FileField::Created => date(row.created().or_else(|| row.modified())),
             FileField::Modified => date(row.modified()),
             #[expect(clippy::cast_precision_loss, reason = "no file is so large")]
             FileField::Size => BaseValue::Number(row.bytes() as f64),

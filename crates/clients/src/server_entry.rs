@@ -171,7 +171,9 @@ fn words(entry: &Value) -> Vec<String> {
 /// Whether a package runner starts our package.
 fn is_package(words: &[String]) -> bool {
     const RUNNERS: [&str; 6] = ["npx", "bunx", "pnpx", "uvx", "pipx", "docker"];
-    let is_ours = |word: &String| word.split(['@', ':', '=']).next().is_some_and(|name| name.ends_with("lapidary-mcp"));
+    let is_ours = |word: &String| {
+        word.split(['@', ':', '=']).next().is_some_and(|name| name.rsplit('/').next() == Some("lapidary-mcp"))
+    };
     words.first().is_some_and(|program| RUNNERS.contains(&stem(program))) && words.iter().skip(1).any(is_ours)
 }
 
@@ -192,5 +194,39 @@ pub(crate) fn owner(entry: &Value, address: Option<&str>) -> EntryOwner {
         Some(url) if address == Some(url) => EntryOwner::Ours,
         Some(url) => EntryOwner::Other(url.to_owned()),
         None => EntryOwner::Other("an entry without a command".to_owned()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_caches_of_runners_are_taken_for_packages() {
+        let runner = |path: &str| package_runner(path).map(|(runner, _)| runner);
+        assert_eq!(runner("/home/a/.npm/_npx/0a1b/node_modules/lapidary-mcp-linux-x64/bin/lapidary"), Some("npx"));
+        assert_eq!(runner("/home/a/.cache/uv/archive-v0/x1/bin/lapidary"), Some("uvx"));
+        assert_eq!(runner(r"C:\Users\a\AppData\Local\uv\cache\archive-v0\x1\Scripts\lapidary.exe"), Some("uvx"));
+        for lasting in [
+            "/usr/local/bin/lapidary",
+            "/home/a/.local/share/uv/tools/lapidary-mcp/bin/lapidary",
+            "/usr/lib/node_modules/lapidary-mcp/node_modules/lapidary-mcp-linux-x64/bin/lapidary",
+        ] {
+            assert_eq!(runner(lasting), None, "{lasting}");
+        }
+    }
+
+    #[test]
+    fn what_an_entry_starts_is_read_in_every_form() {
+        let started = |entry: Value| StartedServer::of(&entry);
+        let npx = started(json!({ "command": "npx.cmd", "args": ["-y", "lapidary-mcp@0.2.0", "--vault=Work=/n"] }));
+        assert!(npx.is_package && npx.vaults == ["/n"], "{npx:?}");
+        let list = started(json!({ "command": ["/bin/lapidary", "--vault", "/a", "--vault", "/b=c"] }));
+        assert_eq!((list.program.as_deref(), list.vaults.len()), (Some("/bin/lapidary"), 2), "{list:?}");
+        assert_eq!(list.vaults[1], "/b=c");
+        let by_variable = started(json!({ "cmd": "lapidary", "envs": { "OBSIDIAN_VAULT_PATHS": "/a; /b" } }));
+        assert_eq!(by_variable.vaults, ["/a", "/b"]);
+        let other = started(json!({ "command": "npx", "args": ["-y", "not-lapidary"] }));
+        assert!(!other.is_package && started(json!({ "url": "http://x" })).program.is_none());
     }
 }

@@ -36,6 +36,8 @@ pub(crate) struct AssembledServer {
     pub(crate) configured: Vec<ConfiguredClient>,
     /// Tokens that the owner made.
     pub(crate) auth: Arc<AuthStore>,
+    /// The folder with the state of all vaults.
+    pub(crate) state: PathBuf,
     /// Removed when the server ends.
     _demo: Option<DemoFolder>,
 }
@@ -147,6 +149,7 @@ pub(crate) fn assemble(config: &config::Config, purpose: ExecutorPurpose) -> Res
         grants: Arc::new(grants),
         configured,
         auth: Arc::new(auth),
+        state,
         _demo: demo,
     })
 }

@@ -13,7 +13,7 @@ mod tests;
 use std::ffi::OsString;
 
 use clap::error::ErrorKind;
-use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::{ArgMatches, Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use common_flags::Listen;
 
@@ -21,11 +21,18 @@ pub(crate) use access_arguments::{NewToken, OwnerWord, TokenWord};
 pub(crate) use common_flags::CommonFlags;
 #[cfg(test)]
 pub(crate) use common_flags::HttpAddress;
-pub(crate) use history_arguments::{ApprovalWord, Approvals, Audit, CheckpointWord, Checkpoints, ExportArguments};
 #[cfg(test)]
-pub(crate) use note_arguments::PrintedFormat;
-pub(crate) use note_arguments::{QueryArguments, Search};
-pub(crate) use setup_arguments::{CompletionArguments, InstallArguments, ListArguments, UninstallArguments};
+pub(crate) use history_arguments::TimeSpan;
+pub(crate) use history_arguments::{
+    ApprovalWord, Approvals, CheckpointWord, Checkpoints, ExportArguments, ListedChanges, LogArguments,
+    StatusArguments, UndoArguments,
+};
+pub(crate) use note_arguments::{AppendArguments, LinksArguments, QueryArguments, ReadArguments, Search};
+#[cfg(test)]
+pub(crate) use note_arguments::{NotePart, PrintedFormat};
+pub(crate) use setup_arguments::{
+    CompletionArguments, ConfigArguments, ConfigWord, InstallArguments, ListArguments, UninstallArguments,
+};
 pub(crate) use tool_arguments::{CallArguments, CallInput, ExplainArguments, ToolsArguments};
 
 /// The parsed command line.
@@ -33,17 +40,24 @@ pub(crate) use tool_arguments::{CallArguments, CallInput, ExplainArguments, Tool
 pub(crate) struct Invocation {
     pub(crate) flags: CommonFlags,
     pub(crate) command: Command,
+    pub(crate) colours: ColorChoice,
 }
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Command {
     Serve,
     Call(CallArguments),
+    Read(ReadArguments),
+    Append(AppendArguments),
+    Links(LinksArguments),
     Search(Search),
     Query(QueryArguments),
     Tools(ToolsArguments),
     Vaults(ListArguments),
-    Audit(Audit),
+    Status(StatusArguments),
+    Config(ConfigArguments),
+    Log(LogArguments),
+    Undo(UndoArguments),
     Checkpoints(Checkpoints),
     Approvals(Approvals),
     Token(TokenWord),
@@ -62,6 +76,7 @@ impl Command {
             Self::Token(_)
             | Self::Owner(_)
             | Self::Doctor(_)
+            | Self::Config(_)
             | Self::Uninstall(_)
             | Self::Explain(_)
             | Self::Completions(_) => false,
@@ -85,52 +100,62 @@ pub(crate) struct DoctorArguments {
     pub(crate) json: bool,
 }
 
-/// Lapidary gives AI assistants safe, fast and thrifty access to Obsidian vaults.
+/// Lapidary gives AI assistants safe, fast and thrifty access to Obsidian vaults
+///
+/// Without a command it serves MCP, as AI programs start it. Exit codes: 0 done, 1 failed or nothing found, 2 wrong usage or
+/// configuration.
 #[derive(Debug, Parser)]
-#[command(name = "lapidary", version)]
+#[command(
+    name = "lapidary",
+    version,
+    after_help = "`lapidary COMMAND --help` has examples.",
+    after_long_help = "Examples:
+  lapidary install --vault ~/Notes         set up the AI programs on this computer
+  lapidary search --vault ~/Notes roof     find notes
+  lapidary log --follow                    watch what they do
+  lapidary undo                            take the last change back
+  lapidary --vault ~/Notes --http          serve over HTTP"
+)]
 struct CommandLine {
     #[command(flatten)]
     listen: Listen,
+    /// When to use colours
+    #[arg(long, value_name = "WHEN", global = true, default_value = "auto", hide_short_help = true)]
+    color: ColorChoice,
     #[command(subcommand)]
     word: Option<CommandWord>,
 }
 
 #[derive(Debug, Subcommand)]
 enum CommandWord {
-    /// Serve MCP on standard input and output, or over HTTP (the default)
-    Serve(Listen),
-    /// Call one tool and print the answer as JSON
-    Call(CallArguments),
-    /// Find the best notes for a query
     Search(Search),
-    /// Print what a Dataview query or a base comes to
     Query(QueryArguments),
-    /// Print the available tools, or one of them
-    Tools(ToolsArguments),
+    Read(ReadArguments),
+    Append(AppendArguments),
+    Links(LinksArguments),
+    Undo(UndoArguments),
+    #[command(name = "log", visible_alias = "audit")]
+    Log(LogArguments),
+    Checkpoints(Checkpoints),
+    Approvals(Approvals),
+    Status(StatusArguments),
+    Install(InstallArguments),
+    Uninstall(UninstallArguments),
+    /// Find out what is wrong with vaults, settings and clients, and what to do
+    Doctor(DoctorArguments),
+    Config(ConfigArguments),
     /// Print the vaults that are served
     Vaults(ListArguments),
-    /// Print the log of calls
-    #[command(name = "log", visible_alias = "audit")]
-    Audit(Audit),
-    /// Show what was changed, and undo it
-    Checkpoints(Checkpoints),
-    /// Review pending approvals
-    Approvals(Approvals),
+    Serve(Listen),
+    Call(CallArguments),
+    Tools(ToolsArguments),
+    Explain(ExplainArguments),
     /// Create, list and revoke the tokens of HTTP clients, and what OAuth clients were granted
     #[command(subcommand)]
     Token(TokenWord),
     /// Set the passphrase with which you sign in to consent to OAuth clients
     #[command(subcommand)]
     Owner(OwnerWord),
-    /// Find out what is wrong with vaults, settings and clients, and what to do
-    Doctor(DoctorArguments),
-    /// Set up AI programs on this computer to use Lapidary
-    Install(InstallArguments),
-    /// Take back what `install` did
-    Uninstall(UninstallArguments),
-    /// Say what a reason for refusal means
-    Explain(ExplainArguments),
-    /// Print completions for a shell
     Completions(CompletionArguments),
 }
 
@@ -169,12 +194,12 @@ where
     let mut declared = declaration();
     let matches = declared.try_get_matches_from_mut(line)?;
     let flags = flags_of(&matches)?;
-    let CommandLine { listen, word } =
+    let CommandLine { listen, color: colours, word } =
         CommandLine::from_arg_matches(&matches).map_err(|error| error.format(&mut declared))?;
     let (inner, command) = match word.unwrap_or(CommandWord::Serve(Listen::default())) {
         CommandWord::Serve(inner) => {
             let listen = listen.joined(inner).ok_or_else(|| conflict("--http is given twice"))?;
-            return Ok(Invocation { flags: listen.within(flags), command: Command::Serve });
+            return Ok(Invocation { flags: listen.within(flags), command: Command::Serve, colours });
         }
         CommandWord::Token(word) => (word.flags(), Command::Token(word)),
         CommandWord::Owner(word) => (word.flags(), Command::Owner(word)),
@@ -183,7 +208,7 @@ where
     if listen.http.is_some() {
         return Err(conflict("--http is for `lapidary serve`; this subcommand does not listen"));
     }
-    Ok(Invocation { flags: listen.within(both(flags, inner)?), command })
+    Ok(Invocation { flags: listen.within(both(flags, inner)?), command, colours })
 }
 
 impl CommandWord {
@@ -195,7 +220,13 @@ impl CommandWord {
             Self::Query(own) => Command::Query(own),
             Self::Tools(own) => Command::Tools(own),
             Self::Vaults(own) => Command::Vaults(own),
-            Self::Audit(own) => Command::Audit(own),
+            Self::Log(own) => Command::Log(own),
+            Self::Undo(own) => Command::Undo(own),
+            Self::Status(own) => Command::Status(own),
+            Self::Config(own) => Command::Config(own),
+            Self::Read(own) => Command::Read(own),
+            Self::Append(own) => Command::Append(own),
+            Self::Links(own) => Command::Links(own),
             Self::Checkpoints(own) => Command::Checkpoints(own),
             Self::Approvals(own) => Command::Approvals(own),
             Self::Token(word) => Command::Token(word),

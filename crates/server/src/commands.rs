@@ -1,28 +1,38 @@
 //! The implementations of the subcommands.
 
+mod append;
 mod approvals;
-mod audit;
 mod call;
+mod change_list;
 mod checkpoints;
+mod command_hint;
 mod doctor;
 mod explain;
 mod greeting;
 mod install;
+mod links;
+mod local_time;
+mod log;
 mod owner;
 mod progress;
 mod query;
+mod read_note;
+mod refusal_words;
 mod report;
+mod screen;
 mod search;
 mod serve;
+mod settings;
+mod status;
 mod table;
 mod terminal_style;
 mod token;
 mod tool_page;
 mod tools;
+mod undo;
 mod vaults;
 
 use std::{
-    borrow::Cow,
     io::{self, IsTerminal, Write},
     path::Path,
     process::ExitCode,
@@ -30,17 +40,24 @@ use std::{
 };
 
 use lapidary_auth::{AuthStoreError, PassphraseError};
-use lapidary_tools::quote::{visible, visible_json};
+use lapidary_tools::{
+    CompletePath, ReadPayload,
+    quote::{visible, visible_json},
+};
 use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::{
     assemble::{AssembledServer, ExecutorPurpose, assemble},
-    cli::{self, Command, CommonFlags, CompletionArguments, Invocation, ToolsArguments},
+    cli::{Command, CommonFlags, CompletionArguments, ConfigWord, Invocation, ToolsArguments},
+    completing,
     config::{self, Config, ConfigError, ConfigFiles, ConfigSources, LoadedConfig, Platform, VaultsConfig},
     environment::{ProcessEnvironment, RealDisk},
     logging,
 };
 
+use call::OwnerCalls;
+use command_hint::CommandHint;
+use screen::Screen;
 use terminal_style::TerminalStyle;
 
 /// How long the exit may wait for the index to be saved. Without it, only the next start is slower.
@@ -60,26 +77,32 @@ pub(crate) fn greet() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The commands that say what is built in, whatever the configuration.
-fn built_in(command: &Command, surroundings: &ProcessEnvironment) -> Option<Result<CommandOutcome, CommandFailure>> {
-    let style = TerminalStyle::of_output(&surroundings.environment);
+/// The commands that need no configuration: those that say what is built in, and those that show and change it.
+fn without_configuration(
+    invocation: &Invocation,
+    surroundings: &ProcessEnvironment,
+) -> Option<Result<CommandOutcome, CommandFailure>> {
     let mut out = io::stdout().lock();
-    match command {
-        Command::Explain(explain) => Some(explain::run(explain.reason.as_deref(), style, &mut out)),
-        Command::Tools(ToolsArguments { name: Some(name), json }) => Some(tool_page::run(name, *json, style, &mut out)),
+    let mut screen = Screen::new(&mut out, surroundings);
+    match &invocation.command {
+        Command::Explain(explain) => Some(explain::run(explain.reason.as_deref(), explain.json, &mut screen)),
+        Command::Tools(ToolsArguments { name: Some(name), json }) => Some(tool_page::run(name, *json, &mut screen)),
         Command::Completions(CompletionArguments { shell }) => {
-            // Into memory first: the generator panics when a pipe is closed.
-            let mut script = Vec::new();
-            clap_complete::generate(*shell, &mut cli::declaration(), "lapidary", &mut script);
-            Some(out.write_all(&script).map(|()| CommandOutcome::Well).map_err(CommandFailure::Output))
+            let written = screen.write_all(&completing::registration(*shell));
+            Some(written.map(|()| CommandOutcome::Well).map_err(CommandFailure::Output))
+        }
+        Command::Config(config) => {
+            let word = config.word.unwrap_or(ConfigWord::Show { all: false, json: false });
+            Some(settings::run(word, &invocation.flags, surroundings, &mut screen))
         }
         _ => None,
     }
 }
 
 pub(crate) fn run(invocation: &Invocation) -> ExitCode {
-    let surroundings = ProcessEnvironment::of_process();
-    if let Some(result) = built_in(&invocation.command, &surroundings) {
+    let surroundings = ProcessEnvironment::of_process().with_colours(invocation.colours);
+    report::start(TerminalStyle::of_errors(&surroundings.environment));
+    if let Some(result) = without_configuration(invocation, &surroundings) {
         return ended(invocation, result);
     }
     // A configuration that cannot be used is what it is asked about.
@@ -105,7 +128,10 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
     };
     // These need no open vault, and must work before there is one.
     match &invocation.command {
-        Command::Token(word) => return ended(invocation, token::run(word, &config, &mut io::stdout().lock())),
+        Command::Token(word) => {
+            let out = &mut io::stdout().lock();
+            return ended(invocation, token::run(word, &config, &mut Screen::new(out, &surroundings)));
+        }
         Command::Owner(word) => return ended(invocation, owner::run(word, &config)),
         Command::Doctor(arguments) => {
             let style = TerminalStyle::of_output(&surroundings.environment);
@@ -132,13 +158,13 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
             return ExitCode::from(EXIT_MISCONFIGURED);
         }
     };
-    ended(invocation, execute(&invocation.command, &config, &assembled))
+    ended(invocation, execute(invocation, &surroundings, &config, &assembled))
 }
 
 fn ended(invocation: &Invocation, result: Result<CommandOutcome, CommandFailure>) -> ExitCode {
     match result {
         Ok(CommandOutcome::Well) => ExitCode::SUCCESS,
-        Ok(CommandOutcome::Refused) => ExitCode::from(EXIT_FAILED),
+        Ok(CommandOutcome::Refused | CommandOutcome::NothingFound) => ExitCode::from(EXIT_FAILED),
         // The reader of our output has closed the pipe.
         Err(CommandFailure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
@@ -177,8 +203,10 @@ where
 /// The outcome of a command that did its work.
 pub(crate) enum CommandOutcome {
     Well,
-    /// The tool refused; its answer is on stdout.
+    /// It did not happen, and the user knows why.
     Refused,
+    /// A search, a query or a list is empty.
+    NothingFound,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -187,6 +215,9 @@ pub(crate) enum CommandFailure {
     Output(#[from] io::Error),
     #[error("{0}")]
     Serving(String),
+    /// A call was refused, in words for the user.
+    #[error("{0}")]
+    Refused(String),
     #[error("standard input: {0}")]
     Input(String),
     #[error("{0}")]
@@ -197,30 +228,66 @@ pub(crate) enum CommandFailure {
     Passphrase(#[from] PassphraseError),
 }
 
-fn execute(command: &Command, config: &Config, assembled: &AssembledServer) -> Result<CommandOutcome, CommandFailure> {
+fn execute(
+    invocation: &Invocation,
+    surroundings: &ProcessEnvironment,
+    config: &Config,
+    assembled: &AssembledServer,
+) -> Result<CommandOutcome, CommandFailure> {
     let mut out = io::stdout().lock();
-    match command {
-        // The lock is released: stdout belongs to the protocol now.
-        Command::Serve => {
-            drop(out);
-            serve::run(config, assembled)
-        }
-        Command::Call(call) => call::run(call, assembled, &mut out),
-        Command::Search(search) => search::run(search, assembled, &mut out),
-        Command::Query(query) => query::run(query, assembled, &mut out),
-        Command::Tools(listing) => tools::run(listing.json, assembled, &mut out),
-        Command::Vaults(listing) => vaults::run(*listing, assembled, &mut out),
-        Command::Audit(audit) => audit::run(*audit, assembled, &mut out),
-        Command::Checkpoints(checkpoints) => checkpoints::run(checkpoints, assembled, &mut out),
-        Command::Approvals(approvals) => approvals::run(approvals, assembled, &mut out),
-        Command::Token(word) => token::run(word, config, &mut out),
-        Command::Owner(word) => owner::run(word, config),
+    if invocation.command == Command::Serve {
+        // Stdout belongs to the protocol now.
+        drop(out);
+        return serve::run(config, assembled);
+    }
+    let screen = &mut Screen::new(&mut out, surroundings);
+    let calls = OwnerCalls { assembled, hint: &CommandHint::of(&invocation.flags) };
+    match &invocation.command {
+        Command::Call(call) => call::run(call, assembled, screen),
+        Command::Read(read) => read_note::run(read, calls, screen),
+        Command::Append(append) => append::run(append, calls, screen),
+        Command::Links(links) => links::run(links, calls, screen),
+        Command::Search(search) => search::run(search, calls, screen),
+        Command::Query(query) => query::run(query, calls, screen),
+        Command::Tools(listing) => tools::run(listing.json, assembled, screen),
+        Command::Vaults(listing) => vaults::run(*listing, assembled, screen),
+        Command::Status(status) => status::run(status, calls, screen),
+        Command::Log(log) => log::run(log, assembled, screen),
+        Command::Undo(undo) => undo::run(undo, calls, screen),
+        Command::Checkpoints(checkpoints) => checkpoints::run(checkpoints, calls, screen),
+        Command::Approvals(approvals) => approvals::run(approvals, calls, screen),
         // They need no executor and have returned before there is one.
-        Command::Doctor(_)
+        Command::Serve
+        | Command::Token(_)
+        | Command::Owner(_)
+        | Command::Doctor(_)
+        | Command::Config(_)
         | Command::Install(_)
         | Command::Uninstall(_)
         | Command::Explain(_)
         | Command::Completions(_) => Ok(CommandOutcome::Well),
+    }
+}
+
+/// The names of vaults for a shell that completes.
+pub(crate) fn known_vault_names(flags: &CommonFlags) -> Vec<String> {
+    config::vault_names(&sources(flags, &ProcessEnvironment::of_process(), false))
+}
+
+/// The paths of notes for a shell that completes: by the owner, through the executor. Whatever is wrong, there are none.
+pub(crate) fn completed_notes(flags: &CommonFlags, typed: &str) -> Vec<String> {
+    let surroundings = ProcessEnvironment::of_process();
+    let Ok(loaded) = config::load(&sources(flags, &surroundings, true)) else { return Vec::new() };
+    let purpose = ExecutorPurpose { every_profile: false, waits_for_index: true };
+    let Ok(assembled) = assemble(&loaded.config, purpose) else { return Vec::new() };
+    let executor = &assembled.executor;
+    let operation = CompletePath { typed: typed.to_owned(), vault: None };
+    let asked = lapidary_pipeline::Invocation::read(operation, call::owner(executor, false));
+    let answer = executor.run(&asked, &executor.cancel(&asked)).answer();
+    executor.save_indexes(SAVING);
+    match answer {
+        Ok(ReadPayload::Completed(completed)) => completed.values,
+        _ => Vec::new(),
     }
 }
 
@@ -290,11 +357,8 @@ fn printable(text: &str) -> String {
     visible(text).into_owned()
 }
 
-fn print_json(out: &mut dyn Write, value: &serde_json::Value) -> io::Result<()> {
-    writeln!(out, "{}", json_for(&format!("{value:#}"), io::stdout().is_terminal()))
-}
-
 /// A program gets the JSON unchanged; at a terminal all its characters are made visible, with the same value.
-fn json_for(json: &str, is_terminal: bool) -> Cow<'_, str> {
-    if is_terminal { visible_json(json) } else { Cow::Borrowed(json) }
+fn print_json(out: &mut dyn Write, value: &serde_json::Value) -> io::Result<()> {
+    let json = format!("{value:#}");
+    if io::stdout().is_terminal() { writeln!(out, "{}", visible_json(&json)) } else { writeln!(out, "{json}") }
 }

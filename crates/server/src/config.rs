@@ -27,6 +27,7 @@ mod registry;
 mod rules;
 mod setting;
 mod settings;
+mod shown_settings;
 mod telemetry_draft;
 mod value;
 mod variables;
@@ -50,6 +51,7 @@ pub(crate) use origins::{SettingOrigin, origins};
 pub(crate) use profiles::plain_name;
 pub(crate) use raw::is_unset;
 pub use reference::{env_example, reference};
+pub(crate) use shown_settings::{ShownSetting, file_path, shown};
 pub(crate) use value::host;
 
 use config_paths::ConfigPlaces;
@@ -122,6 +124,19 @@ pub(crate) fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigEr
         (given.setting.apply)(&mut draft, &given).map_err(|refused| refused.at(given.place.clone()))?;
     }
     draft.finish(sources)
+}
+
+/// The names under which `--vault` finds vaults. Wrong settings give none.
+pub(crate) fn vault_names(sources: &ConfigSources<'_>) -> Vec<String> {
+    let variables = EnvironmentVariables::gather(sources);
+    let places = ConfigPlaces::new(sources, &variables);
+    let mut draft = ConfigDraft::new(&places);
+    let given = origins::layers(sources, &variables, &places).unwrap_or_default();
+    for given in given.iter().filter(|given| given.setting.key == Some("vaults")) {
+        // What is wrong with it is said when the command runs.
+        (given.setting.apply)(&mut draft, given).unwrap_or_default();
+    }
+    vaults::NamedVaults::gather(&draft, sources.files).names()
 }
 
 /// The vaults that Obsidian lists and that exist.

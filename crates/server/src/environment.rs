@@ -36,6 +36,22 @@ impl ProcessEnvironment {
     }
 }
 
+impl ProcessEnvironment {
+    /// As if the variables said what the option says: it wins over them.
+    pub(crate) fn with_colours(mut self, choice: clap::ColorChoice) -> Self {
+        let mut set = |name: &str| self.environment.insert(name.to_owned(), "1".to_owned());
+        match choice {
+            clap::ColorChoice::Auto => {}
+            clap::ColorChoice::Never => drop(set("NO_COLOR")),
+            clap::ColorChoice::Always => {
+                set("CLICOLOR_FORCE");
+                self.environment.remove("NO_COLOR");
+            }
+        }
+        self
+    }
+}
+
 /// The file of this program.
 pub(crate) fn program_path() -> io::Result<PathBuf> {
     std::env::current_exe()

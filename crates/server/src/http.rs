@@ -75,6 +75,7 @@ pub(crate) async fn serve(
     clients: KnownClients,
     stream_token: Option<ContentHash>,
     telemetry: Telemetry,
+    listening: impl FnOnce(SocketAddr),
 ) -> Result<(), String> {
     let tls = settings.tls.as_ref().map(TlsKeeper::start).transpose().map_err(|error| error.to_string())?;
     let listener = listen(settings).await?;
@@ -109,6 +110,7 @@ pub(crate) async fn serve(
     let site_pages = site_pages::routes(SitePages::new(endpoint.clone(), executor, site.clone()));
     let router = router(endpoint, streams, pages.merge(site_pages).merge(watched), &origin, settings);
     let router = measured(router, &telemetry, settings);
+    listening(address);
     announce(address, &site, style, settings);
     accept_loop::serve(listener, tls, router, settings.connections, stopping, LAST_ANSWERS).await;
     Ok(())

@@ -3,6 +3,7 @@
 mod assemble;
 mod cli;
 mod commands;
+mod completing;
 mod config;
 mod demo;
 mod environment;
@@ -26,6 +27,11 @@ pub use config::{env_example, reference as configuration_reference};
 /// Runs the program: 0 done, 1 failed, 2 wrong usage or configuration.
 pub fn run() -> ExitCode {
     lapidary_tools::install_panic_hook();
+    match completing::answered() {
+        Ok(true) => return ExitCode::SUCCESS,
+        Ok(false) => {}
+        Err(usage) => usage.exit(),
+    }
     if environment::arguments().count() <= 1 && std::io::stdin().is_terminal() {
         return commands::greet();
     }

@@ -364,7 +364,8 @@ impl QueryResult {
             ResultBody::Dql(_) => Vec::new(),
             ResultBody::Base(base) => base.warnings(),
         };
-        warnings.into_iter().chain(self.hints.iter().cloned()).collect()
+        // A name in a query may be as long as the query.
+        warnings.into_iter().chain(self.hints.iter().map(|hint| clipped(hint))).collect()
     }
 
     pub fn language(&self) -> &'static str {

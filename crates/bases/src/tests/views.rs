@@ -189,11 +189,11 @@ fn columns_have_labels_and_the_answer_can_be_written_as_tables() {
     assert_eq!(
         answer.to_markdown(),
         "| file name | folder | Stars | Old | P | Tags | created time |\n| --- | --- | --- | --- | --- | --- | --- |\n| \
-         Dune | Books | 9 | done | a\\|b | sf/classic |  |\n"
+         Dune | Books | 9 | done | a\\|b | sf/classic | 1970-01-01T10:00:00 |\n"
     );
     assert_eq!(
         answer.to_csv(),
-        "file name,folder,Stars,Old,P,Tags,created time\r\nDune,Books,9,done,a|b,sf/classic,\r\n"
+        "file name,folder,Stars,Old,P,Tags,created time\r\nDune,Books,9,done,a|b,sf/classic,1970-01-01T10:00:00\r\n"
     );
     assert_eq!(answer.options.get("image"), Some(&lapidary_query::Value::from("note.cover")));
 }

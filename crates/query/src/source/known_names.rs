@@ -9,6 +9,9 @@ use crate::nearest;
 
 use super::{QueryContext, QueryHalt, QueryVault, RowSelection};
 
+/// More names of a query are not looked for.
+const MOST_WANTED: usize = 16;
+
 /// Tags, folders and names of properties in the files that the caller may read.
 #[derive(Default)]
 pub struct KnownNames {
@@ -82,6 +85,8 @@ impl KnownNames {
         wanted: &mut Vec<String>,
         is_same: &dyn Fn(&str, &str) -> bool,
     ) -> Result<(), QueryHalt> {
+        // Each is compared with every name of every note.
+        wanted.truncate(MOST_WANTED);
         for number in vault.pages().iter() {
             if wanted.is_empty() {
                 break;

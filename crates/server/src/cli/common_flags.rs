@@ -5,38 +5,41 @@ use std::str::FromStr;
 
 use clap::Args;
 
-use crate::config::host;
+use crate::{completing, config::host};
 
-/// The options that choose vaults and settings; every subcommand takes them.
+// Not a doc comment: clap would make it the description of every command.
+// The options that choose vaults and settings; every subcommand takes them.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(next_help_heading = "Vaults and settings")]
 pub(crate) struct CommonFlags {
-    /// Vault folder to serve, optionally with a name; may be repeated
-    #[arg(long = "vault", value_name = "[NAME=]PATH")]
+    /// The vault: its folder, or its name if the configuration or Obsidian knows it; may be repeated
+    ///
+    /// `NAME=PATH` gives it another name.
+    #[arg(long = "vault", value_name = "NAME|PATH", add = completing::vaults())]
     pub(crate) vaults: Vec<String>,
-    /// Serve a copy of the bundled demo vault
+    /// Use a copy of the bundled demo vault
     #[arg(long)]
     pub(crate) demo: bool,
     /// Configuration file to read instead of the default one
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", value_hint = clap::ValueHint::FilePath, hide_short_help = true)]
     pub(crate) config: Option<String>,
     /// Change nothing
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) read_only: bool,
     /// Tools to list: names, groups, `default`, `obsidian`, `files`, `chatgpt` or `all`, separated by commas; may be repeated
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', hide_short_help = true)]
     pub(crate) tools: Vec<String>,
     /// Tools to exclude (same syntax as --tools, which it overrides)
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', hide_short_help = true)]
     pub(crate) exclude_tools: Vec<String>,
     /// What callers may use: `reader`, `editor`, `curator` or a profile from the configuration file
-    #[arg(long, value_name = "NAME")]
+    #[arg(long, value_name = "NAME", hide_short_help = true)]
     pub(crate) profile: Option<String>,
     /// List tools under their dotted names (`file.read`), which many clients refuse
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) dotted_names: bool,
     /// Serve a folder even if the home folder is in it
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     pub(crate) any_folder: bool,
     /// Only `serve` accepts it, so it is declared there.
     #[arg(skip)]
@@ -54,26 +57,32 @@ pub(crate) struct CommonFlags {
     pub(crate) tls_key: Option<String>,
 }
 
-/// How `serve` is reached.
+/// Serve MCP on standard input and output, or over HTTP (the default)
+///
+/// AI programs start it themselves once it is set up with `lapidary install`.
 #[derive(Debug, Default, Args)]
+#[command(after_long_help = "Examples:
+  lapidary serve --vault ~/Notes
+  lapidary serve --vault ~/Notes --http
+  lapidary serve --vault ~/Notes --http 0.0.0.0:3010 --public-url https://vault.example.com")]
 pub(super) struct Listen {
     /// Serve over HTTP instead, at PORT, HOST or HOST:PORT if given
     #[arg(long, value_name = "ADDR", num_args = 0..=1)]
     pub(super) http: Option<Option<HttpAddress>>,
     /// Let every client that reaches the port use the vaults, also from other computers
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     insecure_no_auth: bool,
     /// The address under which the world reaches this server, like https://vault.example.com
-    #[arg(long, value_name = "URL")]
+    #[arg(long, value_name = "URL", hide_short_help = true)]
     public_url: Option<String>,
     /// Serve over HTTP, and the older HTTP+SSE transport too, at port 9789 unless another is given
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     sse: bool,
     /// The certificate for TLS, with its chain, in PEM form
-    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    #[arg(long, value_name = "FILE", requires = "tls_key", hide_short_help = true)]
     tls_cert: Option<String>,
     /// The private key of the certificate, in PEM form
-    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    #[arg(long, value_name = "FILE", requires = "tls_cert", hide_short_help = true)]
     tls_key: Option<String>,
 }
 

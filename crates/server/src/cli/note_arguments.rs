@@ -1,12 +1,132 @@
 //! Commands that read and change notes.
 
 use clap::Args;
+use serde_json::{Value, json};
 
-/// The best notes for a query, as a table
+use crate::completing;
+
+/// Print a note
+///
+/// A note is named as people name it: by path, path without `.md`, name or alias. In a pipe, its text is printed as it is; on a
+/// terminal, control characters are made visible.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(after_long_help = "Examples:
+  lapidary read Roof
+  lapidary read Projects/Roof.md --heading Costs
+  lapidary read Roof --property status
+  lapidary read Roof --outline
+  lapidary read Roof > roof.md")]
+pub(crate) struct ReadArguments {
+    /// Path, name or alias
+    #[arg(add = completing::notes())]
+    pub(crate) note: String,
+    #[command(flatten)]
+    pub(crate) part: NotePart,
+    /// Print its headings, blocks and properties instead
+    #[arg(long, conflicts_with = "part")]
+    pub(crate) outline: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Add text at the end of a note, or of a part of it
+///
+/// A missing note is created. The change is in the log and can be undone like that of any client.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(after_long_help = "Examples:
+  lapidary append Inbox 'Call the roofer'
+  lapidary append Roof '- 4 m of flashing' --heading Materials
+  date | lapidary append Log -
+  lapidary append Inbox 'Try it' --dry-run")]
+pub(crate) struct AppendArguments {
+    /// Path, name or alias
+    #[arg(add = completing::notes())]
+    pub(crate) note: String,
+    /// The text, or `-` to read it from standard input (the default)
+    #[arg(value_name = "TEXT|-", allow_hyphen_values = true, value_parser = no_option)]
+    pub(crate) text: Vec<String>,
+    #[command(flatten)]
+    pub(crate) part: NotePart,
+    /// Print the diff without changing anything
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Text that may start with a hyphen, as items of lists and excluded words do. An option that is not known is no text.
+fn no_option(text: &str) -> Result<String, String> {
+    let is_option = text.strip_prefix("--").is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()));
+    if is_option {
+        Err("there is no such option; text like this goes after --".to_owned())
+    } else {
+        Ok(text.to_owned())
+    }
+}
+
+/// A part of a note.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[group(id = "part", multiple = false)]
+pub(crate) struct NotePart {
+    /// Only what is below this heading; `A::B` is B below A
+    #[arg(long, visible_alias = "section", value_name = "NAME")]
+    pub(crate) heading: Option<String>,
+    /// Only this block, like `^b1`
+    #[arg(long, value_name = "ID")]
+    pub(crate) block: Option<String>,
+    /// Only this property
+    #[arg(long, value_name = "NAME")]
+    pub(crate) property: Option<String>,
+}
+
+impl NotePart {
+    /// As tools take it.
+    pub(crate) fn section(&self) -> Option<Value> {
+        let Self { heading, block, property } = self;
+        let of = |kind: &str, target: &str| json!({ "type": kind, "target": target });
+        let heading = heading.as_deref().map(|name| of("heading", name));
+        let block = block.as_deref().map(|id| of("block", id.trim_start_matches('^')));
+        heading.or(block).or_else(|| property.as_deref().map(|name| of("frontmatter", name)))
+    }
+}
+
+/// Print the links of a note, and the links to it
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(after_long_help = "Examples:
+  lapidary links Roof
+  lapidary links Roof --to --json")]
+pub(crate) struct LinksArguments {
+    /// Path, name or alias
+    #[arg(add = completing::notes())]
+    pub(crate) note: String,
+    /// Only what the note links to
+    #[arg(long = "from", conflicts_with = "incoming")]
+    pub(crate) outgoing: bool,
+    /// Only what links to the note
+    #[arg(long = "to")]
+    pub(crate) incoming: bool,
+    /// How many of each
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub(crate) limit: usize,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Print the best notes for a query
+///
+/// Exits with 1 if nothing is found.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_long_help = "Examples:
+  lapidary search slate roof
+  lapidary search '\"slate roof\" -tiles tag:#house'
+  lapidary search roof --or 'roofing' --limit 50
+  lapidary search roof --json | jq -r '.hits[].filename'")]
 pub(crate) struct Search {
     /// Words, "phrases", -not, OR, path:, tag:, [property:value] and so on, as in Obsidian
-    #[arg(required = true)]
+    #[arg(required = true, allow_hyphen_values = true, value_parser = no_option)]
     pub(crate) query: Vec<String>,
     /// Alternative wordings, any of which may match; may be repeated
     #[arg(long = "or", value_name = "WORDS")]
@@ -17,13 +137,20 @@ pub(crate) struct Search {
     /// How many notes to print
     #[arg(long, value_name = "N", default_value_t = 20)]
     pub(crate) limit: usize,
-    /// Print JSON instead of a table
+    /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
 }
 
-/// Notes, properties and tasks as a table
+/// Print what a Dataview query or a base comes to
+///
+/// Exits with 1 if nothing is found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(after_long_help = "Examples:
+  lapidary query 'TABLE status, due FROM #project WHERE status != \"done\" SORT due'
+  lapidary query 'TASK WHERE !completed'
+  lapidary query Books.base --view Unread
+  lapidary query 'LIST FROM \"Projects\"' --json")]
 pub(crate) struct QueryArguments {
     /// Dataview DQL, or the path of a .base file
     #[arg(required = true, value_name = "DQL|FILE.base")]
@@ -32,14 +159,11 @@ pub(crate) struct QueryArguments {
     #[arg(long, value_name = "NAME")]
     pub(crate) view: Option<String>,
     /// The note that `this` means
-    #[arg(long, value_name = "NOTE")]
+    #[arg(long, value_name = "NOTE", add = completing::notes())]
     pub(crate) note: Option<String>,
     /// How many rows to print
     #[arg(long, value_name = "N")]
     pub(crate) limit: Option<usize>,
-    /// Which vault, if several are served
-    #[arg(long, value_name = "NAME")]
-    pub(crate) of: Option<String>,
     #[command(flatten)]
     pub(crate) printed: PrintedFormat,
 }

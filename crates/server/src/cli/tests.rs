@@ -50,6 +50,17 @@ fn every_subcommand_takes_the_same_options_before_and_after_its_name() {
         "install",
         "uninstall cursor",
         "checkpoints list",
+        "checkpoints",
+        "read a",
+        "append a b",
+        "links a",
+        "undo",
+        "log",
+        "status",
+        "config show",
+        "search x",
+        "query x",
+        "doctor --health",
         "approvals",
         "approvals show 1",
     ] {
@@ -140,9 +151,31 @@ fn listings_and_the_log_have_their_own_options() {
                 ..QueryArguments::default()
             }),
         ),
-        ("log", Command::Audit(Audit { follow: false, limit: 50, json: false })),
-        ("audit", Command::Audit(Audit { follow: false, limit: 50, json: false })),
-        ("audit --follow --limit 3 --json", Command::Audit(Audit { follow: true, limit: 3, json: true })),
+        ("log", Command::Log(LogArguments { limit: 50, ..LogArguments::default() })),
+        ("audit", Command::Log(LogArguments { limit: 50, ..LogArguments::default() })),
+        (
+            "audit --follow --limit 3 --json --since 2h --failed",
+            Command::Log(LogArguments {
+                follow: true,
+                limit: 3,
+                json: true,
+                failed: true,
+                since: Some(TimeSpan(7200)),
+                ..LogArguments::default()
+            }),
+        ),
+        ("undo --count 3 -y", Command::Undo(UndoArguments { count: Some(3), yes: true, ..UndoArguments::default() })),
+        (
+            "append Roof - [ ] pay --heading Plan",
+            Command::Append(AppendArguments {
+                note: "Roof".into(),
+                text: ["-", "[", "]", "pay"].map(Into::into).to_vec(),
+                part: NotePart { heading: Some("Plan".into()), ..NotePart::default() },
+                ..AppendArguments::default()
+            }),
+        ),
+        ("config", Command::Config(ConfigArguments { word: None })),
+        ("checkpoints", Command::Checkpoints(Checkpoints { word: None })),
     ] {
         assert_eq!(line(words).unwrap().command, command, "{words}");
     }
@@ -166,6 +199,12 @@ fn wrong_usage_ends_with_code_two_and_says_what_is_wrong() {
         ("--http ::1:3010:x", "expected a port"),
         ("query", "DQL|FILE.base"),
         ("query x --csv --json", "--json"),
+        ("log --since soon", "30m"),
+        ("undo --count 0", "--count"),
+        ("undo --id a --count 2", "--count"),
+        ("read a --heading b --block c", "--block"),
+        ("append a b --heding c", "no such option"),
+        ("search a --limt 3", "no such option"),
         ("call", "TOOL"),
         ("call t {", "not JSON"),
         ("call t [1]", "JSON object"),
@@ -190,6 +229,7 @@ fn help_and_version_are_not_failures() {
 fn the_table_of_settings_and_the_command_line_know_the_same_flags() {
     let mut known: BTreeSet<String> = crate::config::flag_names().map(str::to_owned).collect();
     known.insert("--config".into());
+    known.insert("--color".into());
     let declared: BTreeSet<String> = declaration()
         .get_arguments()
         .filter_map(|argument| argument.get_long())
@@ -201,4 +241,19 @@ fn the_table_of_settings_and_the_command_line_know_the_same_flags() {
 #[test]
 fn the_declaration_is_consistent() {
     declaration().debug_assert();
+}
+
+#[test]
+fn help_is_short_with_h_and_has_examples_with_help() {
+    for command in declaration().get_subcommands() {
+        let name = command.get_name();
+        let [short, long] = ["-h", "--help"].map(|option| line(&format!("{name} {option}")).unwrap_err().to_string());
+        assert!(short.lines().count() < 45, "{name}: {short}");
+        assert!(!short.contains("--dotted-names"), "{name}: {short}");
+        assert_eq!(short.lines().next(), command.get_about().map(ToString::to_string).as_deref(), "{name}: {short}");
+        // Words of these have their own help; `doctor` is explained by its options.
+        if !["token", "owner", "doctor", "vaults"].contains(&name) {
+            assert!(long.contains(&format!("lapidary {name}")) && long.contains("  lapidary "), "{name}: {long}");
+        }
+    }
 }

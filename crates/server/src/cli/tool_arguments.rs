@@ -4,10 +4,19 @@ use std::str::FromStr;
 
 use clap::Args;
 
-/// One call through the same pipeline as from a client; prints JSON
+use crate::completing;
+
+/// Call one tool and print the answer as JSON
+///
+/// The call goes through the same stages as a client's: policy, approval, checkpoint and log.
 #[derive(Debug, Clone, PartialEq, Args)]
+#[command(after_long_help = "Examples:
+  lapidary call outline '{\"file\": \"Roof.md\"}'
+  lapidary call str_replace '{\"file\": \"Roof.md\", \"find\": \"slate\", \"replace\": \"tile\", \"dry_run\": true}'
+  lapidary call bulk_apply - < edits.json")]
 pub(crate) struct CallArguments {
     /// The tool's name, dotted or not
+    #[arg(add = completing::tools())]
     pub(crate) tool: String,
     /// The arguments as a JSON object, or `-` to read it from standard input
     #[arg(value_name = "JSON|-", default_value = "{}", hide_default_value = true)]
@@ -20,19 +29,33 @@ pub(crate) enum CallInput {
     Json(serde_json::Map<String, serde_json::Value>),
 }
 
+/// Print the available tools, or one of them with its arguments and examples
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(after_long_help = "Examples:
+  lapidary tools
+  lapidary tools str_replace
+  lapidary tools --read-only --json")]
 pub(crate) struct ToolsArguments {
     /// One tool, with its arguments and examples
+    #[arg(add = completing::tools())]
     pub(crate) name: Option<String>,
     /// Print JSON instead of a table
     #[arg(long)]
     pub(crate) json: bool,
 }
 
+/// Say what a reason for refusal means
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[command(after_long_help = "Examples:
+  lapidary explain
+  lapidary explain note_missing")]
 pub(crate) struct ExplainArguments {
     /// The reason, like `note_missing`; all if none is given
+    #[arg(add = completing::reasons())]
     pub(crate) reason: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 #[derive(Debug, thiserror::Error)]

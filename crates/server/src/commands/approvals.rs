@@ -1,64 +1,67 @@
 //! `lapidary approvals`: lists, shows and answers pending approvals.
 
-use std::io::{IsTerminal, Write, stderr, stdin};
+use std::io::Write;
 
-use lapidary_pipeline::{ApprovalOutcome, Executor, PendingChange};
-use lapidary_tools::quote::{one_line, quoted};
+use lapidary_pipeline::{ApprovalOutcome, PendingChange};
+use lapidary_tools::quote::quoted;
 use serde_json::{Value, json};
 
-use super::{CommandFailure, CommandOutcome, print_json, printable, report, table};
-use crate::{
-    assemble::AssembledServer,
-    cli::{ApprovalWord, Approvals},
+use super::{
+    CommandFailure, CommandOutcome,
+    call::{OwnerCalls, can_be_asked},
+    change_list::client_name,
+    report,
+    screen::Screen,
+    table::TableCell,
 };
+use crate::cli::{ApprovalWord, Approvals};
 
 /// Pending approvals, and the owner's answers to them.
 pub(super) fn run(
     command: &Approvals,
-    assembled: &AssembledServer,
-    out: &mut dyn Write,
+    calls: OwnerCalls<'_>,
+    screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome, CommandFailure> {
-    let executor = &assembled.executor;
-    let Some(word) = &command.word else { return list(executor, false, out) };
-    match word {
-        ApprovalWord::List { json } => list(executor, *json, out),
-        ApprovalWord::Show { id } => match find(executor, id)? {
-            Some(pending) => {
-                writeln!(out, "{}", printable(&pending.question))?;
-                Ok(CommandOutcome::Well)
-            }
-            None => Ok(CommandOutcome::Refused),
-        },
-        ApprovalWord::Accept { id } => match find(executor, id)? {
-            Some(pending) => accept(executor, &pending, out),
-            None => Ok(CommandOutcome::Refused),
-        },
-        ApprovalWord::Reject { id } => match find(executor, id)? {
-            Some(pending) => told(executor.decide(&pending, false)?, out),
-            None => Ok(CommandOutcome::Refused),
-        },
+    let executor = &calls.assembled.executor;
+    match command.word.as_ref().unwrap_or(&ApprovalWord::List { json: false }) {
+        ApprovalWord::List { json } => list(calls, *json, screen),
+        ApprovalWord::Show { id } => {
+            screen.question(&find(calls, id)?.question)?;
+            Ok(CommandOutcome::Well)
+        }
+        ApprovalWord::Accept { id } => accept(calls, &find(calls, id)?, screen),
+        ApprovalWord::Reject { id } => told(executor.decide(&find(calls, id)?, false)?, calls, screen),
     }
 }
 
-fn list(executor: &Executor, as_json: bool, out: &mut dyn Write) -> Result<CommandOutcome, CommandFailure> {
-    let pending = executor.pending()?;
+fn list(calls: OwnerCalls<'_>, as_json: bool, screen: &mut Screen<'_>) -> Result<CommandOutcome, CommandFailure> {
+    let pending = calls.assembled.executor.pending()?;
     if as_json {
         let all: Vec<Value> = pending.iter().map(one_as_json).collect();
-        print_json(out, &json!({ "approvals": all }))?;
+        screen.json(&json!({ "approvals": all }))?;
         return Ok(CommandOutcome::Well);
     }
     if pending.is_empty() {
-        writeln!(out, "No pending approvals.")?;
+        writeln!(screen, "No pending approvals.")?;
         return Ok(CommandOutcome::Well);
     }
     let row = |pending: &PendingChange| {
         let question = pending.question.lines().next().unwrap_or_default();
         // Another process has accepted it; a second answer would come too late.
         let said = if pending.taken { "being carried out" } else { question };
-        [pending.id.clone(), pending.asked_at(), one_line(&pending.caller).into_owned(), one_line(said).into_owned()]
+        vec![
+            TableCell::from(&pending.id).name(),
+            TableCell::from(format!("{:<10}", screen.time.ago(&pending.asked_at()))),
+            TableCell::from(client_name(&pending.caller)),
+            TableCell::from(report::plain(said, screen.style)),
+        ]
     };
-    table::print(out, &pending.iter().map(row).collect::<Vec<_>>())?;
-    writeln!(out, "\nShow one with `lapidary approvals show ID`, then `accept ID` or `reject ID`.")?;
+    let rows: Vec<_> = pending.iter().map(row).collect();
+    screen.table(&["approval", "asked", "by", "change"], &rows)?;
+    let first = pending.first().map(|pending| pending.id.as_str()).unwrap_or_default();
+    let line = format!("To review one: {}", calls.hint.command(&format!("approvals accept {first}")));
+    let line = screen.style.faint(&line);
+    writeln!(screen, "\n{line}")?;
     Ok(CommandOutcome::Well)
 }
 
@@ -70,85 +73,85 @@ fn one_as_json(pending: &PendingChange) -> Value {
 }
 
 /// The pending approval whose id starts like this.
-fn find(executor: &Executor, id: &str) -> Result<Option<PendingChange>, CommandFailure> {
+fn find(calls: OwnerCalls<'_>, id: &str) -> Result<PendingChange, CommandFailure> {
     // A prefix is enough, as people type what the list shows.
-    let mut found: Vec<PendingChange> =
-        executor.pending()?.into_iter().filter(|pending| pending.id.starts_with(id)).collect();
-    match found.len() {
-        1 => Ok(found.pop()),
-        0 => {
-            report::error(&format!("there is no pending approval {}; `lapidary approvals` lists them", quoted(id)));
-            Ok(None)
-        }
-        _ => {
-            report::error(&format!("several start with {}; give more characters", quoted(id)));
-            Ok(None)
-        }
+    let pending = calls.assembled.executor.pending()?;
+    let mut found: Vec<PendingChange> = pending.into_iter().filter(|pending| pending.id.starts_with(id)).collect();
+    match (found.pop(), found.len()) {
+        (Some(only), 0) => Ok(only),
+        (None, _) => Err(CommandFailure::Refused(format!(
+            "there is no pending approval {}; {} lists them",
+            quoted(id),
+            calls.hint.command("approvals")
+        ))),
+        _ => Err(CommandFailure::Refused(format!("several start with {}; give more characters", quoted(id)))),
     }
 }
 
 /// Programs can start programs, so consent has to be typed.
-fn accept(executor: &Executor, pending: &PendingChange, out: &mut dyn Write) -> Result<CommandOutcome, CommandFailure> {
+fn accept(
+    calls: OwnerCalls<'_>,
+    pending: &PendingChange,
+    screen: &mut Screen<'_>,
+) -> Result<CommandOutcome, CommandFailure> {
     // A program that runs this command must not be able to approve its own change.
-    if !(stdin().is_terminal() && stderr().is_terminal()) {
-        report::error("a change can only be accepted at a terminal; run this command there");
-        return Ok(CommandOutcome::Refused);
+    if !can_be_asked() {
+        let problem = "a change can only be accepted at a terminal; run this command there";
+        return Err(CommandFailure::Refused(problem.to_owned()));
     }
     // The list shows only its first line.
-    eprint!("{}\nApply this change? [y/N] ", printable(&pending.question));
-    let mut line = String::new();
-    stdin().read_line(&mut line).map_err(|error| CommandFailure::Input(error.to_string()))?;
-    if !matches!(line.trim(), "y" | "Y" | "yes") {
-        writeln!(
-            out,
-            "Nothing was changed; it is still pending. `lapidary approvals reject {}` refuses it.",
-            pending.id
-        )?;
+    report::question(&pending.question);
+    if !report::confirmed("Apply this change?") {
+        let reject = calls.hint.command(&format!("approvals reject {}", pending.id));
+        writeln!(screen, "Nothing was changed; it is still pending. To refuse it: {reject}")?;
         return Ok(CommandOutcome::Refused);
     }
-    told(executor.decide(pending, true)?, out)
+    told(calls.assembled.executor.decide(pending, true)?, calls, screen)
 }
 
-fn told(decided: ApprovalOutcome, out: &mut dyn Write) -> Result<CommandOutcome, CommandFailure> {
+fn told(
+    decided: ApprovalOutcome,
+    calls: OwnerCalls<'_>,
+    screen: &mut Screen<'_>,
+) -> Result<CommandOutcome, CommandFailure> {
+    let refused = |words: String| Err(CommandFailure::Refused(words));
     match decided {
+        ApprovalOutcome::Tried(rendered) if rendered.is_error => {
+            let words = rendered.text().concat();
+            refused(words.strip_prefix("Error: ").unwrap_or(&words).to_owned())
+        }
         ApprovalOutcome::Tried(rendered) => {
-            writeln!(out, "{}", printable(&rendered.text().concat()))?;
-            Ok(if rendered.is_error { CommandOutcome::Refused } else { CommandOutcome::Well })
+            writeln!(screen, "Done.")?;
+            let facts = rendered.facts();
+            if let Some(id) = facts.get("checkpoint").and_then(Value::as_str) {
+                let command = calls.hint.command(&format!("undo --id {id}"));
+                let line = screen.style.faint(&format!("To undo it: {command}"));
+                writeln!(screen, "{line}")?;
+            }
+            Ok(CommandOutcome::Well)
         }
         ApprovalOutcome::MayRead => {
-            writeln!(out, "Accepted. The client gets the result when it makes the call again.")?;
+            writeln!(screen, "Accepted. The client gets the result when it makes the call again.")?;
             Ok(CommandOutcome::Well)
         }
         // A change is carried out under the rights it was requested with, and never under others.
-        ApprovalOutcome::NoSuchProfile(name) => {
-            report::error(&format!(
-                "it was requested under the profile {}, which is not configured here; use the server's configuration",
-                quoted(&name)
-            ));
-            Ok(CommandOutcome::Refused)
-        }
-        ApprovalOutcome::NoSuchPrincipal(name) => {
-            report::error(&format!(
-                "it was requested by {}, which is not configured here; use the server's configuration, or reject it",
-                quoted(&name)
-            ));
-            Ok(CommandOutcome::Refused)
-        }
-        ApprovalOutcome::ProfileChanged { principal, profile } => {
-            report::error(&format!(
-                "it was requested by {} under the profile {}, but its profile differs here; use the server's configuration, or reject it",
-                quoted(&principal),
-                quoted(&profile)
-            ));
-            Ok(CommandOutcome::Refused)
-        }
+        ApprovalOutcome::NoSuchProfile(name) => refused(format!(
+            "it was requested under the profile {}, which is not configured here; use the server's configuration",
+            quoted(&name)
+        )),
+        ApprovalOutcome::NoSuchPrincipal(name) => refused(format!(
+            "it was requested by {}, which is not configured here; use the server's configuration, or reject it",
+            quoted(&name)
+        )),
+        ApprovalOutcome::ProfileChanged { principal, profile } => refused(format!(
+            "it was requested by {} under the profile {}, but its profile differs here; use the server's configuration, or reject it",
+            quoted(&principal),
+            quoted(&profile)
+        )),
         ApprovalOutcome::Rejected => {
-            writeln!(out, "Rejected. Nothing was changed.")?;
+            writeln!(screen, "Rejected. Nothing was changed.")?;
             Ok(CommandOutcome::Well)
         }
-        ApprovalOutcome::Gone => {
-            report::error("it has already been answered, or it has expired");
-            Ok(CommandOutcome::Refused)
-        }
+        ApprovalOutcome::Gone => refused("it has already been answered, or it has expired".to_owned()),
     }
 }

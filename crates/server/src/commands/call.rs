@@ -1,17 +1,20 @@
-//! `lapidary call`: makes one call.
+//! `lapidary call`, and the calls that the other commands make.
 
 use std::{
-    io::{self, IsTerminal, Read, Write},
+    io::{self, IsTerminal, Read},
     sync::Arc,
 };
 
 use lapidary_pipeline::{
-    Caller, CallerStanding, ConsentAnswer, Executor, Invocation, Outcome, Principal, Question, Verdict,
+    Caller, CallerStanding, ConsentAnswer, Executor, Invocation, Outcome, Principal, Question, Refusal, Verdict,
 };
-use lapidary_tools::{ChangeAuthor, quote::quoted};
+use lapidary_tools::{ChangeAuthor, Reason, quote::quoted};
 use serde_json::{Map, Value};
 
-use super::{CommandFailure, CommandOutcome, SAVING, print_json, printable, progress, report};
+use super::{
+    CommandFailure, CommandOutcome, SAVING, command_hint::CommandHint, progress, refusal_words::refusal_words, report,
+    screen::Screen,
+};
 use crate::{
     assemble::AssembledServer,
     cli::{CallArguments, CallInput},
@@ -21,7 +24,7 @@ use crate::{
 pub(super) fn run(
     call: &CallArguments,
     assembled: &AssembledServer,
-    out: &mut dyn Write,
+    screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome, CommandFailure> {
     let arguments = match &call.input {
         CallInput::Json(arguments) => arguments.clone(),
@@ -32,13 +35,61 @@ pub(super) fn run(
     // Or each command would index the vault anew.
     assembled.executor.save_indexes(SAVING);
     if let Outcome::UnknownTool { nearest } = outcome {
-        let hint = nearest.map_or(String::new(), |nearest| format!("; did you mean `{nearest}`?"));
-        report::error(&format!("there is no tool {}{hint}", quoted(&call.tool)));
-        return Ok(CommandOutcome::Refused);
+        return Err(unknown_tool(&call.tool, nearest));
     }
     let Some(rendered) = outcome.rendered() else { return Ok(CommandOutcome::Refused) };
-    print_json(out, &Value::Object(rendered.facts()))?;
+    screen.json(&Value::Object(rendered.facts()))?;
     Ok(if rendered.is_error { CommandOutcome::Refused } else { CommandOutcome::Well })
+}
+
+/// Calls of tools for a command: by the owner, through the same executor as a client's.
+#[derive(Clone, Copy)]
+pub(super) struct OwnerCalls<'a> {
+    pub(super) assembled: &'a AssembledServer,
+    pub(super) hint: &'a CommandHint,
+}
+
+impl OwnerCalls<'_> {
+    /// The answer of a tool. Arguments that are null are left out.
+    pub(super) fn facts(self, tool: &str, arguments: Value) -> Result<Value, CommandFailure> {
+        self.try_facts(tool, arguments).map_err(|refusal| self.failure(refusal))
+    }
+
+    /// How a refusal ends the command.
+    pub(super) fn failure(self, refusal: CallRefusal) -> CommandFailure {
+        match refusal {
+            CallRefusal::Reason(reason) => CommandFailure::Refused(refusal_words(&reason, self)),
+            CallRefusal::Tool(failure) => failure,
+        }
+    }
+
+    /// The same, with the reason for the command to act upon.
+    pub(super) fn try_facts(self, tool: &str, arguments: Value) -> Result<Value, CallRefusal> {
+        let arguments: Map<String, Value> = match arguments {
+            // Options that were not given are null here, which the schemas of the tools do not allow.
+            Value::Object(arguments) => arguments.into_iter().filter(|(_, value)| !value.is_null()).collect(),
+            _ => Map::new(),
+        };
+        let executor = &self.assembled.executor;
+        let outcome = complete(executor, Invocation::tool(tool, arguments, owner(executor, can_be_asked())));
+        match outcome {
+            Outcome::Refused(Refusal { reason, .. }) => Err(CallRefusal::Reason(Box::new(reason))),
+            Outcome::UnknownTool { nearest } => Err(CallRefusal::Tool(unknown_tool(tool, nearest))),
+            outcome => Ok(outcome.rendered().map_or(Value::Null, |rendered| Value::Object(rendered.facts()))),
+        }
+    }
+}
+
+/// Why a call has no answer.
+pub(super) enum CallRefusal {
+    Reason(Box<Reason>),
+    /// There is no such tool.
+    Tool(CommandFailure),
+}
+
+fn unknown_tool(tool: &str, nearest: Option<&str>) -> CommandFailure {
+    let hint = nearest.map_or(String::new(), |nearest| format!("; did you mean `{nearest}`?"));
+    CommandFailure::Refused(format!("there is no tool {}{hint}", quoted(tool)))
 }
 
 /// The question goes to stderr and the answer comes from stdin, so both must be a terminal.
@@ -52,20 +103,16 @@ pub(super) fn owner(executor: &Executor, can_be_asked: bool) -> Principal {
     let grant = Arc::clone(executor.grant());
     // Every user who can start this command can read its state, so all of them count as the owner.
     let caller = Caller::of(Principal::COMMAND_LINE);
-    let (author, standing) = (ChangeAuthor::single(name()), CallerStanding::default());
+    let (author, standing) = (ChangeAuthor::owner(name()), CallerStanding::default());
     Principal { id: name(), name: name(), grant, can_be_asked, caller, is_single_client: false, author, standing }
 }
 
 pub(super) fn complete(executor: &Executor, invocation: Invocation) -> Outcome {
     let outcome = progress::shown(executor, || executor.run(&invocation, &executor.cancel(&invocation)));
     let Outcome::Asked(Question { message, state }) = outcome else { return outcome };
-    eprint!("{}\nApply this change? [y/N] ", printable(&message));
-    let mut line = String::new();
-    let verdict = match io::stdin().read_line(&mut line) {
-        Ok(_) if matches!(line.trim(), "y" | "Y" | "yes") => Verdict::Agreed,
-        // Also if standard input ends: only a yes is a yes.
-        _ => Verdict::Declined,
-    };
+    report::question(&message);
+    // Also if standard input ends: only a yes is a yes.
+    let verdict = if report::confirmed("Apply this change?") { Verdict::Agreed } else { Verdict::Declined };
     let answered = Invocation { answer: Some(ConsentAnswer { state, verdict }), ..invocation };
     executor.run(&answered, &executor.cancel(&answered))
 }

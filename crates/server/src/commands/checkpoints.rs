@@ -9,89 +9,118 @@ use std::{
 
 use lapidary_note::counted;
 use lapidary_pipeline::Invocation;
-use lapidary_tools::{CheckpointHistory, ExportCheckpoints, OfferedTools, ReadPayload, Reason};
+use lapidary_tools::{CheckpointHistory, ExportCheckpoints, ReadPayload, quote::one_line};
 use lapidary_vault::{
     Checkpoint, CheckpointError, File, VaultPath, View,
     store::{EntryRecord, ExportFolder},
 };
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 
 use super::{
     CommandFailure, CommandOutcome,
-    call::{can_be_asked, complete, owner},
-    print_json, printable, report,
+    call::{CallRefusal, OwnerCalls, complete, owner},
+    change_list, report,
+    screen::Screen,
+    terminal_style::TextPaint,
 };
-use crate::{
-    assemble::AssembledServer,
-    cli::{CheckpointWord, Checkpoints, ExportArguments},
-};
+use crate::cli::{CheckpointWord, Checkpoints, ExportArguments, ListedChanges};
 
 /// What was changed and the state before, for people.
 pub(super) fn run(
     command: &Checkpoints,
-    assembled: &AssembledServer,
-    out: &mut dyn Write,
+    calls: OwnerCalls<'_>,
+    screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome, CommandFailure> {
-    let word = &command.word;
-    let (tool, mut arguments) = match word {
-        CheckpointWord::List { path, limit, .. } => ("checkpoint_list", json!({ "path": path, "limit": limit })),
-        CheckpointWord::Show { id, path, .. } => match path {
-            Some(path) => ("checkpoint_read", json!({ "id": id, "path": path })),
-            None => ("checkpoint_diff", json!({ "id": id })),
-        },
-        CheckpointWord::Diff { id, path, .. } => ("checkpoint_diff", json!({ "id": id, "path": path })),
-        CheckpointWord::Restore { id, path, dry_run, .. } => {
-            ("checkpoint_restore", json!({ "id": id, "path": path, "dryRun": dry_run }))
+    let list = CheckpointWord::List(ListedChanges::default());
+    let word = command.word.as_ref().unwrap_or(&list);
+    let (tool, arguments, json) = match word {
+        CheckpointWord::List(listed) => return run_list(listed, calls, screen),
+        CheckpointWord::Export(export) => return run_export(export, calls, screen),
+        CheckpointWord::Show { id, path: Some(path), json } => {
+            ("checkpoint_read", json!({ "id": id, "path": path }), *json)
         }
-        CheckpointWord::Export(export) => return run_export(export, assembled, out),
+        CheckpointWord::Show { id, path: None, json } => ("checkpoint_diff", json!({ "id": id }), *json),
+        CheckpointWord::Diff { id, path, json } => ("checkpoint_diff", json!({ "id": id, "path": path }), *json),
+        CheckpointWord::Restore { id, path, dry_run, json } => {
+            ("checkpoint_restore", json!({ "id": id, "path": path, "dryRun": dry_run }), *json)
+        }
     };
-    if let (Some(of), Value::Object(arguments)) = (word.vault(), &mut arguments) {
-        arguments.insert("vault".to_owned(), json!(of));
+    // By the same executor as a client's calls, so paths closed to clients are closed here too.
+    let answer = calls.facts(tool, arguments)?;
+    if json {
+        screen.json(&answer)?;
+        return Ok(CommandOutcome::Well);
     }
-    call(tool, arguments, word.json(), assembled, out)
-}
-
-/// Uses the same executor as a client's calls, so paths closed to clients are closed here too.
-fn call(
-    tool: &str,
-    arguments: Value,
-    as_json: bool,
-    assembled: &AssembledServer,
-    out: &mut dyn Write,
-) -> Result<CommandOutcome, CommandFailure> {
-    let arguments: Map<String, Value> = match arguments {
-        // Options that were not given are null here, which the schemas of the tools do not allow.
-        Value::Object(arguments) => arguments.into_iter().filter(|(_, value)| !value.is_null()).collect(),
-        _ => Map::new(),
-    };
-    let principal = owner(&assembled.executor, can_be_asked());
-    let invocation = Invocation::tool(tool, arguments, principal);
-    let Some(rendered) = complete(&assembled.executor, invocation).rendered() else {
-        return Ok(CommandOutcome::Refused);
-    };
-    if rendered.is_error {
-        report::error(&rendered.text().concat());
-        return Ok(CommandOutcome::Refused);
-    }
-    if as_json {
-        print_json(out, &Value::Object(rendered.facts()))?;
+    if let Some(content) = answer["content"].as_str() {
+        screen.note_text(content)?;
+    } else if let Some(diff) = answer["diff"].as_str().or_else(|| answer["unifiedDiff"].as_str()) {
+        if diff.is_empty() {
+            report::note("nothing has changed since");
+        }
+        screen.diff(diff)?;
     } else {
-        writeln!(out, "{}", printable(&rendered.text().concat()))?;
+        restored(&answer, calls, screen)?;
     }
     Ok(CommandOutcome::Well)
 }
 
+fn run_list(
+    listed: &ListedChanges,
+    calls: OwnerCalls<'_>,
+    screen: &mut Screen<'_>,
+) -> Result<CommandOutcome, CommandFailure> {
+    let answer = calls.facts("checkpoint_list", json!({ "path": listed.path, "limit": listed.limit }))?;
+    let changes = answer["checkpoints"].as_array().map(Vec::as_slice).unwrap_or_default();
+    let outcome = if changes.is_empty() { CommandOutcome::NothingFound } else { CommandOutcome::Well };
+    if listed.json {
+        screen.json(&answer)?;
+        return Ok(outcome);
+    }
+    if changes.is_empty() {
+        report::note("nothing has been changed yet");
+        return Ok(outcome);
+    }
+    let rows: Vec<_> = changes.iter().map(|change| change_list::row(change, &screen.time)).collect();
+    screen.table(&change_list::COLUMNS, &rows)?;
+    if answer.get("nextBefore").is_some() {
+        let more = screen.style.faint("… there are older ones; --limit shows more");
+        writeln!(screen, "{more}")?;
+    }
+    Ok(outcome)
+}
+
+/// What became of each file, and how to take that back.
+pub(super) fn restored(answer: &Value, calls: OwnerCalls<'_>, screen: &mut Screen<'_>) -> Result<(), CommandFailure> {
+    for file in answer["files"].as_array().into_iter().flatten() {
+        let text = |name: &str| one_line(file[name].as_str().unwrap_or_default()).into_owned();
+        let path = screen.style.painted(TextPaint::Name, &text("path"));
+        let since = if file["changedSince"] == json!(true) { " (it had been changed since)" } else { "" };
+        writeln!(screen, "{} {path}{since}", capitalised(&text("outcome")))?;
+    }
+    if let Some(id) = answer["checkpoint"].as_str() {
+        let command = calls.hint.command(&format!("undo --id {id}"));
+        let line = screen.style.faint(&format!("To take that back: {command}"));
+        writeln!(screen, "{line}")?;
+    }
+    Ok(())
+}
+
+fn capitalised(word: &str) -> String {
+    let mut letters = word.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
+}
+
 fn run_export(
     export: &ExportArguments,
-    assembled: &AssembledServer,
-    out: &mut dyn Write,
+    calls: OwnerCalls<'_>,
+    screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome, CommandFailure> {
-    let operation = ExportCheckpoints { vault: export.of.clone() };
-    let invocation = Invocation::read(operation, owner(&assembled.executor, false));
-    let CheckpointHistory { checkpoints, view } = match complete(&assembled.executor, invocation).answer() {
+    let executor = &calls.assembled.executor;
+    let invocation = Invocation::read(ExportCheckpoints { vault: None }, owner(executor, false));
+    let CheckpointHistory { checkpoints, view } = match complete(executor, invocation).answer() {
         Ok(ReadPayload::History(history)) => *history,
         Ok(_) => return Ok(CommandOutcome::Refused),
-        Err(reason) => return refused(&reason, assembled),
+        Err(reason) => return Err(calls.failure(CallRefusal::Reason(Box::new(reason)))),
     };
     let folder = ExportFolder::new(&export.folder)
         .map_err(|error| CommandFailure::Serving(format!("cannot export to {}: {error}", export.folder.display())))?;
@@ -100,14 +129,9 @@ fn run_export(
     } else {
         as_files(&view, &checkpoints, &folder)?;
     }
-    writeln!(out, "{} in {}", counted(checkpoints.len(), "checkpoint"), export.folder.display())?;
+    let folder = export.folder.display().to_string();
+    writeln!(screen, "{} in {}", counted(checkpoints.len(), "change"), one_line(&folder))?;
     Ok(CommandOutcome::Well)
-}
-
-fn refused(reason: &Reason, assembled: &AssembledServer) -> Result<CommandOutcome, CommandFailure> {
-    let offered = OfferedTools::of(&assembled.executor.grant().profile.catalogue);
-    report::error(&format!("{reason} {}", reason.hint(&offered)));
-    Ok(CommandOutcome::Refused)
 }
 
 fn failed(error: &CheckpointError) -> CommandFailure {

@@ -65,7 +65,7 @@ mod tests {
 
     fn greeted(vaults: &[&str], width: usize) -> String {
         let vaults: Vec<PathBuf> = vaults.iter().map(PathBuf::from).collect();
-        greeting(&vaults, TerminalStyle { colours: false, width })
+        greeting(&vaults, TerminalStyle::terminal(width, false))
     }
 
     #[test]

@@ -1,18 +1,21 @@
 //! Prints what a Dataview query or a base comes to.
 
-use std::io::{self, IsTerminal, Write};
+use std::io::{self, Write};
 
-use lapidary_pipeline::Invocation;
-use lapidary_tools::quote::{one_line, visible};
-use serde_json::{Map, Value, json};
+use lapidary_tools::{
+    Reason,
+    quote::{one_line, visible},
+};
+use serde_json::{Value, json};
 
 use super::{
     CommandFailure, CommandOutcome, SAVING,
-    call::{complete, owner},
-    print_json, report, table,
-    terminal_style::terminal_width,
+    call::{CallRefusal, OwnerCalls},
+    report,
+    screen::Screen,
+    table::TableCell,
 };
-use crate::{assemble::AssembledServer, cli::QueryArguments};
+use crate::cli::QueryArguments;
 
 const TOOL: &str = "query";
 /// A person waits for one long page rather than for many short ones.
@@ -23,11 +26,11 @@ const ROW_FIELDS: [&str; 4] = ["rows", "values", "tasks", "entries"];
 /// What a query comes to, by the same tool as for a client.
 pub(super) fn run(
     query: &QueryArguments,
-    assembled: &AssembledServer,
-    out: &mut dyn Write,
+    calls: OwnerCalls<'_>,
+    screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome, CommandFailure> {
     let printed = query.printed;
-    let asking = QueryAsking { query, assembled };
+    let asking = QueryAsking { query, calls };
     let answer = match (printed.csv, printed.md) {
         (true, _) => asking.all("csv"),
         (_, true) => asking.all("md"),
@@ -38,25 +41,25 @@ pub(super) fn run(
         Ok(rows) if !printed.json && is_lines(&rows) => asking.all("md"),
         answer => answer,
     };
-    assembled.executor.save_indexes(SAVING);
-    let answer = match answer {
-        Ok(answer) => answer,
-        Err(refusal) => {
-            asking.report(&refusal);
-            return Ok(CommandOutcome::Refused);
-        }
-    };
+    calls.assembled.executor.save_indexes(SAVING);
+    let answer = answer.map_err(|refusal| asking.failure(refusal))?;
+    let is_empty = answer["total"] == json!(0);
+    let outcome = if is_empty { CommandOutcome::NothingFound } else { CommandOutcome::Well };
     if printed.json {
-        print_json(out, &answer)?;
-        return Ok(CommandOutcome::Well);
+        screen.json(&answer)?;
+        return Ok(outcome);
     }
     say_what_is_missing(&answer);
-    match answer["text"].as_str() {
-        Some(text) if io::stdout().is_terminal() => write!(out, "{}", visible(text))?,
-        Some(text) => write!(out, "{text}")?,
-        None => print_tables(out, &answer)?,
+    if is_empty && !printed.csv && !printed.md {
+        report::note("nothing found");
+        return Ok(outcome);
     }
-    Ok(CommandOutcome::Well)
+    match answer["text"].as_str() {
+        Some(text) if screen.style.is_terminal => write!(screen, "{}", visible(text))?,
+        Some(text) => write!(screen, "{text}")?,
+        None => print_tables(screen, &answer)?,
+    }
+    Ok(outcome)
 }
 
 /// Whether a result of DQL is a list or tasks.
@@ -86,18 +89,12 @@ fn say_what_is_missing(answer: &Value) {
 /// Calls of the tool.
 struct QueryAsking<'q> {
     query: &'q QueryArguments,
-    assembled: &'q AssembledServer,
-}
-
-/// Why a query was refused: the words, and the data of the reason.
-struct QueryRefusal {
-    words: String,
-    data: Value,
+    calls: OwnerCalls<'q>,
 }
 
 impl QueryAsking<'_> {
     /// All pages as one answer, as far as they are wanted.
-    fn all(&self, format: &str) -> Result<Value, QueryRefusal> {
+    fn all(&self, format: &str) -> Result<Value, CallRefusal> {
         let most = self.query.limit.unwrap_or(usize::MAX);
         let mut whole: Option<Value> = None;
         let mut offset = 0_usize;
@@ -121,43 +118,31 @@ impl QueryAsking<'_> {
         }
     }
 
-    fn page(&self, format: &str, offset: usize, limit: usize) -> Result<Value, QueryRefusal> {
-        let mut arguments = Map::new();
-        arguments.insert("query".to_owned(), json!(self.query.query.join(" ")));
-        arguments.insert("format".to_owned(), json!(format));
-        arguments.insert("cursor".to_owned(), json!(cursor(offset, limit)));
-        let named = [("view", &self.query.view), ("note", &self.query.note), ("vault", &self.query.of)];
-        let given = named.into_iter().filter_map(|(name, value)| Some((name.to_owned(), json!(value.as_ref()?))));
-        arguments.extend(given);
-        self.call(TOOL, arguments)
-    }
-
-    fn call(&self, tool: &str, arguments: Map<String, Value>) -> Result<Value, QueryRefusal> {
-        let executor = &self.assembled.executor;
-        let invocation = Invocation::tool(tool, arguments, owner(executor, false));
-        let Some(rendered) = complete(executor, invocation).rendered() else {
-            return Err(QueryRefusal { words: format!("`{tool}` is not offered"), data: Value::Null });
-        };
-        let facts = Value::Object(rendered.facts());
-        if !rendered.is_error {
-            return Ok(facts);
-        }
-        let said = rendered.text().join("\n");
-        // People are told that it is an error already.
-        let words = said.strip_prefix("Error: ").unwrap_or(&said).to_owned();
-        Err(QueryRefusal { words, data: facts["error"]["data"].clone() })
+    fn page(&self, format: &str, offset: usize, limit: usize) -> Result<Value, CallRefusal> {
+        let QueryArguments { query, view, note, .. } = self.query;
+        let (query, cursor) = (query.join(" "), cursor(offset, limit));
+        let arguments = json!({ "query": query, "format": format, "cursor": cursor, "view": view, "note": note });
+        self.calls.try_facts(TOOL, arguments)
     }
 
     /// The refusal, and below it the line of the query with a mark at the place.
-    fn report(&self, refusal: &QueryRefusal) {
-        report::error(&refusal.words);
-        let place = |name: &str| refusal.data[name].as_u64().and_then(|number| usize::try_from(number).ok());
-        if let (Some(line), Some(column)) = (place("line"), place("column"))
-            && let Some(written) =
-                self.source().and_then(|text| text.lines().nth(line.checked_sub(1)?).map(str::to_owned))
-        {
-            eprintln!("{}", marked(&written, column));
+    fn failure(&self, refusal: CallRefusal) -> CommandFailure {
+        let place = match &refusal {
+            CallRefusal::Reason(reason) => self.place(reason),
+            CallRefusal::Tool(_) => None,
+        };
+        match (self.calls.failure(refusal), place) {
+            (CommandFailure::Refused(words), Some(place)) => CommandFailure::Refused(format!("{words}\n{place}")),
+            (failure, _) => failure,
         }
+    }
+
+    fn place(&self, reason: &Reason) -> Option<String> {
+        let data = reason.data();
+        let number = |name: &str| data[name].as_u64().and_then(|number| usize::try_from(number).ok());
+        let (line, column) = (number("line")?, number("column")?);
+        let source = self.source()?;
+        Some(marked(source.lines().nth(line.checked_sub(1)?)?, column))
     }
 
     /// The text that line and column are of: the query, or the base that it names.
@@ -166,10 +151,9 @@ impl QueryAsking<'_> {
         if !query.trim().to_lowercase().ends_with(".base") {
             return Some(query);
         }
-        let mut arguments = Map::from_iter([("file".to_owned(), json!(query.trim()))]);
-        arguments.extend(self.query.of.as_ref().map(|vault| ("vault".to_owned(), json!(vault))));
         // If it cannot be read, the refusal has said so.
-        self.call("file_read", arguments).ok()?["content"].as_str().map(str::to_owned)
+        let read = self.calls.try_facts("file_read", json!({ "file": query.trim() })).ok()?;
+        read["content"].as_str().map(str::to_owned)
     }
 }
 
@@ -227,43 +211,54 @@ fn first_record(csv: &str) -> usize {
 }
 
 /// One table, or one for each group of a base.
-fn print_tables(out: &mut dyn Write, answer: &Value) -> io::Result<()> {
-    let most = terminal_width();
+fn print_tables(screen: &mut Screen<'_>, answer: &Value) -> io::Result<()> {
     let list = |field: &str| answer[field].as_array().map(Vec::as_slice).unwrap_or_default();
+    let cells = |values: &[Value]| -> Vec<TableCell> { values.iter().map(table_cell).collect() };
     if !list("entries").is_empty() {
-        let rows: Vec<Vec<String>> =
-            list("entries").iter().map(|entry| vec![cell(&entry["date"]), cell(&entry["link"])]).collect();
-        return table::print_fitting(out, &["Date".to_owned(), "File".to_owned()], &rows, most);
+        let rows: Vec<_> =
+            list("entries").iter().map(|entry| vec![table_cell(&entry["date"]), table_cell(&entry["link"])]).collect();
+        return screen.table(&["Date", "File"], &rows);
     }
     let columns = list("columns");
     if columns.is_empty() {
         let header: Vec<String> = list("headers").iter().map(cell).collect();
-        let rows: Vec<Vec<String>> =
-            list("rows").iter().map(|row| row.as_array().into_iter().flatten().map(cell).collect()).collect();
-        return table::print_fitting(out, &header, &rows, most);
+        let rows: Vec<_> =
+            list("rows").iter().map(|row| cells(row.as_array().map(Vec::as_slice).unwrap_or_default())).collect();
+        return screen.table(&header.iter().map(String::as_str).collect::<Vec<_>>(), &rows);
     }
     let header: Vec<String> = columns.iter().map(|column| cell(&column["name"])).collect();
-    let row = |row: &Value| -> Vec<String> {
-        columns.iter().map(|column| cell(&row["values"][column["id"].as_str().unwrap_or_default()])).collect()
+    let header: Vec<&str> = header.iter().map(String::as_str).collect();
+    let row = |row: &Value| -> Vec<TableCell> {
+        columns.iter().map(|column| table_cell(&row["values"][column["id"].as_str().unwrap_or_default()])).collect()
     };
     let groups = list("groups");
     if groups.is_empty() {
-        let rows: Vec<Vec<String>> = list("rows").iter().map(row).collect();
-        table::print_fitting(out, &header, &rows, most)?;
+        let rows: Vec<_> = list("rows").iter().map(row).collect();
+        screen.table(&header, &rows)?;
     }
     for (number, group) in groups.iter().enumerate() {
-        let rows: Vec<Vec<String>> =
+        let rows: Vec<_> =
             list("rows").iter().filter(|found| found.get("group") == group.get("key")).map(row).collect();
         let heading = if group["key"].is_null() { "None".to_owned() } else { cell(&group["key"]) };
+        if number > 0 {
+            writeln!(screen)?;
+        }
         let summed: String = summaries(group, columns).map(|summary| format!("  {summary}")).collect();
-        writeln!(out, "{}{heading}{summed}", if number > 0 { "\n" } else { "" })?;
-        table::print_fitting(out, &header, &rows, most)?;
+        let heading = screen.style.strong(&heading);
+        writeln!(screen, "{heading}{summed}")?;
+        screen.table(&header, &rows)?;
     }
     let summed: Vec<String> = summaries(answer, columns).collect();
     if !summed.is_empty() {
-        writeln!(out, "\n{}", summed.join("\n"))?;
+        writeln!(screen, "\n{}", summed.join("\n"))?;
     }
     Ok(())
+}
+
+/// Numbers are aligned at their end.
+fn table_cell(value: &Value) -> TableCell {
+    let shown = TableCell::from(cell(value));
+    if value.is_number() { shown.number() } else { shown }
 }
 
 /// `price Sum: 12`, of all rows or of a group. A property that is a column is called as that.

@@ -2,35 +2,29 @@
 
 use std::io::Write;
 
-use lapidary_pipeline::Invocation;
 use lapidary_tools::quote::one_line;
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
+use unicode_width::UnicodeWidthStr;
 
 use super::{
-    CommandFailure, CommandOutcome, SAVING,
-    call::{complete, owner},
-    print_json, report, table,
+    CommandFailure, CommandOutcome, SAVING, call::OwnerCalls, report, screen::Screen, table, terminal_style::TextPaint,
 };
-use crate::{assemble::AssembledServer, cli::Search};
+use crate::cli::Search;
 
 const TOOL: &str = "obsidian_search_notes";
+/// How far a passage is indented below its note.
+const INDENT: usize = 2;
 
 /// The best notes for a query, by the same tool as for a client.
 pub(super) fn run(
     search: &Search,
-    assembled: &AssembledServer,
-    out: &mut dyn Write,
+    calls: OwnerCalls<'_>,
+    screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome, CommandFailure> {
     let mut found = Vec::new();
     let mut cursor = Value::Null;
     let answer = loop {
-        let mut page = match ask(search, &cursor, assembled) {
-            Ok(page) => page,
-            Err(refusal) => {
-                report::error(&refusal);
-                return Ok(CommandOutcome::Refused);
-            }
-        };
+        let mut page = calls.facts(TOOL, arguments(search, &cursor, screen.style.width))?;
         if let Some(Value::Array(hits)) = page["result"].get_mut("hits").map(Value::take) {
             found.extend(hits);
         }
@@ -40,64 +34,112 @@ pub(super) fn run(
             break page;
         }
     };
-    assembled.executor.save_indexes(SAVING);
+    calls.assembled.executor.save_indexes(SAVING);
     found.truncate(search.limit);
+    let outcome = if found.is_empty() { CommandOutcome::NothingFound } else { CommandOutcome::Well };
     if search.json {
         let notice = answer.get("notice").cloned().unwrap_or_default();
-        print_json(out, &json!({ "hits": found, "totalCount": answer["result"]["totalCount"], "notice": notice }))?;
-        return Ok(CommandOutcome::Well);
+        screen.json(&json!({ "hits": found, "totalCount": answer["result"]["totalCount"], "notice": notice }))?;
+        return Ok(outcome);
     }
-    if let Some(notice) = answer["notice"].as_str() {
-        report::note(notice);
+    match answer["notice"].as_str() {
+        Some(notice) => report::note(notice),
+        None if found.is_empty() => report::note("nothing found"),
+        None => {}
     }
-    table::print(out, &found.iter().map(row).collect::<Vec<_>>())?;
+    for hit in &found {
+        print(hit, search.explain, screen)?;
+    }
     let (shown, total) = (found.len(), answer["result"]["totalCount"].as_u64().unwrap_or_default());
     if total > shown as u64 {
-        writeln!(out, "… {shown} of {total}; --limit shows more")?;
+        let more = screen.style.faint(&format!("… {shown} of {total}; --limit shows more"));
+        writeln!(screen, "{more}")?;
     }
-    Ok(CommandOutcome::Well)
+    Ok(outcome)
 }
 
-fn ask(search: &Search, cursor: &Value, assembled: &AssembledServer) -> Result<Value, String> {
-    let mut arguments = Map::new();
-    arguments.insert("mode".to_owned(), json!("omnisearch"));
-    arguments.insert("query".to_owned(), json!(search.query.join(" ")));
-    if !search.alternatives.is_empty() {
-        arguments.insert("alternatives".to_owned(), json!(search.alternatives));
-    }
-    if search.explain {
-        arguments.insert("explain".to_owned(), json!(true));
-    }
-    // What fits on a line of a terminal.
-    arguments.insert("contextLength".to_owned(), json!(60));
-    arguments.insert("maxMatchesPerHit".to_owned(), json!(1));
-    if !cursor.is_null() {
-        arguments.insert("cursor".to_owned(), cursor.clone());
-    }
-    let invocation = Invocation::tool(TOOL, arguments, owner(&assembled.executor, false));
-    let Some(rendered) = complete(&assembled.executor, invocation).rendered() else {
-        return Err(format!("`{TOOL}` is not offered"));
-    };
-    if rendered.is_error {
-        let said = rendered.text().join("\n");
-        // The caller prints "error:" already.
-        return Err(said.strip_prefix("Error: ").unwrap_or(&said).to_owned());
-    }
-    Ok(Value::Object(rendered.facts()))
+fn arguments(search: &Search, cursor: &Value, width: usize) -> Value {
+    let alternatives = (!search.alternatives.is_empty()).then_some(&search.alternatives);
+    json!({
+        "mode": "omnisearch", "query": search.query.join(" "), "alternatives": alternatives,
+        "explain": search.explain.then_some(true), "cursor": cursor,
+        // What fits on a line of a terminal, on both sides of a match.
+        "contextLength": (width / 2).clamp(30, 100), "maxMatchesPerHit": 1,
+    })
 }
 
-/// Score, note, section, and the passage on one line.
-fn row(hit: &Value) -> [String; 3] {
+/// The note with its section, and below it the passage on one line, with the words that were found marked.
+fn print(hit: &Value, explains: bool, screen: &mut Screen<'_>) -> Result<(), CommandFailure> {
     let text = |name: &str| hit[name].as_str().unwrap_or_default();
+    let style = screen.style;
     let section = text("section").rsplit("::").next().filter(|section| !section.is_empty());
-    let place = section.map_or(text("filename").to_owned(), |section| format!("{} § {section}", text("filename")));
-    let passage = match hit["ranking"].as_str() {
-        Some(ranking) => ranking.to_owned(),
-        None => text("excerpt").split_whitespace().collect::<Vec<_>>().join(" "),
+    let section = section.map_or(String::new(), |section| style.faint(&format!(" § {}", one_line(section))));
+    writeln!(screen, "{}{section}", style.painted(TextPaint::Name, &one_line(text("filename"))))?;
+    let words: Vec<String> =
+        hit["foundWords"].as_array().into_iter().flatten().filter_map(Value::as_str).map(str::to_owned).collect();
+    let passage = match hit["ranking"].as_str().filter(|_| explains) {
+        Some(ranking) => format!("{:.2}  {ranking}", hit["score"].as_f64().unwrap_or_default()),
+        None => without_properties(text("excerpt"), &words).split_whitespace().collect::<Vec<_>>().join(" "),
     };
-    [
-        format!("{:.2}", hit["score"].as_f64().unwrap_or_default()),
-        one_line(&place).into_owned(),
-        one_line(&passage).into_owned(),
-    ]
+    let passage = one_line(&passage).into_owned();
+    let shown = if style.is_terminal { around(&passage, &words, style.width.saturating_sub(INDENT)) } else { passage };
+    if !shown.is_empty() {
+        writeln!(screen, "{}{}", " ".repeat(INDENT), style.marked(&shown, &words))?;
+    }
+    Ok(())
+}
+
+/// The part of an excerpt below the properties, if what was found is there.
+fn without_properties<'e>(excerpt: &'e str, words: &[String]) -> &'e str {
+    let below = excerpt.rsplit_once("\n---\n").map(|(_, below)| below).or_else(|| excerpt.strip_prefix("---\n"));
+    let finds = |text: &str| {
+        let text = text.to_lowercase();
+        words.iter().any(|word| text.contains(&word.to_lowercase()))
+    };
+    below.filter(|below| finds(below)).unwrap_or(excerpt)
+}
+
+/// As much of a passage as fits, with its first hit in it.
+fn around(passage: &str, words: &[String], width: usize) -> String {
+    if passage.width() <= width {
+        return passage.to_owned();
+    }
+    let lower = passage.to_lowercase();
+    // Lower case may be longer or shorter; then the place is only nearly right, and the start does as well.
+    let first = words.iter().filter_map(|word| lower.find(&word.to_lowercase())).min().unwrap_or_default();
+    let first = passage.floor_char_boundary(first.min(passage.len()));
+    if passage[..first].width() < width * 2 / 3 {
+        return table::cut(passage, width);
+    }
+    // From the start of a word, a third of the line before the hit.
+    let lead = passage[..first].char_indices().rev().find(|(at, _)| passage[*at..first].width() > width / 3);
+    let from = lead.map_or(0, |(at, _)| at);
+    let from = passage[from..first].find(' ').map_or(from, |blank| from + blank + 1);
+    table::cut(&format!("…{}", &passage[from..]), width)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn properties_are_left_out_unless_something_was_found_there() {
+        let words = ["slate".to_owned()];
+        assert_eq!(without_properties("---\nstatus: open\n---\n# Slate\n", &words), "# Slate\n");
+        assert_eq!(without_properties("open\n---\n# Slate", &words), "# Slate");
+        assert_eq!(without_properties("---\ntags: slate\n---\n# Roof\n", &words), "---\ntags: slate\n---\n# Roof\n");
+    }
+
+    #[test]
+    fn a_long_passage_is_shown_around_its_hit() {
+        let long = format!("{} slate {}", "word ".repeat(40).trim(), "rest ".repeat(40).trim());
+        for width in [40, 80] {
+            let shown = around(&long, &["slate".to_owned()], width);
+            assert!(shown.starts_with('…') && shown.ends_with('…') && shown.contains("slate"), "{shown}");
+            assert!(shown.width() <= width, "{shown}");
+        }
+        assert_eq!(around("short slate", &["slate".to_owned()], 40), "short slate");
+        let wide = "日本語".repeat(30);
+        assert!(around(&wide, &["語".to_owned()], 40).width() <= 40);
+    }
 }

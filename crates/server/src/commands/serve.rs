@@ -1,10 +1,19 @@
 //! `lapidary serve`: over standard input and output, or over HTTP with a check of who calls.
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    net::SocketAddr,
+    sync::{
+        Arc,
+        mpsc::{Receiver, Sender, channel},
+    },
+    time::Duration,
+};
 
 use lapidary_auth::{AuthStore, IssuerVerifier, SecretKind, SecretText, SharedSecretVerifier, UnixSeconds};
 use lapidary_note::ContentHash;
 use lapidary_pipeline::{Clock, Executor};
+use lapidary_vault::store::{RunningServer, StateFolder};
+use serde_json::json;
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     runtime::Runtime,
@@ -13,7 +22,7 @@ use tokio::{
 use super::{CommandFailure, CommandOutcome, SAVING, owner, report};
 use crate::{
     assemble::AssembledServer,
-    config::{AuthMode, AuthSettings, Config, ForeignIssuer, PublicUrl, Transport},
+    config::{AuthMode, AuthSettings, ChosenVault, Config, ForeignIssuer, PublicUrl, Transport},
     http::{self, ClientCheck, IssuerKeyCache, KnownClients, OutgoingFetch},
     instructions::policy_without_folders,
     stdio,
@@ -43,17 +52,69 @@ pub(super) fn run(config: &Config, assembled: &AssembledServer) -> Result<Comman
     let runtime = builder.enable_all().build().map_err(|error| CommandFailure::Serving(error.to_string()))?;
     let (executor, dotted) = (Arc::clone(&assembled.executor), config.tools.dotted_names);
     let telemetry = Telemetry::start(config);
+    let presence = ServerPresence::default();
     let ended = match config.transport {
-        Transport::Stdio => runtime.block_on(stdio::serve(executor, dotted, telemetry.clone())),
+        Transport::Stdio => {
+            presence.announce(assembled, None);
+            runtime.block_on(stdio::serve(executor, dotted, telemetry.clone()))
+        }
         Transport::Http => {
             let clients = known_clients(config, assembled)?;
             let stream_token = stream_token(config, &clients)?;
-            runtime.block_on(http::serve(executor, dotted, &config.http, clients, stream_token, telemetry.clone()))
+            let listening = |address| presence.announce(assembled, Some(address));
+            let (settings, telemetry) = (&config.http, telemetry.clone());
+            runtime.block_on(http::serve(executor, dotted, settings, clients, stream_token, telemetry, listening))
         }
     };
+    drop(presence);
     finish(&assembled.executor, LAST_CHANGES, runtime);
     telemetry.finish(LAST_TELEMETRY);
     ended.map(|()| CommandOutcome::Well).map_err(CommandFailure::Serving)
+}
+
+/// What `lapidary status` shows of this server, until it ends.
+struct ServerPresence {
+    sender: Sender<RunningServer>,
+    announced: Receiver<RunningServer>,
+}
+
+impl Default for ServerPresence {
+    fn default() -> Self {
+        let (sender, announced) = channel();
+        Self { sender, announced }
+    }
+}
+
+impl ServerPresence {
+    /// On a thread of its own: finding the place of a vault may wait for a disk, and serving need not.
+    fn announce(&self, assembled: &AssembledServer, address: Option<SocketAddr>) {
+        let facts = json!({
+            "pid": std::process::id(),
+            "transport": if address.is_some() { "HTTP" } else { "stdio" },
+            "address": address,
+            "version": env!("CARGO_PKG_VERSION"),
+            "started": Clock::system().timestamp(),
+        });
+        let state = |vault: &ChosenVault| StateFolder::new(assembled.state.clone(), vault.path.clone());
+        let folders: Vec<StateFolder> = assembled.vaults.iter().map(state).collect();
+        let sender = self.sender.clone();
+        std::thread::spawn(move || {
+            for folder in folders {
+                match RunningServer::announce(&folder, &facts.to_string()) {
+                    // If the server has ended meanwhile, nobody wants to know.
+                    Ok(server) => sender.send(server).unwrap_or_default(),
+                    // A server on a disk that cannot be written to serves all the same.
+                    Err(error) => tracing::debug!("`lapidary status` does not show this server: {error}"),
+                }
+            }
+        });
+    }
+}
+
+impl Drop for ServerPresence {
+    fn drop(&mut self) {
+        self.announced.try_iter().for_each(drop);
+    }
 }
 
 /// Serves one client on a pair of streams instead of standard input and output.

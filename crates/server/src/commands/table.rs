@@ -2,52 +2,93 @@
 
 use std::io::{self, Write};
 
+use lapidary_tools::quote::one_line;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns as wide as their content on a terminal, where some scripts take two cells per letter and accents none; the
-/// last one is unlimited.
-pub(super) fn print<const N: usize>(out: &mut dyn Write, rows: &[[String; N]]) -> io::Result<()> {
-    let width = |column: usize| rows.iter().map(|row| row[column].width()).max().unwrap_or_default();
-    let widths: Vec<usize> = (0..N).map(width).collect();
-    for row in rows {
-        let mut line = String::new();
-        for (cell, width) in row.iter().zip(&widths) {
-            line += cell;
-            // By the width on screen: wide characters take two columns.
-            line += &" ".repeat(width - cell.width() + 2);
-        }
-        writeln!(out, "{}", line.trim_end())?;
-    }
-    Ok(())
+use super::terminal_style::{TerminalStyle, TextPaint};
+
+/// One cell: text on one line without control characters, and how it is painted.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TableCell {
+    text: String,
+    paint: TextPaint,
+    is_number: bool,
+    /// Where the end of a text matters most, as in a path, its start is cut.
+    keeps_end: bool,
 }
 
-/// A table with a header that fits a width, or is as wide as it needs to be. What is too long is cut, in the widest columns
-/// first.
-pub(super) fn print_fitting(
+impl TableCell {
+    pub(super) fn painted(self, paint: TextPaint) -> Self {
+        Self { paint, ..self }
+    }
+
+    pub(super) fn strong(self) -> Self {
+        self.painted(TextPaint::Strong)
+    }
+
+    pub(super) fn faint(self) -> Self {
+        self.painted(TextPaint::Faint)
+    }
+
+    pub(super) fn name(self) -> Self {
+        self.painted(TextPaint::Name)
+    }
+
+    pub(super) fn warning(self) -> Self {
+        self.painted(TextPaint::Warning)
+    }
+
+    /// Aligned at its end.
+    pub(super) fn number(self) -> Self {
+        Self { is_number: true, ..self }
+    }
+
+    /// A path: the name at its end is the last to be cut.
+    pub(super) fn path(self) -> Self {
+        Self { keeps_end: true, ..self }
+    }
+
+    fn shown(&self, width: usize, style: TerminalStyle) -> String {
+        let text = if self.keeps_end { cut_start(&self.text, width) } else { cut(&self.text, width) };
+        let blank = " ".repeat(width.saturating_sub(text.width()));
+        let painted = style.painted(self.paint, &text);
+        if self.is_number { blank + &painted } else { painted + &blank }
+    }
+}
+
+impl<T: AsRef<str>> From<T> for TableCell {
+    fn from(text: T) -> Self {
+        Self { text: one_line(text.as_ref()).into_owned(), ..Self::default() }
+    }
+}
+
+/// A table, with a header if there is one. On a terminal it fits the width: what is too long is cut, in the widest columns first.
+pub(super) fn print_cells(
     out: &mut dyn Write,
-    header: &[String],
-    rows: &[Vec<String>],
-    most: Option<usize>,
+    header: &[TableCell],
+    rows: &[Vec<TableCell>],
+    style: TerminalStyle,
 ) -> io::Result<()> {
     let natural = |column: usize| {
         let cells = rows.iter().filter_map(|row| row.get(column)).chain(header.get(column));
-        cells.map(|cell| cell.width()).max().unwrap_or_default()
+        // By the width on screen: wide characters take two columns, accents none.
+        cells.map(|cell| cell.text.width()).max().unwrap_or_default()
     };
-    let mut widths: Vec<usize> = (0..header.len()).map(natural).collect();
-    if let Some(most) = most {
-        shrink(&mut widths, most);
+    let columns = rows.iter().map(Vec::len).chain([header.len()]).max().unwrap_or_default();
+    let mut widths: Vec<usize> = (0..columns).map(natural).collect();
+    if style.is_terminal {
+        shrink(&mut widths, style.width);
     }
-    let mut line = |cells: &[String]| {
-        let cells = widths.iter().enumerate().map(|(column, width)| {
-            let cell = cut(cells.get(column).map_or("", String::as_str), *width);
-            format!("{cell}{}", " ".repeat(width.saturating_sub(cell.width())))
+    for row in Some(header).filter(|header| !header.is_empty()).into_iter().chain(rows.iter().map(Vec::as_slice)) {
+        let last = row.len().min(widths.len()).saturating_sub(1);
+        let cells = row.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
+            let shown = cell.shown(*width, style);
+            // Nothing follows, so nothing has to be aligned.
+            if column == last { shown.trim_end().to_owned() } else { shown }
         });
-        let line = cells.collect::<Vec<_>>().join(COLUMN_GAP);
-        writeln!(out, "{}", line.trim_end())
-    };
-    line(header)?;
-    line(&widths.iter().map(|width| "─".repeat(*width)).collect::<Vec<_>>())?;
-    rows.iter().try_for_each(|row| line(row))
+        writeln!(out, "{}", cells.collect::<Vec<_>>().join(COLUMN_GAP).trim_end())?;
+    }
+    Ok(())
 }
 
 const COLUMN_GAP: &str = "  ";
@@ -73,52 +114,84 @@ fn shrink(widths: &mut [usize], most: usize) {
     }
 }
 
-/// As much of a cell as fits, with a mark if it is not all.
-fn cut(cell: &str, width: usize) -> String {
-    if cell.width() <= width {
-        return cell.to_owned();
+/// As much of a text as fits, with a mark if it is not all.
+pub(super) fn cut(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
     }
-    let mut kept = String::new();
-    for c in cell.chars() {
-        // One column is for the `…`.
-        if kept.width() + c.width().unwrap_or_default() + 1 > width {
-            break;
-        }
-        kept.push(c);
+    let mut kept = fitting(text.chars(), width);
+    kept.push('…');
+    kept
+}
+
+/// The same from its end.
+fn cut_start(text: &str, width: usize) -> String {
+    if text.width() <= width {
+        return text.to_owned();
     }
-    kept + "…"
+    let kept = fitting(text.chars().rev(), width);
+    std::iter::once('…').chain(kept.chars().rev()).collect()
+}
+
+/// The characters that fit beside a `…`.
+fn fitting(characters: impl Iterator<Item = char>, width: usize) -> String {
+    let mut used = 1;
+    let kept = characters.take_while(|c| {
+        used += c.width().unwrap_or_default();
+        used <= width
+    });
+    kept.collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn columns_align_in_every_script() {
-        let row = |name: &str| [name.to_owned(), "x".to_owned()];
+    fn printed(rows: &[Vec<TableCell>], header: &[&str], style: TerminalStyle) -> String {
+        let header: Vec<TableCell> = header.iter().map(|name| TableCell::from(*name)).collect();
         let mut out = Vec::new();
-        print(&mut out, &[row("plan"), row("日記"), row("cafe\u{301}"), row("")]).unwrap();
-        assert_eq!(String::from_utf8(out).unwrap(), "plan  x\n日記  x\ncafe\u{301}  x\n      x\n");
-    }
-
-    fn fitted(most: Option<usize>) -> String {
-        let words = |cells: [&str; 3]| cells.map(str::to_owned).to_vec();
-        let rows = [words(["Plan", "a long text that goes on and on", "3"]), words(["日記日記日記", "", "12"])];
-        let mut out = Vec::new();
-        print_fitting(&mut out, &words(["File", "text", "n"]), &rows, most).unwrap();
+        print_cells(&mut out, &header, rows, style).unwrap();
         String::from_utf8(out).unwrap()
     }
 
     #[test]
+    fn columns_align_in_every_script() {
+        let row = |name: &str| vec![name.into(), TableCell::from("1").number(), "x".into()];
+        let rows = [row("plan"), row("日記"), row("cafe\u{301}"), row("")];
+        assert_eq!(
+            printed(&rows, &["name", "size", ""], TerminalStyle::plain()),
+            "name  size\nplan     1  x\n日記     1  x\ncafe\u{301}     1  x\n         1  x\n"
+        );
+    }
+
+    #[test]
     fn a_table_fits_its_terminal_and_cuts_the_widest_column() {
-        let wide = fitted(None);
+        let row = |cells: [&str; 3]| cells.map(TableCell::from).to_vec();
+        let mut rows = vec![row(["Plan", "a long text that goes on and on", "3"]), row(["日記日記日記", "", "12"])];
+        let header = ["File", "text", "n"];
+        let wide = printed(&rows, &header, TerminalStyle::plain());
         assert!(wide.contains("a long text that goes on and on  3"), "{wide}");
         for most in [60, 40, 30, 20, 3] {
-            let narrow = fitted(Some(most));
+            let narrow = printed(&rows, &header, TerminalStyle::terminal(most, false));
             let longest = narrow.lines().map(UnicodeWidthStr::width).max().unwrap();
             assert!(longest <= most.max(3 * LEAST_WIDTH + 4), "{most}: {narrow}");
-            assert_eq!(narrow.lines().count(), 4);
+            assert_eq!(narrow.lines().count(), 3);
         }
-        assert!(fitted(Some(30)).contains("a long text…  3"), "{}", fitted(Some(30)));
+        let narrow = printed(&rows, &header, TerminalStyle::terminal(30, false));
+        assert!(narrow.contains("a long text…  3"), "{narrow}");
+        rows[0][1] = TableCell::from("Projects/Long/Way/Roof.md").path();
+        let narrow = printed(&rows, &header, TerminalStyle::terminal(30, false));
+        assert!(narrow.contains("…ay/Roof.md"), "{narrow}");
+    }
+
+    #[test]
+    fn a_cell_is_one_visible_line_and_colours_do_not_count() {
+        let rows =
+            [vec![TableCell::from("a\n\u{1b}[2Jb").painted(TextPaint::Bad), "x".into()], vec!["c".into(), "y".into()]];
+        let text = printed(&rows, &["n", "m"], TerminalStyle::terminal(80, true));
+        assert!(!text.contains("\u{1b}[2J"), "{text:?}");
+        assert_eq!(text.lines().count(), 3);
+        let plain = printed(&rows, &["n", "m"], TerminalStyle::terminal(80, false));
+        assert_eq!(text.replace("\u{1b}[31m", "").replace("\u{1b}[0m", ""), plain);
     }
 }

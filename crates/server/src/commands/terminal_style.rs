@@ -17,45 +17,137 @@ const WIDEST_TEXT: usize = 100;
 pub(super) struct TerminalStyle {
     pub(super) colours: bool,
     pub(super) width: usize,
+    pub(super) is_terminal: bool,
+}
+
+/// What a colour says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) enum TextPaint {
+    #[default]
+    Plain,
+    Strong,
+    Faint,
+    Good,
+    Warning,
+    Bad,
+    /// The word before what went wrong.
+    Error,
+    /// A path or a name to copy.
+    Name,
+    /// What was searched for.
+    Hit,
+}
+
+impl TextPaint {
+    fn code(self) -> Option<&'static str> {
+        match self {
+            Self::Plain => None,
+            Self::Strong => Some("1"),
+            Self::Faint => Some("2"),
+            Self::Good => Some("32"),
+            Self::Warning => Some("33"),
+            Self::Bad => Some("31"),
+            Self::Error => Some("1;31"),
+            Self::Name => Some("36"),
+            Self::Hit => Some("1;33"),
+        }
+    }
 }
 
 impl TerminalStyle {
-    /// Of standard output. `NO_COLOR` switches colours off, and so does a pipe.
+    /// Of standard output.
     pub(super) fn of_output(environment: &BTreeMap<String, String>) -> Self {
-        let plain = environment.get("NO_COLOR").is_some_and(|value| !value.is_empty())
-            || environment.get("TERM").is_some_and(|terminal| terminal == "dumb");
-        Self { colours: io::stdout().is_terminal() && !plain, width: terminal_width().unwrap_or(USUAL_WIDTH) }
+        let is_terminal = io::stdout().is_terminal();
+        let width = terminal_width().unwrap_or(USUAL_WIDTH);
+        Self { colours: wants_colours(environment, is_terminal), width, is_terminal }
+    }
+
+    /// Of standard error, where questions are asked.
+    pub(super) fn of_errors(environment: &BTreeMap<String, String>) -> Self {
+        let is_terminal = io::stderr().is_terminal();
+        let width = terminal_width().unwrap_or(USUAL_WIDTH);
+        Self { colours: wants_colours(environment, is_terminal), width, is_terminal }
+    }
+
+    #[cfg(test)]
+    pub(super) fn plain() -> Self {
+        Self { colours: false, width: USUAL_WIDTH, is_terminal: false }
+    }
+
+    #[cfg(test)]
+    pub(super) fn terminal(width: usize, colours: bool) -> Self {
+        Self { colours, width, is_terminal: true }
     }
 
     pub(super) fn strong(self, text: &str) -> String {
-        self.painted("1", text)
+        self.painted(TextPaint::Strong, text)
+    }
+
+    pub(super) fn faint(self, text: &str) -> String {
+        self.painted(TextPaint::Faint, text)
+    }
+
+    pub(super) fn painted(self, paint: TextPaint, text: &str) -> String {
+        match paint.code().filter(|_| self.colours && !text.is_empty()) {
+            Some(code) => format!("\x1b[{code}m{text}\x1b[0m"),
+            None => text.to_owned(),
+        }
     }
 
     pub(super) fn good(self, text: &str) -> String {
-        self.painted("32", text)
+        self.painted(TextPaint::Good, text)
     }
 
     pub(super) fn doubtful(self, text: &str) -> String {
-        self.painted("33", text)
+        self.painted(TextPaint::Warning, text)
     }
 
     pub(super) fn bad(self, text: &str) -> String {
-        self.painted("31", text)
+        self.painted(TextPaint::Bad, text)
     }
 
     /// A unified diff with removed lines in red and added ones in green.
     pub(super) fn diff(self, diff: &str) -> String {
-        let line = |line: &str| match line.as_bytes().first() {
-            Some(b'-') => self.painted("31", line),
-            Some(b'+') => self.painted("32", line),
-            Some(b'@') => self.painted("36", line),
-            _ => line.to_owned(),
+        let line = |line: &str| {
+            let code = match line.as_bytes().first() {
+                Some(b'-') => "31",
+                Some(b'+') => "32",
+                Some(b'@') => "36",
+                _ => return line.to_owned(),
+            };
+            if self.colours { format!("\x1b[{code}m{line}\x1b[0m") } else { line.to_owned() }
         };
         diff.lines().map(|text| line(text) + "\n").collect()
     }
 
-    fn painted(self, colour: &str, text: &str) -> String {
-        if self.colours { format!("\x1b[{colour}m{text}\x1b[0m") } else { text.to_owned() }
+    /// The text of a note with its headings marked.
+    pub(super) fn note(self, text: &str) -> String {
+        let mut is_code = false;
+        let line = |line: &str| {
+            let (content, end) = line.strip_suffix('\n').map_or((line, ""), |content| (content, "\n"));
+            is_code ^= content.trim_start().starts_with("```");
+            let level = content.bytes().take_while(|byte| *byte == b'#').count();
+            let is_heading = !is_code && (1..=6).contains(&level) && content[level..].starts_with(' ');
+            if is_heading { self.strong(content) + end } else { line.to_owned() }
+        };
+        text.split_inclusive('\n').map(line).collect()
+    }
+
+    /// A text with some words marked wherever they occur, in any case.
+    pub(super) fn marked(self, text: &str, words: &[String]) -> String {
+        if !self.colours {
+            return text.to_owned();
+        }
+        let mut marked = String::new();
+        let mut rest = text;
+        while let Some(first) = rest.chars().next() {
+            let found = words.iter().filter_map(|word| starts_with_word(rest, word)).max();
+            let length = found.unwrap_or(first.len_utf8());
+            let (piece, after) = rest.split_at(length);
+            marked += &if found.is_some() { self.painted(TextPaint::Hit, piece) } else { piece.to_owned() };
+            rest = after;
+        }
+        marked
     }
 
     /// Paragraphs broken at blanks, each line after an indent. Blank lines between them stay.
@@ -80,6 +172,30 @@ impl TerminalStyle {
     }
 }
 
+/// How long the start of a text is that equals a word but for its case.
+fn starts_with_word(text: &str, word: &str) -> Option<usize> {
+    let mut rest = text.char_indices();
+    let mut end = 0;
+    for wanted in word.chars().flat_map(char::to_lowercase) {
+        let (at, found) = rest.next()?;
+        if !found.to_lowercase().eq([wanted]) {
+            return None;
+        }
+        end = at + found.len_utf8();
+    }
+    (end > 0).then_some(end)
+}
+
+/// `NO_COLOR` switches colours off, `CLICOLOR_FORCE` on; otherwise only a terminal gets them.
+fn wants_colours(environment: &BTreeMap<String, String>, is_terminal: bool) -> bool {
+    let set = |name: &str| environment.get(name).map(String::as_str).filter(|value| !value.is_empty());
+    match () {
+        () if set("NO_COLOR").is_some() => false,
+        () if set("CLICOLOR_FORCE").is_some_and(|value| value != "0") => true,
+        () => is_terminal && set("TERM") != Some("dumb"),
+    }
+}
+
 /// The width of the terminal at standard output; `None` if it is not a terminal.
 pub(super) fn terminal_width() -> Option<usize> {
     if !io::stdout().is_terminal() {
@@ -98,7 +214,7 @@ mod tests {
 
     #[test]
     fn text_is_broken_at_the_width_and_keeps_its_paragraphs() {
-        let style = TerminalStyle { colours: false, width: 24 };
+        let style = TerminalStyle::terminal(24, false);
         assert_eq!(
             style.wrapped("one two three four five six\n\n日本 日本 日本 日本 日本", 2),
             "  one two three four\n  five six\n\n  日本 日本 日本 日本\n  日本\n"
@@ -108,8 +224,42 @@ mod tests {
     #[test]
     fn only_a_terminal_gets_colours() {
         let diff = "@@ -1 +1 @@\n-old\n+new\n same\n";
-        assert_eq!(TerminalStyle { colours: false, width: 80 }.diff(diff), diff);
-        let coloured = TerminalStyle { colours: true, width: 80 }.diff(diff);
+        assert_eq!(TerminalStyle::plain().diff(diff), diff);
+        let coloured = TerminalStyle::terminal(80, true).diff(diff);
         assert_eq!(coloured, "\x1b[36m@@ -1 +1 @@\x1b[0m\n\x1b[31m-old\x1b[0m\n\x1b[32m+new\x1b[0m\n same\n");
+    }
+
+    #[test]
+    fn variables_decide_about_colours() {
+        let with = |pairs: &[(&str, &str)]| {
+            pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect::<BTreeMap<_, _>>()
+        };
+        for (pairs, on_terminal, in_pipe) in [
+            (&[][..], true, false),
+            (&[("NO_COLOR", "1")], false, false),
+            (&[("NO_COLOR", "")], true, false),
+            (&[("TERM", "dumb")], false, false),
+            (&[("CLICOLOR_FORCE", "1")], true, true),
+            (&[("CLICOLOR_FORCE", "0")], true, false),
+            (&[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")], false, false),
+        ] {
+            let found = [wants_colours(&with(pairs), true), wants_colours(&with(pairs), false)];
+            assert_eq!(found, [on_terminal, in_pipe], "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn hits_are_marked_in_any_case_and_headings_outside_of_code() {
+        let style = TerminalStyle::terminal(80, true);
+        let words = ["roof".to_owned(), "straße".to_owned()];
+        assert_eq!(
+            style.marked("The Roof of STRAßE 日本", &words),
+            "The \x1b[1;33mRoof\x1b[0m of \x1b[1;33mSTRAßE\x1b[0m 日本"
+        );
+        assert_eq!(
+            style.note("# A\n```\n# b\n```\n#tag\n## C"),
+            "\x1b[1m# A\x1b[0m\n```\n# b\n```\n#tag\n\x1b[1m## C\x1b[0m"
+        );
+        assert_eq!(TerminalStyle::plain().note("# A\nb"), "# A\nb");
     }
 }

@@ -14,14 +14,18 @@ use lapidary_tools::{BUILT_IN_PROFILES, quote::one_line};
 use lapidary_vault::PathPrefix;
 use serde_json::{Value, json};
 
-use super::{CommandFailure, CommandOutcome, print_json, report, table};
+use super::{CommandFailure, CommandOutcome, report, screen::Screen, table::TableCell};
 use crate::{
     assemble::auth_store,
     cli::{NewToken, TokenWord},
     config::{Config, plain_name},
 };
 
-pub(super) fn run(word: &TokenWord, config: &Config, out: &mut dyn Write) -> Result<CommandOutcome, CommandFailure> {
+pub(super) fn run(
+    word: &TokenWord,
+    config: &Config,
+    screen: &mut Screen<'_>,
+) -> Result<CommandOutcome, CommandFailure> {
     let store = auth_store(config.state_dir.clone());
     let now = UnixSeconds::from(Clock::system().now());
     match word {
@@ -35,7 +39,7 @@ pub(super) fn run(word: &TokenWord, config: &Config, out: &mut dyn Write) -> Res
             let record = store.create_token(&TokenToMake { name: &name, rights: &rights, expires }, &secret, now)?;
             report::note(&format!("token '{name}' ({}); it is shown only now:", summary(&record).join(", ")));
             // The secret alone goes to standard output, so that it can be piped; only its hash is stored.
-            writeln!(out, "{}", secret.reveal())?;
+            writeln!(screen, "{}", secret.reveal())?;
             Ok(CommandOutcome::Well)
         }
         TokenWord::List { all, json, .. } => {
@@ -43,23 +47,22 @@ pub(super) fn run(word: &TokenWord, config: &Config, out: &mut dyn Write) -> Res
             entries.retain(|entry| *all || entry.is_live);
             if *json {
                 let entries: Vec<Value> = entries.into_iter().map(|entry| entry.json).collect();
-                print_json(out, &json!({ "tokens": entries }))?;
+                screen.json(&json!({ "tokens": entries }))?;
             } else {
-                let head = ["name", "for", "state", "expires", "last used"].map(str::to_owned);
-                let rows: Vec<[String; 5]> =
-                    std::iter::once(head).chain(entries.into_iter().map(|entry| entry.row)).collect();
-                table::print(out, &rows)?;
+                let row = |entry: ListedAccess| entry.row.iter().map(TableCell::from).collect();
+                let rows: Vec<Vec<TableCell>> = entries.into_iter().map(row).collect();
+                screen.table(&["name", "for", "state", "expires", "last used"], &rows)?;
             }
             Ok(CommandOutcome::Well)
         }
         TokenWord::Log { limit, json, .. } => {
             let events = store.events(*limit)?;
             if *json {
-                print_json(out, &json!({ "events": events.iter().map(event_as_json).collect::<Vec<_>>() }))?;
+                screen.json(&json!({ "events": events.iter().map(event_as_json).collect::<Vec<_>>() }))?;
             } else {
-                let head = ["time", "what", "whom", "from", "times"].map(str::to_owned);
-                let rows: Vec<[String; 5]> = std::iter::once(head).chain(events.iter().map(event_row)).collect();
-                table::print(out, &rows)?;
+                let row = |event| event_row(event).iter().map(TableCell::from).collect();
+                let rows: Vec<Vec<TableCell>> = events.iter().map(row).collect();
+                screen.table(&["time", "what", "whom", "from", "times"], &rows)?;
             }
             Ok(CommandOutcome::Well)
         }

@@ -6,17 +6,12 @@ use lapidary_query::nearest;
 use lapidary_tools::{ExampleResult, TOOLS, quote::quoted};
 use serde_json::{Value, json};
 
-use super::{CommandFailure, CommandOutcome, print_json, report, terminal_style::TerminalStyle};
+use super::{CommandFailure, CommandOutcome, command_hint::quoted_word, screen::Screen};
 
 /// More examples do not fit a screen; the reference has all.
 const MOST_EXAMPLES: usize = 3;
 
-pub(super) fn run(
-    name: &str,
-    as_json: bool,
-    style: TerminalStyle,
-    out: &mut dyn Write,
-) -> Result<CommandOutcome, CommandFailure> {
+pub(super) fn run(name: &str, as_json: bool, screen: &mut Screen<'_>) -> Result<CommandOutcome, CommandFailure> {
     let Some(tool) = TOOLS.iter().find(|tool| {
         let declaration = tool.spec().declaration;
         declaration.name == name || declaration.dotted == Some(name)
@@ -24,15 +19,13 @@ pub(super) fn run(
         let names: Vec<&str> = TOOLS.iter().map(|tool| tool.spec().name()).collect();
         let hint = nearest(name, names)
             .map_or_else(|| "`lapidary tools` lists them".to_owned(), |near| format!("did you mean `{near}`?"));
-        report::error(&format!("there is no tool {}; {hint}", quoted(name)));
-        return Ok(CommandOutcome::Refused);
+        return Err(CommandFailure::Refused(format!("there is no tool {}; {hint}", quoted(name))));
     };
     let spec = tool.spec();
     let declaration = &spec.declaration;
     let reasons: Vec<&str> = spec.reasons().iter().map(|kind| kind.wire_code().id).collect();
     if as_json {
-        print_json(
-            out,
+        screen.json(
             &json!({
                 "name": spec.name(), "title": declaration.title, "group": declaration.group.name(), "effect": spec.effect.name(),
                 "description": spec.description(), "inputSchema": spec.input(), "outputSchema": spec.output(), "reasons": reasons,
@@ -40,32 +33,33 @@ pub(super) fn run(
         )?;
         return Ok(CommandOutcome::Well);
     }
+    let style = screen.style;
     let shown = if declaration.listed { "listed" } else { "deferred" };
     let (group, effect) = (declaration.group.name(), spec.effect.name());
-    writeln!(out, "{}: {} ({group}, {effect}, {shown})\n", style.strong(spec.name()), declaration.title)?;
-    write!(out, "{}", style.wrapped(&plain(spec.description()), 0))?;
+    writeln!(screen, "{}: {} ({group}, {effect}, {shown})\n", style.strong(spec.name()), declaration.title)?;
+    write!(screen, "{}", style.wrapped(&plain(spec.description()), 0))?;
     let required = spec.input().get("required").and_then(Value::as_array).cloned().unwrap_or_default();
     let arguments = spec.input().get("properties").and_then(Value::as_object);
     if arguments.is_some_and(|arguments| !arguments.is_empty()) {
-        writeln!(out, "\n{}", style.strong("Arguments"))?;
+        writeln!(screen, "\n{}", style.strong("Arguments"))?;
     }
     for (argument, schema) in arguments.into_iter().flatten() {
         let mark = if required.iter().any(|name| name == argument.as_str()) { ", required" } else { "" };
-        write!(out, "{}", style.wrapped(&format!("{argument}: {}{mark}", kind_of(schema)), 2))?;
+        write!(screen, "{}", style.wrapped(&format!("{argument}: {}{mark}", kind_of(schema)), 2))?;
         if let Some(description) = schema.get("description").and_then(Value::as_str) {
-            write!(out, "{}", style.wrapped(&plain(description), 6))?;
+            write!(screen, "{}", style.wrapped(&plain(description), 6))?;
         }
     }
     let examples = tool.examples().into_iter().filter(|example| !matches!(example.gives, ExampleResult::Refusal(_)));
     for (index, example) in examples.take(MOST_EXAMPLES).enumerate() {
         if index == 0 {
-            writeln!(out, "\n{}", style.strong("Examples"))?;
+            writeln!(screen, "\n{}", style.strong("Examples"))?;
         }
-        writeln!(out, "  # {}", plain(example.says))?;
-        writeln!(out, "  lapidary call {} {}", spec.name(), shell_word(&example.input.to_string()))?;
+        writeln!(screen, "  # {}", plain(example.says))?;
+        writeln!(screen, "  lapidary call {} {}", spec.name(), quoted_word(&example.input.to_string()))?;
     }
-    writeln!(out, "\n{}", style.strong("Refusals (`lapidary explain REASON`)").replace('`', ""))?;
-    write!(out, "{}", style.wrapped(&reasons.join(", "), 2))?;
+    writeln!(screen, "\n{}", style.strong("Refusals (`lapidary explain REASON`)").replace('`', ""))?;
+    write!(screen, "{}", style.wrapped(&reasons.join(", "), 2))?;
     Ok(CommandOutcome::Well)
 }
 
@@ -96,11 +90,6 @@ fn kind_of(schema: &Value) -> String {
     }
 }
 
-/// One word for a POSIX shell.
-fn shell_word(text: &str) -> String {
-    format!("'{}'", text.replace('\'', "'\\''"))
-}
-
 #[cfg(test)]
 mod tests {
     use unicode_width::UnicodeWidthStr;
@@ -109,10 +98,7 @@ mod tests {
 
     fn page(name: &str, width: usize) -> String {
         let mut out = Vec::new();
-        assert!(matches!(
-            run(name, false, TerminalStyle { colours: false, width }, &mut out),
-            Ok(CommandOutcome::Well)
-        ));
+        assert!(matches!(run(name, false, &mut Screen::for_test(&mut out, width)), Ok(CommandOutcome::Well)));
         String::from_utf8(out).unwrap()
     }
 
@@ -134,8 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn an_example_is_one_word_of_a_shell() {
-        assert_eq!(shell_word(r#"{"a":"it's"}"#), r#"'{"a":"it'\''s"}'"#);
+    fn a_tool_is_found_by_its_dotted_name_too() {
         assert!(page("file.read", 80).starts_with("file_read: "));
     }
 }

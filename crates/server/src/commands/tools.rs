@@ -1,37 +1,38 @@
 //! `lapidary tools`: prints the tools and their status.
 
-use std::io::Write;
-
 use lapidary_tools::CatalogueEntry;
 use serde_json::{Value, json};
 
-use super::{CommandFailure, CommandOutcome, print_json, table};
+use super::{CommandFailure, CommandOutcome, screen::Screen, table::TableCell};
 use crate::{assemble::AssembledServer, tool_standing};
 
 /// All declared tools: listed, deferred, or off with the reason and how to enable them.
 pub(super) fn run(
     as_json: bool,
     assembled: &AssembledServer,
-    out: &mut dyn Write,
+    screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome, CommandFailure> {
     let entries = assembled.executor.grant().profile.catalogue.entries();
     if as_json {
         let tools: Vec<Value> = entries.iter().map(one_as_json).collect();
-        print_json(out, &json!({ "tools": tools }))?;
+        screen.json(&json!({ "tools": tools }))?;
     } else {
         let row = |entry: &CatalogueEntry| {
             let spec = &entry.spec;
             let (standing, how) = tool_standing::in_words(entry.standing);
             let how = if how.is_empty() { spec.declaration.title.to_owned() } else { how.to_owned() };
-            [
-                spec.name().to_owned(),
-                spec.declaration.group.name().to_owned(),
-                spec.effect.name().to_owned(),
-                standing.to_owned(),
-                how,
+            let is_off = standing == "off";
+            let standing = TableCell::from(standing);
+            vec![
+                TableCell::from(spec.name()).name(),
+                TableCell::from(spec.declaration.group.name()),
+                TableCell::from(spec.effect.name()),
+                if is_off { standing.warning() } else { standing },
+                TableCell::from(how),
             ]
         };
-        table::print(out, &entries.iter().map(row).collect::<Vec<_>>())?;
+        let rows: Vec<_> = entries.iter().map(row).collect();
+        screen.table(&["tool", "group", "effect", "standing", ""], &rows)?;
     }
     Ok(CommandOutcome::Well)
 }

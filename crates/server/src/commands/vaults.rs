@@ -1,19 +1,16 @@
 //! `lapidary vaults`: prints the configured vaults.
 
-use std::io::Write;
-
-use lapidary_tools::quote::one_line;
 use lapidary_vault::store::folder_exists;
 use serde_json::{Value, json};
 
-use super::{CommandFailure, CommandOutcome, print_json, table};
+use super::{CommandFailure, CommandOutcome, screen::Screen, table::TableCell};
 use crate::{assemble::AssembledServer, cli::ListArguments};
 
 /// The vaults that would be served.
 pub(super) fn run(
     listing: ListArguments,
     assembled: &AssembledServer,
-    out: &mut dyn Write,
+    screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome, CommandFailure> {
     let vaults = &assembled.vaults;
     if listing.json {
@@ -21,13 +18,17 @@ pub(super) fn run(
             .iter()
             .map(|vault| json!({ "name": vault.name, "path": vault.path, "there": folder_exists(&vault.path) }))
             .collect();
-        print_json(out, &json!({ "vaults": vaults }))?;
-    } else {
-        let rows: Vec<[String; 2]> = vaults
-            .iter()
-            .map(|vault| [one_line(&vault.name).into_owned(), one_line(&vault.path.display().to_string()).into_owned()])
-            .collect();
-        table::print(out, &rows)?;
+        screen.json(&json!({ "vaults": vaults }))?;
+        return Ok(CommandOutcome::Well);
     }
+    let rows: Vec<Vec<TableCell>> = vaults
+        .iter()
+        .map(|vault| {
+            let state = if folder_exists(&vault.path) { "" } else { "not there" };
+            let path = TableCell::from(vault.path.display().to_string()).path();
+            vec![TableCell::from(&vault.name).name(), path, TableCell::from(state).warning()]
+        })
+        .collect();
+    screen.table(&["vault", "folder", ""], &rows)?;
     Ok(CommandOutcome::Well)
 }

@@ -20,6 +20,8 @@ pub(crate) struct ConfigDraft<'a> {
     pub(super) config: Config,
     pub(super) places: &'a ConfigPlaces<'a>,
     pub(super) asked: Option<RequestedVaults>,
+    /// The vaults of the file and the variable, which `--vault` may name.
+    pub(super) known: Vec<AskedVault>,
     /// The vaults that any source has rules for, whether or not that source is used.
     pub(super) ruled: Vec<(AskedVault, ValueOrigin)>,
     pub(super) demo: bool,
@@ -43,6 +45,7 @@ impl<'a> ConfigDraft<'a> {
             config: Config::unset(),
             places,
             asked: None,
+            known: Vec::new(),
             ruled: Vec::new(),
             demo: false,
             api_key: None,

@@ -40,6 +40,8 @@ pub(crate) enum ConfigError {
     HalfOfTls { missing: &'static str },
     #[error("{place}: there is no folder {given}{}", looked_at(given, path))]
     VaultMissing { place: ValueOrigin, given: String, path: PathBuf },
+    #[error("--vault {name} could be any of these; write its whole path:{}", lines(paths))]
+    SeveralNamed { name: String, paths: Vec<PathBuf> },
     #[error(
         "no vault is given, and Obsidian's own list has none (looked at: {}); add --vault /path/to/vault, or try \
          --demo{}",
@@ -87,7 +89,11 @@ pub(crate) enum ConfigError {
 
 fn looked_at(given: &str, path: &std::path::Path) -> String {
     let path = path.display().to_string();
-    if path == given { String::new() } else { format!(" (resolved to {path})") }
+    match () {
+        () if path == given => String::new(),
+        () if given.contains(['/', '\\']) => format!(" (resolved to {path})"),
+        () => format!(" (resolved to {path}), and no vault of that name in the configuration or in Obsidian's list"),
+    }
 }
 
 fn joined(paths: &[PathBuf], separator: &str) -> String {

@@ -17,6 +17,8 @@ use super::{CommonFlags, ConfigFiles};
 /// The variable and the flag that name the file. They are not settings: a file cannot say where it is.
 pub(super) const VARIABLE: &str = "LAPIDARY_CONFIG";
 pub(super) const FLAG: &str = "--config";
+/// Its usual name.
+pub(super) const NAME: &str = "lapidary.toml";
 
 /// The contents of the configuration files, weakest first.
 pub(super) fn file_values(
@@ -38,7 +40,7 @@ pub(super) fn file_values(
         let vaults = pairs(&path, &text)?.into_iter().filter(|(name, _)| name == "vaults").collect();
         given.extend(settings_in(&path, vaults)?);
     }
-    if let Some(path) = places.config_folder().map(|folder| folder.join("lapidary.toml"))
+    if let Some(path) = places.config_folder().map(|folder| folder.join(NAME))
         && let Some(text) = read_if_present(&path, files)?
     {
         given.extend(settings_in(&path, pairs(&path, &text)?)?);
@@ -51,7 +53,7 @@ pub(super) fn is_absent(error: &io::Error) -> bool {
 }
 
 /// The requested file.
-fn named(
+pub(super) fn named(
     flags: &CommonFlags,
     variables: &EnvironmentVariables,
     places: &ConfigPlaces<'_>,

@@ -1,6 +1,7 @@
 //! Which vaults are served, and under which names.
 
 use std::collections::BTreeSet;
+use std::path::PathBuf;
 
 use super::config_paths::ConfigPlaces;
 use super::draft::ConfigDraft;
@@ -81,7 +82,10 @@ pub(super) fn choose(draft: &mut ConfigDraft<'_>, files: &dyn ConfigFiles) -> Re
         return Ok(VaultsConfig::Demo);
     }
     let mut found = match asked {
-        Some(asked) => existing(&asked, draft.places, files)?,
+        Some(mut asked) => {
+            NamedVaults::gather(draft, files).replace_names(&mut asked, draft.places, files)?;
+            existing(&asked, draft.places, files)?
+        }
         None => vec![discovered(draft, files)?],
     };
     // Before duplicates are dropped, which compares the rules.
@@ -90,6 +94,70 @@ pub(super) fn choose(draft: &mut ConfigDraft<'_>, files: &dyn ConfigFiles) -> Re
     let mut chosen = each_name_once(once, &mut draft.warnings);
     link_folders::complete(&mut chosen, draft, files)?;
     Ok(VaultsConfig::Chosen(chosen))
+}
+
+/// The vaults that have a name without being given on the command line.
+pub(super) struct NamedVaults(Vec<(String, PathBuf)>);
+
+impl NamedVaults {
+    /// Those of the file and the variable, and those that Obsidian lists.
+    pub(super) fn gather(draft: &ConfigDraft<'_>, files: &dyn ConfigFiles) -> Self {
+        let places = draft.places;
+        let written = draft.known.iter().filter_map(|vault| {
+            let path = places.whole(&vault.path).ok()?;
+            Some((vault.name.clone().unwrap_or_else(|| places.basename(&path)), path))
+        });
+        // What is wrong with the list is said where the list is needed.
+        let listed = ObsidianVaults::read(places, files, &mut Vec::new()).vaults.into_iter();
+        let listed = listed.map(|path| (places.basename(&path), path));
+        let mut named: Vec<(String, PathBuf)> = Vec::new();
+        for vault in written.chain(listed) {
+            if !named.contains(&vault) {
+                named.push(vault);
+            }
+        }
+        Self(named)
+    }
+
+    pub(super) fn names(self) -> Vec<String> {
+        self.0.into_iter().map(|(name, _)| name).collect()
+    }
+
+    /// Puts folders in place of names that were given on the command line. A word that could be either is refused.
+    fn replace_names(
+        &self,
+        asked: &mut RequestedVaults,
+        places: &ConfigPlaces<'_>,
+        files: &dyn ConfigFiles,
+    ) -> Result<(), ConfigError> {
+        if !matches!(asked.place, ValueOrigin::Flag(_)) {
+            return Ok(());
+        }
+        for vault in asked.vaults.iter_mut().filter(|vault| vault.name.is_none() && is_name(&vault.path)) {
+            let mut meant: Vec<&PathBuf> =
+                self.0.iter().filter(|(name, _)| *name == vault.path).map(|(_, path)| path).collect();
+            let folder = places.whole(&vault.path).map_err(|refused| refused.at(asked.place.clone()))?;
+            if !meant.is_empty() && !meant.contains(&&folder) && files.is_folder(&folder) {
+                meant.push(&folder);
+            }
+            match meant.as_slice() {
+                [] => {}
+                [path] => {
+                    *vault = AskedVault { name: Some(vault.path.clone()), ..unnamed(&path.to_string_lossy()) };
+                }
+                several => {
+                    let paths = several.iter().map(|path| (*path).clone()).collect();
+                    return Err(ConfigError::SeveralNamed { name: vault.path.clone(), paths });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether it is a single word, and no way to write a folder.
+fn is_name(written: &str) -> bool {
+    !written.contains(['/', '\\']) && !written.starts_with('~') && !matches!(written, "." | "..")
 }
 
 fn existing(

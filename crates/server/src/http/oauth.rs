@@ -149,9 +149,10 @@ impl AuthorizationServer {
     /// Records something for the owner. If that fails, the log says so, and what happened counts all the same.
     async fn record(self: &Arc<Self>, kind: SecurityEventKind, subject: &str, address: &str) {
         let (subject, address, now) = (subject.to_owned(), address.to_owned(), self.now());
-        // A failure is already in the log.
-        let _: Result<(), StoreTrouble> =
+        let recorded =
             self.ask(move |store| store.record_event(NewEvent::of(kind, &subject).from(&address), now)).await;
+        // A failure is already in the log.
+        recorded.unwrap_or_default();
     }
 
     /// The form in a request.

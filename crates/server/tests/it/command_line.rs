@@ -92,8 +92,9 @@ fn audit_shows_the_latest_calls_and_follows() {
     vault.run(&["call", "file_read", r#"{"file": "b.md"}"#]);
     let text = String::from_utf8(vault.run(&["audit"]).stdout).unwrap();
     let lines: Vec<&str> = text.lines().collect();
-    assert!(lines[0].contains("file_read") && lines[0].contains(" ok ") && lines[0].ends_with("a.md"), "{text}");
-    assert!(lines[1].contains("note_missing") && lines[1].ends_with("b.md"), "{text}");
+    assert!(lines[0].starts_with("when"), "{text}");
+    assert!(lines[1].contains("file_read") && lines[1].contains(" ok ") && lines[1].ends_with("a.md"), "{text}");
+    assert!(lines[2].contains("note_missing") && lines[2].ends_with("b.md"), "{text}");
 
     let mut follower = vault
         .command()
@@ -182,6 +183,6 @@ fn the_log_on_a_terminal_cannot_be_forged() {
         r#"{"file": "x\n2099-01-01T00:00:00.000Z  obsidian_write_note  changed\u001b[2J"}"#,
     ]);
     let text = String::from_utf8(vault.run(&["audit"]).stdout).unwrap();
-    assert_eq!(text.lines().count(), 1, "{text}");
+    assert_eq!(text.lines().count(), 2, "{text}");
     assert!(!text.contains('\u{1b}'), "{text:?}");
 }

@@ -290,7 +290,9 @@ fn reasons_tools_and_completions_need_no_vault() {
     assert!(page.starts_with("file_read: ") && page.contains("\n  lapidary call file_read '{"), "{page}");
     assert!(complaint(&home.run(&["tools", "file_raed"])).contains("did you mean `file_read`?"));
 
-    for (shell, part) in [("bash", "complete -F"), ("zsh", "#compdef lapidary"), ("fish", "complete -c lapidary")] {
+    for (shell, part) in
+        [("bash", "-F _lapidary_complete lapidary"), ("zsh", "#compdef lapidary"), ("fish", "--command lapidary")]
+    {
         assert!(home.well(&["completions", shell]).contains(part), "{shell}");
     }
 }

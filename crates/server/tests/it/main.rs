@@ -59,6 +59,8 @@ mod skills;
 mod stopping;
 mod subscriptions;
 mod telemetry;
+#[cfg(target_os = "linux")]
+mod terminal;
 mod thrift;
 mod tokens;
 mod tools_list;

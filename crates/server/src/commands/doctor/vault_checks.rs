@@ -1,7 +1,5 @@
 //! A vault's folder: its disk, its files, and the programs that synchronise it.
 
-use std::path::Path;
-
 use lapidary_vault::store::{
     DiskFacts, FileSample, InspectionLimits, NamesAlike, SyncTool, VaultInspection, WatchRoom, disk_facts,
     inspect_vault, watch_room,
@@ -25,8 +23,8 @@ pub(super) fn look(vault: &ChosenVault, config: &Config) -> Vec<Finding> {
     );
     let mut findings = vec![contents(vault, &found)];
     findings.extend(permissions(&found, config));
-    findings.extend(disk(&vault.path, &found, config));
-    findings.push(watching(&vault.path, found.folders));
+    findings.extend(disk(disk_facts(&vault.path), &found, config));
+    findings.push(watching(watch_room(&vault.path), found.folders));
     findings.extend(names(&found));
     findings.extend(synchronised(&found));
     findings
@@ -80,9 +78,8 @@ fn permissions(found: &VaultInspection, config: &Config) -> Vec<Finding> {
     findings
 }
 
-fn disk(path: &Path, found: &VaultInspection, config: &Config) -> Vec<Finding> {
+fn disk(facts: DiskFacts, found: &VaultInspection, config: &Config) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let facts = disk_facts(path);
     if facts.is_read_only && !config.access.read_only {
         let advice = "mount it for writing, or serve with --read-only, so that no client tries";
         findings.push(Finding::failure("disk", "it is mounted for reading only", advice));
@@ -111,9 +108,9 @@ pub(super) fn room(what: &'static str, free: Option<u64>) -> Option<Finding> {
     Some(Finding::failure(what, format!("only {} MB are free", free >> 20), advice))
 }
 
-fn watching(path: &Path, folders: usize) -> Finding {
+fn watching(room: WatchRoom, folders: usize) -> Finding {
     const WHAT: &str = "changes by others";
-    match watch_room(path) {
+    match room {
         WatchRoom::Folders(most) if most < folders as u64 => Finding::warning(
             WHAT,
             format!(
@@ -198,4 +195,50 @@ fn sampled(sample: &FileSample) -> String {
     let more = if sample.count > sample.first.len() { ", …" } else { "" };
     let files = if sample.count == 1 { "1 file".to_owned() } else { format!("{} files", sample.count) };
     format!("{files} ({names}{more})")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{super::finding::FindingLevel, *};
+    use crate::config::LoadedConfig;
+
+    const WELL: DiskFacts = DiskFacts {
+        case: NamesAlike::Different,
+        unicode: NamesAlike::Unknown,
+        is_read_only: false,
+        free_bytes: Some(1 << 40),
+    };
+
+    /// What cannot be planted on the disk of a test: the levels and words of a disk that says this.
+    fn levels(facts: DiskFacts, read_only: bool) -> Vec<(FindingLevel, String)> {
+        let mut config = LoadedConfig::defaults().config;
+        config.access.read_only = read_only;
+        let findings = disk(facts, &VaultInspection::default(), &config);
+        findings.into_iter().map(|finding| (finding.level, finding.found)).collect()
+    }
+
+    #[test]
+    fn a_disk_that_is_full_or_only_for_reading_is_a_failure() {
+        assert!(levels(WELL, false).iter().all(|(level, _)| *level == FindingLevel::Ok));
+        let full = levels(DiskFacts { free_bytes: Some(3 << 20), ..WELL }, false);
+        assert_eq!(full[0], (FindingLevel::Failure, "only 3 MB are free".to_owned()));
+        let fixed = DiskFacts { is_read_only: true, ..WELL };
+        assert_eq!(levels(fixed, false)[0].0, FindingLevel::Failure);
+        assert_eq!(levels(fixed, true)[0].0, FindingLevel::Ok, "a server that only reads needs no more");
+    }
+
+    #[test]
+    fn a_disk_says_how_it_compares_names() {
+        let same = levels(DiskFacts { case: NamesAlike::Same, unicode: NamesAlike::Same, ..WELL }, false);
+        assert_eq!(same[0].1, "case makes no difference; the spelling of accents makes no difference");
+    }
+
+    #[test]
+    fn more_folders_than_the_system_reports_are_a_warning_with_the_setting_to_raise() {
+        let few = watching(WatchRoom::Folders(10), 11);
+        assert_eq!(few.level, FindingLevel::Warning);
+        assert!(few.advice.unwrap_or_default().contains("fs.inotify.max_user_watches"));
+        assert_eq!(watching(WatchRoom::Folders(10), 10).level, FindingLevel::Ok);
+        assert!(watching(WatchRoom::Unseen, 10).found.contains("network"));
+    }
 }

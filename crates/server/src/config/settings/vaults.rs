@@ -1,6 +1,7 @@
 //! Which vaults are served.
 
 use super::{list, switch};
+use crate::config::raw::ValueOrigin;
 use crate::config::setting::{Setting, SettingFlag, ShownDefault};
 use crate::config::value::toggle;
 use crate::config::vault_table::has_rules;
@@ -10,15 +11,19 @@ pub(super) const SETTINGS: &[Setting] = &[
     Setting {
         key: Some("vaults"),
         variable: Some("OBSIDIAN_VAULT_PATHS"),
-        flag: Some(SettingFlag { name: "--vault", value: "[NAME=]PATH", given: |flags| list(&flags.vaults) }),
+        flag: Some(SettingFlag { name: "--vault", value: "NAME|PATH", given: |flags| list(&flags.vaults) }),
         default: ShownDefault::Words("the only vault that Obsidian knows"),
         doc: "The vault folders to serve. In the file, a table `[vaults]` of `name = \"path\"`, or a table \
               `[vaults.name]` with `path`, `allow` and `deny` (lists of patterns that open or close parts of this vault) and \
-              `follow` (folders that its links may lead to); in the variable, paths separated by `;`. An unnamed vault takes its folder's name.",
+              `follow` (folders that its links may lead to); in the variable, paths separated by `;`. An unnamed vault takes its folder's name. \
+              The flag takes the folder, or the name of a vault that the file, the variable or Obsidian knows, or `NAME=PATH`.",
         apply: |draft, given| {
             let vaults = requested_vaults(&given.raw)?;
             let ruled = vaults.iter().filter(|vault| has_rules(&vault.access)).cloned();
             draft.ruled.extend(ruled.map(|vault| (vault, given.place.clone())));
+            if !matches!(given.place, ValueOrigin::Flag(_)) {
+                draft.known.extend(vaults.iter().cloned());
+            }
             if !vaults.is_empty() {
                 draft.asked = Some(RequestedVaults { vaults, place: given.place.clone() });
             }

@@ -86,3 +86,42 @@ fn looked_at(path: &std::path::Path, bytes: u64) -> Result<LedgerHealth, rusqlit
     let unfinished = count("SELECT count(DISTINCT checkpoint) FROM steps WHERE state = 0")?;
     Ok(LedgerHealth::Well { changes, bytes, unfinished, is_checked })
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    fn state(around: &Path) -> StateFolder {
+        StateFolder::new(around.join("state"), around.to_owned())
+    }
+
+    fn database(folder: &StateFolder) -> Connection {
+        let database = Connection::open(folder.file_in_place(NAME).unwrap()).unwrap();
+        database::set_up(&database).unwrap();
+        database
+    }
+
+    #[test]
+    fn a_history_is_empty_well_unfinished_newer_or_damaged() {
+        let around = tempfile::tempdir().unwrap();
+        let folder = state(around.path());
+        assert_eq!(folder.ledger_health(), LedgerHealth::Empty);
+        assert!(!around.path().join("state").exists(), "nothing is made by a look");
+        let open = database(&folder);
+        let unfinished = |health| match health {
+            LedgerHealth::Well { unfinished, is_checked: true, .. } => unfinished,
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(unfinished(folder.ledger_health()), 0);
+        open.execute_batch("INSERT INTO steps (checkpoint, position, kind, place) VALUES (7, 0, 0, 'a.md')").unwrap();
+        assert_eq!(unfinished(folder.ledger_health()), 1);
+        open.execute_batch("PRAGMA user_version = 99").unwrap();
+        assert_eq!(folder.ledger_health(), LedgerHealth::Newer);
+        drop(open);
+        std::fs::write(folder.file(NAME).unwrap(), "not a database".repeat(100)).unwrap();
+        assert!(matches!(folder.ledger_health(), LedgerHealth::Damaged(_)));
+        assert!(folder.damaged_histories().is_empty(), "nothing is repaired by a look");
+    }
+}

@@ -1,0 +1,71 @@
+//! `lapidary read`: prints a note or a part of it.
+
+use std::io::Write;
+
+use serde_json::{Value, json};
+
+use super::{
+    CommandFailure, CommandOutcome, SAVING, call::OwnerCalls, report, screen::Screen, terminal_style::TextPaint,
+};
+use crate::cli::ReadArguments;
+
+const TOOL: &str = "obsidian_get_note";
+
+/// By the same tool as for a client.
+pub(super) fn run(
+    read: &ReadArguments,
+    calls: OwnerCalls<'_>,
+    screen: &mut Screen<'_>,
+) -> Result<CommandOutcome, CommandFailure> {
+    let part = read.part.section();
+    let format = match (&part, read.outline) {
+        (_, true) => "document-map",
+        (Some(_), _) => "section",
+        (None, _) => "content",
+    };
+    let target = json!({ "type": "path", "path": read.note });
+    let answer = calls.facts(TOOL, json!({ "format": format, "target": target, "section": part }))?;
+    calls.assembled.executor.save_indexes(SAVING);
+    if read.json {
+        screen.json(&answer)?;
+        return Ok(CommandOutcome::Well);
+    }
+    // A program that reads the text does not want to hear how the note was found.
+    if let Some(notice) = answer["notice"].as_str().filter(|_| screen.style.is_terminal) {
+        report::note(notice);
+    }
+    let result = &answer["result"];
+    if read.outline {
+        return outline(result, screen);
+    }
+    let text = result["content"].as_str().or_else(|| result["valueText"].as_str());
+    match (text, result.get("valueJson")) {
+        (Some(text), _) => screen.note_text(text)?,
+        (None, Some(value)) => screen.json(value)?,
+        (None, None) => {}
+    }
+    Ok(CommandOutcome::Well)
+}
+
+/// Headings by their depth, then blocks and properties.
+fn outline(result: &Value, screen: &mut Screen<'_>) -> Result<CommandOutcome, CommandFailure> {
+    let names = |field: &str| result[field].as_array().into_iter().flatten().filter_map(Value::as_str);
+    let style = screen.style;
+    let mut lines = Vec::new();
+    for heading in names("headings") {
+        let (depth, name) =
+            heading.rsplit_once("::").map_or((0, heading), |(above, name)| (above.matches("::").count() + 1, name));
+        lines.push(format!("{}{}", "  ".repeat(depth), style.strong(&lapidary_tools::quote::one_line(name))));
+    }
+    let marked = |mark: &str, name: &str| {
+        style.painted(TextPaint::Name, &format!("{mark}{}", lapidary_tools::quote::one_line(name)))
+    };
+    lines.extend(names("blocks").map(|block| marked("^", block.trim_start_matches('^'))));
+    lines.extend(names("frontmatterFields").map(|name| format!("{}:", marked("", name))));
+    if lines.is_empty() {
+        report::note("it has no headings, blocks or properties");
+        return Ok(CommandOutcome::NothingFound);
+    }
+    writeln!(screen, "{}", lines.join("\n"))?;
+    Ok(CommandOutcome::Well)
+}

@@ -1,0 +1,39 @@
+//! What a refusal says to the person at the command line. The hints of reasons are for models: they name tools and arguments.
+
+use lapidary_tools::{OfferedTools, Reason};
+
+use super::call::OwnerCalls;
+
+/// What is wrong, and the command that helps.
+pub(super) fn refusal_words(reason: &Reason, calls: OwnerCalls<'_>) -> String {
+    let command = |words: &str| calls.hint.command(words);
+    let hint = match reason {
+        Reason::NothingToUndo => {
+            return format!("there is nothing to undo\n{} shows all changes", command("checkpoints"));
+        }
+        Reason::CheckpointMissing { .. } | Reason::VersionMissing { .. } => {
+            format!("{} shows the changes that are kept.", command("checkpoints"))
+        }
+        Reason::ChangedSince { id, .. } => format!(
+            "{} shows what would be lost; {} undoes it anyway.",
+            command(&format!("checkpoints diff {id}")),
+            command(&format!("checkpoints restore {id}"))
+        ),
+        Reason::VaultRequired { names } => format!("Choose one with --vault: {}.", names.join(", ")),
+        Reason::ApprovalPending { id, .. } => {
+            format!("Review it at a terminal: {}", command(&format!("approvals accept {id}")))
+        }
+        Reason::Declined { .. } => return "nothing was changed".to_owned(),
+        Reason::PathForbidden { .. } => {
+            format!("{} shows what may be read and changed.", command("config show"))
+        }
+        // The arguments are ours; to compare them with a schema helps nobody.
+        Reason::InvalidArguments { .. } => String::new(),
+        _ => {
+            let offered = OfferedTools::of(&calls.assembled.executor.grant().profile.catalogue);
+            reason.hint(&offered)
+        }
+    };
+    let words = reason.to_string();
+    if hint.is_empty() { words } else { format!("{words}\n{hint}") }
+}

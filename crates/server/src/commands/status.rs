@@ -1,0 +1,97 @@
+//! `lapidary status`: which servers are running, what waits for an answer, and the last calls.
+
+use std::io::Write;
+
+use lapidary_tools::quote::one_line;
+use lapidary_vault::store::{RunningServer, StateFolder, folder_exists};
+use serde_json::{Value, json};
+
+use super::{
+    CommandFailure, CommandOutcome, call::OwnerCalls, log, screen::Screen, table::TableCell, terminal_style::TextPaint,
+};
+use crate::cli::StatusArguments;
+
+pub(super) fn run(
+    status: &StatusArguments,
+    calls: OwnerCalls<'_>,
+    screen: &mut Screen<'_>,
+) -> Result<CommandOutcome, CommandFailure> {
+    let assembled = calls.assembled;
+    let pending = assembled.executor.pending()?;
+    let mut shown = Vec::new();
+    for (vault, served) in assembled.vaults.iter().zip(assembled.executor.vaults().iter()) {
+        let state = StateFolder::new(assembled.state.clone(), vault.path.clone());
+        let mut servers: Vec<Value> = if folder_exists(&vault.path) {
+            RunningServer::all(&state)?.iter().filter_map(|facts| serde_json::from_str(facts).ok()).collect()
+        } else {
+            Vec::new()
+        };
+        servers.sort_by_key(|server| server["started"].as_str().map(str::to_owned));
+        let (lines, _) = served.log.tail(status.limit)?;
+        shown.push((vault, servers, lines));
+    }
+    if status.json {
+        let vaults: Vec<Value> = shown
+            .iter()
+            .map(|(vault, servers, lines)| {
+                let calls: Vec<Value> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
+                let waiting = pending.iter().filter(|pending| pending.vault == vault.name).count();
+                json!({
+                    "name": vault.name, "path": vault.path, "there": folder_exists(&vault.path),
+                    "servers": servers, "pendingApprovals": waiting, "lastCalls": calls,
+                })
+            })
+            .collect();
+        screen.json(&json!({ "vaults": vaults }))?;
+        return Ok(CommandOutcome::Well);
+    }
+    for (number, (vault, servers, lines)) in shown.iter().enumerate() {
+        if number > 0 {
+            writeln!(screen)?;
+        }
+        let (name, path) = (screen.style.strong(&one_line(&vault.name)), vault.path.display().to_string());
+        let path = screen.style.faint(&one_line(&path));
+        writeln!(screen, "{name}  {path}")?;
+        if !folder_exists(&vault.path) {
+            let gone = screen.style.painted(TextPaint::Bad, "The folder is not there.");
+            writeln!(screen, "  {gone}")?;
+            continue;
+        }
+        print_servers(servers, screen)?;
+        let waiting = pending.iter().filter(|pending| pending.vault == vault.name).count();
+        if waiting > 0 {
+            let words = format!("{waiting} pending approvals: {}", calls.hint.command("approvals"));
+            let words = screen.style.painted(TextPaint::Warning, &words);
+            writeln!(screen, "{words}")?;
+        }
+        if lines.is_empty() {
+            writeln!(screen, "No calls yet.")?;
+        } else {
+            writeln!(screen)?;
+            screen.heading("Last calls")?;
+            let rows: Vec<Vec<TableCell>> = lines.iter().map(|line| log::row(line, false, &screen.time)).collect();
+            screen.more_rows(&rows)?;
+        }
+    }
+    Ok(CommandOutcome::Well)
+}
+
+fn print_servers(servers: &[Value], screen: &mut Screen<'_>) -> Result<(), CommandFailure> {
+    if servers.is_empty() {
+        writeln!(screen, "No server is running on it.")?;
+        return Ok(());
+    }
+    let row = |server: &Value| {
+        let text = |name: &str| server[name].as_str().unwrap_or_default();
+        vec![
+            TableCell::from(server["pid"].as_u64().map(|pid| pid.to_string()).unwrap_or_default()).number(),
+            TableCell::from(text("transport")),
+            TableCell::from(format!("{:<10}", screen.time.ago(text("started")))),
+            TableCell::from(text("version")),
+            TableCell::from(text("address")).name(),
+        ]
+    };
+    let rows: Vec<Vec<TableCell>> = servers.iter().map(row).collect();
+    screen.table(&["server", "over", "since", "version", "address"], &rows)?;
+    Ok(())
+}
