@@ -62,7 +62,7 @@ fn section(command: &Command, depth: usize) -> String {
         let (title, lines) = examples.split_once('\n').unwrap_or(("", &examples));
         let lines: String =
             lines.lines().map(|line| format!("{}\n", line.strip_prefix("  ").unwrap_or(line))).collect();
-        text += &format!("\n{title}\n\n```sh\n{lines}```\n");
+        text += &format!("\n{title}\n\n```text\n{lines}```\n");
     }
     words(command).map(|word| section(word, depth + 1)).fold(text, |text, section| text + &section)
 }

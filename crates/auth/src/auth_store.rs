@@ -399,6 +399,7 @@ pub(crate) mod tests {
             include_str!("../../../fixtures/auth/format-1.sql"),
             include_str!("../../../fixtures/auth/format-2.sql"),
             include_str!("../../../fixtures/auth/format-3.sql"),
+            include_str!("../../../fixtures/auth/format-4.sql"),
         ];
         let token: ContentHash =
             "sha256:7f727c123c04b8c35951b773bc009c4736dd70e477ede1ddfc608b36c84b5859".parse().unwrap();
@@ -414,6 +415,7 @@ pub(crate) mod tests {
             assert_eq!(found.rights.read_paths, Some(vec!["Open".to_owned()]), "format {number}");
             let granted = store.find_access(&ContentHash::of(b"an access token"), now).unwrap();
             assert_eq!(granted.map(|access| access.grant), (number > 1).then_some(1), "format {number}");
+            assert_eq!(store.events(9).unwrap().len(), usize::from(number > 3), "format {number}");
             made(&store, "tablet", None).unwrap();
             let rules = crate::AuthorizationRules::new("https://vault.example", "/mcp");
             let metadata = serde_json::json!({ "redirect_uris": ["https://claude.ai/api/mcp/auth_callback"] });

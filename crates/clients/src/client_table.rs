@@ -64,6 +64,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         sign: same("{data}/Claude"),
         format: FileFormat::Json,
         keys: &["mcpServers"],
+        // Servers with an address are added as connectors in the app, not in this file.
         shape: shape(PLAIN_COMMAND, None),
         own_program: None,
         print_only: false,
@@ -176,6 +177,7 @@ pub static CLIENTS: &[ClientSpec] = &[
         sign: same("{home}/.gemini"),
         format: FileFormat::JsonWithComments,
         keys: &["mcpServers"],
+        // `url` is the older SSE transport there.
         shape: shape(PLAIN_COMMAND, address("httpUrl", None)),
         own_program: None,
         print_only: false,

@@ -105,6 +105,7 @@ pub(crate) fn remove(text: &str, relaxed: bool, path: &[&str]) -> Result<String,
 }
 
 fn tree(text: &str, relaxed: bool) -> Result<Option<AstValue<'_>>, ClientFileError> {
+    // The parser takes more than any client does; what a client cannot read must be reported, not kept.
     let options = ParseOptions {
         allow_comments: relaxed,
         allow_trailing_commas: relaxed,
@@ -129,6 +130,7 @@ fn not_a_table(key: &str) -> ClientFileError {
 }
 
 fn member<'o, 'a>(object: &'o Object<'a>, key: &str) -> Result<Option<&'o ObjectProp<'a>>, ClientFileError> {
+    // Parsers disagree on which of two members counts, so neither is changed.
     let mut named = object.properties.iter().filter(|member| member.name.as_str() == key);
     match (named.next(), named.next()) {
         (_, Some(_)) => Err(ClientFileError::Twice { key: key.to_owned() }),

@@ -71,6 +71,7 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Cl
             let indent = entries
                 .first()
                 .map_or(column + 2, |(first, _)| first.range.start - line_start(text, first.range.start));
+            // Right below its key: a comment after the last entry may belong to what follows.
             let at = next_line(text, key.range.end);
             Ok(format!("{}{}{eol}{}", &text[..at], block(indent), &text[at..]))
         }
@@ -99,9 +100,11 @@ pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, ClientFileErro
     let mut lines = lines(text, key, entry);
     let alone = matches!(&table.content, YamlContent::Table { entries, .. } if entries.len() == 1);
     let start = line_start(text, above.range.start);
+    // A comment above the entry would go with the key, so the key stays.
     if alone && !text[start..lines.start].contains('#') {
         lines.start = start;
     }
+    // A file that had no line end at its end has none afterwards.
     if lines.end == text.len() && !text.ends_with('\n') {
         lines.start = before_line_end(text, lines.start);
     }

@@ -3,13 +3,13 @@
 //! A program that has a file open can write to it long after the file lost its name. On Linux a lease detects this: the
 //! system grants one only on a file that no process can write to, and notifies when a process wants to open it for
 //! that. There is no safe wrapper for that call, so this crate is one; it has the only unsafe code of the project, also
-//! for the call with which freed memory goes back to the system.
+//! for the calls with which freed memory goes back to the system.
 
 mod freed_memory;
 
 use std::fs::File;
 
-pub use freed_memory::give_back_memory;
+pub use freed_memory::{bound_kept_memory, give_back_memory};
 
 /// Proof that no process had the file open for writing when it was taken. A process that tries to open it for writing
 /// meanwhile waits.

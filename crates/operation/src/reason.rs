@@ -104,6 +104,12 @@ impl Reason {
         Self::InvalidArguments { tool: tool.to_owned(), problems: vec![problem] }
     }
 
+    /// The same with what was probably meant.
+    pub fn misspelt_argument(tool: &str, at: &str, problem: impl Into<Prose>, nearest: String) -> Self {
+        let problem = ArgumentProblem { at: at.to_owned(), problem: problem.into(), nearest: Some(nearest) };
+        Self::InvalidArguments { tool: tool.to_owned(), problems: vec![problem] }
+    }
+
     /// The hash that a retry can expect, if known.
     pub fn current_hash(&self) -> Option<ContentHash> {
         match self {

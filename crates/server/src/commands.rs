@@ -68,7 +68,7 @@ const EXIT_MISCONFIGURED: u8 = 2;
 
 /// A person started the program on a terminal without a word.
 pub(crate) fn greet() -> ExitCode {
-    let surroundings = ProcessEnvironment::look();
+    let surroundings = ProcessEnvironment::of_process();
     let flags = CommonFlags::default();
     let vaults = config::known_vaults(&sources(&flags, &surroundings, false));
     let text = greeting::greeting(&vaults, TerminalStyle::of_output(&surroundings.environment));
@@ -100,7 +100,7 @@ fn without_configuration(
 }
 
 pub(crate) fn run(invocation: &Invocation) -> ExitCode {
-    let surroundings = ProcessEnvironment::look().with_colours(invocation.colours);
+    let surroundings = ProcessEnvironment::of_process().with_colours(invocation.colours);
     report::start(TerminalStyle::of_errors(&surroundings.environment));
     if let Some(result) = without_configuration(invocation, &surroundings) {
         return ended(invocation, result);
@@ -271,12 +271,12 @@ fn execute(
 
 /// The names of vaults for a shell that completes.
 pub(crate) fn known_vault_names(flags: &CommonFlags) -> Vec<String> {
-    config::vault_names(&sources(flags, &ProcessEnvironment::look(), false))
+    config::vault_names(&sources(flags, &ProcessEnvironment::of_process(), false))
 }
 
 /// The paths of notes for a shell that completes: by the owner, through the executor. Whatever is wrong, there are none.
 pub(crate) fn completed_notes(flags: &CommonFlags, typed: &str) -> Vec<String> {
-    let surroundings = ProcessEnvironment::look();
+    let surroundings = ProcessEnvironment::of_process();
     let Ok(loaded) = config::load(&sources(flags, &surroundings, true)) else { return Vec::new() };
     let purpose = ExecutorPurpose { every_profile: false, waits_for_index: true };
     let Ok(assembled) = assemble(&loaded.config, purpose) else { return Vec::new() };

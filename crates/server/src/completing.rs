@@ -21,7 +21,7 @@ const VARIABLE: &str = "_LAPIDARY_COMPLETE";
 
 /// Answers a shell, if one asks; then there is nothing else to do.
 pub(crate) fn answered() -> Result<bool, clap::Error> {
-    let folder = ProcessEnvironment::look().working_folder;
+    let folder = ProcessEnvironment::of_process().working_folder;
     CompleteEnv::with_factory(cli::declaration).var(VARIABLE).try_complete(environment::arguments(), Some(&folder))
 }
 

@@ -22,7 +22,7 @@ pub(crate) struct ProcessEnvironment {
 }
 
 impl ProcessEnvironment {
-    pub(crate) fn look() -> Self {
+    pub(crate) fn of_process() -> Self {
         // A variable that is not UTF-8 cannot contain any of our settings.
         let text = |(name, value): (OsString, OsString)| Some((name.into_string().ok()?, value.into_string().ok()?));
         let working_folder = std::env::current_dir().unwrap_or_else(|_| PathBuf::from("."));

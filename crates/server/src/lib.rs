@@ -26,6 +26,8 @@ pub use config::{env_example, reference as configuration_reference};
 
 /// Runs the program: 0 done, 1 failed, 2 wrong usage or configuration.
 pub fn run() -> ExitCode {
+    // Before there are other threads.
+    lapidary_vault::store::bound_kept_memory();
     lapidary_tools::install_panic_hook();
     match completing::answered() {
         Ok(true) => return ExitCode::SUCCESS,

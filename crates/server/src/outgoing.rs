@@ -30,7 +30,9 @@ pub(crate) fn settings(patience: Duration, roots: RootCerts, trusts_all: bool) -
         .build();
     Agent::config_builder()
         .timeout_global(Some(patience))
+        // A redirect could send what is in the headers, such as a token, to another host.
         .max_redirects(0)
+        // Callers report the status and what the answer says, which an error would not have.
         .http_status_as_error(false)
         .user_agent(concat!("lapidary/", env!("CARGO_PKG_VERSION")))
         .tls_config(tls)

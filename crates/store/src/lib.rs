@@ -26,7 +26,7 @@ pub use elapsed::ElapsedTime;
 pub use error::StoreError;
 pub use fair_queue::lock;
 pub use file::File;
-pub use lapidary_lease::give_back_memory;
+pub use lapidary_lease::{bound_kept_memory, give_back_memory};
 pub use limits::VaultLimits;
 pub use memory::MemoryStore;
 pub use path::{PathError, VaultPath};

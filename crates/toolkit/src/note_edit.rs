@@ -188,11 +188,14 @@ fn check_new(tool: &str, context: &Context<'_>, view: &View, path: &VaultPath) -
     if naming::lacks_ending(path) {
         let known =
             index::files(context, view)?.meant_by(path.as_str()).first().map(|path| quoted_path(path).to_string());
-        let problem = match known {
-            Some(known) => Prose::ours(format_args!("must end in `.md`; there is {known}")),
-            None => "must end in `.md`, or Obsidian does not show the note".into(),
-        };
-        return Err(Reason::bad_argument(tool, "target.path", problem));
+        let (at, problem) = ("target.path", "must end in `.md`, or Obsidian does not show the note");
+        return Err(match known {
+            Some(known) => {
+                let problem = Prose::ours(format_args!("must end in `.md`; there is {known}"));
+                Reason::bad_argument(tool, at, problem)
+            }
+            None => Reason::misspelt_argument(tool, at, problem, format!("{path}.md")),
+        });
     }
     naming::check_new(context, view, path, None)
 }

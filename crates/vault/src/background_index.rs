@@ -16,7 +16,7 @@ const TEXTS_REST: Duration = Duration::from_secs(2 * 60);
 const ALL_RESTS: Duration = Duration::from_secs(20 * 60);
 
 /// Background work for an index: saves new data, and releases memory when it is idle. Ends with the vault.
-pub(crate) fn keep(live: &Arc<VaultIndex>, search: &Arc<RankedIndexCache>) {
+pub(crate) fn schedule_upkeep(live: &Arc<VaultIndex>, search: &Arc<RankedIndexCache>) {
     live.kept.call_once(|| {
         if live.is_cached() {
             look_later(Arc::downgrade(live), Arc::downgrade(search));

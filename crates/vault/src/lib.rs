@@ -36,7 +36,7 @@ pub mod store {
         Backend, BackendTurn, Capabilities, ChangeOrigin, CheckpointKind, CheckpointRecord, Cursor, EntryKind,
         EntryRecord, FileStamp, FileStat, FolderEntry, History, LedgerError, ListingOptions, MemoryStore, PathFilter,
         PlaceCheck, PlaceJudge, PlaceState, Retention, StoreError, StoredFile, VaultDelta, WalkedFolder,
-        give_back_memory, maintenance,
+        bound_kept_memory, give_back_memory, maintenance,
         posix::{
             ApprovalQueue, ApprovalState, DemoFolder, DiskFacts, ExportFolder, FileSample, FolderStore,
             InspectionLimits, LedgerHealth, LogFile, NamesAlike, PosixBackend, RotatedFile, RunningServer, SavedState,

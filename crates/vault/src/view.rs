@@ -13,7 +13,7 @@ use lapidary_store::Backend;
 use crate::{
     ChangeSet, File, IndexError, PathDenied, PeriodicNotes, Scope, SettingsError, VaultPath, VisibleFiles,
     VisibleNotes,
-    background_index::keep,
+    background_index::schedule_upkeep,
     links::folded_name,
     planned_view::{PlannedEntry, PlannedOverlay},
     settings,
@@ -141,7 +141,7 @@ impl View {
             return self.notes(go_on).map(|notes| &**notes);
         }
         // Only now: a vault that is never scanned needs no maintenance.
-        keep(&self.live, &self.search);
+        schedule_upkeep(&self.live, &self.search);
         let snapshot = self.live.files(go_on)?;
         Ok(self.files.get_or_init(|| VisibleFiles::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
     }
@@ -154,7 +154,7 @@ impl View {
         if !self.ahead.is_empty() {
             return self.notes(go_on).map(|notes| &**notes);
         }
-        keep(&self.live, &self.search);
+        schedule_upkeep(&self.live, &self.search);
         let snapshot = self.live.files_to_search(go_on)?;
         Ok(self.files.get_or_init(|| VisibleFiles::new(Arc::clone(&self.live), Arc::clone(&self.scope), snapshot)))
     }
@@ -171,7 +171,7 @@ impl View {
         if let Some(notes) = self.notes.get() {
             return Ok(notes);
         }
-        keep(&self.live, &self.search);
+        schedule_upkeep(&self.live, &self.search);
         let (live, scope) = (Arc::clone(&self.live), Arc::clone(&self.scope));
         let files = if self.ahead.is_empty() {
             VisibleFiles::new(live, scope, self.live.notes(go_on)?)

@@ -371,6 +371,27 @@ fn a_refusal_names_its_subject() {
 }
 
 #[test]
+fn hints_about_arguments_lead_to_a_call_that_works() {
+    let server = TestServer::new(NOTES);
+    for (tool, arguments, expected) in [
+        ("obsidian_write_note", json!({ "target": "New", "content": "x" }), "Did you mean `New.md`?"),
+        (
+            "obsidian_manage_tags",
+            json!({ "target": "A/Plan.md", "operation": "add", "tags": ["two words"] }),
+            "Did you mean `two-words`?",
+        ),
+        (
+            "heading_rename",
+            json!({ "file": "A/Plan.md" }),
+            "`find_tool` with the query `heading_rename` shows its arguments.",
+        ),
+        ("outline", json!({}), "Compare the call with the input schema of `outline`."),
+    ] {
+        assert_eq!(advice(&server, tool, arguments), expected);
+    }
+}
+
+#[test]
 fn a_batch_with_a_forbidden_operation_says_to_leave_it_out() {
     let rule = ApprovalRule {
         tool: Some("file_delete".to_owned()),

@@ -36,7 +36,7 @@ pub(crate) struct ReadArguments {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(after_long_help = "Examples:
   lapidary append Inbox 'Call the roofer'
-  lapidary append Roof '- 4 m of flashing' --heading Materials
+  lapidary append Roof --heading Materials -- '- 4 m of flashing'
   date | lapidary append Log -
   lapidary append Inbox 'Try it' --dry-run")]
 pub(crate) struct AppendArguments {
@@ -44,7 +44,7 @@ pub(crate) struct AppendArguments {
     #[arg(add = completing::notes())]
     pub(crate) note: String,
     /// The text, or `-` to read it from standard input (the default)
-    #[arg(value_name = "TEXT|-", allow_hyphen_values = true, value_parser = no_option)]
+    #[arg(value_name = "TEXT|-")]
     pub(crate) text: Vec<String>,
     #[command(flatten)]
     pub(crate) part: NotePart,
@@ -54,16 +54,6 @@ pub(crate) struct AppendArguments {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
-}
-
-/// Text that may start with a hyphen, as items of lists and excluded words do. An option that is not known is no text.
-fn no_option(text: &str) -> Result<String, String> {
-    let is_option = text.strip_prefix("--").is_some_and(|name| name.starts_with(|c: char| c.is_ascii_alphabetic()));
-    if is_option {
-        Err("there is no such option; text like this goes after --".to_owned())
-    } else {
-        Ok(text.to_owned())
-    }
 }
 
 /// A part of a note.
@@ -126,7 +116,7 @@ pub(crate) struct LinksArguments {
   lapidary search roof --json | jq -r '.hits[].filename'")]
 pub(crate) struct Search {
     /// Words, "phrases", -not, OR, path:, tag:, [property:value] and so on, as in Obsidian
-    #[arg(required = true, allow_hyphen_values = true, value_parser = no_option)]
+    #[arg(required = true)]
     pub(crate) query: Vec<String>,
     /// Alternative wordings, any of which may match; may be repeated
     #[arg(long = "or", value_name = "WORDS")]

@@ -55,7 +55,7 @@ pub(super) fn run(
         return Err(CommandFailure::Misconfigured(problem.to_owned()));
     };
     let address = RemoteAddress::parse(&url, &config.http.endpoint_path).map_err(CommandFailure::Misconfigured)?;
-    let findings = RemoteVisitor::new(address, config.client_token.clone()).look();
+    let findings = RemoteVisitor::new(address, config.client_token.clone()).findings();
     let is_well = !findings.iter().any(|finding| finding.level == FindingLevel::Failure);
     if arguments.json {
         let findings: Vec<_> = findings.iter().map(Finding::json).collect();

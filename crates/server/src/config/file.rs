@@ -21,7 +21,7 @@ pub(super) const FLAG: &str = "--config";
 pub(super) const NAME: &str = "lapidary.toml";
 
 /// The contents of the configuration files, weakest first.
-pub(super) fn given(
+pub(super) fn file_values(
     flags: &CommonFlags,
     variables: &EnvironmentVariables,
     places: &ConfigPlaces<'_>,
@@ -130,10 +130,10 @@ fn settings_in(file: &Path, pairs: Vec<(String, RawValue)>) -> Result<Vec<GivenV
     let mut given = Vec::new();
     for (key, raw) in pairs {
         match raw {
-            raw if !sections().any(|section| section == key) => given.push(found(file, key, raw)?),
+            raw if !sections().any(|section| section == key) => given.push(value_of(file, key, raw)?),
             RawValue::Table(inner) => {
                 for (name, raw) in inner {
-                    given.push(found(file, format!("{key}.{name}"), raw)?);
+                    given.push(value_of(file, format!("{key}.{name}"), raw)?);
                 }
             }
             other => {
@@ -153,15 +153,15 @@ fn sections() -> impl Iterator<Item = &'static str> {
     keys().filter_map(|key| Some(key.split_once('.')?.0))
 }
 
-fn found(file: &Path, key: String, raw: RawValue) -> Result<GivenValue, ConfigError> {
+fn value_of(file: &Path, key: String, raw: RawValue) -> Result<GivenValue, ConfigError> {
     match settings::all().find(|setting| setting.key == Some(&key)) {
         Some(setting) => Ok(GivenValue { setting, raw, place: ValueOrigin::File { file: file.to_owned(), key } }),
-        None => Err(ConfigError::UnknownKey { file: file.to_owned(), nearest: meant(&key), key }),
+        None => Err(ConfigError::UnknownKey { file: file.to_owned(), nearest: nearest_key(&key), key }),
     }
 }
 
 /// The key that was probably meant; the name of the variable may have been used instead.
-fn meant(key: &str) -> Option<&'static str> {
+fn nearest_key(key: &str) -> Option<&'static str> {
     // The name of the variable is the usual mistake in the file.
     let by_variable = settings::all().find(|setting| setting.variable.is_some_and(|name| name == key));
     match by_variable.and_then(|setting| setting.key) {

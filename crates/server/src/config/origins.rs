@@ -39,8 +39,8 @@ pub(super) fn layers(
     variables: &EnvironmentVariables,
     places: &ConfigPlaces<'_>,
 ) -> Result<Vec<GivenValue>, ConfigError> {
-    let mut layers = file::given(sources.flags, variables, places, sources.files)?;
-    layers.extend(variables.given());
+    let mut layers = file::file_values(sources.flags, variables, places, sources.files)?;
+    layers.extend(variables.set_values());
     layers.extend(settings::all().filter_map(|setting| from_flag(setting, sources.flags)));
     layers.retain(|given| !given.raw.is_unset());
     Ok(layers)

@@ -60,7 +60,7 @@ impl EnvironmentVariables {
     }
 
     /// The settings in the variables, strongest last.
-    pub(super) fn given(&self) -> Vec<GivenValue> {
+    pub(super) fn set_values(&self) -> Vec<GivenValue> {
         let named = settings::all().filter_map(|setting| Some((setting, setting.variable?)));
         let mut given = Vec::new();
         for (setting, name) in named.clone() {
@@ -87,7 +87,7 @@ impl EnvironmentVariables {
         }
         let broken = self.dotenv.broken.iter();
         warnings.extend(broken.map(|&line| ConfigWarning::BrokenLine { file: self.dotenv_file.clone(), line }));
-        warnings.extend(self.names().into_iter().filter_map(about));
+        warnings.extend(self.names().into_iter().filter_map(warning_about));
     }
 
     fn names(&self) -> BTreeSet<&str> {
@@ -107,7 +107,7 @@ fn effective() -> impl Iterator<Item = &'static str> {
 }
 
 /// The warning about a variable that is set, if any.
-fn about(name: &str) -> Option<ConfigWarning> {
+fn warning_about(name: &str) -> Option<ConfigWarning> {
     if effective().any(|known| known == name) {
         return None;
     }

@@ -28,7 +28,7 @@ pub(super) struct AskedVault {
 }
 
 /// A table names its vaults; a list entry may; a text has paths separated by `;`.
-pub(super) fn asked(raw: &RawValue) -> Result<Vec<AskedVault>, ConfigRefusal> {
+pub(super) fn requested_vaults(raw: &RawValue) -> Result<Vec<AskedVault>, ConfigRefusal> {
     match raw {
         RawValue::Table(pairs) => pairs.iter().map(|(name, vault)| in_file(name, vault)).collect(),
         RawValue::List(_) => raw.entries(';')?.into_iter().map(perhaps_named).collect(),

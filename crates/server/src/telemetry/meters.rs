@@ -160,6 +160,7 @@ impl ServerMeters {
 
     pub(super) fn ended(&self, operation: &str, outcome: CallOutcome, took: Duration, bytes: u64) {
         self.active.fetch_sub(1, Ordering::Relaxed);
+        // Callers choose names; a metric for each would grow without end, so all that are not ours share the last one.
         let named = self.operations.iter().find(|meter| meter.name == operation);
         let Some(meter) = named.or_else(|| self.operations.last()) else { return };
         meter.outcomes[outcome as usize].fetch_add(1, Ordering::Relaxed);

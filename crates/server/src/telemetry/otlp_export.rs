@@ -150,6 +150,7 @@ impl OtlpThread {
 
     /// Around the messages of either kind.
     fn enveloped(&self, inner: impl IntoIterator<Item = ProtoMessage>) -> ProtoMessage {
+        // Here and below, the numbers are those of the fields in opentelemetry-proto.
         let scope = ProtoMessage::default().text(1, "lapidary").text(2, env!("CARGO_PKG_VERSION"));
         let scoped = ProtoMessage::default().message(1, &scope).messages(2, inner);
         let of_resource = ProtoMessage::default().message(1, &self.resource).message(2, &scoped);

@@ -25,10 +25,12 @@ impl FromStr for TraceParent {
             return Err(NotTraceParent);
         };
         let [version] = bytes::<1>(version)?;
+        // W3C Trace Context: 0xff is not a version; a later version than 0 may have more parts, which are ignored.
         if version == 0xff || (version == 0 && parts.next().is_some()) {
             return Err(NotTraceParent);
         }
         let (trace, span, [flags]) = (bytes::<16>(trace)?, bytes::<8>(span)?, bytes::<1>(flags)?);
+        // All zeros mean that there is none.
         if trace == [0; 16] || span == [0; 8] {
             return Err(NotTraceParent);
         }
@@ -67,6 +69,7 @@ impl CallTrace {
             Some(parent) => parent.trace,
             None => {
                 let trace: [u8; 16] = random()?;
+                // The number of the trace is random, so it decides as well as another random number would.
                 let [.., a, b, c, d] = trace;
                 let lot = (u64::from(u32::from_be_bytes([a, b, c, d])) * 1_000_000) >> 32;
                 if lot >= u64::from(sampled_per_million) {

@@ -218,7 +218,7 @@ fn commands_about_notes_as_people_see_them() {
         ("links", &["links", "Roof"]),
         ("query", &["query", "TABLE status, due FROM \"Projects\" SORT file.name"]),
         ("query_wrong", &["query", "TABLE WHERE )"]),
-        ("append_dry_run", &["append", "Roof", "- [ ] pay", "--heading", "Plan", "--dry-run"]),
+        ("append_dry_run", &["append", "Roof", "--heading", "Plan", "--dry-run", "--", "- [ ] pay"]),
         ("vaults", &["vaults"]),
         ("explain", &["explain", "note_missing"]),
         ("config", &["config", "show", "--read-only"]),
@@ -368,7 +368,7 @@ fn hostile_names_and_notes_do_not_reach_the_terminal() {
 #[test]
 fn text_is_appended_from_the_command_line_and_from_standard_input() {
     let desk = Desk::new(NOTES);
-    let done = desk.run(&["append", "Roof", "- [ ] pay", "--heading", "Plan"]);
+    let done = desk.run(&["append", "Roof", "--heading", "Plan", "--", "- [ ] pay"]);
     assert!(done.status.success(), "{done:?}");
     let roof = desk.vault.read("Projects/Roof.md");
     assert!(roof.ends_with(b"- [ ] call the roofer\n- [ ] pay\n"), "{}", String::from_utf8_lossy(&roof));

@@ -31,6 +31,7 @@ impl RemoteAddress {
         }
         let usual_port = if is_https { 443 } else { 80 };
         let (host, port) = match authority.rsplit_once(':') {
+            // The colons of an address of version 6 are inside its brackets.
             Some((host, port)) if !port.ends_with(']') => (host, port.parse().map_err(|_| refused())?),
             _ => (authority, usual_port),
         };

@@ -67,7 +67,7 @@ impl RemoteVisitor {
     }
 
     /// From the outside in; what depends on something that failed is left out.
-    pub(super) fn look(&self) -> Vec<Finding> {
+    pub(super) fn findings(&self) -> Vec<Finding> {
         let mut findings = self.names_and_ports();
         let health = self.get(&format!("{}/healthz", self.address.origin), &[]);
         let (finding, is_reached) = self.reached(&health);
@@ -85,7 +85,7 @@ impl RemoteVisitor {
         findings.push(self.hosted_client());
         findings.push(self.foreign_page());
         match reception {
-            Reception::AsksForToken { says_where: true } => findings.extend(sign_in_checks::look(self)),
+            Reception::AsksForToken { says_where: true } => findings.extend(sign_in_checks::findings(self)),
             Reception::AsksForToken { says_where: false } => findings.push(Finding::warning(
                 "sign-in",
                 "clients need a token in a header; there is no way to sign in",

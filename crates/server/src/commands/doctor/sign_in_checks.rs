@@ -11,7 +11,7 @@ const RESOURCE_METADATA: &str = "/.well-known/oauth-protected-resource";
 const SERVER_METADATA: &str = "/.well-known/oauth-authorization-server";
 const FORWARD_ADVICE: &str = "forward all of /.well-known to the server";
 
-pub(super) fn look(visitor: &RemoteVisitor) -> Vec<Finding> {
+pub(super) fn findings(visitor: &RemoteVisitor) -> Vec<Finding> {
     let (finding, issuer) = resource(visitor);
     let mut findings = vec![finding];
     match issuer {

@@ -5,7 +5,7 @@ use crate::config::raw::ValueOrigin;
 use crate::config::setting::{Setting, SettingFlag, ShownDefault};
 use crate::config::value::toggle;
 use crate::config::vault_table::has_rules;
-use crate::config::vaults::{RequestedVaults, asked};
+use crate::config::vaults::{RequestedVaults, requested_vaults};
 
 pub(super) const SETTINGS: &[Setting] = &[
     Setting {
@@ -18,7 +18,7 @@ pub(super) const SETTINGS: &[Setting] = &[
               `follow` (folders that its links may lead to); in the variable, paths separated by `;`. An unnamed vault takes its folder's name. \
               The flag takes the folder, or the name of a vault that the file, the variable or Obsidian knows, or `NAME=PATH`.",
         apply: |draft, given| {
-            let vaults = asked(&given.raw)?;
+            let vaults = requested_vaults(&given.raw)?;
             let ruled = vaults.iter().filter(|vault| has_rules(&vault.access)).cloned();
             draft.ruled.extend(ruled.map(|vault| (vault, given.place.clone())));
             if !matches!(given.place, ValueOrigin::Flag(_)) {

@@ -70,6 +70,7 @@ impl OAuthRates {
     /// Counts a sign-in before it is known whether it fails, so that many at once do not get around the limit.
     pub(super) fn sign_in(&mut self, address: &str, now: Duration) -> Result<(), TooFast> {
         self.sign_ins.take(address, now)?;
+        // What is refused because of others must not use up the tries of this address.
         self.all_sign_ins.take(ALL, now).inspect_err(|_| self.sign_ins.give_back(address))
     }
 
@@ -107,6 +108,7 @@ impl PassphraseChecks {
 
     /// How long the answer to a wrong passphrase takes.
     pub(super) fn failed(&self) -> Duration {
+        // More would overflow, and is past the longest delay anyway.
         let before = self.failures.fetch_add(1, Ordering::Relaxed).min(10);
         (FIRST_DELAY * 2_u32.pow(before)).min(LONGEST_DELAY)
     }

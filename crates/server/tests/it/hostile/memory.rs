@@ -7,9 +7,10 @@ use serde_json::json;
 use super::soak_time;
 use crate::harness::{Era, Server, Vault};
 
-fn kilobytes(server: &Server) -> u64 {
+/// A line of the system's account of the server's memory.
+fn kilobytes(server: &Server, of: &str) -> u64 {
     let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
-    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    let line = status.lines().find(|line| line.starts_with(of)).unwrap();
     line.split_whitespace().nth(1).unwrap().parse().unwrap()
 }
 
@@ -65,11 +66,11 @@ fn memory_is_given_back_after_mixed_calls() {
         number += 1;
         let is_early = if rounds == usize::MAX { started.elapsed() < time / 3 } else { number <= rounds / 3 };
         if is_early {
-            early = early.max(kilobytes(&server));
+            early = early.max(kilobytes(&server, "VmRSS:"));
             first_third = number;
         }
     }
-    let late = kilobytes(&server);
+    let late = kilobytes(&server, "VmRSS:");
     println!(
         "mixed calls: {} rounds of 18, {} MB after {first_third}, {} MB at the end",
         number,
@@ -79,10 +80,11 @@ fn memory_is_given_back_after_mixed_calls() {
     assert!(late < early + early / 2 + 8 * 1024, "{early} kB after {first_third} rounds, {late} kB after {number}");
 }
 
-/// Without being asked, the allocator keeps most of what a large call has freed.
+/// Without being asked, the allocator keeps more than 100 MB of these calls.
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 #[test]
 fn the_memory_of_large_calls_goes_back_to_the_system() {
+    const MOST_KEPT: u64 = 40 * 1024;
     let vault = Vault::new(&[("small.md", b"small\n")]);
     let calls = 6;
     for number in 0..calls {
@@ -90,22 +92,20 @@ fn the_memory_of_large_calls_goes_back_to_the_system() {
     }
     let mut server = vault.spawn_with(&["--tools", "all"], &[("MCP_DEADLINE_MS", "300000")]).open(Era::Modern);
     server.done("file_read", json!({ "file": "small.md" }));
-    let before = kilobytes(&server);
+    let before = kilobytes(&server, "RssAnon:");
     let ask = |number| json!({ "name": "metadata_read", "arguments": { "file": format!("n{number}.md") } });
     let ids: Vec<_> = (0..calls).map(|number| server.ask("tools/call", ask(number))).collect();
     for id in ids {
         let early = server.aside.iter().position(|message| message["id"] == id).map(|at| server.aside.swap_remove(at));
         assert!(early.or_else(|| server.answer_within(Duration::from_secs(300), id)).is_some());
     }
-    let took = super::peak(&server).saturating_sub(before);
-    assert!(took > 32 * 1024, "they are large: {took} kB");
     let waited = Instant::now();
     let mut kept = u64::MAX;
-    // It comes back after a moment, which is long on a busy machine.
-    while kept > took / 3 && waited.elapsed() < Duration::from_secs(120) {
+    // It goes back after a moment, which is long on a busy machine.
+    while kept > MOST_KEPT && waited.elapsed() < Duration::from_secs(60) {
         std::thread::sleep(Duration::from_millis(50));
-        kept = kilobytes(&server).saturating_sub(before);
+        kept = kilobytes(&server, "RssAnon:").saturating_sub(before);
     }
-    println!("large calls: {} MB at most, {} MB kept", took / 1024, kept / 1024);
-    assert!(kept <= took / 3, "{kept} kB of {took} kB are kept");
+    println!("large calls: {} MB more than before", kept / 1024);
+    assert!(kept <= MOST_KEPT, "{kept} kB are kept");
 }

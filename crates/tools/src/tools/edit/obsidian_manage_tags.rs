@@ -1,6 +1,6 @@
 //! Lists, adds or removes tags of a note.
 
-use lapidary_note::{ContentHash, EditError, TagEdit, TagPlaces};
+use lapidary_note::{ContentHash, EditError, TagEdit, TagPlaces, is_tag};
 use lapidary_operation::{
     CommitReport, Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind,
     ToolGroup, ToolPlan, WireFamily, WriteTool, clipped,
@@ -269,7 +269,16 @@ fn bad_tag(problem: impl Into<Prose>) -> Reason {
 fn refusal(path: &VaultPath, error: &EditError) -> Reason {
     match error {
         EditError::BadTag { tag } => {
-            bad_tag(Prose::ours(format_args!("has {}, which Obsidian does not read as a tag", quoted(&clipped(tag)))))
+            let problem =
+                Prose::ours(format_args!("has {}, which Obsidian does not read as a tag", quoted(&clipped(tag))));
+            // Most are two words.
+            let joined = tag.split_whitespace().collect::<Vec<_>>().join("-");
+            match is_tag(&joined) {
+                true => {
+                    Reason::misspelt_argument(ObsidianManageTags::DECLARATION.name, "tags", problem, clipped(&joined))
+                }
+                false => bad_tag(problem),
+            }
         }
         error => edit_refusal(path, error),
     }

@@ -204,6 +204,16 @@ impl WriteTool for ObsidianReplaceInNote {
                 after: &[("a.md", "---\nstatus: open\n---\ntext\n")],
             },
             Example {
+                says: "For text that is not there, the most similar one is shown",
+                before: &[("a.md", "Order the slates\n")],
+                input: json!({ "target": "a.md", "replacements": [{ "search": "Ordr the slates", "replace": "x" }] }),
+                gives: ExampleResult::Including(json!({
+                    "totalReplacements": 0,
+                    "notice": "`Ordr the slates` is not there; line 1 has `Order the slates`.",
+                })),
+                after: &[("a.md", "Order the slates\n")],
+            },
+            Example {
                 says: "A change that would break the properties is refused",
                 before: NOTES,
                 input: json!({ "target": target, "scope": "both", "replacements": [{ "search": "agate", "replace": "a: b" }] }),

@@ -30,8 +30,10 @@ pub(crate) struct ObsidianGetNote;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
-    /// Text; text with tags and times; headings, blocks and property names; one `section`.
-    format: NoteFormat,
+    /// Text (default); text with tags and times; headings, blocks and property names; one `section`.
+    #[serde(default)]
+    #[schemars(with = "NoteFormat")]
+    format: Option<NoteFormat>,
     /// Which note.
     target: NoteTarget,
     /// With `section`: which one.
@@ -140,8 +142,11 @@ impl ReadTool for ObsidianGetNote {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+        // A caller that names a section wants to read it.
+        let usual = if input.section.is_some() { NoteFormat::Section } else { NoteFormat::Content };
+        let format = input.format.unwrap_or(usual);
         // Before the note is read: the answer does not depend on it.
-        if input.format == NoteFormat::Section && input.section.is_none() {
+        if format == NoteFormat::Section && input.section.is_none() {
             return Err(Reason::SectionRequired);
         }
         let found = input.target.find(Self::DECLARATION.name, context, view)?;
@@ -153,13 +158,13 @@ impl ReadTool for ObsidianGetNote {
         notices.extend(renamed);
         notices.extend(shown.is_lossy().then(|| NOT_UTF8.to_owned()));
         // Queries may look at the whole vault, so they are run only if their results are shown.
-        let shows_text = matches!(input.format, NoteFormat::Content | NoteFormat::Full);
+        let shows_text = matches!(format, NoteFormat::Content | NoteFormat::Full);
         let rendered = match input.render_queries && shows_text {
             true => Some(render_queries(context, view, &path, &shown.note())?),
             false => None,
         };
         notices.extend(rendered.as_ref().and_then(|rendered| rendered.notice.clone()));
-        let (format, mut body) = match (input.format, &input.section) {
+        let (format, mut body) = match (format, &input.section) {
             (NoteFormat::Content, _) => ("content", NoteBody::Content { content: shown.text().to_owned() }),
             (NoteFormat::Full, _) => ("full", full(&file, &shown, input.include_links, &mut notices)),
             (NoteFormat::DocumentMap, _) => ("document-map", document_map(context, &shown, &mut notices)?),
@@ -224,11 +229,20 @@ impl ReadTool for ObsidianGetNote {
                 after: &[],
             },
             Example {
+                says: "A section by its heading alone",
+                before: NOTES,
+                input: json!({ "target": target, "section": "Log" }),
+                gives: ExampleResult::Including(
+                    json!({ "result": { "format": "section", "valueText": "## Log\nDry." } }),
+                ),
+                after: &[],
+            },
+            Example {
                 says: "A note in the wrong case, with a bare path",
                 before: NOTES,
-                input: json!({ "format": "content", "target": "Projects/plan.md" }),
+                input: json!({ "target": "Projects/plan.md" }),
                 gives: ExampleResult::Including(
-                    json!({ "result": { "path": "Projects/Plan.md", "requestedPath": "Projects/plan.md" } }),
+                    json!({ "result": { "format": "content", "path": "Projects/Plan.md", "requestedPath": "Projects/plan.md" } }),
                 ),
                 after: &[],
             },

@@ -118,7 +118,7 @@ impl ReadTool for ObsidianSearchNotes {
             ReasonKind::QueryTooLarge,
             ReasonKind::ContextLengthTooLarge,
         ],
-        words: "search find words in all notes, full text, query by property tag date link, filter notes, which notes mention, orphan notes, broken links",
+        words: "search find words in all notes, full text, query by property tag date link, filter notes, which notes mention",
     };
     const SEARCHES_BY: &[&str] = &["query"];
     type Input = Input;
