@@ -58,7 +58,7 @@ fn section(command: &Command, depth: usize) -> String {
     }
     if let Some(examples) = command.get_after_long_help() {
         let examples = examples.to_string();
-        // The title is a line of its own, the lines below it are indented.
+        // The title is a separate line, the lines below it are indented.
         let (title, lines) = examples.split_once('\n').unwrap_or(("", &examples));
         let lines: String =
             lines.lines().map(|line| format!("{}\n", line.strip_prefix("  ").unwrap_or(line))).collect();

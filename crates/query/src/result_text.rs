@@ -1,4 +1,4 @@
-//! Results of queries as text. Values are text of notes, so none may begin a row of its own, and none may be a formula
+//! Results of queries as text. Values are text of notes, so none may begin another row, and none may be a formula
 //! for the program that opens the file.
 
 use std::borrow::Cow;

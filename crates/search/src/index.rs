@@ -294,7 +294,7 @@ fn pieces_of(new: &[&Arc<FileState>], source: &TextSource<'_>, go_on: GoOn<'_>) 
     Ok(made.into_iter().map(|(_, part)| part).collect())
 }
 
-/// Pieces of at most this much text; a larger note is one of its own.
+/// Pieces of at most this much text; a larger note is one by itself.
 fn cut<'n, 's>(new: &'n [&'s Arc<FileState>], most: u64) -> Vec<&'n [&'s Arc<FileState>]> {
     let mut pieces = Vec::new();
     let (mut start, mut bytes) = (0, 0);

@@ -16,7 +16,7 @@ use crate::{
     environment::{self, ProcessEnvironment},
 };
 
-/// Tells the program that a shell asks. Not one of our settings: nobody sets it by hand.
+/// Tells the program that a shell asks. Not one of our settings: it is not set by hand.
 const VARIABLE: &str = "_LAPIDARY_COMPLETE";
 
 /// Answers a shell, if one asks; then there is nothing else to do.

@@ -8,7 +8,7 @@ use crate::completing;
 
 /// Take the last change back
 ///
-/// Whoever made it: you, or any client. On a terminal the change is shown first; `l` lists earlier ones to choose from. An undo is
+/// No matter who made it: you, or any client. On a terminal the change is shown first; `l` lists earlier ones to choose from. An undo is
 /// itself a change that can be undone. A change is not undone if one of its files has been changed since.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(after_long_help = "Examples:

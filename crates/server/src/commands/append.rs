@@ -55,7 +55,7 @@ pub(super) fn run(
 /// The text at standard input.
 fn typed() -> Result<String, CommandFailure> {
     if io::stdin().is_terminal() {
-        report::note("type the text, then Ctrl-D on a line of its own");
+        report::note("type the text, then Ctrl-D on an empty line");
     }
     let mut text = String::new();
     io::stdin().read_to_string(&mut text).map_err(|error| CommandFailure::Input(error.to_string()))?;

@@ -20,7 +20,7 @@ impl LocalTime {
         Self { now: Timestamp::try_from(now).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(zone) }
     }
 
-    /// `just now`, `5 min ago`, `3 h ago`, `Mon 14:02` or `2026-11-02`: at most ten characters. A text that is no time
+    /// `just now`, `5 min ago`, `3 h ago`, `Mon 14:02` or `2026-11-02`: at most ten characters. A text that is not a time
     /// stays as it is.
     pub(super) fn ago(&self, written: &str) -> String {
         let Some(then) = self.zoned(written) else { return written.to_owned() };

@@ -27,7 +27,7 @@ pub(super) fn refusal_words(reason: &Reason, calls: OwnerCalls<'_>) -> String {
         Reason::PathForbidden { .. } => {
             format!("{} shows what may be read and changed.", command("config show"))
         }
-        // The arguments are ours; to compare them with a schema helps nobody.
+        // The arguments are ours; to compare them with a schema does not help.
         Reason::InvalidArguments { .. } => String::new(),
         _ => {
             let offered = OfferedTools::of(&calls.assembled.executor.grant().profile.catalogue);

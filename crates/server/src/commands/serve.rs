@@ -86,7 +86,7 @@ impl Default for ServerPresence {
 }
 
 impl ServerPresence {
-    /// On a thread of its own: finding the place of a vault may wait for a disk, and serving need not.
+    /// On a separate thread: finding the place of a vault may wait for a disk, and serving need not.
     fn announce(&self, assembled: &AssembledServer, address: Option<SocketAddr>) {
         let facts = json!({
             "pid": std::process::id(),
@@ -101,7 +101,7 @@ impl ServerPresence {
         std::thread::spawn(move || {
             for folder in folders {
                 match RunningServer::announce(&folder, &facts.to_string()) {
-                    // If the server has ended meanwhile, nobody wants to know.
+                    // If the server has ended meanwhile, there is no reader.
                     Ok(server) => sender.send(server).unwrap_or_default(),
                     // A server on a disk that cannot be written to serves all the same.
                     Err(error) => tracing::debug!("`lapidary status` does not show this server: {error}"),

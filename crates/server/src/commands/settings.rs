@@ -94,7 +94,7 @@ fn show(
     };
     let mut section = "";
     let mut rows = Vec::new();
-    // Each section has a table of its own, but they share no widths: a long list would push all others aside.
+    // Each section has its own table, but they share no widths: a long list would push all others aside.
     for setting in settings {
         if setting.section != section {
             print_section(section, &mut rows, screen)?;

@@ -32,7 +32,7 @@ struct Seen {
     code: Option<i32>,
 }
 
-/// Runs a command on a terminal of its own, with everything that will be typed there.
+/// Runs a command on its own terminal, with everything that will be typed there.
 fn on_terminal(mut command: Command, columns: u16, typed: &str) -> Seen {
     let master = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
     grantpt(&master).unwrap();
@@ -115,7 +115,7 @@ impl Desk {
         desk
     }
 
-    /// Writes a log of its own, whose times and durations are known.
+    /// Writes a separate log, whose times and durations are known.
     fn with_log(self) -> Self {
         assert!(self.run(&["vaults"]).status.success());
         assert_eq!(self.run(&["read", "Roof"]).status.code(), Some(0));
@@ -395,7 +395,7 @@ fn a_vault_is_named_by_its_name_before_and_after_every_word() {
     }
     let unknown = desk.run(&["vaults", "--vault", "Nots"]);
     assert_eq!(unknown.status.code(), Some(2), "{unknown:?}");
-    // A folder of the same name here: nobody knows which is meant.
+    // A folder of the same name here: it is not known which is meant.
     let other = desk.vault.path().parent().unwrap().join("elsewhere");
     std::fs::create_dir_all(other.join("Notes")).unwrap();
     let output = desk.command(&["vaults", "--vault", "Notes"]).current_dir(&other).output().unwrap();

@@ -228,7 +228,7 @@ impl WriteTool for ObsidianManageFrontmatter {
                 before: &[("a.md", "---\nsize: { wide: 2 }\n---\n")],
                 input: json!({ "operation": "set", "target": "a.md", "key": "size.wide", "value": 3 }),
                 gives: ExampleResult::Including(json!({
-                    "notice": "`size.wide` is a name of its own. For `wide` in the map `size`, set `size` to the whole map.",
+                    "notice": "`size.wide` is one name. For `wide` in the map `size`, set `size` to the whole map.",
                 })),
                 after: &[("a.md", "---\nsize: { wide: 2 }\nsize.wide: 3\n---\n")],
             },
@@ -248,7 +248,7 @@ fn beside_map(before: &Map<String, Value>, key: &str) -> Option<String> {
     let (map, entry) = key.split_once('.').filter(|_| !before.contains_key(key))?;
     let (entry, key, map) =
         (quoted(entry), quoted(key), Some(quoted(map)).filter(|_| before.get(map).is_some_and(Value::is_object))?);
-    Some(format!("{key} is a name of its own. For {entry} in the map {map}, set {map} to the whole map."))
+    Some(format!("{key} is one name. For {entry} in the map {map}, set {map} to the whole map."))
 }
 
 fn readable(path: &VaultPath, document: &Document) -> Result<Map<String, Value>, Reason> {
