@@ -77,7 +77,10 @@ fn run_list(
         return Ok(outcome);
     }
     if changes.is_empty() {
-        report::note("nothing has been changed yet");
+        report::note(match &listed.path {
+            Some(_) => "nothing has been changed there",
+            None => "nothing has been changed yet",
+        });
         return Ok(outcome);
     }
     let rows: Vec<_> = changes.iter().map(|change| change_list::row(change, &screen.time)).collect();

@@ -30,7 +30,8 @@ const TOOLS: &[Known] = &[
         title: "Obsidian Get Note",
         hints: READS,
         arguments: &[
-            ("format*", "content|full|document-map|section", ""),
+            // Optional here: without it, the text or the named section is read. Every call of the original stays valid.
+            ("format", "content|full|document-map|section", ""),
             TARGET,
             ("section", "object", ""),
             ("includeLinks", "boolean", "false"),

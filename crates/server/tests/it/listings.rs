@@ -148,7 +148,7 @@ fn the_tree_is_drawn_as_it_is() {
     );
     assert_eq!(
         text(&mut server, json!({ "path": "/z/", "extension": ".md", "nameRegex": "^Gr" })),
-        "`/z/`: 1 files, 0 folders, depth 2 · filters: extension=`.md`, nameRegex=`^Gr`\n```\n└── Grüße 石.MD\n```"
+        "`/z/`: 1 file, 0 folders, depth 2 · filters: extension=`.md`, nameRegex=`^Gr`\n```\n└── Grüße 石.MD\n```"
     );
     let empty = server.call("obsidian_list_notes", json!({ "path": "empty" }));
     assert_eq!(empty["content"][1]["text"], "\n\n> The directory is empty.", "{empty}");
@@ -162,7 +162,11 @@ fn the_number_of_entries_is_limited_and_the_rest_is_reported() {
     let listed = server.done("obsidian_list_notes", json!({}));
     assert_eq!(listed["totals"], json!({ "entries": 1000, "files": 999, "directories": 1 }));
     assert_eq!((&listed["excluded"]["reason"], &listed["excluded"]["cap"]), (&json!("entry_cap"), &json!(1000)));
-    assert!(listed["excluded"]["hint"].as_str().unwrap().starts_with("204 more entries"), "{}", listed["excluded"]);
+    assert!(
+        listed["excluded"]["hint"].as_str().unwrap().starts_with("Not shown: 204 more entries"),
+        "{}",
+        listed["excluded"]
+    );
 
     let (mut seen, mut offset) = (Vec::new(), Some(json!(0)));
     while let Some(from) = offset {

@@ -77,7 +77,7 @@ fn a_change_waits_and_a_person_accepts_it() {
         let id = listed[0]["id"].as_str().unwrap();
         assert!(refused.to_string().contains(id), "the caller knows what to tell the person");
         let shown = String::from_utf8(vault.run(&["approvals", "show", &id[..4]]).stdout).unwrap();
-        for part in ["`str_replace`", "`a.md`", "lines added: 1, removed: 1", "-one two three", "+one 2 three"] {
+        for part in ["'str_replace'", "'a.md'", "lines added: 1, removed: 1", "-one two three", "+one 2 three"] {
             assert!(shown.contains(part), "{part} is not in {shown}");
         }
         // A program that starts programs is not a person.
@@ -367,9 +367,9 @@ fn an_answer_goes_to_its_caller() {
         at_terminal_of(&vault, &[&vault.path()], environment, &["approvals", "accept", &id], "y\n")
     };
     let said = accept(&[]);
-    assert!(said.contains("`http:phone`") && said.contains("not configured here"), "{said}");
+    assert!(said.contains("'http:phone'") && said.contains("not configured here"), "{said}");
     let said = accept(&[("LAPIDARY_TOKENS", "phone:reader:a-token-for-the-phone")]);
-    assert!(said.contains("`curator`") && said.contains("its profile differs here"), "{said}");
+    assert!(said.contains("'curator'") && said.contains("its profile differs here"), "{said}");
     assert_eq!(vault.read("a.md"), b"one two three\n", "a grant belongs to one principal");
     accept(&[("LAPIDARY_TOKENS", tokens)]);
     let other = call("a-token-for-the-desk-1");

@@ -332,7 +332,7 @@ fn the_command_line_prints_tables_and_points_at_errors() {
     let vault = library();
     let (table, _, code) = out(&vault, &["query", "TABLE rating, read FROM #book SORT rating"]);
     assert_eq!((code, table.lines().next()), (0, Some("File  rating  read")), "{table}");
-    assert_eq!(table.lines().nth(3), Some("Dune  9       2026-01-02"), "{table}");
+    assert_eq!(table.lines().nth(2), Some("Dune       9  2026-01-02"), "{table}");
     let (base, _, _) = out(&vault, &["query", "Books.base", "--view", "By status"]);
     assert_eq!(base.lines().next(), Some("open"), "groups have headings: {base}");
     let (csv, _, _) = out(&vault, &["query", "Books.base", "--csv"]);

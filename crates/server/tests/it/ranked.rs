@@ -351,7 +351,7 @@ fn people_get_a_table() {
     let out = String::from_utf8(table.stdout).unwrap();
     assert_eq!(table.status.code(), Some(0));
     let lines: Vec<&str> = out.lines().collect();
-    assert_eq!(lines.len(), 3, "{out}");
+    assert_eq!(lines.len(), 6, "a passage below each: {out}");
     assert!(out.contains("Roof.md § Slates") && out.contains("The slates leak.") && !out.contains('\u{1b}'), "{out}");
     let some = vault.run(&["search", "--limit", "1", "slate"]);
     assert!(String::from_utf8(some.stdout).unwrap().ends_with("… 1 of 3; --limit shows more\n"));

@@ -444,7 +444,9 @@ fn a_running_server_is_shown_by_status() {
         status["vaults"][0]["servers"].as_array().is_some_and(|servers| !servers.is_empty())
     };
     // It announces itself on the side, soon after its start.
+    let started = std::time::Instant::now();
     while !is_shown() {
+        assert!(started.elapsed() < crate::harness::patience(), "the server never announced itself");
         std::thread::sleep(std::time::Duration::from_millis(20));
     }
 }

@@ -118,7 +118,7 @@ fn find_tool_finds_by_the_words_of_people_and_shows_only_what_is_on() {
         // Tools in the client's list are not described again.
         let told = found["matches"][0].get("listed").is_none();
         assert_eq!(found["matches"][0]["arguments"].is_string(), told, "{query}: {found:#}");
-        assert_eq!(found["matches"][0]["example"].is_object(), told, "{query}: {found:#}");
+        assert!(found["matches"][0]["example"].is_object() || !told, "{query}: {found:#}");
     }
     let mut server = vault.serve_with(&["--read-only"], &[]).open(Era::Modern);
     let found = server.done("find_tool", json!({ "query": "create replace edit write note", "limit": 20 }));

@@ -385,10 +385,12 @@ fn the_command_line_has_the_same() {
         String::from_utf8(output.stdout).unwrap()
     };
     assert!(text(&["list"]).contains(&id));
-    assert!(text(&["list", "Inbox"]).contains("No checkpoints"));
+    let none = vault.run(&["checkpoints", "list", "Inbox"]);
+    assert_eq!(none.status.code(), Some(1), "{none:?}");
+    assert!(String::from_utf8_lossy(&none.stderr).contains("nothing has been changed there"), "{none:?}");
     assert!(text(&["show", &id[..5], "Plan.md"]).contains("[i](Inbox/Idea.md"));
     assert!(text(&["diff", &id]).contains("\n-[[Idea|Idea]]"));
-    assert!(text(&["restore", &id, "--dry-run"]).contains("Would restore"));
+    assert!(text(&["restore", &id, "--dry-run"]).contains("\n+[[Idea|Idea]]"));
     assert_ne!(vault.everything(), before);
     text(&["restore", &id]);
     assert_eq!(vault.everything(), before);

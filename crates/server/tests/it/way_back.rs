@@ -132,7 +132,7 @@ fn a_late_save_is_told_with_the_next_answer_and_not_lost_with_a_refusal() {
     assert!(notice.as_str().is_some_and(|notice| notice.contains("`a.md`")), "{notice}");
     assert!(server.done("file_read", json!({ "file": "b.md" }))["notice"].is_null(), "once");
     let log = String::from_utf8(vault.run(&["audit", "--limit", "1000"]).stdout).unwrap();
-    let saved = log.lines().find(|line| line.contains("late_save")).unwrap_or_else(|| panic!("{log}"));
+    let saved = log.lines().find(|line| line.contains("late save")).unwrap_or_else(|| panic!("{log}"));
     assert!(saved.ends_with("  a.md"), "{saved}");
     assert!(!log.starts_with(saved), "it is among the others in order of time:\n{log}");
 }

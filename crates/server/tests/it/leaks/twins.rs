@@ -43,13 +43,15 @@ const HIDDEN: [&str; 16] = [
 ];
 
 /// In both vaults. Names, tags and links that hidden notes have too: counting or resolving must ignore those.
+/// In the order of their paths: bases list backlinks by the time of creation and then by path, and files that are made
+/// right after each other may or may not have the same time.
 const VISIBLE: [(&str, &str); 6] = [
-    ("Open/Plan.md", "---\naliases: [Agate]\ntags: [gem]\nstatus: open\n---\n# Plan\n\nlantern [[Stone]] #gem ^one\n"),
-    ("Open/Stone.md", "# Stone\n\n- [ ] lantern [[Plan]] [[shadow-private]] [[Ignored/shadow-private.md|x]]\n"),
+    ("Loose.md", "# Loose\n\nlantern [[Plan]]\n"),
     ("Open/Drafts/Draft.md", "# Draft\n\nlantern\n\n## Plan\n\n![[Plan#Plan]]\n"),
     ("Open/Fixed/Law.md", "# Law\n\nlantern, and it is protected #gem\n"),
+    ("Open/Plan.md", "---\naliases: [Agate]\ntags: [gem]\nstatus: open\n---\n# Plan\n\nlantern [[Stone]] #gem ^one\n"),
+    ("Open/Stone.md", "# Stone\n\n- [ ] lantern [[Plan]] [[shadow-private]] [[Ignored/shadow-private.md|x]]\n"),
     ("Open/board.canvas", "{\"nodes\":[{\"id\":\"1\",\"type\":\"file\",\"file\":\"Open/Plan.md\"}],\"edges\":[]}\n"),
-    ("Loose.md", "# Loose\n\nlantern [[Plan]]\n"),
 ];
 
 /// In both vaults, and closed like everything with a dot.
