@@ -1,10 +1,7 @@
 //! The common part of note tools that write.
 
 use lapidary_note::{Document, FileContent};
-use lapidary_operation::{
-    Context, Reason, ToolPlan,
-    quote::{Prose, quoted, quoted_path},
-};
+use lapidary_operation::{Context, Reason, ToolPlan, quote::quoted};
 use lapidary_vault::{ChangeSet, File, VaultPath, View};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -126,22 +123,15 @@ impl NoteEdit {
         }
     }
 
-    /// The notice for a caller that created a note with a name that others have.
-    pub fn others_of_its_name(&self, context: &Context<'_>, view: &View) -> Result<Option<String>, Reason> {
+    /// For a caller that would create a note: others that have its name.
+    pub fn others_of_its_name(&self, context: &Context<'_>, view: &View) -> Result<Vec<VaultPath>, Reason> {
         // A periodic note has the name that the owner's settings give it.
         if self.before().is_some() || self.template.is_some() {
-            return Ok(None);
+            return Ok(Vec::new());
         }
         let files = index::files(context, view)?;
-        let others: Vec<String> = files
-            .meant_by(self.edit.path.name())
-            .into_iter()
-            .filter(|other| **other != self.edit.path)
-            .take(3)
-            .map(|other| quoted_path(other).to_string())
-            .collect();
-        let others = (!others.is_empty()).then(|| others.join(", "));
-        Ok(others.map(|others| format!("There was no note at this path, but there is {others}.")))
+        let named = files.meant_by(self.edit.path.name()).into_iter();
+        Ok(named.filter(|other| **other != self.edit.path).take(3).cloned().collect())
     }
 
     /// The change to this content, or none if it is already there, and the answer.
@@ -186,16 +176,10 @@ impl NoteEdit {
 /// Refuses a note that Obsidian would not show, or that other systems would treat as another one.
 fn check_new(tool: &str, context: &Context<'_>, view: &View, path: &VaultPath) -> Result<(), Reason> {
     if naming::lacks_ending(path) {
-        let known =
-            index::files(context, view)?.meant_by(path.as_str()).first().map(|path| quoted_path(path).to_string());
+        let known = index::files(context, view)?.meant_by(path.as_str()).first().map(|path| path.to_string());
         let (at, problem) = ("target.path", "must end in `.md`, or Obsidian does not show the note");
-        return Err(match known {
-            Some(known) => {
-                let problem = Prose::ours(format_args!("must end in `.md`; there is {known}"));
-                Reason::bad_argument(tool, at, problem)
-            }
-            None => Reason::misspelt_argument(tool, at, problem, format!("{path}.md")),
-        });
+        let meant = known.unwrap_or_else(|| format!("{path}.md"));
+        return Err(Reason::misspelt_argument(tool, at, problem, meant));
     }
     naming::check_new(context, view, path, None)
 }

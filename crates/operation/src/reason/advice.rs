@@ -91,6 +91,12 @@ pub(super) fn reply_too_large(offered: &OfferedTools<'_>) -> String {
 }
 
 pub(super) fn make_note(path: Quoted<'_>, offered: &OfferedTools<'_>) -> String {
+    // Appending makes it from the vault's template, which writing it would leave out.
+    if offered.has("obsidian_append_to_note") {
+        return format!(
+            "It would be {path}. `obsidian_append_to_note` with the same target creates it from its template."
+        );
+    }
     let make = offered.first(&["obsidian_write_note", "file_create"]);
     make.map_or_else(
         || format!("It would be {path}."),

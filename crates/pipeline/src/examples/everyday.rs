@@ -130,7 +130,11 @@ fn similar_names_are_suggested() {
 fn a_call_that_makes_a_note_never_lands_in_another() {
     let server = TestServer::new(NOTES);
     let target = json!({ "type": "path", "path": "Website.md" });
-    let made = server.done("obsidian_append_to_note", json!({ "target": target, "content": "x\n" }));
+    let missing = server.refused("obsidian_append_to_note", json!({ "target": target, "content": "x\n" }));
+    let Reason::NoteMissing { suggestions, .. } = missing else { panic!("{missing}") };
+    assert_eq!(suggestions.first().map(VaultPath::as_str), Some("Projekte/Website.md"), "it would take over its links");
+    let made = json!({ "target": target, "content": "x\n", "createTargetIfMissing": true });
+    let made = server.done("obsidian_append_to_note", made);
     assert_eq!((&made["path"], &made["created"]), (&json!("Website.md"), &json!(true)));
     assert_eq!(made["notice"], "There was no note at this path, but there is `Projekte/Website.md`.");
     assert!(!server.text("Projekte/Website.md").contains('x'));

@@ -52,7 +52,7 @@ pub(super) fn run(
         return Ok(CommandOutcome::Well);
     }
     if let Some(content) = answer["content"].as_str() {
-        screen.note_text(content)?;
+        screen.note_text(content, &answer)?;
     } else if let Some(diff) = answer["diff"].as_str().or_else(|| answer["unifiedDiff"].as_str()) {
         if diff.is_empty() {
             report::note("nothing has changed since");

@@ -139,7 +139,8 @@ impl QueryAsking<'_> {
 
     fn place(&self, reason: &Reason) -> Option<String> {
         let data = reason.data();
-        let number = |name: &str| data[name].as_u64().and_then(|number| usize::try_from(number).ok());
+        // Only some reasons have a place.
+        let number = |name: &str| data.get(name)?.as_u64().and_then(|number| usize::try_from(number).ok());
         let (line, column) = (number("line")?, number("column")?);
         let source = self.source()?;
         Some(marked(source.lines().nth(line.checked_sub(1)?)?, column))

@@ -40,7 +40,7 @@ pub(super) fn run(
     }
     let text = result["content"].as_str().or_else(|| result["valueText"].as_str());
     match (text, result.get("valueJson")) {
-        (Some(text), _) => screen.note_text(text)?,
+        (Some(text), _) => screen.note_text(text, result)?,
         (None, Some(value)) => screen.json(value)?,
         (None, None) => {}
     }

@@ -42,10 +42,17 @@ impl<'w> Screen<'w> {
         if self.style.is_terminal { writeln!(self.out, "{}", visible_json(json)) } else { writeln!(self.out, "{json}") }
     }
 
-    /// Text of a note: unchanged for a program, visible on a terminal. It ends with a line break on a terminal only.
-    pub(super) fn note_text(&mut self, text: &str) -> io::Result<()> {
+    /// Text of a note: as in the file for a program, visible on a terminal. It ends with a line break on a terminal only.
+    /// Tools send `\n`, and `form` says how the lines of the file end.
+    pub(super) fn note_text(&mut self, text: &str, form: &Value) -> io::Result<()> {
         if !self.style.is_terminal {
-            return self.out.write_all(text.as_bytes());
+            let mark = if form["bom"] == true { "\u{feff}" } else { "" };
+            let line_end = match form["eol"].as_str() {
+                Some("crlf") => "\r\n",
+                Some("cr") => "\r",
+                _ => "\n",
+            };
+            return write!(self.out, "{mark}{}", text.replace('\n', line_end));
         }
         let end = if text.ends_with('\n') || text.is_empty() { "" } else { "\n" };
         write!(self.out, "{}{end}", self.style.note(&visible(text)))

@@ -46,6 +46,10 @@ pub(super) fn run(
                 wanted = Wanted { id: Some(id), count: None };
             }
             match report::answer("Undo this? [y]es, [l]ist to choose another, [N]o").as_deref() {
+                // Several are named by their number, which may be that of other changes by now.
+                Some("y" | "Y" | "yes") if wanted.count.is_some() && is_overtaken(&shown, calls, &wanted)? => {
+                    report::note("something was changed meanwhile; these are the last changes now");
+                }
                 Some("y" | "Y" | "yes") => break,
                 Some("l" | "L" | "list") => match chosen(calls, screen)? {
                     Choice::Change(id) => wanted = Wanted { id: Some(id), count: None },
@@ -86,7 +90,17 @@ impl Wanted {
 }
 
 fn first_id(shown: &Value) -> Option<String> {
-    shown["undone"][0]["id"].as_str().map(str::to_owned)
+    ids(shown).next().map(str::to_owned)
+}
+
+fn ids(shown: &Value) -> impl Iterator<Item = &str> {
+    shown["undone"].as_array().into_iter().flatten().filter_map(|change| change["id"].as_str())
+}
+
+/// Whether other changes than those that were shown would be undone.
+fn is_overtaken(shown: &Value, calls: OwnerCalls<'_>, wanted: &Wanted) -> Result<bool, CommandFailure> {
+    let now = calls.facts(TOOL, wanted.arguments(true))?;
+    Ok(!ids(&now).eq(ids(shown)))
 }
 
 /// The changes that would be undone, and what that would change in the files.

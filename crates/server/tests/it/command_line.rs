@@ -186,3 +186,18 @@ fn the_log_on_a_terminal_cannot_be_forged() {
     assert_eq!(text.lines().count(), 2, "{text}");
     assert!(!text.contains('\u{1b}'), "{text:?}");
 }
+
+#[test]
+fn a_program_gets_a_note_as_it_is_in_its_file() {
+    for bytes in [&b"a\r\nb\r\n"[..], b"\xef\xbb\xbfa\nb", b"a\rb\r", b"a\n"] {
+        let vault = Vault::new(&[("a.md", bytes)]);
+        let read = vault.run(&["read", "a.md"]);
+        assert_eq!((read.status.code(), &read.stdout[..]), (Some(0), bytes));
+        vault.run(&["call", "file_delete", r#"{"file": "a.md"}"#]);
+        let listed = vault.run(&["checkpoints", "list", "--json"]);
+        let listed: Value = serde_json::from_slice(&listed.stdout).unwrap();
+        let id = listed["checkpoints"][0]["id"].as_str().unwrap();
+        let shown = vault.run(&["checkpoints", "show", id, "a.md"]);
+        assert_eq!((shown.status.code(), &shown.stdout[..]), (Some(0), bytes));
+    }
+}

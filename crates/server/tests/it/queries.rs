@@ -342,6 +342,11 @@ fn the_command_line_prints_tables_and_points_at_errors() {
     assert_eq!((json["values"].as_array().unwrap().len(), &json["total"]), (1, &json!(2)));
     let (md, _, _) = out(&vault, &["query", "TASK WHERE !completed", "--md"]);
     assert_eq!(md, "- [ ] Return it [due:: 2026-02-01]\n    - [x] Pack it\n");
+    for missing in [vec!["query", "Bookz.base"], vec!["query", "Books.base", "--view", "None"]] {
+        let (nothing, error, code) = out(&vault, &missing);
+        assert_eq!((nothing.as_str(), code), ("", 1), "{missing:?}: {error}");
+        assert!(error.contains("Books.base") || error.contains("By status"), "{missing:?}: {error}");
+    }
     let (nothing, error, code) = out(&vault, &["query", "LIST FROM #book WHERE )"]);
     assert_eq!((nothing.as_str(), code), ("", 1));
     let lines: Vec<&str> = error.lines().collect();

@@ -3,7 +3,7 @@
 use lapidary_note::{ContentHash, FileContent, InsertSide, PatchOperation};
 use lapidary_operation::{
     CommitReport, Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind,
-    ToolGroup, ToolPlan, WireFamily, WriteTool,
+    ToolGroup, ToolPlan, WireFamily, WriteTool, quote::quoted_path,
 };
 use lapidary_toolkit::{
     appending::{self, AppendedText},
@@ -12,7 +12,7 @@ use lapidary_toolkit::{
     section::NoteSection,
     target::NoteTarget,
 };
-use lapidary_vault::View;
+use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
@@ -100,9 +100,13 @@ impl WriteTool for ObsidianAppendToNote {
         }
         let (content, notice) = appended(&writing, &input.content)?;
         let others = writing.others_of_its_name(context, view)?;
+        // A new note of that name would also take over the links to the other one.
+        if !others.is_empty() && !input.create_target_if_missing && writing.path().folder().is_none() {
+            return Err(Reason::NoteMissing { path: writing.path().clone(), suggestions: others });
+        }
         let mut plan = writing.plan_text(content, None);
         // One notice is enough, and what the text did to the note matters more than notes of the same name.
-        plan.output.notice = notice.or(others);
+        plan.output.notice = notice.or_else(|| same_name(&others));
         Ok(plan)
     }
 
@@ -160,6 +164,12 @@ impl WriteTool for ObsidianAppendToNote {
             },
         ]
     }
+}
+
+/// That other notes have the name of the new one.
+fn same_name(others: &[VaultPath]) -> Option<String> {
+    let others: Vec<String> = others.iter().map(|other| quoted_path(other).to_string()).collect();
+    (!others.is_empty()).then(|| format!("There was no note at this path, but there is {}.", others.join(", ")))
 }
 
 /// The file with the text appended. Text after an unfinished line starts a new one.

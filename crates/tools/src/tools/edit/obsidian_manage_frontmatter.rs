@@ -130,7 +130,9 @@ impl WriteTool for ObsidianManageFrontmatter {
             _ => key,
         };
         let path = PropertyPath::name(&key);
-        let notice = beside_map(&before, &key);
+        let is_missing = operation == PropertyOperation::Delete && !before.contains_key(&key);
+        let notice =
+            if is_missing { Some("There was no such property.".to_owned()) } else { beside_map(&before, &key) };
         let edited = match (operation, value) {
             // Planned like a change, with none in it, so that one tool can do both.
             (PropertyOperation::Get, _) => {

@@ -33,6 +33,10 @@ pub(crate) struct Output {
     content: String,
     content_hash: String,
     #[serde(skip_serializing_if = "Option::is_none")]
+    eol: Option<&'static str>,
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    bom: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
 }
 
@@ -67,6 +71,8 @@ impl ReadTool for CheckpointRead {
             path: path.to_string(),
             content: shown.text().to_owned(),
             content_hash: file.hash().to_string(),
+            eol: shown.eol(),
+            bom: shown.bom(),
             notice: shown.is_lossy().then(|| NOT_UTF8.to_owned()),
         })
     }

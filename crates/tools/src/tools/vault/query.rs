@@ -203,8 +203,9 @@ impl ReadTool for QueryTool {
             },
             Example {
                 says: "Broken links (dead, unresolved): those that lead to no file",
-                before: &[("A.md", "[[B]] [[Gone]]\n"), ("B.md", "")],
-                input: json!({ "query": "TABLE WITHOUT ID file.link, link FLATTEN file.outlinks AS link WHERE !link.file" }),
+                before: &[("A.md", "[[B]] [[Gone]] ![[c.png]]\n"), ("B.md", ""), ("c.png", "")],
+                // Dataview knows no files but notes: attachments have an ending.
+                input: json!({ "query": "TABLE WITHOUT ID file.link, link FLATTEN file.outlinks AS link WHERE !link.file AND !regextest(\"\\.\\w+$\", meta(link).path)" }),
                 gives: ExampleResult::Including(json!({ "total": 1, "rows": [[
                     { "$link": { "path": "A.md", "type": "file" } }, { "$link": { "path": "Gone" } },
                 ]] })),
