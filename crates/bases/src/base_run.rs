@@ -15,7 +15,6 @@ use super::{
     base_value::{BaseFileHandle, BaseValue},
     comparison::{DistinctKey, distinct_key, sorted_places},
     evaluation::{Evaluation, EvaluationScope},
-    fault::as_value,
     formula::FormulaNode,
     text_form::TextClock,
 };
@@ -256,7 +255,7 @@ impl<'r> ViewRun<'r> {
             let mut values = Vec::with_capacity(wanted.len());
             for node in wanted {
                 // An error in a cell is shown there, and does not drop the row.
-                values.push(as_value(evaluation.evaluate(node))?);
+                values.push(evaluation.shown(node)?);
             }
             result.rows.push(FoundRow { number: *number, values });
         }
@@ -287,7 +286,7 @@ impl<'r> ViewRun<'r> {
             evaluation.spend(1)?;
             let is_there = evaluation.turn_to(row.number).is_some();
             for node in wanted {
-                let value = if is_there { as_value(evaluation.evaluate(node))? } else { BaseValue::Null };
+                let value = if is_there { evaluation.shown(node)? } else { BaseValue::Null };
                 row.values.push(value);
             }
         }
@@ -343,7 +342,7 @@ impl<'r> ViewRun<'r> {
         let mut evaluation = Evaluation::new(self.scope);
         evaluation.spend(values.len())?;
         evaluation.turn_to_values(values);
-        let value = as_value(evaluation.evaluate(node))?;
+        let value = evaluation.shown(node)?;
         evaluation.settle()?;
         Ok(value)
     }

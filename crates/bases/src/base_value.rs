@@ -108,7 +108,9 @@ impl BaseValue {
             | Self::Icon(text)
             | Self::Error(text) => 1 + text.len() / 16,
             Self::List(list) => list.weight,
-            Self::Object(entries) => 1 + entries.len() * 4,
+            Self::Object(entries) => {
+                entries.values().fold(1, |weight: usize, value| weight.saturating_add(4 + value.weight()))
+            }
             _ => 1,
         }
     }

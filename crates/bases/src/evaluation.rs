@@ -22,8 +22,18 @@ const STEPS_IN_BUNDLE: u64 = 512;
 const MAX_WEIGHT: usize = 8 << 20;
 /// Nor one with more lists in each other, if the limits of the query allow that many.
 const MAX_LIST_DEPTH: usize = 64;
-/// Smaller texts and lists are not counted; the steps that make them are.
+/// Smaller texts and lists are not counted one by one.
 const SMALL_BYTES: usize = 1024;
+/// They are when a row has made this much: then it is a program that collects them, and not a formula.
+const SMALL_IN_A_ROW: usize = 1 << 20;
+/// A value in memory beside what is in it.
+const VALUE_OVERHEAD: usize = 64;
+/// About what each unit of [`BaseValue::weight`] takes in memory and in an answer.
+const BYTES_PER_WEIGHT: usize = 64;
+/// A cell or a summary that weighs more is not shown.
+const MAX_SHOWN_WEIGHT: usize = 256 << 10;
+/// Cells that weigh less are counted with their row.
+const SMALL_WEIGHT: usize = 64;
 
 pub(super) type Evaluated = Result<BaseValue, BaseFault>;
 
@@ -52,6 +62,8 @@ pub(super) struct Evaluation<'e> {
     /// In a summary.
     values: Option<BaseValue>,
     steps: u64,
+    /// Bytes of small values that the current row has made.
+    made: usize,
     depth: usize,
     random: u64,
 }
@@ -91,6 +103,7 @@ impl<'e> Evaluation<'e> {
             locals: Vec::new(),
             values: None,
             steps: 0,
+            made: 0,
             depth: 0,
             random: 0,
         }
@@ -104,6 +117,7 @@ impl<'e> Evaluation<'e> {
             self.random = seed(self.scope.context.now.as_nanosecond(), row.path());
         }
         self.row = Some(RowAtHand { number, row, handle: None });
+        self.made = 0;
         self.properties.iter_mut().for_each(|property| *property = None);
         self.formulas.iter_mut().for_each(|formula| *formula = FormulaState::Open);
         Some(())
@@ -151,19 +165,46 @@ impl<'e> Evaluation<'e> {
         value
     }
 
-    /// Memory that a text or list takes is counted as soon as it is made.
-    fn weigh(&self, value: &BaseValue) -> Result<(), BaseFault> {
-        match value {
-            BaseValue::Text(text) if text.len() > SMALL_BYTES => Ok(self.scope.context.hold(text.len())?),
+    /// Memory that a value takes is counted as soon as it is made.
+    fn weigh(&mut self, value: &BaseValue) -> Result<(), BaseFault> {
+        let bytes = match value {
+            BaseValue::Text(text) => text.len(),
             BaseValue::List(list) => {
                 if value.weight() > MAX_WEIGHT || list.depth > MAX_LIST_DEPTH.min(self.scope.context.limits.depth) {
                     return Err(BaseFault::error("The list is too large"));
                 }
-                let bytes = list.len() * size_of::<BaseValue>();
-                if bytes > SMALL_BYTES { Ok(self.scope.context.hold(bytes)?) } else { Ok(()) }
+                list.len() * size_of::<BaseValue>()
             }
-            _ => Ok(()),
+            // Those of a row are made each time they are asked for, and most are dropped at once.
+            BaseValue::Object(_) => {
+                self.made += value.weight() * BYTES_PER_WEIGHT;
+                0
+            }
+            _ => return Ok(()),
+        };
+        if bytes > SMALL_BYTES {
+            self.scope.context.hold(bytes)?;
+        } else {
+            self.made += VALUE_OVERHEAD + bytes;
         }
+        if self.made > SMALL_IN_A_ROW {
+            self.scope.context.hold(std::mem::take(&mut self.made))?;
+        }
+        Ok(())
+    }
+
+    /// A value that is kept for the answer; an error in its place if it has no end as text.
+    pub(super) fn shown(&mut self, node: &'e FormulaNode) -> Result<BaseValue, QueryHalt> {
+        let value = super::fault::as_value(self.evaluate(node))?;
+        let weight = value.weight();
+        if weight > MAX_SHOWN_WEIGHT {
+            return Ok(BaseValue::Error("The list is too large".into()));
+        }
+        // Texts were counted when they were made.
+        if weight > SMALL_WEIGHT && matches!(value, BaseValue::List(_) | BaseValue::Object(_)) {
+            self.scope.context.hold(weight * BYTES_PER_WEIGHT)?;
+        }
+        Ok(value)
     }
 
     fn node(&mut self, node: &'e FormulaNode) -> Evaluated {

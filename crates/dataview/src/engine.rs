@@ -22,6 +22,9 @@ use super::{
 const STEPS_AT_ONCE: u32 = 64;
 /// Deeper calls of lambdas are refused. Only a lambda that is handed to itself gets so far.
 const MAX_CALLS: usize = 48;
+/// A list or object in memory without what is in it, and an entry of an object beside its value.
+const LIST_OVERHEAD: usize = 64;
+const ENTRY_OVERHEAD: usize = 64;
 /// This many compiled patterns are kept.
 const MOST_PATTERNS: usize = 256;
 
@@ -123,13 +126,13 @@ impl<'v> QueryEngine<'v> {
 
     /// A list, unless values would be nested too deep in it.
     pub(super) fn list(&self, items: Vec<Cell<'v>>) -> FieldResult<'v> {
-        self.hold(items.len() * size_of::<Cell<'_>>())?;
+        self.hold(LIST_OVERHEAD + items.len() * size_of::<Cell<'_>>())?;
         let depth = self.deeper(items.iter())?;
         Ok(Cell::List(Rc::new(CellList { items, depth })))
     }
 
     pub(super) fn object(&self, entries: indexmap::IndexMap<Rc<str>, Cell<'v>>) -> FieldResult<'v> {
-        self.hold(entries.len() * (size_of::<Cell<'_>>() + 32))?;
+        self.hold(LIST_OVERHEAD + entries.len() * (size_of::<Cell<'_>>() + ENTRY_OVERHEAD))?;
         let depth = self.deeper(entries.values())?;
         Ok(Cell::Object(Rc::new(CellObject { entries, depth })))
     }

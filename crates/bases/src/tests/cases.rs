@@ -993,3 +993,45 @@ fn nesting_ends_where_the_limits_say() {
     assert_eq!(run("[1,2,3,4,5,6].reduce([acc], 0).length", 16), "1");
     assert_eq!(run("[1,2,3,4,5,6].reduce([acc], 0).length", 5), "! The list is too large");
 }
+
+#[test]
+fn small_values_that_a_formula_collects_count_as_memory() {
+    let run = |formula: &str, summary: &str| {
+        let yaml = format!(
+            "formulas: {{a: '{formula}'}}\nsummaries: {{s: '{summary}'}}\nviews: [{{type: table, name: A, order: [formula.a], \
+             summaries: {{formula.a: s}}}}]\n"
+        );
+        let base = BaseFile::parse(&yaml).unwrap();
+        let limits = lapidary_query::QueryLimits { bytes: 2 << 20, ..lapidary_query::QueryLimits::default() };
+        let go_on = || true;
+        let context = QueryContext::new(Timestamp::UNIX_EPOCH, TimeZone::UTC, &go_on).with_limits(limits);
+        base.run(None, &vault(), &context)
+            .map(|answer| shown(&answer, &answer.summaries[0].value))
+            .map_err(|halt| halt.to_string())
+    };
+    let many = "\"a\".repeat(2000).split(\"\")";
+    for formula in [
+        format!("{many}.map([file.properties, file.properties, file.properties, file.properties])"),
+        format!("{many}.map([value, value, value])"),
+        format!("{many}.map(file.links)"),
+    ] {
+        let halted = run(&formula, "values.length").unwrap_err();
+        assert!(halted.contains("holds more than"), "{formula}: {halted}");
+    }
+    let nested = format!("{many}.map({many}.map({many}.map(1)))");
+    assert!(run("1", &nested).unwrap_err().contains("holds more than"));
+    assert!(run("file.properties.keys().length + [1, 2].map([value, value]).length", "values.length").is_ok());
+}
+
+#[test]
+fn a_summary_without_an_end_is_an_error_in_its_place() {
+    let letters = "\"a\".repeat(600).split(\"\")";
+    let yaml = format!(
+        "summaries: {{s: '{letters}.map({letters})'}}\nviews: [{{type: table, name: A, order: [file.name], summaries: \
+         {{file.name: s}}}}]\n"
+    );
+    let go_on = || true;
+    let context = QueryContext::new(Timestamp::UNIX_EPOCH, TimeZone::UTC, &go_on);
+    let answer = BaseFile::parse(&yaml).unwrap().run(None, &vault(), &context).unwrap();
+    assert_eq!(shown(&answer, &answer.summaries[0].value), "! The list is too large");
+}

@@ -38,7 +38,7 @@ pub(super) fn run(
     };
     let answer = match answer {
         // A list and tasks are read best as the lines they are. The list of a base is a table, with columns.
-        Ok(rows) if !printed.json && is_lines(&rows) => asking.all("md"),
+        Ok(rows) if !printed.json && !printed.csv && is_lines(&rows) => asking.all("md"),
         answer => answer,
     };
     calls.assembled.executor.save_indexes(SAVING);

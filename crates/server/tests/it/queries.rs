@@ -337,6 +337,8 @@ fn the_command_line_prints_tables_and_points_at_errors() {
     assert_eq!(base.lines().next(), Some("open"), "groups have headings: {base}");
     let (csv, _, _) = out(&vault, &["query", "Books.base", "--csv"]);
     assert_eq!(csv, "file name,rating,stars\r\nDune,9,*********\r\nEmma,7,*******\r\n");
+    let (csv, _, _) = out(&vault, &["query", "TASK WHERE !completed", "--csv"]);
+    assert!(csv.starts_with("status,text,path,line\r\n"), "{csv}");
     let (json, _, _) = out(&vault, &["query", "LIST", "FROM", "#book", "--json", "--limit", "1"]);
     let json: Value = serde_json::from_str(&json).unwrap();
     assert_eq!((json["values"].as_array().unwrap().len(), &json["total"]), (1, &json!(2)));

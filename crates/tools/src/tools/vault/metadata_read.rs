@@ -171,7 +171,8 @@ impl ReadTool for MetadataRead {
         let mut text = format!("{file}: {lines}, {size_bytes} bytes{changed}, hash {hash}");
         if let Some(PropertiesOutput { data, frontmatter_hash }) = frontmatter {
             let hash = frontmatter_hash.as_deref().map_or("", hash::digits);
-            text += &format!("\nProperties {hash} {}", Value::Object(data.clone()));
+            // They may have any text, so that they must not look like words of the server.
+            text += &format!("\nProperties {hash} {}", quoted(&Value::Object(data.clone()).to_string()));
         }
         let list = |name: &str, mark: &str, items: Vec<&String>| match &items[..] {
             [] => String::new(),
