@@ -39,6 +39,7 @@ async function withServer(run) {
   spawnSync(binary, ['owner', 'set-passphrase'], { env, input: PASSPHRASE })
   const words = ['--vault', join(folder, 'Notes'), '--vault', join(folder, 'Family'), '--http', '127.0.0.1:0']
   const server = spawn(binary, words, { env, stdio: ['ignore', 'ignore', 'pipe'] })
+  const ended = new Promise((done) => server.once('exit', done))
   try {
     const url = await new Promise((found, failed) => {
       let said = ''
@@ -52,6 +53,8 @@ async function withServer(run) {
     await run(url)
   } finally {
     server.kill()
+    // Until then it may still write to its state folder.
+    await ended
     rmSync(folder, { recursive: true, force: true })
   }
 }

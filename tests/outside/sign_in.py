@@ -41,7 +41,7 @@ def server():
             yield found[1]
         finally:
             process.terminate()
-            process.wait(10)
+            process.wait(60)
 
 
 class Browser:
