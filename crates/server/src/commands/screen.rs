@@ -46,7 +46,8 @@ impl<'w> Screen<'w> {
     /// Tools send `\n`, and `form` says how the lines of the file end.
     pub(super) fn note_text(&mut self, text: &str, form: &Value) -> io::Result<()> {
         if !self.style.is_terminal {
-            let mark = if form["bom"] == true { "\u{feff}" } else { "" };
+            // It is at the start of the file, not of each part.
+            let mark = if form["bom"] == true && form["format"] != "section" { "\u{feff}" } else { "" };
             let line_end = match form["eol"].as_str() {
                 Some("crlf") => "\r\n",
                 Some("cr") => "\r",

@@ -190,7 +190,9 @@ fn the_log_on_a_terminal_cannot_be_forged() {
 #[test]
 fn a_program_gets_a_note_as_it_is_in_its_file() {
     for bytes in [&b"a\r\nb\r\n"[..], b"\xef\xbb\xbfa\nb", b"a\rb\r", b"a\n"] {
-        let vault = Vault::new(&[("a.md", bytes)]);
+        let vault = Vault::new(&[("a.md", bytes), ("part.md", b"\xef\xbb\xbf# A\r\nx\r\n")]);
+        let part = vault.run(&["read", "part.md", "--heading", "A"]);
+        assert_eq!(part.stdout, b"# A\r\nx", "a part has no byte order mark");
         let read = vault.run(&["read", "a.md"]);
         assert_eq!((read.status.code(), &read.stdout[..]), (Some(0), bytes));
         vault.run(&["call", "file_delete", r#"{"file": "a.md"}"#]);
