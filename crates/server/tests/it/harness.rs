@@ -60,7 +60,17 @@ impl Vault {
 
     /// Every file with its bytes, including hidden ones and leftovers.
     pub(crate) fn everything(&self) -> BTreeMap<String, Vec<u8>> {
-        files_below(&self.path())
+        let mut files = files_below(&self.path());
+        // An old file stays while a process can write to it. One that another test starts at this moment has all our
+        // files open until its program begins, so a leftover is one that is still there after a while.
+        for _ in 0..600 {
+            if !files.keys().any(|path| path.contains(".lapidary-")) {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+            files = files_below(&self.path());
+        }
+        files
     }
 
     pub(crate) fn command(&self) -> Command {

@@ -4,7 +4,7 @@ use std::{io::Write, process::Command};
 
 use serde_json::{Value, json};
 
-use crate::harness::{Era, Server, Vault};
+use crate::harness::{Era, Server, Vault, files_below};
 
 fn checkpoint(answer: &Value) -> String {
     answer["checkpoint"].as_str().unwrap_or_else(|| panic!("{answer:#}")).to_owned()
@@ -117,7 +117,7 @@ fn a_late_save_is_told_with_the_next_answer_and_not_lost_with_a_refusal() {
     held.write_all(b"late").unwrap();
     drop(held);
     // It is handled in the background; until then calls are refused, and for a while after that.
-    let is_there = || vault.everything().keys().any(|path| path.contains(".lapidary-"));
+    let is_there = || files_below(&vault.path()).keys().any(|path| path.contains(".lapidary-"));
     for _ in 0..600 {
         server.refused("file_read", json!({ "file": "missing.md" }));
         if !is_there() {

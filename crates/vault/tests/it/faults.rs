@@ -17,7 +17,7 @@ use lapidary_vault::{
 };
 
 use crate::{
-    scenarios::{Place, SCENARIOS, Scenario, open, shown, steps_written_down, tree_of, view},
+    scenarios::{Place, SCENARIOS, Scenario, open, settled_tree, shown, steps_written_down, tree_of, view},
     scratch::origin,
 };
 
@@ -77,20 +77,9 @@ fn fail(scenario: &Scenario, disk: &Arc<Disk>, about: &str) -> Result<Receipt, S
     drop(failing);
     // On a disk that is well.
     let vault = open(place.around.path(), None);
+    drop(vault.turn(&|| true).unwrap());
     let (before, after) = (scenario.before(), scenario.after());
-    let settled = || {
-        drop(vault.turn(&|| true).unwrap());
-        tree_of(&place.vault())
-    };
-    let mut found = settled();
-    // Waited for: the failing server may be cleaning up its old files at this moment, and then no other server does.
-    for _ in 0..600 {
-        if found == before || found == after {
-            break;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-        found = settled();
-    }
+    let found = settled_tree(&vault, &place, &[&before, &after]);
     let is_after = found == after;
     assert!(is_after || found == before, "{about}: neither before nor after:\n{}", shown(&found));
     assert!(is_after || said.is_err(), "{about}: an acknowledged change was undone");
@@ -100,7 +89,7 @@ fn fail(scenario: &Scenario, disk: &Arc<Disk>, about: &str) -> Result<Receipt, S
     }
     if !is_after {
         commit(&vault, scenario).unwrap_or_else(|error| panic!("{about}: afterwards: {error}"));
-        assert_eq!(tree_of(&place.vault()), scenario.after(), "{about}: afterwards");
+        assert_eq!(settled_tree(&vault, &place, &[&after]), after, "{about}: afterwards");
     }
     said
 }

@@ -1,23 +1,18 @@
 //! The crate with access to the disk, under attack: odd files, links, full disks, other programs, many threads.
+//!
+//! No test here starts a process. One that is being started has every file of this process open, so an old file that is
+//! replaced at that moment stays for a while; `tests/processes` has the tests that start some.
 
 #![expect(clippy::disallowed_methods, reason = "tests play the other program")]
 #![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 
 mod ahead;
 mod backends;
-#[cfg(unix)]
-mod crashes;
-#[cfg(unix)]
-mod disks;
-#[cfg(unix)]
-mod elsewhere;
 mod faults;
 #[cfg(unix)]
 mod follow;
 #[cfg(unix)]
 mod following;
-#[cfg(target_os = "linux")]
-mod humans;
 #[cfg(target_os = "linux")]
 mod late;
 #[cfg(unix)]
@@ -33,13 +28,9 @@ mod reads;
 mod rules;
 mod scenarios;
 mod scratch;
-#[cfg(unix)]
-mod second_names;
 mod sets;
 #[cfg(unix)]
 mod swaps;
-#[cfg(unix)]
-mod trashes;
 mod writes;
 
 #[test]

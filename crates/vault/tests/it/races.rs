@@ -16,7 +16,7 @@ use lapidary_vault::{
     store::{FolderStore, StateFolder, StepObserver, StoreError},
 };
 
-use crate::scratch::{Found, NO_LIMIT, Scratch, commit, create, vault_path, write};
+use crate::scratch::{NO_LIMIT, Scratch, assert_whole, commit, create, vault_path, whole, write};
 
 const THREADS: usize = 8;
 const TIMES: usize = 50;
@@ -88,24 +88,6 @@ fn save_by_rename(path: &Path, bytes: &[u8]) {
     let beside = path.with_extension("editor");
     std::fs::write(&beside, bytes).unwrap();
     std::fs::rename(beside, path).unwrap();
-}
-
-/// A text whose first line says how long it must be.
-fn whole(author: &str, number: usize) -> Vec<u8> {
-    let lines = 1 + (number * 37) % 400;
-    let mut text = format!("{author} {number} {lines}\n");
-    for line in 0..lines {
-        text += &format!("{author} {number} line {line}\n");
-    }
-    text.into_bytes()
-}
-
-#[track_caller]
-fn assert_whole(bytes: &[u8]) {
-    let text = std::str::from_utf8(bytes).unwrap();
-    let head: Vec<&str> = text.lines().next().expect("never empty").split(' ').collect();
-    let (author, number) = (head[0], head[1].parse().unwrap());
-    assert!(bytes == whole(author, number), "half of {author}'s version {number}: {} bytes", bytes.len());
 }
 
 #[test]
@@ -212,10 +194,6 @@ fn while_we_write(
         }
     }
     assert!(moments >= 4, "only {moments} moments");
-}
-
-fn is_temporary(name: &std::ffi::OsStr) -> bool {
-    name.to_string_lossy().starts_with(".lapidary-")
 }
 
 fn plan(scratch: &Scratch) -> Change {
@@ -380,53 +358,6 @@ fn a_vault_replaced_while_it_is_opened_is_noticed() {
         for vault in vaults {
             assert_eq!(note(&vault).read(&vault_path("a.md")).unwrap().bytes(), current);
         }
-    }
-}
-
-/// A killed server leaves the old note or the new one, never a mixture, and blocks no other.
-#[cfg(unix)]
-#[test]
-fn a_server_killed_at_any_moment_leaves_a_whole_note() {
-    use std::process::{Command, Stdio};
-    const VICTIM: &str = "LAPIDARY_TEST_VICTIM";
-    if let Some(folders) = std::env::var_os(VICTIM) {
-        let (root, state) = folders.to_str().unwrap().split_once(':').unwrap();
-        let vault = crate::scratch::open_vault(Path::new(root), Path::new(state));
-        // Not forever, in case no process is left to kill it.
-        for number in 0..5_000 {
-            let change = write(&note(&vault), "a.md", whole("victim", number));
-            commit(&vault, &Scope::default(), change).unwrap();
-            drop(commit(&vault, &Scope::default(), create(&format!("{number}/b.md"), whole("victim", number))));
-        }
-        return;
-    }
-    let scratch = Scratch::fast();
-    scratch.put("a.md", whole("first", 0));
-    for round in 0..12 {
-        let mut victim = Command::new(std::env::current_exe().unwrap())
-            .args(["--exact", "races::a_server_killed_at_any_moment_leaves_a_whole_note", "--nocapture"])
-            .env(VICTIM, format!("{}:{}", scratch.root().display(), scratch.state().display()))
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        let before = scratch.bytes("a.md");
-        while scratch.bytes("a.md") == before {
-            assert_eq!(victim.try_wait().unwrap(), None, "it ended without a change");
-            std::thread::sleep(Duration::from_micros(300));
-        }
-        std::thread::sleep(Duration::from_micros(round * 1700));
-        victim.kill().unwrap();
-        victim.wait().unwrap();
-        for (path, found) in scratch.everything() {
-            if let Found::File(bytes) = found
-                && !is_temporary(path.file_name().unwrap())
-            {
-                assert_whole(&bytes);
-            }
-        }
-        scratch.commit(scratch.plan("a.md", whole("survivor", round as usize))).unwrap();
-        let offered = scratch.list("").unwrap();
-        assert!(offered.iter().all(|path| path == "a.md" || path.ends_with('/')), "{offered:?}");
     }
 }
 

@@ -229,23 +229,6 @@ fn a_linked_rule_file_is_read_if_it_is_in_the_vault_and_closes_it_otherwise() {
     assert_eq!(scope(&scratch.vault).unwrap_err(), outside);
 }
 
-#[cfg(unix)]
-#[test]
-fn a_rule_file_without_rights_closes_the_vault() {
-    use std::os::unix::fs::PermissionsExt;
-    if !crate::elsewhere::NO_PRIVILEGES.reached(a_rule_file_without_rights_closes_the_vault) {
-        return;
-    }
-    let scratch = Scratch::with(&[("a.md", ""), (".lapidaryignore", "a.md")]);
-    assert!(scope(&scratch.vault).is_ok());
-    let allow = |mode| std::fs::set_permissions(scratch.at(".lapidaryignore"), PermissionsExt::from_mode(mode));
-    allow(0o000).unwrap();
-    let denied = closed(".lapidaryignore", RuleProblem::Store(StoreError::NotPermitted));
-    assert_eq!(scope(&scratch.vault).unwrap_err(), denied);
-    allow(0o600).unwrap();
-    assert!(scope(&scratch.vault).is_ok());
-}
-
 #[test]
 fn memory_has_rules_too() {
     let file = |path, text: &str| (vault_path(path), text.as_bytes().to_vec());

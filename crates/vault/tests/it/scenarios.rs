@@ -3,7 +3,7 @@
 #[path = "../../../store/src/posix/tests/scenarios.rs"]
 mod table;
 
-use std::{path::Path, sync::Arc};
+use std::{path::Path, sync::Arc, time::Duration};
 
 use lapidary_vault::{
     Change, ChangeSet, ContentGuard, File, Policy, TrashKind, Vault, VaultLimits, View,
@@ -35,4 +35,19 @@ pub(crate) fn open(around: &Path, observer: Option<StepObserver>) -> Vault {
 
 pub(crate) fn view(vault: &Vault) -> View {
     vault.view(Arc::default(), NO_LIMIT)
+}
+
+/// The vault once no old file is beside its place: one stays as long as a process can write to it, be it a server that
+/// still cleans up or one that another thread has just started, which has all our files until its program begins.
+pub(crate) fn settled_tree(vault: &Vault, place: &Place, expected: &[&Tree]) -> Tree {
+    let mut found = tree_of(&place.vault());
+    for _ in 0..600 {
+        if expected.contains(&&found) {
+            break;
+        }
+        std::thread::sleep(Duration::from_millis(50));
+        drop(vault.turn(&|| true).unwrap());
+        found = tree_of(&place.vault());
+    }
+    found
 }

@@ -98,10 +98,10 @@ impl Scratch {
         std::os::unix::fs::symlink(target, self.at(at)).unwrap();
     }
 
-    /// By the program, as not every system has a call for it.
-    #[cfg(unix)]
+    #[cfg(target_os = "linux")]
     pub(crate) fn pipe(&self, at: &str) {
-        assert!(std::process::Command::new("mkfifo").arg(self.at(at)).status().unwrap().success());
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        mknodat(CWD, self.at(at), FileType::Fifo, Mode::from_bits_truncate(0o600), 0).unwrap();
     }
 
     #[track_caller]
@@ -259,18 +259,20 @@ pub(crate) fn walk(folder: &Path, found: &mut BTreeMap<PathBuf, Found>) {
     }
 }
 
-/// Pseudo-random numbers, the same in every run.
-pub(crate) struct Random(u64);
-
-impl Random {
-    pub(crate) fn new(seed: u64) -> Self {
-        Self(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x5851_f42d_4c95_7f2d)
+/// A text whose first line says how long it must be.
+pub(crate) fn whole(author: &str, number: usize) -> Vec<u8> {
+    let lines = 1 + (number * 37) % 400;
+    let mut text = format!("{author} {number} {lines}\n");
+    for line in 0..lines {
+        text += &format!("{author} {number} line {line}\n");
     }
+    text.into_bytes()
+}
 
-    pub(crate) fn below(&mut self, limit: usize) -> usize {
-        self.0 ^= self.0 << 13;
-        self.0 ^= self.0 >> 7;
-        self.0 ^= self.0 << 17;
-        (self.0.wrapping_mul(0x2545_f491_4f6c_dd1d) >> 33) as usize % limit
-    }
+#[track_caller]
+pub(crate) fn assert_whole(bytes: &[u8]) {
+    let text = std::str::from_utf8(bytes).unwrap();
+    let head: Vec<&str> = text.lines().next().expect("never empty").split(' ').collect();
+    let (author, number) = (head[0], head[1].parse().unwrap());
+    assert!(bytes == whole(author, number), "half of {author}'s version {number}: {} bytes", bytes.len());
 }

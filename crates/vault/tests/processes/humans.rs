@@ -22,7 +22,10 @@ use lapidary_vault::{
     store::{CheckpointKind, StoreError},
 };
 
-use crate::scratch::{NO_LIMIT, Random, Scratch, open_vault, origin, vault_path};
+use crate::{
+    random::Random,
+    scratch::{NO_LIMIT, Scratch, open_vault, origin, vault_path},
+};
 
 /// Where a child process finds its task.
 const CLIENT: &str = "LAPIDARY_TEST_CLIENT";

@@ -10,13 +10,15 @@ use std::{
         Arc, Mutex,
         atomic::{AtomicU64, AtomicUsize, Ordering},
     },
+    time::Duration,
 };
 
 use lapidary_vault::{Scope, VaultNews, VaultPath, View, store::StepObserver};
 
 use crate::{
-    scenarios::{Place, SCENARIOS, Scenario, Tree, open, shown, steps_written_down, tree_of, view},
-    scratch::{Random, create, origin, vault_path},
+    random::Random,
+    scenarios::{Place, SCENARIOS, Scenario, Tree, open, settled_tree, shown, steps_written_down, tree_of, view},
+    scratch::{Found, Scratch, assert_whole, commit, create, open_vault, origin, vault_path, whole, write},
 };
 
 /// Where a child process finds its task.
@@ -113,9 +115,10 @@ fn crash(scenario: &Scenario, kills: &[usize], count: &mut Count) -> (bool, bool
 fn assert_settled(place: &Place, scenario: &Scenario, about: &str) -> bool {
     let vault = open(place.around.path(), None);
     let view = view(&vault);
-    let found = tree_of(&place.vault());
-    let is_after = found == scenario.after();
-    assert!(is_after || found == scenario.before(), "{about}: neither before nor after:\n{}", shown(&found));
+    let (before, after) = (scenario.before(), scenario.after());
+    let found = settled_tree(&vault, place, &[&before, &after]);
+    let is_after = found == after;
+    assert!(is_after || found == before, "{about}: neither before nor after:\n{}", shown(&found));
     assert_index_agrees(&view, &found, about);
     drop(vault.turn(&|| true).unwrap());
     assert_eq!(tree_of(&place.vault()), found, "{about}: the first turn changed something");
@@ -254,4 +257,53 @@ fn servers_killed_at_random_moments_leave_all_or_nothing() {
     let count = count.into_inner().unwrap();
     count.say("random moments");
     assert!(count.before > 0 && count.after > 0);
+}
+
+fn is_temporary(name: &std::ffi::OsStr) -> bool {
+    name.to_string_lossy().starts_with(".lapidary-")
+}
+
+/// A killed server leaves the old note or the new one, never a mixture, and blocks no other.
+#[test]
+fn a_server_killed_at_any_moment_leaves_a_whole_note() {
+    const WRITER: &str = "LAPIDARY_TEST_WRITER";
+    if let Some(folders) = std::env::var_os(WRITER) {
+        let (root, state) = folders.to_str().unwrap().split_once(':').unwrap();
+        let vault = open_vault(Path::new(root), Path::new(state));
+        // Not forever, in case no process is left to kill it.
+        for number in 0..5_000 {
+            let change = write(&view(&vault), "a.md", whole("victim", number));
+            commit(&vault, &Scope::default(), change).unwrap();
+            drop(commit(&vault, &Scope::default(), create(&format!("{number}/b.md"), whole("victim", number))));
+        }
+        return;
+    }
+    let scratch = Scratch::fast();
+    scratch.put("a.md", whole("first", 0));
+    for round in 0..12 {
+        let mut victim = Command::new(std::env::current_exe().unwrap())
+            .args(["--exact", "crashes::a_server_killed_at_any_moment_leaves_a_whole_note", "--nocapture"])
+            .env(WRITER, format!("{}:{}", scratch.root().display(), scratch.state().display()))
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        let before = scratch.bytes("a.md");
+        while scratch.bytes("a.md") == before {
+            assert_eq!(victim.try_wait().unwrap(), None, "it ended without a change");
+            std::thread::sleep(Duration::from_micros(300));
+        }
+        std::thread::sleep(Duration::from_micros(round * 1700));
+        victim.kill().unwrap();
+        victim.wait().unwrap();
+        for (path, found) in scratch.everything() {
+            if let Found::File(bytes) = found
+                && !is_temporary(path.file_name().unwrap())
+            {
+                assert_whole(&bytes);
+            }
+        }
+        scratch.commit(scratch.plan("a.md", whole("survivor", round as usize))).unwrap();
+        let offered = scratch.list("").unwrap();
+        assert!(offered.iter().all(|path| path == "a.md" || path.ends_with('/')), "{offered:?}");
+    }
 }

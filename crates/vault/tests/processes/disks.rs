@@ -3,15 +3,16 @@
 use std::{os::unix::fs::PermissionsExt, path::Path, process::Command, sync::Arc};
 
 use lapidary_vault::{
-    Change, ChangeSet, ContentGuard, Policy, ReadError, Scope, TurnError, Vault, VaultLimits,
+    Change, ChangeSet, ContentGuard, Policy, ReadError, RuleProblem, RulesError, Scope, TurnError, Vault, VaultLimits,
     store::{FolderStore, Retention, StateFolder, StoreError},
 };
 use rustix::process::geteuid;
 
 use crate::{
     elsewhere::{FEW_FILES, LITTLE_MEMORY, NO_PRIVILEGES, OWN_MOUNTS},
+    random::Random,
     scenarios::known,
-    scratch::{NO_LIMIT, Random, Scratch, create, open_vault, origin, vault_path, write},
+    scratch::{NO_LIMIT, Scratch, create, open_vault, origin, vault_path, write},
 };
 
 pub(crate) fn mount(options: &str, at: &Path) {
@@ -281,4 +282,21 @@ fn old_contents_do_not_pile_up_behind_large_changes() {
     let kept = view.checkpoints(None, None, 10).unwrap().checkpoints;
     assert_eq!(kept.len(), 1, "the newest stays");
     assert!(view.old_content(&kept[0].entries[0]).unwrap().is_some());
+}
+
+#[test]
+fn a_rule_file_without_rights_closes_the_vault() {
+    if !NO_PRIVILEGES.reached(a_rule_file_without_rights_closes_the_vault) {
+        return;
+    }
+    let scratch = Scratch::with(&[("a.md", ""), (".lapidaryignore", "a.md")]);
+    let scope = || scratch.vault.scope(std::time::SystemTime::now() + std::time::Duration::from_secs(10));
+    assert!(scope().is_ok());
+    let allow = |mode| std::fs::set_permissions(scratch.at(".lapidaryignore"), PermissionsExt::from_mode(mode));
+    allow(0o000).unwrap();
+    let denied =
+        RulesError::Unreadable { file: ".lapidaryignore", problem: RuleProblem::Store(StoreError::NotPermitted) };
+    assert_eq!(scope().unwrap_err(), denied);
+    allow(0o600).unwrap();
+    assert!(scope().is_ok());
 }
