@@ -20,7 +20,7 @@ use lapidary_vault::{
 };
 
 use crate::{
-    config, demo,
+    demo,
     grants::{GrantError, GrantMaker, prefixes},
     http::{ConfiguredClient, KnownClient},
 };
@@ -30,7 +30,7 @@ pub(crate) const AUTH_FILE: &str = "auth.db";
 
 pub(crate) struct AssembledServer {
     pub(crate) executor: Arc<Executor>,
-    pub(crate) vaults: Vec<config::ChosenVault>,
+    pub(crate) vaults: Vec<lapidary_config::ChosenVault>,
     pub(crate) grants: Arc<GrantMaker>,
     /// Clients whose tokens are in the configuration.
     pub(crate) configured: Vec<ConfiguredClient>,
@@ -80,14 +80,17 @@ pub(crate) struct ExecutorPurpose {
     pub(crate) waits_for_index: bool,
 }
 
-pub(crate) fn assemble(config: &config::Config, purpose: ExecutorPurpose) -> Result<AssembledServer, StartError> {
+pub(crate) fn assemble(
+    config: &lapidary_config::Config,
+    purpose: ExecutorPurpose,
+) -> Result<AssembledServer, StartError> {
     let (chosen, demo) = match &config.vaults {
-        config::VaultsConfig::Chosen(chosen) => (chosen.clone(), None),
-        config::VaultsConfig::Demo => {
+        lapidary_config::VaultsConfig::Chosen(chosen) => (chosen.clone(), None),
+        lapidary_config::VaultsConfig::Demo => {
             let folder = demo::unpack().map_err(StartError::Demo)?;
             let path = folder.path().to_owned();
-            let access = config::VaultAccess::default();
-            (vec![config::ChosenVault { name: demo::NAME.to_owned(), path, access }], Some(folder))
+            let access = lapidary_config::VaultAccess::default();
+            (vec![lapidary_config::ChosenVault { name: demo::NAME.to_owned(), path, access }], Some(folder))
         }
     };
     let state = demo.as_ref().map_or_else(|| config.state_dir.clone(), DemoFolder::state);
@@ -155,10 +158,10 @@ pub(crate) fn assemble(config: &config::Config, purpose: ExecutorPurpose) -> Res
 }
 
 fn serve(
-    vault: &config::ChosenVault,
-    all: &[config::ChosenVault],
+    vault: &lapidary_config::ChosenVault,
+    all: &[lapidary_config::ChosenVault],
     state: &Path,
-    config: &config::Config,
+    config: &lapidary_config::Config,
     purpose: ExecutorPurpose,
 ) -> Result<ServedVault, StartError> {
     let state = Arc::new(StateFolder::new(state.to_owned(), vault.path.clone()));
@@ -184,12 +187,16 @@ fn serve(
 }
 
 /// Another vault, as this one has to respect it. Only its rules are read.
-fn inner_vault(at: VaultPath, vault: &config::ChosenVault, config: &config::Config) -> Result<InnerVault, StartError> {
+fn inner_vault(
+    at: VaultPath,
+    vault: &lapidary_config::ChosenVault,
+    config: &lapidary_config::Config,
+) -> Result<InnerVault, StartError> {
     let store = FolderStore::new(vault.path.clone()).following(vault.access.follow.clone());
     Ok(InnerVault::new(at, Arc::new(PosixBackend::private(Arc::new(store))), policy(&config.access, vault)?))
 }
 
-fn policy(access: &config::PathAccess, vault: &config::ChosenVault) -> Result<Policy, StartError> {
+fn policy(access: &lapidary_config::PathAccess, vault: &lapidary_config::ChosenVault) -> Result<Policy, StartError> {
     let globs = |list: &'static str, patterns: &[String]| {
         PathGlobs::parse(patterns).map_err(|error| StartError::Globs { vault: vault.name.clone(), list, error })
     };
@@ -206,7 +213,10 @@ fn policy(access: &config::PathAccess, vault: &config::ChosenVault) -> Result<Po
 }
 
 /// What the owner lets a client with this token use. In a configuration, a vault that is not served is a mistake.
-fn configured_client(token: &config::TokenConfig, grants: &GrantMaker) -> Result<ConfiguredClient, StartError> {
+fn configured_client(
+    token: &lapidary_config::TokenConfig,
+    grants: &GrantMaker,
+) -> Result<ConfiguredClient, StartError> {
     let is_lost = |vault: &String| !grants.vaults().contains(vault);
     if token.vaults.as_ref().is_some_and(|vaults| vaults.is_empty() || vaults.iter().any(is_lost)) {
         return Err(StartError::TokenVault { name: token.name.clone(), vaults: grants.vaults().to_vec() });
@@ -246,8 +256,8 @@ fn skills_folder(written: &str) -> Result<VaultPath, StartError> {
     if hidden { Err(StartError::Skills) } else { Ok(folder) }
 }
 
-fn rules(approval: &config::ApprovalConfig) -> Result<ApprovalRules, StartError> {
-    let own = |rule: &config::RuleConfig| -> Result<ApprovalRule, StartError> {
+fn rules(approval: &lapidary_config::ApprovalConfig) -> Result<ApprovalRules, StartError> {
+    let own = |rule: &lapidary_config::RuleConfig| -> Result<ApprovalRule, StartError> {
         // The dotted spelling is accepted wherever a tool is named.
         let tool = rule.tool.as_ref().map(|name| name.replace('.', "_"));
         let names = || TOOLS.iter().map(|tool| tool.spec().name());
@@ -269,7 +279,7 @@ fn rules(approval: &config::ApprovalConfig) -> Result<ApprovalRules, StartError>
     Ok(ApprovalRules(rules))
 }
 
-fn limits(config: &config::Config) -> CallLimits {
+fn limits(config: &lapidary_config::Config) -> CallLimits {
     CallLimits {
         max_file_bytes: config.limits.max_file_bytes,
         max_change_bytes: config.limits.max_change_bytes,

@@ -1,7 +1,6 @@
 //! The command line: its syntax, and nothing about what it does.
 
 mod access_arguments;
-mod common_flags;
 mod history_arguments;
 mod note_arguments;
 mod setup_arguments;
@@ -14,13 +13,11 @@ use std::ffi::OsString;
 
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
+use lapidary_config::{CommonFlags, Listen};
 
-use common_flags::Listen;
+use crate::completing;
 
 pub(crate) use access_arguments::{NewToken, OwnerWord, TokenWord};
-pub(crate) use common_flags::CommonFlags;
-#[cfg(test)]
-pub(crate) use common_flags::HttpAddress;
 #[cfg(test)]
 pub(crate) use history_arguments::TimeSpan;
 pub(crate) use history_arguments::{
@@ -174,7 +171,8 @@ fn with_flags(command: clap::Command) -> clap::Command {
     if WITHOUT_FLAGS.contains(&command.get_name()) {
         return command;
     }
-    CommonFlags::augment_args(command).mut_subcommands(with_flags)
+    let completed = |arg: clap::Arg| if arg.get_id() == "vaults" { arg.add(completing::vaults()) } else { arg };
+    CommonFlags::augment_args(command).mut_args(completed).mut_subcommands(with_flags)
 }
 
 /// The common options at each word of a command, merged.

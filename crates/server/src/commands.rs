@@ -40,6 +40,9 @@ use std::{
 };
 
 use lapidary_auth::{AuthStoreError, PassphraseError};
+use lapidary_config::{
+    CommonFlags, Config, ConfigError, ConfigFiles, ConfigSources, LoadedConfig, Platform, VaultsConfig,
+};
 use lapidary_tools::{
     CompletePath, ReadPayload,
     quote::{visible, visible_json},
@@ -48,9 +51,8 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use crate::{
     assemble::{AssembledServer, ExecutorPurpose, assemble},
-    cli::{Command, CommonFlags, CompletionArguments, ConfigWord, Invocation, ToolsArguments},
+    cli::{Command, CompletionArguments, ConfigWord, Invocation, ToolsArguments},
     completing,
-    config::{self, Config, ConfigError, ConfigFiles, ConfigSources, LoadedConfig, Platform, VaultsConfig},
     environment::{ProcessEnvironment, RealDisk},
     logging,
 };
@@ -70,7 +72,7 @@ const EXIT_MISCONFIGURED: u8 = 2;
 pub(crate) fn greet() -> ExitCode {
     let surroundings = ProcessEnvironment::of_process();
     let flags = CommonFlags::default();
-    let vaults = config::known_vaults(&sources(&flags, &surroundings, false));
+    let vaults = lapidary_config::known_vaults(&sources(&flags, &surroundings, false));
     let text = greeting::greeting(&vaults, TerminalStyle::of_output(&surroundings.environment));
     // A terminal that accepts no output has no reader.
     io::stdout().lock().write_all(text.as_bytes()).unwrap_or_default();
@@ -271,13 +273,13 @@ fn execute(
 
 /// The names of vaults for a shell that completes.
 pub(crate) fn known_vault_names(flags: &CommonFlags) -> Vec<String> {
-    config::vault_names(&sources(flags, &ProcessEnvironment::of_process(), false))
+    lapidary_config::vault_names(&sources(flags, &ProcessEnvironment::of_process(), false))
 }
 
 /// The paths of notes for a shell that completes: by the owner, through the executor. Whatever is wrong, there are none.
 pub(crate) fn completed_notes(flags: &CommonFlags, typed: &str) -> Vec<String> {
     let surroundings = ProcessEnvironment::of_process();
-    let Ok(loaded) = config::load(&sources(flags, &surroundings, true)) else { return Vec::new() };
+    let Ok(loaded) = lapidary_config::load(&sources(flags, &surroundings, true)) else { return Vec::new() };
     let purpose = ExecutorPurpose { every_profile: false, waits_for_index: true };
     let Ok(assembled) = assemble(&loaded.config, purpose) else { return Vec::new() };
     let executor = &assembled.executor;
@@ -317,7 +319,7 @@ fn configure_with(
         let home = surroundings.home.as_deref().filter(|_| !invocation.flags.any_folder);
         home.is_some_and(|home| RealDisk::is_around(folder, home))
     };
-    let loaded = config::load(&sources).map_err(|error| match &error {
+    let loaded = lapidary_config::load(&sources).map_err(|error| match &error {
         // The state is usually in the home folder, but to move it would be the wrong advice.
         ConfigError::StateInVault { vault, .. } if is_home(vault) => home_refused(vault),
         _ => error.to_string(),

@@ -8,10 +8,11 @@ use clap_complete::{
     env::Shells,
 };
 use lapidary_clients::CLIENTS;
+use lapidary_config::CommonFlags;
 use lapidary_tools::{ReasonKind, TOOLS, quote::one_line};
 
 use crate::{
-    cli::{self, CommonFlags},
+    cli::{self},
     commands,
     environment::{self, ProcessEnvironment},
 };

@@ -11,9 +11,8 @@ use std::{
     time::Duration,
 };
 
+use lapidary_config::{ConfigFiles, is_unset};
 use lapidary_vault::store;
-
-use crate::config::{ConfigFiles, is_unset};
 
 pub(crate) struct ProcessEnvironment {
     pub(crate) environment: BTreeMap<String, String>,

@@ -7,6 +7,7 @@ use std::{
 };
 
 use lapidary_auth::{ScopeSet, TokenRights, ToolLevel};
+use lapidary_config::Config;
 use lapidary_pipeline::Grant;
 use lapidary_tools::{
     BUILT_IN_PROFILES, Effect, ProfileRules, ProfileView, SelectionError, TOOL_SET, ToolGroup, ToolKind, ToolSelection,
@@ -14,8 +15,6 @@ use lapidary_tools::{
 };
 use lapidary_vault::{PathPrefix, Policy, ScopeError};
 use parking_lot::Mutex;
-
-use crate::config::Config;
 
 /// How many grants from scopes are kept. An issuer can write any number of scope lists, and each grant has its own tool list.
 const SCOPED_GRANTS: usize = 100;

@@ -33,6 +33,7 @@ use axum::{
     routing::{any, get, post},
 };
 use lapidary_auth::AuthorizationRules;
+use lapidary_config::{HttpConfig, SessionMode};
 use lapidary_note::ContentHash;
 use lapidary_pipeline::Executor;
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
@@ -58,7 +59,6 @@ pub(crate) use self::{
     oauth::{IssuerKeyCache, OutgoingFetch},
 };
 use crate::{
-    config::{HttpConfig, SessionMode},
     mcp::{Connection, McpServer},
     outgoing::unverified_agent,
     stdio::told_to_stop,

@@ -1,10 +1,9 @@
-//! The interfaces of Lapidary: command line, configuration, stdio and HTTP. The only crate with rmcp and axum.
+//! The interfaces of Lapidary: command line, stdio and HTTP. The only crate with rmcp and axum.
 
 mod assemble;
 mod cli;
 mod commands;
 mod completing;
-mod config;
 mod demo;
 mod environment;
 mod grants;
@@ -22,7 +21,7 @@ use std::{collections::BTreeMap, ffi::OsString, io::IsTerminal, path::PathBuf, p
 
 use tokio::io::{AsyncRead, AsyncWrite};
 
-pub use config::{env_example, reference as configuration_reference};
+pub use lapidary_config::{env_example, reference as configuration_reference};
 
 /// Runs the program: 0 done, 1 failed, 2 wrong usage or configuration.
 pub fn run() -> ExitCode {

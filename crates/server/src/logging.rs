@@ -10,6 +10,7 @@ mod sink;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use lapidary_config::{LogLevel, LogSettings};
 use lapidary_pipeline::Clock;
 use lapidary_vault::ElapsedTime;
 use tracing::{
@@ -23,7 +24,6 @@ use tracing_subscriber::{
     registry::{LookupSpan, SpanRef},
 };
 
-use crate::config::{LogLevel, LogSettings};
 use line::{EventFields, LogLine, SpanFields};
 use sink::LogSinks;
 
@@ -145,7 +145,7 @@ mod tests {
     use tracing::subscriber::with_default;
 
     use super::*;
-    use crate::config::LogFormat;
+    use lapidary_config::LogFormat;
 
     /// What a program of ours logs at a level.
     fn logged(level: Level, format: LogFormat, program: impl FnOnce()) -> Vec<String> {

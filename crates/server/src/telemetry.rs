@@ -16,6 +16,7 @@ use std::{
 };
 
 use crossbeam_queue::SegQueue;
+use lapidary_config::Config;
 use lapidary_pipeline::{Clock, FinishedStage, Invocation, Operation, Outcome};
 use lapidary_vault::ElapsedTime;
 
@@ -24,7 +25,6 @@ use self::{
     meters::{CallOutcome, ServerMeters},
     trace_context::CallTrace,
 };
-use crate::config::Config;
 
 /// The stage whose duration is a separate metric: it waits for the disk.
 const COMMIT: &str = "commit";

@@ -79,7 +79,7 @@ fn options_on_both_sides_of_a_subcommand_add_up() {
 
 #[test]
 fn http_takes_an_address_in_every_usual_form() {
-    let address = |host: &str, port| HttpAddress { host: host.parse().ok(), port };
+    let address = |host: &str, port| lapidary_config::HttpAddress { host: host.parse().ok(), port };
     for (words, expected) in [
         ("--http", address("", None)),
         ("serve --http", address("", None)),
@@ -226,7 +226,7 @@ fn help_and_version_are_not_failures() {
 
 #[test]
 fn the_table_of_settings_and_the_command_line_know_the_same_flags() {
-    let mut known: BTreeSet<String> = crate::config::flag_names().map(str::to_owned).collect();
+    let mut known: BTreeSet<String> = lapidary_config::flag_names().map(str::to_owned).collect();
     known.insert("--config".into());
     known.insert("--color".into());
     let declared: BTreeSet<String> = declaration()

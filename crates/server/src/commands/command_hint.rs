@@ -1,6 +1,6 @@
 //! Commands to copy: they name the vault as the command did that mentions them, so that they work in the same set-up.
 
-use crate::cli::CommonFlags;
+use lapidary_config::CommonFlags;
 
 /// The options of this command that the next one needs too.
 #[derive(Clone, Debug, Default)]

@@ -15,6 +15,7 @@ mod vault_checks;
 
 use std::io::Write;
 
+use lapidary_config::{ChosenVault, Config, LoadedConfig, VaultsConfig};
 use serde_json::json;
 
 use self::{
@@ -27,7 +28,6 @@ use super::{CommandFailure, CommandOutcome, install::ClientSetup, print_json, so
 use crate::{
     assemble::{ExecutorPurpose, assemble},
     cli::{DoctorArguments, Invocation},
-    config::{self, ChosenVault, Config, LoadedConfig, VaultsConfig},
     environment::ProcessEnvironment,
 };
 
@@ -94,7 +94,7 @@ pub(super) fn run_local(
         VaultsConfig::Chosen(vaults) => vaults,
         VaultsConfig::Demo => &[],
     };
-    let known = config::known_vaults(&all);
+    let known = lapidary_config::known_vaults(&all);
     for vault in vaults {
         let mut findings = vault_checks::look(vault, &config);
         findings.extend(obsidian_checks::look(vault, &known));

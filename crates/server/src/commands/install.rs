@@ -10,6 +10,7 @@ use lapidary_clients::{
     CLIENTS, ClientFolders, ClientSpec, EntryOwner, HostPlatform, SERVER_NAME, ServerLaunch, find_client, install_link,
     package_runner, shown_change,
 };
+use lapidary_config::{CommonFlags, Config, Platform, VaultsConfig};
 use lapidary_pipeline::Clock;
 use lapidary_tools::quote::visible;
 use lapidary_vault::store::{SettingsFile, is_same_file, is_there, remove_state, state_contents};
@@ -17,8 +18,7 @@ use serde_json::Value;
 
 use super::{CommandFailure, CommandOutcome, call::can_be_asked, report, terminal_style::TerminalStyle};
 use crate::{
-    cli::{CommonFlags, InstallArguments, UninstallArguments},
-    config::{Config, Platform, VaultsConfig},
+    cli::{InstallArguments, UninstallArguments},
     environment::{ProcessEnvironment, program_path},
 };
 

@@ -3,10 +3,11 @@
 use std::io::{self, BufRead, IsTerminal};
 
 use lapidary_auth::{AuthStore, SecretText, UnixSeconds};
+use lapidary_config::Config;
 use lapidary_pipeline::Clock;
 
 use super::{CommandFailure, CommandOutcome, report};
-use crate::{assemble::auth_store, cli::OwnerWord, config::Config};
+use crate::{assemble::auth_store, cli::OwnerWord};
 
 /// Five letters or digits each, about 5 bits a letter: 100 bits in all.
 const GROUPS: usize = 4;

@@ -10,6 +10,7 @@ use std::{
 };
 
 use lapidary_auth::{AuthStore, IssuerVerifier, SecretKind, SecretText, SharedSecretVerifier, UnixSeconds};
+use lapidary_config::{AuthMode, AuthSettings, ChosenVault, Config, ForeignIssuer, PublicUrl, Transport};
 use lapidary_note::ContentHash;
 use lapidary_pipeline::{Clock, Executor};
 use lapidary_vault::store::{RunningServer, StateFolder};
@@ -22,7 +23,6 @@ use tokio::{
 use super::{CommandFailure, CommandOutcome, SAVING, owner, report};
 use crate::{
     assemble::AssembledServer,
-    config::{AuthMode, AuthSettings, ChosenVault, Config, ForeignIssuer, PublicUrl, Transport},
     http::{self, ClientCheck, IssuerKeyCache, KnownClients, OutgoingFetch},
     instructions::policy_without_folders,
     stdio,

@@ -6,17 +6,14 @@ use std::{
     process::{Command, ExitStatus},
 };
 
+use lapidary_config::{CommonFlags, ShownSetting};
 use lapidary_pipeline::Clock;
 use lapidary_tools::quote::one_line;
 use lapidary_vault::store::SettingsFile;
 use serde_json::{Value, json};
 
 use super::{CommandFailure, CommandOutcome, report, screen::Screen, sources, table::TableCell};
-use crate::{
-    cli::{CommonFlags, ConfigWord},
-    config::{self, ShownSetting},
-    environment::ProcessEnvironment,
-};
+use crate::{cli::ConfigWord, environment::ProcessEnvironment};
 
 /// What a new file starts with.
 const TEMPLATE: &str = "\
@@ -41,9 +38,9 @@ pub(super) fn run(
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome, CommandFailure> {
     let sources = sources(flags, surroundings, false);
-    let wrong = |error: config::ConfigError| CommandFailure::Misconfigured(error.to_string());
+    let wrong = |error: lapidary_config::ConfigError| CommandFailure::Misconfigured(error.to_string());
     let file = || {
-        let path = config::file_path(&sources).map_err(wrong)?;
+        let path = lapidary_config::file_path(&sources).map_err(wrong)?;
         path.ok_or_else(|| {
             CommandFailure::Misconfigured("there is no home folder; name a file with --config".to_owned())
         })
@@ -55,12 +52,12 @@ pub(super) fn run(
         }
         ConfigWord::Edit => {
             edit(&file()?, surroundings)?;
-            config::load(&sources).map_err(wrong)?;
+            lapidary_config::load(&sources).map_err(wrong)?;
             report::note("the settings are valid; servers read them when they start");
             Ok(CommandOutcome::Well)
         }
         ConfigWord::Show { all, json } => {
-            let mut settings = config::shown(&sources).map_err(wrong)?;
+            let mut settings = lapidary_config::shown(&sources).map_err(wrong)?;
             settings.retain(|setting| all || setting.origin.is_some());
             show(&settings, all, json, screen)
         }

@@ -9,6 +9,7 @@ use lapidary_auth::{
     AuthStore, GrantRecord, NewToken as TokenToMake, SecretKind, SecretText, SecurityEvent, SecurityEventKind,
     TokenRecord, TokenRights, UnixSeconds,
 };
+use lapidary_config::{Config, plain_name};
 use lapidary_pipeline::Clock;
 use lapidary_tools::{BUILT_IN_PROFILES, quote::one_line};
 use lapidary_vault::PathPrefix;
@@ -18,7 +19,6 @@ use super::{CommandFailure, CommandOutcome, report, screen::Screen, table::Table
 use crate::{
     assemble::auth_store,
     cli::{NewToken, TokenWord},
-    config::{Config, plain_name},
 };
 
 pub(super) fn run(

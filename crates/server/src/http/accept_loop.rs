@@ -24,6 +24,7 @@ use hyper::{
     service::service_fn,
 };
 use hyper_util::rt::TokioIo;
+use lapidary_config::ConnectionLimits;
 use lapidary_vault::ElapsedTime;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
@@ -34,7 +35,6 @@ use tokio::{
 use tower::ServiceExt;
 
 use super::tls_keeper::TlsKeeper;
-use crate::config::ConnectionLimits;
 
 /// The longest head of a request. What is beyond gets 431.
 const HEAD_BYTES: usize = 16 * 1024;

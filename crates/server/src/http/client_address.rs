@@ -3,8 +3,7 @@
 use std::net::IpAddr;
 
 use axum::http::HeaderMap;
-
-use crate::config::AddressRange;
+use lapidary_config::AddressRange;
 
 const FORWARDED_FOR: &str = "x-forwarded-for";
 

@@ -3,11 +3,12 @@
 
 use std::{collections::HashMap, sync::Arc, time::Duration};
 
+use lapidary_config::ClientLimits;
 use lapidary_vault::ElapsedTime;
 use parking_lot::Mutex;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-use crate::{config::ClientLimits, message_price::MOST_OPEN_BYTES};
+use crate::message_price::MOST_OPEN_BYTES;
 
 /// A burst, in seconds of the allowed rate.
 const CALL_BURST: f64 = 3.0;

@@ -17,6 +17,7 @@ use axum::{
 };
 use futures::{FutureExt, StreamExt, future::BoxFuture, stream};
 use hyper::body::{Frame, SizeHint};
+use lapidary_config::{AddressRange, BodyLimits};
 use lapidary_pipeline::{CallerStanding, Grant};
 use lapidary_tools::{Effect, Reason};
 use rmcp::transport::streamable_http_server::{StreamableHttpService, session::local::LocalSessionManager};
@@ -34,12 +35,7 @@ use super::{
     request_gate::plain_error,
     session_table::{SessionInUse, SessionTable},
 };
-use crate::{
-    config::{AddressRange, BodyLimits},
-    grants::lacking_scopes,
-    mcp::McpServer,
-    message_price::message_price,
-};
+use crate::{grants::lacking_scopes, mcp::McpServer, message_price::message_price};
 
 /// Messages of one batch.
 const MAX_BATCH: usize = 50;

@@ -31,6 +31,7 @@ use lapidary_auth::{
     AuthStore, AuthStoreError, AuthorizationRules, FormParameters, NewEvent, SecurityEventKind, UnixSeconds,
     form_decoded,
 };
+use lapidary_config::{AddressRange, BodyLimits};
 use lapidary_pipeline::Clock;
 use lapidary_vault::ElapsedTime;
 use parking_lot::Mutex;
@@ -46,10 +47,7 @@ pub(crate) use self::{issuer_key_cache::IssuerKeyCache, outgoing_fetch::Outgoing
 use super::{
     accept_loop::network, client_address::client_address, client_limits::TooFast, endpoint::peer_of, posted_message,
 };
-use crate::{
-    config::{AddressRange, BodyLimits},
-    grants::GrantMaker,
-};
+use crate::grants::GrantMaker;
 
 /// The largest form, and the largest registration.
 const FORM_BYTES: usize = 16 * 1024;

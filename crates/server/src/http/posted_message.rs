@@ -8,13 +8,11 @@ use axum::{
     response::Response,
 };
 use futures::StreamExt;
+use lapidary_config::BodyLimits;
 use serde::{Deserialize, de::IgnoredAny};
 
 use super::client_identity::error_response;
-use crate::{
-    config::BodyLimits,
-    message_price::{DEEPEST, MessageShape},
-};
+use crate::message_price::{DEEPEST, MessageShape};
 
 pub(super) const PARSE_ERROR: i32 = -32700;
 pub(super) const INVALID_REQUEST: i32 = -32600;

@@ -9,6 +9,7 @@ use axum::{
     response::Response,
 };
 use lapidary_auth::{AuthStore, NewEvent, SecurityEventKind, UnixSeconds};
+use lapidary_config::AddressRange;
 use lapidary_pipeline::Clock;
 use parking_lot::Mutex;
 
@@ -18,7 +19,6 @@ use super::{
     endpoint::peer_of,
     known_clients::{ClientCheck, KnownClients},
 };
-use crate::config::AddressRange;
 
 /// The disk hears of refusals once in this time.
 const PAUSE: Duration = Duration::from_secs(10);

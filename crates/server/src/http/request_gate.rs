@@ -9,10 +9,10 @@ use axum::{
     middleware::Next,
     response::{IntoResponse, Response},
 };
+use lapidary_config::AllowedOrigins;
 use serde_json::json;
 
 use super::{accept_loop::ConnectionEnds, oauth::is_for_every_page, refusal_log::RefusalLog};
-use crate::config::AllowedOrigins;
 
 /// The longest target of a request.
 const TARGET_BYTES: usize = 8 * 1024;

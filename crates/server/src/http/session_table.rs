@@ -9,13 +9,13 @@ use std::{
     time::Duration,
 };
 
+use lapidary_config::SessionLimits;
 use lapidary_pipeline::CallerStanding;
 use lapidary_vault::ElapsedTime;
 use parking_lot::Mutex;
 use rmcp::transport::streamable_http_server::session::{SessionManager, local::LocalSessionManager};
 
 use super::{event_streams::StreamInput, known_clients::KnownClient};
-use crate::config::SessionLimits;
 
 /// How often idle sessions are looked for.
 const SWEEP_EVERY: Duration = Duration::from_secs(1);

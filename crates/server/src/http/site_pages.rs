@@ -12,6 +12,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
+use lapidary_config::HttpConfig;
 use lapidary_pipeline::{Clock, Executor};
 use lapidary_tools::FIXED_RESOURCES;
 use serde_json::{Value, json};
@@ -22,7 +23,6 @@ use super::{
     known_clients::bearer,
     landing_page::{LandingPage, PageVisitor},
 };
-use crate::config::HttpConfig;
 
 const STYLE: &str = include_str!("assets/page.css");
 const ICON: &str = include_str!("assets/icon.svg");

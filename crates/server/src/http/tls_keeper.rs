@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use lapidary_config::TlsFiles;
 use lapidary_note::ContentHash;
 use lapidary_vault::store;
 use rustls::{
@@ -19,8 +20,6 @@ use tokio::{
     sync::{Semaphore, watch},
 };
 use tokio_rustls::{TlsAcceptor, server::TlsStream};
-
-use crate::config::TlsFiles;
 
 /// How often the files are read: two small ones, by which a renewed certificate is noticed soon enough.
 const LOOK_AGAIN: Duration = Duration::from_secs(3);

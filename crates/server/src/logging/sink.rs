@@ -5,10 +5,10 @@ use std::{
     sync::atomic::{AtomicBool, Ordering},
 };
 
+use lapidary_config::{LogFormat, LogSettings};
 use lapidary_vault::store::RotatedFile;
 
 use super::line::LogLine;
-use crate::config::{LogFormat, LogSettings};
 
 /// The name of the log in its folder; older files are `.1` to `.5`.
 const LOG_FILE: &str = "lapidary.log";

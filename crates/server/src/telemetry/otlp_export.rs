@@ -9,6 +9,7 @@ use std::{
     time::{Duration, SystemTime},
 };
 
+use lapidary_config::OtlpSettings;
 use lapidary_pipeline::{Clock, FinishedStage};
 use lapidary_vault::ElapsedTime;
 
@@ -17,7 +18,7 @@ use super::{
     otlp_encoding::{ProtoMessage, nanoseconds},
     trace_context::{CallTrace, random},
 };
-use crate::{config::OtlpSettings, outgoing};
+use crate::outgoing;
 
 /// Calls that wait to be sent.
 const QUEUE_LENGTH: usize = 2_048;

@@ -3,10 +3,10 @@
 use std::path::{Path, PathBuf};
 
 use lapidary_clients::{CLIENTS, ClientSpec, EntryOwner, SERVER_NAME, StartedServer};
+use lapidary_config::ChosenVault;
 use lapidary_vault::store::{SettingsFile, folder_exists, is_same_file, is_there};
 
 use super::{super::install::ClientSetup, finding::Finding};
-use crate::config::ChosenVault;
 
 pub(super) fn look(setup: &ClientSetup<'_>, vaults: &[ChosenVault]) -> Vec<Finding> {
     let mut findings: Vec<Finding> =

@@ -1,9 +1,9 @@
 //! The configuration: where each value comes from, and what has no effect.
 
+use lapidary_config::{ConfigSources, SettingOrigin, origins};
 use lapidary_vault::store::open_to_others;
 
 use super::finding::Finding;
-use crate::config::{ConfigSources, SettingOrigin, origins};
 
 /// Where the values come from; `warnings` are those of a configuration that was loaded.
 pub(super) fn look(sources: &ConfigSources<'_>, warnings: &[String]) -> Vec<Finding> {

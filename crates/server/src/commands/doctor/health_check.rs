@@ -2,9 +2,10 @@
 
 use std::{io::Write, time::Duration};
 
+use lapidary_config::{Config, HttpConfig};
+
 use crate::{
     commands::{CommandFailure, CommandOutcome},
-    config::{Config, HttpConfig},
     outgoing,
 };
 

@@ -2,11 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
+use lapidary_config::ChosenVault;
 use lapidary_vault::store::{folder_exists, is_same_file, is_there, read_settings};
 use serde_json::Value;
 
 use super::finding::Finding;
-use crate::config::ChosenVault;
 
 const PLUGIN: &str = "obsidian-local-rest-api";
 

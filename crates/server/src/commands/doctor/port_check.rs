@@ -5,11 +5,10 @@ use std::{
     time::Duration,
 };
 
+use lapidary_config::{Config, Transport};
+
 use super::{finding::Finding, health_check::own_address};
-use crate::{
-    config::{Config, Transport},
-    outgoing,
-};
+use crate::outgoing;
 
 const PATIENCE: Duration = Duration::from_secs(2);
 

@@ -2,12 +2,12 @@
 
 use std::path::Path;
 
+use lapidary_config::{ChosenVault, Config};
 use lapidary_vault::store::{
     ApprovalQueue, ApprovalState, LedgerHealth, StateFolder, disk_facts, is_ours_alone, open_to_others,
 };
 
 use super::{finding::Finding, vault_checks::room};
-use crate::config::{ChosenVault, Config};
 
 /// The state folder itself.
 pub(super) fn look(config: &Config) -> Vec<Finding> {

@@ -1,12 +1,12 @@
 //! A vault's folder: its disk, its files, and the programs that synchronise it.
 
+use lapidary_config::{ChosenVault, Config};
 use lapidary_vault::store::{
     DiskFacts, FileSample, InspectionLimits, NamesAlike, SyncTool, VaultInspection, WatchRoom, disk_facts,
     inspect_vault, watch_room,
 };
 
 use super::finding::Finding;
-use crate::config::{ChosenVault, Config};
 
 /// Less than this, and a change may find no room for its undo data.
 const LITTLE_ROOM: u64 = 100 << 20;
@@ -200,7 +200,7 @@ fn sampled(sample: &FileSample) -> String {
 #[cfg(test)]
 mod tests {
     use super::{super::finding::FindingLevel, *};
-    use crate::config::LoadedConfig;
+    use lapidary_config::LoadedConfig;
 
     const WELL: DiskFacts = DiskFacts {
         case: NamesAlike::Different,

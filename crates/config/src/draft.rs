@@ -1,0 +1,156 @@
+//! A configuration under construction: values from all layers, and the checks that need several of them.
+
+use std::path::{Path, PathBuf};
+
+use lapidary_tools::BUILT_IN_PROFILES;
+
+use super::config_paths::ConfigPlaces;
+use super::error::ConfigError;
+use super::model::{AuthMode, Config, HttpConfig, TlsFiles, Transport};
+use super::raw::ValueOrigin;
+use super::refused::ConfigRefusal;
+use super::telemetry_draft::TelemetryDraft;
+use super::vaults::{self, AskedVault, RequestedVaults};
+use super::warning::ConfigWarning;
+use super::{ConfigSources, LoadedConfig, VaultsConfig};
+
+const SSE_PORT: u16 = 9789;
+
+pub(super) struct ConfigDraft<'a> {
+    pub(super) config: Config,
+    pub(super) places: &'a ConfigPlaces<'a>,
+    pub(super) asked: Option<RequestedVaults>,
+    /// The vaults of the file and the variable, which `--vault` may name.
+    pub(super) known: Vec<AskedVault>,
+    /// The vaults that any source has rules for, whether or not that source is used.
+    pub(super) ruled: Vec<(AskedVault, ValueOrigin)>,
+    pub(super) demo: bool,
+    /// Never part of a message.
+    pub(super) api_key: Option<String>,
+    /// Whether a port was chosen.
+    pub(super) has_port: bool,
+    /// Whether it was chosen how many of the next ports to try.
+    pub(super) has_port_retries: bool,
+    /// The files of the certificate and of its key.
+    pub(super) tls: (Option<PathBuf>, Option<PathBuf>),
+    pub(super) telemetry: TelemetryDraft,
+    pub(super) profile_place: Option<ValueOrigin>,
+    pub(super) tokens_place: Option<ValueOrigin>,
+    pub(super) warnings: Vec<ConfigWarning>,
+}
+
+impl<'a> ConfigDraft<'a> {
+    pub(super) fn new(places: &'a ConfigPlaces<'a>) -> Self {
+        Self {
+            config: Config::unset(),
+            places,
+            asked: None,
+            known: Vec::new(),
+            ruled: Vec::new(),
+            demo: false,
+            api_key: None,
+            has_port: false,
+            has_port_retries: false,
+            tls: (None, None),
+            telemetry: TelemetryDraft::default(),
+            profile_place: None,
+            tokens_place: None,
+            warnings: Vec::new(),
+        }
+    }
+
+    pub(super) fn finish(mut self, sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
+        self.refuse_open_doors()?;
+        self.find_profiles()?;
+        self.config.http.tls = match std::mem::take(&mut self.tls) {
+            (Some(certificate), Some(key)) => Some(TlsFiles { certificate, key }),
+            (None, None) => None,
+            (certificate, _) => {
+                return Err(ConfigError::HalfOfTls {
+                    missing: if certificate.is_some() { "--tls-key" } else { "--tls-cert" },
+                });
+            }
+        };
+        self.config.otlp = std::mem::take(&mut self.telemetry).finish()?;
+        if self.config.http.sse && !self.has_port {
+            // Where clients of the original look for it.
+            self.config.http.port = SSE_PORT;
+        }
+        let is_chosen = self.has_port && !self.has_port_retries;
+        if is_chosen || self.config.http.public_url.is_some() {
+            // A proxy or a client looks for the server at this port, and something else may be at the next one.
+            self.config.http.max_port_retries = 0;
+        }
+        if self.config.state_dir.as_os_str().is_empty() {
+            self.config.state_dir = self.places.state_folder().ok_or(ConfigError::NoStateFolder)?;
+        }
+        if sources.needs_vault {
+            self.config.vaults = vaults::choose(&mut self, sources.files)?;
+        }
+        // Deletions in a temporary copy lose nothing.
+        self.config.trash_home = self.places.trash_home().filter(|_| self.config.vaults != VaultsConfig::Demo);
+        self.keep_state_out_of_vaults()?;
+        if self.config.access.read_only && self.config.access.write_paths.is_some() {
+            self.warnings.push(ConfigWarning::WritePathsReadOnly);
+        }
+        Ok(LoadedConfig { config: self.config, warnings: self.warnings.iter().map(ConfigWarning::to_string).collect() })
+    }
+
+    // Over HTTP, an owner who asks for authentication must not believe that it is on when it is not.
+    fn refuse_open_doors(&self) -> Result<(), ConfigError> {
+        // Over stdio only the program that started us can call, regardless of the HTTP settings.
+        if self.config.transport == Transport::Stdio {
+            return Ok(());
+        }
+        let HttpConfig { auth, public_url, host, .. } = &self.config.http;
+        let missing = match auth.mode {
+            Some(AuthMode::Jwt) if auth.secret.is_none() => return Err(ConfigError::NoSecret),
+            Some(AuthMode::Oauth) if auth.foreign.issuer.is_none() => Some("OAUTH_ISSUER_URL"),
+            Some(AuthMode::Oauth) if auth.foreign.audience.is_none() => Some("OAUTH_AUDIENCE"),
+            _ => None,
+        };
+        if let Some(missing) = missing {
+            return Err(ConfigError::NoIssuer { missing });
+        }
+        let exposed = match public_url {
+            Some(url) if !url.is_private() => Some(url.origin.clone()),
+            None if !host.is_loopback() => Some(format!("http://{host}")),
+            _ => None,
+        };
+        match exposed.filter(|_| auth.mode == Some(AuthMode::Builtin)) {
+            Some(url) => Err(ConfigError::ExposedPassphrase { url }),
+            None => Ok(()),
+        }
+    }
+
+    /// Every profile that is named has to be one.
+    fn find_profiles(&self) -> Result<(), ConfigError> {
+        let own = &self.config.profiles;
+        let is_one = |name: &str| own.contains_key(name) || BUILT_IN_PROFILES.contains(&name);
+        let known = || BUILT_IN_PROFILES.iter().map(|name| (*name).to_owned()).chain(own.keys().cloned()).collect();
+        let Config { profile, tokens, .. } = &self.config;
+        if let Some(place) = self.profile_place.as_ref().filter(|_| !is_one(profile)) {
+            return Err(ConfigRefusal::NoProfile { name: profile.clone(), known: known() }.at(place.clone()));
+        }
+        let lost = tokens.iter().find(|token| token.profile.as_deref().is_some_and(|profile| !is_one(profile)));
+        match lost.zip(self.tokens_place.as_ref()) {
+            Some((token, place)) => {
+                Err(ConfigRefusal::NoProfileOfToken { name: token.name.clone(), known: known() }.at(place.clone()))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn keep_state_out_of_vaults(&self) -> Result<(), ConfigError> {
+        let VaultsConfig::Chosen(vaults) = &self.config.vaults else { return Ok(()) };
+        let vault_around = |folder: &Path| vaults.iter().find(|vault| folder.starts_with(&vault.path));
+        let state = &self.config.state_dir;
+        if let Some(vault) = vault_around(state) {
+            return Err(ConfigError::StateInVault { state: state.clone(), vault: vault.path.clone() });
+        }
+        match self.config.log.folder.as_ref().and_then(|folder| Some((folder, vault_around(folder)?))) {
+            Some((logs, vault)) => Err(ConfigError::LogsInVault { logs: logs.clone(), vault: vault.path.clone() }),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,475 @@
+//! The configuration as the rest of the server reads it.
+
+use std::collections::BTreeMap;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use super::address_range::AddressRange;
+use lapidary_auth::SecretText;
+use lapidary_note::ContentHash;
+use lapidary_pipeline::{RepetitionLimits, RuleDecision};
+use lapidary_tools::{Effect, ProfileRules, ToolGroup};
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Config {
+    pub vaults: VaultsConfig,
+    /// Whether a vault may contain the home folder.
+    pub any_folder: bool,
+    pub transport: Transport,
+    pub http: HttpConfig,
+    pub access: PathAccess,
+    pub tools: ToolsConfig,
+    pub approval: ApprovalConfig,
+    /// Whether the user is asked before a note goes to the trash, if possible.
+    pub ask_before_deleting: bool,
+    pub repetition: RepetitionLimits,
+    /// For callers without their own token.
+    pub profile: String,
+    /// The owner's own profiles.
+    pub profiles: BTreeMap<String, ProfileRules>,
+    pub tokens: Vec<TokenConfig>,
+    /// The folder of a vault where every note is a playbook.
+    pub skills: Option<String>,
+    /// An absolute path outside every vault.
+    pub state_dir: PathBuf,
+    /// The system's trash, if it is supported.
+    pub trash_home: Option<PathBuf>,
+    pub limits: LimitsConfig,
+    pub log: LogSettings,
+    /// The token with which `doctor` asks as a client.
+    pub client_token: Option<SecretText>,
+    /// Where traces and metrics are sent, if anywhere.
+    pub otlp: Option<OtlpSettings>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum VaultsConfig {
+    /// A copy of the bundled vault.
+    Demo,
+    /// At least one; names and paths are unique.
+    Chosen(Vec<ChosenVault>),
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ChosenVault {
+    pub name: String,
+    /// Absolute, and a folder when the configuration was loaded.
+    pub path: PathBuf,
+    pub access: VaultAccess,
+}
+
+/// The open parts of one vault; patterns as written.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct VaultAccess {
+    /// `None` is everything.
+    pub allow: Option<Vec<String>>,
+    pub deny: Vec<String>,
+    /// Folders that its links may lead to; absolute, and none around or inside a vault.
+    pub follow: Vec<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    Stdio,
+    Http,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpConfig {
+    pub host: IpAddr,
+    /// 0 lets the system choose.
+    pub port: u16,
+    /// How many following ports to try if it is taken.
+    pub max_port_retries: u16,
+    /// Starts with `/`, without a trailing one.
+    pub endpoint_path: String,
+    pub allowed_origins: AllowedOrigins,
+    pub session_mode: SessionMode,
+    pub auth: AuthSettings,
+    /// Where the world reaches this server, if not by its own address.
+    pub public_url: Option<PublicUrl>,
+    /// Further hosts that requests may name, in lower case.
+    pub allowed_hosts: Vec<String>,
+    /// Proxies whose `X-Forwarded-For` is believed, in addition to those on this computer.
+    pub trusted_proxies: Vec<AddressRange>,
+    pub heartbeat: Duration,
+    /// Whether the older transport is served too.
+    pub sse: bool,
+    pub tls: Option<TlsFiles>,
+    pub metrics: MetricsAccess,
+    pub body: BodyLimits,
+    pub connections: ConnectionLimits,
+    pub sessions: SessionLimits,
+    pub clients: ClientLimits,
+}
+
+/// The certificate of the server with its chain, and its key, both in PEM form. Absolute paths.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TlsFiles {
+    pub certificate: PathBuf,
+    pub key: PathBuf,
+}
+
+/// Whether `/metrics` is served, and to which other computers.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct MetricsAccess {
+    pub served: bool,
+    /// The hash of the token of a collector that is not on this computer.
+    pub token: Option<ContentHash>,
+}
+
+/// Where traces and metrics go, by OTLP over HTTP.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct OtlpSettings {
+    pub traces: String,
+    pub metrics: String,
+    pub service_name: String,
+    pub service_version: String,
+    /// How many of a million traces are sent that no client has decided about.
+    pub sampled_per_million: u32,
+}
+
+/// An origin: scheme, host and port, without a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PublicUrl {
+    /// Without a slash at the end, in lower case.
+    pub origin: String,
+    /// With the port, if it has one.
+    pub host: String,
+}
+
+impl PublicUrl {
+    /// Whether a passphrase may be typed there: encrypted, or on this computer.
+    pub fn is_private(&self) -> bool {
+        self.origin.starts_with("https://") || self.is_loopback()
+    }
+
+    pub fn is_loopback(&self) -> bool {
+        let name = match self.host.rsplit_once(':') {
+            Some((name, port)) if !port.ends_with(']') => name,
+            _ => &self.host,
+        };
+        matches!(name, "localhost" | "127.0.0.1" | "[::1]")
+    }
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BodyLimits {
+    /// `None` means no limit.
+    pub bytes: Option<usize>,
+    pub time: Option<Duration>,
+}
+
+/// `None` and 0 mean no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ConnectionLimits {
+    /// For the head of a request to arrive, from its first byte or from the start of the connection.
+    pub head: Option<Duration>,
+    /// Between two requests.
+    pub idle: Option<Duration>,
+    pub all: usize,
+    /// Of one address that is not this computer; proxies on it speak for many.
+    pub per_address: usize,
+}
+
+/// 0 means no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SessionLimits {
+    pub all: usize,
+    pub per_client: usize,
+    /// How long a session lives without a request and without an open stream.
+    pub idle: Duration,
+}
+
+/// 0 means no limit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ClientLimits {
+    pub streams: usize,
+    /// Under way at a time.
+    pub calls: usize,
+    pub calls_in_all: usize,
+    pub calls_per_second: u32,
+    pub writes_per_second: u32,
+}
+
+/// How clients over HTTP show who they are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AuthSettings {
+    /// `None` is `builtin` with a public URL, `bearer` if there is any token, and `none` otherwise.
+    pub mode: Option<AuthMode>,
+    /// With which JSON web tokens are signed.
+    pub secret: Option<SecretText>,
+    pub issuer: Option<String>,
+    pub audience: Option<String>,
+    pub ignores_scopes: bool,
+    /// The owner allows every client that can reach the port to use the vaults.
+    pub insecure: bool,
+    /// Whose tokens are accepted, for `oauth`.
+    pub foreign: ForeignIssuer,
+    /// How long an access token lives that the server issues itself.
+    pub access_life: Duration,
+    /// Where programs may be sent back to after the owner's consent; `None` is anywhere that is safe in itself.
+    pub redirects: Option<Vec<String>>,
+}
+
+impl Default for AuthSettings {
+    fn default() -> Self {
+        Self {
+            mode: None,
+            secret: None,
+            issuer: None,
+            audience: None,
+            ignores_scopes: false,
+            insecure: false,
+            foreign: ForeignIssuer::default(),
+            access_life: Duration::from_secs(24 * 60 * 60),
+            redirects: None,
+        }
+    }
+}
+
+/// An authorization server that is not ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ForeignIssuer {
+    pub issuer: Option<String>,
+    pub audience: Option<String>,
+    /// What a token has to be for (RFC 8707), if this is asked for.
+    pub resource: Option<String>,
+    /// Where its keys are, if not at the usual place.
+    pub keys: Option<String>,
+    /// At least so long passes between two looks for a key that is not known.
+    pub cooldown: Duration,
+    pub timeout: Duration,
+}
+
+impl Default for ForeignIssuer {
+    fn default() -> Self {
+        let (cooldown, timeout) = (Duration::from_secs(300), Duration::from_secs(5));
+        Self { issuer: None, audience: None, resource: None, keys: None, cooldown, timeout }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AuthMode {
+    None,
+    Bearer,
+    Jwt,
+    /// Tokens of another issuer.
+    Oauth,
+    /// Tokens of our own authorization server.
+    Builtin,
+}
+
+/// The web pages whose requests are answered.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum AllowedOrigins {
+    Loopback,
+    Listed(Vec<String>),
+    Any,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SessionMode {
+    Stateless,
+    Stateful,
+}
+
+/// Paths are lower-case prefixes with `/`; `None` means no restriction.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathAccess {
+    pub read_only: bool,
+    pub read_paths: Option<Vec<String>>,
+    pub write_paths: Option<Vec<String>>,
+    pub deny_paths: Option<Vec<String>>,
+    /// Whether Obsidian's excluded files are ignored.
+    pub hide_excluded: bool,
+    /// Names of folders that are never part of a vault.
+    pub skip_folders: Vec<String>,
+    /// Folders that links of every vault may lead to.
+    pub follow_links: Vec<PathBuf>,
+}
+
+/// Names as written; the registry checks whether they exist.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct ToolsConfig {
+    /// `None` is the default list.
+    pub include: Option<Vec<String>>,
+    pub exclude: Vec<String>,
+    pub dotted_names: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ApprovalConfig {
+    pub write: RuleDecision,
+    pub destroy: RuleDecision,
+    /// Checked in this order, before the two above.
+    pub rules: Vec<RuleConfig>,
+    /// Whether a change waits for approval if the client cannot ask the user.
+    pub pending: bool,
+}
+
+/// An omitted part matches everything.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RuleConfig {
+    pub decision: RuleDecision,
+    pub effect: Option<Effect>,
+    pub group: Option<ToolGroup>,
+    pub tool: Option<String>,
+    pub path: Option<String>,
+}
+
+/// How an HTTP client is identified.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TokenConfig {
+    /// Used in the log.
+    pub name: String,
+    /// `None` means the default profile.
+    pub profile: Option<String>,
+    /// The vaults it may use; `None` means all.
+    pub vaults: Option<Vec<String>>,
+    /// As in [`PathAccess`], within what that opens.
+    pub read_paths: Option<Vec<String>>,
+    pub write_paths: Option<Vec<String>>,
+    pub read_only: bool,
+    /// Of the token.
+    pub digest: ContentHash,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LimitsConfig {
+    pub max_file_bytes: u64,
+    /// For all files of one change, before and after.
+    pub max_change_bytes: u64,
+    pub max_reply_bytes: usize,
+    /// For all calls together.
+    pub memory_bytes: u64,
+    /// How long a call may take.
+    pub deadline: Duration,
+    /// How long the user may take to answer.
+    pub ask_timeout: Duration,
+    /// The size at which the audit log is rotated.
+    pub audit_max_bytes: u64,
+    pub text_memory_bytes: u64,
+    /// How long checkpoints are kept.
+    pub checkpoint_age: Duration,
+    pub checkpoint_bytes: u64,
+    /// 0 means no limit.
+    pub max_files_scanned: u64,
+    /// 0 means no limit.
+    pub max_bytes_read: u64,
+    /// Of one batch; 0 means no limit.
+    pub max_bulk_ops: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum LogLevel {
+    Off,
+    Error,
+    Warn,
+    Info,
+    Debug,
+    Trace,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogSettings {
+    pub level: LogLevel,
+    pub format: LogFormat,
+    /// A file to write to as well.
+    pub folder: Option<PathBuf>,
+    /// The size at which the file is rotated.
+    pub max_bytes: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum LogFormat {
+    /// For people.
+    Plain,
+    /// One JSON object per line.
+    Json,
+}
+
+impl Config {
+    /// The default configuration, before a vault is chosen.
+    pub(super) fn unset() -> Self {
+        Self {
+            vaults: VaultsConfig::Chosen(Vec::new()),
+            any_folder: false,
+            transport: Transport::Stdio,
+            http: HttpConfig {
+                host: IpAddr::V4(Ipv4Addr::LOCALHOST),
+                port: 3010,
+                max_port_retries: 15,
+                endpoint_path: "/mcp".to_owned(),
+                allowed_origins: AllowedOrigins::Loopback,
+                session_mode: SessionMode::Stateful,
+                auth: AuthSettings::default(),
+                public_url: None,
+                allowed_hosts: Vec::new(),
+                trusted_proxies: Vec::new(),
+                heartbeat: Duration::from_secs(15),
+                sse: false,
+                tls: None,
+                metrics: MetricsAccess::default(),
+                body: BodyLimits { bytes: Some(5 * 1024 * 1024), time: Some(Duration::from_secs(30)) },
+                connections: ConnectionLimits {
+                    head: Some(Duration::from_secs(10)),
+                    idle: Some(Duration::from_secs(75)),
+                    all: 1024,
+                    per_address: 64,
+                },
+                sessions: SessionLimits { all: 1000, per_client: 32, idle: Duration::from_secs(30 * 60) },
+                clients: ClientLimits {
+                    streams: 16,
+                    calls: 8,
+                    calls_in_all: 64,
+                    calls_per_second: 20,
+                    writes_per_second: 5,
+                },
+            },
+            access: PathAccess {
+                read_only: false,
+                read_paths: None,
+                write_paths: None,
+                deny_paths: None,
+                hide_excluded: false,
+                skip_folders: vec!["node_modules".to_owned()],
+                follow_links: Vec::new(),
+            },
+            tools: ToolsConfig::default(),
+            approval: ApprovalConfig {
+                write: RuleDecision::Allow,
+                destroy: RuleDecision::Ask,
+                rules: Vec::new(),
+                pending: true,
+            },
+            ask_before_deleting: true,
+            repetition: RepetitionLimits { noticed: true, window: 15, allowed: 3, max_failures: 8 },
+            profile: "curator".to_owned(),
+            profiles: BTreeMap::new(),
+            tokens: Vec::new(),
+            skills: None,
+            state_dir: PathBuf::new(),
+            trash_home: None,
+            limits: LimitsConfig {
+                max_file_bytes: 16 * 1024 * 1024,
+                max_change_bytes: 256 * 1024 * 1024,
+                max_reply_bytes: 1024 * 1024,
+                memory_bytes: 384 * 1024 * 1024,
+                deadline: Duration::from_secs(60),
+                ask_timeout: Duration::from_secs(5 * 60),
+                audit_max_bytes: 5_000_000,
+                text_memory_bytes: 512 * 1024 * 1024,
+                checkpoint_age: Duration::from_secs(90 * 24 * 60 * 60),
+                checkpoint_bytes: 1024 * 1024 * 1024,
+                max_files_scanned: 0,
+                max_bytes_read: 0,
+                max_bulk_ops: 0,
+            },
+            log: LogSettings { level: LogLevel::Info, format: LogFormat::Plain, folder: None, max_bytes: 5_000_000 },
+            client_token: None,
+            otlp: None,
+        }
+    }
+}

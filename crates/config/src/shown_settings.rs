@@ -1,0 +1,76 @@
+//! The settings as they are, each with where its value comes from.
+
+use std::path::PathBuf;
+
+use super::config_paths::ConfigPlaces;
+use super::error::ConfigError;
+use super::raw::{GivenValue, RawValue};
+use super::setting::{ReferenceSection, Setting, ShownDefault};
+use super::settings;
+use super::variables::EnvironmentVariables;
+use super::{ConfigSources, file, origins};
+
+/// A setting for people.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ShownSetting {
+    pub section: &'static str,
+    /// Its key in the file, or its variable or option if it has none.
+    pub name: &'static str,
+    pub variable: Option<&'static str>,
+    pub flag: Option<&'static str>,
+    /// As it is written, or its default. Secrets are hidden.
+    pub value: String,
+    /// Where it is written; nowhere, if it is the default.
+    pub origin: Option<String>,
+    pub about: &'static str,
+}
+
+/// All settings in the order of the reference.
+pub fn shown(sources: &ConfigSources<'_>) -> Result<Vec<ShownSetting>, ConfigError> {
+    let variables = EnvironmentVariables::gather(sources);
+    let places = ConfigPlaces::new(sources, &variables);
+    let given = origins::layers(sources, &variables, &places)?;
+    let last = |setting: &Setting| given.iter().rev().find(|given| std::ptr::eq(given.setting, setting));
+    let of_section = |section: ReferenceSection| settings::in_section(section).map(move |setting| (section, setting));
+    let all = ReferenceSection::ALL.into_iter().flat_map(of_section);
+    Ok(all.map(|(section, setting)| one(section, setting, last(setting))).collect())
+}
+
+/// The configuration file: the one that is named, or the usual one, which may not exist.
+pub fn file_path(sources: &ConfigSources<'_>) -> Result<Option<PathBuf>, ConfigError> {
+    let variables = EnvironmentVariables::gather(sources);
+    let places = ConfigPlaces::new(sources, &variables);
+    let named = file::named(sources.flags, &variables, &places)?;
+    Ok(named.or_else(|| places.config_folder().map(|folder| folder.join(file::NAME))))
+}
+
+fn one(section: ReferenceSection, setting: &'static Setting, given: Option<&GivenValue>) -> ShownSetting {
+    let value = match (given, setting.default) {
+        (Some(_), _) if setting.is_secret() => "(hidden)".to_owned(),
+        (Some(given), _) => written(&given.raw),
+        (None, ShownDefault::Value(value) | ShownDefault::Words(value)) => value.to_owned(),
+    };
+    ShownSetting {
+        section: section.title(),
+        name: setting.name(),
+        variable: setting.variable,
+        flag: setting.flag.as_ref().map(|flag| flag.name),
+        value,
+        origin: given.map(|given| given.place.to_string().replace('`', "")),
+        about: setting.doc,
+    }
+}
+
+fn written(raw: &RawValue) -> String {
+    match raw {
+        RawValue::Text(text) => text.trim().to_owned(),
+        RawValue::List(items) => items.iter().map(written).collect::<Vec<_>>().join(", "),
+        RawValue::Table(pairs) => {
+            let pairs = pairs.iter().map(|(name, value)| match value {
+                RawValue::Table(_) => format!("{name} = {{ {} }}", written(value)),
+                _ => format!("{name} = {}", written(value)),
+            });
+            pairs.collect::<Vec<_>>().join(", ")
+        }
+    }
+}

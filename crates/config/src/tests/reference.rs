@@ -1,0 +1,56 @@
+//! Tests of the generated reference.
+
+use super::*;
+use crate::reference::EXAMPLE;
+
+#[test]
+fn the_reference_names_every_setting_and_every_variable() {
+    let text = reference();
+    for setting in settings::all() {
+        assert_holds(&text, &[setting.key.unwrap_or_default(), setting.variable.unwrap_or_default()]);
+        assert_holds(&text, &[setting.flag.as_ref().map_or("", |flag| flag.name)]);
+        assert!(setting.doc.ends_with('.'), "{}", setting.doc);
+        assert!(setting.key.or(setting.variable).is_some() || setting.flag.is_some());
+    }
+    for name in inert::names() {
+        assert_holds(&text, &[name]);
+    }
+    assert_holds(&text, &["LAPIDARY_CONFIG", "--config", "| `http.port` | `MCP_HTTP_PORT` | `--http PORT` | `3010` |"]);
+}
+
+#[test]
+fn every_row_of_a_table_has_as_many_cells_as_its_head() {
+    let text = reference();
+    let cells = |line: &str| line.replace("\\|", "").matches('|').count();
+    for pair in text.lines().collect::<Vec<_>>().windows(2).filter(|pair| pair[0].starts_with('|')) {
+        assert!(!pair[1].starts_with('|') || cells(pair[0]) == cells(pair[1]), "{pair:?}");
+    }
+}
+
+#[test]
+fn the_example_of_the_reference_works() {
+    let machine = Machine::new().folder("/home/me/Documents/Notes").folder("/srv/vaults/work").toml(EXAMPLE);
+    assert_eq!(machine.vaults(), ["notes=/home/me/Documents/Notes", "work=/srv/vaults/work"]);
+    assert!(machine.warnings().is_empty());
+}
+
+#[test]
+fn the_example_of_variables_names_all_of_them_and_sets_nothing() {
+    let text = env_example();
+    for name in settings::all().filter_map(|setting| setting.variable) {
+        assert!(text.contains(&format!("\n#{name}=")), "{name}");
+    }
+    assert!(Machine::with_vault().dotenv(&text).warnings().is_empty());
+    assert_eq!(Machine::with_vault().dotenv(&text).config(), Machine::with_vault().config());
+}
+
+#[test]
+fn the_example_of_variables_changes_nothing_when_all_of_it_is_set() {
+    let set: Vec<_> = env_example()
+        .lines()
+        .map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or("").to_owned())
+        .collect();
+    let machine = Machine::with_vault().dotenv(&set.join("\n"));
+    assert_eq!(machine.config(), Machine::with_vault().config());
+    assert!(machine.warnings().is_empty(), "{:?}", machine.warnings());
+}

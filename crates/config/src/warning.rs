@@ -1,0 +1,29 @@
+//! Warnings about a valid configuration.
+
+use std::path::PathBuf;
+
+use super::raw::ValueOrigin;
+
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum ConfigWarning {
+    #[error("{name} is not a Lapidary variable{}", nearest.map(|it| format!("; did you mean {it}?")).unwrap_or_default())]
+    UnknownVariable { name: String, nearest: Option<&'static str> },
+    #[error("{name} is set, but {reason}")]
+    WithoutEffect { name: &'static str, reason: &'static str },
+    #[error("{}, line {line}, is not NAME=VALUE and was skipped", file.display())]
+    BrokenLine { file: PathBuf, line: usize },
+    #[error("{} could not be read and was skipped: {problem}", file.display())]
+    Unreadable { file: PathBuf, problem: String },
+    #[error("two vaults are called '{wanted}'; {} is served as '{name}'", path.display())]
+    Renamed { wanted: String, name: String, path: PathBuf },
+    #[error("{} is given twice; it is served once, as '{kept}', not as '{dropped}'", path.display())]
+    SameFolder { path: PathBuf, kept: String, dropped: String },
+    #[error("--demo is given, so only the demo vault is served and --vault is ignored")]
+    DemoWins,
+    #[error("{place}: {asked} is above the limit; {longest} is used")]
+    DeadlineCut { place: ValueOrigin, asked: u64, longest: u64 },
+    #[error("links into {} are followed, but the folder does not exist", folder.display())]
+    NothingToFollow { folder: PathBuf },
+    #[error("the server is read-only, so the write paths (OBSIDIAN_WRITE_PATHS) allow nothing")]
+    WritePathsReadOnly,
+}
