@@ -117,8 +117,11 @@ impl<'y> BaseReader<'y> {
         // The parser adds to one list; what comes behind this place belongs to this expression.
         let known = self.names.unknown_functions.len();
         let parsed = parse_formula(text, &mut self.names);
-        let offset = |at: usize| text_offset(self.yaml, node, text).map_or(node.span.start, |start| start + at);
         let unknown: Vec<_> = self.names.unknown_functions.drain(known..).collect();
+        let is_odd = parsed.is_err() || !unknown.is_empty();
+        // Looked for once, however many problems there are.
+        let start = if is_odd { text_offset(self.yaml, node, text) } else { None };
+        let offset = |at: usize| start.map_or(node.span.start, |start| start + at);
         match parsed {
             Ok(parsed) => {
                 for function in unknown {
