@@ -156,7 +156,7 @@ fn repeated() -> Vec<Repeated> {
 }
 
 /// How a call ends, and its work: so few files need one thread.
-fn work(files: Files, tool: &str, given: Value) -> (Outcome, u64) {
+fn work(files: &[(String, String)], tool: &str, given: Value) -> (Outcome, u64) {
     let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&path[..], &text[..])).collect();
     let server = TestServer::new(&files);
     // The vault is known, so that only the work of the call is counted.
@@ -170,7 +170,7 @@ fn work(files: Files, tool: &str, given: Value) -> (Outcome, u64) {
 fn four_times_as_much_of_anything_is_no_more_than_five_times_the_work() {
     for Repeated { what, count, files, tool, given } in repeated() {
         let run = |count: usize| {
-            let (outcome, work) = work(files(count), tool, given(count));
+            let (outcome, work) = work(&files(count), tool, given(count));
             assert!(matches!(outcome, Outcome::Answered(_)), "{what}: {:?}", outcome.rendered());
             work
         };
