@@ -31,7 +31,7 @@ const BUILT_IN_SUMMARIES: [(&str, &str); 14] = [
     ("Filled", "values.filter(value != null).length"),
     ("Unique", "values.unique().length"),
 ];
-/// Of columns, and of rules of each kind. The app shows them all; nobody has a hundred.
+/// Of columns, and of rules of each kind. The app shows them all; real views have a few dozen at most.
 const MOST_COLUMNS: usize = 1_000;
 const MOST_VIEWS: usize = 1_000;
 /// Each sorts all rows once more.
