@@ -54,7 +54,9 @@ impl RenderedReply {
 
     /// Adds a notice for the caller.
     pub fn add_notice(&mut self, notice: &str) {
-        self.facts.insert("notice", notice);
+        // Clients show one field, so it keeps what is in it already.
+        let all: Vec<String> = self.facts.text("notice").into_iter().chain([notice.to_owned()]).collect();
+        self.facts.insert("notice", &*all.join(" "));
         if let Some(parts) = &mut self.text {
             parts.push(format!("\n\n> {notice}"));
         }

@@ -5,6 +5,7 @@ mod client_address;
 mod client_identity;
 mod client_limits;
 mod connection_snippets;
+mod console;
 #[cfg(test)]
 mod ended_sessions;
 mod endpoint;
@@ -55,6 +56,7 @@ use self::{
     tls_keeper::TlsKeeper,
 };
 pub(crate) use self::{
+    console::serve as serve_console,
     known_clients::{ClientCheck, ConfiguredClient, KnownClient, KnownClients},
     oauth::{IssuerKeyCache, OutgoingFetch},
 };

@@ -39,10 +39,11 @@ pub mod store {
         bound_kept_memory, give_back_memory, maintenance,
         posix::{
             ApprovalQueue, ApprovalState, DemoFolder, DiskFacts, ExportFolder, FileSample, FolderStore,
-            InspectionLimits, LedgerHealth, LogFile, NamesAlike, PosixBackend, RotatedFile, RunningServer, SavedState,
-            SecondNames, SettingsFile, StateFolder, StateProblem, StepObserver, SyncTool, SystemTrash, VaultInspection,
-            WatchRoom, disk_facts, folder_exists, inspect_vault, is_around, is_ours_alone, is_same_file, is_there,
-            open_state_database, open_to_others, place_within, read_settings, remove_state, state_contents, watch_room,
+            InspectionLimits, LedgerHealth, LogFile, LogTail, NamesAlike, PosixBackend, RotatedFile, RunningServer,
+            SavedState, SecondNames, SettingsFile, StateFolder, StateProblem, StepObserver, SyncTool, SystemTrash,
+            VaultInspection, WatchRoom, disk_facts, folder_exists, inspect_vault, is_around, is_ours_alone,
+            is_same_file, is_there, open_state_database, open_to_others, place_within, read_settings, remove_state,
+            state_contents, watch_room,
         },
     };
 }

@@ -37,6 +37,22 @@ pub(crate) struct UndoArguments {
     pub(crate) json: bool,
 }
 
+/// Open the console in a browser: approve changes, see what happened, take it back
+///
+/// It is served on this computer only, until Ctrl+C. The link that it prints signs in once, within a minute.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(after_long_help = "Examples:
+  lapidary console
+  lapidary console --no-browser --port 4000")]
+pub(crate) struct ConsoleArguments {
+    /// Only print the link
+    #[arg(long)]
+    pub(crate) no_browser: bool,
+    /// The port to listen on (by default any that is free)
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    pub(crate) port: u16,
+}
+
 /// Print the log of calls, latest last
 ///
 /// Exits with 1 if there is no such call.

@@ -39,7 +39,7 @@ pub(super) fn files(change: &Value) -> String {
 }
 
 /// A client without the prefix that says how it is connected and that it chose the name itself.
-pub(super) fn client_name(client: &str) -> &str {
+pub(crate) fn client_name(client: &str) -> &str {
     client.rsplit_once('~').map_or(client, |(_, name)| name)
 }
 
