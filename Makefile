@@ -22,8 +22,7 @@ test:
 	tests/timed references cargo xtask docs --check
 	tests/timed 'commands of the documents' tests/documents target/debug/lapidary
 	tests/timed 'package files' packages/check stand-in files script
-	tests/timed 'outside clients' tests/outside/run target/debug/lapidary
-	tests/timed recipes tests/recipes
+	tests/timed 'outside clients and recipes' tests/beside tests/outside/run target/debug/lapidary -- tests/recipes
 	@tests/timed --table
 
 # Fuzz the parsers, the edits of notes and the patterns, SECONDS per target. Unlike `make test`, this has no fixed seed
