@@ -76,6 +76,7 @@ impl<T: WriteTool> AnyTool for WriteEntry<T> {
         let derive = || ToolSchemas::derived::<T::Input>(schema::output::<T::Output>(T::EFFECT));
         ToolSpec {
             asks_first: T::ASKS_FIRST,
+            is_separable: T::IS_SEPARABLE,
             in_batches: T::IN_BATCHES,
             deadline: T::DEADLINE,
             takes_target: T::TAKES_TARGET,

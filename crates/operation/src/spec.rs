@@ -18,6 +18,7 @@ pub struct ToolSpec {
     pub kind: ToolKind,
     pub effect: Effect,
     pub asks_first: bool,
+    pub is_separable: bool,
     pub in_batches: bool,
     pub searches_by: &'static [&'static str],
     /// JSON pointer to the time limit in milliseconds that a call may set.
@@ -41,6 +42,7 @@ impl ToolSpec {
             kind,
             effect,
             asks_first: false,
+            is_separable: false,
             in_batches: false,
             searches_by: &[],
             deadline: None,

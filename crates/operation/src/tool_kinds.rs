@@ -37,6 +37,8 @@ pub trait WriteTool: Send + Sync + 'static {
     const EFFECT: Effect;
     /// If the user can be asked, they are, unless the owner turned that off.
     const ASKS_FIRST: bool = false;
+    /// Whether each file of a change can be changed without the others: the owner may leave some out.
+    const IS_SEPARABLE: bool = false;
     /// Whether `bulk_apply` may run it with others.
     const IN_BATCHES: bool = true;
     /// JSON pointer to the time limit in milliseconds that a call may set, if it can.
