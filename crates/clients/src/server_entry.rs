@@ -115,9 +115,9 @@ pub fn package_runner(program: &str) -> Option<(&'static str, &'static [&'static
     let has = |name: &str| parts.contains(&name);
     if has("_npx") {
         Some(("npx", &["-y", "lapidary-mcp"]))
-    // `uv tool install` has a folder of its own that lasts; only caches and temporary environments have these names.
     } else if has("uv") && parts.iter().any(|part| part.starts_with("archive-v") || part.starts_with("environments-v"))
     {
+        // `uv tool install` has a folder of its own that lasts; only caches and temporary environments have these names.
         Some(("uvx", &["lapidary-mcp"]))
     } else {
         None
