@@ -117,7 +117,7 @@ pub fn package_runner(program: &str) -> Option<(&'static str, &'static [&'static
         Some(("npx", &["-y", "lapidary-mcp"]))
     } else if has("uv") && parts.iter().any(|part| part.starts_with("archive-v") || part.starts_with("environments-v"))
     {
-        // `uv tool install` has a folder of its own that lasts; only caches and temporary environments have these names.
+        // `uv tool install` has a separate folder, which lasts; only caches and temporary environments have these names.
         Some(("uvx", &["lapidary-mcp"]))
     } else {
         None

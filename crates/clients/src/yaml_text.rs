@@ -100,7 +100,7 @@ pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, ClientFileErro
     let root = tree(text)?;
     let above = root.as_ref().map(|root| root.entry(parent)).transpose()?.flatten();
     let Some((above, table)) = above else { return Ok(text.to_owned()) };
-    // An entry in braces has no lines of its own that could go.
+    // An entry in braces shares its lines with others, so they cannot go.
     table.expect_block()?;
     let Some((key, entry)) = table.entry(name)? else { return Ok(text.to_owned()) };
     let mut lines = lines(text, key, entry);

@@ -88,7 +88,7 @@ impl Telemetry {
             }
         }));
         parts.meters.began();
-        // The wall clock says when, for the trace; how long is measured by a clock that nobody sets.
+        // The wall clock says when, for the trace; how long is measured by a clock that is never set.
         let began = parts.clock.now();
         Some(CallMeasurement { parts, operation, began, timer: ElapsedTime::start(), trace, stages })
     }
@@ -161,8 +161,7 @@ fn name_of(invocation: &Invocation) -> Option<&'static str> {
     match &invocation.operation {
         Operation::Tool { name, .. } => {
             let found = invocation.principal.profile().catalogue.find(name);
-            // A name of the caller's own making must not become a label: each would be a series of its own for as long
-            // as the server runs.
+            // A name that a caller made up must not become a label: each would be a separate series.
             Some(found.map_or(meters::OTHER, |entry| entry.spec.name()))
         }
         Operation::Read(operation) => {

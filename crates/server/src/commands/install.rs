@@ -155,7 +155,7 @@ fn launch(
         }
     }
     if let Some(file) = &flags.config {
-        // The client starts the server in a folder of its own.
+        // The client starts the server in another folder.
         let file = setup.surroundings.working_folder.join(file);
         words.extend(["--config".to_owned(), file.display().to_string()]);
     }
@@ -454,7 +454,7 @@ fn show_change(
             let lines: String = diff.lines().map(|line| visible(line).into_owned() + "\n").collect();
             write!(out, "{}", setup.style.diff(&lines))?;
         }
-        // A diff of one line of 100 KB shows nobody anything, so the entries are shown instead.
+        // In one line of 100 KB a change cannot be seen, so the entries are shown instead.
         None => {
             let side = |text: &str| match client.found(text) {
                 Ok(Some(entry)) => visible(&entry.to_string()).into_owned(),
@@ -489,8 +489,7 @@ fn run_program(
         return Ok(());
     }
     for step in steps {
-        // Without input, so that a program that asks back ends instead of waiting for an answer that nobody is asked
-        // for.
+        // Without input: a program that asks back ends instead of waiting for ever.
         let output = Program::new(program).args(step).stdin(Stdio::null()).output().map_err(at(program))?;
         if !output.status.success() {
             let words = String::from_utf8_lossy(&output.stderr);

@@ -166,7 +166,7 @@ fn versions() -> Vec<&'static str> {
 fn namespace(url: &str) -> String {
     let authority = url.split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default();
     let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
-    // An address of numbers or a bare name belongs to nobody in particular.
+    // An address of numbers or a bare name says nothing about who runs the server.
     let is_name = host.contains('.') && host.parse::<IpAddr>().is_err();
     if is_name { host.rsplit('.').collect::<Vec<_>>().join(".") } else { "local.host".to_owned() }
 }

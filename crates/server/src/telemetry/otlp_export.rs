@@ -70,7 +70,7 @@ impl OtlpExport {
             clock,
             is_silent: false,
         };
-        // A thread of its own with a blocking client: a collector that hangs holds up nothing else.
+        // A separate thread with a blocking client: a collector that hangs holds up nothing else.
         std::thread::spawn(move || exporter.run(&queue));
         Self { tasks, sampled_per_million }
     }
