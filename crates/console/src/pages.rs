@@ -248,7 +248,7 @@ pub struct HistoryEntry {
     pub kind: ShownText,
     pub files: Vec<ShownText>,
     pub more_files: usize,
-    /// Of its own page.
+    /// Of the page about it.
     pub address: String,
 }
 

@@ -132,7 +132,7 @@ pub(crate) struct Search {
     pub(crate) json: bool,
 }
 
-/// Print what a Dataview query or a base comes to
+/// Print the result of a Dataview query or a base
 ///
 /// Exits with 1 if nothing is found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
