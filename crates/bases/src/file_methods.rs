@@ -59,7 +59,7 @@ impl<'e> Evaluation<'e> {
             KnownFunction::HasProperty => {
                 arguments.count(1, 1)?;
                 let wanted = arguments.text(0, "name")?.to_lowercase();
-                self.with_row(file, |row| find_property(row, &wanted).is_some()).unwrap_or_default()
+                self.with_row(file, |row| find_property(row, &wanted).0.is_some()).unwrap_or_default()
             }
             _ => return Ok(None),
         };

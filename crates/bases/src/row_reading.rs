@@ -11,10 +11,11 @@ use super::{
 };
 use lapidary_query::{Row, RowLink, RowNumber, Value};
 
-/// The first property of a name in any case. The wanted name is in lower case.
-pub(super) fn find_property(row: &dyn Row, wanted: &str) -> Option<Value> {
-    let mut found = None;
+/// The first property of a name in any case, and how many were looked at. The wanted name is in lower case.
+pub(super) fn find_property(row: &dyn Row, wanted: &str) -> (Option<Value>, usize) {
+    let (mut found, mut seen) = (None, 0);
     row.visit_properties(&mut |name, value| {
+        seen += 1;
         if same_name(name, wanted) {
             found = Some(value());
             // The rest of the properties need not be read.
@@ -22,7 +23,7 @@ pub(super) fn find_property(row: &dyn Row, wanted: &str) -> Option<Value> {
         }
         ControlFlow::Continue(())
     });
-    found
+    (found, seen)
 }
 
 fn same_name(name: &str, lower: &str) -> bool {
@@ -98,7 +99,7 @@ impl<'e> Evaluation<'e> {
     pub(super) fn property_of(&self, handle: &BaseFileHandle, name: &str) -> Option<BaseValue> {
         let wanted = name.to_lowercase();
         let read = |row: &dyn Row| {
-            let value = find_property(row, &wanted)?;
+            let value = find_property(row, &wanted).0?;
             let place = PropertyPlace { zone: &self.scope.clock.zone, source: &|| row.path().into() };
             Some(place.property(&wanted, value))
         };

@@ -437,7 +437,7 @@ fn service_error(error: &ServiceError) -> &'static str {
 }
 
 fn not_offered(method: &str) -> ErrorData {
-    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"), None)
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {}", lapidary_tools::clipped(method)), None)
 }
 
 fn result(rendered: RenderedReply) -> CallToolResult {
