@@ -118,11 +118,14 @@ pub(super) fn ranked_lines(hits: &[SearchHit]) -> String {
             return String::new();
         };
         let section = section.as_ref().map_or(String::new(), |section| format!(" § {section}"));
-        let mut line = one_line(&format!("{filename}{section} · {score:.1}")).into_owned();
+        // Conditions such as `[status:done]` have no score.
+        let score = if *score > 0.0 { format!(" · {score:.1}") } else { String::new() };
+        let mut line = one_line(&format!("{filename}{section}{score}")).into_owned();
         if let Some(ranking) = ranking {
             line += &format!(" = {}", one_line(ranking));
         }
-        if number < WITH_TEXT && !excerpt.is_empty() {
+        // Without a word that was looked for, the excerpt is only the start of the note.
+        if number < WITH_TEXT && !excerpt.is_empty() && !found_words.is_empty() {
             let room = LINE_BYTES.saturating_sub(line.len()).max(LEAST_TEXT);
             line += &format!("\n  {}", one_line(&short(excerpt, found_words, room)));
         }
@@ -134,7 +137,7 @@ pub(super) fn ranked_lines(hits: &[SearchHit]) -> String {
 /// Text is shown for this many hits; the others are only named.
 const WITH_TEXT: usize = 5;
 /// The room for one of them, and the minimum for its text if its name is long.
-const LINE_BYTES: usize = 200;
+const LINE_BYTES: usize = 170;
 const LEAST_TEXT: usize = 60;
 
 /// Part of an excerpt on one line, with the first match in it.
