@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use lapidary_pipeline::{ApprovalOutcome, PendingChange};
+use lapidary_pipeline::{ApprovalDecision, ApprovalOutcome, PendingChange};
 use lapidary_tools::quote::quoted;
 use serde_json::{Value, json};
 
@@ -30,7 +30,9 @@ pub(super) fn run(
             Ok(CommandOutcome::Well)
         }
         ApprovalWord::Accept { id } => accept(calls, &find(calls, id)?, screen),
-        ApprovalWord::Reject { id } => told(executor.decide(&find(calls, id)?, false)?, calls, screen),
+        ApprovalWord::Reject { id } => {
+            told(executor.decide(&find(calls, id)?, ApprovalDecision::reject())?, calls, screen)
+        }
     }
 }
 
@@ -106,7 +108,7 @@ fn accept(
         writeln!(screen, "Nothing was changed; it is still pending. To refuse it: {reject}")?;
         return Ok(CommandOutcome::Refused);
     }
-    told(calls.assembled.executor.decide(pending, true)?, calls, screen)
+    told(calls.assembled.executor.decide(pending, ApprovalDecision::approve(pending))?, calls, screen)
 }
 
 fn told(
