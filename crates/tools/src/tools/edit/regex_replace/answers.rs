@@ -290,6 +290,6 @@ mod tests {
             &format!("{} old {}", "w ".repeat(90), "v ".repeat(90)),
             &format!("{} new {}", "w ".repeat(90), "v ".repeat(90)),
         );
-        assert_eq!(long.text(), "\n  1: `…w w w w w w w w w w w  old v v v v v v v v v v v v…` → `new`");
+        assert_eq!(long.text(), "\n  1: `… w w w w w w w w w w w  old v v v v v v v v v v v v…` → `new`");
     }
 }
