@@ -114,7 +114,7 @@ impl SearchHit {
 /// Ranked hits as a model reads them: a line for each, and for the best a line of text. All of it is note text.
 pub(super) fn ranked_lines(hits: &[SearchHit]) -> String {
     let line = |(number, hit): (usize, &SearchHit)| {
-        let SearchHit::Ranked { filename, score, found_words, excerpt, section, ranking, .. } = hit else {
+        let SearchHit::Ranked { filename, score, found_words, matches, excerpt, section, ranking, .. } = hit else {
             return String::new();
         };
         let section = section.as_ref().map_or(String::new(), |section| format!(" § {section}"));
@@ -124,8 +124,9 @@ pub(super) fn ranked_lines(hits: &[SearchHit]) -> String {
         if let Some(ranking) = ranking {
             line += &format!(" = {}", one_line(ranking));
         }
-        // Without a word that was looked for, the excerpt is only the start of the note.
-        if number < WITH_TEXT && !excerpt.is_empty() && !found_words.is_empty() {
+        // If no text was looked for, the excerpt is only the start of the note.
+        let has_match = !found_words.is_empty() || !matches.is_empty();
+        if number < WITH_TEXT && !excerpt.is_empty() && has_match {
             let room = LINE_BYTES.saturating_sub(line.len()).max(LEAST_TEXT);
             line += &format!("\n  {}", one_line(&short(excerpt, found_words, room)));
         }
@@ -296,6 +297,21 @@ mod tests {
         };
         let (said, taken) = (hit.bytes(2), written(&hit));
         assert!(said >= taken && said < taken + 20, "{said} {taken}");
+    }
+
+    #[test]
+    fn a_note_that_only_meets_a_condition_is_a_line() {
+        let hit = |score: f64, words: &[&str]| SearchHit::Ranked {
+            filename: "a.md".into(),
+            basename: "a".into(),
+            score,
+            found_words: words.iter().map(|word| (*word).to_owned()).collect(),
+            matches: Vec::new(),
+            excerpt: "status: open".into(),
+            section: None,
+            ranking: None,
+        };
+        assert_eq!(ranked_lines(&[hit(0.0, &[]), hit(1.25, &["open"])]), "a.md\na.md · 1.2\n  status: open\n");
     }
 
     #[test]
