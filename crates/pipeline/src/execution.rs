@@ -306,7 +306,12 @@ impl<'a> Execution<'a> {
 
     /// The tools the caller has; hints name no others.
     pub(crate) fn offered(&self) -> OfferedTools<'a> {
-        OfferedTools::of(&self.invocation.principal.profile().catalogue)
+        let offered = OfferedTools::of(&self.invocation.principal.profile().catalogue);
+        match &self.invocation.operation {
+            // After a relay, this is the tool that runs.
+            Operation::Tool { .. } => offered.called(&self.operation_name),
+            Operation::Read(_) => offered,
+        }
     }
 
     /// A refusal in the form of the caller's request.

@@ -15,7 +15,7 @@ mod view;
 
 pub use app_settings::DeletedFiles;
 pub use change_watch::LastSeen;
-pub use history::{Checkpoint, CheckpointError, LateSave};
+pub use history::{Checkpoint, CheckpointError, LateSave, SHORTEST_ID};
 pub use lapidary_index::{
     Backlink, Digest, FileEntry, FileRow, IndexError, NoteRows, ScanBudget, ScanHit, ScanPlace, ScanStop, ScanWindow,
     ScannedNotes, SeenLines, VaultRows, VisibleFiles, VisibleNotes, links,

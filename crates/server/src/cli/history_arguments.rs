@@ -17,7 +17,7 @@ use crate::completing;
   lapidary undo --count 3 --dry-run
   lapidary undo --id 4f2a --yes")]
 pub(crate) struct UndoArguments {
-    /// This change; a unique prefix of its id is enough
+    /// This change; 4 or more characters of its id are enough if no other begins with them
     #[arg(long, value_name = "ID", conflicts_with_all = ["count", "list"])]
     pub(crate) id: Option<String>,
     /// The last N changes, in one step
@@ -142,7 +142,7 @@ pub(crate) enum CheckpointWord {
     List(ListedChanges),
     /// Print a file as it was before a change, or the difference since
     Show {
-        /// The change; a unique prefix of its id is enough
+        /// The change; 4 or more characters of its id are enough if no other begins with them
         id: String,
         /// The file
         #[arg(add = completing::notes())]
@@ -153,7 +153,7 @@ pub(crate) enum CheckpointWord {
     },
     /// Print what has changed since just before a change
     Diff {
-        /// The change; a unique prefix of its id is enough
+        /// The change; 4 or more characters of its id are enough if no other begins with them
         id: String,
         /// Only this file
         #[arg(add = completing::notes())]
@@ -164,7 +164,7 @@ pub(crate) enum CheckpointWord {
     },
     /// Bring files back to their state before a change, also if they have been changed since
     Restore {
-        /// The change; a unique prefix of its id is enough
+        /// The change; 4 or more characters of its id are enough if no other begins with them
         id: String,
         /// Only this file
         #[arg(add = completing::notes())]
