@@ -194,6 +194,8 @@ pub trait WriteTool: Send + Sync + 'static {
     const EFFECT: Effect;
     /// If the user can be asked, they are, unless the owner turned that off.
     const ASKS_FIRST: bool = false;
+    /// Whether each file of a change can be changed without the others: the owner may leave some out.
+    const IS_SEPARABLE: bool = false;
     /// Whether `bulk_apply` may run it with others.
     const IN_BATCHES: bool = true;
     /// JSON pointer to the time limit in milliseconds that a call may set, if it can.
@@ -273,6 +275,7 @@ pub struct ToolSpec {
     pub kind: ToolKind,
     pub effect: Effect,
     pub asks_first: bool,
+    pub is_separable: bool,
     pub in_batches: bool,
     pub searches_by: &'static [&'static str],
     /// JSON pointer to the time limit in milliseconds that a call may set.
@@ -460,6 +463,7 @@ impl<T: WriteTool> AnyTool for WriteEntry<T> {
         let derive = || ToolSchemas::derived::<T::Input>(schema::output::<T::Output>(T::EFFECT));
         ToolSpec {
             asks_first: T::ASKS_FIRST,
+            is_separable: T::IS_SEPARABLE,
             in_batches: T::IN_BATCHES,
             deadline: T::DEADLINE,
             takes_target: T::TAKES_TARGET,
@@ -593,6 +597,7 @@ fn spec(declaration: Declaration, kind: ToolKind, effect: Effect, derive: fn() -
         kind,
         effect,
         asks_first: false,
+        is_separable: false,
         in_batches: false,
         searches_by: &[],
         deadline: None,

@@ -19,8 +19,8 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Caller, CallerStanding, Executor, Grant, Invocation, Outcome, Principal, clock::iso, execution::Execution,
-    stages::check::VAULT,
+    Amendment, Caller, CallerStanding, ChangePreview, Executor, Grant, Invocation, Outcome, OwnerReview, Principal,
+    clock::iso, execution::Execution, stages::check::VAULT,
 };
 
 /// Older requests are forgotten.
@@ -68,6 +68,41 @@ impl PendingChange {
     /// When it was requested, as shown.
     pub fn asked_at(&self) -> String {
         iso(self.asked)
+    }
+
+    /// When it is forgotten, as shown.
+    pub fn open_until(&self) -> String {
+        iso(self.asked + OPEN_FOR)
+    }
+
+    /// What was requested, identified.
+    pub fn digest(&self) -> ContentHash {
+        self.changes
+    }
+
+    /// Whether it asks to read, and changes nothing.
+    pub fn is_for_reading(&self) -> bool {
+        self.changes == ChangeSet::default().digest()
+    }
+}
+
+/// The owner's answer to a request.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ApprovalDecision {
+    /// The change with this digest, which the owner has seen; it contains the amendment.
+    Approve { digest: ContentHash, amendment: Amendment },
+    /// With words for the caller, if there are any.
+    Reject { words: Option<String> },
+}
+
+impl ApprovalDecision {
+    /// The change as it was requested.
+    pub fn approve(pending: &PendingChange) -> Self {
+        Self::Approve { digest: pending.changes, amendment: Amendment::default() }
+    }
+
+    pub const fn reject() -> Self {
+        Self::Reject { words: None }
     }
 }
 
@@ -146,7 +181,8 @@ pub(crate) fn take_result(waiting: &ApprovalQueue, id: &str, now: SystemTime) ->
     }
     let settled: Value = serde_json::from_str(&text).unwrap_or_default();
     if settled["rejected"] == true {
-        return Ok(Some(ApprovalResult::Refused(Reason::Declined { path: None })));
+        let words = settled["words"].as_str().map(str::to_owned);
+        return Ok(Some(ApprovalResult::Refused(Reason::Declined { path: None, words })));
     }
     if settled["mayRead"] == true {
         return Ok(Some(ApprovalResult::MayRead));
@@ -300,13 +336,37 @@ impl Executor {
         Ok(all)
     }
 
+    /// The change as it would be made now, which may be another than the one that was requested.
+    pub fn preview(&self, pending: &PendingChange) -> Result<ChangePreview, ApprovalOutcome> {
+        let invocation = self.pending_call(pending, self.asking_principal(pending)?, OwnerReview::Preview);
+        match self.run(&invocation, &self.cancel(&invocation)) {
+            Outcome::Previewed(preview) => Ok(*preview),
+            // Nothing to write any more, or a reason why not.
+            outcome => Err(outcome.rendered().map_or(ApprovalOutcome::Gone, ApprovalOutcome::Tried)),
+        }
+    }
+
+    /// The call that led to a request, once more.
+    fn pending_call(&self, pending: &PendingChange, principal: Principal, review: OwnerReview) -> Invocation {
+        let spec = principal.profile().catalogue.find(&pending.tool).ok().map(|entry| &entry.spec);
+        let mut arguments = pending.arguments.clone();
+        if spec.is_some_and(|spec| spec.kind.needs_vault()) {
+            // It may have another name in this process, or be one of several here and the only one there.
+            arguments.retain(|name, _| !name.eq_ignore_ascii_case(VAULT));
+            arguments.insert(VAULT.to_owned(), json!(pending.vault));
+        }
+        let mut invocation = Invocation::tool(&pending.tool, arguments, principal);
+        invocation.review = Some(review);
+        invocation
+    }
+
     /// Answers a request. On approval, exactly the change that was shown is made, or none.
-    pub fn decide(&self, pending: &PendingChange, agreed: bool) -> io::Result<ApprovalOutcome> {
+    pub fn decide(&self, pending: &PendingChange, decision: ApprovalDecision) -> io::Result<ApprovalOutcome> {
         let Some(served) = self.setup.vaults.called(&pending.vault) else { return Ok(ApprovalOutcome::Gone) };
         // The caller may be gone permanently, which does not prevent a rejection.
-        let principal = match self.asking_principal(pending) {
-            Err(unknown) if agreed => return Ok(unknown),
-            principal => principal.ok(),
+        let principal = match (self.asking_principal(pending), &decision) {
+            (Err(unknown), ApprovalDecision::Approve { .. }) => return Ok(unknown),
+            (principal, _) => principal.ok(),
         };
         let (waiting, now) = (&served.waiting, self.setup.clock.now());
         // The caller's list may be old; an expired request must not be answered.
@@ -317,25 +377,21 @@ impl Executor {
             answer["answered"] = json!(iso(now));
             waiting.settle(&pending.id, &answer.to_string())
         };
-        let Some(principal) = principal.filter(|_| agreed) else {
-            settle(json!({ "rejected": true }))?;
-            return Ok(ApprovalOutcome::Rejected);
+        let (principal, digest, amendment) = match (principal, decision) {
+            (Some(principal), ApprovalDecision::Approve { digest, amendment }) => (principal, digest, amendment),
+            (_, ApprovalDecision::Reject { words }) => {
+                settle(json!({ "rejected": true, "words": words }))?;
+                return Ok(ApprovalOutcome::Rejected);
+            }
+            (None, ApprovalDecision::Approve { .. }) => return Ok(ApprovalOutcome::Gone),
         };
-        let spec = principal.profile().catalogue.find(&pending.tool).ok().map(|entry| &entry.spec);
-        if pending.changes == ChangeSet::default().digest() {
+        if pending.is_for_reading() {
             // Carried out when it is requested again, with the access of that time. So no text of a note is stored
             // here.
             settle(json!({ "mayRead": true }))?;
             return Ok(ApprovalOutcome::MayRead);
         }
-        let mut arguments = pending.arguments.clone();
-        if spec.is_some_and(|spec| spec.kind.needs_vault()) {
-            // It may have another name in this process, or be one of several here and the only one there.
-            arguments.retain(|name, _| !name.eq_ignore_ascii_case(VAULT));
-            arguments.insert(VAULT.to_owned(), json!(pending.vault));
-        }
-        let mut invocation = Invocation::tool(&pending.tool, arguments, principal);
-        invocation.approved = Some(pending.changes);
+        let invocation = self.pending_call(pending, principal, OwnerReview::Approved { digest, amendment });
         let outcome = self.run(&invocation, &self.cancel(&invocation));
         let kind = match &outcome {
             Outcome::Refused(refusal) => Some(refusal.reason.kind()),
@@ -414,11 +470,11 @@ mod tests {
     #[test]
     fn a_change_is_made_with_the_grant_of_the_caller() {
         let (server, pending) = asked(vec![(PHONE, granted(&["Work"]))]);
-        let decided = server.executor.decide(&pending, true).unwrap();
+        let decided = server.executor.decide(&pending, ApprovalDecision::approve(&pending)).unwrap();
         assert!(matches!(decided, ApprovalOutcome::Tried(reply) if !reply.is_error));
         assert_eq!(server.text("Work/a.md"), "two\n");
         let (server, pending) = asked(vec![(PHONE, granted(&["Home"]))]);
-        let decided = server.executor.decide(&pending, true).unwrap();
+        let decided = server.executor.decide(&pending, ApprovalDecision::approve(&pending)).unwrap();
         assert!(matches!(decided, ApprovalOutcome::Tried(reply) if reply.is_error), "it has another folder by now");
         assert_eq!(server.text("Work/a.md"), "one\n");
     }
@@ -426,11 +482,14 @@ mod tests {
     #[test]
     fn a_request_of_an_unknown_principal_can_only_be_rejected() {
         let (server, pending) = asked(vec![("http:desk", granted(&["Work"]))]);
-        let decided = server.executor.decide(&pending, true).unwrap();
+        let decided = server.executor.decide(&pending, ApprovalDecision::approve(&pending)).unwrap();
         assert!(matches!(decided, ApprovalOutcome::NoSuchPrincipal(name) if name == PHONE));
         assert_eq!(server.text("Work/a.md"), "one\n");
         assert_eq!(server.executor.pending().unwrap(), std::slice::from_ref(&pending), "it is still pending");
-        assert!(matches!(server.executor.decide(&pending, false).unwrap(), ApprovalOutcome::Rejected));
+        assert!(matches!(
+            server.executor.decide(&pending, ApprovalDecision::reject()).unwrap(),
+            ApprovalOutcome::Rejected
+        ));
         assert_eq!(server.executor.pending().unwrap(), []);
     }
 
@@ -439,7 +498,7 @@ mod tests {
         let rules = ProfileRules::curator();
         let profile = Arc::new(ProfileView::new("other", TOOL_SET, &rules, &ToolSelection::default(), &[]).unwrap());
         let (server, pending) = asked(vec![(PHONE, Grant { profile, ..granted(&["Work"]) })]);
-        let decided = server.executor.decide(&pending, true).unwrap();
+        let decided = server.executor.decide(&pending, ApprovalDecision::approve(&pending)).unwrap();
         assert!(matches!(decided, ApprovalOutcome::ProfileChanged { profile, .. } if profile == "test"));
         assert_eq!(server.text("Work/a.md"), "one\n");
     }
@@ -458,7 +517,7 @@ mod tests {
             let other = Principal { caller: Caller::of("another"), ..server.principal() };
             server.call_as(&asks, tool, call.clone());
             let pending = server.executor.pending().unwrap().remove(0);
-            server.executor.decide(&pending, true).unwrap();
+            server.executor.decide(&pending, ApprovalDecision::approve(&pending)).unwrap();
             assert!(server.call_as(&other, tool, call.clone()).rendered().unwrap().is_error, "{tool}");
             assert!(!server.call_as(&asks, tool, call).rendered().unwrap().is_error, "{tool}");
         }
@@ -479,7 +538,7 @@ mod tests {
         let Outcome::Refused(refusal) = call(None) else { panic!("done") };
         let Reason::ApprovalPending { handle: Some(handle), .. } = refusal.reason else { panic!("no handle") };
         let pending = server.executor.pending().unwrap().remove(0);
-        server.executor.decide(&pending, true).unwrap();
+        server.executor.decide(&pending, ApprovalDecision::approve(&pending)).unwrap();
         assert!(call(None).rendered().unwrap().is_error);
         assert!(call(Some("0123456789")).rendered().unwrap().is_error);
         assert!(!call(Some(&handle)).rendered().unwrap().is_error);

@@ -50,7 +50,7 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
     line.put("ok", &matches!(outcome, Outcome::Answered(_)));
     match outcome {
         Outcome::Answered(_) => {}
-        Outcome::Asked(_) => line.put("asked", &true),
+        Outcome::Asked(_) | Outcome::Previewed(_) => line.put("asked", &true),
         Outcome::UnknownTool { .. } => line.put("reason", &"tool_unknown"),
         Outcome::Refused(Refusal { reason, .. }) => {
             line.put("reason", &reason.kind().wire_code().id);
@@ -91,7 +91,7 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
     let reply_bytes = match outcome {
         Outcome::Answered(payload) => payload.reply_bytes(),
         Outcome::Refused(Refusal { rendered, .. }) => rendered.as_ref().map_or(0, RenderedReply::bytes),
-        Outcome::Asked(_) | Outcome::UnknownTool { .. } => 0,
+        Outcome::Asked(_) | Outcome::Previewed(_) | Outcome::UnknownTool { .. } => 0,
     };
     line.put("reply_bytes", &reply_bytes);
     line.end()

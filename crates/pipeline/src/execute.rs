@@ -273,7 +273,7 @@ mod tests {
             self.began.store(true, Ordering::Release);
             // Ends when the sender is dropped.
             self.waits.lock().unwrap().recv().unwrap_or_default();
-            Err(Reason::Declined { path: None })
+            Err(Reason::Declined { path: None, words: None })
         }
     }
 

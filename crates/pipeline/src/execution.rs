@@ -13,8 +13,8 @@ use lapidary_vault::{ElapsedTime, LateSave, Receipt, Scope, Turn, View};
 use serde_json::{Map, Value};
 
 use crate::{
-    CallProgress, Executor, ExecutorSetup, Invocation, Operation, Outcome, Principal, Question, Refusal, RuleDecision,
-    ServedVault,
+    CallProgress, ChangePreview, Executor, ExecutorSetup, Invocation, Operation, Outcome, OwnerReview, Principal,
+    Question, Refusal, RuleDecision, ServedVault,
     confirmation::VerifiedToken,
     digest::digest,
     linked_places::LinkedPlaces,
@@ -119,6 +119,7 @@ pub(crate) enum StageFlow {
 pub(crate) enum CallConclusion {
     Answer(ReadPayload),
     Ask(Question),
+    Preview(Box<ChangePreview>),
     UnknownTool { nearest: Option<&'static str> },
 }
 
@@ -144,6 +145,10 @@ impl<'a> Execution<'a> {
             }
             _ => None,
         };
+        let approved = match &invocation.review {
+            Some(OwnerReview::Approved { digest, .. }) => Some(*digest),
+            Some(OwnerReview::Preview) | None => None,
+        };
         let mut execution = Self {
             executor,
             invocation,
@@ -152,7 +157,7 @@ impl<'a> Execution<'a> {
             started: ElapsedTime::start(),
             time: executor.setup.clock.now(),
             operation_name: name,
-            via: invocation.approved.map(|_| "approvals"),
+            via: approved.map(|_| "approvals"),
             found: None,
             handle,
             given_hash: digest(&given),
@@ -166,7 +171,7 @@ impl<'a> Execution<'a> {
             vault: None,
             vault_choice: None,
             at_least: RuleDecision::Allow,
-            approved: invocation.approved,
+            approved,
             scope: None,
             view: None,
             opened: None,
@@ -219,9 +224,15 @@ impl<'a> Execution<'a> {
     /// Whether it is logged. The other operations are requested by the server itself, every second.
     pub(crate) fn is_recorded(&self) -> bool {
         match &self.invocation.operation {
-            Operation::Tool { .. } => true,
+            // A look of the owner at it is no call of the caller's.
+            Operation::Tool { .. } => !self.is_preview(),
             Operation::Read(operation) => operation.declaration().recorded,
         }
+    }
+
+    /// Whether the owner only looks at what the call would do.
+    pub(crate) fn is_preview(&self) -> bool {
+        self.invocation.review == Some(OwnerReview::Preview)
     }
 
     /// The name of the principal.
@@ -271,6 +282,9 @@ impl<'a> Execution<'a> {
             notices.push(format!("Arguments repaired: {}.", self.repairs.join("; ")));
         }
         notices.extend(self.lost_blocks.clone());
+        if let Some(OwnerReview::Approved { amendment, .. }) = &self.invocation.review {
+            notices.extend(amendment.notice());
+        }
         notices.extend(self.late_saves.iter().map(|LateSave { path, checkpoint }| {
             format!(
                 "Another program saved {} at the moment in which it was changed here; what it saved is in \

@@ -2,11 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use lapidary_note::ContentHash;
 use lapidary_tools::{ReadOperation, ReadPayload, Reason, RenderedReply};
 use serde_json::{Map, Value};
 
-use crate::Principal;
+use crate::{ChangePreview, OwnerReview, Principal};
 
 /// One call as it reaches the executor, over any transport.
 #[derive(Clone)]
@@ -15,8 +14,8 @@ pub struct Invocation {
     pub principal: Principal,
     /// The user's answer to the question of an earlier outcome of the same call.
     pub answer: Option<ConsentAnswer>,
-    /// The change that was approved in another process. It is made, or none.
-    pub approved: Option<ContentHash>,
+    /// The owner looks at a change that waits, or has approved it.
+    pub review: Option<OwnerReview>,
     pub progress: Option<Arc<dyn Fn(CallProgress) + Send + Sync>>,
     /// Told about every stage, for those who measure.
     pub stages: Option<StageWatch>,
@@ -51,7 +50,7 @@ impl Invocation {
     }
 
     fn of(operation: Operation, principal: Principal) -> Self {
-        Self { operation, principal, answer: None, approved: None, progress: None, stages: None }
+        Self { operation, principal, answer: None, review: None, progress: None, stages: None }
     }
 }
 
@@ -91,6 +90,8 @@ pub enum Outcome {
     Refused(Refusal),
     /// The user has to be asked; then the same call is made again with the answer.
     Asked(Question),
+    /// The change as it would be made, for the owner.
+    Previewed(Box<ChangePreview>),
     /// There is no such tool: the client's mistake, not the model's.
     UnknownTool {
         nearest: Option<&'static str>,
@@ -103,7 +104,7 @@ impl Outcome {
         match self {
             Self::Answered(ReadPayload::Tool(rendered)) => Some(rendered),
             Self::Refused(refusal) => refusal.rendered,
-            Self::Answered(_) | Self::Asked(_) | Self::UnknownTool { .. } => None,
+            Self::Answered(_) | Self::Asked(_) | Self::Previewed(_) | Self::UnknownTool { .. } => None,
         }
     }
 
@@ -112,7 +113,9 @@ impl Outcome {
         match self {
             Self::Answered(payload) => Ok(payload),
             Self::Refused(refusal) => Err(refusal.reason),
-            Self::Asked(_) | Self::UnknownTool { .. } => Err(lapidary_tools::bug!("a question where none is asked")),
+            Self::Asked(_) | Self::Previewed(_) | Self::UnknownTool { .. } => {
+                Err(lapidary_tools::bug!("a question where none is asked"))
+            }
         }
     }
 }

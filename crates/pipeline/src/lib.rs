@@ -14,6 +14,7 @@ mod execution;
 mod executor;
 mod invocation;
 mod linked_places;
+mod owner_review;
 mod principal;
 mod repetition;
 mod rule_files;
@@ -31,13 +32,14 @@ mod second_names;
 mod testing;
 
 pub use approval_rules::{ApprovalRule, ApprovalRules, RuleDecision};
-pub use approvals::{ApprovalOutcome, PendingChange};
+pub use approvals::{ApprovalDecision, ApprovalOutcome, PendingChange};
 pub use audit::AUDIT_FILE;
 pub use clock::Clock;
 pub use executor::{CallLimits, Executor, ExecutorSetup};
 pub use invocation::{
     CallProgress, ConsentAnswer, FinishedStage, Invocation, Operation, Outcome, Question, Refusal, StageWatch, Verdict,
 };
+pub use owner_review::{Amendment, AmendmentProblem, ChangePreview, OwnerReview};
 pub use principal::{Caller, CallerStanding, Grant, Principal, PromptNews};
 pub use repetition::RepetitionLimits;
 pub use rule_files::RuleFilesInForce;

@@ -135,7 +135,7 @@ pub(crate) fn verdict(decided: Result<StageFlow, Reason>) -> StageVerdict {
         Ok(StageFlow::Restart) => StageVerdict::Restart,
         Ok(StageFlow::Replan) => StageVerdict::Replan,
         Ok(StageFlow::End(CallConclusion::Answer(_))) => StageVerdict::Answer,
-        Ok(StageFlow::End(CallConclusion::Ask(_))) => StageVerdict::Question,
+        Ok(StageFlow::End(CallConclusion::Ask(_) | CallConclusion::Preview(_))) => StageVerdict::Question,
         Ok(StageFlow::End(CallConclusion::UnknownTool { .. })) => StageVerdict::UnknownTool,
         Err(reason) => StageVerdict::Refusal(reason.kind()),
     }

@@ -133,7 +133,7 @@ impl CallMeasurement {
         let result = CallOutcome::of(outcome);
         let bytes = match outcome {
             Outcome::Answered(payload) => payload.reply_bytes(),
-            Outcome::Refused(_) | Outcome::Asked(_) | Outcome::UnknownTool { .. } => 0,
+            Outcome::Refused(_) | Outcome::Asked(_) | Outcome::Previewed(_) | Outcome::UnknownTool { .. } => 0,
         };
         self.parts.meters.ended(self.operation, result, took, bytes as u64);
         #[cfg(feature = "otlp")]

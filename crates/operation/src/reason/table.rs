@@ -731,12 +731,16 @@ reasons! { |offered|
         },
     }
     /// `path` is the file that the question was about, or the first of them.
-    Declined { path: Option<VaultPath> } => {
+    /// `words` are the user's, for the caller.
+    Declined { path: Option<VaultPath>, words: Option<String> } => {
         kinds: [Cancelled("cancelled", -32600, "PERMISSION_DENIED", "The user was asked and declined.")],
         kind: ReasonKind::Cancelled,
         message: "The user declined this change.",
-        data: json!({ "path": path.as_ref().map(VaultPath::as_str) }),
-        hint: "Nothing was changed. Ask the user what to do instead.",
+        data: json!({ "path": path.as_ref().map(VaultPath::as_str), "words": words }),
+        hint: match words {
+            Some(words) => format!("Nothing was changed. The user answered {words}."),
+            None => "Nothing was changed. Ask the user what to do instead.".to_owned(),
+        },
     }
     NobodyToAsk => {
         kinds: [ApprovalUnavailable("approval_unavailable", -32005, "PERMISSION_DENIED", "The change needs approval, and the client has no way to ask the user.")],

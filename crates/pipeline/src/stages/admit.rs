@@ -45,7 +45,7 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
 
 fn take_approval_result(execution: &Execution<'_>) -> Option<ApprovalResult> {
     let setup = execution.setup();
-    if execution.approved.is_some() || !setup.waits_for_approval {
+    if execution.invocation.review.is_some() || execution.approved.is_some() || !setup.waits_for_approval {
         return None;
     }
     let waiting = &execution.concerned_vault().waiting;

@@ -66,7 +66,7 @@ pub(super) fn ask(
         }
         Some(ConsentAnswer { state, verdict: Verdict::Declined }) => {
             tokens.revoke(state, &subject, now);
-            Err(of_file(execution, Reason::Declined { path: None }))
+            Err(of_file(execution, Reason::Declined { path: None, words: None }))
         }
         Some(ConsentAnswer { state, verdict: Verdict::Unanswered }) => {
             tokens.revoke(state, &subject, now);
@@ -91,9 +91,9 @@ pub(super) fn ask(
 /// A refusal that names the file given by the caller.
 pub(super) fn of_file(execution: &Execution<'_>, reason: Reason) -> Reason {
     match reason {
-        Reason::Declined { path: None } => {
+        Reason::Declined { path: None, words } => {
             let path = execution.files.first().and_then(|file| VaultPath::parse(file).ok());
-            Reason::Declined { path }
+            Reason::Declined { path, words }
         }
         reason => reason,
     }
@@ -225,7 +225,7 @@ mod tests {
         let Reason::ApprovalPending { id, .. } = server.refused("str_replace", edit()) else { panic!("does not wait") };
         let pending = server.executor.pending().unwrap().remove(0);
         assert_eq!(pending.id, id);
-        let decided = server.executor.decide(&pending, true).unwrap();
+        let decided = server.executor.decide(&pending, crate::ApprovalDecision::approve(&pending)).unwrap();
         assert!(matches!(decided, ApprovalOutcome::Tried(reply) if !reply.is_error));
         assert_eq!(server.text("a.md"), "two\n");
         assert_eq!(server.log()[1]["via"], "approvals");

@@ -5,9 +5,9 @@ use lapidary_vault::{ChangeSet, ContentGuard, Receipt, Scope, Vault};
 
 use super::admit;
 use crate::{
-    ExecutorSetup, Principal, RuleDecision,
+    ChangePreview, ExecutorSetup, OwnerReview, Principal, RuleDecision,
     approval_rules::effect_of,
-    execution::{ChangePlan, Execution, StageFlow},
+    execution::{CallConclusion, ChangePlan, Execution, StageFlow},
     linked_places::LinkedPlaces,
 };
 
@@ -15,13 +15,18 @@ use crate::{
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let Some(mut plan) = execution.plan.take() else { return Err(bug!("a change is judged before it is planned")) };
     let scope = execution.scope.as_deref().ok_or_else(|| bug!("a change is judged before its vault is open"))?;
+    let is_separable = plan.specs.iter().all(|tool| tool.is_separable);
+    if let Some(OwnerReview::Approved { amendment, .. }) = &execution.invocation.review {
+        // It fitted what was shown, so the change is another one by now.
+        amendment.apply(&mut plan.change.changes, is_separable).map_err(|_| Reason::ChangedMeanwhile)?;
+    }
     let changes = &plan.change.changes;
     let vault = &execution.concerned_vault().vault;
     let (decision, places) = judge(changes, &plan.specs, scope, vault, execution.setup(), execution.principal())?;
     // An empty change only shows something, and that is decided below; no user has to approve it.
     execution.decision = if changes.is_empty() { decision } else { decision.max(execution.at_least) };
     // The approver of this very change has seen what it replaces.
-    if execution.approved.is_none() {
+    if execution.invocation.review.is_none() && execution.approved.is_none() {
         check_overwrites(execution, changes).map_err(|reason| as_shown(execution, &plan.specs, reason))?;
     }
     let is_shown = plan.change.dry_run || changes.is_empty() || plan.token.is_some();
@@ -46,6 +51,10 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     }
     if execution.decision == RuleDecision::Deny {
         return Err(Reason::DeniedByRule);
+    }
+    if execution.is_preview() {
+        let preview = ChangePreview { changes: plan.change.changes, is_separable, places };
+        return Ok(StageFlow::End(CallConclusion::Preview(Box::new(preview))));
     }
     plan.places = places;
     execution.plan = Some(plan);

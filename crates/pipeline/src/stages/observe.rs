@@ -14,6 +14,7 @@ pub(crate) fn run(execution: &mut Execution<'_>, ended: Result<CallConclusion, R
     let outcome = match ended {
         Ok(CallConclusion::UnknownTool { nearest }) => Outcome::UnknownTool { nearest },
         Ok(CallConclusion::Ask(question)) => Outcome::Asked(question),
+        Ok(CallConclusion::Preview(preview)) => Outcome::Previewed(preview),
         Ok(CallConclusion::Answer(payload)) => match over_limit(execution, &payload) {
             None => {
                 let vault = execution.concerned_vault().vault.name();

@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use lapidary_pipeline::{ApprovalOutcome, PendingChange};
+use lapidary_pipeline::{ApprovalDecision, ApprovalOutcome, PendingChange};
 use lapidary_tools::quote::quoted;
 use serde_json::{Value, json};
 
@@ -39,7 +39,7 @@ pub(super) fn run(
         ApprovalWord::Accept { id } => accept(calls, &find(calls, id)?, screen),
         ApprovalWord::Reject { id } => {
             let pending = find(calls, id)?;
-            told(executor.decide(&pending, false)?, &pending, calls, screen)
+            told(executor.decide(&pending, ApprovalDecision::reject())?, &pending, calls, screen)
         }
     }
 }
@@ -118,7 +118,7 @@ fn accept(
         return Ok(CommandOutcome::Refused);
     }
     let executor = &calls.assembled.executor;
-    let decided = progress::shown(executor, || executor.decide(pending, true))?;
+    let decided = progress::shown(executor, || executor.decide(pending, ApprovalDecision::approve(pending)))?;
     told(decided, pending, calls, screen)
 }
 

@@ -1,30 +1,28 @@
 //! Moments as people read them: relative, and in their own time zone.
 
-use std::time::SystemTime;
+use std::{cell::OnceCell, time::SystemTime};
 
 use jiff::{Timestamp, Zoned, tz::TimeZone};
 
 /// The present, in the zone of this computer.
 #[derive(Clone, Debug)]
 pub(super) struct LocalTime {
-    now: Zoned,
+    now: Timestamp,
+    /// Looked for with the first moment that is shown: that takes longer than the rest of the start of a server.
+    zone: OnceCell<TimeZone>,
 }
 
 impl LocalTime {
     pub(super) fn at(now: SystemTime) -> Self {
-        Self::within(now, TimeZone::system())
-    }
-
-    fn within(now: SystemTime, zone: TimeZone) -> Self {
         // A clock outside the years -9999 to 9999 is broken.
-        Self { now: Timestamp::try_from(now).unwrap_or(Timestamp::UNIX_EPOCH).to_zoned(zone) }
+        Self { now: Timestamp::try_from(now).unwrap_or(Timestamp::UNIX_EPOCH), zone: OnceCell::new() }
     }
 
     /// `just now`, `5 min ago`, `3 h ago`, `Mon 14:02` or `2026-11-02`: at most ten characters. A text that is not a time
     /// stays as it is.
     pub(super) fn ago(&self, written: &str) -> String {
         let Some(then) = self.zoned(written) else { return written.to_owned() };
-        let seconds = self.now.timestamp().as_second() - then.timestamp().as_second();
+        let seconds = self.now.as_second() - then.timestamp().as_second();
         match seconds {
             // Clocks of two computers differ a little.
             -60..60 => "just now".to_owned(),
@@ -46,12 +44,11 @@ impl LocalTime {
 
     /// Whether a moment is at most so long ago.
     pub(super) fn is_within(&self, written: &str, seconds: i64) -> bool {
-        self.zoned(written)
-            .is_some_and(|then| self.now.timestamp().as_second() - then.timestamp().as_second() <= seconds)
+        self.zoned(written).is_some_and(|then| self.now.as_second() - then.timestamp().as_second() <= seconds)
     }
 
     fn zoned(&self, written: &str) -> Option<Zoned> {
-        written.parse::<Timestamp>().ok().map(|then| then.to_zoned(self.now.time_zone().clone()))
+        written.parse::<Timestamp>().ok().map(|then| then.to_zoned(self.zone.get_or_init(TimeZone::system).clone()))
     }
 }
 
@@ -61,7 +58,7 @@ mod tests {
 
     fn berlin() -> LocalTime {
         let now: Timestamp = "2026-11-17T12:00:00Z".parse().unwrap();
-        LocalTime::within(now.into(), TimeZone::get("Europe/Berlin").unwrap())
+        LocalTime { now, zone: OnceCell::from(TimeZone::get("Europe/Berlin").unwrap()) }
     }
 
     #[test]

@@ -36,7 +36,7 @@ impl CallOutcome {
             Outcome::Answered(_) => Self::Answered,
             Outcome::Refused(refusal) if matches!(refusal.reason, Reason::Internal(_)) => Self::Failed,
             Outcome::Refused(_) | Outcome::UnknownTool { .. } => Self::Refused,
-            Outcome::Asked(_) => Self::Asked,
+            Outcome::Asked(_) | Outcome::Previewed(_) => Self::Asked,
         }
     }
 

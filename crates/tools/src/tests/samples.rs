@@ -388,7 +388,8 @@ fn of_the_server() -> Vec<Reason> {
     ];
     all.extend(interruptions.map(Reason::Interrupted));
     all.extend([
-        Reason::Declined { path: Some(path("a.md")) },
+        Reason::Declined { path: Some(path("a.md")), words: None },
+        Reason::Declined { path: None, words: Some("Use a list instead.".to_owned()) },
         Reason::NobodyToAsk,
         Reason::ApprovalPending { id: "a1".to_owned(), handle: None },
         Reason::ApprovalPending { id: "a1".to_owned(), handle: Some(word("c0ffee")) },

@@ -32,6 +32,7 @@ pub(crate) struct Output {
 }
 
 impl WriteTool for ApplyPatch {
+    const IS_SEPARABLE: bool = true;
     const DECLARATION: Declaration = Declaration {
         name: "apply_patch",
         dotted: None,

@@ -74,6 +74,7 @@ fn all() -> String {
 }
 
 impl WriteTool for RegexReplace {
+    const IS_SEPARABLE: bool = true;
     const DECLARATION: Declaration = Declaration {
         name: "regex_replace",
         dotted: Some("regex.replace"),

@@ -73,6 +73,7 @@ const MOST_NAMES: usize = 100;
 const SHOWN_NAMES: usize = 20;
 
 impl WriteTool for TagRename {
+    const IS_SEPARABLE: bool = true;
     const DECLARATION: Declaration = Declaration {
         name: "tag_rename",
         dotted: Some("tag.rename"),

@@ -1,0 +1,309 @@
+//! The difference of two texts, as rows that a page shows: changed lines with some around them, and the changed words in
+//! them.
+
+use std::time::Duration;
+
+use similar::{ChangeTag, DiffOp, TextDiff, group_diff_ops};
+
+use crate::shown_text::{ShownText, push_marked};
+
+/// Unchanged lines around a change.
+const CONTEXT: usize = 3;
+/// Beyond this the comparison gets coarser instead of slower.
+const PATIENCE: Duration = Duration::from_millis(500);
+/// More rows of a file are not read by anyone, and take seconds to draw.
+const MOST_ROWS: usize = 2_000;
+/// The rest of a longer line is not shown.
+const LONGEST_LINE: usize = 2_000;
+/// Words are compared only in lines that a person compares by words.
+const LONGEST_COMPARED: usize = 500;
+
+/// What a change does to a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileDiff {
+    pub rows: Vec<DiffRow>,
+    pub added: usize,
+    pub removed: usize,
+    /// There are more rows than are shown.
+    pub is_cut: bool,
+    /// What no line shows: other line endings, a byte order mark, a missing end of the last line.
+    pub facts: Vec<&'static str>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DiffRow {
+    /// Unchanged lines are left out; the next ones have these numbers.
+    Gap {
+        old: usize,
+        new: usize,
+    },
+    Line(DiffLine),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DiffLine {
+    pub sign: LineSign,
+    pub old: Option<usize>,
+    pub new: Option<usize>,
+    /// Markup: the text, with the changed words marked.
+    pub text: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LineSign {
+    Same,
+    Removed,
+    Added,
+}
+
+impl LineSign {
+    /// For style sheets.
+    pub fn class(self) -> &'static str {
+        match self {
+            Self::Same => "same",
+            Self::Removed => "removed",
+            Self::Added => "added",
+        }
+    }
+
+    /// For those who do not see colours or signs.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Same => "",
+            Self::Removed => "removed",
+            Self::Added => "added",
+        }
+    }
+
+    pub fn sign(self) -> &'static str {
+        match self {
+            Self::Same => " ",
+            Self::Removed => "−",
+            Self::Added => "+",
+        }
+    }
+}
+
+impl FileDiff {
+    /// `None` is a file that is not there.
+    pub fn between(before: Option<&str>, after: Option<&str>) -> Self {
+        let (old, new) = (before.unwrap_or_default(), after.unwrap_or_default());
+        let mut diff = Self { facts: facts(before, after), ..Self::default() };
+        let (old_lines, new_lines) = (lines(old), lines(new));
+        let ops = TextDiff::configure().timeout(PATIENCE).diff_slices(&old_lines, &new_lines).ops().to_vec();
+        for op in &ops {
+            let (_, old, new) = op.as_tag_tuple();
+            if !matches!(op, DiffOp::Equal { .. }) {
+                diff.removed += old.len();
+                diff.added += new.len();
+            }
+        }
+        let mut end = (0, 0);
+        for group in group_diff_ops(ops, CONTEXT) {
+            if let Some(first) = group.first() {
+                let (old, new) = (first.old_range().start, first.new_range().start);
+                if (old, new) != end {
+                    diff.rows.push(DiffRow::Gap { old: old + 1, new: new + 1 });
+                }
+            }
+            for op in &group {
+                if diff.rows.len() >= MOST_ROWS {
+                    diff.is_cut = true;
+                    return diff;
+                }
+                diff.push(op, &old_lines, &new_lines);
+                end = (op.old_range().end, op.new_range().end);
+            }
+        }
+        diff
+    }
+
+    fn push(&mut self, op: &DiffOp, old_lines: &[&str], new_lines: &[&str]) {
+        let (old, new) = (op.old_range(), op.new_range());
+        let room = MOST_ROWS.saturating_sub(self.rows.len());
+        self.is_cut |= old.len() > room || new.len() > room;
+        if let DiffOp::Equal { .. } = op {
+            for (old, new) in old.zip(new).take(room) {
+                self.line(LineSign::Same, Some(old), Some(new), ShownText::line(&cut(old_lines[old])).to_string());
+            }
+            return;
+        }
+        // Lines that replace each other are compared by words, the others are shown as they are.
+        let pairs: Vec<Option<(String, String)>> = old
+            .clone()
+            .zip(new.clone())
+            .take(room)
+            .map(|(old, new)| marked_words(old_lines[old], new_lines[new]))
+            .collect();
+        for (number, old) in old.enumerate().take(room) {
+            let marked = pairs.get(number).and_then(Option::as_ref).map(|(old, _)| old.clone());
+            let text = marked.unwrap_or_else(|| ShownText::line(&cut(old_lines[old])).to_string());
+            self.line(LineSign::Removed, Some(old), None, text);
+        }
+        for (number, new) in new.enumerate().take(room) {
+            let marked = pairs.get(number).and_then(Option::as_ref).map(|(_, new)| new.clone());
+            let text = marked.unwrap_or_else(|| ShownText::line(&cut(new_lines[new])).to_string());
+            self.line(LineSign::Added, None, Some(new), text);
+        }
+    }
+
+    fn line(&mut self, sign: LineSign, old: Option<usize>, new: Option<usize>, text: String) {
+        let number = |index: usize| index + 1;
+        self.rows.push(DiffRow::Line(DiffLine { sign, old: old.map(number), new: new.map(number), text }));
+    }
+
+    /// The rows for two columns: removed lines beside those that replace them.
+    pub fn split_rows(&self) -> Vec<(Option<&DiffLine>, Option<&DiffLine>)> {
+        let mut rows = Vec::new();
+        let (mut removed, mut added) = (Vec::new(), Vec::new());
+        for row in &self.rows {
+            match row {
+                DiffRow::Line(line) if line.sign == LineSign::Removed => removed.push(line),
+                DiffRow::Line(line) if line.sign == LineSign::Added => added.push(line),
+                other => {
+                    drain_pairs(&mut rows, &mut removed, &mut added);
+                    match other {
+                        DiffRow::Line(line) => rows.push((Some(line), Some(line))),
+                        DiffRow::Gap { .. } => rows.push((None, None)),
+                    }
+                }
+            }
+        }
+        drain_pairs(&mut rows, &mut removed, &mut added);
+        rows
+    }
+}
+
+type LinePair<'a> = (Option<&'a DiffLine>, Option<&'a DiffLine>);
+
+fn drain_pairs<'a>(rows: &mut Vec<LinePair<'a>>, removed: &mut Vec<&'a DiffLine>, added: &mut Vec<&'a DiffLine>) {
+    let longest = removed.len().max(added.len());
+    rows.extend((0..longest).map(|at| (removed.get(at).copied(), added.get(at).copied())));
+    removed.clear();
+    added.clear();
+}
+
+/// Without their ends; the last one may be empty.
+fn lines(text: &str) -> Vec<&str> {
+    text.lines().collect()
+}
+
+fn cut(line: &str) -> String {
+    match line.char_indices().nth(LONGEST_LINE) {
+        None => line.to_owned(),
+        Some((end, _)) => format!("{} …", &line[..end]),
+    }
+}
+
+/// Both lines with the words that differ marked, if there are any that do not.
+fn marked_words(old: &str, new: &str) -> Option<(String, String)> {
+    if old.len() > LONGEST_COMPARED || new.len() > LONGEST_COMPARED {
+        return None;
+    }
+    let diff = TextDiff::from_words(old, new);
+    // Nothing in common but blanks: marking everything says nothing.
+    let common: usize = diff
+        .iter_all_changes()
+        .filter(|change| change.tag() == ChangeTag::Equal)
+        .map(|change| change.value().trim().len())
+        .sum();
+    if common == 0 {
+        return None;
+    }
+    let (mut left, mut right) = (String::new(), String::new());
+    for change in diff.iter_all_changes() {
+        let part = ShownText::line(change.value());
+        match change.tag() {
+            ChangeTag::Equal => {
+                left.push_str(&part.to_string());
+                right.push_str(&part.to_string());
+            }
+            ChangeTag::Delete => push_marked(&mut left, "del", &part),
+            ChangeTag::Insert => push_marked(&mut right, "ins", &part),
+        }
+    }
+    Some((left, right))
+}
+
+/// What changes without a line that shows it.
+fn facts(before: Option<&str>, after: Option<&str>) -> Vec<&'static str> {
+    let (Some(before), Some(after)) = (before, after) else { return Vec::new() };
+    let mut facts = Vec::new();
+    let has_mark = |text: &str| text.starts_with('\u{feff}');
+    match (has_mark(before), has_mark(after)) {
+        (true, false) => facts.push("The byte order mark is removed."),
+        (false, true) => facts.push("A byte order mark is added."),
+        _ => {}
+    }
+    let has_windows_ends = |text: &str| text.contains("\r\n");
+    match (has_windows_ends(before), has_windows_ends(after)) {
+        (true, false) => facts.push("Line endings change from CRLF to LF."),
+        (false, true) => facts.push("Line endings change from LF to CRLF."),
+        _ => {}
+    }
+    let is_ended = |text: &str| text.is_empty() || text.ends_with('\n');
+    match (is_ended(before), is_ended(after)) {
+        (true, false) => facts.push("The last line no longer ends with a line break."),
+        (false, true) => facts.push("The last line now ends with a line break."),
+        _ => {}
+    }
+    facts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn text(diff: &FileDiff) -> String {
+        let row = |row: &DiffRow| match row {
+            DiffRow::Gap { old, new } => format!("@{old},{new}"),
+            DiffRow::Line(line) => format!("{}{}", line.sign.sign(), line.text),
+        };
+        diff.rows.iter().map(row).collect::<Vec<_>>().join("|")
+    }
+
+    #[test]
+    fn words_are_marked_and_unchanged_lines_are_left_out() {
+        let before: String = (1..=20).map(|line| format!("line {line}\n")).collect();
+        let after = before.replace("line 10\n", "row 10\n");
+        let diff = FileDiff::between(Some(&before), Some(&after));
+        assert_eq!((diff.added, diff.removed, diff.is_cut), (1, 1, false));
+        assert_eq!(
+            text(&diff),
+            "@7,7| line 7| line 8| line 9|−<del>line</del> 10|+<ins>row</ins> 10| line 11| line 12| line 13"
+        );
+        let split = diff.split_rows();
+        assert_eq!(split.len(), 8);
+        assert!(split.iter().any(|(old, new)| matches!((old, new), (Some(old), Some(new)) if old.sign != new.sign)));
+    }
+
+    #[test]
+    fn a_new_file_is_added_and_a_missing_one_removed() {
+        let diff = FileDiff::between(None, Some("a\nb\n"));
+        assert_eq!((text(&diff), diff.added, diff.facts.len()), ("+a|+b".to_owned(), 2, 0));
+        assert_eq!(text(&FileDiff::between(Some("a"), None)), "−a");
+        assert_eq!(FileDiff::between(None, None).rows, []);
+    }
+
+    #[test]
+    fn what_no_line_shows_is_said() {
+        let said = |before, after| FileDiff::between(Some(before), Some(after)).facts;
+        assert_eq!(said("a\r\n", "a\n"), ["Line endings change from CRLF to LF."]);
+        assert_eq!(said("\u{feff}a\n", "a\n"), ["The byte order mark is removed."]);
+        assert_eq!(said("a\n", "a"), ["The last line no longer ends with a line break."]);
+        assert_eq!(said("a\n", "b\n"), [""; 0]);
+    }
+
+    #[test]
+    fn hostile_texts_are_shown_in_bounds() {
+        let long = "<b>".repeat(400_000);
+        let diff = FileDiff::between(Some("x"), Some(&long));
+        let bytes: usize =
+            diff.rows.iter().map(|row| if let DiffRow::Line(line) = row { line.text.len() } else { 0 }).sum();
+        assert!(bytes < 20_000 && text(&diff).contains("&lt;b&gt;"), "{bytes}");
+        let many: String = (0..50_000).map(|line| format!("{line}\n")).collect();
+        let diff = FileDiff::between(Some(&many), Some(&many.replace('\n', "x\n")));
+        assert!(diff.is_cut && diff.rows.len() <= MOST_ROWS * 2, "{}", diff.rows.len());
+        assert_eq!((diff.added, diff.removed), (50_000, 50_000));
+    }
+}

@@ -1,0 +1,16 @@
+//! The pages of the console: typed facts in, HTML out. Here is no network, no vault and no clock.
+//!
+//! Text of notes, names and clients reaches a page only as [`ShownText`], which is markup that shows it and nothing else.
+
+mod assets;
+mod diff_rows;
+mod pages;
+mod shown_text;
+
+pub use assets::{ConsoleAsset, find_asset};
+pub use diff_rows::{DiffLine, DiffRow, FileDiff, LineSign};
+pub use pages::{
+    ActivityFilter, ActivityPage, ActivityRow, AnswerPage, ApprovalItem, ApprovalPage, ApprovalsPage, ChangedFile,
+    ConsoleSection, HistoryEntry, HistoryPage, OutcomeTone, PageFrame, RestorePage, ReviewState, SignInPage,
+};
+pub use shown_text::ShownText;

@@ -1,0 +1,66 @@
+//! Text of others as markup.
+
+use std::fmt::{self, Display, Write};
+
+use lapidary_note::{one_line, visible};
+
+/// Text of notes, names and clients as HTML: escaped, with every character visible that would not be, or that would turn
+/// the text around it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ShownText(String);
+
+impl ShownText {
+    /// One line: a name, a path, a word.
+    pub fn line(text: &str) -> Self {
+        Self(escaped(&one_line(text)))
+    }
+
+    /// Text of several lines.
+    pub fn block(text: &str) -> Self {
+        Self(escaped(&visible(text)))
+    }
+}
+
+impl Display for ShownText {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+fn escaped(text: &str) -> String {
+    let mut html = String::with_capacity(text.len() + 16);
+    for c in text.chars() {
+        match c {
+            '&' => html.push_str("&amp;"),
+            '<' => html.push_str("&lt;"),
+            '>' => html.push_str("&gt;"),
+            '"' => html.push_str("&quot;"),
+            '\'' => html.push_str("&#39;"),
+            c => html.push(c),
+        }
+    }
+    html
+}
+
+/// Marks a part of a line.
+pub(crate) fn push_marked(html: &mut String, tag: &str, part: &ShownText) {
+    // Writing to a string cannot fail.
+    write!(html, "<{tag}>{part}</{tag}>").unwrap_or_default();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_becomes_markup_or_hides() {
+        let hostile = "<script>alert(1)</script>\" onerror='x' &amp; \u{202e}gpj.exe \u{1b}[31m \u{200b}";
+        for shown in [ShownText::line(hostile), ShownText::block(hostile)] {
+            let html = shown.to_string();
+            assert!(!html.contains(['<', '>', '"', '\'', '\u{202e}', '\u{1b}', '\u{200b}']), "{html}");
+            assert!(html.contains("&lt;script&gt;") && html.contains("&amp;amp;") && html.contains("202e"), "{html}");
+        }
+        assert_eq!(ShownText::block("a\n\tb").to_string(), "a\n\tb");
+        assert!(!ShownText::line("a\nb").to_string().contains('\n'));
+    }
+}
