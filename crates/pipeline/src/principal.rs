@@ -93,6 +93,12 @@ impl Principal {
         &self.grant.profile
     }
 
+    /// What the log and the owner call it: the same as its changes are recorded under. The id of a connection stays the
+    /// same whatever the program at its other end calls itself.
+    pub(crate) fn label(&self) -> &str {
+        if self.is_single_client && Self::is_anonymous(&self.name) { self.author.client() } else { &self.id }
+    }
+
     /// Whose calls share one part of the lanes: all of a known name, or those of one connection.
     pub(crate) fn client(&self) -> &str {
         if Self::is_anonymous(&self.name) { &self.id } else { &self.name }

@@ -77,12 +77,12 @@ pub(crate) async fn serve(
     clients: KnownClients,
     stream_token: Option<ContentHash>,
     telemetry: Telemetry,
-    listening: impl FnOnce(SocketAddr),
+    port: &impl PortOwner,
 ) -> Result<(), String> {
     // Before the port is taken: a certificate that cannot be read should be the error, not a port on which no handshake
     // works.
     let tls = settings.tls.as_ref().map(TlsKeeper::start).transpose().map_err(|error| error.to_string())?;
-    let listener = listen(settings).await?;
+    let listener = listen(settings, port).await?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     let (stop, stopping) = watch::channel(false);
     let mcp = McpServer::new(Arc::clone(&executor), dotted_names, Connection::Http, telemetry.clone());
@@ -118,7 +118,7 @@ pub(crate) async fn serve(
     // Outermost, so that what the gate refuses is counted too.
     let router = measured(router, &telemetry, settings);
     // Only now: a caller that waits for this may connect at once.
-    listening(address);
+    port.listening(address);
     announce(address, &site, style, settings);
     accept_loop::serve(listener, tls, router, settings.connections, stopping, LAST_ANSWERS).await;
     Ok(())
@@ -279,7 +279,7 @@ fn status(settings: &HttpConfig, clients: &KnownClients) -> Value {
 }
 
 /// The configured port, or one of the next if it is taken and was not chosen.
-async fn listen(settings: &HttpConfig) -> Result<TcpListener, String> {
+async fn listen(settings: &HttpConfig, owner: &impl PortOwner) -> Result<TcpListener, String> {
     let host: IpAddr = settings.host;
     // Port 0 means any free one, so there is no next.
     let tries = if settings.port == 0 { 0 } else { settings.max_port_retries };
@@ -293,7 +293,7 @@ async fn listen(settings: &HttpConfig) -> Result<TcpListener, String> {
                 port += 1;
             }
             Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
-                return Err(taken(SocketAddr::new(host, port), settings).await);
+                return Err(taken(SocketAddr::new(host, port), settings, owner).await);
             }
             Err(error) => return Err(format!("cannot listen on {}: {error}", SocketAddr::new(host, port))),
         }
@@ -302,7 +302,7 @@ async fn listen(settings: &HttpConfig) -> Result<TcpListener, String> {
 
 /// What to do about a port that another program listens on. Clients are told one address, so the server must not go
 /// elsewhere by itself.
-async fn taken(address: SocketAddr, settings: &HttpConfig) -> String {
+async fn taken(address: SocketAddr, settings: &HttpConfig, owner: &impl PortOwner) -> String {
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
     let here = IpAddr::from([127, 0, 0, 1]);
     let ip = if address.ip().is_unspecified() { here } else { address.ip() };
@@ -320,11 +320,25 @@ async fn taken(address: SocketAddr, settings: &HttpConfig) -> String {
         _ => "another program",
     };
     let port = address.port();
+    let known = owner.holder(port);
+    let holder = known.as_ref().map_or_else(String::new, |holder| format!(" ({holder})"));
+    let search = match known {
+        Some(_) => String::new(),
+        None => format!(" (`ss -ltnp 'sport = :{port}'` or `lsof -i :{port}` names the process.)"),
+    };
     format!(
-        "cannot listen on {address}: {who} listens on port {port} already. Stop it, or choose another port with \
-         `--http {}`. (`ss -ltnp 'sport = :{port}'` or `lsof -i :{port}` names the process.)",
+        "cannot listen on {address}: {who}{holder} listens on port {port} already. Stop it, or choose another port with \
+         `--http {}`, or any free one with `--http 0`.{search}",
         SocketAddr::new(address.ip(), port.checked_add(1).unwrap_or(port - 1)),
     )
+}
+
+/// Who has which port on this computer.
+pub(crate) trait PortOwner {
+    /// The server listens here from now on.
+    fn listening(&self, address: SocketAddr);
+    /// What is known of the process that has a port, for a person.
+    fn holder(&self, port: u16) -> Option<String>;
 }
 
 /// Tells a person where the server is and what to paste into a client.

@@ -12,11 +12,12 @@ use lapidary_clients::{
 };
 use lapidary_config::{CommonFlags, Config, Platform, VaultsConfig};
 use lapidary_pipeline::Clock;
+use lapidary_query::nearest;
 use lapidary_tools::quote::visible;
 use lapidary_vault::store::{SettingsFile, is_same_file, is_there, remove_state, state_contents};
 use serde_json::Value;
 
-use super::{CommandFailure, CommandOutcome, call::can_be_asked, report, terminal_style::TerminalStyle};
+use super::{CommandFailure, CommandOutcome, call::can_be_asked, progress, report, terminal_style::TerminalStyle};
 use crate::{
     cli::{InstallArguments, UninstallArguments},
     environment::{ProcessEnvironment, program_path},
@@ -107,7 +108,7 @@ impl<'a> ClientSetup<'a> {
         let find = |name: &String| {
             find_client(name).map_err(|near| {
                 let known: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
-                let hint = near.map_or_else(
+                let hint = near.or_else(|| nearest(name, known.iter().copied())).map_or_else(
                     || format!("known are {}", known.join(", ")),
                     |near| format!("did you mean `{near}`?"),
                 );
@@ -489,8 +490,10 @@ fn run_program(
         return Ok(());
     }
     for step in steps {
+        let mut command = Program::new(program);
         // Without input: a program that asks back ends instead of waiting for ever.
-        let output = Program::new(program).args(step).stdin(Stdio::null()).output().map_err(at(program))?;
+        command.args(step).stdin(Stdio::null());
+        let output = progress::named(client.title, || command.output()).map_err(at(program))?;
         if !output.status.success() {
             let words = String::from_utf8_lossy(&output.stderr);
             return Err(said(format!("`{} {}` failed: {}", program.display(), step.join(" "), words.trim())));
@@ -522,7 +525,7 @@ fn forget_state(folder: &Path, arguments: &UninstallArguments, out: &mut dyn Wri
         Err(ClientFault::Said(problem)) => return Err(CommandFailure::Misconfigured(problem)),
     };
     if yes {
-        remove_state(folder).map_err(problem)?;
+        progress::named("removing", || remove_state(folder)).map_err(problem)?;
         writeln!(out, "The state is removed.")?;
     }
     Ok(())

@@ -61,7 +61,7 @@ pub(super) fn run(
         print_servers(servers, screen)?;
         let waiting = pending.iter().filter(|pending| pending.vault == vault.name).count();
         if waiting > 0 {
-            let words = format!("{waiting} pending approvals: {}", calls.hint.command("approvals"));
+            let words = format!("{waiting} pending approvals: {}", calls.command_in(&vault.name, "approvals"));
             let words = screen.style.painted(TextPaint::Warning, &words);
             writeln!(screen, "{words}")?;
         }

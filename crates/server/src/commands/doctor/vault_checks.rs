@@ -39,7 +39,7 @@ fn contents(vault: &ChosenVault, found: &VaultInspection) -> Finding {
         return Finding::warning("folder", format!("{counts} and more"), advice);
     }
     if found.files == 0 {
-        let advice = "is this the right folder? `lapidary vaults` lists what is configured";
+        let advice = "is this the right folder? `lapidary config show` lists what is configured";
         return Finding::warning("folder", format!("{path} is empty"), advice);
     }
     Finding::ok("folder", counts)
