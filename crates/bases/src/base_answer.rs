@@ -186,6 +186,25 @@ impl BaseAnswer {
         std::iter::once(header).chain(rows).collect()
     }
 
+    /// The same with the group of each row before it, if the view groups; nothing for rows without a value.
+    pub fn to_grouped_csv(&self) -> String {
+        let Some(groups) = &self.groups else { return self.to_csv() };
+        let mut keys = vec![Cow::Borrowed(""); self.rows.len()];
+        for group in groups.iter().filter(|group| !group.key.is_null()) {
+            for place in &group.rows {
+                if let Some(key) = place.checked_sub(self.first).and_then(|at| keys.get_mut(at)) {
+                    *key = self.text(&group.key);
+                }
+            }
+        }
+        let named = self.columns.iter().map(|column| Cow::Borrowed(column.name.as_str()));
+        let header = csv_record(std::iter::once(Cow::Borrowed("group")).chain(named));
+        let row = |(row, key): (&BaseRow, &Cow<'_, str>)| {
+            csv_record(std::iter::once(Cow::Borrowed(key.as_ref())).chain(row.cells.iter().map(|cell| self.text(cell))))
+        };
+        std::iter::once(header).chain(self.rows.iter().zip(&keys).map(row)).collect()
+    }
+
     /// What `base:query format=json` of the app's command line prints: every value as text, `path` first.
     pub fn to_cli_json(&self) -> serde_json::Value {
         let row = |row: &BaseRow| {

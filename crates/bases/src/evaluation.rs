@@ -170,6 +170,7 @@ impl<'e> Evaluation<'e> {
         if self.depth >= self.scope.context.limits.depth {
             return Err(BaseFault::error("The formula is nested too deep"));
         }
+        // Undone below without a guard, since nothing between returns early.
         self.depth += 1;
         let value = self.node(node);
         self.depth -= 1;

@@ -18,6 +18,7 @@ pub(super) fn find_property(row: &dyn Row, wanted: &str) -> (Option<Value>, usiz
         seen += 1;
         if same_name(name, wanted) {
             found = Some(value());
+            // The rest of the properties need not be read.
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
@@ -50,6 +51,7 @@ impl<'e> Evaluation<'e> {
     /// A field of any file.
     pub(super) fn file_field(&mut self, handle: &Arc<BaseFileHandle>, field: FileField) -> Evaluated {
         if field == FileField::File {
+            // `this.file` is a plain file like any other; only `this` itself reads properties by its fields.
             let file = BaseFileHandle { is_this: false, ..(**handle).clone() };
             return Ok(BaseValue::File(Arc::new(file)));
         }
@@ -107,6 +109,8 @@ impl<'e> Evaluation<'e> {
     /// One link for each file, shown by its name. The app has them in the order in which it met the files.
     fn backlinks(&self, row: &dyn Row) -> Vec<BaseValue> {
         let vault = self.scope.vault;
+        // Files that were there first were met first, so this comes close to the order of the app and is the same in
+        // every run.
         let created = |path: &str| vault.row_at(path).and_then(|row| row.created());
         let mut paths: Vec<_> = row.backlinks().into_iter().map(|path| (created(path), path)).collect();
         paths.sort();

@@ -151,7 +151,10 @@ impl ReadQuery {
             Self::Dql(query) => {
                 let in_context = in_context.with_origin(origin.map(VaultPath::as_str));
                 let answer = query.run(rows, &in_context).map_err(halted)?;
-                let hints = if answer.total == 0 { query.unknown_names(rows, &in_context) } else { Ok(Vec::new()) };
+                let hints = match answer.total {
+                    0 => query.unknown_names(rows, &in_context),
+                    _ => query.mistyped_columns(rows, &in_context),
+                };
                 let (steps_taken, zone) = (in_context.steps_taken(), in_context.zone.clone());
                 let outcome = dql_page::DqlOutcome { answer, settings: in_context.dataview, zone };
                 QueryResult { body: ResultBody::Dql(outcome), steps_taken, hints: hints.unwrap_or_default() }
@@ -296,7 +299,7 @@ pub struct QueryResult {
     body: ResultBody,
     /// How much work it was, in steps of the language.
     pub steps_taken: u64,
-    /// What may be misspelt, if there are no rows. A search for that which takes too long is given up.
+    /// What may be misspelt, if there are no rows or a column is empty. A search for that which takes too long is given up.
     hints: Vec<String>,
 }
 

@@ -62,8 +62,8 @@ impl BaseResult {
                 }
                 self.answer.to_grouped_markdown()
             }
-            QueryFormat::Md => self.answer.to_markdown(),
-            QueryFormat::Csv => self.answer.to_csv(),
+            QueryFormat::Md => self.answer.to_grouped_markdown(),
+            QueryFormat::Csv => self.answer.to_grouped_csv(),
             QueryFormat::Json => self.answer.to_cli_json().to_string(),
             QueryFormat::Paths => self.answer.rows.iter().map(|row| format!("{}\n", row.path)).collect(),
         };

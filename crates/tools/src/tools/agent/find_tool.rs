@@ -3,6 +3,8 @@
 mod arguments;
 mod ranking;
 
+use std::cmp::Reverse;
+
 use lapidary_operation::{
     AgentTool, Catalogue, CatalogueEntry, Context, Declaration, Example, ExampleResult, ListedPrompt, Reason,
     ReasonKind, ToolGroup, ToolNeeds, ToolStanding, WireFamily, quote::quoted,
@@ -164,7 +166,7 @@ fn skills(context: &Context<'_>, wish: &str, limit: usize) -> Vec<FoundSkill> {
             fitting.push((common, FoundSkill { name, path: path.to_string(), vault, description }));
         }
     }
-    fitting.sort_by_key(|(common, _)| std::cmp::Reverse(*common));
+    fitting.sort_by_key(|(common, _)| Reverse(*common));
     fitting.into_iter().take(limit).map(|(_, skill)| skill).collect()
 }
 
@@ -263,8 +265,8 @@ fn whole(entry: &CatalogueEntry, vaults: &[String], wish: &str) -> FoundTool {
         let about_it = examples.filter(|(shared, _)| *shared >= ABOUT_IT).max_by_key(|(shared, _)| *shared);
         return FoundTool { example: about_it.map(|(_, example)| example), ..brief };
     }
-    // The shortest one has the fewest optional arguments, and is a call that works.
-    let shortest = examples.map(|(_, example)| example).min_by_key(length);
+    // The one that is about the request; else the shortest, which has the fewest optional arguments.
+    let fitting = examples.min_by_key(|(shared, example)| (Reverse(*shared), length(example)));
     let mut arguments = arguments::of(entry.spec.input());
     if vault.is_some() {
         arguments += ", vault: string";
@@ -273,7 +275,7 @@ fn whole(entry: &CatalogueEntry, vaults: &[String], wish: &str) -> FoundTool {
         effect: Some(entry.spec.effect.name()),
         description: entry.spec.description().to_owned(),
         arguments: Some(arguments),
-        example: shortest,
+        example: fitting.map(|(_, example)| example),
         ..brief
     }
 }

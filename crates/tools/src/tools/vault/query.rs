@@ -249,6 +249,18 @@ impl ReadTool for QueryTool {
                 after: &[],
             },
             Example {
+                says: "A grouped base as CSV, with the group of each row",
+                before: NOTES,
+                input: json!({
+                    "query": "filters: rating > 1\nviews:\n  - type: table\n    name: All\n    order: [file.name]\n    groupBy: {property: rating, direction: DESC}\n",
+                    "format": "csv",
+                }),
+                gives: ExampleResult::Including(
+                    json!({ "text": "group,file name\r\n9,Dune\r\n7,Emma\r\n", "total": 2 }),
+                ),
+                after: &[],
+            },
+            Example {
                 says: "A query that cannot be read",
                 before: NOTES,
                 input: json!({ "query": "TABLE rating FRM #book" }),
