@@ -4,8 +4,9 @@ use std::{borrow::Cow, sync::Arc};
 
 use super::{
     base_value::{BaseLink, BaseObject, BaseValue},
-    text_form::TextClock,
+    text_form::{TextClock, VALUE_STEPS},
 };
+use lapidary_note::count_steps;
 use lapidary_query::{DroppedRows, LinkValue, Number, Object, QueryStep, Value, csv_record, joined_lines};
 
 /// A view with its rows, in the order of the view.
@@ -73,7 +74,10 @@ pub struct BaseSummary {
 impl BaseAnswer {
     /// A value as the app writes it.
     pub fn text<'v>(&self, value: &'v BaseValue) -> Cow<'v, str> {
-        self.clock.text(value)
+        let text = self.clock.text(value);
+        // Whatever is written next copies it.
+        count_steps(VALUE_STEPS + text.len());
+        text
     }
 
     /// A value in the type that all languages share. Files are links to them; errors, pictures, addresses and tags are
@@ -83,6 +87,7 @@ impl BaseAnswer {
     }
 
     fn shared(&self, value: &BaseValue, depth: usize) -> Value {
+        count_steps(VALUE_STEPS);
         match value {
             BaseValue::Null => Value::Null,
             BaseValue::Boolean(value) => Value::Boolean(*value),

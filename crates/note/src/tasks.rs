@@ -16,7 +16,8 @@ pub use fields::{TaskField, TaskFieldKind};
 pub struct Task {
     /// Its list item, which has nesting, marker and spans.
     pub item: usize,
-    /// The character in the box. A space means open; Obsidian treats every other one as done.
+    /// The character in the box. A space means open. Obsidian's search treats every other one as done, people and plugins only `x`:
+    /// `/`, `>` and `-` are in progress, moved and cancelled.
     pub status: char,
     /// `[x]`
     pub checkbox: Range<usize>,
@@ -27,8 +28,8 @@ pub struct Task {
 }
 
 impl Task {
-    pub fn is_done(&self) -> bool {
-        self.status != ' '
+    pub fn is_completed(&self) -> bool {
+        matches!(self.status, 'x' | 'X')
     }
 }
 

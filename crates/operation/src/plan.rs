@@ -140,6 +140,7 @@ impl StepAnswer {
 /// Why a call of a batch was refused.
 #[derive(Debug)]
 pub struct StepRefusal {
+    pub tool: String,
     pub reason: Reason,
     /// Whether an earlier call of the batch changes the file that does not match this one's expectation.
     pub changed_before: bool,

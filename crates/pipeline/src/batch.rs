@@ -70,7 +70,7 @@ pub(crate) fn plan<'a>(
                     execution.refused_steps.push((clipped(&tool), reason.kind()));
                 }
                 let changed_before = is_stale_by(&reason, &changes);
-                steps.push(Err(StepRefusal { reason, changed_before }));
+                steps.push(Err(StepRefusal { tool, reason, changed_before }));
             }
         }
     }

@@ -224,7 +224,7 @@ impl<'a> Execution<'a> {
     /// Whether it is logged. The other operations are requested by the server itself, every second.
     pub(crate) fn is_recorded(&self) -> bool {
         match &self.invocation.operation {
-            // A look of the owner at it is no call of the caller's.
+            // The owner's preview is not a call of the caller.
             Operation::Tool { .. } => !self.is_preview(),
             Operation::Read(operation) => operation.declaration().recorded,
         }
@@ -306,7 +306,12 @@ impl<'a> Execution<'a> {
 
     /// The tools the caller has; hints name no others.
     pub(crate) fn offered(&self) -> OfferedTools<'a> {
-        OfferedTools::of(&self.invocation.principal.profile().catalogue)
+        let offered = OfferedTools::of(&self.invocation.principal.profile().catalogue);
+        match &self.invocation.operation {
+            // After a relay, this is the tool that runs.
+            Operation::Tool { .. } => offered.called(&self.operation_name),
+            Operation::Read(_) => offered,
+        }
     }
 
     /// A refusal in the form of the caller's request.

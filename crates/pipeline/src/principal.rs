@@ -82,9 +82,11 @@ impl Principal {
     pub const STDIO: &str = "stdio";
     pub const HTTP: &str = "http";
     pub const COMMAND_LINE: &str = "cli";
+    /// The owner in a browser.
+    pub const CONSOLE: &str = "console";
 
     pub(crate) fn is_anonymous(name: &str) -> bool {
-        [Self::STDIO, Self::HTTP, Self::COMMAND_LINE].contains(&name)
+        [Self::STDIO, Self::HTTP, Self::COMMAND_LINE, Self::CONSOLE].contains(&name)
     }
 
     pub fn profile(&self) -> &ProfileView {

@@ -23,8 +23,8 @@ pub(crate) use access_arguments::{NewToken, OwnerWord, TokenWord};
 #[cfg(test)]
 pub(crate) use history_arguments::TimeSpan;
 pub(crate) use history_arguments::{
-    ApprovalWord, Approvals, CheckpointWord, Checkpoints, ExportArguments, ListedChanges, LogArguments,
-    StatusArguments, UndoArguments,
+    ApprovalWord, Approvals, CheckpointWord, Checkpoints, ConsoleArguments, ExportArguments, ListedChanges,
+    LogArguments, StatusArguments, UndoArguments,
 };
 pub(crate) use note_arguments::{AppendArguments, LinksArguments, QueryArguments, ReadArguments, Search};
 #[cfg(test)]
@@ -57,6 +57,7 @@ pub(crate) enum Command {
     Config(ConfigArguments),
     Log(LogArguments),
     Undo(UndoArguments),
+    Console(ConsoleArguments),
     Checkpoints(Checkpoints),
     Approvals(Approvals),
     Token(TokenWord),
@@ -133,6 +134,7 @@ enum CommandWord {
     Append(AppendArguments),
     Links(LinksArguments),
     Undo(UndoArguments),
+    Console(ConsoleArguments),
     #[command(name = "log", visible_alias = "audit")]
     Log(LogArguments),
     Checkpoints(Checkpoints),
@@ -251,6 +253,7 @@ impl CommandWord {
             Self::Vaults(own) => Command::Vaults(own),
             Self::Log(own) => Command::Log(own),
             Self::Undo(own) => Command::Undo(own),
+            Self::Console(own) => Command::Console(own),
             Self::Status(own) => Command::Status(own),
             Self::Config(own) => Command::Config(own),
             Self::Read(own) => Command::Read(own),

@@ -6,13 +6,14 @@ mod call;
 mod change_list;
 mod checkpoints;
 mod command_hint;
+mod console;
 mod doctor;
 mod explain;
 mod found_vaults;
 mod greeting;
 mod install;
 mod links;
-mod local_time;
+pub(crate) mod local_time;
 mod log;
 mod owner;
 mod progress;
@@ -59,6 +60,7 @@ use crate::{
 };
 
 use call::OwnerCalls;
+pub(crate) use change_list::client_name;
 use command_hint::CommandHint;
 use greeting::GreetedVaults;
 use screen::Screen;
@@ -175,7 +177,7 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
         _ => {}
     }
     // A pending request may have been made under any of them.
-    let every_profile = matches!(invocation.command, Command::Approvals(_));
+    let every_profile = matches!(invocation.command, Command::Approvals(_) | Command::Console(_));
     // A command answers once and should be exact; a server answers at once and improves.
     let waits_for_index = !matches!(invocation.command, Command::Serve);
     let assembled = match assemble(&config, ExecutorPurpose { every_profile, waits_for_index }) {
@@ -283,6 +285,7 @@ fn execute(
         Command::Status(status) => status::run(status, calls, screen),
         Command::Log(log) => log::run(log, assembled, screen),
         Command::Undo(undo) => undo::run(undo, calls, screen),
+        Command::Console(arguments) => console::run(arguments, config, assembled, screen),
         Command::Checkpoints(checkpoints) => checkpoints::run(checkpoints, calls, screen),
         Command::Approvals(approvals) => approvals::run(approvals, calls, screen),
         // They need no executor and have returned before there is one.

@@ -40,7 +40,7 @@ pub struct PartMove<'a> {
     pub is_new: bool,
     pub place: PartPlace,
     pub trace: PartTrace,
-    /// The source is removed with its text, and links to it lead to the target.
+    /// The source is removed with its text and its properties, and links to it lead to the target.
     pub source_goes: bool,
 }
 
@@ -289,8 +289,10 @@ impl FollowingLinks<'_> {
             found.definitions.extend(followed.map(|followed| (index, followed)));
         }
         for property in note.property_links() {
-            // Properties stay in their note.
-            let followed = self.followed(&property.value, &property.link, home, home)?;
+            // Properties stay in their note unless it is merged into the other.
+            let merged = home == self.step.source && self.step.source_goes;
+            let home_after = if merged { self.step.holder() } else { home };
+            let followed = self.followed(&property.value, &property.link, home, home_after)?;
             found.properties.extend(followed.map(|followed| (property.key, followed)));
         }
         Ok(found)

@@ -1,7 +1,8 @@
 //! Patching one part of a note.
 
 use lapidary_note::{
-    EditError, PatchContent, PatchOperation, PatchResult, PropertyError, SectionPatch, SectionPatchError,
+    Document, EditError, PatchContent, PatchOperation, PatchResult, PropertyError, PropertyPath, SectionPatch,
+    SectionPatchError, YamlValue,
 };
 use lapidary_operation::{Reason, clipped, quote::Prose};
 use lapidary_vault::VaultPath;
@@ -40,7 +41,7 @@ pub struct PatchRequest<'a> {
 pub fn patched(writing: &NoteEdit, wanted: &PatchRequest<'_>) -> Result<PatchResult, Reason> {
     let document = writing.document()?;
     let value = match wanted.content_type {
-        ContentType::Markdown => None,
+        ContentType::Markdown => typed_value(&document, wanted),
         ContentType::Json => Some(properties::value(&json(wanted.tool, wanted.content)?)),
     };
     let content = value.as_ref().map_or(PatchContent::Text(wanted.content), PatchContent::Value);
@@ -49,6 +50,47 @@ pub fn patched(writing: &NoteEdit, wanted: &PatchRequest<'_>) -> Result<PatchRes
     document
         .patch_section(wanted.section.patch_target(), &change)
         .map_err(|error| patch_refusal(writing.path(), wanted.section, error))
+}
+
+/// The value of a property that is sent as text and means a number, a boolean, a list or a map: a property changes its
+/// type only if that was asked for, so only one that holds text stays text.
+fn typed_value(document: &Document, wanted: &PatchRequest<'_>) -> Option<YamlValue> {
+    if !wanted.section.is_property() {
+        return None;
+    }
+    let given = literal(wanted.content)?;
+    let properties = YamlValue::Map(document.properties().ok()?);
+    let old = PropertyPath::name(&wanted.section.target).among(&properties).find(&properties).cloned();
+    let keeps = match (wanted.operation, old) {
+        (_, Some(YamlValue::Text(_))) => false,
+        (PatchOperation::Replace, _) | (_, None) => true,
+        (_, Some(old)) => {
+            matches!((old, &given), (YamlValue::List(_), YamlValue::List(_)) | (YamlValue::Map(_), YamlValue::Map(_)))
+        }
+    };
+    keeps.then_some(given)
+}
+
+/// What a text says if it is not only text.
+fn literal(content: &str) -> Option<YamlValue> {
+    let value = properties::from_json(&serde_json::from_str(content).ok()?)?;
+    (!matches!(value, YamlValue::Null | YamlValue::Text(_))).then_some(value)
+}
+
+/// The notice for a property that holds text and was given the text of a number or the like.
+pub fn text_notice(writing: &NoteEdit, wanted: &PatchRequest<'_>) -> Option<String> {
+    if wanted.content_type != ContentType::Markdown || !wanted.section.is_property() {
+        return None;
+    }
+    let kind = match literal(wanted.content)? {
+        YamlValue::Integer(_) | YamlValue::Float(_) => "a number",
+        YamlValue::Bool(_) => "a boolean",
+        YamlValue::List(_) => "a list",
+        YamlValue::Map(_) => "a map",
+        YamlValue::Null | YamlValue::Text(_) => return None,
+    };
+    let is_text = typed_value(&writing.document().ok()?, wanted).is_none();
+    is_text.then(|| format!("The property is text. For {kind}, set `contentType` to `json`."))
 }
 
 fn json(tool: &str, content: &str) -> Result<Json, Reason> {

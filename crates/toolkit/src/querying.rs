@@ -172,6 +172,7 @@ impl ReadQuery {
                     body: ResultBody::Base(base_page::BaseResult {
                         path: query.path.as_ref().map(ToString::to_string),
                         problems: query.base.problems().to_vec(),
+                        more_problems: query.base.more_problems(),
                         answer,
                     }),
                     steps_taken: in_context.steps_taken(),
@@ -236,7 +237,10 @@ pub fn inline_text(
     let go_on = || context.cancel.check().is_ok();
     let parsed = match DqlExpression::parse(expression) {
         Ok(parsed) => parsed,
-        Err(error) => return Ok(format!("Dataview (inline field '{expression}'): {}", clipped(&error.to_string()))),
+        Err(error) => {
+            let (written, error) = (clipped(expression), clipped(&error.to_string()));
+            return Ok(format!("Dataview (inline field '{written}'): {error}"));
+        }
     };
     let in_context = query_context(context, view, &go_on).with_origin(Some(note.as_str()));
     let settings = &in_context.dataview;
@@ -244,7 +248,8 @@ pub fn inline_text(
         Ok(value) => DqlWriter::new(settings, in_context.zone.clone()).inline_text(&value),
         Err(QueryHalt::Failed { message, .. }) => {
             let message = clipped(&on_one_line(&message));
-            format!("Dataview (for inline query '{} {expression}'): {message}", settings.inline_prefix)
+            let written = clipped(expression);
+            format!("Dataview (for inline query '{} {written}'): {message}", settings.inline_prefix)
         }
         Err(halt) => return Err(refusal(halt, context)),
     };

@@ -122,7 +122,16 @@ impl<'a> RestorePlan<'a> {
     }
 
     fn tell(&mut self, path: &VaultPath, outcome: &'static str, changed_since: bool) {
-        self.files.push(RestoredFile { path: path.to_string(), outcome, changed_since });
+        let path = path.to_string();
+        // A file that several steps concern is told once, with what became of it in the end.
+        let Some(told) = self.files.iter_mut().find(|told| told.path == path) else {
+            self.files.push(RestoredFile { path, outcome, changed_since });
+            return;
+        };
+        if outcome != "unchanged" {
+            told.outcome = outcome;
+        }
+        told.changed_since |= changed_since;
     }
 
     fn file(&mut self, found: &Checkpoint, entry: &EntryRecord) -> Result<(), Reason> {

@@ -48,8 +48,8 @@ pub struct LateSave {
     pub checkpoint: String,
 }
 
-/// Shorter prefixes of an id are a guess: an undo has to be intended.
-const SHORTEST_NAME: usize = 4;
+/// How many characters of the id of a checkpoint are enough. Fewer are a guess: an undo has to be intended.
+pub const SHORTEST_ID: usize = 4;
 
 /// How many are read at a time.
 const BATCH: usize = 100;
@@ -160,7 +160,7 @@ impl View {
     }
 
     fn visible(&self, prefix: &str) -> Result<Vec<CheckpointRecord>, LedgerError> {
-        if prefix.len() < SHORTEST_NAME {
+        if prefix.len() < SHORTEST_ID {
             return Ok(Vec::new());
         }
         let found = self.backend.history().checkpoint(prefix)?;

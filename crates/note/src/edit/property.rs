@@ -132,7 +132,7 @@ impl Document {
     }
 
     /// Makes several changes, each on the result of the one before; all or none.
-    pub(crate) fn edit_properties(&self, edits: &[PropertyEdit<'_>]) -> Result<EditResult, EditError> {
+    pub fn edit_properties(&self, edits: &[PropertyEdit<'_>]) -> Result<EditResult, EditError> {
         if !edits.iter().all(PropertyEdit::is_flat_enough) {
             // Deeper YAML could be written and never read again.
             return Err(PropertyError::TooDeep { limit: yaml::MAX_DEPTH }.into());

@@ -130,9 +130,12 @@ pub(super) fn file_exists(current: &ContentHash, offered: &OfferedTools<'_>) -> 
         .any(&["obsidian_patch_note", "obsidian_append_to_note", "obsidian_replace_in_note"])
         .or_else(|| offered.any(REPLACE_TEXT))
         .map(|tools| format!("to change part of it, use {tools}"));
-    let whole = offered
-        .has("obsidian_write_note")
-        .then(|| format!("to replace all of it, repeat the call with `overwrite: true` and `expectedHash` {current}"));
+    let how = match offered.takes("overwrite") {
+        true => Some("repeat the call"),
+        false => offered.has("obsidian_write_note").then_some("use `obsidian_write_note`"),
+    };
+    let whole =
+        how.map(|how| format!("to replace all of it, {how} with `overwrite: true` and `expectedHash` {current}"));
     either([part, whole], "Choose another path.")
 }
 
@@ -204,7 +207,7 @@ pub(super) fn available_sections(
 ) -> String {
     const SHOWN: usize = 5;
     if available.is_empty() {
-        let how = if offered.has("obsidian_get_note") { " with format `content`" } else { "" };
+        let how = whole_note(offered);
         return format!("The note has no {section_type} at all. Read it{how}.");
     }
     // A few likely ones say more than a list of all.
@@ -310,12 +313,17 @@ pub(super) fn would_break(offered: &OfferedTools<'_>) -> &'static str {
 }
 
 pub(super) fn invalid_properties(offered: &OfferedTools<'_>) -> String {
-    let how = match offered.first(&["obsidian_get_note", "file_read"]) {
-        Some("file_read") => " with `file_read`",
-        Some(_) => " with format `content`",
-        None => "",
-    };
+    let how = whole_note(offered);
     format!("First read the note{how} and fix the lines between the `---` markers.")
+}
+
+/// How to read all of a note.
+fn whole_note(offered: &OfferedTools<'_>) -> String {
+    if offered.calls("obsidian_get_note") {
+        return " with format `content`".to_owned();
+    }
+    let tool = offered.first(&["obsidian_get_note", "file_read"]);
+    tool.map_or_else(String::new, |tool| format!(" with `{tool}`"))
 }
 
 pub(super) fn not_in_batch(offered: &OfferedTools<'_>) -> String {

@@ -4,20 +4,35 @@ use crate::{Catalogue, CatalogueEntry, ToolStanding, WireFamily};
 
 /// The tools a caller can call. Hints name no others, so that a model is never sent to a tool that is switched off.
 #[derive(Clone, Copy)]
-pub struct OfferedTools<'a>(&'a Catalogue);
+pub struct OfferedTools<'a> {
+    catalogue: &'a Catalogue,
+    /// The tool whose call is answered.
+    called: Option<&'a CatalogueEntry>,
+}
 
 impl<'a> OfferedTools<'a> {
     pub fn of(catalogue: &'a Catalogue) -> Self {
-        Self(catalogue)
+        Self { catalogue, called: None }
+    }
+
+    /// In the answer to a call of this tool. A hint that names an argument without a tool means one of its own.
+    #[must_use]
+    pub fn called(self, tool: &str) -> Self {
+        Self { called: self.catalogue.find(tool).ok(), ..self }
     }
 
     /// Whether this family sends its JSON as the text of an answer.
     pub(crate) fn in_json(&self, family: WireFamily) -> bool {
-        self.0.in_json(family)
+        self.catalogue.in_json(family)
     }
 
     pub(crate) fn has(&self, tool: &str) -> bool {
         self.tools().any(|entry| entry.spec.name() == tool)
+    }
+
+    /// Whether it is this tool whose call is answered.
+    pub(crate) fn calls(&self, tool: &str) -> bool {
+        self.called.is_some_and(|entry| entry.spec.name() == tool)
     }
 
     /// Whether a tool is in the caller's list, with its schema.
@@ -25,9 +40,12 @@ impl<'a> OfferedTools<'a> {
         self.tools().any(|entry| entry.spec.name() == tool && entry.standing == ToolStanding::Listed)
     }
 
-    /// Whether any tool has this argument.
+    /// Whether the called tool has this argument; if none was called, whether any tool has.
     pub(crate) fn takes(&self, argument: &str) -> bool {
-        self.tools().any(|entry| entry.spec.takes(argument))
+        match self.called {
+            Some(entry) => entry.spec.takes(argument),
+            None => self.tools().any(|entry| entry.spec.takes(argument)),
+        }
     }
 
     /// The first of these tools that the caller has; they come in order of preference.
@@ -42,6 +60,6 @@ impl<'a> OfferedTools<'a> {
     }
 
     fn tools(&self) -> impl Iterator<Item = &'a CatalogueEntry> {
-        self.0.on()
+        self.catalogue.on()
     }
 }

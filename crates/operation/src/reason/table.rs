@@ -336,7 +336,7 @@ reasons! { |offered|
     CheckpointMissing { given: String } => {
         kinds: [CheckpointMissing("checkpoint_missing", -32001, "NOT_FOUND", "There is no such checkpoint, or not for this file.")],
         kind: ReasonKind::CheckpointMissing,
-        message: format!("There is no checkpoint {given}."),
+        message: words::no_checkpoint(given),
         data: json!({ "id": given }),
         hint: match offered.has("checkpoint_list") {
             true => "Call `checkpoint_list` to see the available checkpoints.",

@@ -1,6 +1,6 @@
 //! Messages and data that depend on more than the fields of a reason.
 
-use lapidary_vault::{PathDenied, PathPrefix, VaultPath};
+use lapidary_vault::{PathDenied, PathPrefix, SHORTEST_ID, VaultPath};
 use serde_json::{Map, Value, json};
 
 use super::{ArgumentProblem, DiskFault, Interruption, PathRefusal};
@@ -15,6 +15,13 @@ pub(super) fn summary(problems: &[&ArgumentProblem]) -> String {
         at => format!("{} {}", quoted(at), problem.problem),
     };
     format!("Invalid arguments: {}.", problems.iter().map(one).collect::<Vec<_>>().join("; "))
+}
+
+pub(super) fn no_checkpoint(given: Quoted<'_>) -> String {
+    match given.raw().len() < SHORTEST_ID {
+        true => format!("{given} is too short: send {SHORTEST_ID} or more characters of the id."),
+        false => format!("There is no checkpoint {given}."),
+    }
 }
 
 pub(super) fn why_off(off: &OffReason) -> &'static str {

@@ -102,6 +102,27 @@ fn names_lead_only_to_files_that_the_caller_may_read() {
 }
 
 #[test]
+fn a_deletion_counts_the_links_that_the_caller_may_read() {
+    for (folders, counted) in [(&["A"][..], json!(1)), (&["A", "B"], json!(3))] {
+        let server = TestServer::new(&[("A/x.md", "x\n"), ("A/y.md", "[[x]]\n"), ("B/z.md", "[[x]] ![[x]]\n")]);
+        let caller = server.principal_with(granted(folders));
+        let answer = server.call_as(&caller, "obsidian_delete_note", json!({ "target": "A/x.md" }));
+        let rendered = answer.rendered().unwrap();
+        assert_eq!(rendered.facts()["brokenLinks"], counted);
+        let said = if counted == json!(1) { ", 1 link to it" } else { ", 3 links to it" };
+        assert!(rendered.text()[0].contains(said), "{:?}", rendered.text());
+    }
+}
+
+#[test]
+fn a_batch_says_how_many_files_a_vault_wide_operation_changed() {
+    let server = TestServer::new(&[("a.md", "#gem\n"), ("b.md", "#gem #gem\n")]);
+    let ops = json!([{ "tool": "tag_rename", "args": { "from": "gem", "to": "stone" } }]);
+    let rendered = server.call("bulk_apply", json!({ "ops": ops })).rendered().unwrap();
+    assert!(rendered.text()[0].contains("\n1: 3 replaced, 2 files"), "{:?}", rendered.text());
+}
+
+#[test]
 fn similar_names_are_suggested() {
     let server = TestServer::new(NOTES);
     for (given, suggested) in [

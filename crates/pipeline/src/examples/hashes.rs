@@ -27,7 +27,7 @@ fn an_edit_hashes_the_old_and_the_new_text_once() {
             5,
         ),
         ("obsidian_manage_tags", json!({ "target": target, "operation": "add", "tags": ["b"], "location": "both" }), 6),
-        ("obsidian_append_to_note", json!({ "target": target, "content": "end" }), 3),
+        ("obsidian_append_to_note", json!({ "target": target, "content": "end" }), 4),
     ] {
         let [old, new] = hashes(tool, input, OLD, [OLD.len(), OLD.len() + change]);
         assert_eq!((old, new), (1, 1), "{tool}");

@@ -17,7 +17,7 @@ use crate::completing;
   lapidary undo --count 3 --dry-run
   lapidary undo --id 4f2a --yes")]
 pub(crate) struct UndoArguments {
-    /// This change; a unique prefix of its id is enough
+    /// This change; 4 or more characters of its id are enough if no other begins with them
     #[arg(long, value_name = "ID", conflicts_with_all = ["count", "list"])]
     pub(crate) id: Option<String>,
     /// The last N changes, in one step
@@ -35,6 +35,22 @@ pub(crate) struct UndoArguments {
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+/// Open the console in a browser: approve changes, see what happened, take it back
+///
+/// It is served on this computer only, until Ctrl+C. The link that it prints signs in once, within a minute.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(after_long_help = "Examples:
+  lapidary console
+  lapidary console --no-browser --port 4000")]
+pub(crate) struct ConsoleArguments {
+    /// Only print the link
+    #[arg(long)]
+    pub(crate) no_browser: bool,
+    /// The port to listen on (by default any that is free)
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    pub(crate) port: u16,
 }
 
 /// Print the log of calls, latest last
@@ -133,7 +149,7 @@ pub(crate) enum CheckpointWord {
     List(ListedChanges),
     /// Print a file as it was before a change, or the difference since
     Show {
-        /// The change; a unique prefix of its id is enough
+        /// The change; 4 or more characters of its id are enough if no other begins with them
         id: String,
         /// The file
         #[arg(add = completing::notes())]
@@ -144,7 +160,7 @@ pub(crate) enum CheckpointWord {
     },
     /// Print what has changed since just before a change
     Diff {
-        /// The change; a unique prefix of its id is enough
+        /// The change; 4 or more characters of its id are enough if no other begins with them
         id: String,
         /// Only this file
         #[arg(add = completing::notes())]
@@ -155,7 +171,7 @@ pub(crate) enum CheckpointWord {
     },
     /// Bring files back to their state before a change, also if they have been changed since
     Restore {
-        /// The change; a unique prefix of its id is enough
+        /// The change; 4 or more characters of its id are enough if no other begins with them
         id: String,
         /// Only this file
         #[arg(add = completing::notes())]

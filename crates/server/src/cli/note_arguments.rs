@@ -32,7 +32,7 @@ pub(crate) struct ReadArguments {
 
 /// Add text at the end of a note, or of a part of it
 ///
-/// A missing note is created. The change is in the log and can be undone like that of any client.
+/// A missing note is created, unless another folder has one of its name. The change is in the log and can be undone like that of any client.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(after_long_help = "Examples:
   lapidary append Inbox 'Call the roofer'
@@ -132,7 +132,7 @@ pub(crate) struct Search {
     pub(crate) json: bool,
 }
 
-/// Print what a Dataview query or a base comes to
+/// Print the result of a Dataview query or a base
 ///
 /// Exits with 1 if nothing is found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]

@@ -25,6 +25,13 @@ pub(super) fn run(
         text if text == "-" || append.text.is_empty() => typed()?,
         text => text,
     };
+    // What is added is whole lines, also to a new note; only a property and a block go on where they end.
+    let goes_on = append.part.property.is_some() || append.part.block.is_some();
+    let text = match (goes_on, text.ends_with('\n')) {
+        (true, true) => text.trim_end_matches('\n').to_owned(),
+        (false, false) => text + "\n",
+        _ => text,
+    };
     if text.trim().is_empty() {
         return Err(CommandFailure::Input("there is nothing to append".to_owned()));
     }
@@ -58,7 +65,7 @@ fn typed() -> Result<String, CommandFailure> {
     }
     let mut text = String::new();
     io::stdin().read_to_string(&mut text).map_err(|error| CommandFailure::Input(error.to_string()))?;
-    Ok(text.trim_end_matches('\n').to_owned())
+    Ok(text)
 }
 
 /// The path of the note that is meant, which may not exist yet. Tools that create take paths only.

@@ -39,7 +39,7 @@ pub(super) fn files(change: &Value) -> String {
 }
 
 /// The name of a client without how it is connected: that of its token, or else the one that the program chose.
-pub(super) fn client_name(client: &str) -> &str {
+pub(crate) fn client_name(client: &str) -> &str {
     let Some((_, rest)) = client.split_once(':') else { return client };
     match rest.split_once('~') {
         // `http:phone:~cursor`: of a token, which the program cannot choose.

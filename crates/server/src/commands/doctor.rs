@@ -99,6 +99,7 @@ fn look(invocation: &Invocation, hint: &CommandHint, surroundings: &ProcessEnvir
             rest.unwrap_or_else(|_| LoadedConfig::defaults())
         }
     };
+    // Looked at even if they cannot be loaded: where each value comes from helps most when one of them is wrong.
     let all = sources(&invocation.flags, surroundings, false);
     settings.extend(configuration_checks::look(&all, &warnings));
     let vaults: &[ChosenVault] = match &config.vaults {
@@ -129,6 +130,7 @@ fn rules(config: &Config, vaults: &[ChosenVault]) -> Vec<Finding> {
     if vaults.is_empty() {
         return Vec::new();
     }
+    // As the server does it, and not a second reading of the rules that could be of another opinion.
     let assembled = match assemble(config, ExecutorPurpose { every_profile: false, waits_for_index: true }) {
         Ok(assembled) => assembled,
         Err(problem) => {

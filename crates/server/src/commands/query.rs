@@ -1,4 +1,4 @@
-//! Prints what a Dataview query or a base comes to.
+//! Prints the result of a Dataview query or a base.
 
 use std::io::{self, Write};
 

@@ -72,6 +72,7 @@ pub(super) fn run(
             runtime.block_on(http::serve(executor, dotted, settings, clients, stream_token, telemetry, &port))
         }
     };
+    // Before the last changes are waited for: a server that takes no more calls should not be shown as running.
     drop(presence);
     finish(&assembled.executor, LAST_CHANGES, runtime);
     telemetry.finish(LAST_TELEMETRY);
@@ -304,6 +305,7 @@ fn foreign_issuer(foreign: &ForeignIssuer, checks_scopes: bool) -> Result<Client
         // Refused when the configuration was loaded.
         return Err(CommandFailure::Misconfigured("OAUTH_ISSUER_URL or OAUTH_AUDIENCE is not set".to_owned()));
     };
+    // The issuer's metadata is not asked: an owner whose issuer has its keys elsewhere names the place.
     let usual = || format!("{}/.well-known/jwks.json", issuer.trim_end_matches('/'));
     let keys = IssuerKeyCache::new(OutgoingFetch::for_owner(*timeout), keys.clone().unwrap_or_else(usual), *cooldown);
     let (issuer, audience, resource) = (issuer.clone(), audience.clone(), resource.clone());

@@ -21,6 +21,7 @@ pub(super) fn run(
     let mut shown = Vec::new();
     for (vault, served) in assembled.vaults.iter().zip(assembled.executor.vaults().iter()) {
         let state = StateFolder::new(assembled.state.clone(), vault.path.clone());
+        // The state of a vault is found by its folder, so a folder that is gone has none.
         let mut servers: Vec<Value> = if folder_exists(&vault.path) {
             RunningServer::all(&state)?.iter().filter_map(|facts| serde_json::from_str(facts).ok()).collect()
         } else {

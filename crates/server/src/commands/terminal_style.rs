@@ -143,6 +143,7 @@ impl TerminalStyle {
         let mut marked = String::new();
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
+            // The longest, so that `roofs` is marked whole if `roof` was searched for too.
             let found = words.iter().filter_map(|word| starts_with_word(rest, word)).max();
             let length = found.unwrap_or(first.len_utf8());
             let (piece, after) = rest.split_at(length);
@@ -185,6 +186,7 @@ impl TerminalStyle {
 
     /// Paragraphs broken at blanks, each line after an indent. Blank lines between them stay.
     pub(super) fn wrapped(self, text: &str, indent: usize) -> String {
+        // Some room even on a very narrow terminal: a line for each letter could not be read.
         let most = self.width.min(WIDEST_TEXT).saturating_sub(indent).max(20);
         let lead = " ".repeat(indent);
         let mut lines = Vec::new();
@@ -247,6 +249,7 @@ fn starts_with_word(text: &str, word: &str) -> Option<usize> {
 fn wants_colours(environment: &BTreeMap<String, String>, is_terminal: bool) -> bool {
     let set = |name: &str| environment.get(name).map(String::as_str).filter(|value| !value.is_empty());
     match () {
+        // First, because it is a wish of the person; the other is usually set by a program.
         () if set("NO_COLOR").is_some() => false,
         () if set("CLICOLOR_FORCE").is_some_and(|value| value != "0") => true,
         () => is_terminal && set("TERM") != Some("dumb"),

@@ -53,7 +53,7 @@ fn every_operation_sees_what_those_before_it_did() {
     );
     assert!(done["results"].as_array().unwrap().iter().all(|result| result["ok"] == true), "{done:#}");
     assert_eq!(text(&vault, "d/c.md"), "# New\r\ny #gem\r\n");
-    assert_eq!(text(&vault, "d/f.md"), "[[c#New]] #gem\nend");
+    assert_eq!(text(&vault, "d/f.md"), "[[c#New]] #gem\nend\n");
     assert_eq!(text(&vault, "b.md"), "---\nk: 1\n---\nsee [[c#New]]\n");
     assert_eq!(text(&vault, "hub.md"), "# Hub\n[[c]] [[c#New]] [[b]]\n");
     assert_eq!(vault.everything().len(), 4);

@@ -17,7 +17,7 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::files_below;
+use crate::harness::{copy_program, files_below};
 
 /// A note that no report may quote.
 const PRIVATE: &str = "the-words-of-a-note";
@@ -232,7 +232,7 @@ fn what_this_user_may_not_read_or_change() {
         let all = Command::new("chown").args(["-R", "65534"]).arg(home.0.path()).status().unwrap();
         assert!(all.success());
         let program = home.path("lapidary");
-        fs::copy(env!("CARGO_BIN_EXE_lapidary"), &program).unwrap();
+        copy_program(Path::new(env!("CARGO_BIN_EXE_lapidary")), &program);
         let words = ["doctor", "--json"];
         command = Command::new(program);
         command.env_clear().env("HOME", home.0.path()).env("MCP_HTTP_PORT", "0");

@@ -380,7 +380,7 @@ fn text_is_appended_from_the_command_line_and_from_standard_input() {
     let mut child = desk.command(&["append", "Inbox"]).stdin(Stdio::piped()).stdout(Stdio::null()).spawn().unwrap();
     child.stdin.take().unwrap().write_all(b"two\nthree\n").unwrap();
     assert!(child.wait().unwrap().success());
-    assert_eq!(String::from_utf8(desk.vault.read("Inbox.md")).unwrap(), "one\ntwo\nthree");
+    assert_eq!(String::from_utf8(desk.vault.read("Inbox.md")).unwrap(), "one\ntwo\nthree\n");
     let refused = desk.run(&["append", "Inbox", "four", "--read-only"]);
     assert_eq!(refused.status.code(), Some(1), "{refused:?}");
 }

@@ -174,6 +174,43 @@ fn no_hint_names_a_tool_or_an_argument_that_the_caller_does_not_have() {
     assert!(checked > 1000, "{checked}");
 }
 
+/// An argument in a hint is one of the tool that was called, or of a tool that the hint names.
+#[test]
+fn no_hint_names_an_argument_that_the_called_tool_does_not_have() {
+    let all = everything();
+    let (arguments, _) = collected(all.entries().iter().map(|entry| &entry.spec));
+    let (mut wrong, mut checked) = (BTreeSet::new(), 0);
+    for entry in all.entries() {
+        let called = &entry.spec;
+        let argument = called.input()["properties"].as_object().and_then(|properties| properties.keys().next());
+        let reasons: BTreeSet<ReasonKind> = called.reasons().into_iter().collect();
+        for reason in samples(called.name(), argument.map_or("vault", String::as_str)) {
+            // Only a tool that takes a heading finds several.
+            let is_of_another = matches!(reason, Reason::Ambiguous { .. }) && !called.takes("heading");
+            if !reasons.contains(&reason.kind()) || is_of_another {
+                continue;
+            }
+            let hint = reason.hint(&OfferedTools::of(&all).called(called.name()));
+            checked += 1;
+            let in_hint =
+                |spec: &&ToolSpec| spec.name() == called.name() || named(&hint).any(|word| word == spec.name());
+            let (has_arguments, has_values) = collected(all.entries().iter().map(|entry| &entry.spec).filter(in_hint));
+            for word in named(&hint) {
+                // Operators of JsonLogic and of queries have names of arguments.
+                let is_operator = word == "glob" && matches!(reason, Reason::LogicInvalid { .. })
+                    || word == "path" && matches!(reason, Reason::PathPrefixInvalidMode { .. });
+                let is_tool = TOOLS.iter().any(|tool| tool.spec().name() == word);
+                let is_known = has_arguments.contains(word) || has_values.contains(word) || is_tool || is_operator;
+                if arguments.contains(word) && !is_known {
+                    wrong.insert(format!("{}: `{word}` in {}: {hint}", called.name(), reason.row()));
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
+    assert!(checked > 500, "{checked}");
+}
+
 /// A hint must not send a caller to a tool that is off.
 #[test]
 fn a_large_reply_of_the_file_tools_leads_to_file_tools() {

@@ -146,6 +146,7 @@ fn of_files() -> Vec<Reason> {
         taken(NameWanted::Moved),
         taken(NameWanted::Back),
         Reason::CheckpointMissing { given: word("c1") },
+        Reason::CheckpointMissing { given: word("c1f2") },
         Reason::CheckpointAmbiguous { given: word("c"), ids: names(&["c1", "c2"]) },
         Reason::NothingToUndo,
         Reason::ChangeOfOther { id: word("c1") },

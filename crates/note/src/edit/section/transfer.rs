@@ -123,7 +123,13 @@ impl Document {
         let span = self.part_span(part)?;
         let (text, levels) = target.leveled(&self.shown()[span.clone()], place)?;
         // The target first: if the part does not fit there, the source stays as it is.
-        let edited = target.put_in(&text, place)?;
+        let edited = match (part, place) {
+            // Two notes stay two texts: between them there is always a blank line.
+            (MovedPart::Whole, PartPlace::NoteEnd) => {
+                target.put_last(text_start(&target.note())..target.shown().len(), text.trim_matches('\n'), true)?
+            }
+            _ => target.put_in(&text, place)?,
+        };
         check_read(&text, &edited)?;
         let source = self.take_out(&span, left)?;
         Ok(MovedText { source, target: Some(edited.document), part: span, inserted: edited.span, levels })
@@ -192,10 +198,10 @@ impl Document {
         let heading = |index: usize| note.headings.get(index).ok_or_else(missing);
         match place {
             PartPlace::NoteStart => self.put_first(text),
-            PartPlace::NoteEnd => self.put_last(text_start(&note)..self.shown().len(), text),
+            PartPlace::NoteEnd => self.put_last(text_start(&note)..self.shown().len(), text, false),
             PartPlace::SectionEnd(index) => {
                 let section = whole_section(heading(index)?);
-                self.put_last(section.body(self)?, text)
+                self.put_last(section.body(self)?, text, false)
             }
             PartPlace::SectionStart(index) => self.prepend_to_section(&whole_section(heading(index)?), text),
             PartPlace::BeforeSection(index) => self.put_apart(heading(index)?.section.start, text),
@@ -234,7 +240,7 @@ impl Document {
     }
 
     /// At the end of a run of text, joined with the list or the table that it ends with.
-    fn put_last(&self, body: Range<usize>, text: &str) -> Result<EditResult, EditError> {
+    fn put_last(&self, body: Range<usize>, text: &str, airy: bool) -> Result<EditResult, EditError> {
         let (shown, note) = (self.shown(), self.note());
         let last_text = body.start + shown[body.clone()].trim_end().len();
         let at = if last_text == body.start { body.start } else { line_behind(shown, last_text) };
@@ -246,7 +252,7 @@ impl Document {
         if is_rows(text) && TextEnding::of(&shown[..last_text]).is_table() {
             return self.put_lines(at, text);
         }
-        self.put_apart(at, text)
+        self.put_between(at, text, airy)
     }
 
     /// Lines right after those above.
@@ -260,6 +266,11 @@ impl Document {
     /// A separate block at the start of a line, with a blank line before and after it. Where the note has none around
     /// its headings, a heading gets none.
     fn put_apart(&self, at: usize, text: &str) -> Result<EditResult, EditError> {
+        self.put_between(at, text, false)
+    }
+
+    /// The same; if `airy`, a heading gets a blank line in any note.
+    fn put_between(&self, at: usize, text: &str, airy: bool) -> Result<EditResult, EditError> {
         let shown = self.shown();
         let (above, below) = (&shown[..at], &shown[at..]);
         let open = |ending: TextEnding| if ending == TextEnding::Open { Err(EditError::Unclosed) } else { Ok(()) };
@@ -271,14 +282,14 @@ impl Document {
         let note = self.note();
         let begins_section = |at: usize| note.headings.iter().any(|heading| heading.section.start == at);
         let is_below_heading = note.headings.iter().any(|heading| heading.body == at && at > 0);
-        let tight = {
+        let tight = !airy && {
             // How the note itself does it; the heading at the place says nothing about the others.
             let mut others = note.headings.iter().filter(|other| other.section.start > 0 && other.section.start != at);
             others.next().is_some_and(|other| !shown[..other.section.start].ends_with("\n\n"))
         };
         let is_heading =
             Note::parse(&format!("\n{text}")).headings.first().is_some_and(|found| found.section.start == 1);
-        let airy = note.headings.iter().any(|heading| shown[heading.body..].starts_with('\n'));
+        let airy = airy || note.headings.iter().any(|heading| shown[heading.body..].starts_with('\n'));
         let lead = match above {
             "" => "",
             above if above.ends_with("\n\n") => "",

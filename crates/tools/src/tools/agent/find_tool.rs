@@ -3,10 +3,13 @@
 mod arguments;
 mod ranking;
 
+use std::cmp::Reverse;
+
 use lapidary_operation::{
     AgentTool, Catalogue, CatalogueEntry, Context, Declaration, Example, ExampleResult, ListedPrompt, Reason,
     ReasonKind, ToolGroup, ToolNeeds, ToolStanding, WireFamily, quote::quoted,
 };
+use lapidary_toolkit::query_text::check_length;
 use ranking::{ToolRanking, stems, wanted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -98,6 +101,8 @@ impl AgentTool for FindTool {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, input: Input) -> Result<Output, Reason> {
+        // Every word is compared with those of all tools.
+        check_length(Self::DECLARATION.name, &input.query)?;
         let skills = skills(context, &input.query, input.limit.unwrap_or(SHOWN));
         Ok(Output { skills, ..answer(context.catalogue, context.vaults, &input.query, input.limit) })
     }
@@ -161,7 +166,7 @@ fn skills(context: &Context<'_>, wish: &str, limit: usize) -> Vec<FoundSkill> {
             fitting.push((common, FoundSkill { name, path: path.to_string(), vault, description }));
         }
     }
-    fitting.sort_by_key(|(common, _)| std::cmp::Reverse(*common));
+    fitting.sort_by_key(|(common, _)| Reverse(*common));
     fitting.into_iter().take(limit).map(|(_, skill)| skill).collect()
 }
 
@@ -260,8 +265,8 @@ fn whole(entry: &CatalogueEntry, vaults: &[String], wish: &str) -> FoundTool {
         let about_it = examples.filter(|(shared, _)| *shared >= ABOUT_IT).max_by_key(|(shared, _)| *shared);
         return FoundTool { example: about_it.map(|(_, example)| example), ..brief };
     }
-    // The shortest one has the fewest optional arguments, and is a call that works.
-    let shortest = examples.map(|(_, example)| example).min_by_key(length);
+    // The one that is about the request; else the shortest, which has the fewest optional arguments.
+    let fitting = examples.min_by_key(|(shared, example)| (Reverse(*shared), length(example)));
     let mut arguments = arguments::of(entry.spec.input());
     if vault.is_some() {
         arguments += ", vault: string";
@@ -270,7 +275,7 @@ fn whole(entry: &CatalogueEntry, vaults: &[String], wish: &str) -> FoundTool {
         effect: Some(entry.spec.effect.name()),
         description: entry.spec.description().to_owned(),
         arguments: Some(arguments),
-        example: shortest,
+        example: fitting.map(|(_, example)| example),
         ..brief
     }
 }

@@ -193,7 +193,7 @@ impl BatchTool for BulkApply {
 }
 
 /// A hash that was right before the batch is stale after an operation that changes the same file.
-fn next_hash(StepRefusal { reason, changed_before }: &StepRefusal) -> Option<String> {
+fn next_hash(StepRefusal { reason, changed_before, .. }: &StepRefusal) -> Option<String> {
     let (argument, now) = match reason {
         Reason::Stale { argument, current: Some(current), .. }
         | Reason::Overtaken { argument: Some(argument), current, .. } => (*argument, current),
@@ -217,8 +217,11 @@ fn unusual(result: &Map<String, Value>) -> Option<String> {
     let links = number("linksUpdated").or_else(|| number("referencesUpdated")).filter(|count| *count > 0);
     let links =
         links.map(|count| format!("{} followed", counted(usize::try_from(count).unwrap_or(usize::MAX), "link")));
+    // A tool that works on the whole vault names no file of its own.
+    let files = number("filesChanged").filter(|_| !result.contains_key("contentHash"));
+    let files = files.map(|count| counted(usize::try_from(count).unwrap_or(usize::MAX), "file").to_string());
     let unchanged = is("changed", false).then(|| "unchanged".to_owned());
-    let said: Vec<String> = [replaced, links, unchanged].into_iter().flatten().collect();
+    let said: Vec<String> = [replaced, files, links, unchanged].into_iter().flatten().collect();
     (!said.is_empty()).then(|| said.join(", "))
 }
 
@@ -270,7 +273,7 @@ fn result(
             OperationOutput { index, ok: true, result: Some(result), error: None }
         }
         Err(refusal) => {
-            let mut error = operation_error(&refusal.reason, offered);
+            let mut error = operation_error(&refusal.reason, offered.called(&refusal.tool));
             // Replaces the usual hint to read the file again, which would show the state before the batch.
             error.extend(next_hash(&refusal).map(|next| ("hint".to_owned(), json!(next))));
             OperationOutput { index, ok: false, result: None, error: Some(error) }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lapidary_note::ContentHash;
+use lapidary_note::{ContentHash, counted};
 use lapidary_operation::{
     CommitReport, Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRefusal, PathRole, Reason,
     ReasonKind, ToolGroup, ToolPlan, WireFamily, WriteTool, quote::quoted,
@@ -10,7 +10,7 @@ use lapidary_operation::{
 use lapidary_toolkit::{
     file_edit::{EXPECTED_CONTENT, FileEdit, FileInput},
     index, reading,
-    removing::{is_for_good, to_trash},
+    removing::{is_for_good, links_to, to_trash},
 };
 use lapidary_vault::{Change, ChangeSet, ContentGuard, VaultPath, View};
 use schemars::JsonSchema;
@@ -45,6 +45,9 @@ pub(crate) struct Output {
     /// The folder that holds it now, if that is in the vault.
     #[serde(rename = "trashedTo", skip_serializing_if = "Option::is_none")]
     trashed_to: Option<String>,
+    /// Links to it in other files.
+    #[serde(rename = "brokenLinks", skip_serializing_if = "Option::is_none")]
+    broken_links: Option<usize>,
     dry_run: bool,
 }
 
@@ -68,7 +71,7 @@ impl WriteTool for FileDelete {
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<Output>, Reason> {
         let (file, dry_run) = (input.file.file.clone(), input.file.dry_run);
         if let Some(folder) = empty_folder(context, view, &input)? {
-            let output = Output { file, deleted: false, trashed: true, trashed_to: None, dry_run };
+            let output = Output { file, deleted: false, trashed: true, trashed_to: None, broken_links: None, dry_run };
             return Ok(ToolPlan { changes: ChangeSet::one(Change::TrashFolder { path: folder }), output, dry_run });
         }
         // By exact path only: a name that stands for another note must not delete it.
@@ -76,6 +79,7 @@ impl WriteTool for FileDelete {
         let expected = editing.is_expected();
         let guard = if expected { ContentGuard::Caller } else { ContentGuard::Plan };
         let (path, before) = (editing.path().clone(), Arc::clone(&editing.before));
+        let broken_links = Some(links_to(context, view, &path)?).filter(|count| *count > 0);
         let change =
             if input.trash { to_trash(view, path, before, guard) } else { Change::Delete { path, before, guard } };
         // Asked of the change, not of the input: a vault whose settings have no trash deletes permanently, too.
@@ -85,7 +89,7 @@ impl WriteTool for FileDelete {
                 if input.trash { "is required: this vault has no trash" } else { "is required with `trash: false`" };
             return Err(editing.bad_argument(EXPECTED_CONTENT, why));
         }
-        let output = Output { file, deleted, trashed: !deleted, trashed_to: None, dry_run };
+        let output = Output { file, deleted, trashed: !deleted, trashed_to: None, broken_links, dry_run };
         Ok(ToolPlan { changes: ChangeSet::one(change), output, dry_run })
     }
 
@@ -99,13 +103,14 @@ impl WriteTool for FileDelete {
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        let Output { file, deleted, trashed_to, dry_run, .. } = output;
+        let Output { file, deleted, trashed_to, broken_links, dry_run, .. } = output;
         let done = match (deleted, trashed_to) {
             (true, _) => "deleted".to_owned(),
             (false, Some(folder)) => format!("moved to {folder}"),
             (false, None) => "moved to the trash".to_owned(),
         };
-        Some(format!("{}{}: {done}", quoted(file), if *dry_run { ", dry run" } else { "" }))
+        let broken = broken_links.map_or(String::new(), |count| format!(", {} to it", counted(count, "link")));
+        Some(format!("{}{}: {done}{broken}", quoted(file), if *dry_run { ", dry run" } else { "" }))
     }
 
     fn examples(&self) -> Vec<Example> {

@@ -20,7 +20,7 @@ use serde_json::json;
 pub(crate) struct ObsidianAppendToNote;
 
 /// Add text on a new line at the end of a note or of one of its sections, where items join a list. A missing note is
-/// created, a periodic one from its template.
+/// created (in the top folder only if no other has its name), a periodic one from its template.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -35,7 +35,7 @@ pub(crate) struct Input {
     #[serde(default)]
     #[schemars(extend("x-rare" = true))]
     content_type: ContentType,
-    /// Create it.
+    /// Create the section, or a note whose name another has.
     #[serde(default)]
     create_target_if_missing: bool,
     /// Refuse if the note has another hash.
@@ -66,7 +66,7 @@ impl WriteTool for ObsidianAppendToNote {
             ReasonKind::PatchRejected,
             ReasonKind::FrontmatterInvalid,
         ],
-        words: "append add text to the end of a note or section, log entry, capture, journal, inbox, add an item to a list, shopping list, reading list",
+        words: "append add text to the end of a note or section, log entry, capture, journal, inbox, add an item to a list, shopping list, reading list, insert a template",
     };
     const EFFECT: Effect = Effect::Write;
     const TAKES_TARGET: bool = true;
@@ -140,6 +140,13 @@ impl WriteTool for ObsidianAppendToNote {
                 after: &[("Log.md", "# Log\n\n- one\n\n# Later\n- more\n- last\n")],
             },
             Example {
+                says: "A note that ends with a line ending still does",
+                before: &[("Log.md", "- one\r\n")],
+                input: json!({ "target": target, "content": "- two" }),
+                gives: ExampleResult::Including(json!({ "created": false })),
+                after: &[("Log.md", "- one\r\n- two\r\n")],
+            },
+            Example {
                 says: "An item joins the list at the end of a section",
                 before: NOTES,
                 input: json!({ "target": target, "content": "- two\n", "section": log }),
@@ -154,6 +161,13 @@ impl WriteTool for ObsidianAppendToNote {
                     "notice": "A blank line was added before the text so that `^b1` remains the id of its block.",
                 })),
                 after: &[("List.md", "- item ^b1\n\nmore\n")],
+            },
+            Example {
+                says: "In the top folder, a name that another note has is probably that note",
+                before: &[("Old/Log.md", "x\n")],
+                input: json!({ "target": target, "content": "- one\n" }),
+                gives: ExampleResult::Refusal(ReasonKind::NoteMissing),
+                after: &[("Old/Log.md", "x\n")],
             },
             Example {
                 says: "Existing content is not added twice",
@@ -172,13 +186,15 @@ fn same_name(others: &[VaultPath]) -> Option<String> {
     (!others.is_empty()).then(|| format!("There was no note at this path, but there is {}.", others.join(", ")))
 }
 
-/// The file with the text appended. Text after an unfinished line starts a new one.
+/// The file with the text appended. Text after an unfinished line starts a new one, and a note that ends with a line
+/// ending still does.
 fn appended(writing: &NoteEdit, content: &str) -> Result<(FileContent, Option<String>), Reason> {
     let Some(document) = writing.document_if_there()? else { return Ok((content.to_owned().into(), None)) };
     let shown = document.shown();
     // Appending nothing changes nothing, not even an unfinished line.
     let line_end = if shown.is_empty() || shown.ends_with('\n') || content.is_empty() { "" } else { "\n" };
-    let add = |content: &str| document.insert_at(shown.len(), &format!("{line_end}{content}"));
+    let last = if shown.ends_with('\n') && !content.is_empty() && !content.ends_with('\n') { "\n" } else { "" };
+    let add = |content: &str| document.insert_at(shown.len(), &format!("{line_end}{content}{last}"));
     let AppendedText { document, notice } =
         appending::appended(&document, content, true, add).map_err(|error| edit_refusal(writing.path(), &error))?;
     Ok((document.content().clone(), notice))

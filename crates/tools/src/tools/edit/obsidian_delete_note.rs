@@ -7,7 +7,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     hash, naming,
-    removing::{is_for_good, to_trash},
+    removing::{is_for_good, links_to, to_trash},
     target::NoteTarget,
 };
 use lapidary_vault::{ChangeSet, ContentGuard, VaultPath, View};
@@ -43,6 +43,9 @@ pub(crate) struct Output {
     /// The folder that holds it now, if that is in the vault.
     #[serde(skip_serializing_if = "Option::is_none")]
     trashed_to: Option<String>,
+    /// Links to it in other files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    broken_links: Option<usize>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     dry_run: bool,
 }
@@ -78,6 +81,7 @@ impl WriteTool for ObsidianDeleteNote {
         hash::check(&path, EXPECTED, expected.as_ref(), Some(&before))?;
         let guard = if expected.is_some() { ContentGuard::Caller } else { ContentGuard::Plan };
         let size = before.content.len();
+        let broken_links = Some(links_to(context, view, &path)?).filter(|count| *count > 0);
         let change = to_trash(view, path.clone(), before, guard);
         let output = Output {
             path: path.to_string(),
@@ -87,6 +91,7 @@ impl WriteTool for ObsidianDeleteNote {
             trashed: !is_for_good(&change),
             // Known once it is done.
             trashed_to: None,
+            broken_links,
             dry_run: input.dry_run,
         };
         Ok(ToolPlan { changes: ChangeSet::one(change), output, dry_run: input.dry_run })
@@ -104,7 +109,8 @@ impl WriteTool for ObsidianDeleteNote {
         let done = if output.dry_run { "Would delete" } else { "Deleted" };
         let (path, size) = (quoted(&output.path), counted(output.previous_size_in_bytes, "byte"));
         let trash = if output.trashed { ", in the trash" } else { "" };
-        Some(format!("{done} {path}, {size}{trash}"))
+        let broken = output.broken_links.map_or(String::new(), |count| format!(", {} to it", counted(count, "link")));
+        Some(format!("{done} {path}, {size}{trash}{broken}"))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -126,6 +132,13 @@ impl WriteTool for ObsidianDeleteNote {
                     "trashed": true,
                 })),
                 after: &[(".trash/Idea.md", "# Idea\n")],
+            },
+            Example {
+                says: "Links to it lead nowhere now",
+                before: &[("a.md", "x\n"), ("b.md", "[[a]], ![[a]]\n")],
+                input: json!({ "target": "a.md" }),
+                gives: ExampleResult::Including(json!({ "deleted": true, "brokenLinks": 2 })),
+                after: &[(".trash/a.md", "x\n"), ("b.md", "[[a]], ![[a]]\n")],
             },
             Example {
                 says: "A note that does not exist",

@@ -7,14 +7,14 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     note_edit::{NoteEdit, NoteWritten, NotesMade},
-    patching::{ContentType, PatchRequest, patched},
+    patching::{ContentType, PatchRequest, patched, text_notice},
     section::{NoteSection, SectionOutput},
     target::NoteTarget,
 };
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use serde_json::{Value, json};
+use serde_json::json;
 
 pub(crate) struct ObsidianPatchNote;
 
@@ -43,21 +43,6 @@ pub(crate) struct Input {
     /// Only show the diff.
     #[serde(default)]
     dry_run: bool,
-}
-
-impl Input {
-    /// The notice for a property that was set to the text of a number or the like.
-    fn typed_as_text(&self) -> Option<String> {
-        let is_text = self.content_type == ContentType::Markdown;
-        let kind = match serde_json::from_str(&self.content).ok().filter(|_| is_text && self.section.is_property())? {
-            Value::Number(_) => "a number",
-            Value::Bool(_) => "a boolean",
-            Value::Array(_) => "a list",
-            Value::Object(_) => "a map",
-            Value::Null | Value::String(_) => return None,
-        };
-        Some(format!("The property is text. For {kind}, set `contentType` to `json`."))
-    }
 }
 
 #[derive(Clone, Copy, Deserialize, JsonSchema, Serialize)]
@@ -156,7 +141,7 @@ impl WriteTool for ObsidianPatchNote {
         };
         let done = patched(&writing, &wanted)?;
         let (section, operation) = (input.section.named(&done.target), input.operation);
-        let notice = input.typed_as_text();
+        let notice = text_notice(&writing, &wanted);
         Ok(writing.plan(done.document.content().clone(), |path, written| Output {
             path: path.to_string(),
             section,
@@ -222,8 +207,20 @@ impl WriteTool for ObsidianPatchNote {
                 )],
             },
             Example {
-                says: "A property is text unless `contentType` says otherwise",
+                says: "A property keeps its type",
                 before: &[("a.md", "---\nrating: 4\n---\n")],
+                input: json!({
+                    "target": "a.md",
+                    "section": { "type": "frontmatter", "target": "rating" },
+                    "operation": "replace",
+                    "content": "5",
+                }),
+                gives: ExampleResult::Including(json!({ "operation": "replace" })),
+                after: &[("a.md", "---\nrating: 5\n---\n")],
+            },
+            Example {
+                says: "Text stays text unless `contentType` says otherwise",
+                before: &[("a.md", "---\nrating: good\n---\n")],
                 input: json!({
                     "target": "a.md",
                     "section": { "type": "frontmatter", "target": "rating" },

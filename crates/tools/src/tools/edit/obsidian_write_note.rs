@@ -1,6 +1,6 @@
 //! Creates or replaces a note.
 
-use lapidary_note::{ContentHash, PatchOperation};
+use lapidary_note::{ContentHash, Document, PatchOperation};
 use lapidary_operation::{
     Context, Declaration, Effect, Example, ExampleResult, PathArgument, PathRole, Reason, ReasonKind, ToolGroup,
     ToolPlan, WireFamily, WriteTool,
@@ -11,7 +11,7 @@ use lapidary_toolkit::{
     section::NoteSection,
     target::NoteTarget,
 };
-use lapidary_vault::View;
+use lapidary_vault::{VaultPath, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, de::IgnoredAny};
 use serde_json::json;
@@ -102,13 +102,16 @@ impl WriteTool for ObsidianWriteNote {
             ContentType::Markdown => input.content,
             ContentType::Json => compact_json(&input.content)?,
         };
+        let notice = broken_properties(writing.path(), &content);
         let content = match writing.before() {
             Some(file) if !input.overwrite => {
                 return Err(Reason::FileExists { path: writing.path().clone(), current: file.hash() });
             }
             Some(_) | None => writing.in_own_form(content)?,
         };
-        Ok(writing.plan_whole(content))
+        let mut plan = writing.plan_whole(content);
+        plan.output.notice = notice;
+        Ok(plan)
     }
 
     fn text(&self, output: &NoteTextWritten) -> Option<String> {
@@ -131,6 +134,15 @@ impl WriteTool for ObsidianWriteNote {
                     "contentHash": ContentHash::of(b"# Idea\n").to_string(),
                 })),
                 after: &[("Inbox/Idea.md", "# Idea\n")],
+            },
+            Example {
+                says: "Properties that cannot be read",
+                before: &[],
+                input: json!({ "target": target, "content": "---\na: 1\nb: [x\n---\n" }),
+                gives: ExampleResult::Including(
+                    json!({ "created": true, "notice": "The properties are not valid YAML: line 3: unclosed bracket '['." }),
+                ),
+                after: &[("Inbox/Idea.md", "---\na: 1\nb: [x\n---\n")],
             },
             Example {
                 says: "A note that exists is not replaced by accident",
@@ -176,6 +188,15 @@ fn compact_json(content: &str) -> Result<String, Reason> {
         keep
     };
     Ok(content.chars().filter(kept).collect())
+}
+
+/// The notice for a note whose properties Obsidian could not read.
+fn broken_properties(path: &VaultPath, text: &str) -> Option<String> {
+    if !path.is_note() || !text.starts_with("---") {
+        return None;
+    }
+    let error = Document::open(text.to_owned()).ok()?.properties().err()?;
+    Some(format!("The properties are not valid YAML: {error}."))
 }
 
 #[cfg(test)]

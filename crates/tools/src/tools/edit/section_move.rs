@@ -1,5 +1,7 @@
 //! Moves a part of a note to another place: split, merge and reorder without sending the text.
 
+mod properties;
+
 use std::sync::Arc;
 
 use lapidary_note::{Document, LineRange, MovedPart, PartPlace, counted};
@@ -9,6 +11,7 @@ use lapidary_operation::{
     quote::{quoted, quoted_path},
 };
 use lapidary_toolkit::{
+    file_edit::refusal,
     hash,
     heading::missing,
     naming::{self, NamedFile},
@@ -31,7 +34,7 @@ pub(crate) struct SectionMove;
 pub(crate) struct Input {
     /// Path or name of its note.
     file: String,
-    /// What to move; without it and `lines`, all text below the properties.
+    /// What to move; without it and `lines`, the whole note.
     #[serde(default)]
     section: Option<NoteSection>,
     /// Instead: `12-20`, or one line.
@@ -163,9 +166,11 @@ impl WriteTool for SectionMove {
         let (place_path, place_document) = there.as_ref().map_or((&source, &document), |(path, text)| (*path, text));
         let place = place(&input, place_path, place_document)?;
         let is_new = target.as_ref().is_some_and(|(_, file)| file.is_none());
-        // A note with nothing left is removed with its text; one with properties is kept.
-        let trashed =
-            part == MovedPart::Whole && input.leave == LeftBehind::Nothing && document.frontmatter().is_none();
+        // A note with nothing left is removed with its text. Properties go along if both notes have readable ones.
+        let is_readable = document.properties().is_ok() && place_document.properties().is_ok();
+        let trashed = part == MovedPart::Whole
+            && input.leave == LeftBehind::Nothing
+            && (is_readable || document.frontmatter().is_none());
         let step = PartMove {
             source: &source,
             document: &document,
@@ -180,7 +185,15 @@ impl WriteTool for SectionMove {
             },
             source_goes: trashed,
         };
-        let PartMoved { moved, lines, others, references, apart } = step.plan(context, view)?;
+        let PartMoved { mut moved, lines, others, references, apart } = step.plan(context, view)?;
+        let mut differing = Vec::new();
+        if let Some(there) = moved.target.as_ref().filter(|_| trashed) {
+            let merged = properties::merged(there, &moved.source).map_err(|error| refusal(&source, error))?;
+            if let Some(merged) = merged {
+                differing = merged.differing;
+                moved.target = Some(merged.document);
+            }
+        }
         let guard = if expected.is_some() { ContentGuard::Caller } else { ContentGuard::Plan };
         let source_hash = moved.source.content().hash().to_string();
         let holder = moved.target.as_ref().unwrap_or(&moved.source);
@@ -196,7 +209,12 @@ impl WriteTool for SectionMove {
             content_hash: holder.content().hash().to_string(),
             references,
             dry_run: input.dry_run,
-            notice: notice(&source, part == MovedPart::Whole && !trashed && input.leave == LeftBehind::Nothing, &apart),
+            notice: notice(
+                &source,
+                part == MovedPart::Whole && !trashed && input.leave == LeftBehind::Nothing,
+                &apart,
+                &differing,
+            ),
         };
         let mut changes = ChangeSet::default();
         // The text is added before it is removed.
@@ -234,7 +252,7 @@ impl WriteTool for SectionMove {
         const NOTES: &[(&str, &str)] = &[("Plan.md", PLAN), ("Diary.md", "# Diary\n\n- [[Plan#Log]]\n")];
         vec![
             Example {
-                says: "A section becomes a separate note, and links follow",
+                says: "Split a note: a section becomes a separate note, and links follow",
                 before: NOTES,
                 input: json!({ "file": "Plan", "section": "Log", "to": "Log.md", "leave": "link" }),
                 gives: ExampleResult::Including(
@@ -247,32 +265,45 @@ impl WriteTool for SectionMove {
                 ],
             },
             Example {
-                says: "Into a section of another note, one level below its heading",
+                says: "Move a section into one of another note, one level below its heading",
                 before: &[("a.md", "x\n\n# A\n\na\n"), ("b.md", "# B\n\nb\n\n# C\n")],
                 input: json!({ "file": "a.md", "section": "A", "to": "b.md", "toSection": "B" }),
                 gives: ExampleResult::Including(json!({ "levels": 1, "created": false })),
                 after: &[("a.md", "x\n"), ("b.md", "# B\n\nb\n\n## A\n\na\n\n# C\n")],
             },
             Example {
-                says: "Sections change their order",
+                says: "Reorder sections",
                 before: &[("a.md", "# A\n\n# B\n\n# C\n")],
                 input: json!({ "file": "a.md", "section": "C", "toSection": "A", "position": "before" }),
                 gives: ExampleResult::Including(json!({ "to": "a.md" })),
                 after: &[("a.md", "# C\n\n# A\n\n# B\n")],
             },
             Example {
-                says: "A line joins the list of another note",
+                says: "Move a line into the list of another note",
                 before: &[("a.md", "- [ ] one\n- [ ] two\n"), ("b.md", "# Later\n\n- [ ] three\n")],
                 input: json!({ "file": "a.md", "lines": "1", "to": "b.md", "toSection": "Later" }),
                 gives: ExampleResult::Including(json!({ "lines": 1 })),
                 after: &[("a.md", "- [ ] two\n"), ("b.md", "# Later\n\n- [ ] three\n- [ ] one\n")],
             },
             Example {
-                says: "Two notes become one, and links to the first lead to the second",
+                says: "Merge two notes: links to the first lead to the second",
                 before: &[("a.md", "a\n"), ("b.md", "b\n"), ("c.md", "[[a]]\n")],
                 input: json!({ "file": "a.md", "to": "b.md" }),
                 gives: ExampleResult::Including(json!({ "trashed": true, "referencesUpdated": 1 })),
                 after: &[("b.md", "b\n\na\n"), ("c.md", "[[b]]\n")],
+            },
+            Example {
+                says: "Their properties are merged; where both have a value, that of the target stays",
+                before: &[
+                    ("a.md", "---\ntags: [x, y]\nstatus: done\nup: \"[[c]]\"\n---\n# A\na\n"),
+                    ("b.md", "---\ntags: [x]\nstatus: open\n---\n# B\n## C\nb\n"),
+                ],
+                input: json!({ "file": "a.md", "to": "b.md" }),
+                gives: ExampleResult::Including(json!({
+                    "trashed": true,
+                    "notice": "Both had other values, and the target's stay: `status`.",
+                })),
+                after: &[("b.md", "---\ntags: [x, y]\nstatus: open\nup: \"[[c]]\"\n---\n# B\n## C\nb\n\n# A\na\n")],
             },
             Example {
                 says: "A section cannot go into itself",
@@ -380,16 +411,23 @@ fn place(input: &Input, path: &VaultPath, document: &Document) -> Result<PartPla
     })
 }
 
-fn notice(source: &VaultPath, keeps_properties: bool, apart: &[String]) -> Option<String> {
+fn notice(source: &VaultPath, keeps_properties: bool, apart: &[String], differing: &[String]) -> Option<String> {
     const MOST: usize = 5;
+    let some = |names: &[String]| {
+        let shown: Vec<String> = names.iter().take(MOST).map(|name| quoted(name).to_string()).collect();
+        let more = if names.len() > MOST { ", …" } else { "" };
+        format!("{}{more}", shown.join(", "))
+    };
     let mut notices = Vec::new();
     if keeps_properties {
-        notices.push(format!("{} keeps its properties, and links to it stay.", quoted_path(source)));
+        let source = quoted_path(source);
+        notices.push(format!("{source} keeps its properties, which cannot be merged, and links to it stay."));
+    }
+    if !differing.is_empty() {
+        notices.push(format!("Both had other values, and the target's stay: {}.", some(differing)));
     }
     if !apart.is_empty() {
-        let labels: Vec<String> = apart.iter().take(MOST).map(|label| quoted(label).to_string()).collect();
-        let more = if apart.len() > MOST { ", …" } else { "" };
-        notices.push(format!("Used in one note and defined in the other now: {}{more}.", labels.join(", ")));
+        notices.push(format!("Used in one note and defined in the other now: {}.", some(apart)));
     }
     (!notices.is_empty()).then(|| notices.join(" "))
 }

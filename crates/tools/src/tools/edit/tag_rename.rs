@@ -43,7 +43,7 @@ pub(crate) struct Output {
     files_changed: usize,
     /// The first hundred.
     files: Vec<RetaggedFile>,
-    /// Notes that have the tag but are not changed, and why; the first hundred.
+    /// Files that have the tag but are not changed, and why; the first hundred.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     left: Vec<LeftFile>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,6 +120,7 @@ impl WriteTool for TagRename {
                 Err(reason) => left.push(LeftFile { file: path.to_string(), why: reason.to_string() }),
             }
         }
+        left.extend(bases_with(context, view, &from)?);
         let notice = if files.is_empty() && left.is_empty() { nothing_found(context, view, &from)? } else { None };
         let (files_changed, files_left) = (files.len(), left.len());
         let replaced_count = files.iter().map(|file| file.replaced_count).sum();
@@ -127,8 +128,8 @@ impl WriteTool for TagRename {
         files.truncate(MOST_NAMES);
         left.truncate(MOST_NAMES);
         let output = Output {
-            from,
-            to,
+            from: clipped(&from),
+            to: clipped(&to),
             changed: files_changed > 0,
             replaced_count,
             files_changed,
@@ -187,6 +188,25 @@ impl WriteTool for TagRename {
                 ],
             },
             Example {
+                says: "A base that names the tag is left, and said",
+                before: &[
+                    ("a.md", "#gem\n"),
+                    ("Gems.base", "filters: file.hasTag(\"gem/red\")\n"),
+                    ("Other.base", "filters: file.hasTag(\"gems\")\n"),
+                ],
+                input: json!({ "from": "gem", "to": "stone" }),
+                gives: ExampleResult::Including(json!({
+                    "filesChanged": 1,
+                    "left": [{ "file": "Gems.base", "why": "a filter or formula names the tag" }],
+                    "filesLeft": 1,
+                })),
+                after: &[
+                    ("a.md", "#stone\n"),
+                    ("Gems.base", "filters: file.hasTag(\"gem/red\")\n"),
+                    ("Other.base", "filters: file.hasTag(\"gems\")\n"),
+                ],
+            },
+            Example {
                 says: "Look before you leap",
                 before: NOTES,
                 input: json!({ "from": "gem", "to": "stone", "dry_run": true }),
@@ -226,6 +246,28 @@ fn notes_with<'v>(context: &Context<'_>, view: &'v View, tag: &str) -> Result<Ve
     let notes = index::notes(context, view)?.notes();
     let has = |digest: &lapidary_vault::Digest<'_>| digest.tags().any(|found| is_tag_within(found.name, tag));
     Ok(notes.filter(|(_, digest)| has(digest)).map(|(entry, _)| entry.path()).collect())
+}
+
+/// The bases that name the tag or one nested in it. Their filters are left: a text in a formula may mean anything.
+fn bases_with(context: &Context<'_>, view: &View, tag: &str) -> Result<Vec<LeftFile>, Reason> {
+    let tag = tag.strip_prefix('#').unwrap_or(tag).to_lowercase();
+    let names_it = |text: &str| {
+        // Between quotes, as in `file.hasTag("gem")`.
+        let quoted = text.split(['"', '\'']).skip(1).map(|word| word.trim_start_matches('#'));
+        quoted.into_iter().any(|word| is_tag_within(&word.to_lowercase(), &tag))
+    };
+    let mut found = Vec::new();
+    for entry in index::notes(context, view)?.other_sources().filter(|entry| entry.path().is_base()) {
+        context.check()?;
+        let Some(file) = reading::read_if_there(view, entry.path())? else { continue };
+        let Ok(shown) = reading::show(entry.path(), &file) else { continue };
+        let text = shown.text();
+        if text.contains("Tag") && names_it(text) {
+            found
+                .push(LeftFile { file: entry.path().to_string(), why: "a filter or formula names the tag".to_owned() });
+        }
+    }
+    Ok(found)
 }
 
 /// The notice if no note has the tag; `None` if one has it and needs no change.

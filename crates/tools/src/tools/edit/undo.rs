@@ -145,6 +145,15 @@ impl WriteTool for Undo {
                 after: NOTES,
             },
             Example {
+                says: "Two changes of one note",
+                before: NOTES,
+                input: json!({ "count": 2 }),
+                gives: ExampleResult::Including(json!({ "files": [{ "path": "a.md", "outcome": "restored" }] }))
+                    .after("str_replace", json!({ "file": "a.md", "find": "new", "replace": "newer" }))
+                    .after("str_replace", json!({ "file": "a.md", "find": "old", "replace": "new" })),
+                after: NOTES,
+            },
+            Example {
                 says: "A rename with its links",
                 before: NOTES,
                 input: json!({}),

@@ -129,7 +129,8 @@ impl ReadTool for NotesRead {
                     return Err(reason);
                 }
                 Err(reason) => {
-                    let mut error = refusal_data(&reason, OfferedTools::of(context.catalogue));
+                    let mut error =
+                        refusal_data(&reason, OfferedTools::of(context.catalogue).called(Self::DECLARATION.name));
                     error.insert("message".to_owned(), json!(reason.to_string()));
                     ReadNoteOutput { path: clipped(&given), error: Some(error), ..ReadNoteOutput::default() }
                 }

@@ -99,7 +99,7 @@ impl ReadTool for LinksGet {
         idempotent: true,
         paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
         reasons: &[ReasonKind::NoteMissing],
-        words: "links backlinks outgoing incoming references mentions linked notes graph, who links here, which notes link to it",
+        words: "links backlinks outgoing incoming references mentions linked notes graph, who links here, which notes link to it, links to headings",
     };
     type Input = Input;
     type Output = Output;
@@ -187,7 +187,7 @@ impl ReadTool for LinksGet {
 
     fn examples(&self) -> Vec<Example> {
         const PLAN: &str = "---\nup: \"[[Home]]\"\n---\nSee [[Stone#Kinds|kinds]] and ![[map.png]].\n";
-        const VAULT: &[(&str, &str)] = &[("Plan.md", PLAN), ("notes/Stone.md", "[[plan]]\n"), ("map.png", "")];
+        const VAULT: &[(&str, &str)] = &[("Plan.md", PLAN), ("notes/Stone.md", "As in [[plan]].\n"), ("map.png", "")];
         vec![
             Example {
                 says: "Links from a note and links to it",
@@ -202,7 +202,7 @@ impl ReadTool for LinksGet {
                         },
                         { "kind": "embed", "target": "map.png", "path": "map.png", "line": 4, "col": 31 },
                     ],
-                    "backlinks": [{ "file": "notes/Stone.md", "line": 1, "kind": "wiki", "context": "[[plan]]" }],
+                    "backlinks": [{ "file": "notes/Stone.md", "line": 1, "kind": "wiki", "context": "As in [[plan]]." }],
                     "contentHash": ContentHash::of(PLAN.as_bytes()).to_string(),
                 })),
                 after: &[],
@@ -239,6 +239,17 @@ impl ReadTool for LinksGet {
                     ],
                     "backlinks": [{ "file": "b.md", "line": 3, "kind": "markdown", "alias": "c" }],
                 })),
+                after: &[],
+            },
+            Example {
+                says: "A sentence is shown once, and an embed alone has none",
+                before: &[("a.md", ""), ("b.md", "![[a]]\n\nSee [[a]] or [[a|it]].\n")],
+                input: json!({ "file": "a.md", "direction": "backlinks" }),
+                gives: ExampleResult::Including(json!({ "backlinks": [
+                    { "file": "b.md", "line": 1, "kind": "embed" },
+                    { "file": "b.md", "line": 3, "kind": "wiki", "context": "See [[a]] or [[a|it]]." },
+                    { "file": "b.md", "line": 3, "kind": "wiki", "alias": "it" },
+                ] })),
                 after: &[],
             },
             Example {

@@ -139,7 +139,7 @@ impl ReadTool for MetadataRead {
             Err(problem) => Some(format!("The properties are not valid YAML ({problem}), so `data` is empty.")),
             Ok(_) => None,
         };
-        let done = note.tasks.iter().filter(|task| task.is_done()).count();
+        let done = note.tasks.iter().filter(|task| task.is_completed()).count();
         Ok(Output {
             content_hash: file.hash().to_string(),
             total_lines: shown.lines(),
@@ -232,6 +232,13 @@ impl ReadTool for MetadataRead {
                     "tasks": { "total": 1, "done": 1 },
                     "linkCounts": { "wiki": 1 },
                 })),
+                after: &[],
+            },
+            Example {
+                says: "Tasks in progress, moved or cancelled are not done",
+                before: &[("a.md", "- [x] a\n- [X] b\n- [ ] c\n- [/] d\n- [>] e\n- [-] f\n")],
+                input: json!({ "file": "a.md" }),
+                gives: ExampleResult::Including(json!({ "tasks": { "total": 6, "done": 2 } })),
                 after: &[],
             },
             Example {

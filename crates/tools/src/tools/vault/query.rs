@@ -3,7 +3,7 @@
 use lapidary_note::counted;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
-    WireFamily, fence::fenced, quote::quoted,
+    WireFamily, clipped, fence::fenced, quote::quoted,
 };
 use lapidary_query::DroppedRows;
 use lapidary_toolkit::{
@@ -83,7 +83,9 @@ pub(super) struct DroppedOutput {
 
 impl From<&DroppedRows> for DroppedOutput {
     fn from(dropped: &DroppedRows) -> Self {
-        Self { step: dropped.step.clone(), count: dropped.count, messages: dropped.messages.clone() }
+        // A clause, and a message that quotes it, may be as long as the query.
+        let messages = dropped.messages.iter().map(|message| clipped(message)).collect();
+        Self { step: clipped(&dropped.step), count: dropped.count, messages }
     }
 }
 

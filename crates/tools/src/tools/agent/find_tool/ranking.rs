@@ -2,10 +2,15 @@
 
 mod vocabulary;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::{
+    collections::{BTreeMap, BTreeSet, HashMap, HashSet},
+    sync::LazyLock,
+};
 
-use lapidary_operation::{CatalogueEntry, Effect};
+use lapidary_operation::{Catalogue, CatalogueEntry, Effect, ProfileRules, ToolSelection};
 use lapidary_query::words;
+
+use crate::TOOL_SET;
 
 /// The weight of a word by where it occurs.
 const IN_NAME: f32 = 5.0;
@@ -47,7 +52,7 @@ const EMPTY: &str = "\
     not no now will should have has had our mine also only really very too yet still after while during been being \
     am got here between through any itself again im ive id whats thats s t m re ve ll current doing make much more \
     der die das den dem des ein eine einen einem einer eines und oder im in am an auf aus mit von zu zum zur für fur \
-    ich du wir mir mich mein meine meinen meiner meinem dein deine wie bitte machen es er sie war waren hier dort \
+    ich du wir mir mich mein meine meinen meiner meinem dein deine wie bitte machen es er sie war waren dort \
     wurde wurden wird werden wirst etwas ans ins was hat habe haben hast sich ist sind welche welcher welches diese \
     dieser dieses diesen diesem allen anderen anderer andere anders woanders noch nicht mal alles kann konnte mochte \
     will nach bei vom als nur samt bis so dass wenn auch mehr gibt jetzt doch man dann denn ob uber \
@@ -58,21 +63,38 @@ const EMPTY: &str = "\
     cuales al del lo le les se ha han he hay es son mas un quiero puedo otro otra otros otras aqui ya sus su sobre \
     hacer ponle solo me te nos";
 
-/// A set of tools, indexed for requests.
-pub(super) struct ToolRanking<'a> {
-    tools: Vec<(&'a CatalogueEntry, ToolFields)>,
-    /// In how many tools a word occurs: the fewer, the more it says.
-    common: BTreeMap<String, usize>,
+/// The words of all tools. They never change, so requests share them.
+static ALL_WORDS: LazyLock<ToolWords> = LazyLock::new(ToolWords::of_all);
+
+struct ToolWords {
+    /// A number for each word.
+    numbers: HashMap<String, usize>,
+    tools: HashMap<&'static str, ToolFields>,
 }
 
 struct ToolFields {
-    name: BTreeSet<String>,
-    title: BTreeSet<String>,
-    words: BTreeSet<String>,
-    description: BTreeSet<String>,
-    arguments: BTreeSet<String>,
+    name: Vec<String>,
+    /// How much each of its words counts.
+    weights: HashMap<usize, f32>,
     /// Words that are adjacent in requests.
-    pairs: BTreeSet<(String, String)>,
+    pairs: Vec<(usize, usize)>,
+}
+
+/// The tools of a caller, ranked for requests.
+pub(super) struct ToolRanking<'a> {
+    tools: Vec<(&'a CatalogueEntry, &'static ToolFields)>,
+    /// In how many tools each word occurs: the fewer, the more it says.
+    common: Vec<usize>,
+}
+
+/// A request in the numbers of the words that the tools know.
+struct WishedWords {
+    /// For each term, the words that it may stand for, and how much each says.
+    meant: Vec<Vec<(usize, f32)>>,
+    /// The term of each of these words.
+    place: HashMap<usize, usize>,
+    /// Adjacent words of the request.
+    said: HashSet<(usize, usize)>,
 }
 
 /// One word of a request: the words of tools that it may stand for, and how much each counts.
@@ -82,33 +104,95 @@ struct WishTerm {
     own: bool,
 }
 
+impl ToolWords {
+    fn of_all() -> Self {
+        let catalogue = Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]);
+        let mut all = Self { numbers: HashMap::new(), tools: HashMap::new() };
+        for entry in catalogue.iter().flat_map(Catalogue::entries) {
+            let fields = all.fields(entry);
+            all.tools.insert(entry.spec.name(), fields);
+        }
+        all
+    }
+
+    fn fields(&mut self, entry: &CatalogueEntry) -> ToolFields {
+        let spec = &entry.spec;
+        let arguments = spec.input().get("properties").and_then(serde_json::Value::as_object);
+        let arguments: Vec<&str> = arguments.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
+        let name = stems(spec.name());
+        // A title mostly repeats the name and adds nothing.
+        let title = stems(spec.declaration.title).difference(&name).cloned().collect();
+        let fields = [
+            (name, IN_NAME),
+            (title, IN_TITLE),
+            (stems(spec.declaration.words), IN_WORDS),
+            (stems(spec.description()), IN_DESCRIPTION),
+            (stems(&arguments.join(" ")), IN_ARGUMENTS),
+        ];
+        let mut weights: HashMap<usize, f32> = HashMap::new();
+        // The fields are in the order of their weights, so the first one with a word is the best.
+        for (field, weight) in fields {
+            for word in field {
+                let number = self.number(word);
+                weights.entry(number).and_modify(|sum| *sum += ELSEWHERE * weight).or_insert(weight);
+            }
+        }
+        let pairs = spec.declaration.words.split(',').chain([spec.declaration.title]).flat_map(pairs);
+        let pairs: BTreeSet<(usize, usize)> =
+            pairs.map(|(one, other)| (self.number(one), self.number(other))).collect();
+        ToolFields { name: words(spec.name()), weights, pairs: pairs.into_iter().collect() }
+    }
+
+    fn number(&mut self, word: String) -> usize {
+        let next = self.numbers.len();
+        *self.numbers.entry(word).or_insert(next)
+    }
+}
+
 impl<'a> ToolRanking<'a> {
     pub(super) fn of(entries: impl Iterator<Item = &'a CatalogueEntry>) -> Self {
-        let tools: Vec<(&CatalogueEntry, ToolFields)> = entries.map(|entry| (entry, fields(entry))).collect();
-        let mut common: BTreeMap<String, usize> = BTreeMap::new();
+        let all = &*ALL_WORDS;
+        let fields = |entry: &'a CatalogueEntry| Some((entry, all.tools.get(entry.spec.name())?));
+        let tools: Vec<(&CatalogueEntry, &ToolFields)> = entries.filter_map(fields).collect();
+        let mut common = vec![0; all.numbers.len()];
         for (_, fields) in &tools {
-            let ToolFields { name, title, words, description, arguments, .. } = fields;
-            // Each tool counts once for a word, however many of its fields have it.
-            let all: BTreeSet<&String> = [name, title, words, description, arguments].into_iter().flatten().collect();
-            all.into_iter().for_each(|word| *common.entry(word.clone()).or_default() += 1);
+            fields.weights.keys().for_each(|word| common[*word] += 1);
         }
         Self { tools, common }
+    }
+
+    /// The number of a word that a tool of this caller has.
+    fn known(&self, word: &str) -> Option<usize> {
+        ALL_WORDS.numbers.get(word).copied().filter(|number| self.common[*number] > 0)
     }
 
     /// The tools that fit, best first; ties go to the one that changes nothing, then to list order.
     pub(super) fn best(&self, wish: &str) -> Vec<&'a CatalogueEntry> {
         let terms = terms(wish);
-        let pairs = pairs(wish);
         let spelt: Vec<String> = words(wish);
         let wanted = wanted_effect(&terms, &spelt);
+        let known = |term: &WishTerm| -> Vec<(usize, f32)> {
+            let known = term.means.iter().filter_map(|(word, counts)| Some((self.known(word)?, *counts)));
+            known.map(|(word, counts)| (word, counts * self.tells(word))).collect()
+        };
+        let meant: Vec<Vec<(usize, f32)>> = terms.iter().map(known).collect();
+        // The first term that may stand for a word.
+        let mut place: HashMap<usize, usize> = HashMap::new();
+        for (at, term) in meant.iter().enumerate() {
+            term.iter().for_each(|(word, _)| {
+                place.entry(*word).or_insert(at);
+            });
+        }
+        let said = pairs(wish).into_iter().filter_map(|(one, other)| Some((self.known(&one)?, self.known(&other)?)));
+        let wished = WishedWords { meant, place, said: said.collect() };
         let mut ranked: Vec<(f32, &CatalogueEntry)> = Vec::new();
         for (entry, fields) in &self.tools {
-            let mut score = self.score(&terms, &pairs, fields);
+            let mut score = self.score(&wished, fields);
             let reads = entry.spec.effect == Effect::Read;
             if wanted.is_some_and(|wanted| (wanted == Effect::Read) != reads) {
                 score *= OTHER_EFFECT;
             }
-            if spelt == words(entry.spec.name()) {
+            if spelt == fields.name {
                 score += EXACT;
             }
             if score > 0.0 {
@@ -120,30 +204,28 @@ impl<'a> ToolRanking<'a> {
         ranked.into_iter().map(|(_, entry)| entry).collect()
     }
 
-    fn score(&self, terms: &[WishTerm], said: &BTreeSet<(String, String)>, fields: &ToolFields) -> f32 {
+    fn score(&self, wished: &WishedWords, fields: &ToolFields) -> f32 {
         let (mut score, mut covered, mut all) = (0.0, 0.0, 0.0);
-        for term in terms {
+        for term in &wished.meant {
             let (mut best, mut best_told, mut most) = (0.0_f32, 0.0_f32, 0.0_f32);
-            for (word, counts) in term.means.iter().filter(|(word, _)| self.common.contains_key(*word)) {
-                let told = counts * self.tells(word);
-                let gained = told * fields.weight(word);
+            for (word, told) in term {
+                let gained = told * fields.weights.get(word).copied().unwrap_or_default();
                 if gained > best {
-                    (best, best_told) = (gained, told);
+                    (best, best_told) = (gained, *told);
                 }
-                most = most.max(told);
+                most = most.max(*told);
             }
             score += best;
             covered += best_told;
             all += most;
         }
-        let means = |word: &String| terms.iter().position(|term| term.means.contains_key(word));
         for pair in &fields.pairs {
-            let share = match (said.contains(pair), means(&pair.0), means(&pair.1)) {
+            let share = match (wished.said.contains(pair), wished.place.get(&pair.0), wished.place.get(&pair.1)) {
                 (true, ..) => 1.0,
                 (false, Some(one), Some(other)) if one != other => TOGETHER,
                 _ => continue,
             };
-            score += share * SIDE_BY_SIDE * (self.tells(&pair.0) + self.tells(&pair.1));
+            score += share * SIDE_BY_SIDE * (self.tells(pair.0) + self.tells(pair.1));
         }
         if all > 0.0 { score * (1.0 - COVERAGE + COVERAGE * covered / all) } else { score }
     }
@@ -157,7 +239,7 @@ impl<'a> ToolRanking<'a> {
         let said = unquoted.split_once(" about ").map_or(unquoted.as_str(), |(said, _)| said);
         let (mut known, mut needed) = (0.0, 0.0);
         for term in telling_terms(said) {
-            let told = term.means.keys().filter(|word| self.common.contains_key(*word)).map(|word| self.tells(word));
+            let told = term.means.keys().filter_map(|word| self.known(word)).map(|word| self.tells(word));
             match told.max_by(f32::total_cmp) {
                 Some(told) => known += told,
                 None if term.own => {}
@@ -168,42 +250,11 @@ impl<'a> ToolRanking<'a> {
         known >= needed
     }
 
-    fn tells(&self, word: &str) -> f32 {
+    fn tells(&self, word: usize) -> f32 {
         #[expect(clippy::cast_precision_loss, reason = "there are a few dozen tools")]
         let share = |count: usize| (self.tools.len() + 1) as f32 / (count + 1) as f32;
         // As in search, by inverse frequency; the addition keeps a word that all tools have from counting nothing.
-        share(self.common.get(word).copied().unwrap_or_default()).ln() + 0.1
-    }
-}
-
-impl ToolFields {
-    fn weight(&self, word: &str) -> f32 {
-        // A title mostly repeats the name and adds nothing.
-        let title = if self.name.contains(word) { 0.0 } else { IN_TITLE };
-        let fields = [
-            (&self.name, IN_NAME),
-            (&self.title, title),
-            (&self.words, IN_WORDS),
-            (&self.description, IN_DESCRIPTION),
-            (&self.arguments, IN_ARGUMENTS),
-        ];
-        let weights = || fields.iter().filter(|(field, _)| field.contains(word)).map(|(_, weight)| *weight);
-        let best = weights().fold(0.0, f32::max);
-        best + ELSEWHERE * (weights().sum::<f32>() - best)
-    }
-}
-
-fn fields(entry: &CatalogueEntry) -> ToolFields {
-    let spec = &entry.spec;
-    let arguments = spec.input().get("properties").and_then(serde_json::Value::as_object);
-    let arguments: Vec<&str> = arguments.into_iter().flatten().map(|(name, _)| name.as_str()).collect();
-    ToolFields {
-        name: stems(spec.name()),
-        title: stems(spec.declaration.title),
-        words: stems(spec.declaration.words),
-        description: stems(spec.description()),
-        arguments: stems(&arguments.join(" ")),
-        pairs: spec.declaration.words.split(',').chain([spec.declaration.title]).flat_map(pairs).collect(),
+        share(self.common[word]).ln() + 0.1
     }
 }
 
@@ -267,8 +318,8 @@ fn telling(text: &str) -> impl Iterator<Item = String> {
 }
 
 fn is_empty(word: &str) -> bool {
-    let word = vocabulary::plain(word);
-    EMPTY.split(' ').any(|empty| empty == word)
+    static WORDS: LazyLock<HashSet<&str>> = LazyLock::new(|| EMPTY.split(' ').collect());
+    WORDS.contains(vocabulary::plain(word).as_str())
 }
 
 /// Adjacent pairs.
@@ -299,10 +350,7 @@ fn stem(word: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use lapidary_operation::{Catalogue, ProfileRules, ToolSelection};
-
     use super::*;
-    use crate::TOOL_SET;
 
     /// For the phrasings in a list: how many there are, and those whose tool is not in the top three.
     fn missed(list: &str) -> (usize, Vec<String>) {
@@ -330,6 +378,13 @@ mod tests {
         let (asked, missed) = missed(include_str!("phrasings.txt"));
         assert!(asked >= 60, "{asked}");
         assert!(missed.len() * 20 <= asked, "{} of {asked} missed:\n{}", missed.len(), missed.join("\n"));
+    }
+
+    #[test]
+    fn requests_that_once_found_the_wrong_tool_all_find_theirs() {
+        let (asked, missed) = missed(include_str!("reported.txt"));
+        assert!(asked >= 30, "{asked}");
+        assert!(missed.is_empty(), "{}", missed.join("\n"));
     }
 
     #[test]

@@ -62,6 +62,18 @@ fn a_listed_tool_has_the_example_that_the_request_is_about() {
 }
 
 #[test]
+fn the_example_is_about_the_request() {
+    for (wish, part) in [
+        ("move a section", "\"section\":\"A\",\"to\":\"b.md\""),
+        ("split a note", "\"section\":\"Log\",\"to\":\"Log.md\""),
+        ("merge two notes", "{\"file\":\"a.md\",\"to\":\"b.md\"}"),
+    ] {
+        let text = FindTool.text(&answer(&catalogue(), &[], wish, None)).unwrap();
+        assert!(text.starts_with("**section_move**") && text.contains(part), "{wish}: {text}");
+    }
+}
+
+#[test]
 fn the_answer_says_when_nothing_fits() {
     for wish in ["read a pdf", "send an email", "zzz"] {
         let output = answer(&catalogue(), &[], wish, None);

@@ -80,12 +80,15 @@ struct ReplacedOutput {
     example: Option<LineOutput>,
 }
 
-/// A line that would change.
+/// A line that would change, around the place.
 #[derive(Serialize, JsonSchema)]
 struct LineOutput {
     line: usize,
     before: String,
     after: String,
+    /// What is new in it.
+    #[serde(skip)]
+    new: String,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -174,8 +177,7 @@ fn example(replaced: &ReplacedFile) -> Option<LineOutput> {
             // A replacement may change the number of lines; the first difference is shown all the same.
             (before, after) if before == after => {}
             (before, after) => {
-                let shown = |text: Option<&str>| clipped(text.unwrap_or_default());
-                return Some(LineOutput { line, before: shown(before), after: shown(after) });
+                return Some(LineOutput::of(line, before.unwrap_or_default(), after.unwrap_or_default()));
             }
         }
     }
@@ -216,10 +218,34 @@ impl Output {
     }
 }
 
+/// How much is shown on each side of a change, in characters.
+const AROUND: usize = 24;
+
 impl LineOutput {
+    /// The words that differ, with a few around them.
+    fn of(line: usize, before: &str, after: &str) -> Self {
+        let same = |(one, other): &(char, char)| one == other;
+        let in_word = |c: char| c.is_alphanumeric();
+        let start: usize = before.chars().zip(after.chars()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+        // Whole words: `Rut` for `Ruth` is easier to judge than a letter that goes.
+        let start = before[..start].trim_end_matches(in_word).len();
+        let (old, new) = (&before[start..], &after[start..]);
+        let behind: usize = old.chars().rev().zip(new.chars().rev()).take_while(same).map(|(c, _)| c.len_utf8()).sum();
+        let behind = old[old.len() - behind..].trim_start_matches(in_word).len();
+        let (old, new, rest) = (&old[..old.len() - behind], &new[..new.len() - behind], &old[old.len() - behind..]);
+        let lead = before[..start].char_indices().rev().nth(AROUND - 1).map_or(0, |(at, _)| at);
+        let trail = rest.char_indices().nth(AROUND).map_or(rest.len(), |(at, _)| at);
+        let shown = |words: &str| {
+            let (cut_before, cut_after) = (if lead > 0 { "…" } else { "" }, if trail < rest.len() { "…" } else { "" });
+            format!("{cut_before}{}{}{}{cut_after}", &before[lead..start], clipped(words), &rest[..trail])
+        };
+        Self { line, before: shown(old), after: shown(new), new: clipped(new) }
+    }
+
     fn text(&self) -> String {
-        let Self { line, before, after } = self;
-        format!("\n  {line} - {}\n  {line} + {}", quoted(before), quoted(after))
+        let Self { line, before, new, .. } = self;
+        let new = if new.is_empty() { "nothing".to_owned() } else { quoted(new).to_string() };
+        format!("\n  {line}: {} → {new}", quoted(before))
     }
 }
 
@@ -239,5 +265,31 @@ fn either(input: &Input, found: &ExpressionMatches) -> Output {
         next_offset: found.next,
         scanned: found.scanned,
         ..Output::default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_example_is_the_changed_words_with_a_few_around_them() {
+        for (before, after, shown, new) in [
+            ("see [[Ruth Okafor]]", "see [[Rut Okafor]]", "see [[Ruth Okafor]]", "Rut"),
+            ("a, b", "a,", "a, b", ""),
+            ("", "x", "", "x"),
+            ("日本語のノート", "日本のノート", "日本語のノート", "日本のノート"),
+            ("x=1", "x=12", "x=1", "12"),
+        ] {
+            let example = LineOutput::of(3, before, after);
+            assert_eq!((example.before.as_str(), example.new.as_str()), (shown, new), "{before}");
+            assert_eq!(example.after, after, "{before}");
+        }
+        let long = LineOutput::of(
+            1,
+            &format!("{} old {}", "w ".repeat(90), "v ".repeat(90)),
+            &format!("{} new {}", "w ".repeat(90), "v ".repeat(90)),
+        );
+        assert_eq!(long.text(), "\n  1: `… w w w w w w w w w w w  old v v v v v v v v v v v v…` → `new`");
     }
 }

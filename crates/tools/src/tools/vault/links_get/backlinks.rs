@@ -70,7 +70,7 @@ pub(super) fn put_sentences(files: &VisibleFiles, target: &VaultPath, backlinks:
     let stem = target.name().rsplit_once('.').map_or(target.name(), |(stem, _)| stem);
     // Links of one note follow each other, so one text is kept at a time.
     let mut at_hand: Option<(String, Option<String>)> = None;
-    for backlink in backlinks {
+    for backlink in &mut *backlinks {
         if backlink.context.is_some() || backlink.file.ends_with(".canvas") {
             continue;
         }
@@ -81,8 +81,21 @@ pub(super) fn put_sentences(files: &VisibleFiles, target: &VaultPath, backlinks:
         let text = at_hand.as_ref().and_then(|(_, text)| text.as_deref()).unwrap_or_default();
         let line = text.lines().nth(backlink.line.saturating_sub(1)).unwrap_or_default();
         let named: Vec<&str> = backlink.alias.as_deref().into_iter().chain([stem]).collect();
-        backlink.context = shortened(line, &named, &backlink.file);
+        backlink.context = shortened(line, &named, &backlink.file).filter(|words| !is_one_link(words));
     }
+    // A sentence with two links is said once.
+    for at in (1..backlinks.len()).rev() {
+        let (one, next) = (&backlinks[at - 1], &backlinks[at]);
+        if (&one.file, one.line, &one.context) == (&next.file, next.line, &next.context) {
+            backlinks[at].context = None;
+        }
+    }
+}
+
+/// Whether the words are a link alone, mostly an embed on a line of its own: that says nothing new.
+fn is_one_link(words: &str) -> bool {
+    let inner = words.trim_start_matches('!').strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
+    inner.is_some_and(|inner| !inner.contains("]]"))
 }
 
 /// The sentence of a line that contains one of these names, or as much as fits.

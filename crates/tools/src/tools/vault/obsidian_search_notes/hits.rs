@@ -114,15 +114,19 @@ impl SearchHit {
 /// Ranked hits as a model reads them: a line for each, and for the best a line of text. All of it is note text.
 pub(super) fn ranked_lines(hits: &[SearchHit]) -> String {
     let line = |(number, hit): (usize, &SearchHit)| {
-        let SearchHit::Ranked { filename, score, found_words, excerpt, section, ranking, .. } = hit else {
+        let SearchHit::Ranked { filename, score, found_words, matches, excerpt, section, ranking, .. } = hit else {
             return String::new();
         };
         let section = section.as_ref().map_or(String::new(), |section| format!(" § {section}"));
-        let mut line = one_line(&format!("{filename}{section} · {score:.1}")).into_owned();
+        // Conditions such as `[status:done]` have no score.
+        let score = if *score > 0.0 { format!(" · {score:.1}") } else { String::new() };
+        let mut line = one_line(&format!("{filename}{section}{score}")).into_owned();
         if let Some(ranking) = ranking {
             line += &format!(" = {}", one_line(ranking));
         }
-        if number < WITH_TEXT && !excerpt.is_empty() {
+        // If no text was looked for, the excerpt is only the start of the note.
+        let has_match = !found_words.is_empty() || !matches.is_empty();
+        if number < WITH_TEXT && !excerpt.is_empty() && has_match {
             let room = LINE_BYTES.saturating_sub(line.len()).max(LEAST_TEXT);
             line += &format!("\n  {}", one_line(&short(excerpt, found_words, room)));
         }
@@ -134,7 +138,7 @@ pub(super) fn ranked_lines(hits: &[SearchHit]) -> String {
 /// Text is shown for this many hits; the others are only named.
 const WITH_TEXT: usize = 5;
 /// The room for one of them, and the minimum for its text if its name is long.
-const LINE_BYTES: usize = 200;
+const LINE_BYTES: usize = 170;
 const LEAST_TEXT: usize = 60;
 
 /// Part of an excerpt on one line, with the first match in it.
@@ -293,6 +297,21 @@ mod tests {
         };
         let (said, taken) = (hit.bytes(2), written(&hit));
         assert!(said >= taken && said < taken + 20, "{said} {taken}");
+    }
+
+    #[test]
+    fn a_note_that_only_meets_a_condition_is_a_line() {
+        let hit = |score: f64, words: &[&str]| SearchHit::Ranked {
+            filename: "a.md".into(),
+            basename: "a".into(),
+            score,
+            found_words: words.iter().map(|word| (*word).to_owned()).collect(),
+            matches: Vec::new(),
+            excerpt: "status: open".into(),
+            section: None,
+            ranking: None,
+        };
+        assert_eq!(ranked_lines(&[hit(0.0, &[]), hit(1.25, &["open"])]), "a.md\na.md · 1.2\n  status: open\n");
     }
 
     #[test]
