@@ -157,7 +157,7 @@ fn texts(folder: &Path, endings: &[&str], found: &mut Vec<(PathBuf, String)>) {
     }
 }
 
-/// Whether what stands in a text is a command, with `{…}`, capitals and `…` for what is filled in.
+/// Whether a piece of text is a command, with `{…}`, capitals and `…` for what is filled in.
 fn is_command(line: &str) -> Result<(), clap::Error> {
     let mut words = vec![String::new()];
     let mut quote = None;
