@@ -143,7 +143,7 @@ pub(crate) fn assemble(
         profiles,
         vaults,
         rules: rules(&config.approval)?,
-        // No other process sees the copy of the demo vault, so nobody could answer.
+        // No other process sees the copy of the demo vault, so no approval could be given.
         waits_for_approval: config.approval.pending && demo.is_none(),
         asks_before_deleting: config.ask_before_deleting,
         skills: config.skills.as_deref().map(skills_folder).transpose()?,

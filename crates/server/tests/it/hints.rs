@@ -157,7 +157,7 @@ fn texts(folder: &Path, endings: &[&str], found: &mut Vec<(PathBuf, String)>) {
     }
 }
 
-/// Whether what stands in a text is a command, with `{…}`, capitals and `…` for what is filled in.
+/// Whether a piece of text is a command, with `{…}`, capitals and `…` for what is filled in.
 fn is_command(line: &str) -> Result<(), clap::Error> {
     let mut words = vec![String::new()];
     let mut quote = None;
@@ -273,7 +273,7 @@ fn every_command_has_examples() {
         let examples = command.get_after_long_help().unwrap().to_string();
         assert!(examples.lines().all(|line| line.chars().count() < 80), "a command to copy is on one line: {examples}");
         for line in text.lines().filter_map(|line| line.trim().strip_prefix("lapidary ")) {
-            let line = line.split(" | ").next().unwrap().split(" > ").next().unwrap();
+            let line = [" | ", " > ", " < "].iter().fold(line, |line, end| line.split(end).next().unwrap());
             is_command(&format!("lapidary {line}")).unwrap_or_else(|error| panic!("{line}: {error}"));
         }
     }

@@ -410,7 +410,7 @@ fn a_server_that_a_client_calls_has_to_answer() {
     });
     home.doctor().says("ok", "Cursor", "calls a server at ");
     answering.join().unwrap();
-    // Nobody listens there any more.
+    // No server listens there any more.
     home.doctor().only("failure", "Cursor", &["does not answer", "lapidary serve --http", "lapidary install cursor"]);
 }
 
