@@ -92,7 +92,7 @@ pub(super) fn put_sentences(files: &VisibleFiles, target: &VaultPath, backlinks:
     }
 }
 
-/// Whether the words are a link alone, mostly an embed on a line of its own: that says nothing new.
+/// Whether the words are a link alone, mostly an embed on a separate line: that says nothing new.
 fn is_one_link(words: &str) -> bool {
     let inner = words.trim_start_matches('!').strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
     inner.is_some_and(|inner| !inner.contains("]]"))
