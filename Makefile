@@ -11,8 +11,8 @@ test: export INSTA_UPDATE = no
 test: export BOLERO_RANDOM_SEED = 1
 test: export BOLERO_RANDOM_ITERATIONS = 200
 test: export PROPTEST_RNG_SEED = 1
-# One more than there are cores: many tests wait for a process or a clock.
-test: export RUST_TEST_THREADS = $(shell expr $$(getconf _NPROCESSORS_ONLN) + 1)
+# Twice the cores: half of the time of a test is waiting, for a disk to sync, for a process or for a clock.
+test: export RUST_TEST_THREADS = $(shell expr 2 \* $$(getconf _NPROCESSORS_ONLN))
 test:
 	@tests/timed --start
 	tests/timed formatting cargo fmt --check
@@ -22,8 +22,7 @@ test:
 	tests/timed references cargo xtask docs --check
 	tests/timed 'commands of the documents' tests/documents target/debug/lapidary
 	tests/timed 'package files' packages/check stand-in files script
-	tests/timed 'outside clients' tests/outside/run target/debug/lapidary
-	tests/timed recipes tests/recipes
+	tests/timed 'outside clients and recipes' tests/beside tests/outside/run target/debug/lapidary -- tests/recipes
 	@tests/timed --table
 
 # Fuzz the parsers, the edits of notes and the patterns, SECONDS per target. Unlike `make test`, this has no fixed seed

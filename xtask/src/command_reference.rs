@@ -76,7 +76,9 @@ fn options<'a>(options: impl Iterator<Item = &'a Arg>) -> String {
     let mut text = String::new();
     for option in options.filter(|option| !option.is_hide_set()) {
         let about = option.get_long_help().or_else(|| option.get_help()).map(ToString::to_string).unwrap_or_default();
-        let about: Vec<&str> = about.lines().filter(|line| !line.is_empty()).collect();
+        // The first paragraph has no full stop, as in the short help; in one line it needs one.
+        let about: Vec<&str> =
+            about.lines().filter(|line| !line.is_empty()).map(|line| line.trim_end_matches('.')).collect();
         let default: Vec<String> =
             option.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect();
         let default =
@@ -84,7 +86,7 @@ fn options<'a>(options: impl Iterator<Item = &'a Arg>) -> String {
                 true => String::new(),
                 false => format!(" (default {})", default.join(", ")),
             };
-        text += &format!("- `{}`: {}{default}\n", written(option), about.join(" "));
+        text += &format!("- `{}`: {}{default}\n", written(option), about.join(". "));
     }
     text
 }

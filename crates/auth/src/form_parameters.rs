@@ -20,7 +20,12 @@ pub enum FormError {
 impl FormParameters {
     /// Empty values count as left out, as OAuth has it.
     pub fn parse(text: &str) -> Result<Self, FormError> {
-        if text.len() > MAX_FORM_BYTES {
+        Self::parse_within(text, MAX_FORM_BYTES)
+    }
+
+    /// The same for a form that may be larger, because it contains text of notes.
+    pub fn parse_within(text: &str, most_bytes: usize) -> Result<Self, FormError> {
+        if text.len() > most_bytes {
             return Err(FormError::TooLong);
         }
         let mut parameters = BTreeMap::new();

@@ -77,6 +77,7 @@ impl IssuerKey {
             AlgorithmParameters::OctetKeyPair(key) if key.curve == EllipticCurve::Ed25519 => &[Algorithm::EdDSA],
             _ => &[],
         };
+        // What the set says of the key narrows what its type can do, and never adds to it.
         let own = common.key_algorithm.map(|algorithm| algorithm.to_string());
         let is_own = |algorithm: &&Algorithm| own.as_ref().is_none_or(|own| *own == format!("{algorithm:?}"));
         let algorithms: Vec<Algorithm> = algorithms.iter().filter(is_own).copied().collect();
@@ -102,6 +103,7 @@ impl IssuerVerifier {
         let read = ReadToken::parse(token).ok_or_else(failed)?;
         let algorithm = read.algorithm().and_then(|name| Algorithm::from_str(name).ok()).ok_or_else(failed)?;
         let key = keys.find(read.key_id()).ok_or(IssuerRefusal::UnknownKey)?;
+        // Before the signature is looked at: the header of a token is written by its sender.
         if !key.algorithms.contains(&algorithm) {
             return Err(failed());
         }
@@ -109,6 +111,7 @@ impl IssuerVerifier {
             Ok(true) => {}
             Ok(false) | Err(_) => return Err(failed()),
         }
+        // Last: the claims of a token count only once its signature does.
         let expected = ExpectedClaims {
             issuer: Some(&self.issuer),
             audience: Some(&self.audience),

@@ -4,8 +4,9 @@ use std::{borrow::Cow, sync::Arc};
 
 use super::{
     base_value::{BaseLink, BaseObject, BaseValue},
-    text_form::TextClock,
+    text_form::{TextClock, VALUE_STEPS},
 };
+use lapidary_note::count_steps;
 use lapidary_query::{DroppedRows, LinkValue, Number, Object, QueryStep, Value, csv_record, joined_lines};
 
 /// A view with its rows, in the order of the view.
@@ -73,7 +74,10 @@ pub struct BaseSummary {
 impl BaseAnswer {
     /// A value as the app writes it.
     pub fn text<'v>(&self, value: &'v BaseValue) -> Cow<'v, str> {
-        self.clock.text(value)
+        let text = self.clock.text(value);
+        // Whatever is written next copies it.
+        count_steps(VALUE_STEPS + text.len());
+        text
     }
 
     /// A value in the type that all languages share. Files are links to them; errors, pictures, addresses and tags are
@@ -83,6 +87,7 @@ impl BaseAnswer {
     }
 
     fn shared(&self, value: &BaseValue, depth: usize) -> Value {
+        count_steps(VALUE_STEPS);
         match value {
             BaseValue::Null => Value::Null,
             BaseValue::Boolean(value) => Value::Boolean(*value),
@@ -179,6 +184,25 @@ impl BaseAnswer {
         let header = csv_record(self.columns.iter().map(|column| column.name.as_str()));
         let rows = self.rows.iter().map(|row| csv_record(row.cells.iter().map(|cell| self.text(cell))));
         std::iter::once(header).chain(rows).collect()
+    }
+
+    /// The same with the group of each row before it, if the view groups; nothing for rows without a value.
+    pub fn to_grouped_csv(&self) -> String {
+        let Some(groups) = &self.groups else { return self.to_csv() };
+        let mut keys = vec![Cow::Borrowed(""); self.rows.len()];
+        for group in groups.iter().filter(|group| !group.key.is_null()) {
+            for place in &group.rows {
+                if let Some(key) = place.checked_sub(self.first).and_then(|at| keys.get_mut(at)) {
+                    *key = self.text(&group.key);
+                }
+            }
+        }
+        let named = self.columns.iter().map(|column| Cow::Borrowed(column.name.as_str()));
+        let header = csv_record(std::iter::once(Cow::Borrowed("group")).chain(named));
+        let row = |(row, key): (&BaseRow, &Cow<'_, str>)| {
+            csv_record(std::iter::once(Cow::Borrowed(key.as_ref())).chain(row.cells.iter().map(|cell| self.text(cell))))
+        };
+        std::iter::once(header).chain(self.rows.iter().zip(&keys).map(row)).collect()
     }
 
     /// What `base:query format=json` of the app's command line prints: every value as text, `path` first.

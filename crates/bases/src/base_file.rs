@@ -28,6 +28,7 @@ pub struct BaseFile {
     pub(super) summaries: Vec<CustomSummary>,
     pub(super) views: Vec<BaseView>,
     pub(super) problems: Vec<BaseProblem>,
+    pub(super) more_problems: usize,
 }
 
 #[derive(Debug)]
@@ -125,6 +126,11 @@ impl BaseFile {
     /// What cannot be read or does not exist, in the order of the file. The base can be run all the same.
     pub fn problems(&self) -> &[BaseProblem] {
         &self.problems
+    }
+
+    /// How many more there are that are not described.
+    pub fn more_problems(&self) -> usize {
+        self.more_problems
     }
 
     /// The views in order; the first is the default.

@@ -17,12 +17,18 @@ use lapidary_query::{QuerySyntaxError, nearest};
 
 /// Filters in filters. The reader of YAML bounds it too.
 const MAX_FILTER_DEPTH: usize = 32;
+/// Far more than a person could read. Each row is charged for all of them.
+pub(super) const MOST_FORMULAS: usize = 1_000;
+/// Of problems that are described; each takes a look at the whole text.
+const MOST_PROBLEMS: usize = 50;
 
 /// A base that is being read.
 pub(super) struct BaseReader<'y> {
     pub(super) yaml: &'y str,
     pub(super) names: FormulaNames,
     pub(super) problems: Vec<BaseProblem>,
+    /// Problems that are only counted.
+    pub(super) more_problems: usize,
 }
 
 const KNOWN_KEYS: [&str; 8] =
@@ -30,7 +36,7 @@ const KNOWN_KEYS: [&str; 8] =
 
 impl<'y> BaseReader<'y> {
     pub(super) fn new(yaml: &'y str) -> Self {
-        Self { yaml, names: FormulaNames::default(), problems: Vec::new() }
+        Self { yaml, names: FormulaNames::default(), problems: Vec::new(), more_problems: 0 }
     }
 
     pub(super) fn base(mut self, entries: &[Property]) -> Result<BaseFile, QuerySyntaxError> {
@@ -38,11 +44,10 @@ impl<'y> BaseReader<'y> {
             let known = KNOWN_KEYS.contains(&entry.key.as_str());
             // A key that is like none of them is not taken for a mistake.
             if !known && let Some(nearest) = nearest(&entry.key, KNOWN_KEYS) {
-                let error = QuerySyntaxError {
+                self.problem("base", |reader| QuerySyntaxError {
                     nearest: Some(nearest.to_owned()),
-                    ..self.at(entry.key_span.start, format!("\"{}\" is not a key of a base", entry.key))
-                };
-                self.problems.push(BaseProblem { place: "base".to_owned(), error });
+                    ..reader.at(entry.key_span.start, format!("\"{}\" is not a key of a base", entry.key))
+                });
             }
         }
         let value = |name: &str| entries.iter().find(|entry| entry.key == name).map(|entry| &entry.value);
@@ -60,9 +65,9 @@ impl<'y> BaseReader<'y> {
             Some(node) => self.views(node, &summaries)?,
             None => vec![self.default_view()],
         };
-        self.check_columns(&views, &formulas);
-        let find = |name: &String| formulas.iter().position(|formula| formula.name.to_lowercase() == *name);
-        let formula_places = self.names.formulas.iter().map(find).collect();
+        let places = places_of(&formulas);
+        self.check_columns(&views, &formulas, &places);
+        let formula_places = self.names.formulas.iter().map(|name| places.get(name).copied()).collect();
         // They were found part by part.
         self.problems.sort_by_key(|problem| (problem.error.line, problem.error.column));
         Ok(BaseFile {
@@ -75,7 +80,32 @@ impl<'y> BaseReader<'y> {
             summaries,
             views,
             problems: self.problems,
+            more_problems: self.more_problems,
         })
+    }
+
+    /// Adds a problem, which is made only if it will be described.
+    pub(super) fn problem(&mut self, place: &str, error: impl FnOnce(&Self) -> QuerySyntaxError) {
+        if self.problems.len() >= MOST_PROBLEMS {
+            self.more_problems += 1;
+            return;
+        }
+        let error = error(self);
+        self.problems.push(BaseProblem { place: place.to_owned(), error });
+    }
+
+    /// Refuses a list with more entries than are ever useful.
+    pub(super) fn check_count(
+        &self,
+        count: usize,
+        most: usize,
+        node: &YamlNode,
+        what: &str,
+    ) -> Result<(), QuerySyntaxError> {
+        if count <= most {
+            return Ok(());
+        }
+        Err(self.at(node.span.start, format!("{what} has {count} entries, more than the limit of {most}")))
     }
 
     pub(super) fn at(&self, offset: usize, message: impl Into<String>) -> QuerySyntaxError {
@@ -87,16 +117,19 @@ impl<'y> BaseReader<'y> {
         // The parser adds to one list; what comes behind this place belongs to this expression.
         let known = self.names.unknown_functions.len();
         let parsed = parse_formula(text, &mut self.names);
-        let offset = |at: usize| text_offset(self.yaml, node, text).map_or(node.span.start, |start| start + at);
         let unknown: Vec<_> = self.names.unknown_functions.drain(known..).collect();
+        let is_odd = parsed.is_err() || !unknown.is_empty();
+        // Looked for once, however many problems there are.
+        let start = if is_odd { text_offset(self.yaml, node, text) } else { None };
+        let offset = |at: usize| start.map_or(node.span.start, |start| start + at);
         match parsed {
             Ok(parsed) => {
                 for function in unknown {
-                    let error = QuerySyntaxError {
+                    let at = offset(function.at);
+                    self.problem(place, |reader| QuerySyntaxError {
                         nearest: nearest_function(&function.name).map(str::to_owned),
-                        ..self.at(offset(function.at), format!("Cannot find function \"{}\"", function.name))
-                    };
-                    self.problems.push(BaseProblem { place: place.to_owned(), error });
+                        ..reader.at(at, format!("Cannot find function \"{}\"", function.name))
+                    });
                 }
                 Some(parsed)
             }
@@ -112,8 +145,8 @@ impl<'y> BaseReader<'y> {
                     message += " The rest of the line is a comment of YAML: put the expression in quotes";
                 }
                 let expected = fault.expected.iter().map(|expected| (*expected).to_owned()).collect();
-                let error = QuerySyntaxError { expected, ..self.at(offset(fault.at), message) };
-                self.problems.push(BaseProblem { place: place.to_owned(), error });
+                let at = offset(fault.at);
+                self.problem(place, |reader| QuerySyntaxError { expected, ..reader.at(at, message) });
                 None
             }
         }
@@ -127,6 +160,7 @@ impl<'y> BaseReader<'y> {
         let NodeContent::Map(entries) = &node.content else {
             return Err(self.at(node.span.start, "\"formulas\" must be an object"));
         };
+        self.check_count(entries.len(), MOST_FORMULAS, node, "\"formulas\"")?;
         let (mut formulas, mut nodes) = (Vec::new(), Vec::new());
         for entry in entries {
             let Some(text) = text_of(&entry.value) else {
@@ -147,6 +181,7 @@ impl<'y> BaseReader<'y> {
         let NodeContent::Map(entries) = &node.content else {
             return Err(self.at(node.span.start, "\"summaries\" must be an object"));
         };
+        self.check_count(entries.len(), MOST_FORMULAS, node, "\"summaries\"")?;
         let mut summaries = Vec::new();
         for entry in entries {
             let Some(text) = text_of(&entry.value) else {
@@ -261,6 +296,15 @@ impl<'y> BaseReader<'y> {
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         if is_null(node) { lost_expression(self.yaml, line_start) } else { None }
     }
+}
+
+/// The number of each formula by its name in lower case; the first of a name counts.
+fn places_of(formulas: &[NamedFormula]) -> HashMap<String, usize> {
+    let mut places = HashMap::new();
+    for (place, formula) in formulas.iter().enumerate() {
+        places.entry(formula.name.to_lowercase()).or_insert(place);
+    }
+    places
 }
 
 /// What a group without filters means: nothing, whatever it would join.

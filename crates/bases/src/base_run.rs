@@ -18,7 +18,7 @@ use super::{
     formula::FormulaNode,
     text_form::TextClock,
 };
-use lapidary_note::ChargeAside;
+use lapidary_note::{ChargeAside, count_steps};
 use lapidary_query::{DroppedRows, QueryContext, QueryHalt, QueryStep, QueryVault, RowNumber, RowSelection, RowSet};
 
 /// Fewer rows are not worth another thread.
@@ -26,6 +26,8 @@ const ROWS_FOR_THREADS: usize = 2048;
 const MOST_THREADS: usize = 8;
 /// Progress is told and memory counted after this many rows.
 const ROWS_BETWEEN_NEWS: usize = 1024;
+/// What looking up the path of a row counts.
+const ROW_STEPS: usize = 64;
 
 impl BaseFile {
     /// The rows of a view, or of the first.
@@ -108,13 +110,15 @@ impl<'r> ViewRun<'r> {
             self.add_values(&mut rows, &summed)?;
         }
         // After the limit, so that a group has only rows that are shown.
-        let groups = self.groups(&rows);
-        let summaries = self.summaries(&rows, &(0..rows.len()).collect::<Vec<_>>(), keys.len())?;
+        let groups = self.groups(&rows)?;
+        let mut evaluation = Evaluation::new(self.scope);
+        let all: Vec<usize> = (0..rows.len()).collect();
+        let summaries = self.summaries(&mut evaluation, &rows, &all, keys.len())?;
         let groups = match groups {
             Some(groups) => {
                 let mut summed = Vec::with_capacity(groups.len());
                 for (key, places) in groups {
-                    let summaries = self.summaries(&rows, &places, keys.len())?;
+                    let summaries = self.summaries(&mut evaluation, &rows, &places, keys.len())?;
                     summed.push(BaseGroup { key, rows: places, summaries });
                 }
                 Some(summed)
@@ -133,6 +137,7 @@ impl<'r> ViewRun<'r> {
         }
         let before_cells = keys.len() + summed.len();
         let shown_row = |mut row: FoundRow| {
+            count_steps(ROW_STEPS);
             let cells = row.values.split_off(before_cells.min(row.values.len()));
             BaseRow { path: self.scope.vault.row(row.number).map(|row| row.path().into()).unwrap_or_default(), cells }
         };
@@ -294,14 +299,16 @@ impl<'r> ViewRun<'r> {
     }
 
     /// The rows of each distinct value, in the order of the values; those without one come last.
-    fn groups(&self, rows: &[FoundRow]) -> Option<Vec<(BaseValue, Vec<usize>)>> {
-        let rule = self.view.group.as_ref()?;
+    #[expect(clippy::type_complexity, reason = "the keys with the places of their rows")]
+    fn groups(&self, rows: &[FoundRow]) -> Result<Option<Vec<(BaseValue, Vec<usize>)>>, QueryHalt> {
+        let Some(rule) = &self.view.group else { return Ok(None) };
         let clock = &self.scope.clock;
         let at = self.view.sort.len();
         let mut known: HashMap<DistinctKey<'_>, usize> = HashMap::new();
         let mut groups: Vec<(BaseValue, Vec<usize>)> = Vec::new();
         for (place, row) in rows.iter().enumerate() {
             let key = row.values.get(at).unwrap_or(&BaseValue::Null);
+            self.scope.context.step(key.weight() as u64)?;
             let number = *known.entry(distinct_key(key, clock)).or_insert_with(|| {
                 groups.push((key.clone(), Vec::new()));
                 groups.len() - 1
@@ -314,22 +321,34 @@ impl<'r> ViewRun<'r> {
         // A null checkbox is sorted with those that are not set, but rows without a value are still last.
         places.sort_by_key(|place| keys[*place as usize].is_null());
         let mut groups: Vec<Option<(BaseValue, Vec<usize>)>> = groups.into_iter().map(Some).collect();
-        Some(places.into_iter().filter_map(|place| groups.get_mut(place as usize)?.take()).collect())
+        Ok(Some(places.into_iter().filter_map(|place| groups.get_mut(place as usize)?.take()).collect()))
     }
 
     /// Over some of the rows; `first` values come before those that are summed up.
-    fn summaries(&self, rows: &[FoundRow], places: &[usize], first: usize) -> Result<Vec<BaseSummary>, QueryHalt> {
+    fn summaries(
+        &self,
+        evaluation: &mut Evaluation<'r>,
+        rows: &[FoundRow],
+        places: &[usize],
+        first: usize,
+    ) -> Result<Vec<BaseSummary>, QueryHalt> {
         let mut summaries = Vec::with_capacity(self.view.summaries.len());
         for (at, rule) in self.view.summaries.iter().enumerate() {
             let value = |place: &usize| rows.get(*place)?.values.get(first + at).cloned();
+            self.scope.context.step(places.len() as u64)?;
             let values: Vec<BaseValue> = places.iter().filter_map(value).collect();
-            let value = self.summary(rule, values)?;
+            let value = self.summary(evaluation, rule, values)?;
             summaries.push(BaseSummary { property: rule.property.text.clone(), name: rule.name.clone(), value });
         }
         Ok(summaries)
     }
 
-    fn summary(&self, rule: &'r SummaryRule, values: Vec<BaseValue>) -> Result<BaseValue, QueryHalt> {
+    fn summary(
+        &self,
+        evaluation: &mut Evaluation<'r>,
+        rule: &'r SummaryRule,
+        values: Vec<BaseValue>,
+    ) -> Result<BaseValue, QueryHalt> {
         let has_dates = values.iter().any(|value| matches!(value, BaseValue::Date(_)));
         let node = match &rule.formula {
             SummaryFormula::Custom(place) => self.base.summaries.get(*place).and_then(|custom| custom.node.as_ref()),
@@ -339,8 +358,7 @@ impl<'r> ViewRun<'r> {
             SummaryFormula::Unknown => None,
         };
         let Some(node) = node else { return Ok(BaseValue::Null) };
-        let mut evaluation = Evaluation::new(self.scope);
-        evaluation.spend(values.len())?;
+        evaluation.spend(values.len() + 1)?;
         evaluation.turn_to_values(values);
         let value = evaluation.shown(node)?;
         evaluation.settle()?;

@@ -26,6 +26,7 @@ impl<'e> Evaluation<'e> {
         if function == KnownFunction::If {
             return self.choose(call, None);
         }
+        // Late, so that a constant that is known already does not evaluate its arguments again.
         let work = |evaluation: &mut Self| {
             let arguments = evaluation.arguments(call)?;
             evaluation.global(function, &call.name, &arguments)
@@ -74,6 +75,7 @@ impl<'e> Evaluation<'e> {
         if let Some(answer) = any_method(receiver, function, &arguments)? {
             return Ok(answer);
         }
+        // The methods of the type come before global functions of the same name.
         let own = match receiver {
             BaseValue::Number(number) => number_methods::call(*number, function, &arguments)?,
             BaseValue::Date(date) => date_methods::call(*date, function, &arguments)?,
@@ -85,6 +87,7 @@ impl<'e> Evaluation<'e> {
             BaseValue::Regexp(regexp) => string_methods::regexp_call(regexp, function, &arguments)?,
             BaseValue::File(file) => self.file_method(file, function, &arguments)?,
             BaseValue::Link(link) => match self.link_method(link, function, &arguments)? {
+                // A link is also the text that it shows.
                 None => string_methods::call(&scope.clock.text(receiver), function, &arguments)?,
                 answer => answer,
             },
@@ -175,6 +178,7 @@ impl<'e> Evaluation<'e> {
             KnownFunction::ContainsAll => {
                 let mut all = true;
                 for one in wanted {
+                    // Without a comparison once it is decided; each of them may resolve a link.
                     all = all && self.has_item(items, one)?;
                 }
                 all

@@ -10,10 +10,13 @@ use super::{
     frontmatter::wikilink,
     text_form::TextClock,
 };
+use lapidary_note::count_steps;
 use lapidary_query::{ascii_key, collate, text_to_number};
 
 /// Values deeper than this are not compared any further, and count as different.
 const MAX_DEPTH: usize = 64;
+/// What comparing two short values counts.
+const PAIR_STEPS: usize = 8;
 
 /// Where links lead.
 pub(super) trait LinkTargets {
@@ -188,11 +191,14 @@ pub(super) fn sorted_places(values: &[&BaseValue], places: &mut Vec<u32>, descen
     let kind = places.iter().fold(None, |kind, place| sort_kind(kind, values[*place as usize]));
     let Some(kind) = kind else { return };
     let turn = |order: Ordering| if descending { order.reverse() } else { order };
-    let compare = |a: &BaseValue, b: &BaseValue| match (is_last(a, kind), is_last(b, kind)) {
-        (true, true) => Ordering::Equal,
-        (true, false) => Ordering::Greater,
-        (false, true) => Ordering::Less,
-        (false, false) => turn(pair_order(a, b, clock)),
+    let compare = |a: &BaseValue, b: &BaseValue| {
+        count_steps(PAIR_STEPS);
+        match (is_last(a, kind), is_last(b, kind)) {
+            (true, true) => Ordering::Equal,
+            (true, false) => Ordering::Greater,
+            (false, true) => Ordering::Less,
+            (false, false) => turn(pair_order(a, b, clock)),
+        }
     };
     match kind {
         SortKind::Texts => {
@@ -206,7 +212,10 @@ pub(super) fn sorted_places(values: &[&BaseValue], places: &mut Vec<u32>, descen
             };
             let mut keyed: Vec<_> = places.iter().map(keyed).collect();
             keyed.sort_by(|(a, _), (b, _)| match (a, b) {
-                (Some(a), Some(b)) => turn(collate(a, b)),
+                (Some(a), Some(b)) => {
+                    count_steps(PAIR_STEPS + a.len().min(b.len()));
+                    turn(collate(a, b))
+                }
                 (a, b) => a.is_none().cmp(&b.is_none()),
             });
             places.clear();
@@ -220,7 +229,10 @@ pub(super) fn sorted_places(values: &[&BaseValue], places: &mut Vec<u32>, descen
             let mut keyed: Vec<(Option<f64>, u32)> = places.iter().map(keyed).collect();
             keyed.sort_by(|(a, _), (b, _)| match (a, b) {
                 // None of them is NaN, which would make the column a mixed one.
-                (Some(a), Some(b)) => turn(a.partial_cmp(b).unwrap_or(Ordering::Equal)),
+                (Some(a), Some(b)) => {
+                    count_steps(PAIR_STEPS);
+                    turn(a.partial_cmp(b).unwrap_or(Ordering::Equal))
+                }
                 (a, b) => a.is_none().cmp(&b.is_none()),
             });
             places.clear();
@@ -240,7 +252,9 @@ fn ascii_keys(values: &[&BaseValue], places: &[u32], clock: &TextClock) -> Optio
         if value.is_null() {
             return Some((None, *place));
         }
-        let key = ascii_key(&sort_text(value, clock))?;
+        let text = sort_text(value, clock);
+        count_steps(PAIR_STEPS + text.len());
+        let key = ascii_key(&text)?;
         // The first bytes as a number decide most comparisons at once.
         let mut head = [0; 8];
         head.iter_mut().zip(&key).for_each(|(head, byte)| *head = *byte);
@@ -252,11 +266,8 @@ fn ascii_keys(values: &[&BaseValue], places: &[u32], clock: &TextClock) -> Optio
 fn sort_keyed(mut keyed: Vec<KeyedPlace>, places: &mut Vec<u32>, descending: bool) {
     keyed.sort_by(|(a, _), (b, _)| match (a, b) {
         (Some(a), Some(b)) => {
-            if descending {
-                b.cmp(a)
-            } else {
-                a.cmp(b)
-            }
+            count_steps(PAIR_STEPS);
+            if descending { b.cmp(a) } else { a.cmp(b) }
         }
         (a, b) => a.is_none().cmp(&b.is_none()),
     });

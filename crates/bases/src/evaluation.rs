@@ -56,6 +56,9 @@ pub(super) struct Evaluation<'e> {
     /// The properties by their places.
     properties: Vec<Option<BaseValue>>,
     formulas: Vec<FormulaState>,
+    /// Places in both that the current row has filled: a base may name far more than a row asks for.
+    known_properties: Vec<usize>,
+    known_formulas: Vec<usize>,
     /// What calls give that are the same in every row, by their places.
     constants: Vec<Option<Result<BaseValue, Arc<str>>>>,
     locals: Vec<LocalFrame>,
@@ -99,6 +102,8 @@ impl<'e> Evaluation<'e> {
             row: None,
             properties: vec![None; scope.names.properties.len()],
             formulas: vec![FormulaState::Open; scope.formulas.len()],
+            known_properties: Vec::new(),
+            known_formulas: Vec::new(),
             constants: vec![None; scope.names.constants],
             locals: Vec::new(),
             values: None,
@@ -117,18 +122,27 @@ impl<'e> Evaluation<'e> {
             self.random = seed(self.scope.context.now.as_nanosecond(), row.path());
         }
         self.row = Some(RowAtHand { number, row, handle: None });
-        self.made = 0;
-        self.properties.iter_mut().for_each(|property| *property = None);
-        self.formulas.iter_mut().for_each(|formula| *formula = FormulaState::Open);
+        self.forget();
         Some(())
     }
 
     /// Turns to the values of a column, without any row.
     pub(super) fn turn_to_values(&mut self, values: Vec<BaseValue>) {
         self.row = None;
-        self.properties.iter_mut().for_each(|property| *property = None);
-        self.formulas.iter_mut().for_each(|formula| *formula = FormulaState::Open);
+        self.random = 0;
+        self.forget();
         self.values = Some(BaseValue::list(values));
+    }
+
+    /// Drops what is known of the row before.
+    fn forget(&mut self) {
+        self.made = 0;
+        for place in self.known_properties.drain(..) {
+            self.properties[place] = None;
+        }
+        for place in self.known_formulas.drain(..) {
+            self.formulas[place] = FormulaState::Open;
+        }
     }
 
     pub(super) fn path(&self) -> Option<&str> {
@@ -156,6 +170,7 @@ impl<'e> Evaluation<'e> {
         if self.depth >= self.scope.context.limits.depth {
             return Err(BaseFault::error("The formula is nested too deep"));
         }
+        // Undone below without a guard, since nothing between returns early.
         self.depth += 1;
         let value = self.node(node);
         self.depth -= 1;
@@ -377,14 +392,18 @@ impl<'e> Evaluation<'e> {
         let value = self.read_property(wanted).unwrap_or_default();
         if let Some(place) = self.properties.get_mut(slot) {
             *place = Some(value.clone());
+            self.known_properties.push(slot);
         }
         value
     }
 
     /// The name is in lower case.
-    fn read_property(&self, wanted: &str) -> Option<BaseValue> {
+    fn read_property(&mut self, wanted: &str) -> Option<BaseValue> {
         let row = &*self.row.as_ref()?.row;
-        let value = find_property(row, wanted)?;
+        let (value, seen) = find_property(row, wanted);
+        // Told with the next step.
+        self.steps += seen as u64 / 16;
+        let value = value?;
         let place = PropertyPlace { zone: &self.scope.clock.zone, source: &|| row.path().into() };
         Some(place.property(wanted, value))
     }
@@ -399,6 +418,7 @@ impl<'e> Evaluation<'e> {
         let Some(Some(node)) = self.scope.formulas.get(number) else { return Ok(BaseValue::Null) };
         // A formula that needs itself finds this.
         self.formulas[number] = FormulaState::InWork;
+        self.known_formulas.push(number);
         // The names of a `map` that a formula is used in are not those of the formula.
         let locals = std::mem::take(&mut self.locals);
         let value = self.evaluate(node);

@@ -51,6 +51,7 @@ impl<'e> Evaluation<'e> {
                 };
                 self.with_row(file, has).unwrap_or_default()
             }
+            // By the path alone: a file that is gone from the vault still has one.
             KnownFunction::InFolder => {
                 arguments.count(1, 1)?;
                 is_in_folder(&file.path, &arguments.text(0, "folder")?)
@@ -58,7 +59,7 @@ impl<'e> Evaluation<'e> {
             KnownFunction::HasProperty => {
                 arguments.count(1, 1)?;
                 let wanted = arguments.text(0, "name")?.to_lowercase();
-                self.with_row(file, |row| find_property(row, &wanted).is_some()).unwrap_or_default()
+                self.with_row(file, |row| find_property(row, &wanted).0.is_some()).unwrap_or_default()
             }
             _ => return Ok(None),
         };
@@ -110,6 +111,7 @@ impl<'e> Evaluation<'e> {
             }
             _ => return Err(arguments.wrong_type(0, "otherFile", "File")),
         };
+        // Compared by path and not by number: links of a row resolve to paths.
         let path = number.and_then(|number| self.handle(number)).map(|handle| Arc::clone(&handle.path));
         let leads_there = |row: &dyn Row| {
             row.links().iter().any(|link| match (&path, row.resolve(link.target)) {

@@ -123,6 +123,7 @@ impl FormulaNames {
 
     /// The place of a call, if it gives the same in every row: `today()`, `date("2026-01-02")`.
     pub(super) fn constant(&mut self, function: Option<KnownFunction>, arguments: &[FormulaNode]) -> Option<usize> {
+        // Literals alone need no row; a name or another call may.
         let is_constant = function.is_some_and(KnownFunction::depends_on_arguments_alone)
             && arguments.iter().all(|argument| matches!(argument, FormulaNode::Literal(_)));
         is_constant.then(|| {

@@ -108,6 +108,7 @@ impl<'p> FormulaParser<'p> {
 
     fn relation(&mut self) -> Parsed {
         const SIGNS: &[(&str, BinaryOperator)] = &[
+            // The longer signs first: `<` would take the half of `<=`.
             ("<=", BinaryOperator::LessOrEqual),
             (">=", BinaryOperator::GreaterOrEqual),
             ("<", BinaryOperator::Less),
@@ -143,6 +144,7 @@ impl<'p> FormulaParser<'p> {
         if self.eat("-") {
             return self.deeper(|parser| Ok(FormulaNode::Negate(Box::new(parser.sign()?))));
         }
+        // Every operand counts as a level, since each goes through all functions above on the stack.
         self.deeper(Self::postfix)
     }
 
@@ -182,6 +184,7 @@ impl<'p> FormulaParser<'p> {
                     _ => steps.push(AccessStep::Index(index)),
                 }
             } else if self.eat("(") {
+                // The call fails when it is evaluated, as in the app; here it only has to be well formed.
                 self.arguments()?;
                 steps.push(AccessStep::Apply);
             } else {

@@ -11,17 +11,19 @@ use super::{
 };
 use lapidary_query::{Row, RowLink, RowNumber, Value};
 
-/// The first property of a name in any case. The wanted name is in lower case.
-pub(super) fn find_property(row: &dyn Row, wanted: &str) -> Option<Value> {
-    let mut found = None;
+/// The first property of a name in any case, and how many were looked at. The wanted name is in lower case.
+pub(super) fn find_property(row: &dyn Row, wanted: &str) -> (Option<Value>, usize) {
+    let (mut found, mut seen) = (None, 0);
     row.visit_properties(&mut |name, value| {
+        seen += 1;
         if same_name(name, wanted) {
             found = Some(value());
+            // The rest of the properties need not be read.
             return ControlFlow::Break(());
         }
         ControlFlow::Continue(())
     });
-    found
+    (found, seen)
 }
 
 fn same_name(name: &str, lower: &str) -> bool {
@@ -49,6 +51,7 @@ impl<'e> Evaluation<'e> {
     /// A field of any file.
     pub(super) fn file_field(&mut self, handle: &Arc<BaseFileHandle>, field: FileField) -> Evaluated {
         if field == FileField::File {
+            // `this.file` is a plain file like any other; only `this` itself reads properties by its fields.
             let file = BaseFileHandle { is_this: false, ..(**handle).clone() };
             return Ok(BaseValue::File(Arc::new(file)));
         }
@@ -96,7 +99,7 @@ impl<'e> Evaluation<'e> {
     pub(super) fn property_of(&self, handle: &BaseFileHandle, name: &str) -> Option<BaseValue> {
         let wanted = name.to_lowercase();
         let read = |row: &dyn Row| {
-            let value = find_property(row, &wanted)?;
+            let value = find_property(row, &wanted).0?;
             let place = PropertyPlace { zone: &self.scope.clock.zone, source: &|| row.path().into() };
             Some(place.property(&wanted, value))
         };
@@ -106,6 +109,8 @@ impl<'e> Evaluation<'e> {
     /// One link for each file, shown by its name. The app has them in the order in which it met the files.
     fn backlinks(&self, row: &dyn Row) -> Vec<BaseValue> {
         let vault = self.scope.vault;
+        // Files that were there first were met first, so this comes close to the order of the app and is the same in
+        // every run.
         let created = |path: &str| vault.row_at(path).and_then(|row| row.created());
         let mut paths: Vec<_> = row.backlinks().into_iter().map(|path| (created(path), path)).collect();
         paths.sort();

@@ -5,10 +5,13 @@ use std::borrow::Cow;
 use jiff::{Timestamp, tz::TimeZone};
 
 use super::base_value::{BaseLink, BaseObject, BaseValue};
+use lapidary_note::count_steps;
 use lapidary_query::number_text;
 
 /// Deeper values are cut off. Nothing that people write is nested so deep.
 const MAX_DEPTH: usize = 64;
+/// What writing a short value counts.
+pub(super) const VALUE_STEPS: usize = 32;
 
 /// What the text of dates depends on.
 #[derive(Clone, Debug)]
@@ -38,6 +41,7 @@ impl TextClock {
     }
 
     fn write(&self, out: &mut String, value: &BaseValue, depth: usize) {
+        count_steps(VALUE_STEPS);
         match value {
             BaseValue::Number(number) => *out += &shown_number(*number),
             BaseValue::Image(source) => {
@@ -69,6 +73,7 @@ impl TextClock {
     }
 
     fn json(&self, value: &BaseValue, depth: usize) -> serde_json::Value {
+        count_steps(VALUE_STEPS);
         match value {
             BaseValue::Null => serde_json::Value::Null,
             BaseValue::Boolean(value) => (*value).into(),

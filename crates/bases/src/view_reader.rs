@@ -1,9 +1,11 @@
 //! Reads the views of a base: columns, order, groups, limits, summaries.
 
+use std::collections::{HashMap, HashSet};
+
 use lapidary_note::{NodeContent, YamlNode, YamlValue};
 
 use super::{
-    base_file::{BaseProblem, BaseView, CustomSummary, NamedFormula, SortRule, SummaryFormula, SummaryRule},
+    base_file::{BaseView, CustomSummary, NamedFormula, SortRule, SummaryFormula, SummaryRule},
     base_reader::BaseReader,
     base_yaml::{is_null, plain_value, shown_scalar, text_of},
     known_name::FileField,
@@ -29,6 +31,11 @@ const BUILT_IN_SUMMARIES: [(&str, &str); 14] = [
     ("Filled", "values.filter(value != null).length"),
     ("Unique", "values.unique().length"),
 ];
+/// Of columns, and of rules of each kind. The app shows them all; nobody has a hundred.
+const MOST_COLUMNS: usize = 1_000;
+const MOST_VIEWS: usize = 1_000;
+/// Each sorts all rows once more.
+const MOST_SORT_RULES: usize = 100;
 const RANGE_OF_DATES: &str = "values.latest() - values.earliest()";
 
 impl BaseReader<'_> {
@@ -54,13 +61,16 @@ impl BaseReader<'_> {
         let NodeContent::List(items) = &node.content else {
             return Err(self.at(node.span.start, "Views must be an array"));
         };
+        self.check_count(items.len(), MOST_VIEWS, node, "\"views\"")?;
         let mut views: Vec<BaseView> = Vec::new();
+        let mut known = HashSet::new();
         for (at, item) in items.iter().enumerate() {
             let view = self.view(item, at + 1, customs)?;
             // Both are listed, but a name finds only the first.
-            if views.iter().any(|known| known.name == view.name) {
-                let error = self.at(item.span.start, format!("there are two views with the name \"{}\"", view.name));
-                self.problems.push(BaseProblem { place: "views".to_owned(), error });
+            if !known.insert(view.name.clone()) {
+                self.problem("views", |reader| {
+                    reader.at(item.span.start, format!("there are two views with the name \"{}\"", view.name))
+                });
             }
             views.push(view);
         }
@@ -105,6 +115,7 @@ impl BaseReader<'_> {
             let NodeContent::List(rules) = &sort.content else {
                 return Err(self.at(sort.span.start, format!("\"sort\" must be an array in view \"{}\"", view.name)));
             };
+            self.check_count(rules.len(), MOST_SORT_RULES, sort, "\"sort\"")?;
             // The app passes over rules that it cannot read.
             view.sort = rules.iter().filter_map(|rule| self.sort_rule(rule)).collect();
         }
@@ -135,6 +146,7 @@ impl BaseReader<'_> {
         let NodeContent::List(items) = &node.content else {
             return Err(self.at(node.span.start, format!("\"order\" must be an array in view \"{view}\"")));
         };
+        self.check_count(items.len(), MOST_COLUMNS, node, "\"order\"")?;
         let mut order = Vec::new();
         for item in items {
             let Some(id) = shown_scalar(item) else {
@@ -166,6 +178,7 @@ impl BaseReader<'_> {
         let NodeContent::Map(entries) = &node.content else {
             return Err(self.at(node.span.start, format!("\"summaries\" must be an object in view \"{view}\"")));
         };
+        self.check_count(entries.len(), MOST_COLUMNS, node, "\"summaries\"")?;
         let mut summaries = Vec::new();
         for entry in entries {
             let Some(name) = shown_scalar(&entry.value) else {
@@ -187,12 +200,12 @@ impl BaseReader<'_> {
         let built_in = BUILT_IN_SUMMARIES.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
         let parsed = built_in.and_then(|(_, text)| parse_formula(text, &mut self.names).ok());
         let Some(parsed) = parsed else {
-            let known = BUILT_IN_SUMMARIES.iter().map(|(name, _)| *name);
-            let nearest = nearest(name, known.chain(customs.iter().map(|custom| custom.name.as_str())));
-            let nearest = nearest.map(str::to_owned);
-            let error =
-                QuerySyntaxError { nearest, ..self.at(node.span.start, format!("there is no summary \"{name}\"")) };
-            self.problems.push(BaseProblem { place: "summary".to_owned(), error });
+            self.problem("summary", |reader| {
+                let known = BUILT_IN_SUMMARIES.iter().map(|(name, _)| *name);
+                let nearest = nearest(name, known.chain(customs.iter().map(|custom| custom.name.as_str())));
+                let nearest = nearest.map(str::to_owned);
+                QuerySyntaxError { nearest, ..reader.at(node.span.start, format!("there is no summary \"{name}\"")) }
+            });
             return SummaryFormula::Unknown;
         };
         let is_range = name.eq_ignore_ascii_case("Range");
@@ -202,27 +215,32 @@ impl BaseReader<'_> {
 
     fn check_id(&mut self, id: &PropertyId, node: &YamlNode) {
         let Some(field) = id.unknown_field() else { return };
-        let nearest = FileField::nearest(field).map(|known| format!("file.{known}"));
-        let error =
-            QuerySyntaxError { nearest, ..self.at(node.span.start, format!("files have no field \"{field}\"")) };
-        self.problems.push(BaseProblem { place: "view".to_owned(), error });
+        self.problem("view", |reader| {
+            let nearest = FileField::nearest(field).map(|known| format!("file.{known}"));
+            QuerySyntaxError { nearest, ..reader.at(node.span.start, format!("files have no field \"{field}\"")) }
+        });
     }
 
     /// Columns of formulas that there are not.
-    pub(super) fn check_columns(&mut self, views: &[BaseView], formulas: &[NamedFormula]) {
+    pub(super) fn check_columns(
+        &mut self,
+        views: &[BaseView],
+        formulas: &[NamedFormula],
+        places: &HashMap<String, usize>,
+    ) {
         for view in views {
             let rules = view.sort.iter().chain(&view.group).map(|rule| &rule.property);
             for name in view.order.iter().chain(rules).filter_map(PropertyId::formula) {
-                let known = |formula: &NamedFormula| formula.name.to_lowercase() == name.to_lowercase();
-                if formulas.iter().any(known) {
+                if places.contains_key(&name.to_lowercase()) {
                     continue;
                 }
-                let names = formulas.iter().map(|formula| formula.name.as_str());
-                let nearest = nearest(name, names).map(|known| format!("formula.{known}"));
-                // An id does not know where it is written; the first mention is close enough.
-                let place = self.yaml.find(&format!("formula.{name}")).unwrap_or_default();
-                let error = QuerySyntaxError { nearest, ..self.at(place, format!("there is no formula \"{name}\"")) };
-                self.problems.push(BaseProblem { place: format!("view \"{}\"", view.name), error });
+                self.problem(&format!("view \"{}\"", view.name), |reader| {
+                    let names = formulas.iter().map(|formula| formula.name.as_str());
+                    let nearest = nearest(name, names).map(|known| format!("formula.{known}"));
+                    // An id does not know where it is written; the first mention is close enough.
+                    let place = reader.yaml.find(&format!("formula.{name}")).unwrap_or_default();
+                    QuerySyntaxError { nearest, ..reader.at(place, format!("there is no formula \"{name}\"")) }
+                });
             }
         }
     }

@@ -53,6 +53,8 @@ impl ClientFolders {
 
     fn data(&self) -> PathBuf {
         match self.platform {
+            // Desktop programs follow XDG only here; on the other systems they use the folder of the system, whatever
+            // the variable says.
             HostPlatform::Linux => self.config(),
             HostPlatform::MacOs => self.home.join("Library").join("Application Support"),
             HostPlatform::Windows => self.roaming.clone().unwrap_or_else(|| self.home.join("AppData").join("Roaming")),

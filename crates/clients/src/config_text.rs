@@ -58,6 +58,7 @@ pub(crate) fn with_entry(
     stale: &[&str],
 ) -> Result<String, ClientFileError> {
     let before = parse(format, text)?;
+    // The user may have added variables or a timeout to the entry. They stay; only what we name is ours.
     let there = servers(&before, keys)?.and_then(|servers| servers.get(SERVER_NAME));
     let merged = match there.and_then(Value::as_object) {
         Some(there) => {
@@ -71,6 +72,7 @@ pub(crate) fn with_entry(
         None => wanted.clone(),
     };
     let merged = Value::Object(merged);
+    // Nothing is rewritten then, not even in another style: a second `install` leaves the file byte for byte.
     if there == Some(&merged) {
         return Ok(text.to_owned());
     }
@@ -112,6 +114,7 @@ fn edited(
     path: &[&str],
     entry: Option<&Value>,
 ) -> Result<String, ClientFileError> {
+    // Taken off and put back: a parser need not know it, and no byte outside of the entry changes.
     let (mark, body) = text.strip_prefix(BOM).map_or(("", text), |body| (BOM, body));
     let changed = match (format, entry) {
         (FileFormat::Json, Some(entry)) => json_text::set(body, false, path, entry),
@@ -123,6 +126,8 @@ fn edited(
         (FileFormat::Toml, None) => toml_text::remove(body, path),
         (FileFormat::Yaml, None) => yaml_text::remove(body, path),
     }?;
+    // The text that comes out is judged like one of a stranger. A bug in an editor of text then costs a refusal, not
+    // the settings of other servers.
     let after = parse(format, &changed).map_err(|_| ClientFileError::Unsafe)?;
     let rest = |whole: &Value| {
         let mut whole = whole.clone();

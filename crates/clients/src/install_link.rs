@@ -9,6 +9,7 @@ use crate::{ClientSpec, SERVER_NAME, ServerLaunch};
 #[must_use]
 pub fn install_link(client: &ClientSpec, launch: &ServerLaunch) -> Option<String> {
     let entry = client.entry(launch)?;
+    // Base64 has `+`, `/` and `=`, which a query would take apart.
     let packed = || percent(&STANDARD.encode(entry.to_string()));
     match client.name {
         "cursor" => {
@@ -19,11 +20,13 @@ pub fn install_link(client: &ClientSpec, launch: &ServerLaunch) -> Option<String
             let scheme = client.name;
             let mut named = json!({ "name": SERVER_NAME });
             if let (Value::Object(named), Value::Object(entry)) = (&mut named, entry) {
+                // After the name: VS Code takes one flat object.
                 named.extend(entry);
             }
             Some(format!("{scheme}:mcp/install?{}", percent(&named.to_string())))
         }
         "goose" => {
+            // Goose takes a command line in pieces, not an entry.
             let mut link = format!("goose://extension?id={SERVER_NAME}&name=Obsidian&description=Lapidary");
             match launch {
                 ServerLaunch::Program { command, arguments } => {

@@ -23,6 +23,8 @@ pub(crate) fn parse(text: &str, relaxed: bool) -> Result<Value, ClientFileError>
 /// The text with a value at a path; tables on the way are made.
 pub(crate) fn set(text: &str, relaxed: bool, path: &[&str], value: &Value) -> Result<String, ClientFileError> {
     let mut text = text.to_owned();
+    // One member at a time instead of one new text for the whole entry: what the user wrote between and behind the
+    // members that are right already stays.
     // Each round makes one change and parses again; there are as many rounds as the entry has members.
     while let Some(next) = step(&text, relaxed, path, value)? {
         text = next;
@@ -36,6 +38,7 @@ fn step(text: &str, relaxed: bool, path: &[&str], value: &Value) -> Result<Optio
     let Some(whole) = tree(text, relaxed)? else {
         let style = style(None);
         let gap = if text.trim().is_empty() || text.ends_with('\n') { "" } else { style.eol };
+        // Only comments: they stay above the new table. Blanks alone are not worth keeping.
         let kept = if text.trim().is_empty() { "" } else { text };
         return Ok(Some(format!("{kept}{gap}{}{}", style.render(&nested(path, value), ""), style.eol)));
     };
@@ -55,7 +58,10 @@ fn step(text: &str, relaxed: bool, path: &[&str], value: &Value) -> Result<Optio
                     _ => Some(replaced(text, member, value, &style)),
                 });
             }
+            // A null is taken for a table that is not there yet; anything else that is not a table is not ours to
+            // replace.
             AstValue::NullKeyword(_) => return Ok(Some(replaced(text, member, &nested(rest, value), &style))),
+            // An entry that is not a table, such as a path alone: nothing in it can be kept.
             there if rest.is_empty() => {
                 let same = to_value(there) == *value;
                 return Ok((!same).then(|| replaced(text, member, value, &style)));
@@ -75,6 +81,7 @@ fn difference(
 ) -> Result<Option<String>, ClientFileError> {
     for (index, old) in there.properties.iter().enumerate() {
         match wanted.get(old.name.as_str()) {
+            // Each round leaves one difference fewer, so the rounds come to an end.
             None => return Ok(Some(cut(text, there, index))),
             Some(value) if to_value(&old.value) != *value => return Ok(Some(replaced(text, old, value, style))),
             Some(_) => {}
@@ -99,6 +106,7 @@ pub(crate) fn remove(text: &str, relaxed: bool, path: &[&str]) -> Result<String,
         };
         object = below;
     }
+    // For its error alone: of two entries with our name neither is removed.
     member(&object, last)?;
     let index = object.properties.iter().position(|member| member.name.as_str() == *last);
     Ok(index.map_or_else(|| text.to_owned(), |index| cut(text, &object, index)))
@@ -169,10 +177,12 @@ struct JsonStyle {
 impl JsonStyle {
     fn of(text: &str, root: Option<&Object<'_>>) -> Self {
         let first = root.and_then(|root| root.properties.first());
+        // The first member shows the unit, because the root itself is not indented.
         let unit = first.and_then(|member| own_line(text, member.range.start)).filter(|indent| !indent.is_empty());
         Self {
             eol: line_end(text),
             unit: unit.unwrap_or(USUAL_INDENT).to_owned(),
+            // A table without members says nothing about style, so it gets lines.
             one_line: first.is_some() && !text.trim().contains('\n'),
         }
     }
@@ -191,6 +201,7 @@ impl JsonStyle {
                 let (eol, separator) = (self.eol, format!(",{}", self.eol));
                 format!("{{{eol}{}{eol}{indent}}}", lines.collect::<Vec<_>>().join(&separator))
             }
+            // The lists of an entry are arguments, which read best on one line.
             Value::Array(elements) => {
                 let elements = elements.iter().map(|element| self.render(element, indent));
                 format!("[{}]", elements.collect::<Vec<_>>().join(", "))
@@ -233,6 +244,7 @@ fn insert(text: &str, object: &Object<'_>, key: &str, value: &Value, style: &Jso
     let (first_comma, last_comma) = if comma.is_some() { ("", ",") } else { (",", "") };
     let (at, new) = match own_line(text, last.range.start) {
         Some(indent) => {
+            // After the comment on the line of the last member: it is about that member.
             (line_rest(text, from, inner.end), format!("{}{indent}{}", style.eol, style.member(key, value, indent)))
         }
         None => (from, format!(" {}", style.member(key, value, leading(text, last.range.start)))),
@@ -245,6 +257,8 @@ fn insert_only(text: &str, object: &Object<'_>, key: &str, value: &Value, style:
     let inner = object.range.start + 1..object.range.end - 1;
     let content = &text[inner.clone()];
     if style.one_line {
+        // A comment inside the braces stays before the new member; a `//` comment cannot be here, since it would end
+        // the line.
         let (head, tail) = if content.trim().is_empty() { (inner.start, inner.end) } else { (inner.end, inner.end) };
         return format!("{}{}{}", &text[..head], style.member(key, value, ""), &text[tail..]);
     }
@@ -267,11 +281,13 @@ fn cut(text: &str, object: &Object<'_>, index: usize) -> String {
     let own_comma = comma_after(text, member.range.end, inner.end);
     let end = own_comma.map_or(member.range.end, |comma| comma + 1);
     let alone = object.properties.len() == 1;
+    // The table becomes `{}`, as it would have been written without members.
     if alone && text[inner.start..member.range.start].trim().is_empty() && text[end..inner.end].trim().is_empty() {
         return format!("{}{}", &text[..inner.start], &text[inner.end..]);
     }
     let lead = member.range.start
         - (text[..member.range.start].len() - text[..member.range.start].trim_end_matches([' ', '\t']).len());
+    // The line end before a member belongs to it, so that no blank line remains where it was.
     let start = before_line_end(text, lead);
     let previous = index.checked_sub(1).and_then(|index| object.properties.get(index));
     match (previous, own_comma) {
@@ -280,8 +296,10 @@ fn cut(text: &str, object: &Object<'_>, index: usize) -> String {
             Some(comma) if comma < start => {
                 format!("{}{}{}", &text[..comma], &text[comma + 1..start], &text[end..])
             }
+            // Not reached in a file that parses: between two members is a comma.
             _ => format!("{}{}", &text[..previous.range.end], &text[end..]),
         },
+        // The first of several on one line: the blank after its comma goes, the one before it stays.
         (None, Some(_)) if start == lead => {
             let next = end + text[end..].len() - text[end..].trim_start_matches([' ', '\t']).len();
             format!("{}{}", &text[..member.range.start], &text[next..])
@@ -327,6 +345,7 @@ fn line_rest(text: &str, from: usize, end: usize) -> usize {
             return at + blank;
         }
         match comment(rest) {
+            // A comment that begins here and ends on another line is about what follows.
             Some(length) if !rest[..length].contains('\n') => {
                 let length = rest[..length].trim_end_matches('\r').len();
                 at += blank + length;

@@ -89,6 +89,7 @@ impl EntryShape {
             }
         }
         if extension {
+            // In seconds. Long, because a person may be asked for approval during a call.
             put("timeout", json!(300));
         }
         if self.names_tools {
@@ -116,6 +117,7 @@ pub fn package_runner(program: &str) -> Option<(&'static str, &'static [&'static
         Some(("npx", &["-y", "lapidary-mcp"]))
     } else if has("uv") && parts.iter().any(|part| part.starts_with("archive-v") || part.starts_with("environments-v"))
     {
+        // `uv tool install` has a separate folder, which lasts; only caches and temporary environments have these names.
         Some(("uvx", &["lapidary-mcp"]))
     } else {
         None
@@ -145,6 +147,7 @@ impl StartedServer {
         }
         let variables = ["env", "environment", "envs"].iter().find_map(|key| entry.get(key));
         let listed = variables.and_then(|them| them.get("OBSIDIAN_VAULT_PATHS")).and_then(Value::as_str);
+        // A flag wins over the variable, here as in the server.
         if vaults.is_empty() {
             vaults.extend(listed.into_iter().flat_map(|list| list.split(';')).map(str::trim).map(str::to_owned));
         }
@@ -155,6 +158,7 @@ impl StartedServer {
 /// The folder in `[NAME=]PATH`.
 fn unnamed(given: &str) -> String {
     match given.split_once('=') {
+        // A name has no slash, so in `/a=b` the sign belongs to the path.
         Some((name, path)) if !name.contains(['/', '\\']) => path.to_owned(),
         _ => given.to_owned(),
     }
@@ -172,6 +176,7 @@ fn words(entry: &Value) -> Vec<String> {
 fn is_package(words: &[String]) -> bool {
     const RUNNERS: [&str; 6] = ["npx", "bunx", "pnpx", "uvx", "pipx", "docker"];
     let is_ours = |word: &String| {
+        // `lapidary-mcp@0.2.0`, `ghcr.io/x/lapidary-mcp:latest` and `lapidary-mcp==0.2.0` are one package.
         word.split(['@', ':', '=']).next().is_some_and(|name| name.rsplit('/').next() == Some("lapidary-mcp"))
     };
     words.first().is_some_and(|program| RUNNERS.contains(&stem(program))) && words.iter().skip(1).any(is_ours)
@@ -191,6 +196,7 @@ pub(crate) fn owner(entry: &Value, address: Option<&str>) -> EntryOwner {
         return if is_ours { EntryOwner::Ours } else { EntryOwner::Other(program.to_owned()) };
     }
     match ADDRESS_FIELDS.iter().find_map(|key| text(key)) {
+        // An address names no program, so ours is known only by being the one that would be written.
         Some(url) if address == Some(url) => EntryOwner::Ours,
         Some(url) => EntryOwner::Other(url.to_owned()),
         None => EntryOwner::Other("an entry without a command".to_owned()),

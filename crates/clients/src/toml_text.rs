@@ -19,12 +19,14 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Cl
     let ([parent, name], Value::Object(fields)) = (path, value) else { return Err(ClientFileError::Unsafe) };
     let document = tree(text)?;
     let above = document.get(parent);
+    // Where `mcp_servers` is an inline table or made of dotted keys, a header of the same name would define it twice.
     let takes_header = match above {
         None => true,
         Some(Item::Table(table)) => !table.is_dotted(),
         Some(_) => false,
     };
     if takes_header && above.and_then(|above| above.get(name)).is_none() {
+        // As text at the end, not through the library: the rest of the file cannot change then.
         return appended(text, &format!("[{parent}.{name}]"), fields);
     }
     let mut document = document.into_mut();
@@ -80,6 +82,7 @@ fn appended(text: &str, header: &str, fields: &Map<String, Value>) -> Result<Str
 }
 
 fn update(entry: &mut dyn TableLike, fields: &Map<String, Value>) -> Result<(), ClientFileError> {
+    // Collected first, since a table cannot change while it is walked.
     let stale: Vec<String> =
         entry.iter().map(|(key, _)| key.to_owned()).filter(|key| !fields.contains_key(key)).collect();
     for key in stale {
@@ -107,6 +110,7 @@ fn written(text: &str, document: &DocumentMut) -> Result<String, ClientFileError
     if !text.contains('\r') {
         return Ok(made);
     }
+    // Which lines had which end is lost in the library, so a mixture could not be given back.
     if text.matches('\n').count() != text.matches("\r\n").count() {
         return Err(ClientFileError::Unsupported("the file mixes line ends; make them alike first"));
     }
@@ -120,10 +124,13 @@ fn without_tables(text: &str, entry: &Table) -> String {
     ranges.sort_by_key(|range: &Range<usize>| range.start);
     let mut kept = text.to_owned();
     let (ended, unended) = (text.len(), !text.ends_with('\n'));
+    // From the end, so that the positions of the tables before stay true. Tables of others may be between ours and
+    // stay.
     for (index, range) in ranges.iter().enumerate().rev() {
         let mut start = range.start;
         let above = before_line_end(text, start);
         let after_blank = start > 0 && (above == 0 || text[..above].ends_with('\n'));
+        // The blank line that separated the entry from what is above; only one, and not those between its own tables.
         if index == 0 && after_blank {
             start = above;
         }
@@ -143,6 +150,7 @@ fn collect(text: &str, table: &Table, ranges: &mut Vec<Range<usize>>) {
             Item::Table(below) if !below.is_dotted() => collect(text, below, ranges),
             Item::ArrayOfTables(tables) => tables.iter().for_each(|below| collect(text, below, ranges)),
             _ => {
+                // Values that the library made of dotted keys have no position; their key has.
                 let key = table.key(key).and_then(toml_edit::Key::span);
                 end = end.max(item.span().or(key).map(|span| span.end));
             }
@@ -185,6 +193,7 @@ fn toml_value(value: &Value) -> Result<TomlValue, ClientFileError> {
     Ok(match value {
         Value::String(text) => TomlValue::from(text.as_str()),
         Value::Bool(literal) => TomlValue::from(*literal),
+        // Entries have whole numbers only, such as timeouts; a fraction would be a mistake of ours.
         Value::Number(number) => TomlValue::from(number.as_i64().ok_or(ClientFileError::Unsafe)?),
         Value::Array(elements) => {
             let elements = elements.iter().map(toml_value).collect::<Result<Vec<_>, _>>()?;

@@ -46,6 +46,7 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Cl
     let root = tree(text)?;
     let above = root.as_ref().map(|root| root.entry(parent)).transpose()?.flatten();
     let Some((key, table)) = above else {
+        // In a file in braces, lines at the end would be outside of the table.
         if let Some(root) = &root {
             root.expect_block()?;
         }
@@ -53,6 +54,7 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Cl
         return Ok(match text {
             "" => format!("{added}{eol}"),
             _ if text.ends_with('\n') => format!("{text}{added}{eol}"),
+            // Whether the file ends with a line end stays as it is.
             _ => format!("{text}{eol}{added}"),
         });
     };
@@ -63,11 +65,13 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Cl
                 return Err(FLOW_STYLE);
             }
             if let Some((key, old)) = table.entry(name)? {
+                // Written anew as a whole: comments inside our entry do not survive, every line outside of it does.
                 let lines = lines(text, key, old);
                 let indent = key.range.start - lines.start;
                 let end = if text[lines.clone()].ends_with('\n') { eol } else { "" };
                 return Ok(format!("{}{}{end}{}", &text[..lines.start], block(indent), &text[lines.end..]));
             }
+            // In the column of the entries that are there: YAML takes another one for an error or for another level.
             let indent = entries
                 .first()
                 .map_or(column + 2, |(first, _)| first.range.start - line_start(text, first.range.start));
@@ -77,6 +81,7 @@ pub(crate) fn set(text: &str, path: &[&str], value: &Value) -> Result<String, Cl
         }
         // `extensions:` and `extensions: {}`
         YamlContent::Table { .. } | YamlContent::Scalar(Value::Null) => {
+            // The braces go first, since an entry on the lines below could not follow them.
             let without = format!("{}{}", &text[..table.range.start], &text[table.range.end..]);
             let at = next_line(&without, key.range.end);
             let (head, tail) = without.split_at(at);
@@ -95,6 +100,7 @@ pub(crate) fn remove(text: &str, path: &[&str]) -> Result<String, ClientFileErro
     let root = tree(text)?;
     let above = root.as_ref().map(|root| root.entry(parent)).transpose()?.flatten();
     let Some((above, table)) = above else { return Ok(text.to_owned()) };
+    // An entry in braces shares its lines with others, so they cannot go.
     table.expect_block()?;
     let Some((key, entry)) = table.entry(name)? else { return Ok(text.to_owned()) };
     let mut lines = lines(text, key, entry);
@@ -191,6 +197,8 @@ fn tree(text: &str) -> Result<Option<YamlNode>, ClientFileError> {
             Event::Scalar(text, style, _, tag) => {
                 let value = match tag {
                     None => scalar(&text, style),
+                    // Tags and aliases are not resolved: the values are only compared before and after the edit, and
+                    // their letters are enough for that.
                     Some(tag) => Value::String(format!("{} {text}", tag.original())),
                 };
                 Some(YamlNode { range, content: YamlContent::Scalar(value) })
@@ -198,6 +206,7 @@ fn tree(text: &str) -> Result<Option<YamlNode>, ClientFileError> {
             Event::Alias(id) => Some(YamlNode { range, content: YamlContent::Scalar(Value::String(format!("*{id}"))) }),
             _ => None,
         };
+        // Values are read and dropped by recursion, which a file could otherwise drive to the end of the stack.
         if open.len() > MAX_DEPTH {
             return Err(broken(&span.start, "too deep".to_owned()));
         }
@@ -216,6 +225,8 @@ fn tree(text: &str) -> Result<Option<YamlNode>, ClientFileError> {
 impl OpenCollection {
     fn node(self, closed: usize) -> YamlNode {
         let flow = self.table.unwrap_or_default();
+        // The parser ends a block collection where the next token begins, past blank lines and comments that are not
+        // part of it.
         let range = self.start..if flow { closed } else { self.end };
         let content = match self.table {
             None => YamlContent::List(self.nodes),

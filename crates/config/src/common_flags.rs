@@ -64,7 +64,7 @@ pub struct CommonFlags {
 #[command(after_long_help = "Examples:
   lapidary serve --vault ~/Notes
   lapidary serve --vault ~/Notes --http
-  lapidary serve --vault ~/Notes --http 0.0.0.0:3010 --public-url https://vault.example.com")]
+  lapidary serve --vault ~/Notes --http --public-url https://vault.example.com")]
 pub struct Listen {
     /// Serve over HTTP instead, at PORT, HOST or HOST:PORT if given
     #[arg(long, value_name = "ADDR", num_args = 0..=1)]

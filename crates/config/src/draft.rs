@@ -60,6 +60,7 @@ impl<'a> ConfigDraft<'a> {
     }
 
     pub(super) fn finish(mut self, sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
+        // First: nothing else is worth a word to an owner whose server would be open.
         self.refuse_open_doors()?;
         self.find_profiles()?;
         self.config.http.tls = match std::mem::take(&mut self.tls) {
@@ -84,11 +85,13 @@ impl<'a> ConfigDraft<'a> {
         if self.config.state_dir.as_os_str().is_empty() {
             self.config.state_dir = self.places.state_folder().ok_or(ConfigError::NoStateFolder)?;
         }
+        // Late, because it reads the disk and its errors would hide those of settings that are simply wrong.
         if sources.needs_vault {
             self.config.vaults = vaults::choose(&mut self, sources.files)?;
         }
         // Deletions in a temporary copy lose nothing.
         self.config.trash_home = self.places.trash_home().filter(|_| self.config.vaults != VaultsConfig::Demo);
+        // After the vaults are known. Undo data inside of a vault would be synchronised, and could be read as notes.
         self.keep_state_out_of_vaults()?;
         if self.config.access.read_only && self.config.access.write_paths.is_some() {
             self.warnings.push(ConfigWarning::WritePathsReadOnly);

@@ -14,7 +14,7 @@ pub enum ConfigError {
     Value { place: ValueOrigin, refused: Box<ConfigRefusal> },
     #[error(
         "{}: there is no setting `{key}`{}", file.display(),
-        nearest.map_or_else(|| "; docs/configuration.md lists them".to_owned(), |it| format!("; did you mean `{it}`?"))
+        nearest.map_or_else(|| "; `lapidary config show --all` lists them".to_owned(), |it| format!("; did you mean `{it}`?"))
     )]
     UnknownKey { file: PathBuf, key: String, nearest: Option<&'static str> },
     #[error("the configuration file {} cannot be read: {source}", file.display())]

@@ -120,6 +120,7 @@ pub fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
     let mut draft = ConfigDraft::new(&places);
     variables.warn(&mut draft.warnings);
 
+    // One after the other over the same draft: a later layer replaces single settings, not whole sections.
     for given in origins::layers(sources, &variables, &places)? {
         (given.setting.apply)(&mut draft, &given).map_err(|refused| refused.at(given.place.clone()))?;
     }
@@ -132,6 +133,7 @@ pub fn vault_names(sources: &ConfigSources<'_>) -> Vec<String> {
     let places = ConfigPlaces::new(sources, &variables);
     let mut draft = ConfigDraft::new(&places);
     let given = origins::layers(sources, &variables, &places).unwrap_or_default();
+    // Only this one: completion on the command line must work beside a mistake in any other setting.
     for given in given.iter().filter(|given| given.setting.key == Some("vaults")) {
         // What is wrong with it is said when the command runs.
         (given.setting.apply)(&mut draft, given).unwrap_or_default();

@@ -33,6 +33,8 @@ fn checked_name(name: &str) -> Result<String, ConfigRefusal> {
 }
 
 fn profile(name: &str, raw: &RawValue) -> Result<ProfileRules, ConfigRefusal> {
+    // Nothing is allowed that is not written down, while the effect is that of the strongest profile: `allow` is what
+    // limits it.
     let mut rules = ProfileRules { allow: Vec::new(), ..ProfileRules::curator() };
     for (key, raw) in table(raw)? {
         match key.as_str() {

@@ -130,6 +130,7 @@ impl NamedVaults {
         places: &ConfigPlaces<'_>,
         files: &dyn ConfigFiles,
     ) -> Result<(), ConfigError> {
+        // In files and variables a word is a folder, whatever vaults are called.
         if !matches!(asked.place, ValueOrigin::Flag(_)) {
             return Ok(());
         }
@@ -137,6 +138,7 @@ impl NamedVaults {
             let mut meant: Vec<&PathBuf> =
                 self.0.iter().filter(|(name, _)| *name == vault.path).map(|(_, path)| path).collect();
             let folder = places.whole(&vault.path).map_err(|refused| refused.at(asked.place.clone()))?;
+            // A folder of that name in the working folder: guessing could serve the wrong notes.
             if !meant.is_empty() && !meant.contains(&&folder) && files.is_folder(&folder) {
                 meant.push(&folder);
             }

@@ -1,5 +1,5 @@
-//! What a browser gets beside pages. Addresses contain the hash of the content, so that it is cached for good and is never
-//! an old one.
+//! What a browser gets beside pages. Addresses contain the hash of the content, so a browser may keep it
+//! permanently and never has an old one.
 
 use std::sync::LazyLock;
 

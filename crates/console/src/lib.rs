@@ -1,4 +1,4 @@
-//! The pages of the console: typed facts in, HTML out. Here is no network, no vault and no clock.
+//! The pages of the console: typed facts in, HTML out. Nothing here knows the network, a vault or the clock.
 //!
 //! Text of notes, names and clients reaches a page only as [`ShownText`], which is markup that shows it and nothing else.
 

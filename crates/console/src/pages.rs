@@ -140,6 +140,8 @@ pub struct ChangedFile {
     pub instead: Option<String>,
     /// The new text, if it can be edited.
     pub text: Option<String>,
+    /// Identifies the text that the client wants, so that a form tells whether the owner wants another.
+    pub planned: String,
     pub is_left_out: bool,
     pub is_edited: bool,
 }
@@ -246,7 +248,7 @@ pub struct HistoryEntry {
     pub kind: ShownText,
     pub files: Vec<ShownText>,
     pub more_files: usize,
-    /// Of its own page.
+    /// Of the page about it.
     pub address: String,
 }
 
@@ -257,11 +259,10 @@ pub struct RestorePage {
     pub frame: PageFrame,
     pub entry: HistoryEntry,
     pub vault: String,
-    /// What has changed since, as text with signs.
-    pub diff: Option<ShownText>,
-    /// What taking it back would do.
-    pub preview: Option<ShownText>,
-    /// Identifies what the preview shows.
+    /// What taking it back would change.
+    pub files: Vec<ChangedFile>,
+    /// Identifies that.
     pub digest: String,
+    pub is_split: bool,
     pub problem: Option<ShownText>,
 }

@@ -1,4 +1,4 @@
-//! Why a query may find nothing: names that no note has.
+//! Why a query may find nothing, or have empty columns: names that no note has.
 
 use lapidary_query::{KnownNames, QueryContext, QueryHalt, QueryVault, RowSelection, nearest};
 
@@ -38,15 +38,13 @@ pub(super) fn unknown_names(
         }
     }
     let is_task = matches!(query.header, QueryHeader::Task);
-    let has_meaning = |name: &str| OWN_NAMES.contains(&name) || (is_task && is_item_name(name));
-    named.properties.retain(|name| !has_meaning(name));
+    named.drop_own_names(is_task);
     named.tags.retain(|tag| vault.select(&RowSelection::PageTag(tag)).is_empty());
     let is_file = |path: &str| vault.find(path).or_else(|| vault.find(&format!("{path}.md"))).is_some();
     named
         .folders
         .retain(|folder| !matches!(folder.as_str(), "" | "/") && !vault.has_folder(folder) && !is_file(folder));
-    let is_same = |known: &str, name: &str| known == name || has_canonical_name(known, name);
-    KnownNames::retain_unknown_properties(vault, context, true, &mut named.properties, &is_same)?;
+    KnownNames::retain_unknown_properties(vault, context, true, &mut named.properties, &is_same_name)?;
     let mut hints = named.hints;
     if !(named.tags.is_empty() && named.folders.is_empty() && named.properties.is_empty()) {
         let known = KnownNames::of(vault, context, true)?;
@@ -56,6 +54,40 @@ pub(super) fn unknown_names(
     }
     hints.truncate(MOST_HINTS);
     Ok(hints)
+}
+
+/// Columns that are empty because no readable note has what they name, if another name is near. A column may also be for
+/// what no note has yet.
+pub(super) fn mistyped_columns(
+    query: &ParsedQuery,
+    vault: &dyn QueryVault,
+    context: &QueryContext<'_>,
+) -> Result<Vec<String>, QueryHalt> {
+    let mut named = NamedByQuery::default();
+    for clause in &query.clauses {
+        match &clause.kind {
+            ClauseKind::Flatten(field) | ClauseKind::GroupBy(field) => named.bound.push(field.name.clone()),
+            _ => {}
+        }
+    }
+    match &query.header {
+        QueryHeader::Table { columns, .. } => columns.iter().for_each(|column| named.field(&column.field)),
+        QueryHeader::List { format: Some(format), .. } => named.field(format),
+        _ => {}
+    }
+    named.drop_own_names(false);
+    KnownNames::retain_unknown_properties(vault, context, true, &mut named.properties, &is_same_name)?;
+    let mut hints: Vec<String> = named.hints;
+    if !named.properties.is_empty() {
+        let known = KnownNames::of(vault, context, true)?;
+        hints.extend(named.properties.iter().filter_map(|name| known.nearest_property(name)));
+    }
+    hints.truncate(MOST_HINTS);
+    Ok(hints)
+}
+
+fn is_same_name(known: &str, name: &str) -> bool {
+    known == name || has_canonical_name(known, name)
 }
 
 /// What a query names, each once, in the order of the query.
@@ -70,6 +102,11 @@ struct NamedByQuery {
 }
 
 impl NamedByQuery {
+    /// Leaves out what has a meaning whatever notes have.
+    fn drop_own_names(&mut self, is_task: bool) {
+        self.properties.retain(|name| !(OWN_NAMES.contains(&name.as_str()) || (is_task && is_item_name(name))));
+    }
+
     fn source(&mut self, source: &SourceSyntax) {
         match source {
             SourceSyntax::Tag(tag) => put(&mut self.tags, tag),

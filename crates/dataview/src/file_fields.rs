@@ -118,23 +118,20 @@ pub(super) fn file_value<'v>(engine: &QueryEngine<'v>, page: &Rc<PageData<'v>>, 
     })
 }
 
+/// A tag with more levels stands for itself and those above it up to this level.
+const MOST_TAG_LEVELS: usize = 64;
+
 /// Each tag with the tags it lies below.
 fn all_tags(page: &PageData<'_>) -> Vec<String> {
-    let mut found: Vec<String> = Vec::new();
+    let mut found: indexmap::IndexSet<String> = indexmap::IndexSet::new();
     for tag in page_tags(&*page.row) {
-        let mut part = tag.as_str();
-        loop {
-            if !found.iter().any(|known| known == part) {
-                found.push(part.to_owned());
-            }
-            // `#a/b/c` is also `#a/b` and `#a`.
-            match part.rsplit_once('/') {
-                Some((parent, _)) => part = parent,
-                None => break,
-            }
-        }
+        // `#a/b/c` is also `#a/b` and `#a`.
+        let ends: Vec<usize> = tag.match_indices('/').map(|(at, _)| at).take(MOST_TAG_LEVELS).collect();
+        let above: Vec<String> = ends.into_iter().rev().map(|end| tag[..end].to_owned()).collect();
+        found.insert(tag);
+        found.extend(above);
     }
-    found
+    found.into_iter().collect()
 }
 
 /// The day that a field or the name of the file says.

@@ -1,13 +1,12 @@
 //! List items and tasks as objects.
 
-use std::rc::Rc;
+use std::{collections::HashSet, rc::Rc};
 
 use lapidary_query::{TextPosition, literal};
 
 use super::{
     cell::Cell,
     engine::QueryEngine,
-    links::item_outlinks,
     page::{FieldValues, PageData, PageItem},
     record::{RecordBase, RecordData},
 };
@@ -31,11 +30,13 @@ const ITEM_KEYS: [(&str, ItemPart); 17] = [
     ("task", ItemPart::Task),
     ("annotated", ItemPart::Annotated),
     ("position", ItemPart::Position),
-    // The older names of some.
     ("subtasks", ItemPart::Children),
     ("real", ItemPart::Task),
     ("header", ItemPart::Section),
 ];
+
+/// Those of them that say the same as another.
+const OLDER_NAMES: [&str; 3] = ["subtasks", "real", "header"];
 
 /// What an item says about itself, whatever is written in it.
 #[derive(Clone, Copy)]
@@ -141,38 +142,17 @@ fn item_field<'v>(
     only_first: bool,
 ) -> Option<Cell<'v>> {
     let mut values = FieldValues::default();
-    let mut taken = false;
-    page.row.visit_fields(&mut |field| {
-        if field.item == Some(at) && field.key == name && !(only_first && taken) {
-            values.add(page.inline(engine, field.value));
-            taken = true;
-        }
-    });
+    let written = page.item_field_values(at, name);
+    written.take(if only_first { 1 } else { usize::MAX }).for_each(|value| values.add(page.inline(engine, value)));
     values.value()
 }
 
-/// The names of the fields that are written in an item.
-fn field_names(page: &PageData<'_>, at: usize) -> Vec<Rc<str>> {
-    let mut names = Vec::new();
-    page.row.visit_fields(&mut |field| {
-        if field.item == Some(at) {
-            names.push(Rc::from(field.key));
-        }
-    });
-    names
-}
-
 fn task_part<'v>(page: &PageData<'v>, at: usize, item: &PageItem, part: TaskPart) -> Cell<'v> {
-    let done = |item: &PageItem| matches!(item.status, Some('x' | 'X'));
     match part {
         TaskPart::Status => Cell::text(item.status.map(String::from).unwrap_or_default()),
         TaskPart::Checked => Cell::Boolean(item.status.is_some_and(|status| status != ' ')),
-        TaskPart::Completed => Cell::Boolean(done(item)),
-        TaskPart::FullyCompleted => {
-            // Items are in document order, so those below follow directly.
-            let below = page.items()[at + 1..].iter().take_while(|other| other.depth > item.depth);
-            Cell::Boolean(done(item) && below.filter(|other| other.status.is_some()).all(done))
-        }
+        TaskPart::Completed => Cell::Boolean(item.is_done()),
+        TaskPart::FullyCompleted => Cell::Boolean(item.is_done() && !page.holds_open_task(at)),
     }
 }
 
@@ -186,11 +166,11 @@ fn item_part<'v>(page: &Rc<PageData<'v>>, at: usize, item: &PageItem, part: Item
         ItemPart::Line => number(item.line - 1),
         ItemPart::LineCount => number(item.line_count),
         ItemPart::List => item.list_line.map_or(Cell::Number(-1.0), |line| number(line - 1)),
-        ItemPart::Outlinks => Cell::list(item_outlinks(page, item).into_iter().map(Cell::link).collect()),
+        ItemPart::Outlinks => Cell::list(page.links_of_item(item).cloned().map(Cell::link).collect()),
         ItemPart::Path => Cell::text(page.path()),
         ItemPart::Children => Cell::list(child_items(page, at).map(|child| item_cell(page, child)).collect()),
         ItemPart::Task => Cell::Boolean(item.status.is_some()),
-        ItemPart::Annotated => Cell::Boolean(!field_names(page, at).is_empty()),
+        ItemPart::Annotated => Cell::Boolean(page.item_field_names(at).next().is_some()),
         ItemPart::Position => {
             let place = |position: TextPosition| {
                 let parts = [
@@ -208,11 +188,9 @@ fn item_part<'v>(page: &Rc<PageData<'v>>, at: usize, item: &PageItem, part: Item
 
 /// The items that an item holds directly.
 pub(super) fn child_items<'p>(page: &'p PageData<'_>, at: usize) -> impl Iterator<Item = usize> + 'p {
-    let depth = page.items()[at].depth;
-    let items = page.items().iter().enumerate().skip(at + 1);
     // Bounded, as everything that shows items walks their children.
-    let below = items.take_while(move |(_, other)| other.depth > depth && depth < DEEPEST_ITEM);
-    below.filter(move |(_, other)| other.parent == Some(at)).map(|(child, _)| child)
+    let is_shown = page.items()[at].depth < DEEPEST_ITEM;
+    page.children(at).iter().copied().filter(move |_| is_shown)
 }
 
 /// A list item by itself.
@@ -224,11 +202,12 @@ pub(super) fn item_cell<'v>(page: &Rc<PageData<'v>>, item: usize) -> Cell<'v> {
 /// Every `#` with what may follow it in a tag, wherever it is in the text.
 pub(super) fn item_tags(text: &str) -> Vec<&str> {
     let mut tags = Vec::new();
+    let mut seen = HashSet::new();
     for (at, _) in text.match_indices('#') {
         let name = &text[at + 1..];
         let end = name.find(|c: char| !literal::is_in_tag(c)).unwrap_or(name.len());
         let tag = &text[at..at + 1 + end];
-        if end > 0 && !tags.contains(&tag) {
+        if end > 0 && seen.insert(tag) {
             tags.push(tag);
         }
     }
@@ -241,9 +220,11 @@ pub(super) fn item_entries<'v>(
     at: usize,
 ) -> Vec<(Rc<str>, Cell<'v>)> {
     let Some(item) = page.items().get(at) else { return Vec::new() };
-    let mut names: Vec<Rc<str>> = ITEM_KEYS.into_iter().map(|(name, _)| Rc::from(name)).collect();
+    // Without the older names: each level of a list would hold the levels below it twice.
+    let keys = ITEM_KEYS.into_iter().filter(|(name, _)| !OLDER_NAMES.contains(name));
+    let mut names: Vec<Rc<str>> = keys.map(|(name, _)| Rc::from(name)).collect();
     names.extend(["parent", "blockId"].into_iter().map(Rc::from));
-    names.extend(field_names(page, at));
+    names.extend(page.item_field_names(at).cloned());
     if item.status.is_some() {
         names.extend(TASK_KEYS.into_iter().map(|(name, _)| Rc::from(name)));
         names.extend(TASK_DATES.into_iter().map(|(name, _)| Rc::from(name)));
@@ -267,15 +248,16 @@ pub(super) fn written_fields<'v>(
 ) -> Vec<(Rc<str>, Cell<'v>)> {
     let is_task = page.items().get(at).is_some_and(|item| item.status.is_some());
     let mut found: Vec<(Rc<str>, Cell<'v>)> = Vec::new();
-    let mut names = field_names(page, at);
+    let mut names: Vec<Rc<str>> = page.item_field_names(at).cloned().collect();
     // Dates of a task come from its fields, so without fields there are none.
     if is_task && !names.is_empty() {
         names.extend(TASK_DATES.into_iter().map(|(name, _)| Rc::from(name)));
     }
+    let mut seen = HashSet::new();
     for name in names {
         let known = named(&ITEM_KEYS, &name).is_some() || (is_task && named(&TASK_KEYS, &name).is_some());
         if !known
-            && !found.iter().any(|(other, _)| *other == name)
+            && seen.insert(Rc::clone(&name))
             && let Some(value) = item_value(engine, page, at, &name)
         {
             found.push((name, value));

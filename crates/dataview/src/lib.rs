@@ -83,6 +83,15 @@ impl DqlQuery {
         empty_result::unknown_names(&self.query, vault, context)
     }
 
+    /// Columns that are empty because of a typing error, as hints.
+    pub fn mistyped_columns(
+        &self,
+        vault: &dyn QueryVault,
+        context: &QueryContext<'_>,
+    ) -> Result<Vec<String>, QueryHalt> {
+        empty_result::mistyped_columns(&self.query, vault, context)
+    }
+
     /// What the query gives in a vault. An error of single rows leaves them out; one of all rows is a halt.
     pub fn run(&self, vault: &dyn QueryVault, context: &QueryContext<'_>) -> Result<DqlAnswer, QueryHalt> {
         let mut at = 0;

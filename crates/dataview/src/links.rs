@@ -34,7 +34,7 @@ fn resolved(row: &dyn Row, path: String) -> String {
 }
 
 /// A link of the text with its display, which is what Obsidian shows if nothing was said.
-fn row_link(link: &RowLink<'_>) -> LinkValue {
+pub(super) fn row_link(link: &RowLink<'_>) -> LinkValue {
     let written = format!("{}{}", link.target, link.subpath.unwrap_or_default());
     // Obsidian shows `Note#A#B` as `Note > A > B`.
     let shown = || written.split('#').filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" > ");
@@ -67,17 +67,6 @@ pub(super) fn inlinks(row: &dyn Row) -> Vec<&str> {
 /// Whether a note links into itself without its own name, as in `[[#Heading]]`. Dataview takes that for a link to it.
 pub(super) fn links_within(row: &dyn Row) -> bool {
     row.links().iter().any(|link| link.target.is_empty() && link.subpath.is_some())
-}
-
-/// The links on the lines of an item, as they are written.
-pub(super) fn item_outlinks(page: &PageData<'_>, item: &PageItem) -> Vec<LinkValue> {
-    let lines = item.line..item.line + item.line_count;
-    let links = page.row.links();
-    let mut own: Vec<&RowLink<'_>> =
-        links.iter().filter(|link| link.property.is_none() && lines.contains(&link.line)).collect();
-    // Of each line the links come first, then the embeds.
-    own.sort_by_key(|link| (link.line, link.embed));
-    own.into_iter().map(row_link).collect()
 }
 
 impl PageData<'_> {

@@ -1,5 +1,6 @@
 //! Results as Markdown, as the plugin's export writes them.
 
+use lapidary_note::count_steps;
 use lapidary_query::{
     DataviewSettings, LuxonDate, LuxonZone, Value, format_luxon, joined_lines, number_text, utf16_length,
 };
@@ -9,6 +10,13 @@ use super::{
     links::link_text,
     tasks::shown_roots,
 };
+
+/// What writing a short value counts.
+const VALUE_STEPS: usize = 32;
+/// A larger table is not aligned.
+const MOST_PADDED: usize = 256 << 10;
+/// The least that a table needs below a header.
+const LEAST_WIDTH: usize = 3;
 
 /// Writes values as Dataview shows them to one person.
 pub struct DqlWriter<'s> {
@@ -32,6 +40,7 @@ impl<'s> DqlWriter<'s> {
     }
 
     fn nested_text(&self, value: &Value, nested: bool) -> String {
+        count_steps(VALUE_STEPS);
         match value {
             Value::Null => self.settings.null_text.clone(),
             Value::Boolean(value) => value.to_string(),
@@ -65,6 +74,7 @@ impl<'s> DqlWriter<'s> {
 
     /// The value of an inline query, as written in the text of a note: dates are those of the reader.
     pub fn inline_text(&self, value: &Value) -> String {
+        count_steps(VALUE_STEPS);
         match value {
             Value::Date(date) => match LuxonDate::of(date, &self.zone) {
                 Some(date) => self.date_text(&date.in_zone(self.zone.clone())),
@@ -113,6 +123,10 @@ impl<'s> DqlWriter<'s> {
             for (width, cell) in widths.iter_mut().zip(row) {
                 *width = (*width).max(utf16_length(cell));
             }
+        }
+        // One wide cell would make every line as long.
+        if widths.iter().sum::<usize>().saturating_mul(rows.len()) > MOST_PADDED {
+            widths.fill(LEAST_WIDTH);
         }
         let line = |cells: &[String]| {
             let padded = |(cell, width): (&String, &usize)| {
@@ -234,6 +248,7 @@ fn task_line(task: &DqlTask) -> String {
         Some(Value::Text(visual)) => visual,
         _ => &task.text,
     };
+    count_steps(VALUE_STEPS + shown.len());
     let mark = task.status.map(|status| format!("[{status}] ")).unwrap_or_default();
     format!("- {mark}{}", joined_lines(shown))
 }

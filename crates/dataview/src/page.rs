@@ -1,14 +1,14 @@
 //! Notes as rows. Their values are looked up by name; a whole one is made only where a query asks for it.
 
-use std::{cell::OnceCell, ops::ControlFlow, rc::Rc};
+use std::{cell::OnceCell, collections::HashMap, ops::ControlFlow, rc::Rc};
 
-use lapidary_query::{TextPosition, Value, VaultRow, dataview_field, dataview_property};
+use lapidary_query::{LinkValue, TextPosition, Value, VaultRow, dataview_field, dataview_property};
 
 use super::{
     cell::Cell,
     engine::QueryEngine,
     letters::{canonical_name, has_canonical_name, is_canonical, linkable_heading},
-    links::field_link,
+    links::{field_link, row_link},
 };
 
 /// A property of this name is not a field: Obsidian once put the place of the frontmatter there.
@@ -20,6 +20,29 @@ pub(super) struct PageData<'v> {
     items: OnceCell<PageItems>,
     headings: OnceCell<Vec<(usize, String)>>,
     blocks: OnceCell<Vec<(usize, String)>>,
+    item_fields: OnceCell<ItemFields>,
+    item_links: OnceCell<Vec<ItemLink>>,
+}
+
+/// A link in the text, by its line.
+struct ItemLink {
+    line: usize,
+    link: LinkValue,
+}
+
+/// The fields that are written in list items. Each item asks for several of them, so they are found by item and name.
+#[derive(Default)]
+struct ItemFields {
+    /// By item, those of one item as they are written.
+    written: Vec<ItemField>,
+    /// Places in `written`, by item and name.
+    by_name: Vec<usize>,
+}
+
+struct ItemField {
+    item: usize,
+    key: Rc<str>,
+    value: String,
 }
 
 /// The list items of a note, with their texts one behind the other: there are many, and few are shown.
@@ -27,6 +50,10 @@ pub(super) struct PageData<'v> {
 struct PageItems {
     texts: String,
     items: Vec<PageItem>,
+    /// The items directly below each.
+    children: Vec<Vec<usize>>,
+    /// Whether a task that is not done is anywhere below.
+    holds_open_task: Vec<bool>,
 }
 
 /// A list item, or a task if it has a status. Lines are counted from 1.
@@ -45,9 +72,22 @@ pub(super) struct PageItem {
     text_end: usize,
 }
 
+impl PageItem {
+    pub(super) fn is_done(&self) -> bool {
+        matches!(self.status, Some('x' | 'X'))
+    }
+}
+
 impl<'v> PageData<'v> {
     pub(super) fn new(row: VaultRow<'v>) -> Self {
-        Self { row, items: OnceCell::new(), headings: OnceCell::new(), blocks: OnceCell::new() }
+        Self {
+            row,
+            items: OnceCell::new(),
+            headings: OnceCell::new(),
+            blocks: OnceCell::new(),
+            item_fields: OnceCell::new(),
+            item_links: OnceCell::new(),
+        }
     }
 
     pub(super) fn path(&self) -> &str {
@@ -76,8 +116,75 @@ impl<'v> PageData<'v> {
                     text_end: all.texts.len(),
                 });
             }
+            all.children = vec![Vec::new(); all.items.len()];
+            all.holds_open_task = vec![false; all.items.len()];
+            // Children come after their parents, so backwards each is complete before its parent asks.
+            for (at, item) in all.items.iter().enumerate().rev() {
+                let Some(parent) = item.parent.filter(|parent| *parent < at) else { continue };
+                let is_open = item.status.is_some() && !item.is_done();
+                all.holds_open_task[parent] |= is_open || all.holds_open_task[at];
+                all.children[parent].push(at);
+            }
+            all.children.iter_mut().for_each(|children| children.reverse());
             all
         })
+    }
+
+    /// The items directly below an item.
+    pub(super) fn children(&self, at: usize) -> &[usize] {
+        self.all_items().children.get(at).map_or(&[], Vec::as_slice)
+    }
+
+    pub(super) fn holds_open_task(&self, at: usize) -> bool {
+        self.all_items().holds_open_task.get(at).copied().unwrap_or_default()
+    }
+
+    fn all_item_fields(&self) -> &ItemFields {
+        self.item_fields.get_or_init(|| {
+            let mut written = Vec::new();
+            self.row.visit_fields(&mut |field| {
+                written.extend(field.item.map(|item| ItemField {
+                    item,
+                    key: field.key.into(),
+                    value: field.value.to_owned(),
+                }));
+            });
+            written.sort_by_key(|field| field.item);
+            let mut by_name: Vec<usize> = (0..written.len()).collect();
+            by_name.sort_by(|a, b| {
+                let name = |at: &usize| (written[*at].item, &written[*at].key);
+                name(a).cmp(&name(b))
+            });
+            ItemFields { written, by_name }
+        })
+    }
+
+    /// The names of the fields that are written in an item, in order.
+    pub(super) fn item_field_names(&self, item: usize) -> impl Iterator<Item = &Rc<str>> {
+        let written = &self.all_item_fields().written;
+        let first = written.partition_point(|field| field.item < item);
+        written[first..].iter().take_while(move |field| field.item == item).map(|field| &field.key)
+    }
+
+    /// What is written in an item as a field of this name, in order.
+    pub(super) fn item_field_values(&self, item: usize, name: &str) -> impl Iterator<Item = &str> {
+        let ItemFields { written, by_name } = self.all_item_fields();
+        let first = by_name.partition_point(|at| (written[*at].item, &*written[*at].key) < (item, name));
+        let own = by_name[first..].iter().map(|at| &written[*at]);
+        own.take_while(move |field| field.item == item && *field.key == *name).map(|field| field.value.as_str())
+    }
+
+    /// The links on the lines of an item, of each line the links first, then the embeds.
+    pub(super) fn links_of_item(&self, item: &PageItem) -> impl Iterator<Item = &LinkValue> {
+        let links = self.item_links.get_or_init(|| {
+            let links = self.row.links();
+            let mut own: Vec<_> = links.iter().filter(|link| link.property.is_none()).collect();
+            own.sort_by_key(|link| (link.line, link.embed));
+            own.into_iter().map(|link| ItemLink { line: link.line, link: row_link(link) }).collect()
+        });
+        let (start, end) = (item.line, item.line + item.line_count);
+        let first = links.partition_point(|link| link.line < start);
+        links[first..].iter().take_while(move |link| link.line < end).map(|link| &link.link)
     }
 
     pub(super) fn items(&self) -> &[PageItem] {
@@ -103,11 +210,15 @@ impl<'v> PageData<'v> {
     }
 
     pub(super) fn block_id(&self, item: &PageItem) -> Option<&str> {
-        let blocks = self
-            .blocks
-            .get_or_init(|| self.row.blocks().into_iter().map(|block| (block.line, block.id.to_owned())).collect());
-        let lines = item.line..item.line + item.line_count;
-        blocks.iter().find(|(line, _)| lines.contains(line)).map(|(_, id)| id.as_str())
+        let blocks = self.blocks.get_or_init(|| {
+            let mut blocks: Vec<_> =
+                self.row.blocks().into_iter().map(|block| (block.line, block.id.to_owned())).collect();
+            blocks.sort_by_key(|(line, _)| *line);
+            blocks
+        });
+        let first = blocks.partition_point(|(line, _)| *line < item.line);
+        let found = blocks.get(first).filter(|(line, _)| *line < item.line + item.line_count);
+        found.map(|(_, id)| id.as_str())
     }
 
     /// Everything that is written into fields of the page, in the order in which Dataview collects it: properties, list
@@ -160,13 +271,12 @@ impl<'v> PageData<'v> {
             return found;
         }
         // The values of one spelling stay together.
-        let mut names: Vec<Rc<str>> = Vec::new();
+        let mut names: HashMap<Rc<str>, usize> = HashMap::new();
         for (name, _) in &alike {
-            if !names.contains(name) {
-                names.push(Rc::clone(name));
-            }
+            let next = names.len();
+            names.entry(Rc::clone(name)).or_insert(next);
         }
-        alike.sort_by_key(|(name, _)| names.iter().position(|known| known == name));
+        alike.sort_by_key(|(name, _)| names.get(name).copied());
         let mut values = FieldValues::default();
         alike.into_iter().for_each(|(_, value)| values.add(value));
         values.value()

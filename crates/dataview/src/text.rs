@@ -11,6 +11,9 @@ use super::{
     links::link_text,
 };
 
+/// No value is written as a longer text.
+const LONGEST_TEXT: usize = 16 << 20;
+
 /// What `string()`, `+` with a text, `join` and the output of lists make of a value.
 pub(super) fn cell_text<'v>(engine: &QueryEngine<'v>, cell: &Cell<'v>) -> Result<String, FieldError> {
     let mut text = String::new();
@@ -60,6 +63,10 @@ fn write_text<'v>(engine: &QueryEngine<'v>, cell: &Cell<'v>, nested: bool, out: 
             return Ok(());
         }
     }
+    // Many short values make a long text too.
+    if out.len() > LONGEST_TEXT {
+        return FieldError::row(format!("the text of the value has more than {LONGEST_TEXT} bytes"));
+    }
     // Values in a list were charged one by one.
     let written = out.len() - before;
     if written > 64 { engine.hold(written) } else { Ok(()) }
@@ -77,41 +84,68 @@ pub(super) fn widget_text(link: &ExternalLink) -> String {
     format!("[{}]({})", link.display, link.url)
 }
 
+/// A value for an answer is not made larger than this: no answer has room for it.
+const MAX_SHOWN_BYTES: usize = 4 << 20;
+/// An entry of an object in memory beside its name and value.
+const ENTRY_BYTES: usize = 96;
+
 /// The value for an answer. Functions and external links become what they look like.
 pub(super) fn cell_value<'v>(engine: &QueryEngine<'v>, cell: &Cell<'v>) -> Result<Value, FieldError> {
-    engine.step()?;
-    Ok(match cell {
-        Cell::Null => Value::Null,
-        Cell::Boolean(value) => Value::Boolean(*value),
-        Cell::Number(number) => number_value(*number),
-        Cell::Text(text) => {
-            // Short texts are covered by the charge for their step.
-            if text.len() > 64 {
-                engine.hold(text.len())?;
+    ShownValue { engine, bytes: 0 }.value(cell)
+}
+
+/// A value for an answer that is being made.
+struct ShownValue<'e, 'v> {
+    engine: &'e QueryEngine<'v>,
+    bytes: usize,
+}
+
+impl<'v> ShownValue<'_, 'v> {
+    /// Counts memory before it is taken.
+    fn hold(&mut self, bytes: usize) -> Result<(), FieldError> {
+        self.bytes = self.bytes.saturating_add(bytes);
+        if self.bytes > MAX_SHOWN_BYTES {
+            return FieldError::row(format!("the value has more than {MAX_SHOWN_BYTES} bytes"));
+        }
+        self.engine.hold(bytes)
+    }
+
+    fn value(&mut self, cell: &Cell<'v>) -> Result<Value, FieldError> {
+        let engine = self.engine;
+        engine.step()?;
+        Ok(match cell {
+            Cell::Null => Value::Null,
+            Cell::Boolean(value) => Value::Boolean(*value),
+            Cell::Number(number) => number_value(*number),
+            Cell::Text(text) => {
+                // Short texts are covered by the charge for their step.
+                if text.len() > 64 {
+                    self.hold(text.len())?;
+                }
+                Value::Text(text.to_string())
             }
-            Value::Text(text.to_string())
-        }
-        Cell::Date(date) => match date.to_value() {
-            Some(date) => Value::Date(date),
-            // A date that does not exist is shown as Luxon shows it.
-            None => Value::Text(date_text(engine, date)),
-        },
-        Cell::Duration(duration) => Value::Duration(**duration),
-        Cell::Link(link) => Value::Link((**link).clone()),
-        Cell::Function(_) => Value::from("<function>"),
-        Cell::Widget(link) => Value::Text(widget_text(link)),
-        Cell::List(list) => {
-            engine.hold(list.items.len() * size_of::<Value>())?;
-            Value::List(list.items.iter().map(|item| cell_value(engine, item)).collect::<Result<_, _>>()?)
-        }
-        Cell::Object(_) | Cell::Record(_) | Cell::File(_) => {
-            let entries = object_entries(engine, cell);
-            engine.hold(entries.len() * (size_of::<Value>() + 32))?;
-            let mut object: Object = IndexMap::with_capacity(entries.len());
-            for (name, value) in entries {
-                object.insert(name.to_string(), cell_value(engine, &value)?);
+            Cell::Date(date) => match date.to_value() {
+                Some(date) => Value::Date(date),
+                // A date that does not exist is shown as Luxon shows it.
+                None => Value::Text(date_text(engine, date)),
+            },
+            Cell::Duration(duration) => Value::Duration(**duration),
+            Cell::Link(link) => Value::Link((**link).clone()),
+            Cell::Function(_) => Value::from("<function>"),
+            Cell::Widget(link) => Value::Text(widget_text(link)),
+            Cell::List(list) => {
+                self.hold(list.items.len() * size_of::<Value>())?;
+                Value::List(list.items.iter().map(|item| self.value(item)).collect::<Result<_, _>>()?)
             }
-            Value::Object(object)
-        }
-    })
+            Cell::Object(_) | Cell::Record(_) | Cell::File(_) => {
+                let entries = object_entries(engine, cell);
+                self.hold(entries.len() * (size_of::<Value>() + ENTRY_BYTES))?;
+                let mut object: Object = IndexMap::with_capacity(entries.len());
+                for (name, value) in entries {
+                    object.insert(name.to_string(), self.value(&value)?);
+                }
+                Value::Object(object)
+            }
+        })
+    }
 }

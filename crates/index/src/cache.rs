@@ -20,8 +20,8 @@ use crate::{
     posix::{CacheFile, CacheRow},
 };
 
-/// Below this it is faster to read the notes again.
-const WORTH_RECALLING: usize = 200;
+/// A vault of fewer notes is not saved: it is faster to read them again.
+pub const SAVED_FROM: usize = 200;
 /// How many notes are written together.
 const BATCH: usize = 512;
 /// How many rows may be added one at a time before all are rewritten.
@@ -46,7 +46,7 @@ impl IndexCache {
 
     /// Gives the notes of a snapshot the digests that are stored for exactly their state.
     pub(super) fn recall(&self, snapshot: &Snapshot, pending: usize) {
-        if pending < WORTH_RECALLING {
+        if pending < SAVED_FROM {
             return;
         }
         let recall = |rows: Vec<CacheRow>| {
@@ -86,7 +86,7 @@ impl IndexCache {
             // since.
             |state: &&Arc<FileState>| state.digest_origin().is_some_and(|origin| origin != DigestOrigin::Provisional);
         let notes: Vec<&Arc<FileState>> = snapshot.files().filter(worth_it).collect();
-        if notes.len() < WORTH_RECALLING {
+        if notes.len() < SAVED_FROM {
             return None;
         }
         let is_saved = |state: &Arc<FileState>| {
@@ -98,7 +98,7 @@ impl IndexCache {
             return None;
         }
         // Rewriting everything is worth it if much is new, or if too many outdated rows have gathered.
-        let anew = unsaved.len() > WORTH_RECALLING.max(notes.len() / 8) || self.crowded.load(Ordering::Acquire);
+        let anew = unsaved.len() > SAVED_FROM.max(notes.len() / 8) || self.crowded.load(Ordering::Acquire);
         let chosen = if anew { &notes } else { &unsaved };
         let row = |batch: &[&Arc<FileState>]| {
             let mut bytes = Vec::new();

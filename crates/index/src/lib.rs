@@ -34,7 +34,7 @@ pub use digest::{BodyStructure, Digest, LinkDigest, TaskDigest, digest};
 pub use live::IndexError;
 pub use visible::{Backlink, FileEntry, ScannedNotes, VisibleFiles, VisibleNotes};
 
-pub use cache::IndexCache;
+pub use cache::{IndexCache, SAVED_FROM};
 pub use file::{FileId, FileState, SharedBytes};
 pub use live::VaultIndex;
 pub use planned_index::PlannedIndex;

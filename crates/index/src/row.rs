@@ -15,7 +15,7 @@ use std::{
 };
 
 use jiff::Timestamp;
-use lapidary_note::{LinkKind, shown_text};
+use lapidary_note::{LinkKind, count_steps, shown_text};
 use lapidary_query::{
     FrontmatterState, OwnerMarks, PropertyVisitor, Row, RowBlock, RowField, RowHeading, RowItem, RowLink, RowTag,
     is_page_path,
@@ -98,6 +98,15 @@ fn links<'d>(digest: Digest<'d>) -> impl Iterator<Item = LinkDigest<'d>> {
     digest.links().filter(|link| link.kind != LinkKind::Reference)
 }
 
+/// What reading a part of a note counts.
+const PART_STEPS: usize = 16;
+
+/// All parts of a kind, which are read each time they are asked for.
+fn counted_parts<T>(parts: Vec<T>) -> Vec<T> {
+    count_steps(PART_STEPS * parts.len());
+    parts
+}
+
 fn timestamp(time: SystemTime) -> Option<Timestamp> {
     Timestamp::try_from(time).ok()
 }
@@ -133,6 +142,7 @@ impl Row for FileRow<'_> {
 
     fn visit_properties(&self, visit: &mut PropertyVisitor<'_>) {
         for (name, value) in self.digest.properties() {
+            count_steps(PART_STEPS);
             if visit(name, &|| value.read()).is_break() {
                 return;
             }
@@ -141,6 +151,7 @@ impl Row for FileRow<'_> {
 
     fn visit_tags<'r>(&'r self, visit: &mut dyn FnMut(RowTag<'r>) -> ControlFlow<()>) {
         for tag in self.digest.written_tags() {
+            count_steps(PART_STEPS);
             if visit(tag).is_break() {
                 return;
             }
@@ -152,16 +163,16 @@ impl Row for FileRow<'_> {
     }
 
     fn headings(&self) -> Vec<RowHeading<'_>> {
-        self.digest.structure().headings
+        counted_parts(self.digest.structure().headings)
     }
 
     fn blocks(&self) -> Vec<RowBlock<'_>> {
-        self.digest.structure().blocks
+        counted_parts(self.digest.structure().blocks)
     }
 
     fn links(&self) -> Vec<RowLink<'_>> {
         let links = links(self.digest);
-        links
+        let links = links
             .map(|LinkDigest { kind, embed, line, target, subpath, alias, property }| RowLink {
                 target,
                 markdown: kind == LinkKind::Markdown,
@@ -171,7 +182,8 @@ impl Row for FileRow<'_> {
                 line,
                 property,
             })
-            .collect()
+            .collect();
+        counted_parts(links)
     }
 
     fn resolve(&self, target: &str) -> Option<&str> {
@@ -186,11 +198,14 @@ impl Row for FileRow<'_> {
     }
 
     fn items(&self) -> Vec<RowItem<'_>> {
-        self.digest.items()
+        counted_parts(self.digest.items())
     }
 
     fn visit_fields<'r>(&'r self, visit: &mut dyn FnMut(RowField<'r>)) {
-        self.digest.fields().for_each(visit);
+        for field in self.digest.fields() {
+            count_steps(PART_STEPS);
+            visit(field);
+        }
     }
 
     fn is_bookmarked(&self) -> bool {

@@ -122,6 +122,7 @@ impl Catalogue {
             profile.allow.iter().map(|word| ToolChoice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
         let refused =
             profile.exclude.iter().map(|word| ToolChoice::parse(word, &specs)).collect::<Result<Vec<_>, _>>()?;
+        // Shared by all tools, since each keeps the list for its schema.
         let choices: Arc<[String]> = vaults.into();
         for entry in &mut entries {
             // Builds with debug assertions derive them, so that a tool under development matches its types.
@@ -131,6 +132,8 @@ impl Catalogue {
             if choices.len() > 1 && entry.spec.kind.needs_vault() {
                 entry.spec.choose_vault(&choices);
             }
+            // The server's choice first: a profile takes away from it, and says so only of tools that would be there
+            // without it.
             let of_server = standing(&entry.spec, &chosen, &excluded, selection.read_only);
             let covered = |choices: &[ToolChoice]| choices.iter().any(|choice| choice.covers(&entry.spec));
             // A tool that could never do anything is not offered.
@@ -146,6 +149,7 @@ impl Catalogue {
         let is_original = |choice: &ToolChoice| matches!(choice, ToolChoice::Family(WireFamily::Files));
         // Clients written for the original parse the text as JSON, and dotted names are only wanted by those.
         let files_in_json = selection.dotted_names || chosen.iter().any(is_original);
+        // An owner who names tools has a client that knows them, and it may compare.
         let lists_whole_schemas =
             !chosen.is_empty() && !chosen.iter().any(|choice| matches!(choice, ToolChoice::Default));
         Ok(Self { entries, files_in_json, lists_whole_schemas })
@@ -188,6 +192,7 @@ impl Catalogue {
     fn instead_of(&self, name: &str) -> Option<&'static str> {
         let names = || self.on().map(|entry| entry.spec.name());
         let successor = successor(name).map(|successor| successor.tool);
+        // Only a tool that the caller has: one that is off would be the next refusal.
         successor.filter(|tool| names().any(|name| name == *tool)).or_else(|| nearest(name, names()))
     }
 }
@@ -243,6 +248,7 @@ fn standing(spec: &ToolSpec, chosen: &[ToolChoice], excluded: &[ToolChoice], rea
     } else if chosen.iter().any(|choice| choice.covers(spec)) || (chosen.is_empty() && spec.declaration.listed) {
         ToolStanding::Listed
     } else if open_ended && spec.declaration.family != WireFamily::ChatGpt {
+        // Without ChatGPT's: next to the others they add nothing, so `find_tool` does not show them either.
         ToolStanding::Deferred
     } else {
         ToolStanding::Off(OffReason::NotChosen)

@@ -113,6 +113,10 @@ impl ChangeAuthor {
         Self { is_shared: true, ..Self::connected(client, program, SystemTime::UNIX_EPOCH) }
     }
 
+    pub fn client(&self) -> &str {
+        &self.client
+    }
+
     /// The text that is recorded with a change.
     pub fn signature(&self) -> String {
         let Self { client, connection, .. } = self;

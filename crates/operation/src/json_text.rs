@@ -40,6 +40,7 @@ fn put_quoted(text: &str, out: &mut String) {
     out.push('"');
     // Branch-free, so that the compiler vectorises it.
     let is_rare = |byte: &u8| (*byte < 0x20) & (*byte != b'\n');
+    // Notes almost never have other control characters. Without them, `memchr` jumps from one escape to the next.
     let has_rare = text.as_bytes().iter().fold(false, |any, byte| any | is_rare(byte));
     let mut written = 0;
     if has_rare {
@@ -132,6 +133,7 @@ impl OpenCompound<'_> {
         name.serialize(JsonTextWriter(self.out))?;
         match self.out.as_bytes().get(start) {
             Some(b'"') => {}
+            // The first letter says what was written: nothing else that serializes begins so.
             Some(b'0'..=b'9' | b'-' | b't' | b'f') => {
                 // The key is already in the output, so it is quoted in place. Only maps of numbers pay for that.
                 self.out.insert(start, '"');

@@ -11,6 +11,9 @@ mod arguments;
 mod budget;
 mod catalogue;
 mod context;
+mod declaration;
+mod erased;
+mod example;
 mod facts;
 pub mod fence;
 mod json_text;
@@ -25,6 +28,7 @@ mod reason;
 mod renamed;
 mod schema;
 mod spec;
+mod tool_kinds;
 pub mod uri;
 mod wire;
 
@@ -35,6 +39,11 @@ pub use catalogue::{
     Catalogue, CatalogueEntry, NoSuchTool, OffReason, SelectionError, ToolSelection, ToolSet, ToolStanding,
 };
 pub use context::{Cancel, ChangeAuthor, ChangeOwnership, Context, ScanLimits, ShareReport, WalkCost};
+pub use declaration::{
+    CORE_TOOLS, Declaration, Effect, PathArgument, PathRole, ToolGroup, ToolKind, ToolNeeds, WireFamily,
+};
+pub use erased::{AgentEntry, AnyTool, BatchedEntry, ReadEntry, RelayEntry, WriteEntry};
+pub use example::{Example, ExampleResult};
 pub use facts::ReplyFacts;
 pub use json_text::{JsonTextError, json_text};
 pub use payload::{
@@ -52,11 +61,8 @@ pub use reason::{
     OfferedTools, PartCandidates, PathRefusal, Reason, ReasonKind, WireCode, clipped,
 };
 pub use renamed::{RENAMED_TOOLS, SuccessorTool, successor};
-pub use spec::{
-    AgentEntry, AgentTool, AnyTool, BatchTool, BatchedEntry, CORE_TOOLS, Declaration, Effect, Example, ExampleResult,
-    PathArgument, PathRole, ReadEntry, ReadTool, RelayEntry, RelayTool, ToolGroup, ToolKind, ToolNeeds, ToolPlan,
-    ToolSpec, WireFamily, WriteEntry, WriteTool,
-};
+pub use spec::ToolSpec;
+pub use tool_kinds::{AgentTool, BatchTool, ReadTool, RelayTool, ToolPlan, WriteTool};
 pub use wire::{
     RenderedReply, clip_diff, operation_error, refusal_data, render_answer, render_change, render_dry_run,
     render_refusal,

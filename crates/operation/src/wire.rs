@@ -22,6 +22,7 @@ impl RenderedReply {
     pub fn text(&self) -> Vec<&str> {
         match &self.text {
             Some(parts) => parts.iter().map(String::as_str).collect(),
+            // Clients that do not read structured content get the same JSON as text.
             None => vec![self.facts.as_json()],
         }
     }
@@ -44,17 +45,21 @@ impl RenderedReply {
 
     /// What is sent: the text and the facts.
     pub fn bytes(&self) -> usize {
+        // Both count towards the limit, since which of them a client gives to its model is not known.
         self.text().iter().map(|part| part.len()).sum::<usize>() + self.facts.as_json().len()
     }
 
     /// A fingerprint of the reply.
     pub fn digest(&self) -> ContentHash {
+        // The facts say everything that the text does.
         ContentHash::of(self.facts.as_json().as_bytes())
     }
 
     /// Adds a notice for the caller.
     pub fn add_notice(&mut self, notice: &str) {
-        self.facts.insert("notice", notice);
+        // Clients show one field, so it keeps what is in it already.
+        let all: Vec<String> = self.facts.text("notice").into_iter().chain([notice.to_owned()]).collect();
+        self.facts.insert("notice", &*all.join(" "));
         if let Some(parts) = &mut self.text {
             parts.push(format!("\n\n> {notice}"));
         }
@@ -110,6 +115,7 @@ pub fn clip_diff(diff: &str, most: usize) -> Cow<'_, str> {
     }
     // A diff may have one very long line; then it is cut within the line, at a character.
     let start = &diff[..diff.floor_char_boundary(most)];
+    // A line that is cut in half could be read as a change that is not made.
     let shown = start.rfind('\n').map_or(start, |end| &start[..=end]);
     let left = diff[shown.len()..].lines().count();
     let end = if shown.ends_with('\n') { "" } else { "\n" };
@@ -164,6 +170,7 @@ fn file_form(reason: &Reason, offered: OfferedTools<'_>) -> RenderedReply {
     error.extend(reason.current_hashes());
     let mut structured = Map::from_iter([("ok".to_owned(), json!(false))]);
     structured.extend(said(reason, offered));
+    // After the flat fields: clients of the original read either.
     structured.insert("error".to_owned(), json!(error));
     let text = || vec![format!("{}: {reason}\n{}", code.code, reason.hint(&offered))];
     let text = (!offered.in_json(WireFamily::Files)).then(text);

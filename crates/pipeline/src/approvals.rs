@@ -59,6 +59,12 @@ pub struct PendingChange {
 }
 
 impl PendingChange {
+    /// What would be changed or read, and how much, as the question says it in its first line.
+    pub fn subject(&self) -> &str {
+        let line = self.question.lines().next().unwrap_or_default();
+        line.split_once(" wants to ").map_or(line, |(_, subject)| subject).trim_end_matches('.')
+    }
+
     /// When it was requested, as shown.
     pub fn asked_at(&self) -> String {
         iso(self.asked)
@@ -215,7 +221,7 @@ pub(crate) fn wait(
     }
     let record = json!({
         "asked": iso(now),
-        "caller": execution.principal().id,
+        "caller": execution.principal().label(),
         "author": execution.principal().author,
         "principal": execution.name(),
         "profile": execution.profile().name,

@@ -36,7 +36,7 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
     let Execution { receipt, walked, refused_steps, .. } = execution;
     let mut line = JsonLine::default();
     line.put("ts", &iso(execution.time));
-    line.put("client_id", &execution.principal().id);
+    line.put("client_id", execution.principal().label());
     line.put("profile", &execution.profile().name);
     line.put("tool", &execution.operation_name);
     line.put("via", &execution.via);

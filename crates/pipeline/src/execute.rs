@@ -374,6 +374,18 @@ mod tests {
             ),
             (vec![note("a.md", words)], "metadata_read", json!({ "file": "a.md" })),
             (many(size), "file_read", json!({ "file": "f/none.md" })),
+            (
+                many(size / 4),
+                "query",
+                json!({ "query": "views:\n  - type: table\n    name: A\n    sort:\n      - property: file.name\n    \
+                        groupBy:\n      property: file.folder\n    summaries:\n      file.name: Unique\n", "format": "csv" }),
+            ),
+            (many(size / 4), "query", json!({ "query": "TABLE file.name SORT file.size, file.name DESC" })),
+            (
+                vec![note("a.md", "- [ ] one [k:: 1] [[b]]\n".repeat(size / 4))],
+                "query",
+                json!({ "query": "TASK WHERE k = 1 SORT outlinks" }),
+            ),
         ]
     }
 

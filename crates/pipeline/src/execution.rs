@@ -224,7 +224,7 @@ impl<'a> Execution<'a> {
     /// Whether it is logged. The other operations are requested by the server itself, every second.
     pub(crate) fn is_recorded(&self) -> bool {
         match &self.invocation.operation {
-            // A look of the owner at it is no call of the caller's.
+            // The owner's preview is not a call of the caller.
             Operation::Tool { .. } => !self.is_preview(),
             Operation::Read(operation) => operation.declaration().recorded,
         }

@@ -25,6 +25,8 @@ mod vaults;
 #[cfg(test)]
 mod examples;
 #[cfg(test)]
+mod growth;
+#[cfg(test)]
 mod hostile;
 #[cfg(test)]
 mod second_names;

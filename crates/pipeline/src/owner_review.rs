@@ -179,7 +179,7 @@ mod tests {
         assert_eq!(server.text("a.md"), "one #old\n");
         assert_eq!(server.executor.pending().unwrap(), [pending], "it still waits");
         let log = server.executor.vaults().first().log.tail(usize::MAX).unwrap().0;
-        assert_eq!(log.len(), lines, "a look is no call of the client's");
+        assert_eq!(log.len(), lines, "a preview is not a call of the client");
     }
 
     #[test]

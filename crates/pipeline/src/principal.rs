@@ -82,13 +82,21 @@ impl Principal {
     pub const STDIO: &str = "stdio";
     pub const HTTP: &str = "http";
     pub const COMMAND_LINE: &str = "cli";
+    /// The owner in a browser.
+    pub const CONSOLE: &str = "console";
 
     pub(crate) fn is_anonymous(name: &str) -> bool {
-        [Self::STDIO, Self::HTTP, Self::COMMAND_LINE].contains(&name)
+        [Self::STDIO, Self::HTTP, Self::COMMAND_LINE, Self::CONSOLE].contains(&name)
     }
 
     pub fn profile(&self) -> &ProfileView {
         &self.grant.profile
+    }
+
+    /// What the log and the owner call it: the same as its changes are recorded under. The id of a connection stays the
+    /// same whatever the program at its other end calls itself.
+    pub(crate) fn label(&self) -> &str {
+        if self.is_single_client && Self::is_anonymous(&self.name) { self.author.client() } else { &self.id }
     }
 
     /// Whose calls share one part of the lanes: all of a known name, or those of one connection.

@@ -1,5 +1,7 @@
 //! Tables in CSV files, read as Dataview reads them: with a header, typed cells, and `#` for comments.
 
+use std::collections::{HashMap, HashSet};
+
 use crate::{Number, Object, Value};
 
 const DELIMITERS: [u8; 6] = [b',', b'\t', b'|', b';', 0x1e, 0x1f];
@@ -31,10 +33,16 @@ fn row(header: &[String], cells: Vec<String>) -> Object {
 /// A name that comes again gets a number.
 fn distinct(header: Vec<String>) -> Vec<String> {
     let mut names: Vec<String> = Vec::with_capacity(header.len());
-    let mut known = std::collections::HashSet::new();
+    let mut known = HashSet::new();
+    // Lower numbers are taken, and need not be tried again.
+    let mut next_numbers: HashMap<String, usize> = HashMap::new();
     for name in header {
-        let numbered = (1_usize..).map(|number| format!("{name}_{number}"));
-        let free = std::iter::once(name.clone()).chain(numbered).find(|name| !known.contains(name)).unwrap_or(name);
+        let next = next_numbers.entry(name.clone()).or_insert(1);
+        let mut free = name.clone();
+        while known.contains(&free) {
+            free = format!("{name}_{next}");
+            *next += 1;
+        }
         known.insert(free.clone());
         names.push(free);
     }
@@ -170,6 +178,15 @@ mod tests {
 
     fn read(text: &str) -> Json {
         csv_rows(text).into_iter().map(|row| Json::from(&Value::Object(row))).collect()
+    }
+
+    #[test]
+    fn names_that_come_again_are_numbered_each_once() {
+        let names = |header: &str| distinct(header.split(',').map(str::to_owned).collect());
+        assert_eq!(names("a,a_1,a,a,b,a_1"), ["a", "a_1", "a_2", "a_3", "b", "a_1_1"]);
+        // As many as that would not end if all numbers were tried again.
+        let many = names(&vec!["a"; 200_000].join(","));
+        assert_eq!(many.last().unwrap(), "a_199999");
     }
 
     #[test]

@@ -93,9 +93,11 @@ pub(crate) fn assemble(
             (vec![lapidary_config::ChosenVault { name: demo::NAME.to_owned(), path, access }], Some(folder))
         }
     };
+    // The demo keeps its state in its own folder, so that trying it out leaves nothing behind.
     let state = demo.as_ref().map_or_else(|| config.state_dir.clone(), DemoFolder::state);
     // Before anything is opened in it: a folder that others can write to could hold forged history.
     is_ours_alone(&state).map_err(|problem| StartError::State { folder: state.display().to_string(), problem })?;
+    // Split into first and rest because `ServedVaults` cannot be empty by its type.
     let mut served = chosen.iter().map(|vault| serve(vault, &chosen, &state, config, purpose));
     let first = served.next().ok_or(StartError::NoVault)??;
     let vaults = ServedVaults::new(first, served.collect::<Result<_, _>>()?);
@@ -107,9 +109,11 @@ pub(crate) fn assemble(
     };
     let names: Vec<String> = vaults.iter().map(|served| served.vault.name().to_owned()).collect();
     let grants = GrantMaker::new(config, selection, names);
+    // The rights of a caller without a token: everything that the configuration opens, and never more.
     let grant = grants.grant(&TokenRights::default())?;
     let configured =
         config.tokens.iter().map(|token| configured_client(token, &grants)).collect::<Result<Vec<_>, _>>()?;
+    // Not opened yet. A server over stdio needs no tokens, and should not make a database for them.
     let auth = auth_store(state.clone());
     let mut known: Vec<_> =
         configured.iter().map(|token| (token.client.name.clone(), Arc::clone(&token.client.grant))).collect();
@@ -139,7 +143,8 @@ pub(crate) fn assemble(
         profiles,
         vaults,
         rules: rules(&config.approval)?,
-        waits_for_approval: config.approval.pending,
+        // No other process sees the copy of the demo vault, so nobody could answer.
+        waits_for_approval: config.approval.pending && demo.is_none(),
         asks_before_deleting: config.ask_before_deleting,
         skills: config.skills.as_deref().map(skills_folder).transpose()?,
         limits: limits(config),

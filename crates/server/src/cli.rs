@@ -15,14 +15,16 @@ use clap::error::ErrorKind;
 use clap::{ArgMatches, Args, ColorChoice, CommandFactory, FromArgMatches, Parser, Subcommand};
 use lapidary_config::{CommonFlags, Listen};
 
+use lapidary_tools::quote::visible;
+
 use crate::completing;
 
 pub(crate) use access_arguments::{NewToken, OwnerWord, TokenWord};
 #[cfg(test)]
 pub(crate) use history_arguments::TimeSpan;
 pub(crate) use history_arguments::{
-    ApprovalWord, Approvals, CheckpointWord, Checkpoints, ExportArguments, ListedChanges, LogArguments,
-    StatusArguments, UndoArguments,
+    ApprovalWord, Approvals, CheckpointWord, Checkpoints, ConsoleArguments, ExportArguments, ListedChanges,
+    LogArguments, StatusArguments, UndoArguments,
 };
 pub(crate) use note_arguments::{AppendArguments, LinksArguments, QueryArguments, ReadArguments, Search};
 #[cfg(test)]
@@ -55,6 +57,7 @@ pub(crate) enum Command {
     Config(ConfigArguments),
     Log(LogArguments),
     Undo(UndoArguments),
+    Console(ConsoleArguments),
     Checkpoints(Checkpoints),
     Approvals(Approvals),
     Token(TokenWord),
@@ -107,11 +110,11 @@ pub(crate) struct DoctorArguments {
     version,
     after_help = "`lapidary COMMAND --help` has examples.",
     after_long_help = "Examples:
-  lapidary install --vault ~/Notes         set up the AI programs on this computer
-  lapidary search --vault ~/Notes roof     find notes
-  lapidary log --follow                    watch what they do
-  lapidary undo                            take the last change back
-  lapidary --vault ~/Notes --http          serve over HTTP"
+  lapidary install --vault ~/Notes       set up the AI programs on this computer
+  lapidary search --vault ~/Notes roof   find notes
+  lapidary log --follow                  watch what they do
+  lapidary undo                          take the last change back
+  lapidary --vault ~/Notes --http        serve over HTTP"
 )]
 struct CommandLine {
     #[command(flatten)]
@@ -131,6 +134,7 @@ enum CommandWord {
     Append(AppendArguments),
     Links(LinksArguments),
     Undo(UndoArguments),
+    Console(ConsoleArguments),
     #[command(name = "log", visible_alias = "audit")]
     Log(LogArguments),
     Checkpoints(Checkpoints),
@@ -139,19 +143,39 @@ enum CommandWord {
     Install(InstallArguments),
     Uninstall(UninstallArguments),
     /// Find out what is wrong with vaults, settings and clients, and what to do
+    #[command(after_long_help = "Examples:
+  lapidary doctor
+  lapidary doctor --vault ~/Notes --json
+  lapidary doctor --remote https://vault.example.com")]
     Doctor(DoctorArguments),
     Config(ConfigArguments),
     /// Print the vaults that are served
+    #[command(after_long_help = "Examples:
+  lapidary vaults
+  lapidary vaults --vault Work=~/Notes --json")]
     Vaults(ListArguments),
     Serve(Listen),
     Call(CallArguments),
     Tools(ToolsArguments),
     Explain(ExplainArguments),
     /// Create, list and revoke the tokens of HTTP clients, and what OAuth clients were granted
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_long_help = "Examples:
+  lapidary token create phone --profile reader --expires 30d
+  lapidary token create laptop --paths Projects,Inbox --write-paths Inbox
+  lapidary token list
+  lapidary token revoke phone
+  lapidary token log --limit 10"
+    )]
     Token(TokenWord),
     /// Set the passphrase with which you sign in to consent to OAuth clients
-    #[command(subcommand)]
+    #[command(
+        subcommand,
+        after_long_help = "Examples:
+  lapidary owner set-passphrase
+  pass show lapidary | lapidary owner set-passphrase"
+    )]
     Owner(OwnerWord),
     Completions(CompletionArguments),
 }
@@ -209,6 +233,15 @@ where
     Ok(Invocation { flags: listen.within(both(flags, inner)?), command, colours })
 }
 
+/// The same error, quoting arguments so that a terminal does not act on them.
+pub(crate) fn visibly(usage: &clap::Error, line: impl Iterator<Item = OsString>) -> clap::Error {
+    let shown = |word: OsString| visible(&word.to_string_lossy()).into_owned();
+    match parse(line.map(shown)) {
+        Err(usage) => usage,
+        Ok(_) => declaration().error(usage.kind(), visible(&usage.render().to_string())),
+    }
+}
+
 impl CommandWord {
     fn command(self) -> Command {
         match self {
@@ -220,6 +253,7 @@ impl CommandWord {
             Self::Vaults(own) => Command::Vaults(own),
             Self::Log(own) => Command::Log(own),
             Self::Undo(own) => Command::Undo(own),
+            Self::Console(own) => Command::Console(own),
             Self::Status(own) => Command::Status(own),
             Self::Config(own) => Command::Config(own),
             Self::Read(own) => Command::Read(own),

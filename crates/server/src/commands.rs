@@ -6,12 +6,14 @@ mod call;
 mod change_list;
 mod checkpoints;
 mod command_hint;
+mod console;
 mod doctor;
 mod explain;
+mod found_vaults;
 mod greeting;
 mod install;
 mod links;
-mod local_time;
+pub(crate) mod local_time;
 mod log;
 mod owner;
 mod progress;
@@ -58,7 +60,9 @@ use crate::{
 };
 
 use call::OwnerCalls;
+pub(crate) use change_list::client_name;
 use command_hint::CommandHint;
+use greeting::GreetedVaults;
 use screen::Screen;
 use terminal_style::TerminalStyle;
 
@@ -72,11 +76,30 @@ const EXIT_MISCONFIGURED: u8 = 2;
 pub(crate) fn greet() -> ExitCode {
     let surroundings = ProcessEnvironment::of_process();
     let flags = CommonFlags::default();
-    let vaults = lapidary_config::known_vaults(&sources(&flags, &surroundings, false));
-    let text = greeting::greeting(&vaults, TerminalStyle::of_output(&surroundings.environment));
+    let style = TerminalStyle::of_output(&surroundings.environment);
+    let sources = sources(&flags, &surroundings, true);
+    // Whatever is wrong with the configuration is said by the command that needs it.
+    let origins = lapidary_config::origins(&sources).unwrap_or_default();
+    let place = origins.into_iter().rfind(|origin| origin.name == "vaults").map(|origin| origin.place);
+    let configured = lapidary_config::load(&sources).ok().map(|loaded| loaded.config.vaults);
+    let vaults = match (place, configured) {
+        (Some(place), Some(VaultsConfig::Chosen(vaults))) => GreetedVaults {
+            vaults: vaults.into_iter().map(|vault| (vault.name, vault.path)).collect(),
+            configured_in: Some(place),
+        },
+        _ => GreetedVaults::of_obsidian(&lapidary_config::known_vaults(&sources)),
+    };
+    let text = greeting::greeting(&vaults, style);
     // A terminal that accepts no output has no reader.
     io::stdout().lock().write_all(text.as_bytes()).unwrap_or_default();
     ExitCode::SUCCESS
+}
+
+/// Says what is wrong with the usage.
+pub(crate) fn misused(usage: &clap::Error) -> ExitCode {
+    let surroundings = ProcessEnvironment::of_process();
+    report::usage(usage, TerminalStyle::of_errors(&surroundings.environment));
+    ExitCode::from(EXIT_MISCONFIGURED)
 }
 
 /// The commands that need no configuration: those that say what is built in, and those that show and change it.
@@ -107,12 +130,16 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
     if let Some(result) = without_configuration(invocation, &surroundings) {
         return ended(invocation, result);
     }
+    let flags = found_vaults::completed(invocation, &surroundings);
+    // Of several vaults, a hint names none, as they are found again.
+    let hint = CommandHint::of(if flags.vaults.len() > 1 { &invocation.flags } else { &flags });
+    let invocation = &Invocation { flags, ..invocation.clone() };
     // A configuration that cannot be used is what it is asked about.
     if let Command::Doctor(arguments) = &invocation.command
         && arguments.is_local()
     {
         let out = &mut io::stdout().lock();
-        return ended(invocation, doctor::run_local(arguments, invocation, &surroundings, out));
+        return ended(invocation, doctor::run_local(arguments, invocation, &hint, &surroundings, out));
     }
     let config = match configure(invocation, &surroundings) {
         Ok(LoadedConfig { config, warnings }) => {
@@ -150,7 +177,7 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
         _ => {}
     }
     // A pending request may have been made under any of them.
-    let every_profile = matches!(invocation.command, Command::Approvals(_));
+    let every_profile = matches!(invocation.command, Command::Approvals(_) | Command::Console(_));
     // A command answers once and should be exact; a server answers at once and improves.
     let waits_for_index = !matches!(invocation.command, Command::Serve);
     let assembled = match assemble(&config, ExecutorPurpose { every_profile, waits_for_index }) {
@@ -160,7 +187,7 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
             return ExitCode::from(EXIT_MISCONFIGURED);
         }
     };
-    ended(invocation, execute(invocation, &surroundings, &config, &assembled))
+    ended(invocation, execute(invocation, &surroundings, &config, &assembled, &hint))
 }
 
 fn ended(invocation: &Invocation, result: Result<CommandOutcome, CommandFailure>) -> ExitCode {
@@ -235,15 +262,17 @@ fn execute(
     surroundings: &ProcessEnvironment,
     config: &Config,
     assembled: &AssembledServer,
+    hint: &CommandHint,
 ) -> Result<CommandOutcome, CommandFailure> {
     let mut out = io::stdout().lock();
     if invocation.command == Command::Serve {
         // Stdout belongs to the protocol now.
         drop(out);
-        return serve::run(config, assembled);
+        let config_file = invocation.flags.config.as_ref().map(|file| surroundings.working_folder.join(file));
+        return serve::run(config, assembled, &serve::ServerStart { config_file, hint });
     }
     let screen = &mut Screen::new(&mut out, surroundings);
-    let calls = OwnerCalls { assembled, hint: &CommandHint::of(&invocation.flags) };
+    let calls = OwnerCalls { assembled, hint };
     match &invocation.command {
         Command::Call(call) => call::run(call, assembled, screen),
         Command::Read(read) => read_note::run(read, calls, screen),
@@ -256,6 +285,7 @@ fn execute(
         Command::Status(status) => status::run(status, calls, screen),
         Command::Log(log) => log::run(log, assembled, screen),
         Command::Undo(undo) => undo::run(undo, calls, screen),
+        Command::Console(arguments) => console::run(arguments, config, assembled, screen),
         Command::Checkpoints(checkpoints) => checkpoints::run(checkpoints, calls, screen),
         Command::Approvals(approvals) => approvals::run(approvals, calls, screen),
         // They need no executor and have returned before there is one.
@@ -279,6 +309,7 @@ pub(crate) fn known_vault_names(flags: &CommonFlags) -> Vec<String> {
 /// The paths of notes for a shell that completes: by the owner, through the executor. Whatever is wrong, there are none.
 pub(crate) fn completed_notes(flags: &CommonFlags, typed: &str) -> Vec<String> {
     let surroundings = ProcessEnvironment::of_process();
+    let flags = &found_vaults::with_found(flags, &surroundings, false);
     let Ok(loaded) = lapidary_config::load(&sources(flags, &surroundings, true)) else { return Vec::new() };
     let purpose = ExecutorPurpose { every_profile: false, waits_for_index: true };
     let Ok(assembled) = assemble(&loaded.config, purpose) else { return Vec::new() };
@@ -288,8 +319,22 @@ pub(crate) fn completed_notes(flags: &CommonFlags, typed: &str) -> Vec<String> {
     let answer = executor.run(&asked, &executor.cancel(&asked)).answer();
     executor.save_indexes(SAVING);
     match answer {
-        Ok(ReadPayload::Completed(completed)) => completed.values,
+        Ok(ReadPayload::Completed(completed)) => nearest_to(typed, completed.values),
         _ => Vec::new(),
+    }
+}
+
+/// A shell replaces what is typed: with paths that start with it, or else with those whose name does, or else with the only
+/// one that contains it.
+fn nearest_to(typed: &str, found: Vec<String>) -> Vec<String> {
+    let typed = typed.to_lowercase();
+    let starts = |text: &str| text.to_lowercase().starts_with(&typed);
+    let by_path: Vec<String> = found.iter().filter(|path| starts(path)).cloned().collect();
+    let by_name = || found.iter().filter(|path| starts(path.rsplit('/').next().unwrap_or(path)));
+    match (by_path.is_empty(), found.len()) {
+        (false, _) => by_path,
+        (true, 1) => found,
+        (true, _) => by_name().cloned().collect(),
     }
 }
 
@@ -363,4 +408,19 @@ fn printable(text: &str) -> String {
 fn print_json(out: &mut dyn Write, value: &serde_json::Value) -> io::Result<()> {
     let json = format!("{value:#}");
     if io::stdout().is_terminal() { writeln!(out, "{}", visible_json(&json)) } else { writeln!(out, "{json}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_shell_is_offered_what_starts_like_the_typed_text() {
+        let found = || ["Plan B.md", "Areas/Plan.md", "Archive/replan.md"].map(str::to_owned).to_vec();
+        assert_eq!(nearest_to("plan", found()), ["Plan B.md"]);
+        assert_eq!(nearest_to("PLAN", found()[1..].to_vec()), ["Areas/Plan.md"]);
+        assert_eq!(nearest_to("epla", found()[2..].to_vec()), ["Archive/replan.md"]);
+        assert_eq!(nearest_to("la", found()), Vec::<String>::new());
+        assert_eq!(nearest_to("", found()).len(), 3);
+    }
 }

@@ -5,6 +5,7 @@ mod client_address;
 mod client_identity;
 mod client_limits;
 mod connection_snippets;
+mod console;
 #[cfg(test)]
 mod ended_sessions;
 mod endpoint;
@@ -55,6 +56,7 @@ use self::{
     tls_keeper::TlsKeeper,
 };
 pub(crate) use self::{
+    console::serve as serve_console,
     known_clients::{ClientCheck, ConfiguredClient, KnownClient, KnownClients},
     oauth::{IssuerKeyCache, OutgoingFetch},
 };
@@ -75,16 +77,19 @@ pub(crate) async fn serve(
     clients: KnownClients,
     stream_token: Option<ContentHash>,
     telemetry: Telemetry,
-    listening: impl FnOnce(SocketAddr),
+    port: &impl PortOwner,
 ) -> Result<(), String> {
+    // Before the port is taken: a certificate that cannot be read should be the error, not a port on which no handshake
+    // works.
     let tls = settings.tls.as_ref().map(TlsKeeper::start).transpose().map_err(|error| error.to_string())?;
-    let listener = listen(settings).await?;
+    let listener = listen(settings, port).await?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     let (stop, stopping) = watch::channel(false);
     let mcp = McpServer::new(Arc::clone(&executor), dotted_names, Connection::Http, telemetry.clone());
     let site = SiteAddress::new(settings, address);
     let origin = site.origin();
     let documents = public_documents(&clients, settings, &origin);
+    // Read here, because the endpoint takes the clients over below.
     let style = ConnectionStyle::of_mode(Endpoint::mode(&clients.check));
     let mut pages = documents.as_ref().map(PublicDocuments::routes).unwrap_or_default();
     if let Some(server) = authorization_server(&clients, settings, &origin, OutgoingFetch::for_strangers()) {
@@ -101,6 +106,7 @@ pub(crate) async fn serve(
             calls_at_once: settings.clients.calls,
         })
     });
+    // Clients often vanish without a word, and what a session holds would stay for as long as the server runs.
     tokio::spawn(endpoint.0.sessions.clone().sweep());
     tokio::spawn(async move {
         told_to_stop().await;
@@ -109,8 +115,10 @@ pub(crate) async fn serve(
     let watched = watched_routes(&endpoint, &telemetry, settings);
     let site_pages = site_pages::routes(SitePages::new(endpoint.clone(), executor, site.clone()));
     let router = router(endpoint, streams, pages.merge(site_pages).merge(watched), &origin, settings);
+    // Outermost, so that what the gate refuses is counted too.
     let router = measured(router, &telemetry, settings);
-    listening(address);
+    // Only now: a caller that waits for this may connect at once.
+    port.listening(address);
     announce(address, &site, style, settings);
     accept_loop::serve(listener, tls, router, settings.connections, stopping, LAST_ANSWERS).await;
     Ok(())
@@ -142,6 +150,7 @@ fn authorization_server(
 ) -> Option<Arc<AuthorizationServer>> {
     let ClientCheck::BuiltIn { store, .. } = &clients.check else { return None };
     let mut rules = AuthorizationRules::new(origin, &settings.endpoint_path);
+    // A life too long to be counted falls back to the default rather than to none.
     rules.access_life = i64::try_from(settings.auth.access_life.as_secs()).unwrap_or(rules.access_life);
     rules.redirects = settings.auth.redirects.clone();
     let surroundings = ServerSurroundings {
@@ -169,6 +178,7 @@ fn endpoint(
     // Host, origin and size are checked before, on every route.
     let config = StreamableHttpServerConfig::default()
         .with_legacy_session_mode(has_sessions)
+        // Most calls are answered at once, and plain JSON is easier on proxies than a stream of one event.
         .with_json_response(true)
         .with_sse_keep_alive(Some(settings.heartbeat))
         // The body was limited while it was read.
@@ -218,6 +228,7 @@ fn router(
     origin: &str,
     settings: &HttpConfig,
 ) -> Router {
+    // The owner's public address is allowed by being configured; it would be refused as a foreign host otherwise.
     let public = settings.public_url.iter().map(|url| url.host.clone());
     let hosts = public.chain(settings.allowed_hosts.iter().cloned()).collect();
     let gate = RequestGate::new(hosts, settings.allowed_origins.clone(), settings.host, origin.to_owned())
@@ -236,6 +247,7 @@ fn router(
         .with_state(endpoint)
         .merge(pages)
         .merge(older.unwrap_or_default())
+        // Last, and so around every route: no page can forget the checks of host and origin.
         .layer(from_fn_with_state(gate, request_gate::guard))
 }
 
@@ -267,7 +279,7 @@ fn status(settings: &HttpConfig, clients: &KnownClients) -> Value {
 }
 
 /// The configured port, or one of the next if it is taken and was not chosen.
-async fn listen(settings: &HttpConfig) -> Result<TcpListener, String> {
+async fn listen(settings: &HttpConfig, owner: &impl PortOwner) -> Result<TcpListener, String> {
     let host: IpAddr = settings.host;
     // Port 0 means any free one, so there is no next.
     let tries = if settings.port == 0 { 0 } else { settings.max_port_retries };
@@ -281,7 +293,7 @@ async fn listen(settings: &HttpConfig) -> Result<TcpListener, String> {
                 port += 1;
             }
             Err(error) if error.kind() == std::io::ErrorKind::AddrInUse => {
-                return Err(taken(SocketAddr::new(host, port), settings).await);
+                return Err(taken(SocketAddr::new(host, port), settings, owner).await);
             }
             Err(error) => return Err(format!("cannot listen on {}: {error}", SocketAddr::new(host, port))),
         }
@@ -290,12 +302,14 @@ async fn listen(settings: &HttpConfig) -> Result<TcpListener, String> {
 
 /// What to do about a port that another program listens on. Clients are told one address, so the server must not go
 /// elsewhere by itself.
-async fn taken(address: SocketAddr, settings: &HttpConfig) -> String {
+async fn taken(address: SocketAddr, settings: &HttpConfig, owner: &impl PortOwner) -> String {
     let scheme = if settings.tls.is_some() { "https" } else { "http" };
     let here = IpAddr::from([127, 0, 0, 1]);
     let ip = if address.ip().is_unspecified() { here } else { address.ip() };
     let card = format!("{scheme}://{}{CARD}", SocketAddr::new(ip, address.port()));
     let is_ours = tokio::task::spawn_blocking(move || {
+        // Unverified, since nothing is sent and the answer only chooses a word; the certificate of another server here
+        // may be for any name.
         let mut answer = unverified_agent(Duration::from_secs(2)).get(&card).call().ok()?;
         let card = answer.body_mut().with_config().limit(64 * 1024).read_to_vec().ok()?;
         let card: Value = serde_json::from_slice(&card).ok()?;
@@ -306,11 +320,25 @@ async fn taken(address: SocketAddr, settings: &HttpConfig) -> String {
         _ => "another program",
     };
     let port = address.port();
+    let known = owner.holder(port);
+    let holder = known.as_ref().map_or_else(String::new, |holder| format!(" ({holder})"));
+    let search = match known {
+        Some(_) => String::new(),
+        None => format!(" (`ss -ltnp 'sport = :{port}'` or `lsof -i :{port}` names the process.)"),
+    };
     format!(
-        "cannot listen on {address}: {who} listens on port {port} already. Stop it, or choose another port with \
-         `--http {}`. (`ss -ltnp 'sport = :{port}'` or `lsof -i :{port}` names the process.)",
+        "cannot listen on {address}: {who}{holder} listens on port {port} already. Stop it, or choose another port with \
+         `--http {}`, or any free one with `--http 0`.{search}",
         SocketAddr::new(address.ip(), port.checked_add(1).unwrap_or(port - 1)),
     )
+}
+
+/// Who has which port on this computer.
+pub(crate) trait PortOwner {
+    /// The server listens here from now on.
+    fn listening(&self, address: SocketAddr);
+    /// What is known of the process that has a port, for a person.
+    fn holder(&self, port: u16) -> Option<String>;
 }
 
 /// Tells a person where the server is and what to paste into a client.

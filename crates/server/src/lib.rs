@@ -38,8 +38,9 @@ pub fn run() -> ExitCode {
     }
     match cli::parse(environment::arguments()) {
         Ok(invocation) => commands::run(&invocation),
-        // It knows whether it is help (stdout, 0) or wrong usage (stderr, 2).
-        Err(usage) => usage.exit(),
+        // Help, for standard output.
+        Err(usage) if !usage.use_stderr() => usage.exit(),
+        Err(usage) => commands::misused(&cli::visibly(&usage, environment::arguments())),
     }
 }
 

@@ -82,6 +82,8 @@ impl McpServer {
         connection: Connection,
         telemetry: Telemetry,
     ) -> Self {
+        // Made once: most sessions have the rights of the configuration, and those with a token get their own in
+        // `info_for`.
         let instructions = instructions(&executor, executor.grant());
         let session_grant = Arc::clone(executor.grant());
         let followed = SubscriptionCount::default();
@@ -111,6 +113,7 @@ impl McpServer {
 
     /// What this caller may use.
     fn profile(&self, context: &RequestContext<RoleServer>) -> Arc<ProfileView> {
+        // Looked up per request, not kept in the session: a token may be revoked or limited while the session lives.
         Arc::clone(&self.grant_of(identity(&context.extensions)).profile)
     }
 
@@ -229,6 +232,8 @@ impl ServerHandler for McpServer {
                 return Ok(asking::input_required(message, state).into());
             }
             let within = self.shared.executor.limits().answer_within;
+            // Counted by client, not by session: a client that opens many sessions could otherwise cover the screen of
+            // its user with questions.
             let signature = again.principal.author.signature();
             let (open, caller) = (&self.shared.questions, ChangeAuthor::client_of(&signature));
             let verdict = Box::pin(asking::ask_now(open, caller, &context, message, within)).await;
@@ -236,6 +241,8 @@ impl ServerHandler for McpServer {
             let answered = Invocation { answer: Some(ConsentAnswer { state, verdict }), ..*again };
             outcome = self.execute(answered, &context, &mut reached).await;
         }
+        // A protocol error, as the specification asks for unknown tools; all other refusals are results, which models
+        // get to see.
         if let Outcome::UnknownTool { nearest } = outcome {
             return Err(unknown_tool(&params.name, nearest, &self.profile(&context)));
         }
@@ -252,6 +259,7 @@ impl ServerHandler for McpServer {
         context: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
         let grant = self.grant_of(identity(&context.extensions));
+        // Before the list is read: a change in between is then reported, perhaps once too often, but never missed.
         prompts::watch(&self.shared.executor, &grant);
         let prompts = match self.read(ListPrompts, &context).await {
             Ok(ReadPayload::Prompts(prompts)) => prompts,
@@ -429,7 +437,7 @@ fn service_error(error: &ServiceError) -> &'static str {
 }
 
 fn not_offered(method: &str) -> ErrorData {
-    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {method}"), None)
+    ErrorData::new(ErrorCode::METHOD_NOT_FOUND, format!("Method not found: {}", lapidary_tools::clipped(method)), None)
 }
 
 fn result(rendered: RenderedReply) -> CallToolResult {

@@ -75,6 +75,7 @@ impl Telemetry {
         let parts = Arc::clone(self.0.as_ref()?);
         let operation = name_of(invocation)?;
         let trace = parts.new_trace(parent);
+        // A queue without a lock, since stages end on the thread of the call and are read on the one that answers.
         let stages = trace.as_ref().map(|_| Arc::new(SegQueue::new()));
         let watch = (Arc::clone(&parts), stages.clone());
         invocation.stages = Some(Arc::new(move |stage| {
@@ -87,6 +88,7 @@ impl Telemetry {
             }
         }));
         parts.meters.began();
+        // The wall clock says when, for the trace; how long is measured by a clock that is never set.
         let began = parts.clock.now();
         Some(CallMeasurement { parts, operation, began, timer: ElapsedTime::start(), trace, stages })
     }
@@ -159,6 +161,7 @@ fn name_of(invocation: &Invocation) -> Option<&'static str> {
     match &invocation.operation {
         Operation::Tool { name, .. } => {
             let found = invocation.principal.profile().catalogue.find(name);
+            // A name that a caller made up must not become a label: each would be a separate series.
             Some(found.map_or(meters::OTHER, |entry| entry.spec.name()))
         }
         Operation::Read(operation) => {

@@ -182,6 +182,7 @@ impl ChangeSet {
     pub fn digest(&self) -> ContentHash {
         let mut description = String::new();
         for change in &self.changes {
+            // The contents go in as hashes, so that the description stays small however large the files are.
             let written =
                 |hash: Option<ContentHash>| hash.map_or_else(|| "nothing".to_owned(), |hash| hash.to_string());
             let before = written(change.before().map(File::hash));
@@ -265,6 +266,7 @@ impl ChangeDiff {
         }
         let path = change.path().as_str();
         let old_name = if change.before().is_some() { path } else { ABSENT };
+        // A rename with an edit is one diff from the old name to the new one, as git shows it.
         let new_name = if change.takes_away() { ABSENT } else { change.to().map_or(path, VaultPath::as_str) };
         let old = change.before().map_or(&[][..], File::bytes);
         self.add_lines((old_name, old), (new_name, change.bytes()));

@@ -14,6 +14,7 @@ mod cursor;
 mod folder;
 mod inspection;
 mod ledger;
+mod listening_process;
 mod outside;
 mod running_servers;
 mod settings_file;
@@ -44,6 +45,7 @@ pub use inspection::{
     inspect_vault, open_to_others, watch_room,
 };
 pub use ledger::LedgerHealth;
+pub use listening_process::{ListeningProcess, listening_process};
 pub use outside::{DemoFolder, ExportFolder, folder_exists, place_within, read_settings};
 pub use running_servers::RunningServer;
 pub use settings_file::{SettingsFile, is_around, is_same_file, is_there, remove_state, state_contents};

@@ -1,13 +1,14 @@
 //! Bases that are made and changed: what callers name of them, and the edits of their YAML.
 
-use lapidary_bases::BaseFile;
+use lapidary_bases::{BaseFile, BaseProblem};
 use lapidary_note::{
     EditError, NodeContent, PropertyEdit, PropertyError, PropertyPath, YamlValue, block_yaml, edit_yaml, read_yaml,
 };
 use lapidary_operation::{
-    Reason,
+    Reason, clipped,
     quote::{Prose, quoted},
 };
+use lapidary_query::QuerySyntaxError;
 use lapidary_vault::VaultPath;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -226,6 +227,29 @@ pub fn base_value(tool: &str, text: &str) -> Result<YamlValue, Reason> {
     }
 }
 
+/// Each change reads the whole base again.
+const MOST_CHANGES: usize = 200;
+
+/// Refuses more changes than one call may make of a base.
+pub fn check_changes(tool: &str, parts: &BaseParts, steps: &[BaseStep]) -> Result<(), Reason> {
+    if steps.len() <= MOST_CHANGES {
+        return Ok(());
+    }
+    let BaseParts { formulas, properties, summaries, views, .. } = parts;
+    let counts = [
+        ("formulas", formulas.len()),
+        ("properties", properties.len()),
+        ("summaries", summaries.len()),
+        ("views", views.len()),
+    ];
+    let named = counts.into_iter().max_by_key(|(_, count)| *count).filter(|(_, count)| 2 * count >= steps.len());
+    let problem = Prose::ours(format_args!(
+        "changes {} parts of the base, more than the limit of {MOST_CHANGES}; make several calls",
+        steps.len()
+    ));
+    Err(Reason::bad_argument(tool, named.map_or("remove", |(name, _)| name), problem))
+}
+
 /// The YAML after all steps, each on what the one before left. Comments and everything that is not named stay.
 pub fn edited(yaml: &str, steps: &[BaseStep]) -> Result<String, EditError> {
     let mut text = yaml.to_owned();
@@ -254,12 +278,36 @@ pub fn edited(yaml: &str, steps: &[BaseStep]) -> Result<String, EditError> {
 
 /// A base from nothing.
 pub fn whole_base(steps: &[BaseStep]) -> Result<String, EditError> {
-    let plain = edited("", steps)?;
-    let value = read_yaml(&plain).map(|node| node.to_value());
-    let Ok(YamlValue::Map(entries)) = &value else { return Ok(plain) };
-    let block = block_yaml(entries, 0);
+    // All at once: step by step, each would read what the ones before it wrote.
+    let entries = entries_of(steps);
+    let block = block_yaml(&entries, 0);
     // The readable form is used only if it says exactly the same.
-    Ok(if read_yaml(&block).map(|node| node.to_value()) == value { block } else { plain })
+    let is_same = read_yaml(&block).is_ok_and(|node| node.to_value() == YamlValue::Map(entries));
+    if is_same { Ok(block) } else { edited("", steps) }
+}
+
+/// What the steps make of nothing.
+fn entries_of(steps: &[BaseStep]) -> Vec<(String, YamlValue)> {
+    let mut entries: Vec<(String, YamlValue)> = Vec::new();
+    for step in steps {
+        let (BaseStep::Set(path, value) | BaseStep::Append(path, value)) = step else { continue };
+        let way: Vec<&str> = path.segments().collect();
+        let Some((part, inner)) = way.split_first() else { continue };
+        let at = entries.iter().position(|(name, _)| name == part).unwrap_or_else(|| {
+            let empty = match step {
+                BaseStep::Append(..) => YamlValue::List(Vec::new()),
+                _ => YamlValue::Map(Vec::new()),
+            };
+            entries.push(((*part).to_owned(), empty));
+            entries.len() - 1
+        });
+        match (&mut entries[at].1, inner) {
+            (YamlValue::List(items), []) if matches!(step, BaseStep::Append(..)) => items.push(value.clone()),
+            (YamlValue::Map(named), [name]) => named.push(((*name).to_owned(), value.clone())),
+            (whole, _) => *whole = value.clone(),
+        }
+    }
+    entries
 }
 
 /// The YAML with one more view at the end of its list, on separate lines; `None` if the list is written otherwise.
@@ -303,21 +351,35 @@ pub fn checked(tool: &str, before: Option<&str>, after: &str) -> Result<Vec<Stri
         let problem = Prose::ours(format_args!("do not make a base: {}", quoted(&error.to_string())));
         Reason::bad_argument(tool, "views", problem)
     })?;
-    let known = before.and_then(|before| BaseFile::parse(before).ok());
-    let known: Vec<(&str, &str)> = known.iter().flat_map(BaseFile::problems).map(message).collect();
+    let old = before.and_then(|before| BaseFile::parse(before).ok());
+    if base.more_problems() > 0 && old.as_ref().is_none_or(|old| old.more_problems() == 0) {
+        let count = base.problems().len() + base.more_problems();
+        let first = base.problems().first().map(problem_text).unwrap_or_default();
+        let problem = Prose::ours(format_args!("have {count} problems, of which the first is {}", quoted(&first)));
+        return Err(Reason::bad_argument(tool, "views", problem));
+    }
+    let known: Vec<(&str, &str)> = old.iter().flat_map(BaseFile::problems).map(message).collect();
     for problem in base.problems() {
         // A problem that was there before does not stop an edit of another part.
         let is_new = !known.contains(&message(problem));
         if is_new && problem.error.message.starts_with("Unable to parse formula") {
             let argument = problem.place.split(' ').next().unwrap_or_default();
-            let words = format!("{}: {}", problem.place, problem.error.message);
+            let words = format!("{}: {}", clipped(&problem.place), clipped(&problem.error.message));
             return Err(Reason::bad_argument(tool, &format!("{argument}s"), Prose::of_others(words)));
         }
     }
-    Ok(base.problems().iter().map(|problem| format!("{}: {}", problem.place, problem.error)).collect())
+    Ok(base.problems().iter().map(problem_text).collect())
 }
 
-fn message(problem: &lapidary_bases::BaseProblem) -> (&str, &str) {
+/// A problem in words. Names and expressions in it may be as long as the base.
+pub(crate) fn problem_text(problem: &BaseProblem) -> String {
+    let QuerySyntaxError { message, nearest, .. } = &problem.error;
+    let (message, nearest) = (clipped(message), nearest.as_deref().map(clipped));
+    let error = QuerySyntaxError { message, nearest, ..problem.error.clone() };
+    format!("{}: {error}", clipped(&problem.place))
+}
+
+fn message(problem: &BaseProblem) -> (&str, &str) {
     (&problem.place, &problem.error.message)
 }
 

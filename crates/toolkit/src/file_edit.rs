@@ -105,6 +105,8 @@ pub enum EditTarget {
 impl EditTarget {
     /// Like [`FileEdit::begin`], for tools that can also create the file.
     pub fn begin(tool: &'static str, context: &Context<'_>, view: &View, input: FileInput) -> Result<Self, Reason> {
+        // Only as a path, not by name: a tool that may create the file must not find another one that happens to be
+        // called alike.
         let path = reading::parse_path(&input.file)?;
         let expected = hash::expected(tool, EXPECTED_CONTENT, input.expected_content_hash.as_deref())?;
         let before = reading::read_if_there(view, &path)?;
@@ -195,6 +197,8 @@ impl FileEdit {
     ) -> Result<(), Reason> {
         let expected = hash::expected(self.tool, part.argument(), Some(given))?
             .ok_or_else(|| bug!("a given hash was not parsed"))?;
+        // A part that is gone is refused like one that has changed, and the refusal has the hash of the whole file to
+        // start again from.
         let found = span.and_then(|span| document.hash_of(span));
         if found.is_some_and(|found| expected.matches(&found)) {
             return Ok(());

@@ -32,6 +32,7 @@ mod pending_edit;
 pub mod periodic;
 pub mod place;
 pub mod properties;
+pub mod query_text;
 pub mod querying;
 pub mod reading;
 pub mod references;

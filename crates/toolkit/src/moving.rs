@@ -2,13 +2,15 @@
 
 use std::{
     collections::{BTreeMap, BTreeSet},
+    ops::Range,
     sync::Arc,
 };
 
 use lapidary_bases::{BaseReference, base_texts};
 use lapidary_note::{
-    CanvasKind, Document, EditError, FileContent, Link, LinkForm, LinkKind, LinkRetarget, Note, PropertyEdit,
-    PropertyPath, YamlValue, canvas_values, count_steps, edit_yaml, read_yaml, with_canvas_values,
+    CanvasKind, Document, EditError, FileContent, Link, LinkForm, LinkKind, LinkRetarget, NodeContent, Note, Property,
+    PropertyEdit, PropertyPath, YamlNode, YamlValue, canvas_values, count_steps, edit_yaml, read_yaml,
+    with_canvas_values,
 };
 use lapidary_operation::{Context, PathRefusal, Reason};
 use lapidary_vault::{
@@ -304,20 +306,71 @@ impl<'v> FileMoving<'v> {
 /// What a link counts that is looked up.
 const LINK_STEPS: usize = 64;
 
+/// YAML with other texts at some places, each written over the old one. `None` if one of them is not written as it reads,
+/// or if the result would be read differently.
+fn with_texts(yaml: &str, root: &YamlNode, texts: &[(PropertyPath, YamlValue)]) -> Option<String> {
+    // By the place of the value, the place of its text and the new value.
+    let mut changes: BTreeMap<usize, (Range<usize>, &YamlValue)> = BTreeMap::new();
+    for (path, value) in texts {
+        let mut node = root;
+        for segment in path.segments() {
+            count_steps(LINK_STEPS);
+            node = match &node.content {
+                NodeContent::List(items) => items.get(segment.parse::<usize>().ok()?)?,
+                _ => node.get(segment)?,
+            };
+        }
+        let NodeContent::Scalar(YamlValue::Text(old)) = &node.content else { return None };
+        let at = node.span.start + yaml.get(node.span.clone())?.find(old.as_str())?;
+        changes.insert(node.span.start, (at..at + old.len(), value));
+    }
+    let (mut edited, mut end) = (String::with_capacity(yaml.len()), 0);
+    for (span, value) in changes.values() {
+        let YamlValue::Text(new) = value else { return None };
+        edited += yaml.get(end..span.start)?;
+        edited += new;
+        end = span.end;
+    }
+    edited += yaml.get(end..)?;
+    let read = read_yaml(&edited).ok()?;
+    reads_with(root, &read, &changes).then_some(edited)
+}
+
+/// Whether YAML reads as before, but for the changes. The reader bounds the depth.
+fn reads_with(before: &YamlNode, after: &YamlNode, changes: &BTreeMap<usize, (Range<usize>, &YamlValue)>) -> bool {
+    match (&before.content, &after.content) {
+        (NodeContent::Map(before), NodeContent::Map(after)) => {
+            let same = |(a, b): (&Property, &Property)| a.key == b.key && reads_with(&a.value, &b.value, changes);
+            before.len() == after.len() && before.iter().zip(after).all(same)
+        }
+        (NodeContent::List(before), NodeContent::List(after)) => {
+            before.len() == after.len() && before.iter().zip(after).all(|(a, b)| reads_with(a, b, changes))
+        }
+        (NodeContent::Scalar(old), NodeContent::Scalar(new)) => {
+            changes.get(&before.span.start).map_or(old, |(_, changed)| changed) == new
+        }
+        // An alias may stand for a value that changed.
+        _ => false,
+    }
+}
+
 impl FileMoving<'_> {
     /// The same for a base: links, paths and folders in its filters and formulas. One that cannot be read is left alone.
     fn in_base(&self, source: &VaultPath, before: &File) -> Option<RelinkedFile> {
         let base = Document::open(before.content.clone()).ok()?;
         let root = read_yaml(base.shown()).ok()?;
-        let (mut edited, mut count) = (Some(base.shown().to_owned()), 0);
+        let (mut texts, mut count) = (Vec::new(), 0);
         for text in base_texts(&root) {
             let Some((new, names)) = text.renamed(&mut |reference| self.renamed(reference, source)) else { continue };
             count += names;
-            let path = PropertyPath::of(text.way);
-            edited = edited.zip(path).and_then(|(yaml, path)| {
-                edit_yaml(&yaml, &PropertyEdit::Set { path: &path, value: &YamlValue::Text(new) }).ok()
-            });
+            texts.extend(PropertyPath::of(text.way).map(|path| (path, YamlValue::Text(new))));
         }
+        let set = |yaml: String, (path, value): &(PropertyPath, YamlValue)| {
+            edit_yaml(&yaml, &PropertyEdit::Set { path, value }).ok()
+        };
+        // One by one, each reads what the ones before it wrote.
+        let edited =
+            with_texts(base.shown(), &root, &texts).or_else(|| texts.iter().try_fold(base.shown().to_owned(), set));
         (count > 0).then(|| (count, edited.map(|edited| base.in_own_form(&edited))))
     }
 

@@ -151,7 +151,10 @@ impl ReadQuery {
             Self::Dql(query) => {
                 let in_context = in_context.with_origin(origin.map(VaultPath::as_str));
                 let answer = query.run(rows, &in_context).map_err(halted)?;
-                let hints = if answer.total == 0 { query.unknown_names(rows, &in_context) } else { Ok(Vec::new()) };
+                let hints = match answer.total {
+                    0 => query.unknown_names(rows, &in_context),
+                    _ => query.mistyped_columns(rows, &in_context),
+                };
                 let (steps_taken, zone) = (in_context.steps_taken(), in_context.zone.clone());
                 let outcome = dql_page::DqlOutcome { answer, settings: in_context.dataview, zone };
                 QueryResult { body: ResultBody::Dql(outcome), steps_taken, hints: hints.unwrap_or_default() }
@@ -169,6 +172,7 @@ impl ReadQuery {
                     body: ResultBody::Base(base_page::BaseResult {
                         path: query.path.as_ref().map(ToString::to_string),
                         problems: query.base.problems().to_vec(),
+                        more_problems: query.base.more_problems(),
                         answer,
                     }),
                     steps_taken: in_context.steps_taken(),
@@ -233,7 +237,10 @@ pub fn inline_text(
     let go_on = || context.cancel.check().is_ok();
     let parsed = match DqlExpression::parse(expression) {
         Ok(parsed) => parsed,
-        Err(error) => return Ok(format!("Dataview (inline field '{expression}'): {}", clipped(&error.to_string()))),
+        Err(error) => {
+            let (written, error) = (clipped(expression), clipped(&error.to_string()));
+            return Ok(format!("Dataview (inline field '{written}'): {error}"));
+        }
     };
     let in_context = query_context(context, view, &go_on).with_origin(Some(note.as_str()));
     let settings = &in_context.dataview;
@@ -241,7 +248,8 @@ pub fn inline_text(
         Ok(value) => DqlWriter::new(settings, in_context.zone.clone()).inline_text(&value),
         Err(QueryHalt::Failed { message, .. }) => {
             let message = clipped(&on_one_line(&message));
-            format!("Dataview (for inline query '{} {expression}'): {message}", settings.inline_prefix)
+            let written = clipped(expression);
+            format!("Dataview (for inline query '{} {written}'): {message}", settings.inline_prefix)
         }
         Err(halt) => return Err(refusal(halt, context)),
     };
@@ -291,7 +299,7 @@ pub struct QueryResult {
     body: ResultBody,
     /// How much work it was, in steps of the language.
     pub steps_taken: u64,
-    /// What may be misspelt, if there are no rows. A search for that which takes too long is given up.
+    /// What may be misspelt, if there are no rows or a column is empty. A search for that which takes too long is given up.
     hints: Vec<String>,
 }
 

@@ -17,8 +17,8 @@ pub use app_settings::DeletedFiles;
 pub use change_watch::LastSeen;
 pub use history::{Checkpoint, CheckpointError, LateSave, SHORTEST_ID};
 pub use lapidary_index::{
-    Backlink, Digest, FileEntry, FileRow, IndexError, NoteRows, ScanBudget, ScanHit, ScanPlace, ScanStop, ScanWindow,
-    ScannedNotes, SeenLines, VaultRows, VisibleFiles, VisibleNotes, links,
+    Backlink, Digest, FileEntry, FileRow, IndexError, NoteRows, SAVED_FROM, ScanBudget, ScanHit, ScanPlace, ScanStop,
+    ScanWindow, ScannedNotes, SeenLines, VaultRows, VisibleFiles, VisibleNotes, links,
 };
 pub use lapidary_search::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery};
 pub use lapidary_store::{
@@ -39,10 +39,11 @@ pub mod store {
         bound_kept_memory, give_back_memory, maintenance,
         posix::{
             ApprovalQueue, ApprovalState, DemoFolder, DiskFacts, ExportFolder, FileSample, FolderStore,
-            InspectionLimits, LedgerHealth, LogFile, NamesAlike, PosixBackend, RotatedFile, RunningServer, SavedState,
-            SecondNames, SettingsFile, StateFolder, StateProblem, StepObserver, SyncTool, SystemTrash, VaultInspection,
-            WatchRoom, disk_facts, folder_exists, inspect_vault, is_around, is_ours_alone, is_same_file, is_there,
-            open_state_database, open_to_others, place_within, read_settings, remove_state, state_contents, watch_room,
+            InspectionLimits, LedgerHealth, LogFile, LogTail, NamesAlike, PosixBackend, RotatedFile, RunningServer,
+            SavedState, SecondNames, SettingsFile, StateFolder, StateProblem, StepObserver, SyncTool, SystemTrash,
+            VaultInspection, WatchRoom, disk_facts, folder_exists, inspect_vault, is_around, is_ours_alone,
+            is_same_file, is_there, listening_process, open_state_database, open_to_others, place_within,
+            read_settings, remove_state, state_contents, watch_room,
         },
     };
 }

@@ -443,3 +443,26 @@ fn a_view_without_rows_says_which_names_no_file_has() {
         assert_eq!(found, hints, "{filter}");
     }
 }
+
+#[test]
+fn a_grouped_view_is_written_with_its_groups_and_sums() {
+    let base = "filters: 'file.inFolder(\"Books\")'\nviews: [{type: table, name: A, order: [file.name], sort: [{property: file.name, \
+                direction: ASC}], groupBy: {property: status, direction: ASC}, summaries: {rating: Sum}}]\n";
+    let answer = run(base, &vault(), None, None).unwrap();
+    let groups = answer.groups.as_ref().unwrap();
+    let csv = answer.to_grouped_csv();
+    assert!(csv.starts_with("group,file name\r\n"), "{csv}");
+    assert_eq!(csv.lines().count(), answer.rows.len() + 1);
+    let markdown = answer.to_grouped_markdown();
+    for group in groups {
+        let heading = answer.group_heading(group).into_owned();
+        let in_csv = if group.key.is_null() { ",".to_owned() } else { format!("{heading},") };
+        let count = csv.lines().skip(1).filter(|line| line.starts_with(&in_csv)).count();
+        assert_eq!(count, group.rows.len(), "{heading}: {csv}");
+        assert!(markdown.lines().any(|line| line.starts_with(&format!("{heading} ("))), "{markdown}");
+    }
+    assert!(groups.len() > 1 && markdown.contains("rating Sum: "), "{markdown}");
+    // What is not grouped has no such column.
+    let plain = run("views: [{type: table, name: A, order: [file.name]}]\n", &vault(), None, None).unwrap();
+    assert_eq!(plain.to_grouped_csv(), plain.to_csv());
+}

@@ -16,7 +16,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         flag: None,
         default: ShownDefault::Words("`builtin` with a public URL, `bearer` if there is any token, `none` otherwise"),
         doc: "How HTTP clients authenticate: `none` (not at all, but tokens in the configuration are still \
-              required), `bearer` (a token of the configuration or of `lapidary token create`), `builtin` (the same, and \
+              required), `bearer` (a token of the configuration or of `lapidary token create NAME`), `builtin` (the same, and \
               OAuth with the server's own sign-in page), `jwt` (a JSON web token, HS256) or `oauth` (tokens of another \
               authorization server).",
         apply: |draft, given| {

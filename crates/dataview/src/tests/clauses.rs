@@ -359,3 +359,20 @@ fn a_query_without_rows_says_which_names_no_note_has() {
         assert_eq!(found, hints, "{query}");
     }
 }
+
+#[test]
+fn an_empty_column_says_which_name_is_mistyped() {
+    for (query, hints) in [
+        ("TABLE ratng, authors", vec!["no note has the property ratng; did you mean rating?"]),
+        ("TABLE WITHOUT ID file.nam", vec!["files have no field file.nam; did you mean file.name?"]),
+        ("LIST ratng + 1", vec!["no note has the property ratng; did you mean rating?"]),
+        // A column may be for what no note has yet.
+        ("TABLE zzzzzz, this.ratng", vec![]),
+        ("TABLE rating, key, rows.ratng GROUP BY rating AS ratng", vec![]),
+        ("TABLE ratng FLATTEN authors AS ratng", vec![]),
+        ("TASK", vec![]),
+    ] {
+        let found = DqlQuery::parse(query).unwrap().mistyped_columns(&vault(), &context(None)).unwrap();
+        assert_eq!(found, hints, "{query}");
+    }
+}

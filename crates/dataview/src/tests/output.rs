@@ -138,3 +138,17 @@ fn inline_queries_are_told_from_code() {
     assert_eq!(shown("date(2021-01-01T00:00:00+05:00)"), "7:00 PM - December 31, 2020");
     assert_eq!(shown("this.file.link"), "[[Home.md|Home]]");
 }
+
+/// Our own decision: with one wide cell, every line would be as long.
+#[test]
+fn a_very_wide_table_is_not_aligned() {
+    let wide = "w".repeat(20_000);
+    let mut files = vec![("a.md".to_owned(), format!("---\nwide: {wide}\n---\n"))];
+    files.extend((0..40).map(|at| (format!("n{at}.md"), String::new())));
+    let files: Vec<(&str, &str)> = files.iter().map(|(path, text)| (&path[..], &text[..])).collect();
+    let answer = run_in(&PlainVault::of(&files), "TABLE wide, wide AS w2").unwrap();
+    let settings = lapidary_query::DataviewSettings::default();
+    let text = DqlWriter::new(&settings, TimeZone::UTC).markdown(&answer.result).unwrap();
+    assert_eq!(text.lines().count(), 43);
+    assert!(text.contains(&wide) && text.len() < 3 * wide.len(), "{} bytes", text.len());
+}

@@ -418,3 +418,40 @@ fn items_have_fields_dates_and_texts_of_their_own() {
     let boxed = [("a.md", "- [a](b.md) text\n- [[b]] c\n- [ab] d\n")];
     assert_eq!(of(&boxed, "a", "file.lists.text"), "[\"(b.md) text\", \"[[b]] c\", \"[ab] d\"]");
 }
+
+/// Tasks in each other.
+fn nested_tasks(levels: usize) -> String {
+    (0..levels).map(|level| format!("{}- [ ] t\n", "\t".repeat(level))).collect()
+}
+
+/// Our own decision: Dataview's `subtasks` are the same objects as its `children`, and written out they would double with
+/// each level.
+#[test]
+fn tasks_in_each_other_are_shown_once_each_for_every_task_around_them() {
+    let tasks = |levels: usize| {
+        let vault = PlainVault::of(&[("a.md", &nested_tasks(levels))]);
+        let in_context = context(None);
+        let query = DqlQuery::parse("LIST WITHOUT ID file.tasks").unwrap();
+        let answer = query.run(&vault, &in_context);
+        (answer.map_err(|halt| halt.to_string()), in_context.steps_taken())
+    };
+    let (answer, few) = tasks(12);
+    let answer = answer.unwrap();
+    let DqlResult::List { entries, .. } = &answer.result else { panic!("{answer:?}") };
+    let Some(Value::List(all)) = &entries[0].value else { panic!("{answer:?}") };
+    let Value::Object(first) = &all[0] else { panic!("{answer:?}") };
+    assert_eq!((all.len(), first.contains_key("children"), first.contains_key("subtasks")), (12, true, false));
+    let (answer, many) = tasks(24);
+    assert_eq!(answer.unwrap().total, 1);
+    // As many tasks as there are pairs of levels.
+    assert!(many <= 5 * few, "{few} steps, and {many} for twice as many levels");
+    let (answer, _) = tasks(400);
+    assert_eq!(answer.unwrap_err(), "the value has more than 4194304 bytes");
+}
+
+#[test]
+fn a_tag_of_very_many_levels_does_not_stand_for_all_of_them() {
+    let note = format!("#{}\n", vec!["a"; 2_000].join("/"));
+    assert_eq!(of(&[("a.md", &note)], "a", "length(file.tags)"), "65");
+    assert_eq!(of(&[("a.md", "#a/b/c #a/b\n")], "a", "file.tags"), "[\"#a/b/c\", \"#a/b\", \"#a\"]");
+}

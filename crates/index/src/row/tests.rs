@@ -1,8 +1,6 @@
 //! Tests of rows, and that they reveal nothing about hidden files.
 
-#![expect(clippy::disallowed_methods, reason = "tests play other programs")]
-
-use std::{fmt::Write, fs};
+use std::fmt::Write;
 
 use lapidary_note::{LineTable, Note};
 use lapidary_query::{Number, Object, Value, note_items};
@@ -12,7 +10,7 @@ use tempfile::TempDir;
 use super::*;
 use crate::{
     digest::digest,
-    test_vault::{live, notes, put, vault},
+    test_vault::{live, notes, put_or_remove, text_of, vault},
 };
 use lapidary_store::{PathPrefix, Policy};
 
@@ -151,25 +149,17 @@ const PARTS: [&str; 16] = [
     "(a:: [[b]]) ^id\n",
 ];
 
-fn text() -> impl Strategy<Value = String> {
-    prop::collection::vec(prop::sample::select(PARTS.to_vec()), 0..12).prop_map(|parts| parts.concat())
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 24 } else { 600 }))]
 
     #[test]
     fn rows_after_any_changes_are_those_of_an_index_built_anew(
-        steps in prop::collection::vec((0..PATHS.len(), prop::option::weighted(0.8, text()), any::<bool>()), 1..12)
+        steps in prop::collection::vec((0..PATHS.len(), prop::option::weighted(0.8, text_of(&PARTS, 12)), any::<bool>()), 1..12)
     ) {
         let folder = vault(&[("a.md", "[[b]]")]);
         let kept = live(folder.path());
         for (path, text, asks) in &steps {
-            match text {
-                Some(text) => put(folder.path(), PATHS[*path], text),
-                // It may not exist.
-                None => drop(fs::remove_file(folder.path().join(PATHS[*path]))),
-            }
+            put_or_remove(folder.path(), PATHS[*path], text.as_deref());
             if *asks {
                 let fresh = described(&notes(&live(folder.path()), Policy::default()));
                 prop_assert_eq!(described(&notes(&kept, Policy::default())), fresh);
@@ -181,7 +171,7 @@ proptest! {
 
     #[test]
     fn items_and_fields_lie_in_the_text_that_they_are_of(
-        note in prop_oneof![text(), ".{0,60}", prop::collection::vec(prop::sample::select(vec!["- ", "\t", "> ", "1. ", "[x] ", "\n", "a:: b ", "é", "[", "]"]), 0..30).prop_map(|parts| parts.concat())]
+        note in prop_oneof![text_of(&PARTS, 12), ".{0,60}", prop::collection::vec(prop::sample::select(vec!["- ", "\t", "> ", "1. ", "[x] ", "\n", "a:: b ", "é", "[", "]"]), 0..30).prop_map(|parts| parts.concat())]
     ) {
         let mut bytes = Vec::new();
         digest(note.as_bytes(), &mut bytes);

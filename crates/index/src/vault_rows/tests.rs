@@ -1,9 +1,5 @@
 //! Tests of selections of rows.
 
-#![expect(clippy::disallowed_methods, reason = "tests play other programs")]
-
-use std::fs;
-
 use jiff::{Timestamp, tz::TimeZone};
 use lapidary_bases::BaseFile;
 use lapidary_dataview::DqlQuery;
@@ -14,7 +10,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::{
     VaultIndex,
-    test_vault::{live, notes, put, vault},
+    test_vault::{live, notes, put_or_remove, text_of, vault},
 };
 
 fn paths(vault: &dyn QueryVault, selection: &RowSelection<'_>) -> Vec<String> {
@@ -86,25 +82,17 @@ const PARTS: [&str; 13] = [
     "[[Sub/A]]",
 ];
 
-fn text() -> impl Strategy<Value = String> {
-    prop::collection::vec(prop::sample::select(PARTS.to_vec()), 0..8).prop_map(|parts| parts.concat())
-}
-
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(if cfg!(debug_assertions) { 24 } else { 400 }))]
 
     #[test]
     fn an_index_selects_what_a_look_at_every_row_selects_after_any_changes(
-        steps in prop::collection::vec((0..PATHS.len(), prop::option::weighted(0.85, text()), any::<bool>()), 1..12)
+        steps in prop::collection::vec((0..PATHS.len(), prop::option::weighted(0.85, text_of(&PARTS, 8)), any::<bool>()), 1..12)
     ) {
         let folder = vault(&[("a.md", "#a [[b]]")]);
         let kept = live(folder.path());
         for (path, text, asks) in &steps {
-            match text {
-                Some(text) => put(folder.path(), PATHS[*path], text),
-                // It may not exist.
-                None => drop(fs::remove_file(folder.path().join(PATHS[*path]))),
-            }
+            put_or_remove(folder.path(), PATHS[*path], text.as_deref());
             if *asks {
                 described(&kept, Policy::default());
             }

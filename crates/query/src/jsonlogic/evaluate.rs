@@ -2,6 +2,8 @@
 
 use std::{borrow::Cow, cmp::Ordering};
 
+use lapidary_note::count_steps;
+
 use super::{
     Logic, LogicHalt, LogicOperator, REGEXP, arguments,
     coerce::{compare, is_truthy, joined, loosely_equal, number, parse_float, strictly_equal, to_number, to_text},
@@ -28,6 +30,7 @@ struct LogicEvaluation<'l> {
 
 impl<'l> LogicEvaluation<'l> {
     fn spend(&mut self, steps: usize) -> Result<(), LogicHalt> {
+        count_steps(steps);
         self.steps = self.steps.saturating_add(steps);
         if self.steps > MAX_STEPS { Err(LogicHalt::TooMuch) } else { Ok(()) }
     }

@@ -3,16 +3,16 @@
 
 use std::ops::ControlFlow;
 
+use indexmap::IndexSet;
+
 use super::Row;
 use crate::{Value, number_text};
 
 /// The tags of a page as they are written, with `#`: those of the text, then those of the properties.
 pub fn page_tags(row: &dyn Row) -> Vec<String> {
-    let mut tags: Vec<String> = Vec::new();
+    let mut tags: IndexSet<String> = IndexSet::new();
     let mut put = |tag: String| {
-        if !tags.contains(&tag) {
-            tags.push(tag);
-        }
+        tags.insert(tag);
     };
     row.visit_tags(&mut |tag| {
         if !tag.in_properties {
@@ -30,7 +30,7 @@ pub fn page_tags(row: &dyn Row) -> Vec<String> {
         }
         ControlFlow::Continue(())
     });
-    tags
+    tags.into_iter().collect()
 }
 
 /// The tags in a property of this name, as they are written; nothing for any other property.
@@ -61,7 +61,7 @@ fn tag_texts(value: &Value, found: &mut Vec<String>) {
 
 /// The other names of a page, each once.
 pub fn page_aliases(row: &dyn Row) -> Vec<String> {
-    let mut aliases: Vec<String> = Vec::new();
+    let mut aliases: IndexSet<String> = IndexSet::new();
     row.visit_properties(&mut |name, value| {
         if name.eq_ignore_ascii_case("aliases") || name.eq_ignore_ascii_case("alias") {
             let found = match value() {
@@ -73,15 +73,11 @@ pub fn page_aliases(row: &dyn Row) -> Vec<String> {
                 }
                 _ => Vec::new(),
             };
-            for alias in found {
-                if !aliases.contains(&alias) {
-                    aliases.push(alias);
-                }
-            }
+            aliases.extend(found);
         }
         ControlFlow::Continue(())
     });
-    aliases
+    aliases.into_iter().collect()
 }
 
 /// What counts as something in JavaScript.

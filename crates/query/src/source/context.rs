@@ -10,7 +10,7 @@ use std::{
 };
 
 use jiff::{Timestamp, tz::TimeZone};
-use lapidary_note::{MemoryKeeper, charged_keeper};
+use lapidary_note::{MemoryKeeper, charged_keeper, count_steps};
 
 use super::{DataviewSettings, QueryHalt};
 
@@ -158,6 +158,7 @@ impl<'q> QueryContext<'q> {
 
     /// Counts work before it is done.
     pub fn step(&self, steps: u64) -> Result<(), QueryHalt> {
+        count_steps(usize::try_from(steps).unwrap_or(usize::MAX));
         // Shared by all threads of the query; the order of the counts does not matter.
         let before = self.steps.fetch_add(steps, Ordering::Relaxed);
         let now = before.saturating_add(steps);

@@ -76,6 +76,12 @@ impl KnownNames {
         unknown("no note has the property", name, meant.map(str::to_owned))
     }
 
+    /// The same, if a property of another name is near.
+    pub fn nearest_property(&self, name: &str) -> Option<String> {
+        nearest(name, self.properties.iter().map(String::as_str))
+            .map(|meant| unknown("no note has the property", name, Some(meant.to_owned())))
+    }
+
     /// Keeps the names that no note has as a property. Most queries name what is in one of the first notes, which is
     /// sooner found than all names.
     pub fn retain_unknown_properties(

@@ -1,11 +1,16 @@
 //! Values from and to JSON.
 
+use lapidary_note::count_steps;
 use serde_json::{Map, Number as JsonNumber, Value as Json, json};
 
 use super::{DurationValue, LinkValue, Number, Value};
 
+/// What writing a short value counts.
+const VALUE_STEPS: usize = 32;
+
 /// A value with its type: what JSON has is itself, and everything else is an object with one key that begins with `$`.
 pub fn typed_json(value: &Value) -> Json {
+    count_steps(VALUE_STEPS);
     match value {
         Value::Number(Number::Float(number)) if !number.is_finite() => {
             let word = if number.is_nan() {

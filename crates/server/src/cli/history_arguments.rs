@@ -37,6 +37,22 @@ pub(crate) struct UndoArguments {
     pub(crate) json: bool,
 }
 
+/// Open the console in a browser: approve changes, see what happened, take it back
+///
+/// It is served on this computer only, until Ctrl+C. The link that it prints signs in once, within a minute.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(after_long_help = "Examples:
+  lapidary console
+  lapidary console --no-browser --port 4000")]
+pub(crate) struct ConsoleArguments {
+    /// Only print the link
+    #[arg(long)]
+    pub(crate) no_browser: bool,
+    /// The port to listen on (by default any that is free)
+    #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
+    pub(crate) port: u16,
+}
+
 /// Print the log of calls, latest last
 ///
 /// Exits with 1 if there is no such call.
@@ -107,15 +123,22 @@ impl FromStr for TimeSpan {
 }
 
 /// Show what was changed, and the state before
-#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(after_long_help = "Examples:
   lapidary checkpoints
   lapidary checkpoints list Projects
   lapidary checkpoints diff 4f2a
   lapidary checkpoints show 4f2a Roof.md > roof-before.md
   lapidary checkpoints restore 4f2a Roof.md
+  lapidary checkpoints --limit 5 --json
   lapidary checkpoints export ~/history --git")]
 pub(crate) struct Checkpoints {
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// How many changes to list
+    #[arg(long, value_name = "N")]
+    pub(crate) limit: Option<usize>,
     #[command(subcommand)]
     pub(crate) word: Option<CheckpointWord>,
 }
@@ -196,12 +219,16 @@ pub(crate) struct ExportArguments {
 }
 
 /// Review changes that wait for your approval
-#[derive(Debug, Clone, PartialEq, Eq, Args)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(after_long_help = "Examples:
   lapidary approvals
+  lapidary approvals --json
   lapidary approvals accept 7c
   lapidary approvals reject 7c")]
 pub(crate) struct Approvals {
+    /// Print JSON instead of a table
+    #[arg(long)]
+    pub(crate) json: bool,
     #[command(subcommand)]
     pub(crate) word: Option<ApprovalWord>,
 }
@@ -218,6 +245,9 @@ pub(crate) enum ApprovalWord {
     Show {
         /// Its id in the list; a unique prefix is enough
         id: String,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Review it once more and make the change
     Accept {

@@ -132,12 +132,12 @@ pub(crate) struct Search {
     pub(crate) json: bool,
 }
 
-/// Print what a Dataview query or a base comes to
+/// Print the result of a Dataview query or a base
 ///
 /// Exits with 1 if nothing is found.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(after_long_help = "Examples:
-  lapidary query 'TABLE status, due FROM #project WHERE status != \"done\" SORT due'
+  lapidary query 'TABLE status, due FROM #project SORT due'
   lapidary query 'TASK WHERE !completed'
   lapidary query Books.base --view Unread
   lapidary query 'LIST FROM \"Projects\"' --json")]

@@ -64,8 +64,8 @@ pub(crate) struct UninstallArguments {
 /// They complete commands, options, notes, vaults, tools and reasons, by asking `lapidary` itself.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_long_help = "To have them in every new shell:
-  bash: lapidary completions bash > ~/.local/share/bash-completion/completions/lapidary
-  zsh:  lapidary completions zsh > ~/.zfunc/_lapidary    (with fpath+=~/.zfunc before compinit in ~/.zshrc)
+  bash: add to ~/.bashrc: source <(lapidary completions bash)
+  zsh:  add to ~/.zshrc, after compinit: source <(lapidary completions zsh)
   fish: lapidary completions fish > ~/.config/fish/completions/lapidary.fish")]
 pub(crate) struct CompletionArguments {
     /// The shell that reads them

@@ -175,7 +175,7 @@ fn listings_and_the_log_have_their_own_options() {
             }),
         ),
         ("config", Command::Config(ConfigArguments { word: None })),
-        ("checkpoints", Command::Checkpoints(Checkpoints { word: None })),
+        ("checkpoints", Command::Checkpoints(Checkpoints::default())),
     ] {
         assert_eq!(line(words).unwrap().command, command, "{words}");
     }

@@ -12,7 +12,7 @@ use crate::completing;
 #[derive(Debug, Clone, PartialEq, Args)]
 #[command(after_long_help = "Examples:
   lapidary call outline '{\"file\": \"Roof.md\"}'
-  lapidary call str_replace '{\"file\": \"Roof.md\", \"find\": \"slate\", \"replace\": \"tile\", \"dry_run\": true}'
+  lapidary call file_move '{\"from\": \"a.md\", \"to\": \"b.md\", \"dry_run\": true}'
   lapidary call bulk_apply - < edits.json")]
 pub(crate) struct CallArguments {
     /// The tool's name, dotted or not

@@ -51,9 +51,8 @@ pub(super) fn run(
     }
     let done = if answer["created"] == json!(true) { "Created" } else { "Appended to" };
     writeln!(screen, "{done} {note}")?;
-    if let Some(id) = answer["checkpoint"].as_str() {
-        let command = calls.hint.command(&format!("undo --id {id}"));
-        let line = screen.style.faint(&format!("To undo it: {command}"));
+    if let Some(words) = calls.way_back(&answer, "To undo it") {
+        let line = screen.style.faint(&words);
         writeln!(screen, "{line}")?;
     }
     Ok(CommandOutcome::Well)

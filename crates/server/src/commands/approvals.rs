@@ -10,7 +10,7 @@ use super::{
     CommandFailure, CommandOutcome,
     call::{OwnerCalls, can_be_asked},
     change_list::client_name,
-    report,
+    progress, report,
     screen::Screen,
     table::TableCell,
 };
@@ -24,14 +24,22 @@ pub(super) fn run(
 ) -> Result<CommandOutcome, CommandFailure> {
     let executor = &calls.assembled.executor;
     match command.word.as_ref().unwrap_or(&ApprovalWord::List { json: false }) {
-        ApprovalWord::List { json } => list(calls, *json, screen),
-        ApprovalWord::Show { id } => {
-            screen.question(&find(calls, id)?.question)?;
+        ApprovalWord::List { json } => list(calls, *json || command.json, screen),
+        ApprovalWord::Accept { .. } | ApprovalWord::Reject { .. } if command.json => {
+            Err(CommandFailure::Misconfigured("--json is for the list and for `show`".to_owned()))
+        }
+        ApprovalWord::Show { id, json } => {
+            let pending = find(calls, id)?;
+            match *json || command.json {
+                true => screen.json(&one_as_json(&pending))?,
+                false => screen.question(&pending.question)?,
+            }
             Ok(CommandOutcome::Well)
         }
         ApprovalWord::Accept { id } => accept(calls, &find(calls, id)?, screen),
         ApprovalWord::Reject { id } => {
-            told(executor.decide(&find(calls, id)?, ApprovalDecision::reject())?, calls, screen)
+            let pending = find(calls, id)?;
+            told(executor.decide(&pending, ApprovalDecision::reject())?, &pending, calls, screen)
         }
     }
 }
@@ -48,22 +56,23 @@ fn list(calls: OwnerCalls<'_>, as_json: bool, screen: &mut Screen<'_>) -> Result
         return Ok(CommandOutcome::Well);
     }
     let row = |pending: &PendingChange| {
-        let question = pending.question.lines().next().unwrap_or_default();
         // Another process has accepted it; a second answer would come too late.
-        let said = if pending.taken { "being carried out" } else { question };
+        let said = if pending.taken { "being carried out" } else { pending.subject() };
         vec![
             TableCell::from(&pending.id).name(),
             TableCell::from(format!("{:<10}", screen.time.ago(&pending.asked_at()))),
-            TableCell::from(client_name(&pending.caller)),
+            TableCell::from(client_name(&pending.caller)).giving_way(),
+            TableCell::from(&pending.tool).giving_way(),
             TableCell::from(report::plain(said, screen.style)),
         ]
     };
     let rows: Vec<_> = pending.iter().map(row).collect();
-    screen.table(&["approval", "asked", "by", "change"], &rows)?;
-    let first = pending.first().map(|pending| pending.id.as_str()).unwrap_or_default();
-    let line = format!("To review one: {}", calls.hint.command(&format!("approvals accept {first}")));
-    let line = screen.style.faint(&line);
-    writeln!(screen, "\n{line}")?;
+    screen.table(&["approval", "asked", "by", "tool", "wants to"], &rows)?;
+    if let Some(first) = pending.first() {
+        let command = calls.command_in(&first.vault, &format!("approvals accept {}", first.id));
+        let line = screen.style.faint(&format!("To review one: {command}"));
+        writeln!(screen, "\n{line}")?;
+    }
     Ok(CommandOutcome::Well)
 }
 
@@ -104,29 +113,36 @@ fn accept(
     // The list shows only its first line.
     report::question(&pending.question);
     if !report::confirmed("Apply this change?") {
-        let reject = calls.hint.command(&format!("approvals reject {}", pending.id));
+        let reject = calls.command_in(&pending.vault, &format!("approvals reject {}", pending.id));
         writeln!(screen, "Nothing was changed; it is still pending. To refuse it: {reject}")?;
         return Ok(CommandOutcome::Refused);
     }
-    told(calls.assembled.executor.decide(pending, ApprovalDecision::approve(pending))?, calls, screen)
+    let executor = &calls.assembled.executor;
+    let decided = progress::shown(executor, || executor.decide(pending, ApprovalDecision::approve(pending)))?;
+    told(decided, pending, calls, screen)
 }
 
 fn told(
     decided: ApprovalOutcome,
+    pending: &PendingChange,
     calls: OwnerCalls<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome, CommandFailure> {
     let refused = |words: String| Err(CommandFailure::Refused(words));
     match decided {
         ApprovalOutcome::Tried(rendered) if rendered.is_error => {
+            // A code is for programs.
             let words = rendered.text().concat();
-            refused(words.strip_prefix("Error: ").unwrap_or(&words).to_owned())
+            let is_code = |word: &str| word == "Error" || word.chars().all(|c| c.is_ascii_uppercase() || c == '_');
+            let said =
+                words.split_once(": ").filter(|(code, _)| is_code(code)).map_or(words.as_str(), |(_, said)| said);
+            refused(said.to_owned())
         }
         ApprovalOutcome::Tried(rendered) => {
             writeln!(screen, "Done.")?;
             let facts = rendered.facts();
             if let Some(id) = facts.get("checkpoint").and_then(Value::as_str) {
-                let command = calls.hint.command(&format!("undo --id {id}"));
+                let command = calls.command_in(&pending.vault, &format!("undo --id {id}"));
                 let line = screen.style.faint(&format!("To undo it: {command}"));
                 writeln!(screen, "{line}")?;
             }

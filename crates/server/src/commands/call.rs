@@ -50,6 +50,23 @@ pub(super) struct OwnerCalls<'a> {
 }
 
 impl OwnerCalls<'_> {
+    /// A command to copy that is about one of the vaults.
+    pub(super) fn command_in(self, vault: &str, words: &str) -> String {
+        match self.assembled.vaults.as_slice() {
+            several @ [_, _, ..] => match several.iter().find(|known| known.name == vault) {
+                Some(found) => self.hint.in_vault(&found.path).command(words),
+                None => self.hint.command(words),
+            },
+            _ => self.hint.command(words),
+        }
+    }
+
+    /// That a change can be undone, and how.
+    pub(super) fn way_back(self, change: &Value, words: &str) -> Option<String> {
+        let id = change["checkpoint"].as_str()?;
+        Some(format!("{words}: {}", self.hint.next_command(&format!("undo --id {id}"))?))
+    }
+
     /// The answer of a tool. Arguments that are null are left out.
     pub(super) fn facts(self, tool: &str, arguments: Value) -> Result<Value, CommandFailure> {
         self.try_facts(tool, arguments).map_err(|refusal| self.failure(refusal))
@@ -114,7 +131,7 @@ pub(super) fn complete(executor: &Executor, invocation: Invocation) -> Outcome {
     // Also if standard input ends: only a yes is a yes.
     let verdict = if report::confirmed("Apply this change?") { Verdict::Agreed } else { Verdict::Declined };
     let answered = Invocation { answer: Some(ConsentAnswer { state, verdict }), ..invocation };
-    executor.run(&answered, &executor.cancel(&answered))
+    progress::shown(executor, || executor.run(&answered, &executor.cancel(&answered)))
 }
 
 fn read_arguments() -> Result<Map<String, Value>, CommandFailure> {

@@ -38,9 +38,17 @@ pub(super) fn files(change: &Value) -> String {
     words.join(", ")
 }
 
-/// A client without the prefix that says how it is connected and that it chose the name itself.
-pub(super) fn client_name(client: &str) -> &str {
-    client.rsplit_once('~').map_or(client, |(_, name)| name)
+/// The name of a client without how it is connected: that of its token, or else the one that the program chose.
+pub(crate) fn client_name(client: &str) -> &str {
+    let Some((_, rest)) = client.split_once(':') else { return client };
+    match rest.split_once('~') {
+        // `http:phone:~cursor`: of a token, which the program cannot choose.
+        Some((token, _)) if token.ends_with(':') => token.trim_end_matches(':'),
+        // `stdio:~cursor`, or a session before it.
+        Some((_, program)) => program,
+        // `http:phone`, or a session behind it.
+        None => rest.rsplit_once(':').map_or(rest, |(token, _)| token),
+    }
 }
 
 #[cfg(test)]
@@ -56,7 +64,18 @@ mod tests {
         assert_eq!(files(&json!({ "files": many })), "changed a.md, changed b.md, changed c.md, 2 more");
         let moved = json!({ "files": [{ "path": "a.md", "what": "moved", "movedTo": "b.md" }] });
         assert_eq!(files(&moved), "moved a.md → b.md");
-        assert_eq!(client_name("stdio:~Claude"), "Claude");
-        assert_eq!(client_name("cli"), "cli");
+        for (client, name) in [
+            ("stdio:~Claude", "Claude"),
+            ("stdio", "stdio"),
+            ("cli", "cli"),
+            ("http:1f2e3d4c~Claude", "Claude"),
+            ("http:1f2e3d4c", "1f2e3d4c"),
+            ("http:~Claude", "Claude"),
+            ("http:phone", "phone"),
+            ("http:phone:~Claude", "phone"),
+            ("http:phone:1f2e3d4c", "phone"),
+        ] {
+            assert_eq!(client_name(client), name, "{client}");
+        }
     }
 }

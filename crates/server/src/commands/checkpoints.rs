@@ -19,7 +19,7 @@ use serde_json::{Value, json};
 use super::{
     CommandFailure, CommandOutcome,
     call::{CallRefusal, OwnerCalls, complete, owner},
-    change_list, report,
+    change_list, progress, report,
     screen::Screen,
     terminal_style::TextPaint,
 };
@@ -34,7 +34,10 @@ pub(super) fn run(
     let list = CheckpointWord::List(ListedChanges::default());
     let word = command.word.as_ref().unwrap_or(&list);
     let (tool, arguments, json) = match word {
-        CheckpointWord::List(listed) => return run_list(listed, calls, screen),
+        CheckpointWord::List(listed) => {
+            let (limit, json) = (command.limit.unwrap_or(listed.limit), command.json || listed.json);
+            return run_list(&ListedChanges { limit, json, ..listed.clone() }, calls, screen);
+        }
         CheckpointWord::Export(export) => return run_export(export, calls, screen),
         CheckpointWord::Show { id, path: Some(path), json } => {
             ("checkpoint_read", json!({ "id": id, "path": path }), *json)
@@ -47,7 +50,7 @@ pub(super) fn run(
     };
     // By the same executor as a client's calls, so paths closed to clients are closed here too.
     let answer = calls.facts(tool, arguments)?;
-    if json {
+    if json || command.json {
         screen.json(&answer)?;
         return Ok(CommandOutcome::Well);
     }
@@ -100,9 +103,8 @@ pub(super) fn restored(answer: &Value, calls: OwnerCalls<'_>, screen: &mut Scree
         let since = if file["changedSince"] == json!(true) { " (it had been changed since)" } else { "" };
         writeln!(screen, "{} {path}{since}", capitalised(&text("outcome")))?;
     }
-    if let Some(id) = answer["checkpoint"].as_str() {
-        let command = calls.hint.command(&format!("undo --id {id}"));
-        let line = screen.style.faint(&format!("To take that back: {command}"));
+    if let Some(words) = calls.way_back(answer, "To take that back") {
+        let line = screen.style.faint(&words);
         writeln!(screen, "{line}")?;
     }
     Ok(())
@@ -127,11 +129,10 @@ fn run_export(
     };
     let folder = ExportFolder::new(&export.folder)
         .map_err(|error| CommandFailure::Serving(format!("cannot export to {}: {error}", export.folder.display())))?;
-    if export.git {
-        as_git(&view, &checkpoints, &folder)?;
-    } else {
-        as_files(&view, &checkpoints, &folder)?;
-    }
+    progress::named("exporting", || match export.git {
+        true => as_git(&view, &checkpoints, &folder),
+        false => as_files(&view, &checkpoints, &folder),
+    })?;
     let folder = export.folder.display().to_string();
     writeln!(screen, "{} in {}", counted(checkpoints.len(), "change"), one_line(&folder))?;
     Ok(CommandOutcome::Well)

@@ -24,7 +24,10 @@ use self::{
     remote_address::RemoteAddress,
     remote_checks::RemoteVisitor,
 };
-use super::{CommandFailure, CommandOutcome, install::ClientSetup, print_json, sources, terminal_style::TerminalStyle};
+use super::{
+    CommandFailure, CommandOutcome, command_hint::CommandHint, install::ClientSetup, print_json, progress, sources,
+    terminal_style::TerminalStyle,
+};
 use crate::{
     assemble::{ExecutorPurpose, assemble},
     cli::{DoctorArguments, Invocation},
@@ -55,7 +58,8 @@ pub(super) fn run(
         return Err(CommandFailure::Misconfigured(problem.to_owned()));
     };
     let address = RemoteAddress::parse(&url, &config.http.endpoint_path).map_err(CommandFailure::Misconfigured)?;
-    let findings = RemoteVisitor::new(address, config.client_token.clone()).findings();
+    let visitor = RemoteVisitor::new(address, config.client_token.clone());
+    let findings = progress::named("looking", || visitor.findings());
     let is_well = !findings.iter().any(|finding| finding.level == FindingLevel::Failure);
     if arguments.json {
         let findings: Vec<_> = findings.iter().map(Finding::json).collect();
@@ -72,10 +76,17 @@ pub(super) fn run(
 pub(super) fn run_local(
     arguments: &DoctorArguments,
     invocation: &Invocation,
+    hint: &CommandHint,
     surroundings: &ProcessEnvironment,
     out: &mut dyn Write,
 ) -> Result<CommandOutcome, CommandFailure> {
     let style = TerminalStyle::of_output(&surroundings.environment);
+    let report = progress::named("looking", || look(invocation, hint, surroundings));
+    report.print(arguments.json, style, out)?;
+    Ok(if report.is_well() { CommandOutcome::Well } else { CommandOutcome::Refused })
+}
+
+fn look(invocation: &Invocation, hint: &CommandHint, surroundings: &ProcessEnvironment) -> LocalReport {
     let mut report = LocalReport::default();
     let loaded = super::configure_with(invocation, surroundings, true);
     let mut settings = Vec::new();
@@ -88,6 +99,7 @@ pub(super) fn run_local(
             rest.unwrap_or_else(|_| LoadedConfig::defaults())
         }
     };
+    // Looked at even if they cannot be loaded: where each value comes from helps most when one of them is wrong.
     let all = sources(&invocation.flags, surroundings, false);
     settings.extend(configuration_checks::look(&all, &warnings));
     let vaults: &[ChosenVault] = match &config.vaults {
@@ -98,7 +110,7 @@ pub(super) fn run_local(
     for vault in vaults {
         let mut findings = vault_checks::look(vault, &config);
         findings.extend(obsidian_checks::look(vault, &known));
-        findings.extend(state_checks::look_at_vault(vault, &config.state_dir));
+        findings.extend(state_checks::look_at_vault(vault, &config.state_dir, hint));
         report.add(format!("Vault {}", vault.name), findings);
     }
     report.add("Rules", rules(&config, vaults));
@@ -107,11 +119,10 @@ pub(super) fn run_local(
         report.add("State", state_checks::look(&config));
     }
     if let Ok(setup) = ClientSetup::new(surroundings) {
-        report.add("Clients", client_checks::look(&setup, vaults));
+        report.add("Clients", client_checks::look(&setup, vaults, hint));
     }
     report.add("HTTP", vec![port_check::look(&config)]);
-    report.print(arguments.json, style, out)?;
-    Ok(if report.is_well() { CommandOutcome::Well } else { CommandOutcome::Refused })
+    report
 }
 
 /// Whether a server would start, and which rules match nothing.
@@ -119,6 +130,7 @@ fn rules(config: &Config, vaults: &[ChosenVault]) -> Vec<Finding> {
     if vaults.is_empty() {
         return Vec::new();
     }
+    // As the server does it, and not a second reading of the rules that could be of another opinion.
     let assembled = match assemble(config, ExecutorPurpose { every_profile: false, waits_for_index: true }) {
         Ok(assembled) => assembled,
         Err(problem) => {

@@ -12,11 +12,12 @@ use lapidary_clients::{
 };
 use lapidary_config::{CommonFlags, Config, Platform, VaultsConfig};
 use lapidary_pipeline::Clock;
+use lapidary_query::nearest;
 use lapidary_tools::quote::visible;
 use lapidary_vault::store::{SettingsFile, is_same_file, is_there, remove_state, state_contents};
 use serde_json::Value;
 
-use super::{CommandFailure, CommandOutcome, call::can_be_asked, report, terminal_style::TerminalStyle};
+use super::{CommandFailure, CommandOutcome, call::can_be_asked, progress, report, terminal_style::TerminalStyle};
 use crate::{
     cli::{InstallArguments, UninstallArguments},
     environment::{ProcessEnvironment, program_path},
@@ -36,6 +37,7 @@ impl<'a> ClientSetup<'a> {
         let home = surroundings.home.clone().ok_or_else(|| {
             CommandFailure::Misconfigured("there is no home folder, so there are no settings of clients".to_owned())
         })?;
+        // A relative folder would depend on where this command is run, and the client on where it is started.
         let folder =
             |name: &str| surroundings.environment.get(name).map(PathBuf::from).filter(|folder| folder.is_absolute());
         let folders = ClientFolders {
@@ -74,6 +76,7 @@ impl<'a> ClientSetup<'a> {
         let path = self.surroundings.environment.get("PATH")?;
         let name = format!("{name}{}", std::env::consts::EXE_SUFFIX);
         std::env::split_paths(path)
+            // As above: `.` on the path finds another program tomorrow.
             .filter(|folder| folder.is_absolute())
             .map(|folder| folder.join(&name))
             .find(|file| is_there(file))
@@ -105,7 +108,7 @@ impl<'a> ClientSetup<'a> {
         let find = |name: &String| {
             find_client(name).map_err(|near| {
                 let known: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
-                let hint = near.map_or_else(
+                let hint = near.or_else(|| nearest(name, known.iter().copied())).map_or_else(
                     || format!("known are {}", known.join(", ")),
                     |near| format!("did you mean `{near}`?"),
                 );
@@ -143,6 +146,8 @@ fn launch(
                         vault.path.display()
                     ))
                 })?;
+                // The name is left out where the server would choose the same one, so that the entry stays short. A `=`
+                // in the path would be taken for the end of a name.
                 let plain =
                     vault.path.file_name().is_some_and(|name| name == vault.name.as_str()) && !path.contains('=');
                 words.push("--vault".to_owned());
@@ -151,6 +156,7 @@ fn launch(
         }
     }
     if let Some(file) = &flags.config {
+        // The client starts the server in another folder.
         let file = setup.surroundings.working_folder.join(file);
         words.extend(["--config".to_owned(), file.display().to_string()]);
     }
@@ -199,6 +205,8 @@ pub(super) fn install(
     }
     let mut outcome = CommandOutcome::Well;
     for client in clients {
+        // One client after the other, and each to its end: a broken file of one must not keep the others from being set
+        // up.
         let done = if arguments.print || client.print_only {
             print_entry(&setup, client, &launch, out)
         } else {
@@ -283,6 +291,8 @@ fn install_one(
         ServerLaunch::Program { .. } => None,
     };
     let found = client.found(text).map_err(problem)?;
+    // An entry of another server under our name is not ours to replace, unless a copy shows that it is one that we
+    // wrote and its owner moved or renamed the program.
     if let (Some(entry), false) = (&found, arguments.force)
         && let EntryOwner::Other(other) = client.owner(entry, address)
         && copy_with(client, &file, text, entry).is_none()
@@ -292,6 +302,7 @@ fn install_one(
             path.display()
         )));
     }
+    // Planned before anything is asked: who agrees has seen exactly what will be written.
     let after = client.installed(text, launch).map_err(problem)?;
     if after == text {
         writeln!(
@@ -306,6 +317,7 @@ fn install_one(
         let entry = client.entry(launch).unwrap_or_default().to_string();
         let mut steps = vec![vec!["mcp", "add-json", "--scope", "user", SERVER_NAME, &entry]];
         if found.is_some() {
+            // `add-json` refuses a name that is taken.
             steps.insert(0, vec!["mcp", "remove", "--scope", "user", SERVER_NAME]);
         }
         return run_program(setup, client, &program, &steps, arguments.dry_run, arguments.yes, out);
@@ -314,6 +326,7 @@ fn install_one(
     if arguments.dry_run || !agreed(arguments.yes, "Write this file?")? {
         return Ok(());
     }
+    // `before` is compared with the file once more: the client may have saved it while the user was reading the diff.
     let copy = file.replace(before.as_deref(), &after, &setup.date).map_err(at(&path))?;
     let kept = copy.map_or_else(String::new, |copy| format!("; the old file is kept as {}", copy.display()));
     writeln!(out, "{}: done{}. Restart it if it is running.", setup.style.strong(client.title), visible(&kept))?;
@@ -376,8 +389,10 @@ fn uninstall_one(
         run_program(setup, client, &program, &steps, arguments.dry_run, arguments.yes, out)?;
         return Ok(true);
     }
+    // A file that has nothing except our entry is one that we made, so it goes as well.
     let is_whole = earlier.is_none() && client.is_only_change("", &text, &entry);
     let after = match &earlier {
+        // The bytes from before `install`: cutting the entry out could leave another style behind.
         Some((_, earlier)) => earlier.clone(),
         None if is_whole => String::new(),
         None => client.uninstalled(&text).map_err(problem)?,
@@ -440,6 +455,7 @@ fn show_change(
             let lines: String = diff.lines().map(|line| visible(line).into_owned() + "\n").collect();
             write!(out, "{}", setup.style.diff(&lines))?;
         }
+        // In one line of 100 KB a change cannot be seen, so the entries are shown instead.
         None => {
             let side = |text: &str| match client.found(text) {
                 Ok(Some(entry)) => visible(&entry.to_string()).into_owned(),
@@ -474,7 +490,10 @@ fn run_program(
         return Ok(());
     }
     for step in steps {
-        let output = Program::new(program).args(step).stdin(Stdio::null()).output().map_err(at(program))?;
+        let mut command = Program::new(program);
+        // Without input: a program that asks back ends instead of waiting for ever.
+        command.args(step).stdin(Stdio::null());
+        let output = progress::named(client.title, || command.output()).map_err(at(program))?;
         if !output.status.success() {
             let words = String::from_utf8_lossy(&output.stderr);
             return Err(said(format!("`{} {}` failed: {}", program.display(), step.join(" "), words.trim())));
@@ -506,7 +525,7 @@ fn forget_state(folder: &Path, arguments: &UninstallArguments, out: &mut dyn Wri
         Err(ClientFault::Said(problem)) => return Err(CommandFailure::Misconfigured(problem)),
     };
     if yes {
-        remove_state(folder).map_err(problem)?;
+        progress::named("removing", || remove_state(folder)).map_err(problem)?;
         writeln!(out, "The state is removed.")?;
     }
     Ok(())
@@ -520,6 +539,7 @@ fn agreed(yes: bool, question: &str) -> Result<bool, ClientFault> {
     if !can_be_asked() {
         return Err(said("nothing is changed without an answer; add --yes, or --dry-run to see the change only"));
     }
+    // On standard error: the output may be piped, and the question must still be seen.
     eprint!("{question} [y/N] ");
     let mut line = String::new();
     io::stdin().read_line(&mut line)?;

@@ -6,21 +6,21 @@ use jiff::{Timestamp, Zoned, tz::TimeZone};
 
 /// The present, in the zone of this computer.
 #[derive(Clone, Debug)]
-pub(super) struct LocalTime {
+pub(crate) struct LocalTime {
     now: Timestamp,
     /// Looked for with the first moment that is shown: that takes longer than the rest of the start of a server.
     zone: OnceCell<TimeZone>,
 }
 
 impl LocalTime {
-    pub(super) fn at(now: SystemTime) -> Self {
+    pub(crate) fn at(now: SystemTime) -> Self {
         // A clock outside the years -9999 to 9999 is broken.
         Self { now: Timestamp::try_from(now).unwrap_or(Timestamp::UNIX_EPOCH), zone: OnceCell::new() }
     }
 
     /// `just now`, `5 min ago`, `3 h ago`, `Mon 14:02` or `2026-11-02`: at most ten characters. A text that is not a time
     /// stays as it is.
-    pub(super) fn ago(&self, written: &str) -> String {
+    pub(crate) fn ago(&self, written: &str) -> String {
         let Some(then) = self.zoned(written) else { return written.to_owned() };
         let seconds = self.now.as_second() - then.timestamp().as_second();
         match seconds {
@@ -34,7 +34,7 @@ impl LocalTime {
     }
 
     /// `2026-11-02 14:02:31`, and how long ago that is.
-    pub(super) fn exact(&self, written: &str) -> String {
+    pub(crate) fn exact(&self, written: &str) -> String {
         let Some(then) = self.zoned(written) else { return written.to_owned() };
         let exact = then.strftime("%Y-%m-%d %H:%M:%S").to_string();
         let ago = self.ago(written);
@@ -43,7 +43,7 @@ impl LocalTime {
     }
 
     /// Whether a moment is at most so long ago.
-    pub(super) fn is_within(&self, written: &str, seconds: i64) -> bool {
+    pub(crate) fn is_within(&self, written: &str, seconds: i64) -> bool {
         self.zoned(written).is_some_and(|then| self.now.as_second() - then.timestamp().as_second() <= seconds)
     }
 

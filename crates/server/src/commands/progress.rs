@@ -1,4 +1,4 @@
-//! A progress bar for long work.
+//! What a person sees while long work is done.
 
 use std::{
     io::{IsTerminal, Write, stderr},
@@ -8,31 +8,40 @@ use std::{
 };
 
 use lapidary_pipeline::Executor;
+use lapidary_vault::ElapsedTime;
 
-/// Shorter waits need no progress bar.
-const SHOW_AFTER: Duration = Duration::from_millis(300);
+/// Shorter waits need no progress.
+const SHOW_AFTER: Duration = Duration::from_millis(500);
 const DRAW_EVERY: Duration = Duration::from_millis(100);
 const BAR_CELLS: usize = 30;
 
-/// Runs something that may have to wait for the index, and draws a progress bar meanwhile if stderr is a terminal.
+/// Runs something that may take a while, and meanwhile draws on a terminal how far the index is, or how long it takes.
 pub(super) fn shown<T>(executor: &Executor, work: impl FnOnce() -> T) -> T {
-    // A bar in a log file would be noise.
+    drawn(|waited| executor.indexing(executor.grant()).map_or_else(|| elapsed("working", waited), bar), work)
+}
+
+/// The same for work of which nothing is known but what it is.
+pub(super) fn named<T>(what: &str, work: impl FnOnce() -> T) -> T {
+    drawn(|waited| elapsed(what, waited), work)
+}
+
+fn drawn<T>(line: impl Fn(Duration) -> String + Send, work: impl FnOnce() -> T) -> T {
+    // In a log file it would be noise.
     if !stderr().is_terminal() {
         return work();
     }
     thread::scope(|scope| {
         let (done, waiting) = channel::<()>();
         scope.spawn(move || {
-            let mut drawn = false;
+            let started = ElapsedTime::start();
             let mut wait = SHOW_AFTER;
+            let mut is_drawn = false;
             while let Err(RecvTimeoutError::Timeout) = waiting.recv_timeout(wait) {
                 wait = DRAW_EVERY;
-                if let Some(percent) = executor.indexing(executor.grant()) {
-                    draw(&bar(percent));
-                    drawn = true;
-                }
+                draw(&line(started.elapsed()));
+                is_drawn = true;
             }
-            if drawn {
+            if is_drawn {
                 draw("");
             }
         });
@@ -41,6 +50,13 @@ pub(super) fn shown<T>(executor: &Executor, work: impl FnOnce() -> T) -> T {
         drop(done);
         result
     })
+}
+
+fn elapsed(what: &str, waited: Duration) -> String {
+    match waited.as_secs() {
+        0 => format!("{what} …"),
+        seconds => format!("{what} … {seconds} s"),
+    }
 }
 
 fn bar(percent: u8) -> String {
@@ -65,5 +81,7 @@ mod tests {
         assert_eq!(bar(0), format!("indexing the vault [{}]   0 %", " ".repeat(30)));
         assert_eq!(bar(50), format!("indexing the vault [{}{}]  50 %", "#".repeat(15), " ".repeat(15)));
         assert_eq!(bar(100), format!("indexing the vault [{}] 100 %", "#".repeat(30)));
+        let after = |millis| elapsed("working", Duration::from_millis(millis));
+        assert_eq!((after(600), after(2900)), ("working …".to_owned(), "working … 2 s".to_owned()));
     }
 }

@@ -1,4 +1,4 @@
-//! Prints what a Dataview query or a base comes to.
+//! Prints the result of a Dataview query or a base.
 
 use std::io::{self, Write};
 
@@ -55,10 +55,13 @@ pub(super) fn run(
         return Ok(outcome);
     }
     match answer["text"].as_str() {
-        Some(text) if screen.style.is_terminal => write!(screen, "{}", visible(text))?,
+        // A terminal needs no carriage return, and would show it.
+        Some(text) if screen.style.is_terminal => write!(screen, "{}", visible(&text.replace("\r\n", "\n")))?,
         Some(text) => write!(screen, "{text}")?,
         None => print_tables(screen, &answer)?,
     }
+    screen.flush()?;
+    say_how_many(query, &answer);
     Ok(outcome)
 }
 
@@ -79,10 +82,13 @@ fn say_what_is_missing(answer: &Value) {
     for warning in answer["warnings"].as_array().into_iter().flatten().filter_map(Value::as_str) {
         report::note(&one_line(warning));
     }
-    let shown = ROW_FIELDS.iter().find_map(|field| answer[*field].as_array()).map(Vec::len);
+}
+
+/// As below the hits of a search: how many there are, if not all were wanted.
+fn say_how_many(query: &QueryArguments, answer: &Value) {
     let total = answer["total"].as_u64().unwrap_or_default();
-    if let Some(shown) = shown.filter(|shown| (*shown as u64) < total) {
-        report::note(&format!("{shown} of {total} rows"));
+    if let Some(limit) = query.limit.map(|limit| limit.max(1) as u64).filter(|limit| *limit < total) {
+        report::note(&format!("{limit} of {total} rows; --limit shows more"));
     }
 }
 
@@ -188,7 +194,11 @@ fn joined(mut before: Value, mut page: Value, format: &str) -> Value {
             rows.extend(more);
         }
     }
-    if let (Some(text), Some(more)) = (before["text"].as_str(), page["text"].as_str()) {
+    if let (Some(text), Some(more), "md", false) =
+        (before["text"].as_str(), page["text"].as_str(), format, before["view"].is_null())
+    {
+        before["text"] = json!(joined_tables(text, more));
+    } else if let (Some(text), Some(more)) = (before["text"].as_str(), page["text"].as_str()) {
         // Each page comes with its header, which is wanted once.
         let header = match (format, before["type"].as_str()) {
             ("md", Some("list" | "task")) => 0,
@@ -198,6 +208,25 @@ fn joined(mut before: Value, mut page: Value, format: &str) -> Value {
         before["text"] = json!(format!("{text}{}", more.get(header..).unwrap_or_default()));
     }
     before
+}
+
+/// Two pages of a base as Markdown. Each has the header once, a line above each group, and the sums of all rows at its end.
+fn joined_tables(text: &str, more: &str) -> String {
+    let is_row = |line: &&str| line.starts_with('|');
+    let mut lines: Vec<&str> = text.lines().collect();
+    while lines.last().is_some_and(|line| !is_row(line)) {
+        lines.pop();
+    }
+    let last_group = lines.iter().rev().find(|line| !is_row(line)).copied();
+    let mut more: Vec<&str> = more.lines().collect();
+    if let Some(header) = more.iter().position(is_row) {
+        more.drain(header..(header + 2).min(more.len()));
+        // The group goes on.
+        if header > 0 && more.first().copied() == last_group {
+            more.remove(0);
+        }
+    }
+    lines.into_iter().chain(more).map(|line| format!("{line}\n")).collect()
 }
 
 /// Where the first record of comma-separated values ends. Line ends in quotes are part of it.
@@ -334,6 +363,15 @@ mod tests {
         let page = |rows: Value, text: &str| json!({ "type": "table", "rows": rows, "text": text });
         let whole = joined(page(json!([1]), "a,b\n1,2\n"), page(json!([2]), "a,b\n3,4\n"), "csv");
         assert_eq!(whole, page(json!([1, 2]), "a,b\n1,2\n3,4\n"));
+        let base = |text: &str| json!({ "type": "table", "view": "A", "text": text });
+        let (first, second) = (
+            "x (2 rows)\n| n |\n| --- |\n| 1 |\nSum: 6\n",
+            "x (2 rows)\n| n |\n| --- |\n| 2 |\ny (1 row)\n| 3 |\nSum: 6\n",
+        );
+        let whole = joined(base(first), base(second), "md");
+        assert_eq!(whole["text"], "x (2 rows)\n| n |\n| --- |\n| 1 |\n| 2 |\ny (1 row)\n| 3 |\nSum: 6\n");
+        let whole = joined(base("| n |\n| --- |\n| 1 |\n"), base("| n |\n| --- |\n| 2 |\n"), "md");
+        assert_eq!(whole["text"], "| n |\n| --- |\n| 1 |\n| 2 |\n");
         assert_eq!(first_record("\"a\nb\",c\n1,2\n"), 8);
         assert_eq!(offset_of(&cursor(7, 9)), Some(7));
     }

@@ -41,6 +41,8 @@ pub(super) fn run(
     let text = result["content"].as_str().or_else(|| result["valueText"].as_str());
     match (text, result.get("valueJson")) {
         (Some(text), _) => screen.note_text(text, result)?,
+        // Quotes are for programs, which ask for JSON.
+        (None, Some(Value::String(text))) => writeln!(screen, "{}", screen.style.shown(text))?,
         (None, Some(value)) => screen.json(value)?,
         (None, None) => {}
     }

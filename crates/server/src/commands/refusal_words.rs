@@ -8,6 +8,9 @@ use super::call::OwnerCalls;
 pub(super) fn refusal_words(reason: &Reason, calls: OwnerCalls<'_>) -> String {
     let command = |words: &str| calls.hint.command(words);
     let hint = match reason {
+        Reason::NothingToUndo | Reason::CheckpointMissing { .. } if calls.hint.next_command("").is_none() => {
+            "Each command with --demo has a new copy of the vault, in which nothing has been changed.".to_owned()
+        }
         Reason::NothingToUndo => {
             return format!("there is nothing to undo\n{} shows all changes", command("checkpoints"));
         }

@@ -22,11 +22,25 @@ fn style() -> TerminalStyle {
 }
 
 pub(crate) fn error(message: &str) {
-    eprintln!("{} {}", style().painted(TextPaint::Error, "error:"), plain(message, style()));
+    said("error:", TextPaint::Error, message);
 }
 
 pub(crate) fn note(message: &str) {
-    eprintln!("{} {}", style().faint("lapidary:"), plain(message, style()));
+    said("lapidary:", TextPaint::Faint, message);
+}
+
+fn said(mark: &str, paint: TextPaint, message: &str) {
+    let style = style();
+    let text = style.folded(&format!("{mark} {}", visible(message)));
+    let text = if style.is_terminal { text.replace('`', "'") } else { text };
+    eprintln!("{}{}", style.painted(paint, mark), text.strip_prefix(mark).unwrap_or(&text));
+}
+
+/// Wrong usage, in the words of the parser of the command line.
+pub(super) fn usage(usage: &clap::Error, style: TerminalStyle) {
+    let text = usage.render();
+    let text = if style.colours { text.ansi().to_string() } else { text.to_string() };
+    eprint!("{}", style.folded(&text));
 }
 
 /// What is about to happen, with its diff.

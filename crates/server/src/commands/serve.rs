@@ -2,6 +2,7 @@
 
 use std::{
     net::SocketAddr,
+    path::PathBuf,
     sync::{
         Arc,
         mpsc::{Receiver, Sender, channel},
@@ -13,17 +14,18 @@ use lapidary_auth::{AuthStore, IssuerVerifier, SecretKind, SecretText, SharedSec
 use lapidary_config::{AuthMode, AuthSettings, ChosenVault, Config, ForeignIssuer, PublicUrl, Transport};
 use lapidary_note::ContentHash;
 use lapidary_pipeline::{Clock, Executor};
-use lapidary_vault::store::{RunningServer, StateFolder};
-use serde_json::json;
+use lapidary_tools::quote::one_line;
+use lapidary_vault::store::{RunningServer, StateFolder, listening_process};
+use serde_json::{Value, json};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     runtime::Runtime,
 };
 
-use super::{CommandFailure, CommandOutcome, SAVING, owner, report};
+use super::{CommandFailure, CommandOutcome, SAVING, command_hint::CommandHint, owner, report};
 use crate::{
     assemble::AssembledServer,
-    http::{self, ClientCheck, IssuerKeyCache, KnownClients, OutgoingFetch},
+    http::{self, ClientCheck, IssuerKeyCache, KnownClients, OutgoingFetch, PortOwner},
     instructions::policy_without_folders,
     stdio,
     telemetry::Telemetry,
@@ -35,7 +37,11 @@ const LAST_CHANGES: Duration = Duration::from_secs(5);
 /// How long the last traces and metrics may take to be sent.
 const LAST_TELEMETRY: Duration = Duration::from_secs(2);
 
-pub(super) fn run(config: &Config, assembled: &AssembledServer) -> Result<CommandOutcome, CommandFailure> {
+pub(super) fn run(
+    config: &Config,
+    assembled: &AssembledServer,
+    start: &ServerStart<'_>,
+) -> Result<CommandOutcome, CommandFailure> {
     let names: Vec<String> =
         assembled.vaults.iter().map(|vault| format!("{} ({})", vault.name, vault.path.display())).collect();
     // Describing the policy reads the rule files, so it is done only if it is logged.
@@ -55,24 +61,32 @@ pub(super) fn run(config: &Config, assembled: &AssembledServer) -> Result<Comman
     let presence = ServerPresence::default();
     let ended = match config.transport {
         Transport::Stdio => {
-            presence.announce(assembled, None);
+            presence.announce(assembled, start, None);
             runtime.block_on(stdio::serve(executor, dotted, telemetry.clone()))
         }
         Transport::Http => {
-            let clients = known_clients(config, assembled)?;
+            let clients = known_clients(config, assembled, start.hint)?;
             let stream_token = stream_token(config, &clients)?;
-            let listening = |address| presence.announce(assembled, Some(address));
+            let port = ServerPort { presence: &presence, assembled, start };
             let (settings, telemetry) = (&config.http, telemetry.clone());
-            runtime.block_on(http::serve(executor, dotted, settings, clients, stream_token, telemetry, listening))
+            runtime.block_on(http::serve(executor, dotted, settings, clients, stream_token, telemetry, &port))
         }
     };
+    // Before the last changes are waited for: a server that takes no more calls should not be shown as running.
     drop(presence);
     finish(&assembled.executor, LAST_CHANGES, runtime);
     telemetry.finish(LAST_TELEMETRY);
     ended.map(|()| CommandOutcome::Well).map_err(CommandFailure::Serving)
 }
 
-/// What `lapidary status` shows of this server, until it ends.
+/// How the server was started.
+pub(super) struct ServerStart<'a> {
+    /// The configuration file that it was given.
+    pub(super) config_file: Option<PathBuf>,
+    pub(super) hint: &'a CommandHint,
+}
+
+/// What other commands know of this server, until it ends.
 struct ServerPresence {
     sender: Sender<RunningServer>,
     announced: Receiver<RunningServer>,
@@ -87,20 +101,25 @@ impl Default for ServerPresence {
 
 impl ServerPresence {
     /// On a separate thread: finding the place of a vault may wait for a disk, and serving need not.
-    fn announce(&self, assembled: &AssembledServer, address: Option<SocketAddr>) {
+    fn announce(&self, assembled: &AssembledServer, start: &ServerStart<'_>, address: Option<SocketAddr>) {
         let facts = json!({
             "pid": std::process::id(),
+            "config": start.config_file,
             "transport": if address.is_some() { "HTTP" } else { "stdio" },
             "address": address,
             "version": env!("CARGO_PKG_VERSION"),
             "started": Clock::system().timestamp(),
         });
-        let state = |vault: &ChosenVault| StateFolder::new(assembled.state.clone(), vault.path.clone());
-        let folders: Vec<StateFolder> = assembled.vaults.iter().map(state).collect();
+        let state = |vault: &ChosenVault| {
+            let mut facts = facts.clone();
+            facts["vault"] = json!(vault.path);
+            (StateFolder::new(assembled.state.clone(), vault.path.clone()), facts.to_string())
+        };
+        let folders: Vec<(StateFolder, String)> = assembled.vaults.iter().map(state).collect();
         let sender = self.sender.clone();
         std::thread::spawn(move || {
-            for folder in folders {
-                match RunningServer::announce(&folder, &facts.to_string()) {
+            for (folder, facts) in folders {
+                match RunningServer::announce(&folder, &facts) {
                     // If the server has ended meanwhile, there is no reader.
                     Ok(server) => sender.send(server).unwrap_or_default(),
                     // A server on a disk that cannot be written to serves all the same.
@@ -108,6 +127,32 @@ impl ServerPresence {
                 }
             }
         });
+    }
+}
+
+/// The port of this server.
+struct ServerPort<'a> {
+    presence: &'a ServerPresence,
+    assembled: &'a AssembledServer,
+    start: &'a ServerStart<'a>,
+}
+
+impl PortOwner for ServerPort<'_> {
+    fn listening(&self, address: SocketAddr) {
+        self.presence.announce(self.assembled, self.start, Some(address));
+    }
+
+    fn holder(&self, port: u16) -> Option<String> {
+        // A state folder that cannot be read knows of no server.
+        let running = RunningServer::on_every_vault(&self.assembled.state).unwrap_or_default();
+        let is_it = |server: &Value| {
+            let address = server["address"].as_str().and_then(|address| address.parse::<SocketAddr>().ok());
+            address.is_some_and(|address| address.port() == port)
+        };
+        let ours = running.iter().filter_map(|facts| serde_json::from_str::<Value>(facts).ok()).find(is_it);
+        let of_vault = |server: Value| Some(format!("process {}, vault {}", server["pid"], server["vault"].as_str()?));
+        let other = || listening_process(port).map(|found| format!("{}, process {}", one_line(&found.name), found.id));
+        ours.and_then(of_vault).or_else(other)
     }
 }
 
@@ -159,7 +204,11 @@ fn stream_token(config: &Config, clients: &KnownClients) -> Result<Option<Conten
 
 /// How clients are authenticated. An address that others can reach is not served without authentication, unless the owner
 /// explicitly allows it.
-fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownClients, CommandFailure> {
+fn known_clients(
+    config: &Config,
+    assembled: &AssembledServer,
+    hint: &CommandHint,
+) -> Result<KnownClients, CommandFailure> {
     let AuthSettings { mode, secret, issuer, audience, ignores_scopes, insecure, foreign, .. } = &config.http.auth;
     let public = config.http.public_url.as_ref();
     let has_configured = !assembled.configured.is_empty();
@@ -190,7 +239,7 @@ fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownCl
             store: Arc::clone(&assembled.auth),
         },
         (AuthMode::Builtin, _) => {
-            make_passphrase(&assembled.auth)?;
+            make_passphrase(&assembled.auth, hint)?;
             ClientCheck::BuiltIn { configured: assembled.configured.clone().into(), store: Arc::clone(&assembled.auth) }
         }
         (AuthMode::Oauth, _) => {
@@ -212,8 +261,9 @@ fn known_clients(config: &Config, assembled: &AssembledServer) -> Result<KnownCl
         if matches!(check, ClientCheck::TokenOptional { .. }) && !insecure {
             return Err(CommandFailure::Misconfigured(format!(
                 "{host} can be reached from other computers, and clients would not be authenticated. Create a token with \
-                 `lapidary token create NAME`, or listen on 127.0.0.1. If every client that reaches the port may read and change \
-                 the vaults, say --insecure-no-auth."
+                 `{}`, or listen on 127.0.0.1. If every client that reaches the port may read and change the vaults, say \
+                 --insecure-no-auth.",
+                hint.command_without_vault("token create NAME")
             )));
         }
         if config.http.tls.is_none() {
@@ -235,7 +285,7 @@ fn warn_of_web_tokens(ignores_scopes: bool, has_configured: bool, mode: &str) {
 }
 
 /// Without a passphrase, signing in would be impossible: one is made and shown this once. It is printed, never logged.
-fn make_passphrase(store: &AuthStore) -> Result<(), CommandFailure> {
+fn make_passphrase(store: &AuthStore, hint: &CommandHint) -> Result<(), CommandFailure> {
     if store.has_passphrase()? {
         return Ok(());
     }
@@ -245,7 +295,7 @@ fn make_passphrase(store: &AuthStore) -> Result<(), CommandFailure> {
         "your passphrase, which the sign-in page asks for, is shown only now: {}",
         passphrase.reveal()
     ));
-    report::note("to choose another: lapidary owner set-passphrase");
+    report::note(&format!("to choose another: {}", hint.command_without_vault("owner set-passphrase")));
     Ok(())
 }
 
@@ -255,6 +305,7 @@ fn foreign_issuer(foreign: &ForeignIssuer, checks_scopes: bool) -> Result<Client
         // Refused when the configuration was loaded.
         return Err(CommandFailure::Misconfigured("OAUTH_ISSUER_URL or OAUTH_AUDIENCE is not set".to_owned()));
     };
+    // The issuer's metadata is not asked: an owner whose issuer has its keys elsewhere names the place.
     let usual = || format!("{}/.well-known/jwks.json", issuer.trim_end_matches('/'));
     let keys = IssuerKeyCache::new(OutgoingFetch::for_owner(*timeout), keys.clone().unwrap_or_else(usual), *cooldown);
     let (issuer, audience, resource) = (issuer.clone(), audience.clone(), resource.clone());

@@ -1,12 +1,12 @@
 //! `lapidary config`: shows the settings with where they come from, and opens their file.
 
 use std::{
-    io::Write,
+    io::{self, Write},
     path::Path,
     process::{Command, ExitStatus},
 };
 
-use lapidary_config::{CommonFlags, ShownSetting};
+use lapidary_config::{CommonFlags, ConfigFiles, ConfigSources, ShownSetting};
 use lapidary_pipeline::Clock;
 use lapidary_tools::quote::one_line;
 use lapidary_vault::store::SettingsFile;
@@ -17,7 +17,7 @@ use crate::{cli::ConfigWord, environment::ProcessEnvironment};
 
 /// What a new file starts with.
 const TEMPLATE: &str = "\
-# Settings of Lapidary. All of them: docs/configuration.md, or lapidary config show --all
+# Settings of Lapidary. All of them: lapidary config show --all
 
 # [vaults]
 # notes = \"~/Documents/Notes\"
@@ -57,10 +57,34 @@ pub(super) fn run(
             Ok(CommandOutcome::Well)
         }
         ConfigWord::Show { all, json } => {
-            let mut settings = lapidary_config::shown(&sources).map_err(wrong)?;
+            let loaded = lapidary_config::shown(&sources);
+            let (mut settings, error) = match loaded {
+                Ok(settings) => (settings, None),
+                // Which settings there are helps to correct the file.
+                Err(error) if all => {
+                    let flags = CommonFlags { config: None, ..flags.clone() };
+                    let without_files = ConfigSources { files: &NoFiles, flags: &flags, ..sources };
+                    (lapidary_config::shown(&without_files).map_err(wrong)?, Some(error))
+                }
+                Err(error) => return Err(wrong(error)),
+            };
             settings.retain(|setting| all || setting.origin.is_some());
-            show(&settings, all, json, screen)
+            let outcome = show(&settings, all, json, screen)?;
+            error.map_or(Ok(outcome), |error| Err(wrong(error)))
         }
+    }
+}
+
+/// A disk without any file, for settings that are not in one.
+struct NoFiles;
+
+impl ConfigFiles for NoFiles {
+    fn read(&self, _: &Path) -> io::Result<String> {
+        Err(io::ErrorKind::NotFound.into())
+    }
+
+    fn is_folder(&self, _: &Path) -> bool {
+        true
     }
 }
 

@@ -21,6 +21,7 @@ pub(super) fn run(
     let mut shown = Vec::new();
     for (vault, served) in assembled.vaults.iter().zip(assembled.executor.vaults().iter()) {
         let state = StateFolder::new(assembled.state.clone(), vault.path.clone());
+        // The state of a vault is found by its folder, so a folder that is gone has none.
         let mut servers: Vec<Value> = if folder_exists(&vault.path) {
             RunningServer::all(&state)?.iter().filter_map(|facts| serde_json::from_str(facts).ok()).collect()
         } else {
@@ -60,7 +61,7 @@ pub(super) fn run(
         print_servers(servers, screen)?;
         let waiting = pending.iter().filter(|pending| pending.vault == vault.name).count();
         if waiting > 0 {
-            let words = format!("{waiting} pending approvals: {}", calls.hint.command("approvals"));
+            let words = format!("{waiting} pending approvals: {}", calls.command_in(&vault.name, "approvals"));
             let words = screen.style.painted(TextPaint::Warning, &words);
             writeln!(screen, "{words}")?;
         }

@@ -15,6 +15,8 @@ pub(super) struct TableCell {
     is_number: bool,
     /// Where the end of a text matters most, as in a path, its start is cut.
     keeps_end: bool,
+    /// Its column is cut before others.
+    gives_way: bool,
 }
 
 impl TableCell {
@@ -48,6 +50,11 @@ impl TableCell {
         Self { keeps_end: true, ..self }
     }
 
+    /// Matters less than the others: its column is cut first.
+    pub(super) fn giving_way(self) -> Self {
+        Self { gives_way: true, ..self }
+    }
+
     fn shown(&self, width: usize, style: TerminalStyle) -> String {
         let text = if self.keeps_end { cut_start(&self.text, width) } else { cut(&self.text, width) };
         let blank = " ".repeat(width.saturating_sub(text.width()));
@@ -77,6 +84,12 @@ pub(super) fn print_cells(
     let columns = rows.iter().map(Vec::len).chain([header.len()]).max().unwrap_or_default();
     let mut widths: Vec<usize> = (0..columns).map(natural).collect();
     if style.is_terminal {
+        let gives_way: Vec<bool> = (0..columns)
+            .map(|column| rows.iter().filter_map(|row| row.get(column)).any(|cell| cell.gives_way))
+            .collect();
+        let over =
+            (widths.iter().sum::<usize>() + COLUMN_GAP.len() * columns.saturating_sub(1)).saturating_sub(style.width);
+        give_way(&mut widths, &gives_way, over);
         shrink(&mut widths, style.width);
     }
     for row in Some(header).filter(|header| !header.is_empty()).into_iter().chain(rows.iter().map(Vec::as_slice)) {
@@ -94,6 +107,18 @@ pub(super) fn print_cells(
 const COLUMN_GAP: &str = "  ";
 /// Narrower columns say nothing.
 const LEAST_WIDTH: usize = 4;
+
+/// A name can still be recognised.
+const LEAST_NAME: usize = 8;
+
+/// Takes from the columns that matter less, as far as they are still of use.
+fn give_way(widths: &mut [usize], gives_way: &[bool], mut over: usize) {
+    for (width, _) in widths.iter_mut().zip(gives_way).filter(|(_, gives_way)| **gives_way) {
+        let taken = width.saturating_sub(LEAST_NAME).min(over);
+        *width -= taken;
+        over -= taken;
+    }
+}
 
 /// Takes from the widest columns until all fit, or all are as narrow as they may be.
 fn shrink(widths: &mut [usize], most: usize) {
@@ -182,6 +207,17 @@ mod tests {
         rows[0][1] = TableCell::from("Projects/Long/Way/Roof.md").path();
         let narrow = printed(&rows, &header, TerminalStyle::terminal(30, false));
         assert!(narrow.contains("…Way/Roof.md"), "{narrow}");
+    }
+
+    #[test]
+    fn what_matters_less_is_cut_first() {
+        let row = vec![
+            TableCell::from("4f2a"),
+            TableCell::from("a client of many words").giving_way(),
+            "Projects/Roof.md".into(),
+        ];
+        let text = printed(&[row], &["id", "by", "note"], TerminalStyle::terminal(40, false));
+        assert!(text.ends_with("4f2a  a client of…  Projects/Roof.md\n"), "{text}");
     }
 
     #[test]

@@ -1,10 +1,12 @@
 //! How text is laid out and coloured on a terminal.
 
 use std::{
+    borrow::Cow,
     collections::BTreeMap,
     io::{self, IsTerminal},
 };
 
+use lapidary_tools::quote::visible;
 use unicode_width::UnicodeWidthStr;
 
 /// The width for text in a pipe, and on a terminal that does not say.
@@ -141,6 +143,7 @@ impl TerminalStyle {
         let mut marked = String::new();
         let mut rest = text;
         while let Some(first) = rest.chars().next() {
+            // The longest, so that `roofs` is marked whole if `roof` was searched for too.
             let found = words.iter().filter_map(|word| starts_with_word(rest, word)).max();
             let length = found.unwrap_or(first.len_utf8());
             let (piece, after) = rest.split_at(length);
@@ -150,8 +153,40 @@ impl TerminalStyle {
         marked
     }
 
+    /// Text of a note, which on a terminal shows all its characters.
+    pub(super) fn shown(self, text: &str) -> Cow<'_, str> {
+        if self.is_terminal { visible(text) } else { Cow::Borrowed(text) }
+    }
+
+    /// Lines that are too long for the terminal, broken at blanks. A command of ours in backticks stays whole, to be copied, and so does
+    /// an indented line, in which columns matter.
+    pub(super) fn folded(self, text: &str) -> String {
+        let fold = |line: &str| {
+            if !self.is_terminal || line.starts_with(' ') || painted_width(line) <= self.width {
+                return line.to_owned();
+            }
+            let mut folded = String::new();
+            let mut used = 0;
+            for word in whole_words(line) {
+                let width = painted_width(&word);
+                if used > 0 && used + 1 + width > self.width {
+                    folded.push('\n');
+                    used = 0;
+                } else if used > 0 {
+                    folded.push(' ');
+                    used += 1;
+                }
+                folded += &word;
+                used += width;
+            }
+            folded
+        };
+        text.split('\n').map(fold).collect::<Vec<_>>().join("\n")
+    }
+
     /// Paragraphs broken at blanks, each line after an indent. Blank lines between them stay.
     pub(super) fn wrapped(self, text: &str, indent: usize) -> String {
+        // Some room even on a very narrow terminal: a line for each letter could not be read.
         let most = self.width.min(WIDEST_TEXT).saturating_sub(indent).max(20);
         let lead = " ".repeat(indent);
         let mut lines = Vec::new();
@@ -172,6 +207,30 @@ impl TerminalStyle {
     }
 }
 
+/// The words of a line; a command of ours in backticks is one.
+fn whole_words(line: &str) -> Vec<String> {
+    let mut words: Vec<String> = Vec::new();
+    let mut is_open = false;
+    for word in line.split(' ') {
+        match words.last_mut().filter(|_| is_open) {
+            Some(last) => *last += &format!(" {word}"),
+            None => words.push(word.to_owned()),
+        }
+        is_open = match is_open {
+            true => !word.contains('`'),
+            false => word == "`lapidary",
+        };
+    }
+    words
+}
+
+/// The columns that a text takes, without its colours.
+fn painted_width(text: &str) -> usize {
+    let mut parts = text.split("\x1b[");
+    let first = parts.next().unwrap_or_default().width();
+    first + parts.map(|part| part.split_once('m').map_or(part, |(_, shown)| shown).width()).sum::<usize>()
+}
+
 /// How long the start of a text is that equals a word but for its case.
 fn starts_with_word(text: &str, word: &str) -> Option<usize> {
     let mut rest = text.char_indices();
@@ -190,6 +249,7 @@ fn starts_with_word(text: &str, word: &str) -> Option<usize> {
 fn wants_colours(environment: &BTreeMap<String, String>, is_terminal: bool) -> bool {
     let set = |name: &str| environment.get(name).map(String::as_str).filter(|value| !value.is_empty());
     match () {
+        // First, because it is a wish of the person; the other is usually set by a program.
         () if set("NO_COLOR").is_some() => false,
         () if set("CLICOLOR_FORCE").is_some_and(|value| value != "0") => true,
         () => is_terminal && set("TERM") != Some("dumb"),
@@ -219,6 +279,17 @@ mod tests {
             style.wrapped("one two three four five six\n\n日本 日本 日本 日本 日本", 2),
             "  one two three four\n  five six\n\n  日本 日本 日本 日本\n  日本\n"
         );
+    }
+
+    #[test]
+    fn a_long_line_is_broken_at_blanks_and_a_command_is_not() {
+        let style = TerminalStyle::terminal(20, false);
+        assert_eq!(
+            style.folded("error: there is no note of that name\n  --vault \"/home/ana/My Notes\"\nrun `lapidary undo --id 4f2a` then"),
+            "error: there is no\nnote of that name\n  --vault \"/home/ana/My Notes\"\nrun\n`lapidary undo --id 4f2a`\nthen"
+        );
+        assert_eq!(style.folded("\x1b[1;31merror:\x1b[0m 日本 日本 x"), "\x1b[1;31merror:\x1b[0m 日本 日本 x");
+        assert_eq!(TerminalStyle::plain().folded(&"a ".repeat(90)), "a ".repeat(90));
     }
 
     #[test]

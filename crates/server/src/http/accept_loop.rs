@@ -101,6 +101,7 @@ pub(super) async fn serve(
         });
         open.entered(connection.id(), ends.peer);
     }
+    // First, so that a client that connects now is refused at once instead of waiting for a server that ends.
     drop(listener);
     let finish = async { while connections.join_next().await.is_some() {} };
     if tokio::time::timeout(last_answers, finish).await.is_err() {
@@ -140,6 +141,8 @@ async fn serve_connection<S: AsyncRead + AsyncWrite + Unpin>(
                 return;
             }
             _ = looks.tick() => {
+                // Looked at from outside of hyper, because its own timeout is only about heads: a client that does not
+                // read or lets a connection idle would stay.
                 if pulse.is_overdue(limits) {
                     tracing::debug!("a connection that did not go on was closed");
                     return;

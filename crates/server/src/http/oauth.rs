@@ -123,6 +123,7 @@ impl AuthorizationServer {
 
     /// Whom to count a request for.
     fn address(&self, request: &Request) -> String {
+        // Only a test calls the router without a connection.
         let peer = peer_of(request).unwrap_or(IpAddr::from([127, 0, 0, 1]));
         network(client_address(peer, request.headers(), &self.trusted_proxies)).to_string()
     }
@@ -162,6 +163,7 @@ impl AuthorizationServer {
         }
         let bytes = self.body(request).await.map_err(FormTrouble::Unread)?;
         let text = std::str::from_utf8(&bytes).map_err(|_| FormTrouble::Invalid("the form is not UTF-8"))?;
+        // Twice the same parameter is refused by RFC 6749: two readers could take two different ones.
         FormParameters::parse(text).map_err(|_| FormTrouble::Invalid("a parameter is there twice or is not UTF-8"))
     }
 
@@ -229,5 +231,6 @@ fn basic(headers: &HeaderMap) -> Option<(String, String)> {
     let decoded = scheme.eq_ignore_ascii_case("basic").then(|| STANDARD.decode(value.trim()).ok()).flatten()?;
     let decoded = String::from_utf8(decoded).ok()?;
     let (id, secret) = decoded.split_once(':')?;
+    // RFC 6749 encodes both as in a form before they are joined, since either may have a colon.
     Some((form_decoded(id).ok()?, form_decoded(secret).ok()?))
 }

@@ -66,6 +66,7 @@ impl RefusalLog {
 
     pub(super) fn look_at(&self, request: &Request) -> RefusedRequest {
         let text = |headers: &HeaderMap| Some(headers.get(header::ORIGIN)?.to_str().ok()?.to_owned());
+        // Only the first part: the rest of a path may have a token or an id in it.
         let route = request.uri().path().split('/').nth(1).unwrap_or_default();
         let address = peer_of(request).map(|peer| client_address(peer, request.headers(), &self.trusted_proxies));
         RefusedRequest { origin: text(request.headers()), route: format!("/{route}"), address: address.map(network) }
@@ -78,6 +79,7 @@ impl RefusalLog {
             _ => return,
         };
         let mut counted = self.counted.lock();
+        // An entry, even one that counts nothing, means that a task is under way and will come back for it.
         if let Some(refusals) = counted.get_mut(kind.id()) {
             *refusals =
                 CountedRefusals { kind, count: refusals.count.saturating_add(1), subject, address: request.address };
@@ -93,6 +95,8 @@ impl RefusalLog {
             let refusals = {
                 let mut counted = self.counted.lock();
                 let Some(refusals) = counted.get_mut(kind.id()).filter(|refusals| refusals.count > 0) else {
+                    // Under the same lock as the look: a refusal right after this starts a new task instead of waiting
+                    // for one that has ended.
                     counted.remove(kind.id());
                     return;
                 };
@@ -112,6 +116,8 @@ impl RefusalLog {
             if let Ok(Err(error)) = written.await {
                 tracing::debug!(%error, "a refusal was not recorded");
             }
+            // After writing and not before, so that the first refusal is seen at once and a flood costs one write for
+            // each pause.
             tokio::time::sleep(PAUSE).await;
         }
     }

@@ -79,6 +79,7 @@ impl SitePages {
     pub(super) fn new(endpoint: Endpoint, executor: Arc<Executor>, address: SiteAddress) -> Arc<Self> {
         let mode = Endpoint::mode(&endpoint.0.clients.check);
         let style = ConnectionStyle::of_mode(mode);
+        // The page for people may be found; the endpoint answers only programs that were told of it.
         let robots = format!("User-agent: *\nAllow: /\nDisallow: {}\n", address.endpoint_path);
         let (card, older_card) = (card(&address.url, style), older_card(&address.url, mode));
         Arc::new(Self { endpoint, executor, address, style, mode, robots, card, older_card })
@@ -165,6 +166,7 @@ fn versions() -> Vec<&'static str> {
 fn namespace(url: &str) -> String {
     let authority = url.split("://").nth(1).and_then(|rest| rest.split('/').next()).unwrap_or_default();
     let host = authority.rsplit_once(':').map_or(authority, |(host, _)| host);
+    // An address of numbers or a bare name says nothing about who runs the server.
     let is_name = host.contains('.') && host.parse::<IpAddr>().is_err();
     if is_name { host.rsplit('.').collect::<Vec<_>>().join(".") } else { "local.host".to_owned() }
 }

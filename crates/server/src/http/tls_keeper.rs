@@ -58,6 +58,7 @@ impl TlsKeeper {
 
     /// The connection as a client that we agreed with on keys sees it; `None` if it is not worth waiting for.
     pub(super) async fn accept(&self, stream: TcpStream) -> Option<TlsStream<TcpStream>> {
+        // Refused rather than queued: a client in a queue would wait behind those that never answer.
         let _place = Arc::clone(&self.handshakes).try_acquire_owned().ok()?;
         let acceptor = TlsAcceptor::from(Arc::clone(&self.current.borrow()));
         match tokio::time::timeout(HANDSHAKE_TIMEOUT, acceptor.accept(stream)).await {
@@ -89,6 +90,7 @@ async fn keep_current(files: TlsFiles, mut known: PemPair, current: watch::Sende
             }
             Err(error) => tracing::warn!("the changed TLS certificate is not used: {error}"),
         }
+        // Also if it cannot be used, so that the warning comes once for each change and not every few seconds.
         known = found;
     }
 }
@@ -122,6 +124,7 @@ impl PemPair {
             .with_protocol_versions(&[&TLS13, &TLS12])?
             .with_no_client_auth()
             .with_single_cert(chain, key)?;
+        // Said outright, so that a client that would rather have HTTP/2 does not try it.
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
         Ok(Arc::new(config))
     }

@@ -1,12 +1,13 @@
 //! Where log lines are written.
 
 use std::{
-    io::{self, Write},
+    io::{self, IsTerminal, Write},
     sync::atomic::{AtomicBool, Ordering},
 };
 
 use lapidary_config::{LogFormat, LogSettings};
 use lapidary_vault::store::RotatedFile;
+use tracing::Level;
 
 use super::line::LogLine;
 
@@ -54,14 +55,18 @@ impl LogSinks {
             LogFormat::Json => line.json(self.process),
         };
         for sink in &self.sinks {
-            sink.write(&text, self.format, &line.time);
+            sink.write(&text, self.format, &line.time, line.level != Level::INFO);
         }
     }
 }
 
 impl LogSink {
-    fn write(&self, text: &str, format: LogFormat, time: &str) {
+    fn write(&self, text: &str, format: LogFormat, time: &str, is_marked: bool) {
         match self {
+            // As every other command says it; a person knows which program is running.
+            Self::Stderr if format == LogFormat::Plain && is_marked && io::stderr().is_terminal() => {
+                to_stderr(&format!("{text}\n"));
+            }
             Self::Stderr => to_stderr(&on_screen(text, format)),
             Self::File(folder) => folder.write(text, format, time),
             #[cfg(test)]

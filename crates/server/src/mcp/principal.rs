@@ -50,8 +50,11 @@ impl McpServer {
         let author = match (is_single_client, identity) {
             (false, _) => ChangeAuthor::shared(name.clone(), &id),
             (true, Some(_)) => ChangeAuthor::connected(name.clone(), &id, self.began),
-            // Without a token the session is all that identifies a client.
-            (true, None) => ChangeAuthor::single(format!("{name}:{id}")),
+            // Without a token the session is all that identifies a client. Its program is named behind it.
+            (true, None) => {
+                let program = client(context).map_or_else(String::new, |program| format!("~{program}"));
+                ChangeAuthor::single(format!("{name}:{id}{program}"))
+            }
         };
         let standing = identity.map(|client| client.standing.clone()).unwrap_or_default();
         Principal { id: format!("{name}:{id}"), name, grant, can_be_asked, caller, is_single_client, author, standing }

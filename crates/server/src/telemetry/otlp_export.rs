@@ -70,11 +70,13 @@ impl OtlpExport {
             clock,
             is_silent: false,
         };
+        // A separate thread with a blocking client: a collector that hangs holds up nothing else.
         std::thread::spawn(move || exporter.run(&queue));
         Self { tasks, sampled_per_million }
     }
 
     pub(super) fn send(&self, spans: CallSpans) {
+        // Never waits: a call must not be slower because a collector is.
         if self.tasks.try_send(ExportTask::Spans(Box::new(spans))).is_err() {
             tracing::debug!("a trace was dropped: the collector is too slow");
         }
@@ -82,6 +84,8 @@ impl OtlpExport {
 
     pub(super) fn finish(&self, within: Duration) {
         let (done, ended) = sync_channel(1);
+        // With a full queue the collector has not kept up for long, and the end of the server does not wait for it
+        // either.
         if self.tasks.try_send(ExportTask::Finish(done)).is_ok() && ended.recv_timeout(within).is_err() {
             tracing::debug!("the last traces and metrics were not sent in time");
         }
@@ -102,6 +106,7 @@ impl OtlpThread {
     fn run(mut self, queue: &Receiver<ExportTask>) {
         let (mut waiting, mut first, mut last_metrics) = (Vec::new(), ElapsedTime::start(), ElapsedTime::start());
         loop {
+            // Wakes up without calls too, because metrics are due by the clock.
             let task = queue.recv_timeout(BATCH_DELAY);
             let mut ended = None;
             match task {
@@ -113,6 +118,7 @@ impl OtlpThread {
                 }
                 Ok(ExportTask::Finish(done)) => ended = Some(done),
                 Err(RecvTimeoutError::Timeout) => {}
+                // The server has ended without asking for the rest.
                 Err(RecvTimeoutError::Disconnected) => return,
             }
             let is_last = ended.is_some();
@@ -195,6 +201,7 @@ impl OtlpThread {
             let named = |point: ProtoMessage, field: u64| point.attribute(field, "mcp.tool.name", operation.name);
             for outcome in CallOutcome::ALL {
                 let count = operation.count(outcome);
+                // Operations that were never called would fill most of every message.
                 if count == 0 {
                     continue;
                 }

@@ -118,6 +118,13 @@ impl Vault {
     }
 }
 
+/// A copy of a program that can be run at once. Another process makes it: what this one writes to is open in every process that
+/// another test starts at that moment, and the system does not run a file that is open for writing.
+pub(crate) fn copy_program(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to.parent().unwrap()).unwrap();
+    assert!(Command::new("cp").arg(from).arg(to).status().unwrap().success());
+}
+
 pub(crate) fn files_below(root: &Path) -> BTreeMap<String, Vec<u8>> {
     let mut files = BTreeMap::new();
     let mut folders = vec![root.to_owned()];

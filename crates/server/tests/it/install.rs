@@ -10,7 +10,7 @@ use std::{
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::harness::files_below;
+use crate::harness::{copy_program, files_below};
 
 const CURSOR: &str =
     "{\n  // mine\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\" }, // first\n  },\n  \"x\": 1\n}\n";
@@ -225,8 +225,9 @@ fn mode_and_links_stay() {
 #[test]
 fn claude_code_is_set_up_by_its_own_command() {
     let home = ClientHome::new();
-    home.write("bin/claude", "#!/bin/sh\nprintf '%s\\n' \"$*\" >> \"$HOME/asked\"\n");
-    std::fs::set_permissions(home.path("bin/claude"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    home.write("claude.sh", "#!/bin/sh\nprintf '%s\\n' \"$*\" >> \"$HOME/asked\"\n");
+    std::fs::set_permissions(home.path("claude.sh"), std::fs::Permissions::from_mode(0o755)).unwrap();
+    copy_program(&home.path("claude.sh"), &home.path("bin/claude"));
     let path = format!("{}:/usr/bin:/bin", home.path("bin").display());
     let output = home.command().env("PATH", &path).args(INSTALL).output().unwrap();
     assert!(output.status.success(), "{}", complaint(&output));
@@ -301,8 +302,7 @@ fn reasons_tools_and_completions_need_no_vault() {
 fn a_package_runner_is_written_instead_of_the_folder_that_it_may_empty() {
     let home = ClientHome::with_clients();
     let kept = home.path(".npm/_npx/0a1b/node_modules/lapidary-mcp-linux-x64/bin/lapidary");
-    std::fs::create_dir_all(kept.parent().unwrap()).unwrap();
-    std::fs::copy(env!("CARGO_BIN_EXE_lapidary"), &kept).unwrap();
+    copy_program(Path::new(env!("CARGO_BIN_EXE_lapidary")), &kept);
     home.write("bin/npx", "");
     let run = |words: &[&str]| {
         let mut command = Command::new(&kept);

@@ -177,6 +177,6 @@ fn the_log_records_what_happened_without_text() {
     for line in &log {
         assert!(!line.to_string().contains(SECRET), "{line}");
         assert!(line["ts"].as_str().unwrap().ends_with('Z') && line["args_hash"].is_string(), "{line}");
-        assert_eq!(line["client_id"], "stdio");
+        assert_eq!(line["client_id"], "stdio:~test");
     }
 }

@@ -17,7 +17,7 @@ use std::{
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::harness::files_below;
+use crate::harness::{copy_program, files_below};
 
 /// A note that no report may quote.
 const PRIVATE: &str = "the-words-of-a-note";
@@ -232,7 +232,7 @@ fn what_this_user_may_not_read_or_change() {
         let all = Command::new("chown").args(["-R", "65534"]).arg(home.0.path()).status().unwrap();
         assert!(all.success());
         let program = home.path("lapidary");
-        fs::copy(env!("CARGO_BIN_EXE_lapidary"), &program).unwrap();
+        copy_program(Path::new(env!("CARGO_BIN_EXE_lapidary")), &program);
         let words = ["doctor", "--json"];
         command = Command::new(program);
         command.env_clear().env("HOME", home.0.path()).env("MCP_HTTP_PORT", "0");
@@ -357,7 +357,6 @@ fn clients_that_start_something_else() {
     for entry in [
         json!({ "command": "npx", "args": ["-y", "lapidary-mcp", "--vault", vault] }),
         json!({ "command": "other-server" }),
-        json!({ "url": "http://127.0.0.1:3010/mcp" }),
     ] {
         let said = cursor(&entry);
         assert!(said.with("warning").is_empty() && said.with("failure").is_empty(), "{entry}: {said:?}");
@@ -394,4 +393,51 @@ fn obsidian_and_its_plugin_as_files() {
     let home = WellHome::new();
     home.write("Notes/.obsidian/app.json", "{ broken");
     home.doctor().only("warning", "Obsidian", &["app.json", "line 1"]);
+}
+
+#[test]
+fn a_server_that_a_client_calls_has_to_answer() {
+    let home = WellHome::new();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("http://{}/mcp", listener.local_addr().unwrap());
+    home.write(".cursor/mcp.json", &json!({ "mcpServers": { "obsidian": { "url": url } } }).to_string());
+    let answering = std::thread::spawn(move || {
+        use std::io::{Read, Write};
+        let (mut stream, _) = listener.accept().unwrap();
+        let mut request = [0; 1024];
+        let _ = stream.read(&mut request).unwrap();
+        stream.write_all(b"HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").unwrap();
+    });
+    home.doctor().says("ok", "Cursor", "calls a server at ");
+    answering.join().unwrap();
+    // Nobody listens there any more.
+    home.doctor().only("failure", "Cursor", &["does not answer", "lapidary serve --http", "lapidary install cursor"]);
+}
+
+#[test]
+fn a_saved_index_is_reported_and_a_small_vault_needs_none() {
+    let home = WellHome::new();
+    home.doctor().says("ok", "index", "not saved; a search saves that of a vault with at least 200 notes");
+    for number in 0..200 {
+        home.write(&format!("Notes/Many/{number}.md"), "x");
+    }
+    let searched = Command::new(env!("CARGO_BIN_EXE_lapidary"))
+        .args(["search", "x"])
+        .env_clear()
+        .env("HOME", home.0.path())
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    assert!(searched.status.success(), "{searched:?}");
+    home.doctor().says("ok", "index", "saved, ");
+}
+
+#[test]
+fn advice_names_commands_and_no_files_of_the_project() {
+    let home = WellHome::new();
+    fs::remove_dir_all(home.path(".cursor")).unwrap();
+    home.doctor().only("warning", "clients", &["cursor", "`lapidary install`"]);
+    let said = home.doctor_with(&["--vault", "Notes"], &[]);
+    said.says("warning", "clients", "`lapidary install --vault Notes`");
+    assert!(!said.whole.to_string().contains("docs/"), "{}", said.whole);
 }

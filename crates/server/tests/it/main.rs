@@ -23,6 +23,7 @@ mod event_streams;
 mod file_defects;
 mod file_scenarios;
 mod harness;
+mod hints;
 mod hostile;
 mod http;
 mod install;

@@ -307,7 +307,7 @@ fn the_log_tells_of_resources_as_of_calls() {
             ("completion/complete", None, true, None),
         ]
     );
-    assert!(log[0]["reply_bytes"].as_u64().unwrap() > 50 && log[0]["client_id"] == "stdio", "{}", log[0]);
+    assert!(log[0]["reply_bytes"].as_u64().unwrap() > 50 && log[0]["client_id"] == "stdio:~test", "{}", log[0]);
 }
 
 #[test]

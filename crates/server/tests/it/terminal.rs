@@ -30,6 +30,8 @@ const NOTES: &[(&str, &[u8])] = &[
 struct Seen {
     text: String,
     code: Option<i32>,
+    /// With everything that was drawn over.
+    raw: String,
 }
 
 /// Runs a command on its own terminal, with everything that will be typed there.
@@ -58,7 +60,8 @@ fn on_terminal(mut command: Command, columns: u16, typed: &str) -> Seen {
         bytes.extend_from_slice(&part[..read]);
     }
     let code = child.wait().unwrap().code();
-    Seen { text: without_progress(&String::from_utf8(bytes).unwrap()), code }
+    let raw = String::from_utf8(bytes).unwrap();
+    Seen { text: without_progress(&raw), code, raw }
 }
 
 /// Whether a progress bar is drawn depends on how busy the machine is; nothing of it stays on the screen.
@@ -198,7 +201,7 @@ fn without_times(line: &str) -> String {
 fn both(desk: &Desk, arguments: &[&str], typed: &str) -> String {
     let mut shown = String::new();
     for columns in [80, 120] {
-        let Seen { text, code } = desk.see(columns, arguments, typed);
+        let Seen { text, code, .. } = desk.see(columns, arguments, typed);
         assert!(!text.contains('\u{1b}'), "{text:?}");
         shown += &format!("── {columns} columns, exit code {} ──\n{text}\n", code.unwrap());
     }
@@ -448,5 +451,69 @@ fn a_running_server_is_shown_by_status() {
     while !is_shown() {
         assert!(started.elapsed() < crate::harness::patience(), "the server never announced itself");
         std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn long_work_is_announced_until_it_is_done() {
+    // It takes connections and never answers.
+    let mute = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let desk = Desk::new(NOTES);
+    let url = format!("http://{}/mcp", mute.local_addr().unwrap());
+    let settings = desk.vault.path().parent().unwrap().join(".cursor/mcp.json");
+    std::fs::create_dir(settings.parent().unwrap()).unwrap();
+    std::fs::write(settings, json!({ "mcpServers": { "obsidian": { "url": url } } }).to_string()).unwrap();
+    let seen = desk.see(80, &["doctor"], "");
+    assert!(seen.raw.contains("\r\u{1b}[Klooking …") && seen.raw.contains("\r\u{1b}[KVault"), "{:?}", seen.raw);
+    assert!(!seen.text.contains("looking") && seen.text.contains("there is no answer in time"), "{}", seen.text);
+    assert_eq!(seen.code, Some(1), "a client cannot reach its server");
+    let piped = desk.run(&["doctor"]);
+    assert!(piped.stderr.is_empty(), "{piped:?}");
+}
+
+#[test]
+fn errors_have_one_form_and_fit_the_terminal() {
+    let desk = Desk::new(NOTES);
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = taken.local_addr().unwrap().port().to_string();
+    for arguments in [
+        &["read", "A note with a long name that is nowhere in this vault, and whose name is longer than a line"][..],
+        &["serve", "--http", "x.example.com:1"],
+        &["reed\u{1b}[2J"],
+        &["log", "--since", "yesterday\u{1b}]0;x\u{7}"],
+        &["install", "curser"],
+        &["serve", "--http", &port],
+        &["search", "roof", "--vault", "/a/vault/that/is/not/there/and/whose/path/is/longer/than/the/terminal/is/wide"],
+    ] {
+        let seen = desk.see(80, arguments, "");
+        let first = seen.text.lines().find(|line| !line.starts_with("lapidary: ")).unwrap_or_default();
+        assert!(first.starts_with("error: "), "{arguments:?}: {}", seen.text);
+        assert!(!seen.text.contains('\u{1b}') && !seen.text.contains('\u{7}'), "{arguments:?}: {:?}", seen.text);
+        assert_ne!(seen.code, Some(0), "{arguments:?}");
+        let is_narrow = |line: &str| line.chars().count() <= 80 || !line.trim_start().contains(' ');
+        let narrow = seen.text.lines().filter(|line| !line.starts_with("lapidary: ")).all(is_narrow);
+        assert!(narrow || arguments[0] == "serve" && arguments[2] == port, "{arguments:?}: {}", seen.text);
+    }
+    let near = desk.run(&["install", "curser"]);
+    assert!(String::from_utf8_lossy(&near.stderr).contains("did you mean `cursor`?"), "{near:?}");
+    let help = desk.see(80, &["install", "--help"], "");
+    assert!(help.text.lines().all(|line| line.chars().count() <= 80), "{}", help.text);
+}
+
+#[test]
+fn values_are_printed_as_people_read_them() {
+    let desk = Desk::new(NOTES);
+    let property = desk.run(&["read", "Roof", "--property", "status"]);
+    assert_eq!(property.stdout, b"open\n", "{property:?}");
+    let csv = &["query", "TABLE status FROM \"Projects\" SORT file.name", "--csv"];
+    assert_eq!(
+        desk.run(csv).stdout,
+        b"File,status\r\n[[Projects/Costs.md|Costs]],done\r\n[[Projects/Roof.md|Roof]],open\r\n"
+    );
+    let seen = desk.see(80, csv, "");
+    assert_eq!(seen.text, "File,status\n[[Projects/Costs.md|Costs]],done\n[[Projects/Roof.md|Roof]],open\n");
+    for words in [&["query", "LIST", "--limit", "2"][..], &["query", "TABLE status", "--limit", "2"]] {
+        let seen = desk.see(80, words, "");
+        assert!(seen.text.ends_with("lapidary: 2 of 3 rows; --limit shows more\n"), "{}", seen.text);
     }
 }

@@ -97,6 +97,7 @@ pub fn inspect_vault(vault: &Path, limits: &InspectionLimits<'_>) -> VaultInspec
         started: ElapsedTime::start(),
         vault,
     };
+    // First: which names are conflict copies depends on the tool that makes them.
     look.found.sync_tools = SyncTool::around(vault);
     look.walk();
     look.read_merges();
@@ -125,6 +126,7 @@ impl VaultLook<'_> {
                 }
             };
             self.found.folders += 1;
+            // A folder too, because a change replaces the file in it instead of writing into the file.
             if !disk_facts::may_write(&folder) {
                 self.found.unwritable.add(|| shown(self.vault, &folder) + "/");
             }
@@ -134,6 +136,7 @@ impl VaultLook<'_> {
             self.compare_names(&folder, &entries);
             for entry in entries {
                 seen += 1;
+                // The clock is asked now and then, as asking costs as much as looking at an entry.
                 if seen > MOST_ENTRIES || (seen.is_multiple_of(1024) && self.started.elapsed() > PATIENCE) {
                     self.found.is_cut = true;
                     return;
@@ -155,6 +158,8 @@ impl VaultLook<'_> {
             return None;
         };
         let kind = entry.file_type().ok()?;
+        // Never followed here: a circle of links would have no end, and what they lead to inside of the vault is seen
+        // anyway.
         if kind.is_symlink() {
             let leads_outside = fs::canonicalize(&path).is_ok_and(|target| {
                 let is_in = |folder: &Path| fs::canonicalize(folder).is_ok_and(|folder| target.starts_with(folder));
@@ -165,6 +170,7 @@ impl VaultLook<'_> {
             }
             return None;
         }
+        // Before hidden names are passed over: iCloud hides its placeholders behind a dot.
         if file_names::is_placeholder(name) {
             self.found.placeholders.add(place);
             return None;
@@ -198,6 +204,7 @@ impl VaultLook<'_> {
         }
         let is_note = name.to_ascii_lowercase().ends_with(".md");
         let Ok(facts) = fs::symlink_metadata(path) else { return };
+        // Attachments may have any size, since no tool reads them as text.
         if facts.len() > self.limits.max_file_bytes && (is_note || name.ends_with(".canvas")) {
             self.found.too_large.add(place);
         }
@@ -234,6 +241,7 @@ impl VaultLook<'_> {
                 return;
             }
             left -= size;
+            // One buffer for all notes.
             bytes.clear();
             // A file that cannot be read was counted before.
             let Ok(file) = fs::File::open(&path) else { continue };

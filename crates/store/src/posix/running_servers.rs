@@ -1,4 +1,4 @@
-//! Which servers are running on a vault, for the person who asks.
+//! Which servers are running, for the person who asks.
 
 use std::{
     fs::{self, File, TryLockError},
@@ -6,7 +6,7 @@ use std::{
     path::{Path, PathBuf},
 };
 
-use super::state::{StateFolder, private_file, private_folder, read_text};
+use super::state::{StateFolder, is_own_folder, private_file, private_folder, read_text};
 
 const FOLDER: &str = "servers";
 const LOCK: &str = "lock";
@@ -38,31 +38,49 @@ impl RunningServer {
         Ok(server)
     }
 
-    /// The facts of the servers that are running now. What others left behind is removed.
+    /// The facts of the servers that are running on a vault now. What others left behind is removed.
     pub fn all(state: &StateFolder) -> io::Result<Vec<String>> {
-        let folder = state.subfolder(FOLDER)?;
-        let entries = match fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(error),
-        };
+        running_in(&state.subfolder(FOLDER)?)
+    }
+
+    /// The same of every vault, whichever they are: `base` has the states of all of them.
+    pub fn on_every_vault(base: &Path) -> io::Result<Vec<String>> {
         let mut running = Vec::new();
-        for entry in entries {
-            let path = entry?.path();
-            let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
-            // A server that has ended meanwhile has taken its facts away.
-            let Some(facts) = path.extension().filter(|ending| *ending == FACTS).and_then(|_| read_text(&path).ok())
-            else {
-                continue;
-            };
-            if is_held(&file(&folder, name, LOCK))? {
-                running.push(facts);
-            } else {
-                remove(&folder, name);
+        for state in entries_of(base)? {
+            let folder = state.join(FOLDER);
+            // As for a single vault: what others can write to says nothing, and no link is followed.
+            if [base, &state, &folder].iter().all(|folder| is_own_folder(folder).is_ok()) {
+                running.extend(running_in(&folder)?);
             }
         }
         Ok(running)
     }
+}
+
+/// What is in a folder; nothing if there is none.
+fn entries_of(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    match fs::read_dir(folder) {
+        Ok(entries) => entries.map(|entry| Ok(entry?.path())).collect(),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(Vec::new()),
+        Err(error) => Err(error),
+    }
+}
+
+fn running_in(folder: &Path) -> io::Result<Vec<String>> {
+    let mut running = Vec::new();
+    for path in entries_of(folder)? {
+        let Some(name) = path.file_stem().and_then(|name| name.to_str()) else { continue };
+        // A server that has ended meanwhile has taken its facts away.
+        let Some(facts) = path.extension().filter(|ending| *ending == FACTS).and_then(|_| read_text(&path).ok()) else {
+            continue;
+        };
+        if is_held(&file(folder, name, LOCK))? {
+            running.push(facts);
+        } else {
+            remove(folder, name);
+        }
+    }
+    Ok(running)
 }
 
 impl Drop for RunningServer {
@@ -111,6 +129,11 @@ mod tests {
         assert_eq!(running, ["one", "two"]);
         drop(second);
         assert_eq!(RunningServer::all(&state).unwrap(), ["one"]);
+        let base = home.path().join("state");
+        assert_eq!(RunningServer::on_every_vault(&base).unwrap(), ["one"]);
+        fs::write(base.join("auth.db"), "").unwrap();
+        assert_eq!(RunningServer::on_every_vault(&base).unwrap(), ["one"]);
+        assert_eq!(RunningServer::on_every_vault(&base.join("none")).unwrap(), Vec::<String>::new());
         let folder = first.folder.clone();
         // As after a crash: the files are there, the lock is not.
         fs::write(file(&folder, "crashed", LOCK), "").unwrap();

@@ -109,7 +109,7 @@ pub fn is_ours_alone(folder: &Path) -> Result<(), StateProblem> {
 }
 
 /// The same of a folder inside the state folder, which is never a link.
-fn is_own_folder(folder: &Path) -> Result<(), StateProblem> {
+pub(super) fn is_own_folder(folder: &Path) -> Result<(), StateProblem> {
     if std::fs::symlink_metadata(folder).is_ok_and(|found| found.is_symlink()) {
         return Err(StateProblem::NoFolder);
     }

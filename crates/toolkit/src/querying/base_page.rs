@@ -4,20 +4,24 @@ use lapidary_bases::{BaseAnswer, BaseProblem, BaseRow, BaseSummary, BaseValue};
 use lapidary_query::typed_json;
 use serde_json::{Map, Value, json};
 
+use crate::base_edit::problem_text;
+
 use super::{PageRequest, QueryFormat, QueryPage, json_bytes};
 
 /// A view that was run.
 pub(super) struct BaseResult {
     pub(super) path: Option<String>,
     pub(super) problems: Vec<BaseProblem>,
+    pub(super) more_problems: usize,
     pub(super) answer: BaseAnswer,
 }
 
 impl BaseResult {
     pub(super) fn warnings(&self) -> Vec<String> {
-        let problems = self.problems.iter().map(|problem| format!("{}: {}", problem.place, problem.error));
+        let problems = self.problems.iter().map(problem_text);
+        let more = (self.more_problems > 0).then(|| format!("There are {} more problems.", self.more_problems));
         let random = self.answer.is_random.then(|| "random() gives other values each time.".to_owned());
-        problems.chain(random).collect()
+        problems.chain(more).chain(random).collect()
     }
 
     pub(super) fn page(mut self, request: &PageRequest<'_>) -> QueryPage {
@@ -58,8 +62,8 @@ impl BaseResult {
                 }
                 self.answer.to_grouped_markdown()
             }
-            QueryFormat::Md => self.answer.to_markdown(),
-            QueryFormat::Csv => self.answer.to_csv(),
+            QueryFormat::Md => self.answer.to_grouped_markdown(),
+            QueryFormat::Csv => self.answer.to_grouped_csv(),
             QueryFormat::Json => self.answer.to_cli_json().to_string(),
             QueryFormat::Paths => self.answer.rows.iter().map(|row| format!("{}\n", row.path)).collect(),
         };

@@ -1,18 +1,29 @@
 //! The clients of this computer: whether our entry is there, starts this program and serves the right vault.
 
-use std::path::{Path, PathBuf};
+use std::{
+    path::{Path, PathBuf},
+    time::Duration,
+};
 
 use lapidary_clients::{CLIENTS, ClientSpec, EntryOwner, SERVER_NAME, StartedServer};
 use lapidary_config::ChosenVault;
 use lapidary_vault::store::{SettingsFile, folder_exists, is_same_file, is_there};
 
-use super::{super::install::ClientSetup, finding::Finding};
+use super::{
+    super::{command_hint::CommandHint, install::ClientSetup},
+    finding::Finding,
+};
+use crate::outgoing;
 
-pub(super) fn look(setup: &ClientSetup<'_>, vaults: &[ChosenVault]) -> Vec<Finding> {
+/// A server on this computer answers at once, and one elsewhere soon.
+const PATIENCE: Duration = Duration::from_secs(3);
+
+pub(super) fn look(setup: &ClientSetup<'_>, vaults: &[ChosenVault], hint: &CommandHint) -> Vec<Finding> {
     let mut findings: Vec<Finding> =
-        CLIENTS.iter().filter_map(|client| ClientLook { setup, client, vaults }.look()).collect();
+        CLIENTS.iter().filter_map(|client| ClientLook { setup, client, vaults, hint }.look()).collect();
     if findings.is_empty() {
-        let advice = "install one, then run `lapidary install`; docs/install.md lists what is known";
+        let known: Vec<&str> = CLIENTS.iter().map(|client| client.name).collect();
+        let advice = format!("install one of {}, then run `{}`", known.join(", "), hint.command("install"));
         findings.push(Finding::warning("clients", "no known client is on this computer", advice));
     }
     findings
@@ -22,6 +33,7 @@ struct ClientLook<'a> {
     setup: &'a ClientSetup<'a>,
     client: &'static ClientSpec,
     vaults: &'a [ChosenVault],
+    hint: &'a CommandHint,
 }
 
 impl ClientLook<'_> {
@@ -36,9 +48,7 @@ impl ClientLook<'_> {
                 Ok(None) => self.missing(),
                 Ok(Some(entry)) => match self.client.owner(&entry, None) {
                     EntryOwner::Ours => self.started(&StartedServer::of(&entry)),
-                    EntryOwner::Other(other) if StartedServer::of(&entry).program.is_none() => {
-                        self.ok(format!("calls a server at {other}"))
-                    }
+                    EntryOwner::Other(other) if StartedServer::of(&entry).program.is_none() => self.reached(&other),
                     EntryOwner::Other(other) => self.ok(format!("`{SERVER_NAME}` is another server ({other})")),
                 },
                 Err(error) => {
@@ -50,14 +60,31 @@ impl ClientLook<'_> {
         }
     }
 
+    /// Whether anything answers at an address.
+    fn reached(&self, url: &str) -> Finding {
+        let said = format!("calls a server at {url}");
+        let Some((scheme, rest)) = url.split_once("://") else { return self.ok(said) };
+        let host = rest.split('/').next().unwrap_or(rest);
+        // Every answer will do: the server may be another one, or want a token. The owner's certificate may be for another name.
+        match outgoing::unverified_agent(PATIENCE).get(&format!("{scheme}://{host}/healthz")).call() {
+            Ok(_) => self.ok(said),
+            Err(error) => {
+                let start = self.hint.command("serve --http");
+                let advice =
+                    format!("start it, as with `{start}`, or let the client start its own: `{}`", self.install());
+                self.failure(format!("{said}, which does not answer: {}", outgoing::in_words(&error)), advice)
+            }
+        }
+    }
+
     fn missing(&self) -> Finding {
         // Not a warning: few owners want it in every program.
-        let found = format!("is not set up; `lapidary install {}` does it", self.client.name);
+        let found = format!("is not set up; `{}` does it", self.install());
         self.ok(found)
     }
 
     fn started(&self, server: &StartedServer) -> Finding {
-        let again = format!("lapidary install {}", self.client.name);
+        let again = self.install();
         let program = server.program.as_deref().unwrap_or_default();
         let place = Path::new(program);
         // A package runner finds the program itself, and newest versions with it.
@@ -69,14 +96,15 @@ impl ClientLook<'_> {
             server.vaults.iter().map(Path::new).find(|vault| vault.is_absolute() && !folder_exists(vault))
         {
             let said = format!("its vault {} does not exist", missing.display());
-            return self.failure(said, format!("{again} --vault /path/to/vault"));
+            let words = format!("install {} --vault /path/to/vault", self.client.name);
+            return self.failure(said, self.hint.command_without_vault(&words));
         }
         let served: Vec<PathBuf> = server.vaults.iter().map(PathBuf::from).collect();
         let is_ours = |path: &PathBuf| self.vaults.iter().any(|vault| is_same_file(&vault.path, path));
         if !self.vaults.is_empty() && !served.is_empty() && !served.iter().any(is_ours) {
             let said =
                 format!("serves {}, which is another vault than the one looked at here", server.vaults.join(", "));
-            return self.warning(said, format!("{again} --vault, if that is not what you want"));
+            return self.warning(said, format!("{again}, if that is not what you want"));
         }
         if !is_run_by_other && !place.is_absolute() {
             let said = format!("starts `{program}`, which many programs do not find");
@@ -87,6 +115,10 @@ impl ClientLook<'_> {
         }
         let vaults = if served.is_empty() { "the usual vault".to_owned() } else { server.vaults.join(", ") };
         self.ok(format!("set up, for {vaults}"))
+    }
+
+    fn install(&self) -> String {
+        self.hint.command(&format!("install {}", self.client.name))
     }
 
     fn ok(&self, found: String) -> Finding {

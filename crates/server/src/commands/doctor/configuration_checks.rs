@@ -15,7 +15,7 @@ pub(super) fn look(sources: &ConfigSources<'_>, warnings: &[String]) -> Vec<Find
     }
     findings.extend(origins.iter().map(origin));
     findings.extend(warnings.iter().map(|warning| {
-        let advice = "correct or remove it; `lapidary --help` and docs/configuration.md list what is read";
+        let advice = "correct or remove it; `lapidary config show --all` lists what is read";
         Finding::warning("settings", warning.clone(), advice)
     }));
     findings.extend(exposed_files(&origins));

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::{
-    super::{print_json, printable, terminal_style::TerminalStyle},
+    super::{print_json, printable, report, terminal_style::TerminalStyle},
     finding::{Finding, FindingLevel},
 };
 
@@ -70,10 +70,10 @@ pub(super) fn print_findings(findings: &[Finding], style: TerminalStyle, out: &m
             FindingLevel::Warning => style.doubtful("!"),
             FindingLevel::Failure => style.bad("✗"),
         };
-        let text = style.wrapped(&printable(&format!("{}: {}", finding.what, finding.found)), 5);
+        let text = style.wrapped(&report::plain(&format!("{}: {}", finding.what, finding.found), style), 5);
         writeln!(out, "  {mark}  {}", text.trim())?;
         if let Some(advice) = &finding.advice {
-            let text = style.wrapped(&printable(advice), 10);
+            let text = style.wrapped(&report::plain(advice, style), 10);
             writeln!(out, "        → {}", text.trim())?;
         }
     }

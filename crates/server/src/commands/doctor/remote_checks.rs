@@ -69,6 +69,8 @@ impl RemoteVisitor {
     /// From the outside in; what depends on something that failed is left out.
     pub(super) fn findings(&self) -> Vec<Finding> {
         let mut findings = self.names_and_ports();
+        // Not the endpoint: this page needs no token and no session, so it tells a proxy that leads elsewhere from a
+        // server that refuses.
         let health = self.get(&format!("{}/healthz", self.address.origin), &[]);
         let (finding, is_reached) = self.reached(&health);
         findings.push(finding);
@@ -111,6 +113,7 @@ impl RemoteVisitor {
                 return findings;
             }
         };
+        // Checked after the name and before the rest: a trial on one computer has no public address to find fault with.
         if self.address.is_loopback() {
             let found = "this computer only";
             findings.push(Finding::warning("name", found, "clients elsewhere need the public address"));
@@ -123,6 +126,7 @@ impl RemoteVisitor {
                 format!("{host} leads to {address}, which is in {kind}"),
                 "hosted clients refuse a name with such an address: use a public one, or a tunnel",
             )),
+            // A server with both kinds works everywhere, so only a missing IPv4 address is worth a word.
             None if !addresses.iter().any(IpAddr::is_ipv4) => findings.push(Finding::warning(
                 "name",
                 format!("{host} has only addresses of IPv6 ({})", shown.join(", ")),
@@ -151,6 +155,7 @@ impl RemoteVisitor {
         const WHAT: &str = "answer";
         match health {
             Err(problem) => {
+                // Told apart because the cure is another: a certificate, or a process and a port.
                 let advice = if problem.starts_with("TLS") {
                     "the certificate is not one that clients accept: it may be expired, for another name, or self-signed"
                 } else {
@@ -178,6 +183,7 @@ impl RemoteVisitor {
     fn own_address(&self) -> Finding {
         const WHAT: &str = "own address";
         let card = format!("{}/.well-known/mcp.json", self.address.origin);
+        // Asked with a forged header at once: whether the address is right and whether it can be forged is one answer.
         let spoofed = self.get(&card, &[("X-Forwarded-Host", "evil.example")]);
         let Ok(answer) = spoofed else {
             return Finding::failure(WHAT, "no server card", "forward /.well-known too");
@@ -200,6 +206,7 @@ impl RemoteVisitor {
     fn stranger(&self) -> (Finding, Reception) {
         const WHAT: &str = "strangers";
         let endpoint = self.address.endpoint();
+        // Both, because clients differ in which they send first, and some proxies let through only one.
         let (got, posted) = (self.get(&endpoint, &[("Accept", "*/*")]), self.hello(&endpoint, &[]));
         let (Ok(got), Ok(posted)) = (got, posted) else {
             let advice = "the proxy closes requests to the endpoint: let it forward GET and POST without a time limit";
@@ -207,6 +214,7 @@ impl RemoteVisitor {
         };
         let broken = |found: String, advice: &str| (Finding::failure(WHAT, found, advice), Reception::Broken);
         match (got.status, posted.status) {
+            // Before the other answers: what a redirect leads to says nothing about what clients get.
             (300..=399, _) | (_, 300..=399) => broken(
                 "the endpoint is redirected, and clients do not send their token to another address".to_owned(),
                 "let the proxy forward instead of redirecting",
@@ -222,10 +230,12 @@ impl RemoteVisitor {
                         "the proxy asks for a separate password, or drops the header WWW-Authenticate; clients need it";
                     return broken("401 without a challenge for a token".to_owned(), advice);
                 }
+                // Without this address, a hosted client cannot begin a sign-in.
                 let says_where = challenges.iter().all(|challenge| challenge.contains("resource_metadata=\"http"));
                 let found = "401, as it should be without a token";
                 (Finding::ok(WHAT, found), Reception::AsksForToken { says_where })
             }
+            // Without a token is the default on one computer, and a disaster everywhere else.
             (200, 200) if self.address.is_loopback() => (Finding::ok(WHAT, "served without a token"), Reception::Open),
             (200, 200) => (
                 Finding::failure(
@@ -287,6 +297,7 @@ impl RemoteVisitor {
 
     /// What a client does once it has a token.
     fn session(&self, reception: Reception) -> Vec<Finding> {
+        // A warning and not a failure: who has signed in through a client has no token to give.
         if reception != Reception::Open && self.token.is_none() {
             let advice = "set LAPIDARY_TOKEN to a token, and this is tried too";
             return vec![Finding::warning("a session", "was not tried without a token", advice)];

@@ -3,11 +3,12 @@
 use std::path::Path;
 
 use lapidary_config::{ChosenVault, Config};
-use lapidary_vault::store::{
-    ApprovalQueue, ApprovalState, LedgerHealth, StateFolder, disk_facts, is_ours_alone, open_to_others,
+use lapidary_vault::{
+    SAVED_FROM,
+    store::{ApprovalQueue, ApprovalState, LedgerHealth, StateFolder, disk_facts, is_ours_alone, open_to_others},
 };
 
-use super::{finding::Finding, vault_checks::room};
+use super::{super::command_hint::CommandHint, finding::Finding, vault_checks::room};
 
 /// The state folder itself.
 pub(super) fn look(config: &Config) -> Vec<Finding> {
@@ -43,7 +44,7 @@ fn secret_files(config: &Config) -> Vec<(&'static str, std::path::PathBuf)> {
 }
 
 /// What is stored about one vault.
-pub(super) fn look_at_vault(vault: &ChosenVault, state: &Path) -> Vec<Finding> {
+pub(super) fn look_at_vault(vault: &ChosenVault, state: &Path, hint: &CommandHint) -> Vec<Finding> {
     let folder = std::sync::Arc::new(StateFolder::new(state.to_owned(), vault.path.clone()));
     let mut findings = vec![history(folder.ledger_health())];
     for damaged in folder.damaged_histories() {
@@ -58,7 +59,10 @@ pub(super) fn look_at_vault(vault: &ChosenVault, state: &Path) -> Vec<Finding> {
         Ok(saved) => {
             findings.push(match saved.index_bytes {
                 Some(bytes) => Finding::ok("index", format!("saved, {} KB", bytes.div_ceil(1024))),
-                None => Finding::ok("index", "not saved yet; the first search makes it"),
+                None => {
+                    let said = format!("not saved; a search saves that of a vault with at least {SAVED_FROM} notes");
+                    Finding::ok("index", said)
+                }
             });
             findings.extend(saved.exposed.into_iter().map(|file| {
                 let said = format!("other users of this computer may read {}", file.display());
@@ -72,7 +76,7 @@ pub(super) fn look_at_vault(vault: &ChosenVault, state: &Path) -> Vec<Finding> {
     let open = waiting.iter().filter(|name| name.progress == ApprovalState::Open).count();
     if open > 0 {
         let said = format!("{open} changes wait for your answer");
-        findings.push(Finding::warning("approvals", said, "lapidary approvals"));
+        findings.push(Finding::warning("approvals", said, hint.command("approvals")));
     }
     findings
 }

@@ -33,12 +33,13 @@ pub(super) fn look(vault: &ChosenVault, config: &Config) -> Vec<Finding> {
 fn contents(vault: &ChosenVault, found: &VaultInspection) -> Finding {
     let path = vault.path.display();
     let counts = format!("{path}: {} notes, {} files, {} folders", found.notes, found.files, found.folders);
+    // Before the empty folder: what was cut was not empty.
     if found.is_cut {
         let advice = "the rest was not looked at, to save time; the lines below are about the part that was";
         return Finding::warning("folder", format!("{counts} and more"), advice);
     }
     if found.files == 0 {
-        let advice = "is this the right folder? `lapidary vaults` lists what is configured";
+        let advice = "is this the right folder? `lapidary config show` lists what is configured";
         return Finding::warning("folder", format!("{path} is empty"), advice);
     }
     Finding::ok("folder", counts)
@@ -54,11 +55,13 @@ fn permissions(found: &VaultInspection, config: &Config) -> Vec<Finding> {
             advice,
         ));
     }
+    // A server that changes nothing needs no such right.
     if found.unwritable.count > 0 && !config.access.read_only {
         let advice = "give your user the right to change them (chmod u+w), or serve with --read-only";
         let said = format!("no right to change {}", sampled(&found.unwritable));
         findings.push(Finding::warning("permissions", said, advice));
     }
+    // Said only if true for all, and before size and links, which are not about rights.
     if findings.is_empty() {
         let can = if config.access.read_only { "read" } else { "read and changed" };
         findings.push(Finding::ok("permissions", format!("everything can be {can}")));
@@ -91,6 +94,7 @@ fn disk(facts: DiskFacts, found: &VaultInspection, config: &Config) -> Vec<Findi
         NamesAlike::Different => format!("{what} makes a difference"),
         NamesAlike::Unknown => format!("whether {what} makes a difference is not known"),
     };
+    // Not a fault, but what an owner needs to know when two names collide.
     let said = format!("{}; {}", alike("case", case), alike("the spelling of accents", unicode));
     findings.push(Finding::ok("file names", said));
     if found.alike.count > 0 {
@@ -119,6 +123,7 @@ fn watching(room: WatchRoom, folders: usize) -> Finding {
             "raise it: sysctl fs.inotify.max_user_watches=524288, and in /etc/sysctl.d for the next start",
         ),
         WatchRoom::Folders(most) => Finding::ok(WHAT, format!("are reported by the system (up to {most} folders)")),
+        // Slower, but nothing is missed, so there is nothing to mend.
         WatchRoom::Unseen => Finding::ok(
             WHAT,
             "this disk can change unnoticed (network, or another system), so each call looks at all folders",

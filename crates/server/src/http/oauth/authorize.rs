@@ -34,6 +34,7 @@ struct OwnerSession(SecretText);
 impl AuthorizationServer {
     async fn show(self: &Arc<Self>, request: Request) -> Result<Response, Response> {
         let address = self.address(&request);
+        // Before anything is parsed or looked up: a stranger must not be able to make the server work.
         self.counted(|rates, now| rates.page(&address, now)).map_err(wait_page)?;
         let query = request.uri().query().unwrap_or_default().to_owned();
         let parameters = FormParameters::parse(&query).map_err(|error| broken_link(&error.to_string()))?;
@@ -46,6 +47,7 @@ impl AuthorizationServer {
     async fn answer(self: &Arc<Self>, request: Request) -> Result<Response, Response> {
         let address = self.address(&request);
         self.counted(|rates, now| rates.page(&address, now)).map_err(wait_page)?;
+        // Before the session is looked up, because the browser sends its cookie with a forged form too.
         self.check_sender(request.headers())?;
         let session = self.owner(request.headers()).await?;
         let form = self.form(request).await.map_err(|trouble| match trouble {
@@ -55,6 +57,8 @@ impl AuthorizationServer {
         match (form.get("action"), session) {
             (Some("sign-in"), _) => self.sign_in(&form, &address).await,
             (Some("consent"), Some(session)) => self.consent(&form, &session, &address).await,
+            // The session ended while the page was open. Signing in again starts from the client, whose request is gone
+            // with the ticket.
             (Some("consent"), None) => Err(too_late()),
             _ => Err(broken_link("the form is not one of ours")),
         }
@@ -94,6 +98,8 @@ impl AuthorizationServer {
                 self.show_consent(&request, session, &offer, &choice, None)
             }
             Err(AuthorizeRefusal::OnPage(reason)) => Err(unknown_request(reason)),
+            // Only for an address that is known to be the client's: any other would make this page a way to send people
+            // anywhere.
             Err(AuthorizeRefusal::Redirect(address)) => Ok(see_other(&address)),
         }
     }
@@ -108,6 +114,8 @@ impl AuthorizationServer {
     ) -> Result<Response, Response> {
         let [random] = random().map_err(trouble_page)?;
         let ticket = SecretText::mint(SecretKind::ConsentTicket, &random);
+        // The request is kept here and not in the form, so what is approved cannot be changed in between. The ticket
+        // belongs to one session: a form made for another owner's browser does not count in this one.
         self.memory.lock().tickets.issue(&ticket, &session.0, request.clone(), self.started.elapsed());
         Ok(consent_page(request, offer, choice, ticket.reveal(), problem))
     }
@@ -150,7 +158,9 @@ impl AuthorizationServer {
         let query = form.get("query").unwrap_or_default().to_owned();
         let parameters = FormParameters::parse(&query).map_err(|error| broken_link(&error.to_string()))?;
         let given = SecretText::new(form.get("passphrase").unwrap_or_default().to_owned());
+        // Counted before the check, which takes much memory and time by design.
         self.counted(|rates, now| rates.sign_in(address, now)).map_err(wait_page)?;
+        // Only a few checks at a time hold that memory; a crowd of guesses waits in line.
         let place = self.checks.place().await.map_err(wait_page)?;
         let store = Arc::clone(&self.store);
         let checked = tokio::task::spawn_blocking(move || store.is_passphrase(&given)).await;
@@ -163,6 +173,7 @@ impl AuthorizationServer {
         if !is_right {
             tracing::warn!(address, "a wrong passphrase was given");
             self.record(SecurityEventKind::WrongPassphrase, "", address).await;
+            // After the place is given back, so that a wrong guess slows down only its sender.
             tokio::time::sleep(self.checks.failed()).await;
             let problem = Some("That is not the passphrase.");
             return self.ask_to_sign_in(StatusCode::FORBIDDEN, &parameters, &query, problem).await;
@@ -188,6 +199,7 @@ impl AuthorizationServer {
         address: &str,
     ) -> Result<Response, Response> {
         let ticket = form.get("ticket").unwrap_or_default();
+        // Taken, not read: a second click or a form sent again finds nothing.
         let request = self.memory.lock().tickets.take(ticket, &session.0, self.started.elapsed());
         let request = request.ok_or_else(too_late)?;
         match form.get("decision") {
@@ -203,6 +215,7 @@ impl AuthorizationServer {
         let choice = offer.chosen(form);
         let given = match offer.given(&choice, &request, self.now()) {
             Ok(given) => given,
+            // With a new ticket, since the old one is used up, and with the owner's choices as they were.
             Err(problem) => return self.show_consent(&request, session, &offer, &choice, Some(&problem)),
         };
         let [random] = random().map_err(trouble_page)?;

@@ -132,7 +132,7 @@ pub(super) fn consent_page(
          <input type=\"hidden\" name=\"ticket\" value=\"{}\">\n{}\n\
          <div class=\"buttons\">\n<button type=\"submit\" name=\"decision\" value=\"deny\">Deny</button>\n\
          <button type=\"submit\" name=\"decision\" value=\"allow\">Allow</button>\n</div>\n</form>\n\
-         <p class=\"quiet\">You can end this at any time with <code>lapidary token revoke</code>.</p>",
+         <p class=\"quiet\">You can end this at any time: <code>lapidary token list</code> shows it, <code>lapidary token revoke NAME</code> ends it.</p>",
         who(request),
         problem.unwrap_or_default(),
         escaped(ticket),

@@ -8,7 +8,7 @@ use super::{
     offers::{self, Offer},
     twins::{Client, Closing, MARK, Twin},
 };
-use crate::harness::files_below;
+use crate::harness::{Vault, files_below};
 
 /// A readable note, none of which may be logged. Every word of it starts with the mark.
 const PLANTED: [(&str, &str); 2] = [
@@ -38,6 +38,8 @@ fn logged(level: &str, format: &str, wanted: fn(&Offer) -> bool) -> Vec<String> 
     let mut needs = BTreeMap::from(PLANTED);
     let mut twin = Twin::new(true, Closing::Rules, &needs, &environment);
     let mut offers = offers::all(&mut twin.client);
+    let place_of = |vault: &Vault| vault.path().parent().unwrap().to_str().unwrap().to_owned();
+    let first_place = place_of(&twin.vault);
     offers.retain(wanted);
     for offer in &offers {
         needs.extend(&offer.needs);
@@ -61,13 +63,14 @@ fn logged(level: &str, format: &str, wanted: fn(&Offer) -> bool) -> Vec<String> 
     server.send_bytes(b"{\"zqbroken\": \n");
     server.send(&json!({ "zqother": "zqtext" }));
     server.request("zq/unknown", json!({ "zqkey": "zqtext" }));
-    let place = vault.path().parent().unwrap().to_str().unwrap().to_owned();
+    let places = [first_place, place_of(&vault)];
     let (status, said) = server.end();
     assert!(status.success());
     let files = in_files(&folder);
     assert!(!files.is_empty() && !said.is_empty(), "something is logged");
-    // The place of the vault is logged at startup; the name of a temporary folder is random.
-    said.lines().map(str::to_owned).chain(files).map(|line| line.replace(&place, "")).collect()
+    // The places of both vaults are logged at startup; the name of a temporary folder is random.
+    let placeless = |line: String| places.iter().fold(line, |line, place| line.replace(place, ""));
+    said.lines().map(str::to_owned).chain(files).map(placeless).collect()
 }
 
 fn in_files(folder: &Path) -> Vec<String> {

@@ -9,6 +9,7 @@ use lapidary_operation::{
     AgentTool, Catalogue, CatalogueEntry, Context, Declaration, Example, ExampleResult, ListedPrompt, Reason,
     ReasonKind, ToolGroup, ToolNeeds, ToolStanding, WireFamily, quote::quoted,
 };
+use lapidary_toolkit::query_text::check_length;
 use ranking::{ToolRanking, stems, wanted};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -100,6 +101,8 @@ impl AgentTool for FindTool {
     type Output = Output;
 
     fn run(&self, context: &Context<'_>, input: Input) -> Result<Output, Reason> {
+        // Every word is compared with those of all tools.
+        check_length(Self::DECLARATION.name, &input.query)?;
         let skills = skills(context, &input.query, input.limit.unwrap_or(SHOWN));
         Ok(Output { skills, ..answer(context.catalogue, context.vaults, &input.query, input.limit) })
     }

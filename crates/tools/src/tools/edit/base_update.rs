@@ -76,6 +76,7 @@ impl WriteTool for BaseUpdate {
             steps.push(base_edit::view_renaming(tool, old, new, &value)?);
         }
         steps.extend(base_edit::removals(tool, &input.remove, &value)?);
+        base_edit::check_changes(tool, &input.parts, &steps)?;
         let after = base_edit::edited(before, &steps).map_err(|error| editing.refusal(error))?;
         // Compared with the problems of the old text, which must not block an edit of another part.
         let problems = base_edit::checked(tool, Some(before), &after)?;

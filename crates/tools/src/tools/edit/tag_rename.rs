@@ -128,8 +128,8 @@ impl WriteTool for TagRename {
         files.truncate(MOST_NAMES);
         left.truncate(MOST_NAMES);
         let output = Output {
-            from,
-            to,
+            from: clipped(&from),
+            to: clipped(&to),
             changed: files_changed > 0,
             replaced_count,
             files_changed,

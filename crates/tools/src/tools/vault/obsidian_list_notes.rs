@@ -5,7 +5,7 @@ mod tree;
 use lapidary_note::counted;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
-    WireFamily, fence::fenced, quote::quoted,
+    WireFamily, clipped, fence::fenced, quote::quoted,
 };
 use lapidary_toolkit::{
     folder::{FolderTarget, relative},
@@ -160,7 +160,11 @@ impl ReadTool for ObsidianListNotes {
         Ok(Output {
             path,
             totals: ListTotals { entries: entries.len(), files: entries.len() - directories, directories },
-            applied_filters: NoteFilters { extension, name_regex: input.name_regex, depth: input.depth },
+            applied_filters: NoteFilters {
+                extension: extension.as_deref().map(clipped),
+                name_regex: input.name_regex.as_deref().map(clipped),
+                depth: input.depth,
+            },
             excluded: (beyond > 0).then(|| excluded(beyond)),
             notice: entries.is_empty().then(|| nothing(filtered).to_owned()),
             entries,

@@ -3,13 +3,13 @@
 mod dataview;
 mod hits;
 mod logic;
-pub(super) mod ranked;
+mod ranked;
 mod text;
 
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily, fence::fenced,
 };
-use lapidary_toolkit::cursor::PageCursor;
+use lapidary_toolkit::{cursor::PageCursor, query_text::shown_query};
 use lapidary_vault::View;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -171,7 +171,7 @@ impl ReadTool for ObsidianSearchNotes {
             _ if hits.is_empty() => Some(nothing(mode, total_count, cursor)),
             notice => notice,
         };
-        let effective_query = query.filter(|_| mode != SearchMode::Jsonlogic).map(str::to_owned);
+        let effective_query = query.filter(|_| mode != SearchMode::Jsonlogic).map(shown_query);
         Ok(Output { result: HitPage { mode, hits, total_count, next_cursor, truncated }, effective_query, notice })
     }
 

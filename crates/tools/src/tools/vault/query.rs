@@ -3,7 +3,7 @@
 use lapidary_note::counted;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
-    WireFamily, fence::fenced, quote::quoted,
+    WireFamily, clipped, fence::fenced, quote::quoted,
 };
 use lapidary_query::DroppedRows;
 use lapidary_toolkit::{
@@ -83,7 +83,9 @@ pub(super) struct DroppedOutput {
 
 impl From<&DroppedRows> for DroppedOutput {
     fn from(dropped: &DroppedRows) -> Self {
-        Self { step: dropped.step.clone(), count: dropped.count, messages: dropped.messages.clone() }
+        // A clause, and a message that quotes it, may be as long as the query.
+        let messages = dropped.messages.iter().map(|message| clipped(message)).collect();
+        Self { step: clipped(&dropped.step), count: dropped.count, messages }
     }
 }
 
@@ -244,6 +246,18 @@ impl ReadTool for QueryTool {
                     "without": ["rating"],
                 }),
                 gives: ExampleResult::Including(json!({ "text": "file name,read\r\nDune,2026-01-02\r\n", "total": 1 })),
+                after: &[],
+            },
+            Example {
+                says: "A grouped base as CSV, with the group of each row",
+                before: NOTES,
+                input: json!({
+                    "query": "filters: rating > 1\nviews:\n  - type: table\n    name: All\n    order: [file.name]\n    groupBy: {property: rating, direction: DESC}\n",
+                    "format": "csv",
+                }),
+                gives: ExampleResult::Including(
+                    json!({ "text": "group,file name\r\n9,Dune\r\n7,Emma\r\n", "total": 2 }),
+                ),
                 after: &[],
             },
             Example {

@@ -3,7 +3,7 @@
 use lapidary_note::counted;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
-    WireFamily, fence::fenced, quote::one_line,
+    WireFamily, clipped, fence::fenced, quote::one_line,
 };
 use lapidary_query::QueryStep;
 use lapidary_toolkit::querying::{AskedQuery, QUERY_REASONS};
@@ -61,7 +61,7 @@ struct StepOutput {
 
 impl From<&QueryStep> for StepOutput {
     fn from(step: &QueryStep) -> Self {
-        Self { step: step.name.clone(), rows: step.rows, index: step.index }
+        Self { step: clipped(&step.name), rows: step.rows, index: step.index }
     }
 }
 

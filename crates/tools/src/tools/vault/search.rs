@@ -4,13 +4,11 @@ use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily,
     uri::{AppAction, in_app},
 };
-use lapidary_toolkit::naming;
+use lapidary_toolkit::{naming, query_text::check_length};
 use lapidary_vault::{PassageSize, RankedNote, RankedPage, RankedQuery, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-
-use super::obsidian_search_notes::ranked::check_length;
 
 pub(crate) struct SearchTool;
 

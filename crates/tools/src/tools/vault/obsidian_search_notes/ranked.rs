@@ -4,7 +4,11 @@ use lapidary_operation::{
     Context, ReadTool, Reason,
     quote::{Prose, quoted, quoted_list},
 };
-use lapidary_toolkit::{cursor::PageCursor, naming};
+use lapidary_toolkit::{
+    cursor::PageCursor,
+    naming,
+    query_text::{LONGEST_QUERY, check_length},
+};
 use lapidary_vault::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery, View};
 
 use super::{
@@ -12,8 +16,6 @@ use super::{
     hits::{MatchSpot, SearchHit, USUAL_MATCHES, room},
 };
 
-/// Longer input is a text rather than a query.
-const LONGEST_QUERY: usize = 2_000;
 /// At most this many corrections are named.
 const MOST_MEANT: usize = 5;
 
@@ -34,7 +36,8 @@ pub(super) fn search(
 ) -> Result<RankedAnswer, Reason> {
     check_length(ObsidianSearchNotes::DECLARATION.name, query)?;
     let alternatives = input.alternatives.as_deref().unwrap_or_default();
-    if alternatives.iter().map(String::len).sum::<usize>() > LONGEST_QUERY {
+    // Each counts, also an empty one.
+    if alternatives.iter().map(|text| text.len() + 1).sum::<usize>() > LONGEST_QUERY {
         let problem = Prose::ours(format_args!("have more than {LONGEST_QUERY} bytes"));
         return Err(Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "alternatives", problem));
     }
@@ -54,15 +57,6 @@ pub(super) fn search(
         notice,
         truncated,
     })
-}
-
-/// A query that is too long for a query is refused.
-pub(in crate::tools::vault) fn check_length(tool: &str, query: &str) -> Result<(), Reason> {
-    if query.len() <= LONGEST_QUERY {
-        return Ok(());
-    }
-    let problem = Prose::ours(format_args!("has {} bytes, more than the limit of {LONGEST_QUERY}", query.len()));
-    Err(Reason::bad_argument(tool, "query", problem))
 }
 
 fn hit(found: RankedNote, explain: bool) -> SearchHit {

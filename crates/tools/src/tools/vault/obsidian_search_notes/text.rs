@@ -5,7 +5,7 @@ use std::{cmp::Reverse, ops::Range};
 use lapidary_note::shown_text;
 use lapidary_operation::{Context, ReadTool, Reason, quote::Prose};
 use lapidary_query::{SimpleMatches, SimpleQuery};
-use lapidary_toolkit::{cursor::PageCursor, index, naming, page::ListPage};
+use lapidary_toolkit::{cursor::PageCursor, index, naming, page::ListPage, query_text::check_length};
 use lapidary_vault::{VaultPath, View};
 
 use super::{
@@ -28,6 +28,8 @@ pub(super) fn search(
     input: &Input,
     cursor: PageCursor,
 ) -> Result<(usize, Vec<SearchHit>), Reason> {
+    // Every word is compiled, and searched in every note.
+    check_length(ObsidianSearchNotes::DECLARATION.name, query)?;
     let query = SimpleQuery::parse(query)
         .map_err(|error| Reason::bad_argument(ObsidianSearchNotes::DECLARATION.name, "query", Prose::ours(error)))?;
     let go_on = || context.cancel.check().is_ok();

@@ -1,0 +1,218 @@
+//! Tools with their types erased, so that one list can hold them all: parse the arguments, run the tool, and keep what is
+//! needed to finish its answer.
+
+use lapidary_vault::{Change, View};
+use serde::de::DeserializeOwned;
+use serde_json::{Map, Value};
+
+use crate::{
+    Context, OfferedTools, Reason, ReplyFacts,
+    declaration::{Effect, ToolKind, WireFamily},
+    example::Example,
+    lazy_schemas::ToolSchemas,
+    plan::{AnswerDraft, BatchPlan, CallBatch, CommitReport, Planned, PlannedChange, RelayedCall, ToolAnswer},
+    quote::Prose,
+    schema,
+    spec::ToolSpec,
+    tool_kinds::{AgentTool, BatchTool, ReadTool, RelayTool, ToolPlan, WriteTool},
+};
+
+/// A tool with its types erased, as the list holds it.
+pub trait AnyTool: Send + Sync {
+    fn spec(&self) -> ToolSpec;
+    /// `view` is present whenever the spec says that the tool needs a vault.
+    fn plan(
+        &'static self,
+        context: &Context<'_>,
+        view: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason>;
+    /// The call that these arguments stand for, if the tool relays and they are valid.
+    fn relayed(&self, _arguments: &Map<String, Value>) -> Option<RelayedCall> {
+        None
+    }
+    fn examples(&self) -> Vec<Example>;
+}
+
+/// Erasers: `&ReadEntry(FileRead)` in the list is all that a tool has to write.
+pub struct ReadEntry<T>(pub T);
+pub struct WriteEntry<T>(pub T);
+pub struct BatchedEntry<T>(pub T);
+pub struct AgentEntry<T>(pub T);
+pub struct RelayEntry<T>(pub T);
+
+impl<T: ReadTool> AnyTool for ReadEntry<T> {
+    fn spec(&self) -> ToolSpec {
+        let derive = || ToolSchemas::derived::<T::Input>(schema::output::<T::Output>(Effect::Read));
+        ToolSpec {
+            searches_by: T::SEARCHES_BY,
+            deadline: T::DEADLINE,
+            takes_target: T::TAKES_TARGET,
+            needs: T::NEEDS,
+            ..ToolSpec::new(T::DECLARATION, ToolKind::Read, Effect::Read, derive)
+        }
+    }
+
+    fn plan(
+        &'static self,
+        context: &Context<'_>,
+        view: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason> {
+        let name = T::DECLARATION.name;
+        let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
+        let output = self.0.run(context, view, parse(name, arguments)?)?;
+        let text = short_text(OfferedTools::of(context.catalogue), T::DECLARATION.family, || self.0.text(&output));
+        Ok(Planned::Answer(ToolAnswer { text, output: ReplyFacts::of(&output)? }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        self.0.examples()
+    }
+}
+
+impl<T: WriteTool> AnyTool for WriteEntry<T> {
+    fn spec(&self) -> ToolSpec {
+        let derive = || ToolSchemas::derived::<T::Input>(schema::output::<T::Output>(T::EFFECT));
+        ToolSpec {
+            asks_first: T::ASKS_FIRST,
+            is_separable: T::IS_SEPARABLE,
+            in_batches: T::IN_BATCHES,
+            deadline: T::DEADLINE,
+            takes_target: T::TAKES_TARGET,
+            dry_run: Some(T::DRY_RUN),
+            expected_hash: Some(T::EXPECTED_HASH),
+            only_looks: T::ONLY_LOOKS,
+            ..ToolSpec::new(T::DECLARATION, ToolKind::Write, T::EFFECT, derive)
+        }
+    }
+
+    fn plan(
+        &'static self,
+        context: &Context<'_>,
+        view: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason> {
+        let name = T::DECLARATION.name;
+        let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
+        let ToolPlan { changes, output, dry_run } = self.0.plan(context, view, parse(name, arguments)?)?;
+        // The commit checks this anyway; a dry run and the other operations of a batch have to know earlier.
+        for path in changes.changes.iter().filter_map(Change::makes) {
+            view.may_be_made(path).map_err(|error| Reason::from_store(path, &error, true))?;
+        }
+        let (proposal, shows_diff) = (self.0.proposal(&output), self.0.shows_diff(&output));
+        let draft = Box::new(WriteDraft { tool: &self.0, output });
+        Ok(Planned::Change(PlannedChange { changes, dry_run, shows_diff, proposal, draft }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        self.0.examples()
+    }
+}
+
+/// The answer of a write tool until its change is made.
+struct WriteDraft<T: WriteTool> {
+    tool: &'static T,
+    output: T::Output,
+}
+
+impl<T: WriteTool> AnswerDraft for WriteDraft<T> {
+    fn finish(self: Box<Self>, learnt: &CommitReport<'_>) -> Result<ToolAnswer, Reason> {
+        let Self { tool, mut output } = *self;
+        // The commit knows the path in the trash or the token of a proposal; the plan did not.
+        tool.finish(&mut output, learnt);
+        let text = short_text(learnt.offered, T::DECLARATION.family, || tool.text(&output));
+        Ok(ToolAnswer { text, output: ReplyFacts::of(&output)? })
+    }
+}
+
+impl<T: BatchTool> AnyTool for BatchedEntry<T> {
+    fn spec(&self) -> ToolSpec {
+        let derive = || ToolSchemas::derived::<T::Input>(schema::output::<T::Output>(T::EFFECT));
+        let family = T::DECLARATION.family;
+        ToolSpec {
+            dry_run: Some(family.dry_run()),
+            expected_hash: Some(family.expected_hash()),
+            ..ToolSpec::new(T::DECLARATION, ToolKind::Batch, T::EFFECT, derive)
+        }
+    }
+
+    fn plan(
+        &'static self,
+        context: &Context<'_>,
+        _: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason> {
+        let BatchPlan { steps, atomic, dry_run } = self.0.batch(context, parse(T::DECLARATION.name, arguments)?)?;
+        let finish = |outcome, offered: OfferedTools<'_>| {
+            let output = self.0.finish(outcome, offered);
+            let text = short_text(offered, T::DECLARATION.family, || self.0.text(&output));
+            Ok(ToolAnswer { output: ReplyFacts::of(&output)?, text })
+        };
+        Ok(Planned::Batch(CallBatch { steps, atomic, dry_run, finish: Box::new(finish) }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        self.0.examples()
+    }
+}
+
+impl<T: AgentTool> AnyTool for AgentEntry<T> {
+    fn spec(&self) -> ToolSpec {
+        let derive = || ToolSchemas::derived::<T::Input>(schema::output::<T::Output>(Effect::Read));
+        ToolSpec { needs: T::NEEDS, ..ToolSpec::new(T::DECLARATION, ToolKind::Agent, Effect::Read, derive) }
+    }
+
+    fn plan(
+        &'static self,
+        context: &Context<'_>,
+        _: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason> {
+        let output = self.0.run(context, parse(T::DECLARATION.name, arguments)?)?;
+        let text = short_text(OfferedTools::of(context.catalogue), T::DECLARATION.family, || self.0.text(&output));
+        Ok(Planned::Answer(ToolAnswer { text, output: ReplyFacts::of(&output)? }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        self.0.examples()
+    }
+}
+
+impl<T: RelayTool> AnyTool for RelayEntry<T> {
+    fn spec(&self) -> ToolSpec {
+        // It can do whatever the other tool does, so it declares the strongest effect.
+        let derive = || ToolSchemas::derived::<T::Input>(schema::any_object());
+        ToolSpec::new(T::DECLARATION, ToolKind::Relay, Effect::Destroy, derive)
+    }
+
+    fn plan(
+        &'static self,
+        _: &Context<'_>,
+        _: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason> {
+        Ok(Planned::Relay(self.0.relay(parse(T::DECLARATION.name, arguments)?)))
+    }
+
+    fn relayed(&self, arguments: &Map<String, Value>) -> Option<RelayedCall> {
+        parse(T::DECLARATION.name, arguments.clone()).ok().map(|input| self.0.relay(input))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        self.0.examples()
+    }
+}
+
+/// The text of an answer, unless the reader wants JSON there.
+fn short_text(offered: OfferedTools<'_>, family: WireFamily, text: impl FnOnce() -> Option<String>) -> Option<String> {
+    if offered.in_json(family) { None } else { text() }
+}
+
+/// The arguments were checked against the schema; a mismatch here means that the schema is too loose.
+fn parse<I: DeserializeOwned>(tool: &str, arguments: Map<String, Value>) -> Result<I, Reason> {
+    serde_json::from_value(Value::Object(arguments)).map_err(|error| Reason::InvalidArguments {
+        tool: tool.to_owned(),
+        problems: vec![crate::ArgumentProblem { at: String::new(), problem: Prose::of_others(error), nearest: None }],
+    })
+}

@@ -1,0 +1,44 @@
+//! Examples of tools, which are their documentation and their tests.
+
+use serde_json::Value;
+
+use crate::ReasonKind;
+
+/// A call on a tiny vault, before and after. All of them run as tests and are shown in the reference.
+pub struct Example {
+    pub says: &'static str,
+    pub before: &'static [(&'static str, &'static str)],
+    pub input: Value,
+    pub gives: ExampleResult,
+    /// All that is left of the files before, and what is new: those that are not listed are gone. Nothing, if the call
+    /// changes nothing.
+    pub after: &'static [(&'static str, &'static str)],
+}
+
+pub enum ExampleResult {
+    /// Exactly this.
+    Output(Value),
+    /// At least this; the rest would obscure the point.
+    Including(Value),
+    Refusal(ReasonKind),
+    /// This, on a vault where another call was made first.
+    After {
+        tool: &'static str,
+        input: Value,
+        gives: Box<ExampleResult>,
+    },
+}
+
+impl ExampleResult {
+    pub fn after(self, tool: &'static str, input: Value) -> Self {
+        Self::After { tool, input, gives: Box::new(self) }
+    }
+
+    /// The result in the end.
+    pub fn last(&self) -> &Self {
+        match self {
+            Self::After { gives, .. } => gives.last(),
+            gives => gives,
+        }
+    }
+}

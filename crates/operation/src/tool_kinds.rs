@@ -1,0 +1,112 @@
+//! The kinds of tools as traits: what the author of a tool writes, with typed input and output, and either an answer or a plan.
+
+use lapidary_vault::{ChangeSet, View};
+use schemars::JsonSchema;
+use serde::{Serialize, de::DeserializeOwned};
+
+use crate::{
+    Context, OfferedTools, Reason,
+    declaration::{Declaration, Effect, ToolNeeds},
+    example::Example,
+    plan::{BatchOutcome, BatchPlan, CommitReport, ProposalStep, RelayedCall},
+};
+
+/// A tool that only reads.
+pub trait ReadTool: Send + Sync + 'static {
+    const DECLARATION: Declaration;
+    /// The arguments that hold the search terms; the others say where and how to search.
+    const SEARCHES_BY: &[&str] = &[];
+    /// JSON pointer to the time limit in milliseconds that a call may set, if it can.
+    const DEADLINE: Option<&'static str> = None;
+    /// Whether it addresses a note by a target, which has its own reasons.
+    const TAKES_TARGET: bool = false;
+    const NEEDS: ToolNeeds = ToolNeeds { log_lines: 0, playbooks: false };
+    type Input: DeserializeOwned + JsonSchema;
+    type Output: Serialize + JsonSchema;
+    fn run(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<Self::Output, Reason>;
+    /// The same facts for a model, in as few bytes as possible; without this, the JSON itself is shown.
+    fn text(&self, _output: &Self::Output) -> Option<String> {
+        None
+    }
+    fn examples(&self) -> Vec<Example>;
+}
+
+/// A tool that changes the vault. It only returns the change; the pipeline judges, asks, commits and records it.
+pub trait WriteTool: Send + Sync + 'static {
+    const DECLARATION: Declaration;
+    const EFFECT: Effect;
+    /// If the user can be asked, they are, unless the owner turned that off.
+    const ASKS_FIRST: bool = false;
+    /// Whether each file of a change can be changed without the others: the owner may leave some out.
+    const IS_SEPARABLE: bool = false;
+    /// Whether `bulk_apply` may run it with others.
+    const IN_BATCHES: bool = true;
+    /// JSON pointer to the time limit in milliseconds that a call may set, if it can.
+    const DEADLINE: Option<&'static str> = None;
+    /// Whether it addresses a note by a target, which has its own reasons.
+    const TAKES_TARGET: bool = false;
+    /// The argument for showing a change without making it.
+    const DRY_RUN: &'static str = Self::DECLARATION.family.dry_run();
+    /// The argument that names the hash that a file is expected to have.
+    const EXPECTED_HASH: &'static str = Self::DECLARATION.family.expected_hash();
+    /// An argument and the value that makes a call change nothing.
+    const ONLY_LOOKS: Option<(&'static str, &'static str)> = None;
+    type Input: DeserializeOwned + JsonSchema;
+    type Output: Serialize + JsonSchema + 'static;
+    fn plan(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<ToolPlan<Self::Output>, Reason>;
+    /// The proposal that the plan makes, or the earlier one that it carries out.
+    fn proposal(&self, _output: &Self::Output) -> Option<ProposalStep> {
+        None
+    }
+    /// Whether a dry run answers with the full diff; not if the answer already shows enough.
+    fn shows_diff(&self, _output: &Self::Output) -> bool {
+        true
+    }
+    /// Completes the answer with what was not known during planning.
+    fn finish(&self, _output: &mut Self::Output, _learnt: &CommitReport<'_>) {}
+    fn text(&self, _output: &Self::Output) -> Option<String> {
+        None
+    }
+    fn examples(&self) -> Vec<Example>;
+}
+
+/// The change a write tool wants and the answer it would give.
+pub struct ToolPlan<O> {
+    pub changes: ChangeSet,
+    pub output: O,
+    pub dry_run: bool,
+}
+
+/// A tool that runs a batch of others. It only lists the calls; the executor plans them on top of each other.
+pub trait BatchTool: Send + Sync + 'static {
+    const DECLARATION: Declaration;
+    const EFFECT: Effect;
+    type Input: DeserializeOwned + JsonSchema;
+    type Output: Serialize + JsonSchema;
+    fn batch(&self, context: &Context<'_>, input: Self::Input) -> Result<BatchPlan, Reason>;
+    /// The answer, built from the result of each call.
+    fn finish(&self, outcome: BatchOutcome, offered: OfferedTools<'_>) -> Self::Output;
+    fn text(&self, _output: &Self::Output) -> Option<String> {
+        None
+    }
+    fn examples(&self) -> Vec<Example>;
+}
+
+/// A tool about the server itself, its tools and vaults: it needs no vault.
+pub trait AgentTool: Send + Sync {
+    const DECLARATION: Declaration;
+    const NEEDS: ToolNeeds = ToolNeeds { log_lines: 0, playbooks: false };
+    type Input: DeserializeOwned + JsonSchema;
+    type Output: Serialize + JsonSchema;
+    fn run(&self, context: &Context<'_>, input: Self::Input) -> Result<Self::Output, Reason>;
+    fn text(&self, output: &Self::Output) -> Option<String>;
+    fn examples(&self) -> Vec<Example>;
+}
+
+/// A tool that stands for another: the executor starts over with that one.
+pub trait RelayTool: Send + Sync {
+    const DECLARATION: Declaration;
+    type Input: DeserializeOwned + JsonSchema;
+    fn relay(&self, input: Self::Input) -> RelayedCall;
+    fn examples(&self) -> Vec<Example>;
+}

@@ -1,0 +1,240 @@
+//! The console: what a person sees in a browser. A client of the same executor as every other; nothing here goes around
+//! rules, checkpoints or the log.
+//!
+//! Served on loopback by `lapidary console`, to whoever has the one-time code that it prints.
+
+mod activity;
+mod approvals;
+mod history;
+mod live_events;
+mod sessions;
+
+use std::{
+    net::{Ipv4Addr, SocketAddr},
+    sync::Arc,
+};
+
+use askama::Template;
+use axum::{
+    Router,
+    extract::{Request, State},
+    http::{HeaderValue, Method, StatusCode, header},
+    middleware::{Next, from_fn_with_state},
+    response::{IntoResponse, Response},
+    routing::{get, post},
+};
+use lapidary_auth::FormParameters;
+use lapidary_config::{AllowedOrigins, BodyLimits, HttpConfig};
+use lapidary_console::{AnswerPage, ConsoleSection, PageFrame, ShownText, find_asset};
+use lapidary_pipeline::{Caller, CallerStanding, Clock, Executor, Principal};
+use lapidary_tools::ChangeAuthor;
+use parking_lot::Mutex;
+use tokio::{net::TcpListener, sync::watch};
+
+use self::sessions::ConsoleSessions;
+use super::{LAST_ANSWERS, accept_loop, posted_message, request_gate, request_gate::RequestGate};
+use crate::stdio::told_to_stop;
+
+/// Nothing but our own files, no inline code or style, and no way to make markup of text.
+const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
+                              base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
+/// A form may contain the new texts of a change.
+const FORM_BYTES: usize = 32 << 20;
+
+/// A running console.
+#[derive(Clone)]
+pub(super) struct Console(Arc<ConsoleParts>);
+
+pub(super) struct ConsoleParts {
+    executor: Arc<Executor>,
+    clock: Clock,
+    /// Cookies do not know ports, and two consoles on one computer must not sign each other out.
+    cookie: String,
+    sessions: Mutex<ConsoleSessions>,
+    stopping: watch::Receiver<bool>,
+}
+
+/// Serves the console until told to stop. `opened` gets the address that signs in.
+pub(crate) async fn serve(
+    executor: Arc<Executor>,
+    settings: &HttpConfig,
+    port: u16,
+    opened: impl FnOnce(&str),
+) -> Result<(), String> {
+    let address = SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let listener = TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let (stop, stopping) = watch::channel(false);
+    let console = Console::new(executor, address, stopping.clone());
+    let code = console.new_code()?;
+    let origin = format!("http://{address}");
+    let gate = RequestGate::new(Vec::new(), AllowedOrigins::Listed(Vec::new()), address.ip(), origin.clone());
+    let router = console.routes().layer(from_fn_with_state(gate, request_gate::guard));
+    tokio::spawn(async move {
+        told_to_stop().await;
+        stop.send_replace(true);
+    });
+    opened(&format!("{origin}/console/#{code}"));
+    accept_loop::serve(listener, None, router, settings.connections, stopping, LAST_ANSWERS).await;
+    Ok(())
+}
+
+impl Console {
+    fn new(executor: Arc<Executor>, address: SocketAddr, stopping: watch::Receiver<bool>) -> Self {
+        Self(Arc::new(ConsoleParts {
+            executor,
+            clock: Clock::system(),
+            cookie: format!("lapidary-console-{}", address.port()),
+            sessions: Mutex::default(),
+            stopping,
+        }))
+    }
+
+    fn routes(self) -> Router {
+        let pages = Router::new()
+            .route("/console/", get(approvals::list))
+            .route("/console/approvals/{id}", get(approvals::show).post(approvals::answer))
+            .route("/console/activity", get(activity::show))
+            .route("/console/activity.csv", get(activity::export))
+            .route("/console/history", get(history::list))
+            .route("/console/history/{id}", get(history::show).post(history::restore))
+            .route("/console/events", get(live_events::stream))
+            .route("/console/sign-out", post(sessions::sign_out))
+            .layer(from_fn_with_state(self.clone(), sessions::require_session));
+        Router::new()
+            .route("/", get(to_console))
+            .route("/console", get(to_console))
+            .route("/console/sign-in", post(sessions::sign_in))
+            .route("/console/static/{hash}/{name}", get(asset))
+            .merge(pages)
+            .fallback(nothing_here)
+            .layer(axum::middleware::from_fn(secured))
+            .with_state(self)
+    }
+
+    /// The owner in a browser, whose calls go the way of all others.
+    fn principal(&self) -> Principal {
+        let name = || Principal::CONSOLE.to_owned();
+        Principal {
+            id: name(),
+            name: name(),
+            grant: Arc::clone(self.0.executor.grant()),
+            can_be_asked: false,
+            caller: Caller::of(Principal::CONSOLE),
+            is_single_client: false,
+            author: ChangeAuthor::owner(name()),
+            standing: CallerStanding::default(),
+        }
+    }
+
+    /// What is around a page of this session.
+    async fn frame(&self, section: ConsoleSection, session: &sessions::OpenSession) -> PageFrame {
+        let pending = self.ask(|executor| executor.pending().map(|pending| pending.len())).await;
+        PageFrame {
+            section: Some(section),
+            // The page about them says what is wrong.
+            pending: pending.and_then(Result::ok).unwrap_or_default(),
+            form_token: session.form_token(),
+        }
+    }
+
+    /// Asks the executor where waiting for a disk does no harm. `None` if the answer never came; the log says why.
+    async fn ask<T: Send + 'static>(&self, ask: impl FnOnce(&Executor) -> T + Send + 'static) -> Option<T> {
+        let executor = Arc::clone(&self.0.executor);
+        tokio::task::spawn_blocking(move || ask(&executor)).await.ok()
+    }
+
+    /// The form of a request, which must be of a page of this session.
+    async fn form(&self, request: Request, session: &sessions::OpenSession) -> Result<FormParameters, Response> {
+        let form = read_form(request).await?;
+        if form.get("form").is_some_and(|token| session.is_form_token(token)) {
+            return Ok(form);
+        }
+        Err(refused(StatusCode::FORBIDDEN, "This form is not of this session. Open the page again."))
+    }
+}
+
+/// A form, without knowing whose it is.
+async fn read_form(request: Request) -> Result<FormParameters, Response> {
+    let limits = BodyLimits { bytes: Some(FORM_BYTES), time: Some(std::time::Duration::from_secs(60)) };
+    posted_message::check_size(request.headers(), limits)?;
+    let bytes = posted_message::read(request.into_body(), limits).await?;
+    let form = std::str::from_utf8(&bytes).ok().and_then(|text| FormParameters::parse_within(text, FORM_BYTES).ok());
+    form.ok_or_else(|| refused(StatusCode::BAD_REQUEST, "The form cannot be read."))
+}
+
+/// The parameters of an address. Broken ones count as none.
+fn query(request: &Request) -> FormParameters {
+    request.uri().query().and_then(|query| FormParameters::parse(query).ok()).unwrap_or_default()
+}
+
+async fn to_console() -> Response {
+    (StatusCode::SEE_OTHER, [(header::LOCATION, "/console/")]).into_response()
+}
+
+async fn nothing_here() -> Response {
+    refused(StatusCode::NOT_FOUND, "There is no such page.")
+}
+
+async fn asset(request: Request) -> Response {
+    let Some(asset) = find_asset(request.uri().path()) else { return nothing_here().await };
+    let headers = [
+        (header::CONTENT_TYPE, asset.content_type),
+        // Another version has another address.
+        (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
+    ];
+    (headers, asset.bytes).into_response()
+}
+
+/// Headers of every answer, unless it has its own.
+async fn secured(request: Request, next: Next) -> Response {
+    let mut response = next.run(request).await;
+    let headers = response.headers_mut();
+    for (name, value) in [
+        (header::CONTENT_SECURITY_POLICY, CONTENT_POLICY),
+        (header::X_CONTENT_TYPE_OPTIONS, "nosniff"),
+        // With `no-referrer` browsers send forms of our own pages with the origin `null`, like those of strangers.
+        (header::REFERRER_POLICY, "same-origin"),
+        (header::CACHE_CONTROL, "no-store"),
+    ] {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    for (name, value) in [
+        ("cross-origin-opener-policy", "same-origin"),
+        ("cross-origin-resource-policy", "same-origin"),
+        ("permissions-policy", "camera=(), geolocation=(), microphone=(), payment=(), usb=()"),
+    ] {
+        headers.entry(name).or_insert(HeaderValue::from_static(value));
+    }
+    response
+}
+
+/// A page as an answer.
+fn page(status: StatusCode, page: &impl Template) -> Response {
+    match page.render() {
+        Ok(html) => (status, [(header::CONTENT_TYPE, "text/html; charset=utf-8")], html).into_response(),
+        Err(error) => {
+            tracing::error!("a page of the console cannot be drawn: {error}");
+            StatusCode::INTERNAL_SERVER_ERROR.into_response()
+        }
+    }
+}
+
+/// Something that did not work, outside of any page.
+fn refused(status: StatusCode, text: &'static str) -> Response {
+    let frame = PageFrame { section: None, pending: 0, form_token: String::new() };
+    let text = ShownText::line(text);
+    page(status, &AnswerPage { frame, heading: "That did not work", text, is_done: false, checkpoint: None })
+}
+
+/// The server could not find out.
+fn no_answer() -> Response {
+    refused(StatusCode::SERVICE_UNAVAILABLE, "The vault does not answer at the moment. Try again soon.")
+}
+
+/// Whether a request may change something.
+fn is_safe(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD)
+}
+
+type ConsoleState = State<Console>;

@@ -1,0 +1,318 @@
+//! Requests that wait: what each would change, and the owner's answer.
+
+use axum::{
+    Extension,
+    extract::{Path, Request, State},
+    http::StatusCode,
+    response::Response,
+};
+use lapidary_auth::FormParameters;
+use lapidary_console::{
+    AnswerPage, ApprovalItem, ApprovalPage, ApprovalsPage, ChangedFile, ConsoleSection, FileDiff, ReviewState,
+    ShownText,
+};
+use lapidary_note::{ContentHash, counted};
+use lapidary_pipeline::{Amendment, ApprovalDecision, ApprovalOutcome, ChangePreview, Executor, PendingChange};
+use lapidary_tools::{RenderedReply, quote::quoted};
+use lapidary_vault::{Change, VaultPath};
+use serde_json::Value;
+
+use super::{Console, ConsoleState, no_answer, page, query, refused, sessions::OpenSession};
+use crate::commands::{client_name, local_time::LocalTime};
+
+/// Longer texts are edited in an editor.
+const MOST_EDITED: usize = 256 * 1024;
+/// As much as a person writes in one breath.
+const MOST_WORDS: usize = 500;
+
+pub(super) async fn list(State(console): ConsoleState, Extension(session): Extension<OpenSession>) -> Response {
+    let Some(Ok(pending)) = console.ask(Executor::pending).await else { return no_answer() };
+    let time = console.time();
+    let items = pending.iter().map(|pending| item(pending, &time)).collect();
+    page(StatusCode::OK, &ApprovalsPage { frame: console.frame(ConsoleSection::Approvals, &session).await, items })
+}
+
+pub(super) async fn show(
+    State(console): ConsoleState,
+    Extension(session): Extension<OpenSession>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    let is_split = query(&request).get("view") == Some("split");
+    let Some(pending) = find(&console, &id).await else { return gone(&console, &session).await };
+    let state = review(&console, &pending, FormParameters::default()).await;
+    match state {
+        Some((state, _)) => draw(&console, &session, &pending, state, is_split, None).await,
+        None => no_answer(),
+    }
+}
+
+pub(super) async fn answer(
+    State(console): ConsoleState,
+    Extension(session): Extension<OpenSession>,
+    Path(id): Path<String>,
+    request: Request,
+) -> Response {
+    let is_split = query(&request).get("view") == Some("split");
+    let form = match console.form(request, &session).await {
+        Ok(form) => form,
+        Err(response) => return response,
+    };
+    let Some(pending) = find(&console, &id).await else { return gone(&console, &session).await };
+    let decision = match form.get("decision") {
+        Some("reject") => {
+            let words = form.get("words").map(|words| words.chars().take(MOST_WORDS).collect());
+            ApprovalDecision::Reject { words }
+        }
+        Some("approve") if pending.is_for_reading() => ApprovalDecision::approve(&pending),
+        Some(decision @ ("approve" | "review")) => {
+            let approves = decision == "approve";
+            let shown = form.get("digest").unwrap_or_default().to_owned();
+            let Some((state, amendment)) = review(&console, &pending, form).await else { return no_answer() };
+            let ReviewState::Changes { digest, .. } = &state else {
+                return draw(&console, &session, &pending, state, is_split, None).await;
+            };
+            // What is approved is what was shown, to the byte. Anything else is shown first.
+            let digest = digest.parse().ok().filter(|_| approves && *digest == shown);
+            match digest {
+                Some(digest) => ApprovalDecision::Approve { digest, amendment },
+                None => {
+                    let changed = "This is not what was on the page before. Look at it, and approve it if it is right.";
+                    let problem = approves.then_some(changed);
+                    return draw(&console, &session, &pending, state, is_split, problem).await;
+                }
+            }
+        }
+        _ => return refused(StatusCode::BAD_REQUEST, "The form has no decision."),
+    };
+    let Some(Ok(outcome)) = console.ask(move |executor| executor.decide(&pending, decision)).await else {
+        return no_answer();
+    };
+    let frame = console.frame(ConsoleSection::Approvals, &session).await;
+    let (status, heading, text, checkpoint) = told(outcome);
+    let is_done = status == StatusCode::OK;
+    page(status, &AnswerPage { frame, heading, text: ShownText::block(&text), is_done, checkpoint })
+}
+
+impl Console {
+    pub(super) fn time(&self) -> LocalTime {
+        LocalTime::at(self.0.clock.now())
+    }
+}
+
+async fn find(console: &Console, id: &str) -> Option<PendingChange> {
+    let pending = console.ask(Executor::pending).await?.ok()?;
+    pending.into_iter().find(|pending| pending.id == id)
+}
+
+async fn gone(console: &Console, session: &OpenSession) -> Response {
+    let frame = console.frame(ConsoleSection::Approvals, session).await;
+    let text = ShownText::line("It has been answered already, or it has expired.");
+    let page_of = AnswerPage { frame, heading: "No longer pending", text, is_done: true, checkpoint: None };
+    page(StatusCode::NOT_FOUND, &page_of)
+}
+
+fn item(pending: &PendingChange, time: &LocalTime) -> ApprovalItem {
+    let summary = pending.question.lines().next().unwrap_or_default();
+    ApprovalItem {
+        id: pending.id.clone(),
+        client: ShownText::line(client_name(&pending.caller)),
+        tool: ShownText::line(&pending.tool),
+        vault: ShownText::line(&pending.vault),
+        summary: ShownText::line(&summary.replace('`', "")),
+        asked: ShownText::line(&time.ago(&pending.asked_at())),
+        asked_exactly: ShownText::line(&pending.asked_at()),
+        until: ShownText::line(&time.exact(&pending.open_until())),
+        is_taken: pending.taken,
+    }
+}
+
+async fn draw(
+    console: &Console,
+    session: &OpenSession,
+    pending: &PendingChange,
+    state: ReviewState,
+    is_split: bool,
+    problem: Option<&str>,
+) -> Response {
+    let frame = console.frame(ConsoleSection::Approvals, session).await;
+    let status = if problem.is_some() { StatusCode::CONFLICT } else { StatusCode::OK };
+    let (item, problem) = (item(pending, &console.time()), problem.map(ShownText::line));
+    page(status, &ApprovalPage { frame, item, state, problem, is_split })
+}
+
+/// The change as it would be made now, with what the owner changed in the form, and that amendment.
+async fn review(console: &Console, pending: &PendingChange, form: FormParameters) -> Option<(ReviewState, Amendment)> {
+    if pending.is_for_reading() {
+        let question = ShownText::block(&pending.question);
+        return Some((ReviewState::Reading { question }, Amendment::default()));
+    }
+    let asked = pending.clone();
+    let preview = match console.ask(move |executor| executor.preview(&asked)).await? {
+        Ok(preview) => preview,
+        Err(outcome) => {
+            let reason = ShownText::block(&told(outcome).2);
+            return Some((ReviewState::Impossible { reason }, Amendment::default()));
+        }
+    };
+    let amendment = amendment(&preview, &form);
+    // The form names only files of this change, so it can always be amended like this, or is ignored.
+    let (amended, amendment) = match preview.amended(&amendment) {
+        Ok(amended) => (amended, amendment),
+        Err(_) => (preview.clone(), Amendment::default()),
+    };
+    let state = ReviewState::Changes {
+        files: files(&preview, &amended, &amendment),
+        digest: amended.digest().to_string(),
+        is_separable: preview.is_separable,
+        is_stale: preview.digest() != pending.digest(),
+        is_amended: !amendment.is_empty(),
+    };
+    Some((state, amendment))
+}
+
+/// What the owner left out or rewrote in the form.
+fn amendment(preview: &ChangePreview, form: &FormParameters) -> Amendment {
+    let mut amendment = Amendment::default();
+    // Without a decision it is not a form that was sent.
+    if form.get("decision").is_none() {
+        return amendment;
+    }
+    let ticked: Vec<&str> = form.named("file-").filter_map(|number| form.get(&format!("file-{number}"))).collect();
+    for change in &preview.changes.changes {
+        let path = change.path();
+        if preview.is_separable && preview.changes.changes.len() > 1 && !ticked.contains(&path.as_str()) {
+            amendment.left_out.insert(path.clone());
+            continue;
+        }
+        let number = form.named("path-").find(|number| form.get(&format!("path-{number}")) == Some(path.as_str()));
+        let (Some(number), Some(_)) = (number, editable(change)) else { continue };
+        // A field that was emptied is not sent.
+        let given = form.get(&format!("text-{number}")).unwrap_or_default().replace("\r\n", "\n");
+        // Not compared with what is planned now: a file that changed meanwhile must not make an edit of an old text.
+        if form.get(&format!("planned-{number}")).is_some_and(|planned| planned != mark_of(&given)) {
+            amendment.texts.insert(path.clone(), given);
+        }
+    }
+    amendment
+}
+
+/// Identifies a text.
+fn mark_of(text: &str) -> String {
+    ContentHash::of(text.as_bytes()).to_string()
+}
+
+/// The new text of a file as a form shows it, if it comes back unchanged from one.
+fn editable(change: &Change) -> Option<String> {
+    let written = match change {
+        Change::Write { content, .. }
+        | Change::Create { content, .. }
+        | Change::Move { content: Some(content), .. } => content,
+        _ => return None,
+    };
+    let text = std::str::from_utf8(written.bytes()).ok()?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
+    let is_plain = |c: char| matches!(c, '\n' | '\t') || !c.is_control();
+    (text.len() <= MOST_EDITED && text.chars().all(is_plain)).then_some(text)
+}
+
+/// The files of a change; those that are left out are still in the list.
+pub(super) fn files(preview: &ChangePreview, amended: &ChangePreview, amendment: &Amendment) -> Vec<ChangedFile> {
+    let all = preview.changes.changes.iter();
+    all.map(|change| {
+        let path = change.path();
+        let shown = amended.changes.changes.iter().find(|amended| amended.path() == path);
+        let is_left_out = amendment.left_out.contains(path);
+        let mut file = changed_file(shown.unwrap_or(change));
+        if is_left_out {
+            file.diff = FileDiff::default();
+            file.action = ShownText::line("left out");
+        }
+        // Of the change without the owner's texts.
+        let planned = editable(change).as_deref().map(mark_of).unwrap_or_default();
+        ChangedFile { is_left_out, is_edited: amendment.texts.contains_key(path), planned, ..file }
+    })
+    .collect()
+}
+
+fn changed_file(change: &Change) -> ChangedFile {
+    let (action, moved_to) = action(change);
+    let before = change.before().map(|file| file.bytes());
+    let after = match change {
+        Change::Move { content: None, .. } => before,
+        Change::Write { .. } | Change::Create { .. } | Change::Move { .. } => Some(change.bytes()),
+        _ => None,
+    };
+    let text = |bytes: Option<&[u8]>| bytes.map(|bytes| std::str::from_utf8(bytes).map(str::to_owned)).transpose();
+    let (diff, instead) = match (text(before), text(after)) {
+        (Ok(before), Ok(after)) => (FileDiff::between(before.as_deref(), after.as_deref()), None),
+        _ => {
+            let size = |bytes: Option<&[u8]>| {
+                bytes.map_or_else(|| "nothing".to_owned(), |bytes| counted(bytes.len(), "byte").to_string())
+            };
+            (FileDiff::default(), Some(format!("Not text: {} before, {} after.", size(before), size(after))))
+        }
+    };
+    let action = match moved_to {
+        Some(to) => format!("{action} {to}"),
+        None => action.to_owned(),
+    };
+    ChangedFile {
+        path: change.path().to_string(),
+        shown_path: ShownText::line(change.path().as_str()),
+        action: ShownText::line(&action),
+        diff,
+        instead,
+        text: editable(change),
+        planned: String::new(),
+        is_left_out: false,
+        is_edited: false,
+    }
+}
+
+fn action(change: &Change) -> (&'static str, Option<&VaultPath>) {
+    match change {
+        Change::Write { .. } => ("is changed", None),
+        Change::Create { .. } => ("is created", None),
+        Change::Move { to, .. } | Change::MoveFolder { to, .. } => ("is moved to", Some(to)),
+        Change::Trash { .. } | Change::TrashFolder { .. } => ("goes to the trash", None),
+        Change::MakeFolder { .. } => ("is created as a folder", None),
+        Change::Delete { .. } => ("is deleted", None),
+    }
+}
+
+/// The outcome of an answer, in words, with the checkpoint that takes it back.
+fn told(outcome: ApprovalOutcome) -> (StatusCode, &'static str, String, Option<String>) {
+    let failed = |text: String| (StatusCode::CONFLICT, "Nothing was changed", text, None);
+    match outcome {
+        ApprovalOutcome::Tried(reply) if reply.is_error => failed(words_of(&reply)),
+        ApprovalOutcome::Tried(reply) => {
+            let checkpoint = reply.facts().get("checkpoint").and_then(Value::as_str).map(str::to_owned);
+            let text = "The change was made. The client is told when it asks again.";
+            (StatusCode::OK, "Approved", text.to_owned(), checkpoint)
+        }
+        ApprovalOutcome::MayRead => {
+            let text = "The client gets the result when it makes the call again.";
+            (StatusCode::OK, "Approved", text.to_owned(), None)
+        }
+        ApprovalOutcome::Rejected => (StatusCode::OK, "Rejected", "Nothing was changed.".to_owned(), None),
+        ApprovalOutcome::NoSuchProfile(name) => {
+            failed(format!("It was requested under the profile {}, which is not configured here.", quoted(&name)))
+        }
+        ApprovalOutcome::NoSuchPrincipal(name) => {
+            failed(format!("It was requested by {}, which is not configured here.", quoted(&name)))
+        }
+        ApprovalOutcome::ProfileChanged { principal, profile } => failed(format!(
+            "It was requested by {} under the profile {}, but its profile is another one now.",
+            quoted(&principal),
+            quoted(&profile)
+        )),
+        ApprovalOutcome::Gone => failed("It has been answered already, or it has expired.".to_owned()),
+    }
+}
+
+/// A refusal as a person reads it.
+pub(super) fn words_of(reply: &RenderedReply) -> String {
+    let words = reply.text().concat();
+    words.strip_prefix("Error: ").unwrap_or(&words).to_owned()
+}

@@ -1,0 +1,106 @@
+//! News for open pages: how many requests wait, and the calls since. One stream for each browser.
+
+use std::{convert::Infallible, time::Duration};
+
+use axum::{
+    extract::State,
+    response::{
+        IntoResponse, Response,
+        sse::{Event, KeepAlive, Sse},
+    },
+};
+use futures::stream;
+use lapidary_note::one_line;
+use lapidary_pipeline::Executor;
+use lapidary_vault::store::LogTail;
+use serde_json::{Value, json};
+
+use super::{
+    Console, ConsoleState,
+    activity::{is_id, outcome},
+    no_answer,
+};
+use crate::commands::{client_name, local_time::LocalTime};
+
+/// How often is looked.
+const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// Of a burst, the page shows the last ones.
+const MOST_CALLS: usize = 200;
+
+/// What a stream has told so far.
+struct LiveNews {
+    console: Console,
+    tails: Vec<LogTail>,
+    pending: Option<usize>,
+}
+
+pub(super) async fn stream(State(console): ConsoleState) -> Response {
+    let tails = console.ask(|executor| {
+        // Only what comes from now on.
+        executor.vaults().iter().map(|served| served.log.tail(0).map(|(_, tail)| tail)).collect::<Result<Vec<_>, _>>()
+    });
+    let Some(Ok(tails)) = tails.await else { return no_answer() };
+    let news = LiveNews { console, tails, pending: None };
+    let events = stream::unfold(news, |mut news| async {
+        let mut stopping = news.console.0.stopping.clone();
+        loop {
+            if *stopping.borrow() {
+                return None;
+            }
+            let (next, found) = news.look().await?;
+            news = next;
+            if let Some(event) = found {
+                return Some((Ok::<_, Infallible>(event), news));
+            }
+            // An open stream must not keep the server from ending.
+            tokio::select! {
+                () = tokio::time::sleep(LOOK_EVERY) => {}
+                _ = stopping.wait_for(|stops| *stops) => return None,
+            }
+        }
+    });
+    Sse::new(events).keep_alive(KeepAlive::default()).into_response()
+}
+
+impl LiveNews {
+    /// Looks once. `None` if the server ends.
+    async fn look(self) -> Option<(Self, Option<Event>)> {
+        let console = self.console.clone();
+        let Self { console: own, mut tails, pending } = self;
+        console
+            .ask(move |executor| {
+                let waiting = executor.pending().map(|pending| pending.len()).ok().or(pending);
+                if waiting != pending {
+                    let event = Event::default().data(json!({ "kind": "pending", "count": waiting }).to_string());
+                    return (Self { console: own, tails, pending: waiting }, Some(event));
+                }
+                let calls = new_calls(executor, &mut tails);
+                let event = (!calls.is_empty())
+                    .then(|| Event::default().data(json!({ "kind": "calls", "calls": calls }).to_string()));
+                (Self { console: own, tails, pending }, event)
+            })
+            .await
+    }
+}
+
+fn new_calls(executor: &Executor, tails: &mut [LogTail]) -> Vec<Value> {
+    let time = LocalTime::at(executor.now());
+    // A log that cannot be read now is read the next time.
+    let lines = tails.iter_mut().flat_map(|tail| tail.more().unwrap_or_default());
+    let mut calls: Vec<Value> = lines.filter_map(|line| serde_json::from_str(&line).ok()).collect();
+    calls.drain(..calls.len().saturating_sub(MOST_CALLS));
+    calls.iter().map(|call| shown(call, &time)).collect()
+}
+
+/// A call as the page shows it: every text on one line and visible.
+fn shown(call: &Value, time: &LocalTime) -> Value {
+    let text = |key: &str| one_line(call[key].as_str().unwrap_or_default()).into_owned();
+    let number = |key: &str| call[key].as_f64().map(|number| format!("{number:.0}")).unwrap_or_default();
+    let (words, tone) = outcome(call);
+    json!({
+        "time": time.ago(&text("ts")), "exact": text("ts"), "client": one_line(client_name(&text("client_id"))),
+        "tool": text("tool"), "outcome": one_line(words), "tone": tone.class(), "note": text("file"), "vault": text("vault"),
+        "ms": number("duration_ms"), "bytes": number("reply_bytes"),
+        "checkpoint": call["checkpoint"].as_str().filter(|id| is_id(id)),
+    })
+}
