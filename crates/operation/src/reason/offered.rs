@@ -15,7 +15,7 @@ impl<'a> OfferedTools<'a> {
         Self { catalogue, called: None }
     }
 
-    /// In the answer to a call of this tool. A hint that names an argument without a tool means one of its own.
+    /// For the answer to a call of this tool: a hint that names an argument without a tool means one that this tool has.
     #[must_use]
     pub fn called(self, tool: &str) -> Self {
         Self { called: self.catalogue.find(tool).ok(), ..self }

@@ -365,7 +365,7 @@ fn hostile_names_and_notes_do_not_reach_the_terminal() {
         assert!(!text.chars().any(bad), "{arguments:?}: {text:?}");
     }
     // A program gets the note as it is.
-    assert_eq!(desk.run(&["read", "Roof.md"]).stdout, b"[[a]] slate\nx\x1b[2J");
+    assert_eq!(desk.run(&["read", "Roof.md"]).stdout, b"[[a]] slate\nx\x1b[2J\n");
 }
 
 #[test]

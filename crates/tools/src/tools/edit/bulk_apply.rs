@@ -217,7 +217,7 @@ fn unusual(result: &Map<String, Value>) -> Option<String> {
     let links = number("linksUpdated").or_else(|| number("referencesUpdated")).filter(|count| *count > 0);
     let links =
         links.map(|count| format!("{} followed", counted(usize::try_from(count).unwrap_or(usize::MAX), "link")));
-    // A tool that works on the whole vault names no file of its own.
+    // A tool that works on the whole vault does not name one file.
     let files = number("filesChanged").filter(|_| !result.contains_key("contentHash"));
     let files = files.map(|count| counted(usize::try_from(count).unwrap_or(usize::MAX), "file").to_string());
     let unchanged = is("changed", false).then(|| "unchanged".to_owned());

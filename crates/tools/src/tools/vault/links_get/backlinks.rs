@@ -81,7 +81,7 @@ pub(super) fn put_sentences(files: &VisibleFiles, target: &VaultPath, backlinks:
         let text = at_hand.as_ref().and_then(|(_, text)| text.as_deref()).unwrap_or_default();
         let line = text.lines().nth(backlink.line.saturating_sub(1)).unwrap_or_default();
         let named: Vec<&str> = backlink.alias.as_deref().into_iter().chain([stem]).collect();
-        backlink.context = shortened(line, &named, &backlink.file).filter(|words| !is_one_link(words));
+        backlink.context = shortened(line, &named, &backlink.file).filter(|words| !is_one_embed(words));
     }
     // A sentence with two links is said once.
     for at in (1..backlinks.len()).rev() {
@@ -92,9 +92,9 @@ pub(super) fn put_sentences(files: &VisibleFiles, target: &VaultPath, backlinks:
     }
 }
 
-/// Whether the words are a link alone, mostly an embed on a line of its own: that says nothing new.
-fn is_one_link(words: &str) -> bool {
-    let inner = words.trim_start_matches('!').strip_prefix("[[").and_then(|rest| rest.strip_suffix("]]"));
+/// Whether the words are an embed alone: that says nothing new.
+fn is_one_embed(words: &str) -> bool {
+    let inner = words.strip_prefix("![[").and_then(|rest| rest.strip_suffix("]]"));
     inner.is_some_and(|inner| !inner.contains("]]"))
 }
 
