@@ -1,7 +1,7 @@
 //! The console: what a person sees in a browser. A client of the same executor as every other; nothing here goes around
 //! rules, checkpoints or the log.
 //!
-//! Served on loopback by `lapidary console`, to whoever has the one-time code that it prints.
+//! Served on loopback by `lapidary console`, to a browser that has the one-time code that it prints.
 
 mod activity;
 mod approvals;

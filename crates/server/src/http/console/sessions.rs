@@ -1,4 +1,4 @@
-//! Who may see the console: whoever has the one-time code, and from then on the cookie that it was exchanged for.
+//! Who may see the console: a browser that has the one-time code, and from then on the cookie that it was exchanged for.
 
 use std::time::Duration;
 
