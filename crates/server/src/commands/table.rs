@@ -217,7 +217,7 @@ mod tests {
             "Projects/Roof.md".into(),
         ];
         let text = printed(&[row], &["id", "by", "note"], TerminalStyle::terminal(40, false));
-        assert!(text.ends_with("4f2a  a client of…  Projects/Roof.md\n"), "{text}");
+        assert!(text.ends_with("4f2a  a client of man…  Projects/Roof.md\n"), "{text}");
     }
 
     #[test]
