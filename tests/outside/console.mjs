@@ -86,6 +86,8 @@ async function withPage(place, options, run) {
   const problems = []
   try {
     const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options })
+    // A busy machine is slow, and not wrong.
+    context.setDefaultTimeout(120_000)
     const page = await context.newPage()
     page.on('console', (message) => {
       // A refused answer is logged by the browser itself.

@@ -183,9 +183,9 @@ fn drain_pairs<'a>(rows: &mut Vec<LinePair<'a>>, removed: &mut Vec<&'a DiffLine>
     added.clear();
 }
 
-/// Without their ends; the last one may be empty.
+/// Without their ends, and without a byte order mark: what changes about these is said in words.
 fn lines(text: &str) -> Vec<&str> {
-    text.lines().collect()
+    text.strip_prefix('\u{feff}').unwrap_or(text).lines().collect()
 }
 
 fn cut(line: &str) -> String {
@@ -290,6 +290,7 @@ mod tests {
         let said = |before, after| FileDiff::between(Some(before), Some(after)).facts;
         assert_eq!(said("a\r\n", "a\n"), ["Line endings change from CRLF to LF."]);
         assert_eq!(said("\u{feff}a\n", "a\n"), ["The byte order mark is removed."]);
+        assert_eq!(text(&FileDiff::between(Some("\u{feff}a\r\n"), Some("\u{feff}b\r\n"))), "−a|+b");
         assert_eq!(said("a\n", "a"), ["The last line no longer ends with a line break."]);
         assert_eq!(said("a\n", "b\n"), [""; 0]);
     }

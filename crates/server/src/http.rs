@@ -37,6 +37,7 @@ use lapidary_auth::AuthorizationRules;
 use lapidary_config::{HttpConfig, SessionMode};
 use lapidary_note::ContentHash;
 use lapidary_pipeline::Executor;
+use lapidary_telemetry::{Telemetry, outgoing::unverified_agent};
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use serde_json::{Value, json};
 use tokio::{net::TcpListener, sync::watch};
@@ -62,9 +63,7 @@ pub(crate) use self::{
 };
 use crate::{
     mcp::{Connection, McpServer},
-    outgoing::unverified_agent,
     stdio::told_to_stop,
-    telemetry::Telemetry,
 };
 
 /// How long calls that are under way may take to be answered once the server is told to stop.

@@ -12,9 +12,7 @@ mod instructions;
 mod logging;
 mod mcp;
 mod message_price;
-mod outgoing;
 mod stdio;
-mod telemetry;
 mod tool_standing;
 
 use std::{collections::BTreeMap, ffi::OsString, io::IsTerminal, path::PathBuf, process::ExitCode};

@@ -13,6 +13,7 @@ mod subscriptions;
 use std::{sync::Arc, time::SystemTime};
 
 use lapidary_pipeline::{ConsentAnswer, Executor, Grant, Invocation, Outcome, Question};
+use lapidary_telemetry::Telemetry;
 use lapidary_tools::{
     ChangeAuthor, CompletePrompt, FillPrompt, ListPrompts, OfferedTools, ProfileView, ReadPayload, ReadResource,
     RenderedReply, ToolStanding, quote::quoted,
@@ -38,7 +39,7 @@ use self::{
     resources::refusal,
     subscriptions::{SubscriptionCount, Subscriptions},
 };
-use crate::{http::KnownClient, instructions::instructions, telemetry::Telemetry};
+use crate::{http::KnownClient, instructions::instructions};
 
 /// How long clients may cache the list of tools: it only changes when the server restarts.
 const LIST_TTL_MS: u64 = 300_000;

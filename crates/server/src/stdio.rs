@@ -5,13 +5,11 @@ mod messages;
 use std::{sync::Arc, time::Duration};
 
 use lapidary_pipeline::Executor;
+use lapidary_telemetry::Telemetry;
 use rmcp::{ServiceExt, service::ServerInitializeError, transport::io::stdio_pipes};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-use crate::{
-    mcp::{Connection, McpServer},
-    telemetry::Telemetry,
-};
+use crate::mcp::{Connection, McpServer};
 
 /// How often a server checks whether its parent process still exists.
 const PARENT_CHECK: Duration = Duration::from_secs(2);

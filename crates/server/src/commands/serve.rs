@@ -14,6 +14,7 @@ use lapidary_auth::{AuthStore, IssuerVerifier, SecretKind, SecretText, SharedSec
 use lapidary_config::{AuthMode, AuthSettings, ChosenVault, Config, ForeignIssuer, PublicUrl, Transport};
 use lapidary_note::ContentHash;
 use lapidary_pipeline::{Clock, Executor};
+use lapidary_telemetry::Telemetry;
 use lapidary_tools::quote::one_line;
 use lapidary_vault::store::{RunningServer, StateFolder, listening_process};
 use serde_json::{Value, json};
@@ -28,7 +29,6 @@ use crate::{
     http::{self, ClientCheck, IssuerKeyCache, KnownClients, OutgoingFetch, PortOwner},
     instructions::policy_without_folders,
     stdio,
-    telemetry::Telemetry,
 };
 
 /// How long a change in progress may take to finish when the server ends.

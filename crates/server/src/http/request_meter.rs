@@ -11,16 +11,16 @@ use axum::{
 };
 use lapidary_auth::is_same_digest;
 use lapidary_note::ContentHash;
+use lapidary_telemetry::{
+    exposition::{CONTENT_TYPE, exposition},
+    meters::{RequestRoute, ServerMeters},
+};
 use rmcp::transport::streamable_http_server::session::local::LocalSessionManager;
 
 use super::{
     accept_loop::{ConnectionEnds, GuardedBody},
     known_clients::bearer,
     request_gate::{is_loopback_host, plain_error},
-};
-use crate::telemetry::{
-    exposition::{CONTENT_TYPE, exposition},
-    meters::{RequestRoute, ServerMeters},
 };
 
 /// What is needed to count a request.

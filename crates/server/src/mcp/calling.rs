@@ -4,6 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use futures::future::BoxFuture;
 use lapidary_pipeline::{CallProgress, Invocation, Operation, Outcome, Refusal};
+use lapidary_telemetry::TraceParent;
 use lapidary_tools::{OfferedTools, ProfileView, ReadOperation, ReadPayload, Reason, WireFamily, bug, render_refusal};
 use rmcp::{
     RoleServer,
@@ -13,7 +14,6 @@ use rmcp::{
 use tokio::{sync::mpsc, time::Interval};
 
 use super::{McpServer, service_error};
-use crate::telemetry::TraceParent;
 
 /// How often a client that requested progress is told about an index that is being built.
 const LOOK_AT_INDEX: Duration = Duration::from_millis(100);

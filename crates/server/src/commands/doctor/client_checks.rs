@@ -7,13 +7,13 @@ use std::{
 
 use lapidary_clients::{CLIENTS, ClientSpec, EntryOwner, SERVER_NAME, StartedServer};
 use lapidary_config::ChosenVault;
+use lapidary_telemetry::outgoing;
 use lapidary_vault::store::{SettingsFile, folder_exists, is_same_file, is_there};
 
 use super::{
     super::{command_hint::CommandHint, install::ClientSetup},
     finding::Finding,
 };
-use crate::outgoing;
 
 /// A server on this computer answers at once, and one elsewhere soon.
 const PATIENCE: Duration = Duration::from_secs(3);

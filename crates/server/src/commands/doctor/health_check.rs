@@ -3,11 +3,9 @@
 use std::{io::Write, time::Duration};
 
 use lapidary_config::{Config, HttpConfig};
+use lapidary_telemetry::outgoing;
 
-use crate::{
-    commands::{CommandFailure, CommandOutcome},
-    outgoing,
-};
+use crate::commands::{CommandFailure, CommandOutcome};
 
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(3);
 

@@ -6,9 +6,9 @@ use std::{
 };
 
 use lapidary_config::{Config, Transport};
+use lapidary_telemetry::outgoing;
 
 use super::{finding::Finding, health_check::own_address};
-use crate::outgoing;
 
 const PATIENCE: Duration = Duration::from_secs(2);
 

@@ -6,6 +6,7 @@ use std::{
 };
 
 use lapidary_auth::SecretText;
+use lapidary_telemetry::outgoing;
 use serde_json::{Value, json};
 use ureq::Agent;
 
@@ -14,7 +15,6 @@ use super::{
     remote_address::{RemoteAddress, private_kind},
     sign_in_checks,
 };
-use crate::outgoing;
 
 /// How long one answer may take; clients wait no longer than ten.
 const ANSWER_TIMEOUT: Duration = Duration::from_secs(10);

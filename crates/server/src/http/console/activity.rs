@@ -123,9 +123,14 @@ fn fits(call: &Value, filter: &ActivityFilter, time: &LocalTime) -> bool {
         && seconds.is_none_or(|seconds| time.is_within(text("ts"), seconds))
         && match filter.outcome.as_str() {
             "changed" => call.get("checkpoint").is_some(),
-            "refused" => call["ok"] == Value::Bool(false) && call.get("asked").is_none(),
+            "refused" => call["ok"] == Value::Bool(false) && call.get("asked").is_none() && !is_waiting(call),
             _ => true,
         }
+}
+
+/// Whether it is not refused, but asks the owner.
+fn is_waiting(call: &Value) -> bool {
+    call["reason"] == "approval_pending"
 }
 
 /// What became of a call, and how it looks.
@@ -138,6 +143,7 @@ pub(super) fn outcome(call: &Value) -> (&str, OutcomeTone) {
         (Some(true), _) if call.get("checkpoint").is_some() => ("changed", OutcomeTone::Changed),
         (Some(true), _) => ("ok", OutcomeTone::Plain),
         (_, Some(_)) => ("asked", OutcomeTone::Waiting),
+        _ if is_waiting(call) => ("waits for approval", OutcomeTone::Waiting),
         _ => (call["reason"].as_str().unwrap_or("refused"), OutcomeTone::Refused),
     }
 }

@@ -243,16 +243,16 @@ fn changed_file(change: &Change) -> ChangedFile {
         Change::Write { .. } | Change::Create { .. } | Change::Move { .. } => Some(change.bytes()),
         _ => None,
     };
-    let text = |bytes: Option<&[u8]>| bytes.map(|bytes| std::str::from_utf8(bytes).map(str::to_owned)).transpose();
-    let (diff, instead) = match (text(before), text(after)) {
-        (Ok(before), Ok(after)) => (FileDiff::between(before.as_deref(), after.as_deref()), None),
-        _ => {
-            let size = |bytes: Option<&[u8]>| {
-                bytes.map_or_else(|| "nothing".to_owned(), |bytes| counted(bytes.len(), "byte").to_string())
-            };
-            (FileDiff::default(), Some(format!("Not text: {} before, {} after.", size(before), size(after))))
-        }
-    };
+    let (diff, instead) =
+        match (before.map(std::str::from_utf8).transpose(), after.map(std::str::from_utf8).transpose()) {
+            (Ok(before), Ok(after)) => (FileDiff::between(before, after), None),
+            _ => {
+                let size = |bytes: Option<&[u8]>| {
+                    bytes.map_or_else(|| "nothing".to_owned(), |bytes| counted(bytes.len(), "byte").to_string())
+                };
+                (FileDiff::default(), Some(format!("Not text: {} before, {} after.", size(before), size(after))))
+            }
+        };
     let action = match moved_to {
         Some(to) => format!("{action} {to}"),
         None => action.to_owned(),

@@ -6,6 +6,7 @@ use std::{
     time::Duration,
 };
 
+use lapidary_telemetry::outgoing;
 use ureq::{
     Agent,
     config::Config,
@@ -16,8 +17,6 @@ use ureq::{
         transport::{DefaultConnector, NextTimeout},
     },
 };
-
-use crate::outgoing;
 
 /// For a document that a stranger names.
 const STRANGERS_TIME: Duration = Duration::from_secs(5);

@@ -15,6 +15,7 @@ use axum::{
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use lapidary_auth::{SecretText, percent_encoded};
 use lapidary_note::ContentHash;
+use lapidary_telemetry::Telemetry;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::sync::watch;
@@ -27,7 +28,6 @@ use crate::{
     environment::ProcessEnvironment,
     http::{self, ClientCheck, KnownClients},
     mcp::{Connection, McpServer},
-    telemetry::Telemetry,
 };
 
 const ORIGIN: &str = "https://vault.example";

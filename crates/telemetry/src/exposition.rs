@@ -5,10 +5,10 @@ use std::fmt::Write;
 use super::meters::{BOUNDS_MS, CallOutcome, DurationMeter, RequestRoute, STATUSES, ServerMeters};
 
 /// The type of the text.
-pub(crate) const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
+pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
 /// All of them; `sessions` is counted elsewhere. What has never happened is left out, so that the text stays short.
-pub(crate) fn exposition(meters: &ServerMeters, sessions: usize) -> String {
+pub fn exposition(meters: &ServerMeters, sessions: usize) -> String {
     let mut text = MetricText::default();
     text.head("lapidary_calls_total", "counter", "Calls, by operation and how they ended");
     for operation in &meters.operations {

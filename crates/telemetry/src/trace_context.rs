@@ -4,14 +4,14 @@ use std::str::FromStr;
 
 /// The span of the caller, as `traceparent` names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct TraceParent {
+pub struct TraceParent {
     trace: [u8; 16],
     span: [u8; 8],
     sampled: bool,
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct NotTraceParent;
+pub struct NotTraceParent;
 
 impl FromStr for TraceParent {
     type Err = NotTraceParent;

@@ -2,12 +2,13 @@
 //! traces and metrics for a collector. Everything that is kept or sent is a name from a closed list, a count, a size or
 //! a duration; no type here can hold text of a note, a path or a token.
 
-pub(crate) mod exposition;
-pub(crate) mod meters;
+pub mod exposition;
+pub mod meters;
 #[cfg(feature = "otlp")]
 mod otlp_encoding;
 #[cfg(feature = "otlp")]
 mod otlp_export;
+pub mod outgoing;
 mod trace_context;
 
 use std::{
@@ -20,7 +21,7 @@ use lapidary_config::Config;
 use lapidary_pipeline::{Clock, FinishedStage, Invocation, Operation, Outcome};
 use lapidary_vault::ElapsedTime;
 
-pub(crate) use self::trace_context::TraceParent;
+pub use self::trace_context::TraceParent;
 use self::{
     meters::{CallOutcome, ServerMeters},
     trace_context::CallTrace,
@@ -31,7 +32,7 @@ const COMMIT: &str = "commit";
 
 /// Measures if there is a reader for it; otherwise it does nothing.
 #[derive(Clone, Default)]
-pub(crate) struct Telemetry(Option<Arc<TelemetryParts>>);
+pub struct Telemetry(Option<Arc<TelemetryParts>>);
 
 struct TelemetryParts {
     meters: Arc<ServerMeters>,
@@ -42,7 +43,7 @@ struct TelemetryParts {
 
 impl Telemetry {
     /// As the configuration says.
-    pub(crate) fn start(config: &Config) -> Self {
+    pub fn start(config: &Config) -> Self {
         if !config.http.metrics.served && config.otlp.is_none() {
             return Self::default();
         }
@@ -62,12 +63,12 @@ impl Telemetry {
         })))
     }
 
-    pub(crate) fn meters(&self) -> Option<&Arc<ServerMeters>> {
+    pub fn meters(&self) -> Option<&Arc<ServerMeters>> {
         self.0.as_ref().map(|parts| &parts.meters)
     }
 
     /// Begins to measure a call; `parent` is the span of the client that made it.
-    pub(crate) fn begin(
+    pub fn begin(
         &self,
         invocation: &mut Invocation,
         parent: impl FnOnce() -> Option<TraceParent>,
@@ -94,7 +95,7 @@ impl Telemetry {
     }
 
     /// Sends what is left, for as long as that may take.
-    pub(crate) fn finish(&self, within: Duration) {
+    pub fn finish(&self, within: Duration) {
         #[cfg(feature = "otlp")]
         if let Some(export) = self.0.as_ref().and_then(|parts| parts.export.as_ref()) {
             export.finish(within);
@@ -120,7 +121,7 @@ impl TelemetryParts {
 type EndedStages = Arc<SegQueue<(FinishedStage, SystemTime)>>;
 
 /// A call that is being measured.
-pub(crate) struct CallMeasurement {
+pub struct CallMeasurement {
     parts: Arc<TelemetryParts>,
     operation: &'static str,
     began: SystemTime,
@@ -130,7 +131,7 @@ pub(crate) struct CallMeasurement {
 }
 
 impl CallMeasurement {
-    pub(crate) fn finish(self, outcome: &Outcome) {
+    pub fn finish(self, outcome: &Outcome) {
         let took = self.timer.elapsed();
         let result = CallOutcome::of(outcome);
         let bytes = match outcome {

@@ -13,12 +13,12 @@ use lapidary_config::OtlpSettings;
 use lapidary_pipeline::{Clock, FinishedStage};
 use lapidary_vault::ElapsedTime;
 
-use super::{
+use crate::outgoing;
+use crate::{
     meters::{BOUNDS_MS, CallOutcome, DurationMeter, ServerMeters},
     otlp_encoding::{ProtoMessage, nanoseconds},
     trace_context::{CallTrace, random},
 };
-use crate::outgoing;
 
 /// Calls that wait to be sent.
 const QUEUE_LENGTH: usize = 2_048;

@@ -12,14 +12,14 @@ use lapidary_tools::{Reason, TOOLS};
 const OPERATIONS: [&str; 6] =
     ["completion/complete", "prompts/get", "prompts/list", "resources/read", "resources/subscribe", OTHER];
 /// A name that is not ours.
-pub(crate) const OTHER: &str = "other";
+pub const OTHER: &str = "other";
 
 /// The upper bounds of durations, in milliseconds; longer ones are counted separately.
 pub(super) const BOUNDS_MS: [u64; 12] = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000, 30_000];
 
 /// How a call ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CallOutcome {
+pub enum CallOutcome {
     Answered,
     Refused,
     /// The user has to be asked.
@@ -52,7 +52,7 @@ impl CallOutcome {
 
 /// Where a request over HTTP went.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum RequestRoute {
+pub enum RequestRoute {
     Endpoint,
     /// The older transport.
     EventStream,
@@ -131,7 +131,7 @@ impl DurationMeter {
 }
 
 /// Everything that is counted.
-pub(crate) struct ServerMeters {
+pub struct ServerMeters {
     #[cfg_attr(not(feature = "otlp"), expect(dead_code, reason = "only a collector is told"))]
     pub(super) since: SystemTime,
     pub(super) operations: Vec<OperationMeter>,
@@ -172,7 +172,7 @@ impl ServerMeters {
         self.commits.add(took);
     }
 
-    pub(crate) fn answered(&self, route: RequestRoute, status: u16) {
+    pub fn answered(&self, route: RequestRoute, status: u16) {
         self.requests[route as usize][status_place(status)].fetch_add(1, Ordering::Relaxed);
     }
 
@@ -189,14 +189,14 @@ impl ServerMeters {
     }
 
     /// Counts a stream for as long as the result lives.
-    pub(crate) fn stream(self: std::sync::Arc<Self>) -> OpenStreamCount {
+    pub fn stream(self: std::sync::Arc<Self>) -> OpenStreamCount {
         self.streams.fetch_add(1, Ordering::Relaxed);
         OpenStreamCount(self)
     }
 }
 
 /// One open stream.
-pub(crate) struct OpenStreamCount(std::sync::Arc<ServerMeters>);
+pub struct OpenStreamCount(std::sync::Arc<ServerMeters>);
 
 impl Drop for OpenStreamCount {
     fn drop(&mut self) {

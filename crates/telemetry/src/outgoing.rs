@@ -12,17 +12,17 @@ use ureq::{
 };
 
 /// Follows no redirect and takes every status as an answer.
-pub(crate) fn agent(patience: Duration) -> Agent {
+pub fn agent(patience: Duration) -> Agent {
     settings(patience, RootCerts::WebPki, false).build().into()
 }
 
 /// The same without a look at the certificate, for this computer's own server.
-pub(crate) fn unverified_agent(patience: Duration) -> Agent {
+pub fn unverified_agent(patience: Duration) -> Agent {
     settings(patience, RootCerts::WebPki, true).build().into()
 }
 
 /// What all requests have in common.
-pub(crate) fn settings(patience: Duration, roots: RootCerts, trusts_all: bool) -> ConfigBuilder<AgentScope> {
+pub fn settings(patience: Duration, roots: RootCerts, trusts_all: bool) -> ConfigBuilder<AgentScope> {
     let tls = TlsConfig::builder()
         .root_certs(roots)
         .disable_verification(trusts_all)
@@ -39,7 +39,7 @@ pub(crate) fn settings(patience: Duration, roots: RootCerts, trusts_all: bool) -
 }
 
 /// Why a request failed, without the address, which may contain a secret.
-pub(crate) fn in_words(error: &Error) -> String {
+pub fn in_words(error: &Error) -> String {
     match error {
         Error::ConnectionFailed => "no connection is taken".to_owned(),
         Error::HostNotFound => "the host name is not known".to_owned(),
