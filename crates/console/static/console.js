@@ -97,11 +97,24 @@ function showCalls() {
     say("");
 }
 
+/** What tells calls apart. @param {(string | null | undefined)[]} parts */
+const keyOf = (...parts) => parts.join("\n");
+
+/** The first calls of a stream may be on the page already. */
+function shownKeys() {
+    const rows = [...document.querySelectorAll("#calls tbody tr")];
+    return new Set(rows.map((row) => {
+        const time = row.querySelector("time");
+        return keyOf(time?.dateTime, row.querySelector("code")?.textContent, row.querySelector(".path")?.textContent);
+    }));
+}
+
 /** @param {{calls: Call[]}} news */
 function takeCalls({ calls }) {
     // With a filter in the address the page shows what the server found.
     if (location.pathname !== "/console/activity" || location.search) return;
-    held.push(...calls);
+    const shown = shownKeys();
+    held.push(...calls.filter((call) => !shown.has(keyOf(call.exact, call.tool, call.note))));
     held.splice(0, Math.max(0, held.length - MOST_ROWS));
     requestAnimationFrame(showCalls);
 }

@@ -24,6 +24,8 @@ use crate::commands::{client_name, local_time::LocalTime};
 
 /// How often is looked.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
+/// More calls than clients make until a page that was drawn listens.
+const MOST_MISSED: usize = 50;
 /// Of a burst, the page shows the last ones.
 const MOST_CALLS: usize = 200;
 
@@ -31,16 +33,19 @@ const MOST_CALLS: usize = 200;
 struct LiveNews {
     console: Console,
     tails: Vec<LogTail>,
+    /// Calls between the drawing of the page and this stream. The page leaves out those that it has.
+    missed: Vec<String>,
     pending: Option<usize>,
 }
 
 pub(super) async fn stream(State(console): ConsoleState) -> Response {
     let tails = console.ask(|executor| {
-        // Only what comes from now on.
-        executor.vaults().iter().map(|served| served.log.tail(0).map(|(_, tail)| tail)).collect::<Result<Vec<_>, _>>()
+        executor.vaults().iter().map(|served| served.log.tail(MOST_MISSED)).collect::<Result<Vec<_>, _>>()
     });
     let Some(Ok(tails)) = tails.await else { return no_answer() };
-    let news = LiveNews { console, tails, pending: None };
+    let (missed, tails): (Vec<_>, Vec<_>) = tails.into_iter().unzip();
+    let missed = missed.into_iter().flatten().collect();
+    let news = LiveNews { console, tails, missed, pending: None };
     let events = stream::unfold(news, |mut news| async {
         let mut stopping = news.console.0.stopping.clone();
         loop {
@@ -66,27 +71,27 @@ impl LiveNews {
     /// Looks once. `None` if the server ends.
     async fn look(self) -> Option<(Self, Option<Event>)> {
         let console = self.console.clone();
-        let Self { console: own, mut tails, pending } = self;
+        let Self { console: own, mut tails, mut missed, pending } = self;
         console
             .ask(move |executor| {
                 let waiting = executor.pending().map(|pending| pending.len()).ok().or(pending);
                 if waiting != pending {
                     let event = Event::default().data(json!({ "kind": "pending", "count": waiting }).to_string());
-                    return (Self { console: own, tails, pending: waiting }, Some(event));
+                    return (Self { console: own, tails, missed, pending: waiting }, Some(event));
                 }
-                let calls = new_calls(executor, &mut tails);
+                let calls = new_calls(executor, std::mem::take(&mut missed), &mut tails);
                 let event = (!calls.is_empty())
                     .then(|| Event::default().data(json!({ "kind": "calls", "calls": calls }).to_string()));
-                (Self { console: own, tails, pending }, event)
+                (Self { console: own, tails, missed, pending }, event)
             })
             .await
     }
 }
 
-fn new_calls(executor: &Executor, tails: &mut [LogTail]) -> Vec<Value> {
+fn new_calls(executor: &Executor, missed: Vec<String>, tails: &mut [LogTail]) -> Vec<Value> {
     let time = LocalTime::at(executor.now());
     // A log that cannot be read now is read the next time.
-    let lines = tails.iter_mut().flat_map(|tail| tail.more().unwrap_or_default());
+    let lines = missed.into_iter().chain(tails.iter_mut().flat_map(|tail| tail.more().unwrap_or_default()));
     let mut calls: Vec<Value> = lines.filter_map(|line| serde_json::from_str(&line).ok()).collect();
     calls.drain(..calls.len().saturating_sub(MOST_CALLS));
     calls.iter().map(|call| shown(call, &time)).collect()
