@@ -154,8 +154,8 @@ pub struct AnswerPage {
     pub heading: &'static str,
     pub text: ShownText,
     pub is_done: bool,
-    /// The checkpoint that takes it back.
-    pub checkpoint: Option<String>,
+    /// The page that takes it back.
+    pub address: Option<String>,
 }
 
 /// Calls, newest first.
@@ -202,7 +202,8 @@ pub struct ActivityRow {
     pub tone: OutcomeTone,
     pub milliseconds: String,
     pub bytes: String,
-    pub checkpoint: Option<String>,
+    /// Of the change that it made.
+    pub address: Option<String>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -40,7 +40,7 @@ function showPending({ count }) {
 
 const MOST_ROWS = 500;
 
-/** @typedef {{time: string, exact: string, client: string, tool: string, outcome: string, tone: string, note: string, vault: string, ms: string, bytes: string, checkpoint: string | null}} Call */
+/** @typedef {{time: string, exact: string, client: string, tool: string, outcome: string, tone: string, note: string, vault: string, ms: string, bytes: string, address: string | null}} Call */
 
 /** @param {Call} call @param {boolean} vaults */
 function rowOf(call, vaults) {
@@ -63,10 +63,10 @@ function rowOf(call, vaults) {
     const tool = document.createElement("code");
     tool.textContent = call.tool;
     cell("").append(tool);
-    const outcome = cell(call.checkpoint ? "" : call.outcome, call.tone);
-    if (call.checkpoint) {
+    const outcome = cell(call.address ? "" : call.outcome, call.tone);
+    if (call.address) {
         const link = document.createElement("a");
-        link.href = `/console/history/${encodeURIComponent(call.checkpoint)}`;
+        link.href = call.address;
         link.textContent = call.outcome;
         outcome.append(link);
     }

@@ -3,6 +3,7 @@
 //! result by making the same call again.
 
 use std::{
+    collections::BTreeSet,
     io,
     sync::Arc,
     time::{Duration, SystemTime},
@@ -13,7 +14,7 @@ use lapidary_note::ContentHash;
 use lapidary_tools::{ChangeAuthor, Reason, ReasonKind, RenderedReply};
 use lapidary_vault::{
     ChangeSet,
-    store::{ApprovalQueue, ApprovalState},
+    store::{ApprovalQueue, ApprovalState, WaitingName},
 };
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -334,6 +335,27 @@ impl Executor {
         }
         all.sort_by_key(|pending| pending.asked);
         Ok(all)
+    }
+
+    /// How many there are, by their names alone: what waits may be megabytes.
+    pub fn pending_count(&self) -> io::Result<usize> {
+        let now = self.setup.clock.now();
+        let mut count = 0;
+        for served in self.setup.vaults.iter() {
+            let names = served.waiting.names()?;
+            let settled: BTreeSet<&str> = names
+                .iter()
+                .filter(|found| found.progress == ApprovalState::Settled)
+                .map(|found| found.id.as_str())
+                .collect();
+            let is_open = |found: &&WaitingName| {
+                let is_late = now.duration_since(found.since).is_ok_and(|passed| passed > OPEN_FOR);
+                !is_late && !settled.contains(found.id.as_str())
+            };
+            let open: BTreeSet<&str> = names.iter().filter(is_open).map(|found| found.id.as_str()).collect();
+            count += open.len();
+        }
+        Ok(count)
     }
 
     /// The change as it would be made now, which may be another than the one that was requested.

@@ -129,7 +129,7 @@ impl Console {
 
     /// What is around a page of this session.
     async fn frame(&self, section: ConsoleSection, session: &sessions::OpenSession) -> PageFrame {
-        let pending = self.ask(|executor| executor.pending().map(|pending| pending.len())).await;
+        let pending = self.ask(Executor::pending_count).await;
         PageFrame {
             section: Some(section),
             // The page about them says what is wrong.
@@ -224,7 +224,7 @@ fn page(status: StatusCode, page: &impl Template) -> Response {
 fn refused(status: StatusCode, text: &'static str) -> Response {
     let frame = PageFrame { section: None, pending: 0, form_token: String::new() };
     let text = ShownText::line(text);
-    page(status, &AnswerPage { frame, heading: "That did not work", text, is_done: false, checkpoint: None })
+    page(status, &AnswerPage { frame, heading: "That did not work", text, is_done: false, address: None })
 }
 
 /// The server could not find out.

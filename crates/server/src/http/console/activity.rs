@@ -6,9 +6,10 @@ use axum::{
     http::{StatusCode, header},
     response::{IntoResponse, Response},
 };
-use lapidary_auth::FormParameters;
+use lapidary_auth::{FormParameters, percent_encoded};
 use lapidary_console::{ActivityFilter, ActivityPage, ActivityRow, ConsoleSection, OutcomeTone, ShownText};
 use lapidary_pipeline::Executor;
+use lapidary_query::csv_record;
 use serde_json::Value;
 
 use super::{ConsoleState, no_answer, page, query, sessions::OpenSession};
@@ -57,21 +58,13 @@ pub(super) async fn export(State(console): ConsoleState, request: Request) -> Re
             number("reply_bytes"),
             text("checkpoint"),
         ];
-        csv += &cells.map(|cell| csv_cell(&cell)).join(",");
-        csv += "\r\n";
+        csv += &csv_record(cells);
     }
     let headers = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
         (header::CONTENT_DISPOSITION, "attachment; filename=\"lapidary-activity.csv\""),
     ];
     (headers, csv).into_response()
-}
-
-/// A cell that no table program takes for a formula.
-fn csv_cell(text: &str) -> String {
-    let is_formula = text.starts_with(['=', '+', '-', '@', '\t', '\r']);
-    let text = if is_formula { format!("'{text}") } else { text.to_owned() };
-    if text.contains([',', '"', '\n', '\r']) { format!("\"{}\"", text.replace('"', "\"\"")) } else { text }
 }
 
 fn filter_of(parameters: &FormParameters) -> ActivityFilter {
@@ -163,11 +156,17 @@ fn activity_row(call: &Value, time: &LocalTime) -> ActivityRow {
         tone,
         milliseconds: number("duration_ms"),
         bytes: number("reply_bytes"),
-        checkpoint: call["checkpoint"].as_str().filter(|id| is_id(id)).map(str::to_owned),
+        address: change_address(call),
     }
 }
 
-/// Whether a word of the log can be part of an address.
-pub(super) fn is_id(id: &str) -> bool {
-    !id.is_empty() && id.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-')
+/// The page of the change that a call made.
+pub(super) fn change_address(call: &Value) -> Option<String> {
+    let (id, vault) = (call["checkpoint"].as_str()?, call["vault"].as_str().unwrap_or_default());
+    Some(address_of_change(id, vault))
+}
+
+/// The page of a change. Each vault has its own.
+pub(super) fn address_of_change(id: &str, vault: &str) -> String {
+    format!("/console/history/{}?vault={}", percent_encoded(id), percent_encoded(vault))
 }

@@ -12,16 +12,24 @@ use lapidary_console::{
     ShownText,
 };
 use lapidary_note::{ContentHash, counted};
-use lapidary_pipeline::{Amendment, ApprovalDecision, ApprovalOutcome, ChangePreview, Executor, PendingChange};
+use lapidary_pipeline::{
+    Amendment, AmendmentProblem, ApprovalDecision, ApprovalOutcome, ChangePreview, Executor, PendingChange,
+};
 use lapidary_tools::{RenderedReply, quote::quoted};
 use lapidary_vault::{Change, VaultPath};
 use serde_json::Value;
 
-use super::{Console, ConsoleState, no_answer, page, query, refused, sessions::OpenSession};
+use super::{
+    Console, ConsoleState, activity::address_of_change, no_answer, page, query, refused, sessions::OpenSession,
+};
 use crate::commands::{client_name, local_time::LocalTime};
 
 /// Longer texts are edited in an editor.
 const MOST_EDITED: usize = 256 * 1024;
+/// More rows of all files together are not drawn, and more text is not sent along to be edited: a change may have
+/// thousands of files.
+const MOST_ROWS: usize = 10_000;
+const MOST_TEXT: usize = 2 << 20;
 /// As much as a person writes in one breath.
 const MOST_WORDS: usize = 500;
 
@@ -69,6 +77,14 @@ pub(super) async fn answer(
             let approves = decision == "approve";
             let shown = form.get("digest").unwrap_or_default().to_owned();
             let Some((state, amendment)) = review(&console, &pending, form).await else { return no_answer() };
+            // Never approved without what the owner changed.
+            let amendment = match amendment {
+                Ok(amendment) => amendment,
+                Err(problem) => {
+                    let words = format!("It cannot be made like this: {problem}. To make none of it, reject it.");
+                    return draw(&console, &session, &pending, state, is_split, Some(&words)).await;
+                }
+            };
             let ReviewState::Changes { digest, .. } = &state else {
                 return draw(&console, &session, &pending, state, is_split, None).await;
             };
@@ -85,13 +101,15 @@ pub(super) async fn answer(
         }
         _ => return refused(StatusCode::BAD_REQUEST, "The form has no decision."),
     };
+    let vault = pending.vault.clone();
     let Some(Ok(outcome)) = console.ask(move |executor| executor.decide(&pending, decision)).await else {
         return no_answer();
     };
     let frame = console.frame(ConsoleSection::Approvals, &session).await;
     let (status, heading, text, checkpoint) = told(outcome);
     let is_done = status == StatusCode::OK;
-    page(status, &AnswerPage { frame, heading, text: ShownText::block(&text), is_done, checkpoint })
+    let address = checkpoint.map(|id| address_of_change(&id, &vault));
+    page(status, &AnswerPage { frame, heading, text: ShownText::block(&text), is_done, address })
 }
 
 impl Console {
@@ -108,7 +126,7 @@ async fn find(console: &Console, id: &str) -> Option<PendingChange> {
 async fn gone(console: &Console, session: &OpenSession) -> Response {
     let frame = console.frame(ConsoleSection::Approvals, session).await;
     let text = ShownText::line("It has been answered already, or it has expired.");
-    let page_of = AnswerPage { frame, heading: "No longer pending", text, is_done: true, checkpoint: None };
+    let page_of = AnswerPage { frame, heading: "No longer pending", text, is_done: true, address: None };
     page(StatusCode::NOT_FOUND, &page_of)
 }
 
@@ -142,31 +160,35 @@ async fn draw(
 }
 
 /// The change as it would be made now, with what the owner changed in the form, and that amendment.
-async fn review(console: &Console, pending: &PendingChange, form: FormParameters) -> Option<(ReviewState, Amendment)> {
+async fn review(
+    console: &Console,
+    pending: &PendingChange,
+    form: FormParameters,
+) -> Option<(ReviewState, Result<Amendment, AmendmentProblem>)> {
     if pending.is_for_reading() {
         let question = ShownText::block(&pending.question);
-        return Some((ReviewState::Reading { question }, Amendment::default()));
+        return Some((ReviewState::Reading { question }, Ok(Amendment::default())));
     }
     let asked = pending.clone();
     let preview = match console.ask(move |executor| executor.preview(&asked)).await? {
         Ok(preview) => preview,
         Err(outcome) => {
             let reason = ShownText::block(&told(outcome).2);
-            return Some((ReviewState::Impossible { reason }, Amendment::default()));
+            return Some((ReviewState::Impossible { reason }, Ok(Amendment::default())));
         }
     };
-    let amendment = amendment(&preview, &form);
-    // The form names only files of this change, so it can always be amended like this, or is ignored.
-    let (amended, amendment) = match preview.amended(&amendment) {
-        Ok(amended) => (amended, amendment),
-        Err(_) => (preview.clone(), Amendment::default()),
+    let wanted = amendment(&preview, &form);
+    let (amended, amendment) = match preview.amended(&wanted) {
+        Ok(amended) => (amended, Ok(wanted)),
+        Err(problem) => (preview.clone(), Err(problem)),
     };
+    let shown = amendment.clone().unwrap_or_default();
     let state = ReviewState::Changes {
-        files: files(&preview, &amended, &amendment),
+        files: files(&preview, &amended, &shown),
         digest: amended.digest().to_string(),
         is_separable: preview.is_separable,
         is_stale: preview.digest() != pending.digest(),
-        is_amended: !amendment.is_empty(),
+        is_amended: !shown.is_empty(),
     };
     Some((state, amendment))
 }
@@ -218,12 +240,13 @@ fn editable(change: &Change) -> Option<String> {
 
 /// The files of a change; those that are left out are still in the list.
 pub(super) fn files(preview: &ChangePreview, amended: &ChangePreview, amendment: &Amendment) -> Vec<ChangedFile> {
+    let mut budget = PageBudget { rows: MOST_ROWS, text: MOST_TEXT };
     let all = preview.changes.changes.iter();
     all.map(|change| {
         let path = change.path();
         let shown = amended.changes.changes.iter().find(|amended| amended.path() == path);
         let is_left_out = amendment.left_out.contains(path);
-        let mut file = changed_file(shown.unwrap_or(change));
+        let mut file = changed_file(shown.unwrap_or(change), &mut budget);
         if is_left_out {
             file.diff = FileDiff::default();
             file.action = ShownText::line("left out");
@@ -235,7 +258,21 @@ pub(super) fn files(preview: &ChangePreview, amended: &ChangePreview, amendment:
     .collect()
 }
 
-fn changed_file(change: &Change) -> ChangedFile {
+/// What a page still has room for.
+struct PageBudget {
+    rows: usize,
+    text: usize,
+}
+
+impl PageBudget {
+    fn takes(&mut self, text: &str) -> bool {
+        let left = self.text.checked_sub(text.len());
+        self.text = left.unwrap_or(self.text);
+        left.is_some()
+    }
+}
+
+fn changed_file(change: &Change, budget: &mut PageBudget) -> ChangedFile {
     let (action, moved_to) = action(change);
     let before = change.before().map(|file| file.bytes());
     let after = match change {
@@ -245,7 +282,14 @@ fn changed_file(change: &Change) -> ChangedFile {
     };
     let (diff, instead) =
         match (before.map(std::str::from_utf8).transpose(), after.map(std::str::from_utf8).transpose()) {
-            (Ok(before), Ok(after)) => (FileDiff::between(before, after), None),
+            (Ok(_), Ok(_)) if budget.rows == 0 => {
+                (FileDiff::default(), Some("Too many lines change to show all of them on this page.".to_owned()))
+            }
+            (Ok(before), Ok(after)) => {
+                let diff = FileDiff::between(before, after);
+                budget.rows = budget.rows.saturating_sub(diff.rows.len());
+                (diff, None)
+            }
             _ => {
                 let size = |bytes: Option<&[u8]>| {
                     bytes.map_or_else(|| "nothing".to_owned(), |bytes| counted(bytes.len(), "byte").to_string())
@@ -263,7 +307,7 @@ fn changed_file(change: &Change) -> ChangedFile {
         action: ShownText::line(&action),
         diff,
         instead,
-        text: editable(change),
+        text: editable(change).filter(|text| budget.takes(text)),
         planned: String::new(),
         is_left_out: false,
         is_edited: false,

@@ -14,6 +14,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Console, ConsoleState,
+    activity::address_of_change,
     approvals::{files, words_of},
     no_answer, page, query,
     sessions::OpenSession,
@@ -94,7 +95,8 @@ pub(super) async fn restore(
             };
             let frame = console.frame(ConsoleSection::History, &session).await;
             let text = ShownText::line("The files are as they were before that change.");
-            page(StatusCode::OK, &AnswerPage { frame, heading: "Taken back", text, is_done: true, checkpoint })
+            let address = checkpoint.map(|id| address_of_change(&id, vault.as_deref().unwrap_or_default()));
+            page(StatusCode::OK, &AnswerPage { frame, heading: "Taken back", text, is_done: true, address })
         }
         Some(outcome) => {
             let words =
@@ -183,7 +185,6 @@ fn entry(change: &Value, time: &LocalTime, vault: Option<&str>) -> HistoryEntry 
         let to = file["movedTo"].as_str().map_or_else(String::new, |to| format!(" → {to}"));
         ShownText::line(&format!("{} {}{to}", text("what"), text("path")))
     };
-    let by = vault.map_or_else(String::new, |vault| format!("?vault={}", percent_encoded(vault)));
     let kind = text("kind").replace('_', " ");
     let mut letters = kind.chars();
     let kind: String = letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect());
@@ -200,6 +201,6 @@ fn entry(change: &Value, time: &LocalTime, vault: Option<&str>) -> HistoryEntry 
         kind: ShownText::line(&kind),
         files: named.iter().take(MOST_FILES).map(file).collect(),
         more_files: named.len().saturating_sub(MOST_FILES),
-        address: format!("/console/history/{}{by}", percent_encoded(text("id"))),
+        address: address_of_change(text("id"), vault.unwrap_or_default()),
     }
 }

@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 
 use super::{
     Console, ConsoleState,
-    activity::{is_id, outcome},
+    activity::{change_address, outcome},
     no_answer,
 };
 use crate::commands::{client_name, local_time::LocalTime};
@@ -74,7 +74,7 @@ impl LiveNews {
         let Self { console: own, mut tails, mut missed, pending } = self;
         console
             .ask(move |executor| {
-                let waiting = executor.pending().map(|pending| pending.len()).ok().or(pending);
+                let waiting = executor.pending_count().ok().or(pending);
                 if waiting != pending {
                     let event = Event::default().data(json!({ "kind": "pending", "count": waiting }).to_string());
                     return (Self { console: own, tails, missed, pending: waiting }, Some(event));
@@ -106,6 +106,6 @@ fn shown(call: &Value, time: &LocalTime) -> Value {
         "time": time.ago(&text("ts")), "exact": text("ts"), "client": one_line(client_name(&text("client_id"))),
         "tool": text("tool"), "outcome": one_line(words), "tone": tone.class(), "note": text("file"), "vault": text("vault"),
         "ms": number("duration_ms"), "bytes": number("reply_bytes"),
-        "checkpoint": call["checkpoint"].as_str().filter(|id| is_id(id)),
+        "address": change_address(call),
     })
 }
