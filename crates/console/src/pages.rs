@@ -14,24 +14,30 @@ pub enum ConsoleSection {
     Approvals,
     Activity,
     History,
+    Search,
+    TryIt,
 }
 
 impl ConsoleSection {
-    const ALL: [Self; 3] = [Self::Approvals, Self::Activity, Self::History];
+    const ALL: [Self; 5] = [Self::Approvals, Self::Activity, Self::History, Self::Search, Self::TryIt];
 
-    fn name(self) -> &'static str {
+    pub(crate) fn name(self) -> &'static str {
         match self {
             Self::Approvals => "Approvals",
             Self::Activity => "Activity",
             Self::History => "History",
+            Self::Search => "Search",
+            Self::TryIt => "Try it",
         }
     }
 
-    fn address(self) -> &'static str {
+    pub(crate) fn address(self) -> &'static str {
         match self {
             Self::Approvals => "/console/",
             Self::Activity => "/console/activity",
             Self::History => "/console/history",
+            Self::Search => "/console/search",
+            Self::TryIt => "/console/try",
         }
     }
 }
@@ -47,23 +53,23 @@ pub struct PageFrame {
 }
 
 impl PageFrame {
-    fn sections(&self) -> [ConsoleSection; 3] {
+    pub(crate) fn sections(&self) -> [ConsoleSection; 5] {
         ConsoleSection::ALL
     }
 
-    fn is_at(&self, section: &ConsoleSection) -> bool {
+    pub(crate) fn is_at(&self, section: &ConsoleSection) -> bool {
         self.section == Some(*section)
     }
 
-    fn style(&self) -> &'static str {
+    pub(crate) fn style(&self) -> &'static str {
         address_of("console.css")
     }
 
-    fn script(&self) -> &'static str {
+    pub(crate) fn script(&self) -> &'static str {
         address_of("console.js")
     }
 
-    fn icon(&self) -> &'static str {
+    pub(crate) fn icon(&self) -> &'static str {
         address_of("icon.svg")
     }
 }

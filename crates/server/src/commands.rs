@@ -61,7 +61,7 @@ use crate::{
 
 use call::OwnerCalls;
 pub(crate) use change_list::client_name;
-use command_hint::CommandHint;
+pub(crate) use command_hint::{CommandHint, quoted_word};
 use greeting::GreetedVaults;
 use screen::Screen;
 use terminal_style::TerminalStyle;
@@ -285,7 +285,7 @@ fn execute(
         Command::Status(status) => status::run(status, calls, screen),
         Command::Log(log) => log::run(log, assembled, screen),
         Command::Undo(undo) => undo::run(undo, calls, screen),
-        Command::Console(arguments) => console::run(arguments, config, assembled, screen),
+        Command::Console(arguments) => console::run(arguments, config, calls, screen),
         Command::Checkpoints(checkpoints) => checkpoints::run(checkpoints, calls, screen),
         Command::Approvals(approvals) => approvals::run(approvals, calls, screen),
         // They need no executor and have returned before there is one.

@@ -6,12 +6,14 @@ mod commands;
 mod completing;
 mod demo;
 mod environment;
+mod found_words;
 mod grants;
 mod http;
 mod instructions;
 mod logging;
 mod mcp;
 mod message_price;
+mod query_answer;
 mod stdio;
 mod tool_standing;
 

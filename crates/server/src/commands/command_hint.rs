@@ -6,7 +6,7 @@ use lapidary_config::CommonFlags;
 
 /// The options of this command that the next one needs too.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CommandHint {
+pub(crate) struct CommandHint {
     config: String,
     vaults: String,
     is_demo: bool,
@@ -20,7 +20,7 @@ impl CommandHint {
     }
 
     /// `lapidary WORDS --vault …`
-    pub(super) fn command(&self, words: &str) -> String {
+    pub(crate) fn command(&self, words: &str) -> String {
         let vaults = if self.is_demo { " --demo" } else { &self.vaults };
         format!("lapidary {words}{}{vaults}", self.config)
     }
@@ -49,7 +49,7 @@ pub(super) fn shell_word(text: &str) -> String {
 }
 
 /// The same, always in quotes.
-pub(super) fn quoted_word(text: &str) -> String {
+pub(crate) fn quoted_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 

@@ -8,19 +8,23 @@ use std::{
 
 use lapidary_config::Config;
 
-use super::{CommandFailure, CommandOutcome, SAVING, report, screen::Screen};
-use crate::{assemble::AssembledServer, cli::ConsoleArguments, http};
+use super::{CommandFailure, CommandOutcome, SAVING, call::OwnerCalls, report, screen::Screen};
+use crate::{
+    cli::ConsoleArguments,
+    http::{self, OwnerAccess},
+};
 
 /// Serves until Ctrl+C.
 pub(super) fn run(
     arguments: &ConsoleArguments,
     config: &Config,
-    assembled: &AssembledServer,
+    OwnerCalls { assembled, hint }: OwnerCalls<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome, CommandFailure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandFailure::Serving(error.to_string()))?;
     let executor = Arc::clone(&assembled.executor);
+    let owner = OwnerAccess::new(assembled, hint);
     let opened = |address: &str| {
         // Also for a program that reads it from a pipe, so it is written at once.
         let written = writeln!(screen, "{address}").and_then(|()| screen.flush());
@@ -32,7 +36,7 @@ pub(super) fn run(
             open_browser(address);
         }
     };
-    let served = runtime.block_on(http::serve_console(executor, &config.http, arguments.port, opened));
+    let served = runtime.block_on(http::serve_console(executor, owner, &config.http, arguments.port, opened));
     assembled.executor.save_indexes(SAVING);
     // Not joined: a thread that waits for a dead disk never ends.
     runtime.shutdown_background();

@@ -5,9 +5,14 @@
 
 mod activity;
 mod approvals;
+mod client_choice;
 mod history;
 mod live_events;
+mod owner_access;
+mod queries;
+mod searching;
 mod sessions;
+mod try_it;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -31,7 +36,8 @@ use lapidary_tools::ChangeAuthor;
 use parking_lot::Mutex;
 use tokio::{net::TcpListener, sync::watch};
 
-use self::sessions::ConsoleSessions;
+pub(crate) use self::owner_access::OwnerAccess;
+use self::{history::given, sessions::ConsoleSessions};
 use super::{LAST_ANSWERS, accept_loop, posted_message, request_gate, request_gate::RequestGate};
 use crate::stdio::told_to_stop;
 
@@ -47,6 +53,7 @@ pub(super) struct Console(Arc<ConsoleParts>);
 
 pub(super) struct ConsoleParts {
     executor: Arc<Executor>,
+    owner: OwnerAccess,
     clock: Clock,
     /// Cookies do not know ports, and two consoles on one computer must not sign each other out.
     cookie: String,
@@ -57,6 +64,7 @@ pub(super) struct ConsoleParts {
 /// Serves the console until told to stop. `opened` gets the address that signs in.
 pub(crate) async fn serve(
     executor: Arc<Executor>,
+    owner: OwnerAccess,
     settings: &HttpConfig,
     port: u16,
     opened: impl FnOnce(&str),
@@ -65,7 +73,7 @@ pub(crate) async fn serve(
     let listener = TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     let (stop, stopping) = watch::channel(false);
-    let console = Console::new(executor, address, stopping.clone());
+    let console = Console::new(executor, owner, address, stopping.clone());
     let code = console.new_code()?;
     let origin = format!("http://{address}");
     let gate = RequestGate::new(Vec::new(), AllowedOrigins::Listed(Vec::new()), address.ip(), origin.clone());
@@ -80,9 +88,10 @@ pub(crate) async fn serve(
 }
 
 impl Console {
-    fn new(executor: Arc<Executor>, address: SocketAddr, stopping: watch::Receiver<bool>) -> Self {
+    fn new(executor: Arc<Executor>, owner: OwnerAccess, address: SocketAddr, stopping: watch::Receiver<bool>) -> Self {
         Self(Arc::new(ConsoleParts {
             executor,
+            owner,
             clock: Clock::system(),
             cookie: format!("lapidary-console-{}", address.port()),
             sessions: Mutex::default(),
@@ -98,6 +107,13 @@ impl Console {
             .route("/console/activity.csv", get(activity::export))
             .route("/console/history", get(history::list))
             .route("/console/history/{id}", get(history::show).post(history::restore))
+            .route("/console/search", get(searching::show))
+            .route("/console/search.json", get(searching::as_json))
+            .route("/console/queries", get(queries::show))
+            .route("/console/queries.csv", get(queries::as_csv))
+            .route("/console/queries.json", get(queries::as_json))
+            .route("/console/try", get(try_it::list))
+            .route("/console/try/{tool}", get(try_it::show).post(try_it::call))
             .route("/console/events", get(live_events::stream))
             .route("/console/sign-out", post(sessions::sign_out))
             .layer(from_fn_with_state(self.clone(), sessions::require_session));

@@ -239,7 +239,7 @@ fn editable(change: &Change) -> Option<String> {
 }
 
 /// The files of a change; those that are left out are still in the list.
-pub(super) fn files(preview: &ChangePreview, amended: &ChangePreview, amendment: &Amendment) -> Vec<ChangedFile> {
+fn files(preview: &ChangePreview, amended: &ChangePreview, amendment: &Amendment) -> Vec<ChangedFile> {
     let mut budget = PageBudget { rows: MOST_ROWS, text: MOST_TEXT };
     let all = preview.changes.changes.iter();
     all.map(|change| {
@@ -256,6 +256,11 @@ pub(super) fn files(preview: &ChangePreview, amended: &ChangePreview, amendment:
         ChangedFile { is_left_out, is_edited: amendment.texts.contains_key(path), planned, ..file }
     })
     .collect()
+}
+
+/// The files of a change as it is.
+pub(super) fn shown_files(preview: &ChangePreview) -> Vec<ChangedFile> {
+    files(preview, preview, &Amendment::default())
 }
 
 /// What a page still has room for.

@@ -7,15 +7,15 @@ use axum::{
     response::Response,
 };
 use lapidary_auth::percent_encoded;
-use lapidary_console::{AnswerPage, ChangedFile, ConsoleSection, HistoryEntry, HistoryPage, RestorePage, ShownText};
+use lapidary_console::{AnswerPage, ConsoleSection, HistoryEntry, HistoryPage, RestorePage, ShownText};
 use lapidary_note::ContentHash;
-use lapidary_pipeline::{Amendment, ChangePreview, Invocation, Outcome, OwnerReview};
+use lapidary_pipeline::{Amendment, Invocation, Outcome, OwnerReview};
 use serde_json::{Map, Value, json};
 
 use super::{
     Console, ConsoleState,
     activity::address_of_change,
-    approvals::{files, words_of},
+    approvals::{shown_files, words_of},
     no_answer, page, query,
     sessions::OpenSession,
 };
@@ -107,19 +107,19 @@ pub(super) async fn restore(
 }
 
 impl Console {
-    fn vault_names(&self) -> Vec<String> {
+    pub(super) fn vault_names(&self) -> Vec<String> {
         self.0.executor.vaults().names(self.0.executor.grant())
     }
 
     /// A vault that is served; with only one, calls need not name it.
-    fn vault(&self, wanted: Option<&str>) -> Option<String> {
+    pub(super) fn vault(&self, wanted: Option<&str>) -> Option<String> {
         let names = self.vault_names();
         let wanted = wanted.and_then(|wanted| names.iter().find(|name| *name == wanted)).or_else(|| names.first());
         wanted.filter(|_| names.len() > 1).cloned()
     }
 
     /// The answer of a tool, or its refusal in words.
-    async fn call(&self, tool: &'static str, arguments: Value) -> Option<Result<Value, String>> {
+    pub(super) async fn call(&self, tool: &'static str, arguments: Value) -> Option<Result<Value, String>> {
         let invocation = Invocation::tool(tool, given(arguments), self.principal());
         let outcome = self.ask(move |executor| executor.run(&invocation, &executor.cancel(&invocation))).await?;
         let reply = outcome.rendered()?;
@@ -135,7 +135,7 @@ impl Console {
 }
 
 /// Without what is not there, which the schemas of tools do not allow.
-fn given(arguments: Value) -> Map<String, Value> {
+pub(super) fn given(arguments: Value) -> Map<String, Value> {
     match arguments {
         Value::Object(arguments) => arguments.into_iter().filter(|(_, value)| !value.is_null()).collect(),
         _ => Map::new(),
@@ -171,10 +171,6 @@ async fn draw(
     let frame = console.frame(ConsoleSection::History, session).await;
     let (vault, problem) = (vault.unwrap_or_default(), problem.as_deref().map(ShownText::block));
     page(status, &RestorePage { frame, entry, vault, files: shown, digest, is_split: false, problem })
-}
-
-fn shown_files(preview: &ChangePreview) -> Vec<ChangedFile> {
-    files(preview, preview, &Amendment::default())
 }
 
 fn entry(change: &Value, time: &LocalTime, vault: Option<&str>) -> HistoryEntry {
