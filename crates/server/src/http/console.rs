@@ -5,7 +5,9 @@
 
 mod activity;
 mod approvals;
+mod changed_files;
 mod client_choice;
+mod console_calls;
 mod history;
 mod live_events;
 mod owner_access;
@@ -37,7 +39,7 @@ use parking_lot::Mutex;
 use tokio::{net::TcpListener, sync::watch};
 
 pub(crate) use self::owner_access::OwnerAccess;
-use self::{history::given, sessions::ConsoleSessions};
+use self::sessions::ConsoleSessions;
 use super::{LAST_ANSWERS, accept_loop, posted_message, request_gate, request_gate::RequestGate};
 use crate::stdio::told_to_stop;
 
@@ -101,19 +103,12 @@ impl Console {
 
     fn routes(self) -> Router {
         let pages = Router::new()
-            .route("/console/", get(approvals::list))
-            .route("/console/approvals/{id}", get(approvals::show).post(approvals::answer))
-            .route("/console/activity", get(activity::show))
-            .route("/console/activity.csv", get(activity::export))
-            .route("/console/history", get(history::list))
-            .route("/console/history/{id}", get(history::show).post(history::restore))
-            .route("/console/search", get(searching::show))
-            .route("/console/search.json", get(searching::as_json))
-            .route("/console/queries", get(queries::show))
-            .route("/console/queries.csv", get(queries::as_csv))
-            .route("/console/queries.json", get(queries::as_json))
-            .route("/console/try", get(try_it::list))
-            .route("/console/try/{tool}", get(try_it::show).post(try_it::call))
+            .merge(approvals::routes())
+            .merge(activity::routes())
+            .merge(history::routes())
+            .merge(searching::routes())
+            .merge(queries::routes())
+            .merge(try_it::routes())
             .route("/console/events", get(live_events::stream))
             .route("/console/sign-out", post(sessions::sign_out))
             .layer(from_fn_with_state(self.clone(), sessions::require_session));
@@ -238,7 +233,7 @@ fn page(status: StatusCode, page: &impl Template) -> Response {
 
 /// Something that did not work, outside of any page.
 fn refused(status: StatusCode, text: &'static str) -> Response {
-    let frame = PageFrame { section: None, pending: 0, form_token: String::new() };
+    let frame = PageFrame::signed_out();
     let text = ShownText::line(text);
     page(status, &AnswerPage { frame, heading: "That did not work", text, is_done: false, address: None })
 }

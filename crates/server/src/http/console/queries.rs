@@ -1,10 +1,11 @@
 //! Queries: their rows as a table to sort and to export, and what is wrong with them at its place.
 
 use axum::{
-    Extension,
+    Extension, Router,
     extract::{Request, State},
     http::{StatusCode, header},
     response::{IntoResponse, Response},
+    routing::get,
 };
 use lapidary_auth::FormParameters;
 use lapidary_console::{
@@ -15,14 +16,26 @@ use lapidary_query::csv_record;
 use lapidary_tools::{Reason, uri::encoded};
 use serde_json::{Map, Value, json};
 
-use super::{Console, ConsoleState, given, no_answer, page, query, refused, sessions::OpenSession};
+use super::{
+    Console, ConsoleState,
+    console_calls::{given, words_of},
+    no_answer, page, query, refused,
+    sessions::OpenSession,
+};
 use crate::query_answer::{QUERY_TOOL, QueryTable, all_pages, cell, is_base_file, linked_file, place_in_query};
 
 /// More rows are not drawn. All of them are exported.
 const MOST_ROWS: usize = 2_000;
 const MOST_EXPORTED: usize = 100_000;
 
-pub(super) async fn show(
+pub(super) fn routes() -> Router<Console> {
+    Router::new()
+        .route("/console/queries", get(show))
+        .route("/console/queries.csv", get(as_csv))
+        .route("/console/queries.json", get(as_json))
+}
+
+async fn show(
     State(console): ConsoleState,
     Extension(session): Extension<OpenSession>,
     request: Request,
@@ -37,13 +50,13 @@ pub(super) async fn show(
         }
     }
     let status = if problem.is_some() { StatusCode::BAD_REQUEST } else { StatusCode::OK };
-    let frame = console.frame(ConsoleSection::Search, &session).await;
+    let frame = console.frame(ConsoleSection::SEARCH, &session).await;
     let AskedRows { query, view, note, vault, .. } = asked;
     let vaults = VaultChoices { names: console.vault_names(), chosen: vault };
     page(status, &QueryPage { frame, query, view, note, vaults, table, problem })
 }
 
-pub(super) async fn as_csv(State(console): ConsoleState, request: Request) -> Response {
+async fn as_csv(State(console): ConsoleState, request: Request) -> Response {
     export(&console, AskedRows::of(&console, &query(&request)), "csv", "text/csv; charset=utf-8", |table| {
         let row = |row: &Vec<Value>| csv_record(row.iter().map(cell));
         csv_record(&table.headers) + &table.rows.iter().map(row).collect::<String>()
@@ -51,7 +64,7 @@ pub(super) async fn as_csv(State(console): ConsoleState, request: Request) -> Re
     .await
 }
 
-pub(super) async fn as_json(State(console): ConsoleState, request: Request) -> Response {
+async fn as_json(State(console): ConsoleState, request: Request) -> Response {
     export(&console, AskedRows::of(&console, &query(&request)), "json", "application/json", |table| {
         // Two columns may have the same name, so rows are lists.
         format!("{:#}\n", json!({ "columns": table.headers, "rows": table.rows }))
@@ -140,7 +153,7 @@ impl AskedRows {
         });
         pages.map_err(|refusal| match refusal {
             Some(Refusal { reason, rendered }) => {
-                let words = rendered.map_or_else(String::new, |reply| super::approvals::words_of(&reply));
+                let words = rendered.map_or_else(String::new, |reply| words_of(&reply));
                 QueryRefusal { words, place: self.place(executor, principal, &reason) }
             }
             None => QueryRefusal { words: "This server does not offer queries.".to_owned(), place: None },

@@ -1,10 +1,11 @@
 //! Notes found by words, as a page and, for the page itself, as JSON while they are typed.
 
 use axum::{
-    Extension,
+    Extension, Router,
     extract::{Request, State},
     http::{StatusCode, header},
     response::{IntoResponse, Response},
+    routing::get,
 };
 use lapidary_console::{ConsoleSection, FoundNote, SearchPage, ShownText, VaultChoices};
 use lapidary_note::one_line;
@@ -17,7 +18,11 @@ const TOOL: &str = "obsidian_search_notes";
 /// What is shown around the words that were found.
 const CONTEXT: usize = 120;
 
-pub(super) async fn show(
+pub(super) fn routes() -> Router<Console> {
+    Router::new().route("/console/search", get(show)).route("/console/search.json", get(as_json))
+}
+
+async fn show(
     State(console): ConsoleState,
     Extension(session): Extension<OpenSession>,
     request: Request,
@@ -44,7 +49,7 @@ pub(super) async fn show(
     });
     let drawn = SearchPage {
         hits: hits.collect(),
-        frame: console.frame(ConsoleSection::Search, &session).await,
+        frame: console.frame(ConsoleSection::SEARCH, &session).await,
         words,
         vaults: VaultChoices { names: console.vault_names(), chosen: vault },
         total: found.total,
@@ -55,7 +60,7 @@ pub(super) async fn show(
 }
 
 /// The same for the script of the page, which builds its list from text alone.
-pub(super) async fn as_json(State(console): ConsoleState, request: Request) -> Response {
+async fn as_json(State(console): ConsoleState, request: Request) -> Response {
     let parameters = query(&request);
     let vault = console.vault(parameters.get("vault"));
     let Some(found) = console.search(parameters.get("q").unwrap_or_default(), vault.as_deref()).await else {

@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use axum::{
-    Extension,
+    Extension, Router,
     extract::{Path, Request, State},
     http::StatusCode,
     response::Response,
+    routing::get,
 };
 use lapidary_auth::FormParameters;
 use lapidary_console::{
     ArgumentForm, ConsoleSection, ListedGroup, ListedTool, OutcomeTone, ReplyPart, ShownText, ToolListPage, TriedCall,
     TryPage, TypedArguments,
 };
-use lapidary_pipeline::{Invocation, Outcome, OwnerReview, Principal, Refusal};
+use lapidary_pipeline::{Amendment, Invocation, Outcome, OwnerReview, Principal, Refusal};
 use lapidary_tools::{
     CatalogueEntry, ReadPayload, ReasonKind, RenderedReply, ToolGroup, ToolKind, ToolSpec, ToolStanding,
 };
@@ -21,8 +22,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Console, ConsoleState,
-    activity::address_of_change,
-    approvals::shown_files,
+    changed_files::files,
     client_choice::{self, ChosenCaller},
     no_answer, nothing_here, page, query,
     sessions::OpenSession,
@@ -32,7 +32,11 @@ use crate::{commands::quoted_word, http::landing_page::first_sentence, tool_stan
 /// Longer parts of a reply are cut on the page.
 const MOST_SHOWN: usize = 200_000;
 
-pub(super) async fn list(
+pub(super) fn routes() -> Router<Console> {
+    Router::new().route("/console/try", get(list)).route("/console/try/{tool}", get(show).post(call))
+}
+
+async fn list(
     State(console): ConsoleState,
     Extension(session): Extension<OpenSession>,
     request: Request,
@@ -50,7 +54,7 @@ pub(super) async fn list(
         ListedGroup { name: group.name(), tools: own.map(listed).collect() }
     };
     let groups = ToolGroup::ALL.into_iter().map(group).filter(|group| !group.tools.is_empty()).collect();
-    let frame = console.frame(ConsoleSection::TryIt, &session).await;
+    let frame = console.frame(ConsoleSection::TRY_IT, &session).await;
     page(StatusCode::OK, &ToolListPage { frame, filter, groups })
 }
 
@@ -75,7 +79,7 @@ fn plain(text: &str) -> String {
     text.replace('`', "")
 }
 
-pub(super) async fn show(
+async fn show(
     State(console): ConsoleState,
     Extension(session): Extension<OpenSession>,
     Path(tool): Path<String>,
@@ -93,7 +97,7 @@ pub(super) async fn show(
     asking.draw(&console, &session, asking.typed(arguments), None, None).await
 }
 
-pub(super) async fn call(
+async fn call(
     State(console): ConsoleState,
     Extension(session): Extension<OpenSession>,
     Path(tool): Path<String>,
@@ -198,7 +202,7 @@ impl<'c> ToolAsking<'c> {
         };
         let status = if is_wrong { StatusCode::BAD_REQUEST } else { StatusCode::OK };
         let drawn = TryPage {
-            frame: console.frame(ConsoleSection::TryIt, session).await,
+            frame: console.frame(ConsoleSection::TRY_IT, session).await,
             tool: shown_tool(self.entry),
             callers: client_choice::choices(self.callers, &self.caller.key),
             arguments,
@@ -240,7 +244,7 @@ impl<'c> ToolAsking<'c> {
                 heading: "It would change this",
                 tone: OutcomeTone::Waiting,
                 notice: Some(ShownText::line("Nothing was changed: in the place of a client, changes are only shown.")),
-                files: shown_files(&preview),
+                files: files(&preview, &preview, &Amendment::default()),
                 ..tried
             },
             Outcome::Answered(ReadPayload::Tool(reply)) => {

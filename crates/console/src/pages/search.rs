@@ -2,7 +2,8 @@
 
 use askama::Template;
 
-use crate::{pages::PageFrame, shown_text::ShownText};
+use super::page_frame::PageFrame;
+use crate::shown_text::ShownText;
 
 /// The best notes for some words.
 #[derive(Template)]

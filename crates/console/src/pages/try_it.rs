@@ -2,9 +2,9 @@
 
 use askama::Template;
 
+use super::{activity::OutcomeTone, changed_file::ChangedFile, page_frame::PageFrame};
 use crate::{
     diff_rows::DiffRow,
-    pages::{ChangedFile, OutcomeTone, PageFrame},
     schema_form::{ArgumentForm, FieldKind},
     shown_text::ShownText,
 };
