@@ -11,7 +11,10 @@ use super::settings_text::SettingValue;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SettingForm {
     Toggle,
-    Number { least: String, most: String },
+    Number {
+        least: String,
+        most: String,
+    },
     Choice(Vec<&'static str>),
     Line,
     /// Texts, one a line.

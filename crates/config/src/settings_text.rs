@@ -245,10 +245,7 @@ deadline_ms=1_000
         for eol in ["\n", "\r\n"] {
             for mark in ["", "\u{feff}"] {
                 let file = format!("{mark}{}", FILE.replace('\n', eol));
-                assert_eq!(
-                    toggle(&file, &["access", "read_only"], false),
-                    file.replace("= true   #", "= false   #")
-                );
+                assert_eq!(toggle(&file, &["access", "read_only"], false), file.replace("= true   #", "= false   #"));
                 let number = with_setting(&file, &["limits", "deadline_ms"], &SettingValue::Number(7)).unwrap();
                 assert_eq!(number, file.replace("=1_000", "=7"));
                 let text = with_setting(&file, &["profile"], &SettingValue::Text("a \"b\"".to_owned())).unwrap();
@@ -283,7 +280,10 @@ deadline_ms=1_000
         let more = list(FILE, &["Private", "Old", "New"]);
         assert!(more.contains("\"Private\", # mine\n    # the old ones\n    \"Old\",\n    \"New\""), "{more}");
         assert!(more.contains("# careful") && more.contains("# Limits."), "{more}");
-        assert_eq!(list("[access]\ndeny_paths = [\"a\"] # x\n", &["a", "b"]), "[access]\ndeny_paths = [\"a\", \"b\"] # x\n");
+        assert_eq!(
+            list("[access]\ndeny_paths = [\"a\"] # x\n", &["a", "b"]),
+            "[access]\ndeny_paths = [\"a\", \"b\"] # x\n"
+        );
         assert_eq!(list("[access]\ndeny_paths = [] # x\n", &["a"]), "[access]\ndeny_paths = [\"a\"] # x\n");
         assert_eq!(list("[access]\ndeny_paths = \"a\"\n", &["b"]), "[access]\ndeny_paths = [\"b\"]\n");
         let other_order = list(FILE, &["Old", "Private"]);

@@ -257,7 +257,9 @@ mod tests {
 
     #[test]
     fn a_field_says_what_is_wrong_with_it() {
-        for (name, typed) in [("limit", "three"), ("limit", "\"3\""), ("mode", "other"), ("target", "{\"a\":"), ("tags", "[")] {
+        for (name, typed) in
+            [("limit", "three"), ("limit", "\"3\""), ("mode", "other"), ("target", "{\"a\":"), ("tags", "[")]
+        {
             let (form, read) = read(&[(name, typed)]);
             assert_eq!(read, None, "{name} {typed}");
             let field = form.fields.iter().find(|field| field.name == name).unwrap();
@@ -281,7 +283,9 @@ mod tests {
             let read = form().read(|name| shown.get(name).map(String::as_str));
             assert_eq!(read, Some(arguments));
         }
-        for other in [json!({ "unknown": 1 }), json!({ "note": "a\nb" }), json!({ "mode": "none" }), json!({ "limit": "3" })] {
+        for other in
+            [json!({ "unknown": 1 }), json!({ "note": "a\nb" }), json!({ "mode": "none" }), json!({ "limit": "3" })]
+        {
             assert!(!form().fits(other.as_object().unwrap()), "{other}");
         }
     }

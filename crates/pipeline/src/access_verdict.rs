@@ -54,9 +54,10 @@ impl Executor {
         if !spec.kind.needs_vault() {
             return Vec::new();
         }
-        let effects = if spec.effect == Effect::Read { vec![Effect::Read] } else { vec![Effect::Write, Effect::Destroy] };
+        let effects =
+            if spec.effect == Effect::Read { vec![Effect::Read] } else { vec![Effect::Write, Effect::Destroy] };
         let effects = effects.into_iter().filter(|effect| *effect <= spec.effect);
-        let decide = |effect: Effect| {
+        let decide = |effect: Effect| -> Result<(RuleDecision, DecidedBy), Reason> {
             entry.authorize()?;
             let served = self.setup.vaults.pick(&principal.grant, vault)?;
             let scope = self.scope(served, &principal.grant)?;

@@ -86,9 +86,7 @@ impl ApprovalRules {
     /// What the first rule that matches says.
     fn first(&self, matches: impl Fn(&ApprovalRule) -> bool) -> Option<RuleVerdict> {
         let mut rules = self.0.iter().enumerate();
-        rules
-            .find(|(_, rule)| matches(rule))
-            .map(|(at, rule)| RuleVerdict { decision: rule.decision, rule: Some(at) })
+        rules.find(|(_, rule)| matches(rule)).map(|(at, rule)| RuleVerdict { decision: rule.decision, rule: Some(at) })
     }
 
     /// Whether a change is decided by its effect alone, regardless of tool and path.

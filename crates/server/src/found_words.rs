@@ -72,7 +72,10 @@ mod tests {
             pieces(text, &words).iter().map(|piece| (piece.text.to_owned(), piece.is_found)).collect()
         };
         let piece = |text: &str, is_found| (text.to_owned(), is_found);
-        assert_eq!(found("The ROOFS ä"), [piece("The ", false), piece("ROOFS", true), piece(" ", false), piece("ä", true)]);
+        assert_eq!(
+            found("The ROOFS ä"),
+            [piece("The ", false), piece("ROOFS", true), piece(" ", false), piece("ä", true)]
+        );
         assert_eq!(found(""), []);
         assert_eq!(found("none"), [piece("none", false)]);
     }

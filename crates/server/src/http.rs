@@ -57,7 +57,7 @@ use self::{
     tls_keeper::TlsKeeper,
 };
 pub(crate) use self::{
-    console::{OwnerAccess, serve as serve_console},
+    console::{OwnerAccess, SettingsAccess, serve as serve_console},
     known_clients::{ClientCheck, ConfiguredClient, KnownClient, KnownClients},
     oauth::{IssuerKeyCache, OutgoingFetch},
 };

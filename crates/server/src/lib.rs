@@ -1,5 +1,6 @@
 //! The interfaces of Lapidary: command line, stdio and HTTP. The only crate with rmcp and axum.
 
+mod access_words;
 mod assemble;
 mod cli;
 mod commands;

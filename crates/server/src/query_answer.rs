@@ -291,7 +291,10 @@ mod tests {
         let link = json!({ "$link": { "path": "B.md" } });
         let table = |answer: Value| {
             let QueryTable { headers, rows } = QueryTable::of(&answer);
-            (headers.join("|"), rows.iter().map(|row| row.iter().map(cell).collect::<Vec<_>>().join("|")).collect::<Vec<_>>())
+            (
+                headers.join("|"),
+                rows.iter().map(|row| row.iter().map(cell).collect::<Vec<_>>().join("|")).collect::<Vec<_>>(),
+            )
         };
         for (answer, headers, rows) in [
             (json!({ "type": "table", "headers": ["File", "n"], "rows": [[link, 1]] }), "File|n", vec!["B|1"]),
@@ -314,14 +317,19 @@ mod tests {
             ),
             (json!({}), "", vec![]),
         ] {
-            assert_eq!(table(answer.clone()), (headers.to_owned(), rows.iter().map(|row| (*row).to_owned()).collect()), "{answer}");
+            assert_eq!(
+                table(answer.clone()),
+                (headers.to_owned(), rows.iter().map(|row| (*row).to_owned()).collect()),
+                "{answer}"
+            );
         }
     }
 
     #[test]
     fn rows_are_sorted_by_value_with_nothing_at_the_end() {
         let values = [json!("b"), json!(10), json!(null), json!("A"), json!(9)];
-        let mut table = QueryTable { headers: Vec::new(), rows: values.iter().map(|value| vec![value.clone()]).collect() };
+        let mut table =
+            QueryTable { headers: Vec::new(), rows: values.iter().map(|value| vec![value.clone()]).collect() };
         let shown = |table: &QueryTable| table.rows.iter().map(|row| cell(&row[0])).collect::<Vec<_>>().join(" ");
         table.sort(0, false);
         assert_eq!(shown(&table).trim_end(), "9 10 A b");

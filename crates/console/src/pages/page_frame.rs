@@ -19,8 +19,12 @@ impl ConsoleSection {
     pub const SEARCH: Self = Self { name: "Search", address: "/console/search", key: 's' };
     pub const TRY_IT: Self = Self { name: "Try it", address: "/console/try", key: 't' };
 
+    pub const CLIENTS: Self = Self { name: "Clients", address: "/console/clients", key: 'l' };
+    pub const SETTINGS: Self = Self { name: "Settings", address: "/console/settings", key: 'e' };
+
     /// In the order of the list.
-    const ALL: &[Self] = &[Self::APPROVALS, Self::ACTIVITY, Self::HISTORY, Self::SEARCH, Self::TRY_IT];
+    const ALL: &[Self] =
+        &[Self::APPROVALS, Self::ACTIVITY, Self::HISTORY, Self::SEARCH, Self::TRY_IT, Self::CLIENTS, Self::SETTINGS];
 }
 
 /// What is around every page.

@@ -36,7 +36,7 @@ pub struct VaultChoices {
 }
 
 impl VaultChoices {
-    fn is_chosen(&self, name: &str) -> bool {
+    pub(crate) fn is_chosen(&self, name: &str) -> bool {
         self.chosen.as_deref() == Some(name)
     }
 }

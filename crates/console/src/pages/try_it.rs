@@ -60,7 +60,10 @@ pub struct CallerChoice {
 pub enum TypedArguments {
     Form(ArgumentForm),
     /// As typed, and what is wrong with it.
-    Json { text: String, problem: Option<ShownText> },
+    Json {
+        text: String,
+        problem: Option<ShownText>,
+    },
 }
 
 /// A call that was made.

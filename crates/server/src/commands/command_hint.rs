@@ -13,7 +13,7 @@ pub(crate) struct CommandHint {
 }
 
 impl CommandHint {
-    pub(super) fn of(flags: &CommonFlags) -> Self {
+    pub(crate) fn of(flags: &CommonFlags) -> Self {
         let vaults = flags.vaults.iter().map(|vault| format!(" --vault {}", shell_word(vault)));
         let config = flags.config.as_ref().map(|file| format!(" --config {}", shell_word(file)));
         Self { config: config.unwrap_or_default(), vaults: vaults.collect(), is_demo: flags.demo }

@@ -11,20 +11,21 @@ use lapidary_config::Config;
 use super::{CommandFailure, CommandOutcome, SAVING, call::OwnerCalls, report, screen::Screen};
 use crate::{
     cli::ConsoleArguments,
-    http::{self, OwnerAccess},
+    http::{self, OwnerAccess, SettingsAccess},
 };
 
 /// Serves until Ctrl+C.
 pub(super) fn run(
     arguments: &ConsoleArguments,
     config: &Config,
+    settings: SettingsAccess,
     OwnerCalls { assembled, hint }: OwnerCalls<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome, CommandFailure> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandFailure::Serving(error.to_string()))?;
     let executor = Arc::clone(&assembled.executor);
-    let owner = OwnerAccess::new(assembled, hint);
+    let owner = OwnerAccess::new(assembled, config, settings, hint);
     let opened = |address: &str| {
         // Also for a program that reads it from a pipe, so it is written at once.
         let written = writeln!(screen, "{address}").and_then(|()| screen.flush());

@@ -7,14 +7,21 @@ mod activity;
 mod approvals;
 mod changed_files;
 mod client_choice;
+mod clients;
 mod console_calls;
 mod history;
 mod live_events;
 mod owner_access;
 mod queries;
+mod rules;
 mod searching;
 mod sessions;
+mod settings;
+mod settings_access;
 mod try_it;
+
+#[cfg(test)]
+mod tests;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -38,8 +45,8 @@ use lapidary_tools::ChangeAuthor;
 use parking_lot::Mutex;
 use tokio::{net::TcpListener, sync::watch};
 
-pub(crate) use self::owner_access::OwnerAccess;
 use self::sessions::ConsoleSessions;
+pub(crate) use self::{owner_access::OwnerAccess, settings_access::SettingsAccess};
 use super::{LAST_ANSWERS, accept_loop, posted_message, request_gate, request_gate::RequestGate};
 use crate::stdio::told_to_stop;
 
@@ -109,6 +116,9 @@ impl Console {
             .merge(searching::routes())
             .merge(queries::routes())
             .merge(try_it::routes())
+            .merge(clients::routes())
+            .merge(rules::routes())
+            .merge(settings::routes())
             .route("/console/events", get(live_events::stream))
             .route("/console/sign-out", post(sessions::sign_out))
             .layer(from_fn_with_state(self.clone(), sessions::require_session));

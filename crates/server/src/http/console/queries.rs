@@ -35,11 +35,7 @@ pub(super) fn routes() -> Router<Console> {
         .route("/console/queries.json", get(as_json))
 }
 
-async fn show(
-    State(console): ConsoleState,
-    Extension(session): Extension<OpenSession>,
-    request: Request,
-) -> Response {
+async fn show(State(console): ConsoleState, Extension(session): Extension<OpenSession>, request: Request) -> Response {
     let asked = AskedRows::of(&console, &query(&request));
     let (mut table, mut problem) = (None, None);
     if !asked.query.trim().is_empty() {

@@ -22,11 +22,7 @@ pub(super) fn routes() -> Router<Console> {
     Router::new().route("/console/search", get(show)).route("/console/search.json", get(as_json))
 }
 
-async fn show(
-    State(console): ConsoleState,
-    Extension(session): Extension<OpenSession>,
-    request: Request,
-) -> Response {
+async fn show(State(console): ConsoleState, Extension(session): Extension<OpenSession>, request: Request) -> Response {
     let parameters = query(&request);
     let words = parameters.get("q").unwrap_or_default().to_owned();
     let vault = console.vault(parameters.get("vault"));
@@ -71,8 +67,10 @@ async fn as_json(State(console): ConsoleState, request: Request) -> Response {
         Ok(found) => {
             let hit = |hit: &FoundPassage| {
                 let pieces = hit.pieces();
-                let pieces: Vec<Value> =
-                    pieces.iter().map(|piece| json!({ "text": one_line(piece.text), "found": piece.is_found })).collect();
+                let pieces: Vec<Value> = pieces
+                    .iter()
+                    .map(|piece| json!({ "text": one_line(piece.text), "found": piece.is_found }))
+                    .collect();
                 json!({
                     "path": one_line(hit.path()), "section": hit.section().map(one_line), "passage": pieces,
                     "address": console.obsidian_address(vault.as_deref(), hit.path()),

@@ -22,6 +22,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Console, ConsoleState,
+    activity::address_of_change,
     changed_files::files,
     client_choice::{self, ChosenCaller},
     no_answer, nothing_here, page, query,
@@ -36,11 +37,7 @@ pub(super) fn routes() -> Router<Console> {
     Router::new().route("/console/try", get(list)).route("/console/try/{tool}", get(show).post(call))
 }
 
-async fn list(
-    State(console): ConsoleState,
-    Extension(session): Extension<OpenSession>,
-    request: Request,
-) -> Response {
+async fn list(State(console): ConsoleState, Extension(session): Extension<OpenSession>, request: Request) -> Response {
     let filter = query(&request).get("q").unwrap_or_default().to_owned();
     let wanted: Vec<String> = filter.split_whitespace().map(str::to_lowercase).collect();
     let fits = |entry: &&CatalogueEntry| {
@@ -261,8 +258,11 @@ impl<'c> ToolAsking<'c> {
             }
             Outcome::Refused(Refusal { reason, rendered }) => {
                 let waits = reason.kind() == ReasonKind::ApprovalPending;
-                let (heading, tone) =
-                    if waits { ("Waits for approval", OutcomeTone::Waiting) } else { ("Refused", OutcomeTone::Refused) };
+                let (heading, tone) = if waits {
+                    ("Waits for approval", OutcomeTone::Waiting)
+                } else {
+                    ("Refused", OutcomeTone::Refused)
+                };
                 let link = waits.then(|| ("/console/".to_owned(), "Approve or reject it"));
                 with_reply(TriedCall { heading, tone, link, ..tried }, &rendered?)
             }
