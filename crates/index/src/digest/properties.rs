@@ -50,6 +50,7 @@ fn pack_value(value: &YamlValue, packer: &mut BytePacker<'_>, depth: usize) {
             packer.byte(5);
             packer.text(text);
         }
+        // Reading it back recurses as deep, so deeper values are kept as nothing.
         YamlValue::List(_) | YamlValue::Map(_) if depth == MAX_DEPTH => packer.byte(0),
         YamlValue::List(items) => {
             packer.byte(6);
