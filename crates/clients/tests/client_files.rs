@@ -42,6 +42,10 @@ const FILES: &[(&str, &str)] = &[
         "vscode",
         "{\n\t// servers of this computer\n\t\"servers\": {\n\t\t\"a\": { \"type\": \"stdio\", \"command\": \"a\" }, // first\n\t},\n\t\"inputs\": [ /* none */ ],\n}\n",
     ),
+    (
+        "vscodium",
+        "{\n  \"servers\": {\n    /* local */\n    \"a\": { \"type\": \"http\", \"url\": \"https://a\" }\n  }\n}",
+    ),
     ("vscode-insiders", "{ \"inputs\": [], \"servers\": { \"a\": {\"command\": \"x\"}, } }"),
     (
         "copilot",
@@ -108,6 +112,13 @@ const BARE_FILES: &[(&str, &str)] = &[
 
 fn all_files() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
     FILES.iter().chain(BARE_FILES)
+}
+
+#[test]
+fn every_client_that_is_written_to_has_a_file_here() {
+    for client in CLIENTS.iter().filter(|client| !client.print_only) {
+        assert!(FILES.iter().any(|(name, _)| *name == client.name), "{}", client.name);
+    }
 }
 
 #[test]
