@@ -94,6 +94,7 @@ fn skip_value(unpacker: &mut ByteUnpacker<'_>, depth: usize) -> Option<()> {
         0..=2 => {}
         3 | 4 => drop(unpacker.fixed()?),
         5 => drop(unpacker.text()?),
+        // Deeper values are never packed, so these bytes would not be ours.
         6 if depth < MAX_DEPTH => {
             for _ in 0..unpacker.length()? {
                 skip_value(unpacker, depth + 1)?;
