@@ -47,6 +47,8 @@ impl CommentCount {
                     count.bare += usize::from(lines >= LONG && count.comments == *before);
                     function = None;
                 }
+                // A declaration without a body, over several lines.
+                Some((end, ..)) if line.ends_with(';') && line.starts_with(&end.replace('}', ")")) => function = None,
                 None if is_function(line) => {
                     let indent = line.len() - line.trim_start().len();
                     let end = format!("{:indent$}}}", "");
