@@ -42,10 +42,6 @@ const FILES: &[(&str, &str)] = &[
         "vscode",
         "{\n\t// servers of this computer\n\t\"servers\": {\n\t\t\"a\": { \"type\": \"stdio\", \"command\": \"a\" }, // first\n\t},\n\t\"inputs\": [ /* none */ ],\n}\n",
     ),
-    (
-        "vscodium",
-        "{\n  \"servers\": {\n    /* local */\n    \"a\": { \"type\": \"http\", \"url\": \"https://a\" }\n  }\n}",
-    ),
     ("vscode-insiders", "{ \"inputs\": [], \"servers\": { \"a\": {\"command\": \"x\"}, } }"),
     (
         "copilot",
@@ -85,6 +81,10 @@ const FILES: &[(&str, &str)] = &[
         "{\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\", \"disabled\": false, \"autoApprove\": [] }\n  }\n}\n",
     ),
     ("roo", "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"),
+    (
+        "vscodium",
+        "{\n  \"servers\": {\n    /* local */\n    \"a\": { \"type\": \"http\", \"url\": \"https://a\" }\n  }\n}",
+    ),
 ];
 
 /// Files with nothing under the key, or without the key.

@@ -435,7 +435,7 @@ impl Config {
                 write_paths: None,
                 deny_paths: None,
                 hide_excluded: false,
-                // Thousands of files that nobody takes for notes.
+                // Thousands of files, none of them a note.
                 skip_folders: vec!["node_modules".to_owned()],
                 follow_links: Vec::new(),
             },

@@ -167,7 +167,7 @@ fn contains<'v>(
         (object @ (Cell::Record(_) | Cell::File(_)), Cell::Text(name)) => {
             Ok(object_entries(engine, object).iter().any(|(known, _)| known == name))
         }
-        // What is no container contains what it equals, as in Dataview.
+        // Any other value contains what it equals, as in Dataview.
         _ => equals(engine, container, wanted),
     }
 }

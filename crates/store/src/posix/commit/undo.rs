@@ -257,7 +257,7 @@ impl FileRollback<'_> {
         let old = self.changes.ledger.content(before).map_err(|_| StoreError::NoCheckpoint)?;
         let old = old.ok_or(StoreError::NoCheckpoint)?;
         let store = self.changes.steps();
-        // A name of its own: the old file of the change may still be beside the place.
+        // Another name: the old file of the change may still be beside the place.
         let aside = restoring(self.aside);
         let undo = FileRollback { aside: &aside, ..*self };
         let number = store.stage(self.spot, &aside, &old, true)?;

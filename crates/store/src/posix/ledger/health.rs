@@ -72,7 +72,7 @@ fn looked_at(path: &std::path::Path, bytes: u64) -> Result<LedgerHealth, rusqlit
     if format > FORMAT {
         return Ok(LedgerHealth::Newer);
     }
-    // Checking reads every page, which takes too long for somebody who waits.
+    // Checking reads every page, and a person waits for the answer.
     let is_checked = bytes <= LARGEST_CHECKED;
     if is_checked {
         let said: String = database.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
