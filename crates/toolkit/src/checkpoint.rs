@@ -50,13 +50,13 @@ pub fn entry_of<'c>(checkpoint: &'c Checkpoint, path: &VaultPath) -> Result<&'c 
 const MOST_LATER: usize = 500;
 const PAGE: usize = 100;
 
-/// A change and all later ones, newest first; with a path, only those of that file.
+/// A change and all later ones, newest first; with a path, only those of that file. `None` if there are too many.
 pub fn since(
     context: &Context<'_>,
     view: &View,
     first: &Checkpoint,
     path: Option<&VaultPath>,
-) -> Result<Vec<Checkpoint>, Reason> {
+) -> Result<Option<Vec<Checkpoint>>, Reason> {
     let (mut later, mut before) = (Vec::new(), None::<String>);
     loop {
         context.check()?;
@@ -70,10 +70,10 @@ pub fn since(
         let wanted = end.map_or(page.checkpoints.len(), |end| end + 1);
         later.extend(page.checkpoints.into_iter().take(wanted).filter(is_change));
         if later.len() > MOST_LATER {
-            return Err(Reason::TooMany { what: "changes to undo at once", limit: MOST_LATER });
+            return Ok(None);
         }
         if end.is_some() || !page.more {
-            return Ok(later);
+            return Ok(Some(later));
         }
     }
 }

@@ -46,6 +46,7 @@ pub(crate) struct Output {
 }
 
 const EXPECTED: &str = "expectedHash";
+const TOO_MANY: &str = "would undo more than 500 changes; choose a later one";
 
 impl WriteTool for CheckpointRestore {
     const DECLARATION: Declaration = Declaration {
@@ -64,7 +65,6 @@ impl WriteTool for CheckpointRestore {
             ReasonKind::StalePrecondition,
             ReasonKind::FileExists,
             ReasonKind::BatchConflict,
-            ReasonKind::TooMany,
         ],
         words: "undo revert restore roll back a change, get back a deleted note, recover an old version, lost text, deleted by accident, as it was yesterday",
     };
@@ -90,7 +90,10 @@ impl WriteTool for CheckpointRestore {
         let path = path.map(|path| checkpoint::entry_of(&found, &path)).transpose()?.map(|entry| entry.path.clone());
         let restored = match input.and_later {
             false => vec![found.clone()],
-            true => together(checkpoint::since(context, view, &found, path.as_ref())?),
+            true => {
+                let too_many = || Reason::bad_argument(name, "andLater", TOO_MANY);
+                together(checkpoint::since(context, view, &found, path.as_ref())?.ok_or_else(too_many)?)
+            }
         };
         let (changes, files) = RestorePlan::of(context, view, guard, &restored, path.as_ref())?;
         let output = Output { id: found.id, files, dry_run: input.dry_run };
@@ -143,10 +146,10 @@ impl WriteTool for CheckpointRestore {
             Example {
                 says: "A change and every later one are undone",
                 before: NOTES,
-                input: json!({ "id": "c0ff", "andLater": true }),
+                input: json!({ "id": "c0ffee0000000001", "andLater": true }),
                 gives: ExampleResult::Including(json!({ "files": [{ "path": "a.md", "outcome": "restored" }] }))
-                    .after("str_replace", json!({ "file": "a.md", "find": "old", "replace": "new" }))
-                    .after("str_replace", json!({ "file": "a.md", "find": "new", "replace": "newer" })),
+                    .after("str_replace", json!({ "file": "a.md", "find": "new", "replace": "newer" }))
+                    .after("str_replace", json!({ "file": "a.md", "find": "old", "replace": "new" })),
                 after: NOTES,
             },
             Example {
