@@ -13,12 +13,14 @@ mod settings;
 mod sign_in;
 mod try_it;
 
-pub use activity::{ActivityFilter, ActivityPage, ActivityRow, OutcomeTone};
+pub use activity::{ActivityFilter, ActivityPage, ActivityRow, CallFact, CallPage, ClientShare, OutcomeTone};
 pub use answer::AnswerPage;
 pub use approvals::{ApprovalItem, ApprovalPage, ApprovalsPage, ReviewState};
 pub use changed_file::ChangedFile;
 pub use clients::{ClientsPage, EventRow, GrantRow, RightsFields, SnippetRow, TickedVault, TokenRow, TokenSecretPage};
-pub use history::{HistoryEntry, HistoryPage, RestorePage};
+pub use history::{
+    HistoryEntry, HistoryFile, HistoryPage, NoteVersion, RestoreChoice, RestoreOffer, RestorePage, VersionsPage,
+};
 pub use page_frame::{ConsoleSection, PageFrame};
 pub use rules::{ProfileRow, RuleRow, RulesPage, VerdictRow};
 pub use search::{

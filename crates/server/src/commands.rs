@@ -270,7 +270,8 @@ fn execute(
         // Stdout belongs to the protocol now.
         drop(out);
         let config_file = invocation.flags.config.as_ref().map(|file| surroundings.working_folder.join(file));
-        return serve::run(config, assembled, &serve::ServerStart { config_file, hint });
+        let settings = SettingsAccess::new(&invocation.flags, surroundings);
+        return serve::run(config, assembled, &serve::ServerStart { config_file, hint, settings });
     }
     let screen = &mut Screen::new(&mut out, surroundings);
     let calls = OwnerCalls { assembled, hint };

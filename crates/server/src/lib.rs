@@ -11,6 +11,7 @@ mod found_words;
 mod grants;
 mod http;
 mod instructions;
+mod logged_call;
 mod logging;
 mod mcp;
 mod message_price;

@@ -26,7 +26,7 @@ use tokio::{
 use super::{CommandFailure, CommandOutcome, SAVING, command_hint::CommandHint, owner, report};
 use crate::{
     assemble::AssembledServer,
-    http::{self, ClientCheck, IssuerKeyCache, KnownClients, OutgoingFetch, PortOwner},
+    http::{self, ClientCheck, IssuerKeyCache, KnownClients, OutgoingFetch, OwnerAccess, PortOwner, SettingsAccess},
     instructions::policy_without_folders,
     stdio,
 };
@@ -61,15 +61,16 @@ pub(super) fn run(
     let presence = ServerPresence::default();
     let ended = match config.transport {
         Transport::Stdio => {
-            presence.announce(assembled, start, None);
+            presence.announce(assembled, start, None, None);
             runtime.block_on(stdio::serve(executor, dotted, telemetry.clone()))
         }
         Transport::Http => {
             let clients = known_clients(config, assembled, start.hint)?;
             let stream_token = stream_token(config, &clients)?;
             let port = ServerPort { presence: &presence, assembled, start };
-            let (settings, telemetry) = (&config.http, telemetry.clone());
-            runtime.block_on(http::serve(executor, dotted, settings, clients, stream_token, telemetry, &port))
+            let owner = OwnerAccess::new(assembled, config, start.settings.clone(), start.hint);
+            let telemetry = telemetry.clone();
+            runtime.block_on(http::serve(executor, dotted, owner, clients, stream_token, telemetry, &port))
         }
     };
     // Before the last changes are waited for: a server that takes no more calls should not be shown as running.
@@ -84,6 +85,8 @@ pub(super) struct ServerStart<'a> {
     /// The configuration file that it was given.
     pub(super) config_file: Option<PathBuf>,
     pub(super) hint: &'a CommandHint,
+    /// Where its settings come from, for the console.
+    pub(super) settings: SettingsAccess,
 }
 
 /// What other commands know of this server, until it ends.
@@ -101,12 +104,19 @@ impl Default for ServerPresence {
 
 impl ServerPresence {
     /// On a separate thread: finding the place of a vault may wait for a disk, and serving need not.
-    fn announce(&self, assembled: &AssembledServer, start: &ServerStart<'_>, address: Option<SocketAddr>) {
+    fn announce(
+        &self,
+        assembled: &AssembledServer,
+        start: &ServerStart<'_>,
+        address: Option<SocketAddr>,
+        console: Option<&str>,
+    ) {
         let facts = json!({
             "pid": std::process::id(),
             "config": start.config_file,
             "transport": if address.is_some() { "HTTP" } else { "stdio" },
             "address": address,
+            "console": console,
             "version": env!("CARGO_PKG_VERSION"),
             "started": Clock::system().timestamp(),
         });
@@ -138,8 +148,8 @@ struct ServerPort<'a> {
 }
 
 impl PortOwner for ServerPort<'_> {
-    fn listening(&self, address: SocketAddr) {
-        self.presence.announce(self.assembled, self.start, Some(address));
+    fn listening(&self, address: SocketAddr, console: Option<&str>) {
+        self.presence.announce(self.assembled, self.start, Some(address), console);
     }
 
     fn holder(&self, port: u16) -> Option<String> {
@@ -272,7 +282,8 @@ fn known_clients(
             );
         }
     }
-    Ok(KnownClients { check, grants: Arc::clone(&assembled.grants), clock: Clock::system() })
+    let (grants, owner) = (Arc::clone(&assembled.grants), Arc::clone(&assembled.auth));
+    Ok(KnownClients { check, grants, clock: Clock::system(), owner })
 }
 
 fn warn_of_web_tokens(ignores_scopes: bool, has_configured: bool, mode: &str) {

@@ -23,7 +23,7 @@ pub(crate) struct OwnerAccess {
     pub(super) configured: Vec<ConfiguredClient>,
     pub(super) vaults: Vec<ChosenVault>,
     /// As it was when this process started.
-    pub(super) config: Arc<Config>,
+    pub(in crate::http) config: Arc<Config>,
     /// As it is on the disk.
     pub(super) settings: SettingsAccess,
     /// For commands to copy.

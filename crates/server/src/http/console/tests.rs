@@ -12,19 +12,21 @@ use axum::{
     http::{Method, Request, StatusCode, header},
 };
 use lapidary_auth::percent_encoded;
+use lapidary_pipeline::Clock;
 use tempfile::TempDir;
 use tokio::sync::watch;
 use tower::ServiceExt;
 
-use super::{Console, OwnerAccess, SettingsAccess};
+use super::{Console, ConsoleSite, OwnerAccess, SettingsAccess, link};
 use crate::{
     assemble::{AssembledServer, ExecutorPurpose, assemble},
     cli, commands,
     commands::CommandHint,
     environment::ProcessEnvironment,
+    http::owner_door::OwnerDoor,
 };
 
-const ADDRESS: &str = "127.0.0.1:7";
+const PORT: u16 = 7;
 
 /// A console on vaults of its own, and the browser of its owner.
 struct ConsoleTrial {
@@ -104,8 +106,11 @@ impl ConsoleTrial {
         let (stop, stopping) = watch::channel(false);
         let settings = SettingsAccess::new(&invocation.flags, &surroundings);
         let owner = OwnerAccess::new(&assembled, &config, settings, &CommandHint::of(&invocation.flags));
-        let console = Console::new(Arc::clone(&assembled.executor), owner, ADDRESS.parse().unwrap(), stopping);
-        let code = console.new_code().unwrap();
+        let site = ConsoleSite::on_loopback(PORT);
+        let link = link(&assembled.auth, site.address(), Clock::system()).unwrap();
+        let code = link.split('#').nth(1).unwrap().to_owned();
+        let door = OwnerDoor::new(Arc::clone(&assembled.auth), Clock::system(), Vec::new()).on_port(PORT);
+        let console = Console::new(Arc::clone(&assembled.executor), owner, Arc::new(door), site, stopping);
         let mut trial = Self { router: console.routes(), cookie: String::new(), place, assembled, _stop: stop };
         let request = Request::builder().method(Method::POST).uri("/console/sign-in");
         let request = request.body(Body::from(encoded(&[("code", &code)]))).unwrap();
