@@ -10,6 +10,7 @@ mod address_range;
 mod common_flags;
 mod config_paths;
 mod dotenv;
+mod dotenv_trust;
 mod draft;
 mod error;
 mod file;

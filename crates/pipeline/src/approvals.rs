@@ -28,8 +28,9 @@ use crate::{
 const OPEN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a proposal is open.
 pub(crate) const PROPOSAL_OPEN: Duration = Duration::from_secs(5 * 60);
-/// As many characters as distinguish requests, preceded by those that identify their owner: the names alone show how
-/// many each principal has.
+/// As many characters as a person needs to distinguish requests, preceded by those that identify their owner: the names
+/// alone show how many each principal has. A caller can find two calls with the same id, so an id decides nothing; the
+/// [`RequestKey::call`] does.
 const ID: usize = 8;
 const OWNER: usize = 4;
 /// Per principal, and for all together. A person reviews them one at a time.
@@ -57,6 +58,8 @@ pub struct PendingChange {
     pub taken: bool,
     arguments: Map<String, Value>,
     changes: ContentHash,
+    /// Identifies the call.
+    call: ContentHash,
 }
 
 impl PendingChange {
@@ -76,9 +79,9 @@ impl PendingChange {
         iso(self.asked + OPEN_FOR)
     }
 
-    /// What was requested, identified.
+    /// What was requested, identified. Calls that only read all have the same change, which is none.
     pub fn digest(&self) -> ContentHash {
-        self.changes
+        if self.is_for_reading() { self.call } else { self.changes }
     }
 
     /// Whether it asks to read, and changes nothing.
@@ -99,7 +102,7 @@ pub enum ApprovalDecision {
 impl ApprovalDecision {
     /// The change as it was requested.
     pub fn approve(pending: &PendingChange) -> Self {
-        Self::Approve { digest: pending.changes, amendment: Amendment::default() }
+        Self::Approve { digest: pending.digest(), amendment: Amendment::default() }
     }
 
     pub const fn reject() -> Self {
@@ -137,30 +140,45 @@ pub(crate) enum ApprovalResult {
     Refused(Reason),
 }
 
-/// Which request a call leads to: the same for the same call of the same caller, and for no other. `None` if the caller
-/// cannot be identified.
-pub(crate) fn question_id(execution: &Execution<'_>) -> Option<String> {
-    let key = match execution.principal().caller {
+/// Which request a call leads to: the same for the same call of the same caller.
+pub(crate) struct RequestKey {
+    /// For people, and the name of its file.
+    id: String,
+    /// The whole hash of call and caller, which no other call has.
+    call: ContentHash,
+}
+
+/// `None` if the caller cannot be identified.
+pub(crate) fn request_key(execution: &Execution<'_>) -> Option<RequestKey> {
+    let caller = match execution.principal().caller {
         Caller::Known(key) => key.to_string(),
         Caller::Unknown => execution.handle.clone()?,
     };
-    Some(question_id_for(execution, &key))
+    Some(request_key_for(execution, &caller))
 }
 
-fn question_id_for(execution: &Execution<'_>, key: &str) -> String {
+fn request_key_for(execution: &Execution<'_>, caller: &str) -> RequestKey {
     let (vault, name, profile) = (vault_of(execution), execution.name(), &execution.profile().name);
     let (tool, arguments) = (&execution.operation_name, execution.given_hash);
-    let call = format!("{vault}\n{name}\n{profile}\n{tool}\n{arguments}\n{key}");
-    owner_mark(name) + &start_of_hash(&call, ID)
+    let call = ContentHash::of(format!("{vault}\n{name}\n{profile}\n{tool}\n{arguments}\n{caller}").as_bytes());
+    RequestKey { id: owner_mark(name) + &start_of_hash(call, ID), call }
+}
+
+impl RequestKey {
+    /// Whether a stored request or answer belongs to this call. An older version did not store the call; then it belongs
+    /// to none, and the owner is asked again.
+    fn owns(&self, record: &Value) -> bool {
+        record["call"].as_str().and_then(|call| call.parse().ok()) == Some(self.call)
+    }
 }
 
 /// The common prefix of the names of all requests of a principal.
 fn owner_mark(name: &str) -> String {
-    start_of_hash(name, OWNER)
+    start_of_hash(ContentHash::of(name.as_bytes()), OWNER)
 }
 
-fn start_of_hash(text: &str, digits: usize) -> String {
-    ContentHash::of(text.as_bytes()).to_string().trim_start_matches("sha256:").chars().take(digits).collect()
+fn start_of_hash(hash: ContentHash, digits: usize) -> String {
+    hash.to_string().trim_start_matches("sha256:").chars().take(digits).collect()
 }
 
 fn vault_of<'e>(execution: &Execution<'e>) -> &'e str {
@@ -168,9 +186,18 @@ fn vault_of<'e>(execution: &Execution<'e>) -> &'e str {
 }
 
 /// The state of the request that this call led to; `None` if there is nothing to report.
-pub(crate) fn take_result(waiting: &ApprovalQueue, id: &str, now: SystemTime) -> io::Result<Option<ApprovalResult>> {
+pub(crate) fn take_result(
+    waiting: &ApprovalQueue,
+    key: &RequestKey,
+    now: SystemTime,
+) -> io::Result<Option<ApprovalResult>> {
+    let id = &key.id;
     // An open request is answered later by the stage that asks, which can also replace it.
     let Some((ApprovalState::Settled, text)) = waiting.find(id)? else { return Ok(None) };
+    let settled: Value = serde_json::from_str(&text).unwrap_or_default();
+    if !key.owns(&settled) {
+        return Ok(None);
+    }
     // Of two concurrent calls one gets the answer; and none that of a forgotten request.
     if !waiting.remove(id, ApprovalState::Settled)? {
         return Ok(None);
@@ -180,7 +207,6 @@ pub(crate) fn take_result(waiting: &ApprovalQueue, id: &str, now: SystemTime) ->
     if is_late(&text, now) {
         return Ok(None);
     }
-    let settled: Value = serde_json::from_str(&text).unwrap_or_default();
     if settled["rejected"] == true {
         let words = settled["words"].as_str().map(str::to_owned);
         return Ok(Some(ApprovalResult::Refused(Reason::Declined { path: None, words })));
@@ -202,23 +228,32 @@ pub(crate) fn wait(
     changes: ContentHash,
     now: SystemTime,
 ) -> Result<Reason, io::Error> {
-    let (waiting, vault) = (&execution.concerned_vault().waiting, vault_of(execution));
+    let waiting = &execution.concerned_vault().waiting;
     // A caller that cannot be identified otherwise gets a handle.
     let handle = match (execution.principal().caller, &execution.handle) {
         (Caller::Known(_), _) => None,
         (Caller::Unknown, Some(handle)) => Some(handle.clone()),
         (Caller::Unknown, None) => Some(new_handle()?),
     };
-    let id = match &handle {
-        Some(handle) => question_id_for(execution, handle),
-        None => question_id(execution).unwrap_or_default(),
+    let key = match (execution.principal().caller, &handle) {
+        (_, Some(handle)) => request_key_for(execution, handle),
+        (Caller::Known(caller), None) => request_key_for(execution, &caller.to_string()),
+        (Caller::Unknown, None) => return Err(io::Error::other("a caller without a key or a handle")),
     };
-    // A request that is being carried out must not be replaced, whatever the change would be by now.
-    if let Some((progress, text)) = waiting.find(&id)?
-        && let Some(before) = parse(&id, vault, &text)
-        && (progress == ApprovalState::Taken || (before.changes == changes && !is_late(&text, now)))
+    let RequestKey { id, call } = &key;
+    if let Some((progress, text)) = waiting.find(id)?
+        && !is_late(&text, now)
     {
-        return Ok(Reason::ApprovalPending { id, handle });
+        let before: Value = serde_json::from_str(&text).unwrap_or_default();
+        if before["call"].is_string() && !key.owns(&before) {
+            // The owner may be looking at it, and would answer this one instead.
+            return Ok(Reason::TooMany { what: "approval requests", limit: 1 });
+        }
+        // A request that is being carried out must not be replaced, whatever the change would be by now.
+        let is_same = before["changes"] == json!(changes.to_string());
+        if key.owns(&before) && (progress == ApprovalState::Taken || is_same) {
+            return Ok(Reason::ApprovalPending { id: key.id, handle });
+        }
     }
     let record = json!({
         "asked": iso(now),
@@ -229,15 +264,16 @@ pub(crate) fn wait(
         "tool": execution.operation_name,
         "arguments": execution.given,
         "changes": changes.to_string(),
+        "call": call.to_string(),
         "question": question,
     });
     let record = record.to_string();
     // Only for a new request: a caller at its limit may still ask what became of an old one.
-    if let Some(limit) = over_limit(waiting, &id, record.len() as u64, now)? {
+    if let Some(limit) = over_limit(waiting, id, record.len() as u64, now)? {
         return Ok(Reason::TooMany { what: "approval requests", limit });
     }
-    waiting.put(&id, &record)?;
-    Ok(Reason::ApprovalPending { id, handle })
+    waiting.put(id, &record)?;
+    Ok(Reason::ApprovalPending { id: key.id, handle })
 }
 
 fn new_handle() -> io::Result<String> {
@@ -291,6 +327,8 @@ fn parse(id: &str, vault: &str, text: &str) -> Option<PendingChange> {
         taken: false,
         arguments,
         changes: said("changes")?.parse().ok()?,
+        // Likewise.
+        call: said("call")?.parse().ok()?,
     })
 }
 
@@ -390,6 +428,14 @@ impl Executor {
             (Err(unknown), ApprovalDecision::Approve { .. }) => return Ok(unknown),
             (principal, _) => principal.ok(),
         };
+        // Another request may have the same id; then the one that was shown has been answered. A change is compared when it is
+        // planned.
+        if let ApprovalDecision::Approve { digest, .. } = &decision
+            && pending.is_for_reading()
+            && *digest != pending.digest()
+        {
+            return Ok(ApprovalOutcome::Gone);
+        }
         let (waiting, now) = (&served.waiting, self.setup.clock.now());
         // The caller's list may be old; an expired request must not be answered.
         tidy(waiting, now)?;
@@ -397,6 +443,7 @@ impl Executor {
         let Some(_taken) = waiting.take(&pending.id)? else { return Ok(ApprovalOutcome::Gone) };
         let settle = |mut answer: Value| {
             answer["answered"] = json!(iso(now));
+            answer["call"] = json!(pending.call.to_string());
             waiting.settle(&pending.id, &answer.to_string())
         };
         let (principal, digest, amendment) = match (principal, decision) {
@@ -543,6 +590,48 @@ mod tests {
             assert!(server.call_as(&other, tool, call.clone()).rendered().unwrap().is_error, "{tool}");
             assert!(!server.call_as(&asks, tool, call).rendered().unwrap().is_error, "{tool}");
         }
+    }
+
+    /// Ids are short enough that a caller can find two calls with the same one.
+    #[test]
+    fn an_answer_is_only_for_the_call_that_it_was_given_to() {
+        for approves in [true, false] {
+            let rules = vec![ApprovalRule::effect(Effect::Read, RuleDecision::Ask)];
+            let setup = TestSetup { rules, waits_for_approval: true, ..TestSetup::default() };
+            let server = setup.serve(&[("Recipes.md", "soup\n"), ("Diary.md", "secret\n")]);
+            let waiting = &server.executor.vaults().first().waiting;
+            let read = |file: &str| server.call("file_read", json!({ "file": file }));
+            let pending = |subject: &str| {
+                let all = server.executor.pending().unwrap();
+                all.into_iter().find(|pending| pending.question.contains(subject)).unwrap()
+            };
+            read("Recipes.md");
+            read("Diary.md");
+            let (recipes, diary) = (pending("Recipes.md"), pending("Diary.md"));
+            let decision = if approves { ApprovalDecision::approve(&recipes) } else { ApprovalDecision::reject() };
+            server.executor.decide(&recipes, decision).unwrap();
+            let (_, answer) = waiting.find(&recipes.id).unwrap().unwrap();
+            let taken = waiting.take(&diary.id).unwrap();
+            waiting.settle(&diary.id, &answer).unwrap();
+            drop(taken);
+            let Outcome::Refused(refusal) = read("Diary.md") else { panic!("it was read") };
+            assert_eq!(refusal.reason.kind(), ReasonKind::TooMany, "the place of the request is taken");
+            assert!(waiting.find(&diary.id).unwrap().is_some(), "the answer is still there for its caller");
+            assert_eq!(read("Recipes.md").rendered().unwrap().is_error, !approves);
+        }
+    }
+
+    #[test]
+    fn a_read_is_approved_by_what_was_shown() {
+        let rules = vec![ApprovalRule::effect(Effect::Read, RuleDecision::Ask)];
+        let setup = TestSetup { rules, waits_for_approval: true, ..TestSetup::default() };
+        let server = setup.serve(&[("a.md", "one\n"), ("b.md", "two\n")]);
+        server.call("file_read", json!({ "file": "a.md" }));
+        server.call("file_read", json!({ "file": "b.md" }));
+        let [one, other] = server.executor.pending().unwrap().try_into().unwrap();
+        let decided = server.executor.decide(&one, ApprovalDecision::approve(&other)).unwrap();
+        assert!(matches!(decided, ApprovalOutcome::Gone));
+        assert_eq!(server.executor.pending().unwrap().len(), 2, "both are still pending");
     }
 
     #[test]

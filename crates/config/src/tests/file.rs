@@ -192,6 +192,7 @@ sampled = 0.25
 fn the_file_is_found_in_the_configuration_folder_of_the_platform() {
     let text = "[http]\nport = 7\n";
     let mac = Machine::with_vault().platform(Platform::MacOs, "/Users/me");
+    let trusted = |text: &str| Machine::with_vault().variable("LAPIDARY_ENV_FILE", ".env").dotenv(text);
     let windows = || {
         let machine = Machine::new().platform(Platform::Windows, r"C:\Users\me").folder("C:/V");
         machine.words(&["--vault", r"C:\V"])
@@ -205,8 +206,8 @@ fn the_file_is_found_in_the_configuration_folder_of_the_platform() {
         Machine::with_vault().words(&["--config", "my.toml"]).file("/work/my.toml", text),
         Machine::with_vault().words(&["--config", "~/my.toml"]).file("/home/me/my.toml", text),
         Machine::with_vault().variable("LAPIDARY_CONFIG", "/etc/lapidary").file("/etc/lapidary", text),
-        Machine::with_vault().dotenv("LAPIDARY_CONFIG=my.toml").file("/work/my.toml", text),
-        Machine::with_vault().dotenv("LAPIDARY_CONFIG=no.toml\nLAPIDARY_CONFIG=my.toml").file("/work/my.toml", text),
+        trusted("LAPIDARY_CONFIG=my.toml").file("/work/my.toml", text),
+        trusted("LAPIDARY_CONFIG=no.toml\nLAPIDARY_CONFIG=my.toml").file("/work/my.toml", text),
     ] {
         assert_eq!(machine.config().http.port, 7);
     }

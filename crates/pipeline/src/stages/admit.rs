@@ -50,7 +50,7 @@ fn take_approval_result(execution: &Execution<'_>) -> Option<ApprovalResult> {
     }
     let waiting = &execution.concerned_vault().waiting;
     // If nothing can be stored, there are no answers.
-    approvals::take_result(waiting, &approvals::question_id(execution)?, setup.clock.now()).unwrap_or_default()
+    approvals::take_result(waiting, &approvals::request_key(execution)?, setup.clock.now()).unwrap_or_default()
 }
 
 /// If the owner requires approval before something is shown.
