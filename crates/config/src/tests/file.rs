@@ -308,3 +308,13 @@ fn the_old_default_place_is_read_too_and_is_the_weakest() {
     assert_eq!(named.vaults(), ["c=/work/B"]);
     assert_holds(&Machine::new().file(old, "{").error(), &[old, "not valid JSON"]);
 }
+
+/// A client could otherwise open everything with the next start.
+#[test]
+fn a_file_that_decides_about_the_server_is_named_and_reported_in_a_vault() {
+    let inside = Machine::with_vault().words(&["--config", "Notes/l.toml"]).file("/work/Notes/l.toml", "");
+    assert_eq!(inside.config().own_files, [std::path::PathBuf::from("/work/Notes/l.toml")]);
+    assert_holds(&inside.warnings()[0], &["/work/Notes/l.toml", "is in a vault"]);
+    let outside = Machine::with_vault().words(&["--config", "l.toml"]).file("/work/l.toml", "");
+    assert_eq!((outside.config().own_files.len(), outside.warnings()), (1, vec![]));
+}
