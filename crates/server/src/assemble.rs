@@ -47,8 +47,6 @@ pub(crate) struct AssembledServer {
 pub(crate) enum StartError {
     #[error("{0}")]
     Grant(GrantError),
-    #[error("{0}")]
-    Auth(#[from] AuthStoreError),
     #[error(
         "approval rules: there is no tool `{tool}`{}",
         nearest.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default()
