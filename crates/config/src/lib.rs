@@ -10,6 +10,7 @@ mod address_range;
 mod common_flags;
 mod config_paths;
 mod dotenv;
+mod dotenv_trust;
 mod draft;
 mod error;
 mod file;
@@ -120,8 +121,12 @@ pub fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
     let mut draft = ConfigDraft::new(&places);
     variables.warn(&mut draft.warnings);
 
+    draft.config.own_files.extend(file::named(sources.flags, &variables, &places)?);
     // One after the other over the same draft: a later layer replaces single settings, not whole sections.
     for given in origins::layers(sources, &variables, &places)? {
+        if let raw::ValueOrigin::DotEnv { file, .. } | raw::ValueOrigin::File { file, .. } = &given.place {
+            draft.config.own_files.push(file.clone());
+        }
         (given.setting.apply)(&mut draft, &given).map_err(|refused| refused.at(given.place.clone()))?;
     }
     draft.finish(sources)
