@@ -10,6 +10,7 @@ mod json_web_token;
 mod lifetime;
 mod oauth_clients;
 mod owner_passphrase;
+mod owner_sessions;
 mod redirect_uri;
 mod scope_set;
 mod secret_text;

@@ -4,10 +4,13 @@
 
 mod assets;
 mod diff_rows;
+mod marked_line;
 mod pages;
+mod property_rows;
 mod shown_text;
 
 pub use assets::{ConsoleAsset, find_asset};
 pub use diff_rows::{DiffLine, DiffRow, FileDiff, LineSign};
 pub use pages::*;
+pub use property_rows::PropertyRow;
 pub use shown_text::ShownText;

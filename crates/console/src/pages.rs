@@ -8,10 +8,12 @@ mod history;
 mod page_frame;
 mod sign_in;
 
-pub use activity::{ActivityFilter, ActivityPage, ActivityRow, OutcomeTone};
+pub use activity::{ActivityFilter, ActivityPage, ActivityRow, CallFact, CallPage, ClientShare, OutcomeTone};
 pub use answer::AnswerPage;
 pub use approvals::{ApprovalItem, ApprovalPage, ApprovalsPage, ReviewState};
 pub use changed_file::ChangedFile;
-pub use history::{HistoryEntry, HistoryPage, RestorePage};
+pub use history::{
+    HistoryEntry, HistoryFile, HistoryPage, NoteVersion, RestoreChoice, RestoreOffer, RestorePage, VersionsPage,
+};
 pub use page_frame::{ConsoleSection, PageFrame};
 pub use sign_in::SignInPage;

@@ -9,6 +9,7 @@ mod environment;
 mod grants;
 mod http;
 mod instructions;
+mod logged_call;
 mod logging;
 mod mcp;
 mod message_price;

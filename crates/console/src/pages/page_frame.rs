@@ -1,6 +1,6 @@
 //! What is around every page, and the list of pages.
 
-use crate::assets::address_of;
+use crate::assets::{address_of, icon_of};
 
 /// A page in the list at the top of every page.
 #[derive(Debug, PartialEq, Eq)]
@@ -43,6 +43,11 @@ impl PageFrame {
 
     pub(crate) fn is_at(&self, section: &ConsoleSection) -> bool {
         self.section.as_ref() == Some(section)
+    }
+
+    /// The icon of the page, with the number of pending requests on it.
+    pub(crate) fn icon(&self) -> &'static str {
+        address_of(&icon_of(self.pending))
     }
 
     /// The address of a file in `static/`.

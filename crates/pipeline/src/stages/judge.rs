@@ -18,7 +18,8 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let is_separable = plan.specs.iter().all(|tool| tool.is_separable);
     if let Some(OwnerReview::Approved { amendment, .. }) = &execution.invocation.review {
         // It fitted what was shown, so the change is another one by now.
-        amendment.apply(&mut plan.change.changes, is_separable).map_err(|_| Reason::ChangedMeanwhile)?;
+        let amended = amendment.apply(&mut plan.change.changes, is_separable);
+        plan.rewritten = amended.map_err(|_| Reason::ChangedMeanwhile)?;
     }
     let changes = &plan.change.changes;
     let vault = &execution.concerned_vault().vault;

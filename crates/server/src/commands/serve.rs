@@ -61,7 +61,7 @@ pub(super) fn run(
     let presence = ServerPresence::default();
     let ended = match config.transport {
         Transport::Stdio => {
-            presence.announce(assembled, start, None);
+            presence.announce(assembled, start, None, None);
             runtime.block_on(stdio::serve(executor, dotted, telemetry.clone()))
         }
         Transport::Http => {
@@ -101,12 +101,19 @@ impl Default for ServerPresence {
 
 impl ServerPresence {
     /// On a separate thread: finding the place of a vault may wait for a disk, and serving need not.
-    fn announce(&self, assembled: &AssembledServer, start: &ServerStart<'_>, address: Option<SocketAddr>) {
+    fn announce(
+        &self,
+        assembled: &AssembledServer,
+        start: &ServerStart<'_>,
+        address: Option<SocketAddr>,
+        console: Option<&str>,
+    ) {
         let facts = json!({
             "pid": std::process::id(),
             "config": start.config_file,
             "transport": if address.is_some() { "HTTP" } else { "stdio" },
             "address": address,
+            "console": console,
             "version": env!("CARGO_PKG_VERSION"),
             "started": Clock::system().timestamp(),
         });
@@ -138,8 +145,8 @@ struct ServerPort<'a> {
 }
 
 impl PortOwner for ServerPort<'_> {
-    fn listening(&self, address: SocketAddr) {
-        self.presence.announce(self.assembled, self.start, Some(address));
+    fn listening(&self, address: SocketAddr, console: Option<&str>) {
+        self.presence.announce(self.assembled, self.start, Some(address), console);
     }
 
     fn holder(&self, port: u16) -> Option<String> {
@@ -272,7 +279,8 @@ fn known_clients(
             );
         }
     }
-    Ok(KnownClients { check, grants: Arc::clone(&assembled.grants), clock: Clock::system() })
+    let (grants, owner) = (Arc::clone(&assembled.grants), Arc::clone(&assembled.auth));
+    Ok(KnownClients { check, grants, clock: Clock::system(), owner })
 }
 
 fn warn_of_web_tokens(ignores_scopes: bool, has_configured: bool, mode: &str) {
