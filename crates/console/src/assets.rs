@@ -31,6 +31,9 @@ const FILES: &[(&str, &str, &[u8])] = &[
     ("console.js", JS, include_bytes!("../static/console.js")),
     ("icon.svg", SVG, include_bytes!("../static/icon.svg")),
     ("live.js", JS, include_bytes!("../static/live.js")),
+    ("search.js", JS, include_bytes!("../static/search.js")),
+    ("tools.css", CSS, include_bytes!("../static/tools.css")),
+    ("try.js", JS, include_bytes!("../static/try.js")),
     ("versions.js", JS, include_bytes!("../static/versions.js")),
 ];
 

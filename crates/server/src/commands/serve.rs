@@ -26,7 +26,7 @@ use tokio::{
 use super::{CommandFailure, CommandOutcome, SAVING, command_hint::CommandHint, owner, report};
 use crate::{
     assemble::AssembledServer,
-    http::{self, ClientCheck, IssuerKeyCache, KnownClients, OutgoingFetch, PortOwner},
+    http::{self, ClientCheck, IssuerKeyCache, KnownClients, OutgoingFetch, OwnerAccess, PortOwner, SettingsAccess},
     instructions::policy_without_folders,
     stdio,
 };
@@ -68,8 +68,8 @@ pub(super) fn run(
             let clients = known_clients(config, assembled, start.hint)?;
             let stream_token = stream_token(config, &clients)?;
             let port = ServerPort { presence: &presence, assembled, start };
-            let (settings, telemetry) = (&config.http, telemetry.clone());
-            runtime.block_on(http::serve(executor, dotted, settings, clients, stream_token, telemetry, &port))
+            let owner = OwnerAccess::new(assembled, config, start.settings.clone(), start.hint);
+            runtime.block_on(http::serve(executor, owner, clients, stream_token, telemetry.clone(), &port))
         }
     };
     // Before the last changes are waited for: a server that takes no more calls should not be shown as running.
@@ -84,6 +84,8 @@ pub(super) struct ServerStart<'a> {
     /// The configuration file that it was given.
     pub(super) config_file: Option<PathBuf>,
     pub(super) hint: &'a CommandHint,
+    /// For the console, which shows and changes them.
+    pub(super) settings: SettingsAccess,
 }
 
 /// What other commands know of this server, until it ends.
