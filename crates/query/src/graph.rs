@@ -8,4 +8,4 @@ mod start_places;
 mod tests;
 
 pub use layout::{DrawnPoint, LayoutTask};
-pub use note_graph::{GraphLink, GraphNote, NoteGraph, NoteLinks, UnresolvedLink};
+pub use note_graph::{GraphLink, GraphNote, NoteGraph, NoteLinks, UnresolvedLink, paths_mark};

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 
 use jiff::Timestamp;
-use lapidary_note::count_steps;
+use lapidary_note::{ContentHash, count_steps};
 
 /// The notes that a caller may see, in path order, and the links among them. A note is its place in the list.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -74,10 +74,36 @@ impl NoteGraph {
         self.notes.get(number as usize)
     }
 
+    /// Tells numbers of this list of notes from those of another.
+    pub fn mark(&self) -> String {
+        paths_mark(self.notes.iter().map(|note| note.path.as_str()))
+    }
+
+    /// Tells apart everything that a picture of it depends on.
+    pub fn digest(&self) -> ContentHash {
+        let mut bytes = self.mark().into_bytes();
+        for link in &self.links {
+            bytes.extend_from_slice(&link.from.to_le_bytes());
+            bytes.extend_from_slice(&link.to.to_le_bytes());
+        }
+        ContentHash::of(&bytes)
+    }
+
     /// Where the links of each note are.
     pub fn neighbours(&self) -> NoteLinks {
         NoteLinks::new(self.notes.len(), &self.links)
     }
+}
+
+/// Tells a list of paths from another.
+pub fn paths_mark<'p>(paths: impl Iterator<Item = &'p str>) -> String {
+    let mut all = String::new();
+    for path in paths {
+        all += path;
+        // No path contains it.
+        all.push('\0');
+    }
+    ContentHash::of(all.as_bytes()).to_string()
 }
 
 /// The links of each note, both ways.
