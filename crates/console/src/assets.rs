@@ -27,8 +27,17 @@ const FILES: &[(&str, &str, &[u8])] = &[
     ("activity.js", JS, include_bytes!("../static/activity.js")),
     ("console.css", CSS, include_bytes!("../static/console.css")),
     ("console.js", JS, include_bytes!("../static/console.js")),
+    ("graph-camera.js", JS, include_bytes!("../static/graph-camera.js")),
+    ("graph-data.js", JS, include_bytes!("../static/graph-data.js")),
+    ("graph-groups.js", JS, include_bytes!("../static/graph-groups.js")),
+    ("graph-lists.js", JS, include_bytes!("../static/graph-lists.js")),
+    ("graph-svg.js", JS, include_bytes!("../static/graph-svg.js")),
+    ("graph.css", CSS, include_bytes!("../static/graph.css")),
+    ("graph.js", JS, include_bytes!("../static/graph.js")),
     ("icon.svg", SVG, include_bytes!("../static/icon.svg")),
     ("live.js", JS, include_bytes!("../static/live.js")),
+    ("raster-worker.js", JS, include_bytes!("../static/raster-worker.js")),
+    ("raster.js", JS, include_bytes!("../static/raster.js")),
 ];
 
 static ASSETS: LazyLock<Vec<ConsoleAsset>> = LazyLock::new(|| {

@@ -4,10 +4,12 @@
 
 mod assets;
 mod diff_rows;
+mod graph_bytes;
 mod pages;
 mod shown_text;
 
 pub use assets::{ConsoleAsset, find_asset};
 pub use diff_rows::{DiffLine, DiffRow, FileDiff, LineSign};
+pub use graph_bytes::graph_bytes;
 pub use pages::*;
 pub use shown_text::ShownText;

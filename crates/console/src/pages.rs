@@ -4,14 +4,18 @@ mod activity;
 mod answer;
 mod approvals;
 mod changed_file;
+mod graph;
 mod history;
 mod page_frame;
 mod sign_in;
+mod vault;
 
 pub use activity::{ActivityFilter, ActivityPage, ActivityRow, OutcomeTone};
 pub use answer::AnswerPage;
 pub use approvals::{ApprovalItem, ApprovalPage, ApprovalsPage, ReviewState};
 pub use changed_file::ChangedFile;
+pub use graph::{AddressedText, GraphChoice, GraphFilter, GraphPage, NotePanel, NoteRow, NoteWay};
 pub use history::{HistoryEntry, HistoryPage, RestorePage};
 pub use page_frame::{ConsoleSection, PageFrame};
 pub use sign_in::SignInPage;
+pub use vault::{CountedText, GrowthChart, GrowthStep, UnresolvedRow, VaultFact, VaultPage};

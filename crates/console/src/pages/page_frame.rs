@@ -15,9 +15,11 @@ impl ConsoleSection {
     pub const APPROVALS: Self = Self { name: "Approvals", address: "/console/", key: 'a' };
     pub const ACTIVITY: Self = Self { name: "Activity", address: "/console/activity", key: 'c' };
     pub const HISTORY: Self = Self { name: "History", address: "/console/history", key: 'u' };
+    pub const VAULT: Self = Self { name: "Vault", address: "/console/vault", key: 'v' };
+    pub const GRAPH: Self = Self { name: "Graph", address: "/console/graph", key: 'g' };
 
     /// In the order of the list.
-    const ALL: &[Self] = &[Self::APPROVALS, Self::ACTIVITY, Self::HISTORY];
+    const ALL: &[Self] = &[Self::APPROVALS, Self::ACTIVITY, Self::HISTORY, Self::VAULT, Self::GRAPH];
 }
 
 /// What is around every page.

@@ -1,36 +1,59 @@
 //! Where points begin, and where those without links are put: like the seeds of a sunflower, folder by folder.
 
+use std::collections::BTreeMap;
+
 use super::layout::DrawnPoint;
 
 /// Between neighbours at the start.
 const SPACING: f64 = 14.0;
-/// The turn from a seed to the next, which leaves no gaps.
-const GOLDEN_ANGLE: f64 = 2.399_963_229_728_653;
+/// Cosine and sine of the golden angle, the turn from a seed to the next, which leaves no gaps. Seeds are turned by
+/// multiplication, which gives the same bits on every system; sines need not.
+const GOLDEN_TURN: (f64, f64) = (-0.737_368_878_078_319_7, 0.675_490_294_261_523_8);
 /// Folders are set apart from each other.
 const APART: f64 = 1.6;
 
+/// The seeds of a sunflower, from the middle on.
+struct SunflowerSeeds {
+    middle: (f64, f64),
+    direction: (f64, f64),
+    taken: u32,
+}
+
+impl SunflowerSeeds {
+    fn around(middle: (f64, f64)) -> Self {
+        Self { middle, direction: (1.0, 0.0), taken: 0 }
+    }
+
+    fn next(&mut self) -> DrawnPoint {
+        let radius = SPACING * (f64::from(self.taken) + 0.5).sqrt();
+        let place = (self.middle.0 + radius * self.direction.0, self.middle.1 + radius * self.direction.1);
+        self.direction = turned(self.direction);
+        self.taken += 1;
+        DrawnPoint { x: place.0 as f32, y: place.1 as f32 }
+    }
+}
+
+fn turned((x, y): (f64, f64)) -> (f64, f64) {
+    let (cosine, sine) = GOLDEN_TURN;
+    (x * cosine - y * sine, x * sine + y * cosine)
+}
+
 /// A place for each point: points of a group are a sunflower, and the groups, in order, are one of those.
 pub(super) fn by_group(groups: &[u32]) -> Vec<DrawnPoint> {
-    let mut sizes: std::collections::BTreeMap<u32, u32> = std::collections::BTreeMap::new();
+    let mut sizes: BTreeMap<u32, u32> = BTreeMap::new();
     for group in groups {
         *sizes.entry(*group).or_default() += 1;
     }
-    let (mut before, mut middles) = (0.0, std::collections::BTreeMap::new());
-    for (turn, (group, size)) in (0_u32..).zip(sizes) {
-        let half = f64::from(size) / 2.0;
+    let (mut before, mut direction, mut flowers) = (0.0, (1.0, 0.0), BTreeMap::new());
+    for (group, size) in sizes {
         // The area up to its middle is that of the points before it.
-        let radius = if turn == 0 { 0.0 } else { APART * SPACING * (before + half + 1.0_f64).sqrt() };
-        middles.insert(group, (turned(f64::from(turn), radius), 0_u32));
+        let radius =
+            if before > 0.0 { APART * SPACING * (before + f64::from(size) / 2.0 + 1.0_f64).sqrt() } else { 0.0 };
+        flowers.insert(group, SunflowerSeeds::around((radius * direction.0, radius * direction.1)));
         before += f64::from(size);
+        direction = turned(direction);
     }
-    let mut place = |group: &u32| {
-        let Some((middle, taken)) = middles.get_mut(group) else { return DrawnPoint::default() };
-        let seed = f64::from(*taken);
-        *taken += 1;
-        let own = turned(seed, SPACING * (seed + 0.5).sqrt());
-        DrawnPoint { x: middle.x + own.x, y: middle.y + own.y }
-    };
-    groups.iter().map(&mut place).collect()
+    groups.iter().map(|group| flowers.get_mut(group).map(SunflowerSeeds::next).unwrap_or_default()).collect()
 }
 
 /// Places on rings around everything within a radius, for as many points.
@@ -40,18 +63,11 @@ pub(super) fn on_rings(count: usize, radius: f32) -> Vec<DrawnPoint> {
     while places.len() < count {
         let fitting = ((std::f64::consts::TAU * radius / SPACING) as usize).clamp(1, count - places.len());
         let angle = |at: usize| std::f64::consts::TAU * at as f64 / fitting as f64;
-        places.extend((0..fitting).map(|at| at_angle(angle(at), radius)));
+        places.extend((0..fitting).map(|at| {
+            let (sine, cosine) = angle(at).sin_cos();
+            DrawnPoint { x: (radius * cosine) as f32, y: (radius * sine) as f32 }
+        }));
         radius += SPACING;
     }
     places
-}
-
-fn turned(turns: f64, radius: f64) -> DrawnPoint {
-    at_angle(turns * GOLDEN_ANGLE, radius)
-}
-
-fn at_angle(angle: f64, radius: f64) -> DrawnPoint {
-    let (sine, cosine) = angle.sin_cos();
-    let place = DrawnPoint { x: (radius * cosine) as f32, y: (radius * sine) as f32 };
-    place
 }

@@ -7,9 +7,15 @@ mod activity;
 mod approvals;
 mod changed_files;
 mod console_calls;
+mod graph;
 mod history;
+mod layout_keeper;
 mod live_events;
 mod sessions;
+mod surveying;
+#[cfg(test)]
+mod tests;
+mod vault;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -33,12 +39,12 @@ use lapidary_tools::ChangeAuthor;
 use parking_lot::Mutex;
 use tokio::{net::TcpListener, sync::watch};
 
-use self::sessions::ConsoleSessions;
+use self::{layout_keeper::LayoutKeeper, sessions::ConsoleSessions};
 use super::{LAST_ANSWERS, accept_loop, posted_message, request_gate, request_gate::RequestGate};
 use crate::stdio::told_to_stop;
 
 /// Nothing but our own files, no inline code or style, and no way to make markup of text.
-const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
+const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'; form-action 'self'; \
                               base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 /// A form may contain the new texts of a change.
 const FORM_BYTES: usize = 32 << 20;
@@ -53,6 +59,7 @@ pub(super) struct ConsoleParts {
     /// Cookies do not know ports, and two consoles on one computer must not sign each other out.
     cookie: String,
     sessions: Mutex<ConsoleSessions>,
+    layouts: LayoutKeeper,
     stopping: watch::Receiver<bool>,
 }
 
@@ -88,6 +95,7 @@ impl Console {
             clock: Clock::system(),
             cookie: format!("lapidary-console-{}", address.port()),
             sessions: Mutex::default(),
+            layouts: LayoutKeeper::new(stopping.clone()),
             stopping,
         }))
     }
@@ -97,6 +105,8 @@ impl Console {
             .merge(approvals::routes())
             .merge(activity::routes())
             .merge(history::routes())
+            .merge(vault::routes())
+            .merge(graph::routes())
             .route("/console/events", get(live_events::stream))
             .route("/console/sign-out", post(sessions::sign_out))
             .layer(from_fn_with_state(self.clone(), sessions::require_session));
