@@ -23,6 +23,8 @@ export class Camera {
         this.user = user;
         this.view = { x: 0, y: 0, scale: 1 };
         this.fitted = 1;
+        /** Whether all is shown, and stays so in a window of another size. */
+        this.showsAll = false;
         this.width = 1;
         this.height = 1;
         /** @type {Map<number, {x: number, y: number}>} */
@@ -44,7 +46,8 @@ export class Camera {
         if (width === 0 || height === 0) return;
         [this.width, this.height] = [width, height];
         this.user.sized(width, height, Math.min(2, devicePixelRatio));
-        this.user.moved(this.view);
+        if (this.showsAll) this.fit();
+        else this.user.moved(this.view);
     }
 
     /** All shown notes, but for a few far ones. */
@@ -63,6 +66,7 @@ export class Camera {
         const scale = Math.min((this.width - 2 * room) / Math.max(right - left, 1), (this.height - 2 * room) / Math.max(bottom - top, 1), 3);
         this.fitted = scale;
         this.set((left + right) / 2, (top + bottom) / 2, scale);
+        this.showsAll = true;
     }
 
     /** @param {number} x @param {number} y @param {number} scale */
@@ -70,6 +74,7 @@ export class Camera {
         // Never so far that nothing is left, nor so near that nothing is seen.
         const kept = Math.min(Math.max(scale, this.fitted / 8), Math.max(20, this.fitted * 20));
         this.view = { x, y, scale: kept };
+        this.showsAll = false;
         this.user.moved(this.view);
     }
 

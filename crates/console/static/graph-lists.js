@@ -48,7 +48,7 @@ export function showFound(graph, notes, count) {
         return;
     }
     const rows = notes.map((note) => make("tr", { class: "row" }, make("td", {}, noteLink(graph, note)),
-        make("td", { class: "right" }, String(graph.data.degree[note]), make("span", { class: "unit" }, " links")),
+        make("td", { class: "right" }, String(graph.data.degree[note]), make("span", { class: "unit" }, graph.data.degree[note] === 1 ? " link" : " links")),
         make("td", {}, time(graph.data.changed[note])), make("td", { class: "right" }, size(graph.data.bytes[note]))));
     const head = [["Note", ""], ["Links", "right"], ["Changed", ""], ["Size", "right"]];
     const table = make("table", { class: "list notes" }, make("caption", { class: "unseen" }, "Notes, those with the most links first"),

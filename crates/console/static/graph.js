@@ -65,6 +65,13 @@ async function load(asked = false) {
     return load(asked);
 }
 
+/** The one script that the policy of this page lets be started. @returns {string} */
+function workerAddress() {
+    const address = picture.dataset.worker ?? "";
+    const types = /** @type {any} */ (window).trustedTypes;
+    return types ? types.createPolicy("graph-worker", { createScriptURL: () => address }).createScriptURL("") : address;
+}
+
 export class GraphView {
     /** @param {ArrayBuffer} bytes */
     constructor(bytes) {
@@ -83,7 +90,7 @@ export class GraphView {
         this.way = [];
         this.address = address;
         this.vaultInObsidian = picture.dataset.obsidian ?? "";
-        this.worker = new Worker(picture.dataset.worker ?? "", { type: "module" });
+        this.worker = new Worker(workerAddress(), { type: "module" });
         this.worker.addEventListener("message", ({ data }) => this.take(data));
         const canvas = stage.transferControlToOffscreen();
         this.worker.postMessage({ kind: "start", canvas, bytes }, [canvas]);
@@ -286,6 +293,7 @@ async function start() {
     until.min = String(Number.isFinite(first) ? first : 0);
     until.max = String(last);
     until.value = until.max;
+    until.disabled = until.min === until.max;
     await graph.find();
     graph.camera.fit();
     const wanted = new URLSearchParams(location.search).get("note");

@@ -67,7 +67,7 @@ export class Raster {
             if (!shown[from] || !shown[to]) continue;
             drawn += 1;
             // Beside notes that stand out, the links of others are faint.
-            const weight = lit && !(lit[from] && lit[to]) ? 24 : WHOLE;
+            const weight = lit && !(lit[from] && lit[to]) ? 64 : WHOLE;
             this.addLine(x[from] * view.scale + left, y[from] * view.scale + top, x[to] * view.scale + left, y[to] * view.scale + top, weight);
         }
         // In a large graph a single link is faint, or nothing else would be seen.

@@ -72,6 +72,8 @@ struct ChartBar {
 
 const WIDTH: usize = 720;
 const HEIGHT: usize = 160;
+/// Of a bar with the gap after it.
+const WIDEST: usize = 48;
 
 impl GrowthChart {
     /// Periods with notes and those between them; years, if there are more months than bars are readable.
@@ -109,7 +111,7 @@ impl GrowthChart {
 
     fn bars(&self) -> Vec<ChartBar> {
         let most = self.steps.last().map_or(1, |step| step.total.max(1));
-        let each = WIDTH / self.steps.len().max(1);
+        let each = (WIDTH / self.steps.len().max(1)).min(WIDEST);
         let bar = |(at, step): (usize, &GrowthStep)| {
             let height = (step.total * HEIGHT).div_ceil(most);
             ChartBar { x: at * each, y: HEIGHT - height, width: each.saturating_sub(1 + each / 8).max(1), height }
@@ -120,6 +122,7 @@ impl GrowthChart {
     /// In a sentence.
     fn summary(&self) -> String {
         match (self.steps.first(), self.steps.last()) {
+            (Some(first), Some(_)) if self.steps.len() == 1 => format!("{} notes in {}.", first.total, first.label),
             (Some(first), Some(last)) => {
                 format!("From {} notes in {} to {} in {}.", first.total, first.label, last.total, last.label)
             }

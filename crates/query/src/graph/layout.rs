@@ -84,6 +84,7 @@ impl LayoutTask<'_> {
             let warmth = heat * (1.0 - done) * (1.0 - done);
             points.tick(warmth, &|| go_on(done))?;
         }
+        points.centre();
         let furthest = points.places.iter().map(|place| place.x.hypot(place.y)).fold(0.0, f32::max);
         let mut places = vec![DrawnPoint::default(); self.groups.len()];
         for (note, place) in linked.iter().zip(&points.places) {
@@ -151,6 +152,16 @@ impl LayoutTask<'_> {
 }
 
 impl MovingPoints {
+    /// Moves all so that their middle is that of the picture, and the notes without links are around it.
+    fn centre(&mut self) {
+        let count = self.places.len().max(1) as f64;
+        let mean = |of: fn(&DrawnPoint) -> f32| {
+            (self.places.iter().map(|place| f64::from(of(place))).sum::<f64>() / count) as f32
+        };
+        let (x, y) = (mean(|place| place.x), mean(|place| place.y));
+        self.places.iter_mut().for_each(|place| (place.x, place.y) = (place.x - x, place.y - y));
+    }
+
     /// Moves all points once. `None` if told to stop.
     fn tick(&mut self, warmth: f32, go_on: &dyn Fn() -> bool) -> Option<()> {
         for spring in &self.springs {

@@ -3,7 +3,7 @@
 use axum::{
     Extension, Json, Router,
     extract::{Request, State},
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
     routing::get,
 };
@@ -17,7 +17,7 @@ use lapidary_tools::{NameNotes, NamedNotes, ReadPayload};
 use serde_json::{Value, json};
 
 use super::{
-    Console, ConsoleState, layout_keeper::LayoutState, no_answer, page, query, sessions::OpenSession,
+    CONTENT_POLICY, Console, ConsoleState, layout_keeper::LayoutState, no_answer, page, query, sessions::OpenSession,
     surveying::SurveyedVault,
 };
 
@@ -49,7 +49,14 @@ async fn show(State(console): ConsoleState, Extension(session): Extension<OpenSe
     let (vaults, frame) = (console.vault_names(), console.frame(ConsoleSection::GRAPH, &session).await);
     let drawn = move |_: &_| GraphPage { vault, vaults, problem, ..surveyed.graph_page(frame, filter) };
     let Some(shown) = console.ask(drawn).await else { return no_answer() };
-    page(StatusCode::OK, &shown)
+    let mut response = page(StatusCode::OK, &shown);
+    // To start the script that draws, this page may name one policy, which makes its address and no markup.
+    if let Ok(policy) =
+        HeaderValue::from_str(&CONTENT_POLICY.replace("trusted-types 'none'", "trusted-types graph-worker"))
+    {
+        response.headers_mut().insert(header::CONTENT_SECURITY_POLICY, policy);
+    }
+    response
 }
 
 /// The notes, links and places, as the picture reads them; or how far the places are.
