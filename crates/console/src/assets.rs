@@ -68,6 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
+    #[expect(clippy::disallowed_methods, reason = "looks at the files of this crate")]
     fn every_file_has_an_address_of_its_own_and_no_other_is_served() {
         for (name, _, bytes) in FILES {
             assert_eq!(find_asset(address_of(name)).map(|asset| asset.bytes), Some(*bytes), "{name}");
