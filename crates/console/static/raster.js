@@ -71,7 +71,7 @@ export class Raster {
             this.addLine(x[from] * view.scale + left, y[from] * view.scale + top, x[to] * view.scale + left, y[to] * view.scale + top, weight);
         }
         // In a large graph a single link is faint, or nothing else would be seen.
-        const single = Math.min(0.55, Math.max(0.1, 14 / Math.sqrt(drawn + 1)));
+        const single = Math.min(0.55, Math.max(0.04, 9 / Math.sqrt(drawn + 1)));
         const tones = new Uint32Array(TONES);
         const ground = pixel(look.ground), ink = pixel(look.link);
         for (let tone = 0; tone < TONES; tone += 1) {
