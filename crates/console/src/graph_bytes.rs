@@ -44,6 +44,7 @@ pub fn graph_bytes(graph: &NoteGraph, places: &[DrawnPoint]) -> Vec<u8> {
         bytes.push(link.from);
         bytes.push(link.to);
     }
+    // One more than notes: the end of the last.
     let mut start = 0;
     bytes.push(start);
     for note in &graph.notes {

@@ -85,7 +85,7 @@ export function showPanel(graph, note, targets, sources) {
         event.preventDefault();
         graph.findWay(field.value, (/** @type {number[] | null} */ notes, /** @type {boolean} */ isKnown) => {
             if (notes) way.replaceChildren(make("ol", { class: "names" }, ...notes.map((note) => make("li", {}, noteLink(graph, note)))));
-            else way.textContent = isKnown ? "No links lead from one to the other." : "There is no such note, or there are several. Give its path.";
+            else way.textContent = isKnown ? "No links lead from one to the other." : "No note, or more than one, is called that. Give its path.";
         });
     });
     document.querySelector("#panel")?.replaceChildren(

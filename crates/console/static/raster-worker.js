@@ -2,7 +2,7 @@
 import { GraphData } from "./graph-data.js";
 import { Raster, radiusOf } from "./raster.js";
 
-/** After so many milliseconds without movement everything is drawn sharply. */
+/** After this many milliseconds without movement everything is drawn sharply. */
 const REST = 120;
 /** While moving, the resolution is halved if a frame takes longer than this, and doubled again below the other. */
 const SLOW = 20, QUICK = 7;
@@ -179,7 +179,7 @@ async function save() {
     postMessage({ kind: "saved", blob: await file.convertToBlob({ type: "image/png" }) });
 }
 
-/** What stands out: a note with its neighbours, or a way. @param {number} focus @param {number[]} way */
+/** What is lit: a note with its neighbours, or a way. @param {number} focus @param {number[]} way */
 function light(focus, way) {
     const lit = new Uint8Array(data.count);
     /** @type {number[]} */

@@ -36,7 +36,7 @@ pub struct GraphFilter {
     pub find: String,
     pub folder: String,
     pub tag: String,
-    /// Nothing, `7`, `30`, `365`: changed within so many days.
+    /// Nothing, `7`, `30`, `365`: changed within this many days.
     pub days: String,
     /// Nothing, or `none`: those without any link.
     pub links: String,
@@ -99,6 +99,6 @@ pub enum NoteWay {
     Found(Vec<NoteRow>),
     /// There is none.
     Missing,
-    /// There is no note of that name.
+    /// No note has that name, or several have it.
     Unknown(ShownText),
 }

@@ -62,7 +62,7 @@ struct MovingPoints {
 }
 
 impl LayoutTask<'_> {
-    /// A place for each note. `go_on` is told how much is done, of 1, and ends the work by `false`: then there is no result.
+    /// A place for each note. `go_on` is told how much is done, of 1, and ends the work by `false`, without a result.
     pub fn run(&self, go_on: &dyn Fn(f32) -> bool) -> Option<Vec<DrawnPoint>> {
         let neighbours = NoteLinks::new(self.groups.len(), self.links);
         let all = 0..u32::try_from(self.groups.len()).unwrap_or(u32::MAX);
@@ -87,6 +87,7 @@ impl LayoutTask<'_> {
         points.centre();
         let furthest = points.places.iter().map(|place| place.x.hypot(place.y)).fold(0.0, f32::max);
         let mut places = vec![DrawnPoint::default(); self.groups.len()];
+        // Notes without links would only be pushed out of the picture, so they are put around it.
         for (note, place) in linked.iter().zip(&points.places) {
             places[*note as usize] = *place;
         }
@@ -178,6 +179,7 @@ impl MovingPoints {
             self.velocities[one].x += x * (1.0 - spring.share);
             self.velocities[one].y += y * (1.0 - spring.share);
         }
+        // All are pushed by the places before this tick, so the order does not matter.
         let tree = PointTree::new(&self.places);
         for (number, (place, velocity)) in self.places.iter().zip(&mut self.velocities).enumerate() {
             if number % BETWEEN == 0 && !go_on() {

@@ -186,6 +186,7 @@ impl NoteLinks {
         }
         let mut before = vec![NOT_SEEN; notes];
         before[from as usize] = from;
+        // In rings around the first note, so the first way that is found is the shortest.
         let mut waiting = VecDeque::from([from]);
         while let Some(note) = waiting.pop_front() {
             if note == to {

@@ -175,6 +175,7 @@ impl SurveyedVault {
             folders[note.folder as usize].1 += 1;
             note.tags.iter().for_each(|tag| tags[*tag as usize].1 += 1);
         }
+        // The root has everything, like no choice.
         folders.retain(|(folder, _)| !folder.is_empty());
         folders.sort_unstable();
         let found: Vec<u32> = self.by_links().into_iter().filter(|note| self.fits(*note, &filter)).collect();
@@ -208,6 +209,7 @@ impl SurveyedVault {
         let page_of = |page: &str| self.address(page, &[("note", &note.path)]);
         let made = note.since().map(|time| time.to_string()).unwrap_or_default();
         let tag = |tag: &u32| self.graph.tags.get(*tag as usize).map(|tag| self.tag_link(tag));
+        // Sources are in order.
         let unresolved = self.graph.unresolved.iter().filter(|link| link.sources.binary_search(&number).is_ok());
         NotePanel {
             row: self.row(number, note),

@@ -57,7 +57,7 @@ pub(super) enum LayoutState {
     Ready(Arc<[DrawnPoint]>),
     /// In per cent.
     Working(u32),
-    /// It takes long, and nobody has asked for it.
+    /// It takes long, and the owner has not asked for it.
     NotAsked,
     TooLarge,
     /// The system gives no thread.
@@ -80,12 +80,11 @@ impl LayoutKeeper {
         if let Some(drawn) = layout.drawn.as_ref().filter(|drawn| drawn.digest == digest) {
             return LayoutState::Ready(Arc::clone(&drawn.places));
         }
-        match &layout.work {
-            Some(work) if work.digest == digest => {
-                return LayoutState::Working(work.progress.per_cent.load(Ordering::Relaxed));
-            }
-            Some(work) => work.progress.is_obsolete.store(true, Ordering::Relaxed),
-            None => {}
+        if let Some(work) = layout.work.as_ref().filter(|work| work.digest == digest) {
+            return LayoutState::Working(work.progress.per_cent.load(Ordering::Relaxed));
+        }
+        if let Some(work) = layout.work.take() {
+            work.progress.is_obsolete.store(true, Ordering::Relaxed);
         }
         // After edits it is soon done.
         if graph.notes.len() > MANY_NOTES && !is_asked && layout.drawn.is_none() {

@@ -23,7 +23,7 @@ use crate::{
 
 const ADDRESS: &str = "127.0.0.1:7";
 
-/// A console on vaults of its own, and the browser of its owner.
+/// A console on its own vaults, and the browser of its owner.
 struct ConsoleTrial {
     router: Router,
     cookie: String,

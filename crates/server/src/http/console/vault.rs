@@ -49,6 +49,7 @@ impl SurveyedVault {
         let alone = (0_u32..).take(graph.notes.len()).filter(|note| self.neighbours.degree(*note) == 0);
         let mut largest: Vec<u32> = (0_u32..).take(graph.notes.len()).collect();
         largest.sort_by_key(|number| std::cmp::Reverse(graph.note(*number).map(|note| note.bytes)));
+        // A note has each tag once.
         let mut uses = vec![0_usize; graph.tags.len()];
         graph.notes.iter().flat_map(|note| &note.tags).for_each(|tag| uses[*tag as usize] += 1);
         let months = graph.notes.iter().filter_map(|note| {

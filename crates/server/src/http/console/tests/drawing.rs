@@ -94,7 +94,7 @@ async fn the_graph_says_in_words_what_the_picture_shows() {
         assert_eq!(rows(&trial.get(&format!("/console/graph?{query}")).await), expected, "{query}");
     }
     trial.get("/console/graph?note=Hub&to=Lonely").await.has("No links lead from one to the other.");
-    trial.get("/console/graph?note=Hub&to=Gone").await.has("There is no note <q>Gone</q>");
+    trial.get("/console/graph?note=Hub&to=Gone").await.has("is called <q>Gone</q>");
     trial.get("/console/graph?note=Gone").await.has("Choose a note");
 }
 
@@ -195,7 +195,7 @@ async fn a_hidden_note_is_in_no_byte() {
         "/console/graph/way?note=Lonely.md&to=Hub.md",
     ] {
         let (one, other) = (with.get(path).await, without.get(path).await);
-        // Each session has a token of its own.
+        // Each session has its own token.
         let plain = |page: &PageAnswer| match page.body.split_once("name=\"form\" value=\"") {
             Some((before, after)) => format!("{before}{}", &after[71..]),
             None => page.body.clone(),
