@@ -11,7 +11,9 @@ mod client_choice;
 mod clients;
 mod console_calls;
 mod console_site;
+mod graph;
 mod history;
+mod layout_keeper;
 mod live_events;
 mod owner_access;
 mod queries;
@@ -21,7 +23,9 @@ mod searching;
 mod sessions;
 mod settings;
 mod settings_access;
+mod surveying;
 mod try_it;
+mod vault;
 mod versions;
 
 #[cfg(test)]
@@ -49,6 +53,7 @@ use lapidary_tools::ChangeAuthor;
 use tokio::{net::TcpListener, sync::watch};
 
 pub(super) use self::console_site::ConsoleSite;
+use self::layout_keeper::LayoutKeeper;
 pub(crate) use self::{owner_access::OwnerAccess, settings_access::SettingsAccess};
 use super::{
     LAST_ANSWERS, accept_loop,
@@ -59,7 +64,7 @@ use super::{
 use crate::stdio::told_to_stop;
 
 /// Nothing but our own files, no inline code or style, and no way to make markup of text.
-const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
+const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'; form-action 'self'; \
                               base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 /// A form may contain the new texts of a change.
 const FORM_BYTES: usize = 32 << 20;
@@ -74,6 +79,7 @@ pub(super) struct ConsoleParts {
     clock: Clock,
     door: Arc<OwnerDoor>,
     site: ConsoleSite,
+    layouts: LayoutKeeper,
     stopping: watch::Receiver<bool>,
 }
 
@@ -122,7 +128,8 @@ impl Console {
         site: ConsoleSite,
         stopping: watch::Receiver<bool>,
     ) -> Self {
-        Self(Arc::new(ConsoleParts { executor, owner, clock: Clock::system(), door, site, stopping }))
+        let layouts = LayoutKeeper::new(stopping.clone());
+        Self(Arc::new(ConsoleParts { executor, owner, clock: Clock::system(), door, site, layouts, stopping }))
     }
 
     pub(super) fn routes(self) -> Router {
@@ -130,6 +137,8 @@ impl Console {
             .merge(approvals::routes())
             .merge(activity::routes())
             .merge(history::routes())
+            .merge(vault::routes())
+            .merge(graph::routes())
             .merge(restoring::routes())
             .merge(versions::routes())
             .merge(searching::routes())
