@@ -3,7 +3,7 @@
 use lapidary_note::ContentHash;
 use lapidary_vault::{Checkpoint, LastSeen, VaultPath, View};
 
-use crate::{ReasonKind, RenderedReply};
+use crate::{ReasonKind, RenderedReply, RestPayload};
 
 /// The answer of an operation.
 pub enum ReadPayload {
@@ -21,6 +21,8 @@ pub enum ReadPayload {
         changed: bool,
     },
     History(Box<CheckpointHistory>),
+    /// For the REST API.
+    Rest(RestPayload),
 }
 
 impl ReadPayload {
@@ -31,6 +33,7 @@ impl ReadPayload {
             Self::Contents(ResourceBody { form: ContentForm::Text(text), .. }) => text.len(),
             Self::Contents(ResourceBody { form: ContentForm::Bytes(bytes), .. }) => bytes.len(),
             Self::FilledPrompt(filled) => filled.text.len(),
+            Self::Rest(payload) => payload.bytes(),
             Self::Completed(_)
             | Self::Prompts(_)
             | Self::Subscribed(_)
@@ -44,7 +47,8 @@ impl ReadPayload {
     /// files.
     pub fn limited_bytes(&self) -> usize {
         match self {
-            Self::Contents(ResourceBody { form: ContentForm::Bytes(_), .. }) => 0,
+            // What a program asked for is limited by the size of files and by memory.
+            Self::Contents(ResourceBody { form: ContentForm::Bytes(_), .. }) | Self::Rest(_) => 0,
             other => other.reply_bytes(),
         }
     }

@@ -7,11 +7,17 @@ mod export_checkpoints;
 mod fill_prompt;
 mod list_prompts;
 mod read_resource;
+mod rest;
 mod subscribe;
 mod watch_prompts;
 
 pub use self::{
     check_subscriptions::CheckSubscriptions, complete_path::CompletePath, complete_prompt::CompletePrompt,
     export_checkpoints::ExportCheckpoints, fill_prompt::FillPrompt, list_prompts::ListPrompts,
-    read_resource::ReadResource, subscribe::Subscribe, watch_prompts::WatchPrompts,
+    read_resource::ReadResource,
+    rest::{
+        FindPeriodic, FindPlace, INTERNAL, LegacyPatch, PlainSearch, ReadNote, RestTags, RunDql, RunLogic, document_map,
+        legacy_map, legacy_part, parse_instruction, section_of,
+    },
+    subscribe::Subscribe, watch_prompts::WatchPrompts,
 };
