@@ -11,13 +11,19 @@ mod rest;
 mod subscribe;
 mod watch_prompts;
 
+pub(crate) use self::rest::INTERNAL;
 pub use self::{
-    check_subscriptions::CheckSubscriptions, complete_path::CompletePath, complete_prompt::CompletePrompt,
-    export_checkpoints::ExportCheckpoints, fill_prompt::FillPrompt, list_prompts::ListPrompts,
+    check_subscriptions::CheckSubscriptions,
+    complete_path::CompletePath,
+    complete_prompt::CompletePrompt,
+    export_checkpoints::ExportCheckpoints,
+    fill_prompt::FillPrompt,
+    list_prompts::ListPrompts,
     read_resource::ReadResource,
     rest::{
-        FindPeriodic, FindPlace, INTERNAL, LegacyPatch, PlainSearch, ReadNote, RestTags, RunDql, RunLogic, document_map,
+        FindPeriodic, FindPlace, LegacyPatch, PlainSearch, ReadNote, RestTags, RunDql, RunLogic, document_map,
         legacy_map, legacy_part, parse_instruction, section_of,
     },
-    subscribe::Subscribe, watch_prompts::WatchPrompts,
+    subscribe::Subscribe,
+    watch_prompts::WatchPrompts,
 };

@@ -28,7 +28,7 @@ pub use self::{
 };
 
 /// The changes of the REST API.
-pub const INTERNAL: &[&dyn AnyTool] = &[
+pub(crate) const INTERNAL: &[&dyn AnyTool] = &[
     &WriteEntry(write_file::RestWrite),
     &WriteEntry(patch_file::RestPatch),
     &WriteEntry(copy_file::RestCopy),

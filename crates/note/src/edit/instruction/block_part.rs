@@ -38,9 +38,7 @@ pub(super) fn edit(
             let blanks = &marker[..marker.find('^').unwrap_or_default()];
             DocumentEdit::one(block.marker.clone(), format!("{blanks}^{id}"))
         }
-        (InstructionOperation::Replace | InstructionOperation::Delete, InstructionScope::MarkerAndContent) => {
-            DocumentEdit::one(whole, new)
-        }
+        (InstructionOperation::Replace, InstructionScope::MarkerAndContent) => DocumentEdit::one(whole, new),
         (InstructionOperation::Prepend, InstructionScope::MarkerAndContent) => {
             DocumentEdit::one(whole.start..whole.start, format!("{new}\n\n"))
         }

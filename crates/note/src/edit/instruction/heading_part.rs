@@ -97,12 +97,7 @@ fn content(
     Ok(DocumentEdit { changes: vec![TextChange::new(span, new)], too_deep })
 }
 
-fn refuse_twice(
-    part: &str,
-    new: &str,
-    operation: InstructionOperation,
-    once: bool,
-) -> Result<(), InstructionError> {
+fn refuse_twice(part: &str, new: &str, operation: InstructionOperation, once: bool) -> Result<(), InstructionError> {
     let adds = matches!(operation, InstructionOperation::Prepend | InstructionOperation::Append);
     match once && adds && !new.trim().is_empty() && part.contains(new.trim()) {
         true => Err(InstructionError::Preexists),
@@ -156,7 +151,8 @@ fn whole(
         false if begins_with_heading && operation != InstructionOperation::Append => line_end_above(text, span.start),
         false => gap_above(text, span.start),
     };
-    let below = if operation == InstructionOperation::Replace || new.is_empty() { "" } else { gap_below(text, span.end) };
+    let below =
+        if operation == InstructionOperation::Replace || new.is_empty() { "" } else { gap_below(text, span.end) };
     let new = format!("{above}{new}{below}");
     Ok(DocumentEdit { changes: vec![TextChange::new(span, new)], too_deep })
 }
@@ -212,7 +208,8 @@ fn moved(
     }
     let at = place(parts, &parent, &destination.place)?;
     let text = parts.text();
-    let deeper = isize::try_from(parent.level + 1).unwrap_or_default() - isize::try_from(section.level).unwrap_or_default();
+    let deeper =
+        isize::try_from(parent.level + 1).unwrap_or_default() - isize::try_from(section.level).unwrap_or_default();
     let (new, too_deep) = relevelled(&text[section.marker.start..section.content.end], deeper);
     let gone = section.marker.start..section.end;
     let new = format!("{}\n", new.trim_end_matches('\n'));
@@ -226,11 +223,7 @@ fn moved(
 }
 
 /// Where a section is put among those under a parent.
-fn place(
-    parts: &DocumentParts<'_>,
-    parent: &SectionSpan,
-    place: &DestinationPlace,
-) -> Result<usize, InstructionError> {
+fn place(parts: &DocumentParts<'_>, parent: &SectionSpan, place: &DestinationPlace) -> Result<usize, InstructionError> {
     let headings = &parts.note.headings;
     let mut children = parts.children(parent.index);
     match place {

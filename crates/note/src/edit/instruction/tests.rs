@@ -1,6 +1,7 @@
 use super::*;
 
-const NOTE: &str = "---\ntitle: A\ntags:\n  - x\n---\n\n# One\n\nbody\n\n## Sub\n\nsub text\n\n# Two\n\npara ^p\n\nlast\n";
+const NOTE: &str =
+    "---\ntitle: A\ntags:\n  - x\n---\n\n# One\n\nbody\n\n## Sub\n\nsub text\n\n# Two\n\npara ^p\n\nlast\n";
 
 fn path(names: &[&str]) -> InstructionTarget {
     InstructionTarget::Heading(names.iter().map(|name| (*name).to_owned()).collect())
@@ -47,7 +48,12 @@ fn a_section_is_changed_in_every_scope() {
         (Prepend, Marker, "Number ", "# Number One\n\nbody\n\n## Sub\n\nsub text\n\n# Two\n\nlast\n"),
         (Replace, MarkerAndContent, "# New\n\nx\n", "# New\n\nx\n\n# Two\n\nlast\n"),
         (Replace, MarkerAndContent, "plain", "plain\n\n# Two\n\nlast\n"),
-        (Append, MarkerAndContent, "# New\n\nx", "# One\n\nbody\n\n## Sub\n\nsub text\n\n# New\n\nx\n\n# Two\n\nlast\n"),
+        (
+            Append,
+            MarkerAndContent,
+            "# New\n\nx",
+            "# One\n\nbody\n\n## Sub\n\nsub text\n\n# New\n\nx\n\n# Two\n\nlast\n",
+        ),
         (Prepend, MarkerAndContent, "# New", "# New\n\n# One\n\nbody\n\n## Sub\n\nsub text\n\n# Two\n\nlast\n"),
     ] {
         let wanted = instruction(one(), operation, scope, text(new));
@@ -122,10 +128,8 @@ fn one_block_of_a_section_is_changed_exactly_as_sent() {
         (0, Append, MarkerAndContent, "second", "# A\n\nfirst\n\nsecond\n\n- x\n- y\n\nlast.\n\n## B\n\nb\n"),
         (0, Prepend, MarkerAndContent, "zeroth", "# A\n\nzeroth\n\nfirst\n\n- x\n- y\n\nlast.\n\n## B\n\nb\n"),
     ] {
-        let wanted = PatchInstruction {
-            within: Some(within),
-            ..instruction(path(&["A"]), operation, scope, text(new))
-        };
+        let wanted =
+            PatchInstruction { within: Some(within), ..instruction(path(&["A"]), operation, scope, text(new)) };
         assert_eq!(done(DOC, &wanted), expected, "{within} {operation:?} {scope:?}");
     }
     let gone = PatchInstruction {
@@ -133,8 +137,7 @@ fn one_block_of_a_section_is_changed_exactly_as_sent() {
         ..instruction(path(&["A"]), Delete, MarkerAndContent, InstructionPayload::Nothing)
     };
     assert_eq!(done(DOC, &gone), "# A\n\nfirst\n\nlast.\n\n## B\n\nb\n");
-    let outside =
-        PatchInstruction { within: Some(3), ..instruction(path(&["A"]), Append, Content, text("x")) };
+    let outside = PatchInstruction { within: Some(3), ..instruction(path(&["A"]), Append, Content, text("x")) };
     assert_eq!(refused(DOC, &outside), InstructionError::BlockMissing { blocks: 3 });
 }
 
@@ -238,5 +241,8 @@ fn line_ends_and_a_byte_order_mark_stay() {
     let wanted = instruction(path(&["A"]), Replace, Content, text("x"));
     assert_eq!(done("# A", &wanted), "# A\nx\n");
     assert_eq!(done("", &instruction(path(&[]), Append, Content, text("x"))), "x\n");
-    assert_eq!(done("---\na: 1\n---\nold\n", &instruction(path(&[]), Replace, Content, text("x"))), "---\na: 1\n---\nx\n");
+    assert_eq!(
+        done("---\na: 1\n---\nold\n", &instruction(path(&[]), Replace, Content, text("x"))),
+        "---\na: 1\n---\nx\n"
+    );
 }

@@ -83,8 +83,7 @@ impl ChangedFile {
             (None, true) => ContentGuard::Nobody,
             (None, false) => ContentGuard::Plan,
         };
-        let output =
-            RestChange { path: self.path.to_string(), content_hash: content.hash().to_string(), too_deep };
+        let output = RestChange { path: self.path.to_string(), content_hash: content.hash().to_string(), too_deep };
         let changes = match self.before {
             Some(before) if before.content == content => ChangeSet::default(),
             Some(before) => ChangeSet::one(Change::Write { path: self.path, before, guard, content }),

@@ -56,9 +56,11 @@ impl ReadOperation for PlainSearch {
         })?;
         context.check()?;
         found.sort_by(|one, other| other.0.cmp(&one.0).then_with(|| one.1.cmp(&other.1)));
+        let mut total = 0;
         let hit = |(score, filename, matches): (usize, String, Vec<Value>)| {
-            let bytes = matches.iter().map(|found| found["context"].as_str().map_or(64, |text| text.len() + 64)).sum();
-            context.budget.answer(bytes)?;
+            let bytes: usize =
+                matches.iter().map(|found| found["context"].as_str().map_or(64, |text| text.len() + 64)).sum();
+            most(&mut total, bytes)?;
             Ok(json!({ "filename": filename, "score": score, "matches": matches }))
         };
         let hits = found.into_iter().map(hit).collect::<Result<Vec<Value>, Reason>>()?;
@@ -102,7 +104,7 @@ impl ReadOperation for RunLogic {
     }
 
     fn answer(&self, context: &Context<'_>, vaults: &OpenedVaults) -> Result<ReadPayload, Reason> {
-        hits(context, note_hits::by_logic(context, vaults.one()?, &self.rule)?)
+        Ok(hits(note_hits::by_logic(context, vaults.one()?, &self.rule)?))
     }
 }
 
@@ -138,15 +140,21 @@ impl ReadOperation for RunDql {
             let problem = Prose::ours("only TABLE queries are answered here");
             return Err(Reason::QueryFailed { line: None, column: None, problem, nearest: None });
         }
-        hits(context, note_hits::by_dql(context, vaults.one()?, &self.query)?.0)
+        Ok(hits(note_hits::by_dql(context, vaults.one()?, &self.query)?.0))
     }
 }
 
-fn hits(context: &Context<'_>, found: Vec<note_hits::NoteHit>) -> Result<ReadPayload, Reason> {
-    let hit = |(filename, result): note_hits::NoteHit| {
-        context.budget.answer(filename.len() + 64)?;
-        Ok(json!({ "filename": filename, "result": result }))
-    };
-    let hits = found.into_iter().map(hit).collect::<Result<Vec<Value>, Reason>>()?;
-    Ok(ReadPayload::Rest(RestPayload::Json(Value::Array(hits))))
+fn hits(found: Vec<note_hits::NoteHit>) -> ReadPayload {
+    let hit = |(filename, result): note_hits::NoteHit| json!({ "filename": filename, "result": result });
+    ReadPayload::Rest(RestPayload::Json(found.into_iter().map(hit).collect()))
+}
+
+/// Contexts repeat the text of notes, so a search for a letter could answer with the vault many times over.
+fn most(total: &mut usize, bytes: usize) -> Result<(), Reason> {
+    const LIMIT: usize = 64 << 20;
+    *total += bytes;
+    match *total > LIMIT {
+        true => Err(Reason::ReplyTooLarge { bytes: *total as u64, limit: LIMIT as u64 }),
+        false => Ok(()),
+    }
 }

@@ -54,9 +54,9 @@ impl WriteTool for RestWrite {
             return Err(Reason::FileExists { path: file.path.clone(), current: before.hash() });
         }
         let sent = match input.is_base64 {
-            true => STANDARD
-                .decode(&input.content)
-                .map_err(|_| Reason::bad_argument(name, "content", "must be base64"))?,
+            true => {
+                STANDARD.decode(&input.content).map_err(|_| Reason::bad_argument(name, "content", "must be base64"))?
+            }
             false => input.content.into_bytes(),
         };
         let content = match file.before.as_ref().filter(|_| input.append) {
