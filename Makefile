@@ -6,7 +6,8 @@
 run:
 	cargo run --release --package lapidary-server -- --demo --http
 
-# Everything that CI runs.
+# Everything that CI runs. Every part builds with the features of the whole workspace and its tests: with those of one package, which
+# `cargo run --package` takes, nearly everything would have to be built again.
 test: export INSTA_UPDATE = no
 test: export BOLERO_RANDOM_SEED = 1
 test: export BOLERO_RANDOM_ITERATIONS = 200
@@ -17,10 +18,11 @@ test:
 	@tests/timed --start
 	tests/timed formatting cargo fmt --check
 	tests/timed clippy cargo clippy --workspace --all-targets --locked -- -D warnings
-	tests/timed 'building the tests' cargo test --workspace --locked --no-run
+	tests/timed building cargo build --workspace --bins --tests --examples --locked
 	tests/timed tests cargo test --workspace --locked
-	tests/timed references cargo xtask docs --check
+	tests/timed references target/debug/xtask docs --check
 	tests/timed 'commands of the documents' tests/documents target/debug/lapidary
+	tests/timed 'shells and terminal' tests/terminals target/debug/lapidary
 	tests/timed 'package files' packages/check stand-in files script
 	tests/timed 'outside clients and recipes' tests/beside tests/outside/run target/debug/lapidary -- tests/recipes
 	@tests/timed --table

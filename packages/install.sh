@@ -1,7 +1,7 @@
 #!/bin/sh
 # Installs the newest release of Lapidary for this user, or updates it:
 #
-#     curl -fsSL https://github.com/lapidary-mcp/lapidary/releases/latest/download/install.sh | sh
+#     curl -fsSL https://github.com/@repository@/releases/latest/download/install.sh | sh
 #
 # LAPIDARY_VERSION=0.2.0   another version than the newest
 # LAPIDARY_BIN=~/bin       another folder than ~/.local/bin
@@ -10,7 +10,8 @@
 # Nothing is installed unless its checksum is the published one. No right of the administrator is needed.
 set -eu
 
-repository=lapidary-mcp/lapidary
+# Filled by packages/build.
+repository=@repository@
 releases=${LAPIDARY_RELEASES:-https://github.com/$repository/releases}
 
 fail() {

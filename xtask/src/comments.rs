@@ -1,4 +1,4 @@
-//! Counts the comments inside functions, which say why the code is as it is.
+//! Counts the comments inside functions, which say why the code is as it is, and the long functions that have none.
 //!
 //! Reads the source as text. Doc comments say what a thing is and are not counted, and neither is code of tests or the
 //! examples of tools, which run as tests.
@@ -15,11 +15,15 @@ use crate::names::{crates, sources};
 /// The first line of the method that holds the examples of a tool.
 const EXAMPLES: &str = "fn examples(&self) -> Vec<Example> {";
 
-/// Lines of code, and lines of `//` comments among them.
+/// A function of this many lines decides something that a reader may ask about.
+const LONG: usize = 25;
+
+/// Lines of code, lines of `//` comments among them, and long functions without one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct CommentCount {
     pub(crate) code: usize,
     pub(crate) comments: usize,
+    pub(crate) bare: usize,
 }
 
 impl CommentCount {
@@ -27,12 +31,30 @@ impl CommentCount {
     fn of_text(text: &str) -> Self {
         let mut count = Self::default();
         let mut in_examples = false;
+        // The end of the function that the line is in, its first line and the comments before it.
+        let mut function: Option<(String, usize, usize)> = None;
         // Tests are the last thing in a file.
         for line in text.lines().take_while(|line| !line.starts_with("mod tests {")) {
             // The formatter ends a method with a brace at the depth of its first line.
             if in_examples {
                 in_examples = line != "    }";
                 continue;
+            }
+            match &function {
+                // Code and comments alone are counted, so that a blank line makes no function longer.
+                Some((end, first, before)) if line == end => {
+                    let lines = count.code + count.comments - first + 1;
+                    count.bare += usize::from(lines >= LONG && count.comments == *before);
+                    function = None;
+                }
+                // A declaration without a body, over several lines.
+                Some((end, ..)) if line.ends_with(';') && line.starts_with(&end.replace('}', ")")) => function = None,
+                None if is_function(line) => {
+                    let indent = line.len() - line.trim_start().len();
+                    let end = format!("{:indent$}}}", "");
+                    function = Some((end, count.code + count.comments, count.comments));
+                }
+                _ => {}
             }
             let line = line.trim_start();
             match line {
@@ -73,7 +95,16 @@ impl AddAssign for CommentCount {
     fn add_assign(&mut self, other: Self) {
         self.code += other.code;
         self.comments += other.comments;
+        self.bare += other.bare;
     }
+}
+
+/// Whether a function with a body begins here. The formatter puts the end of a short declaration on the same line.
+fn is_function(line: &str) -> bool {
+    let words: Vec<&str> =
+        line.split_whitespace().take_while(|word| !word.contains('(') || word.starts_with("pub(")).collect();
+    let begins = words.contains(&"fn") || line.trim_start().starts_with("fn ");
+    begins && !line.ends_with(';') && !line.ends_with("{}")
 }
 
 /// The modules that a file declares only for tests: their paths without extension.
@@ -90,11 +121,15 @@ fn test_modules(file: &Path, text: &str) -> Vec<PathBuf> {
 
 /// A table with one row for each crate.
 pub(crate) fn table(root: &Path) -> String {
-    let mut table = format!("{:<12}{:>8}{:>10}{:>20}\n", "crate", "code", "comments", "lines per comment");
+    let mut table = format!(
+        "{:<12}{:>8}{:>10}{:>20}{:>24}\n",
+        "crate", "code", "comments", "lines per comment", "long functions without"
+    );
     let mut all = CommentCount::default();
     let mut put = |name: &str, count: CommentCount| {
         // Writing into a `String` cannot fail.
-        writeln!(table, "{name:<12}{:>8}{:>10}{:>20}", count.code, count.comments, count.ratio()).unwrap_or_default();
+        let CommentCount { code, comments, bare } = count;
+        writeln!(table, "{name:<12}{code:>8}{comments:>10}{:>20}{bare:>24}", count.ratio()).unwrap_or_default();
     };
     for folder in crates(root) {
         let name = folder.parent().and_then(Path::file_name).unwrap_or_default().to_string_lossy().into_owned();
@@ -114,13 +149,22 @@ mod tests {
     fn only_comments_in_code_count() {
         let text = "//! A file.\n\n/// A function.\nfn f() {\n    // Why.\n    let url = \"http://x\"; // not counted\n}\n\
                     #[cfg(test)]\nmod tests {\n    // A test.\n    fn t() {}\n}\n";
-        assert_eq!(CommentCount::of_text(text), CommentCount { code: 4, comments: 1 });
+        assert_eq!(CommentCount::of_text(text), CommentCount { code: 4, comments: 1, bare: 0 });
+    }
+
+    #[test]
+    fn long_functions_without_a_comment_are_counted() {
+        let body = "        step();\n".repeat(LONG);
+        let text = format!(
+            "impl A {{\n    pub(crate) fn f(&self) {{\n{body}    }}\n\n    fn g(&self) {{\n        // Why.\n{body}    }}\n\n    fn h();\n}}\n"
+        );
+        assert_eq!(CommentCount::of_text(&text).bare, 1);
     }
 
     #[test]
     fn examples_of_tools_do_not_count() {
         let text = "impl T {\n    fn examples(&self) -> Vec<Example> {\n        vec![]\n    }\n\n    // Why.\n    fn f() {}\n}\n";
-        assert_eq!(CommentCount::of_text(text), CommentCount { code: 3, comments: 1 });
+        assert_eq!(CommentCount::of_text(text), CommentCount { code: 3, comments: 1, bare: 0 });
     }
 
     #[test]

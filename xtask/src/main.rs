@@ -21,6 +21,9 @@ mod names;
 #[cfg(test)]
 mod odd_words;
 mod reference;
+mod repository_name;
+#[cfg(test)]
+mod shipped_features;
 
 use std::{path::Path, process::ExitCode};
 
@@ -53,11 +56,17 @@ fn docs(check: bool) -> ExitCode {
         eprintln!("README.md cannot be read, or its table of tools has lost its markers");
         return ExitCode::FAILURE;
     };
+    let guide = std::fs::read_to_string(root.join("docs/install.md")).ok();
+    let Some((guide, name)) = guide.zip(repository_name::repository_name(&root)) else {
+        eprintln!("docs/install.md cannot be read, or packages/release.toml has no `repository`");
+        return ExitCode::FAILURE;
+    };
     let documents = [
         ("README.md", readme),
         ("docs/tools.md", reference::tools()),
         ("docs/errors.md", reference::errors()),
         ("docs/configuration.md", lapidary_server::configuration_reference()),
+        ("docs/install.md", repository_name::with_repository_name(&guide, &name)),
         ("docs/clients.md", clients_guide::clients_guide()),
         (".env.example", lapidary_server::env_example()),
         ("docs/commands.md", command_reference::commands()),

@@ -107,6 +107,7 @@ impl ClientDocumentUrl {
             other => {
                 let id = other.strip_prefix("https://chatgpt.com/oauth/")?.strip_suffix("/client.json")?;
                 let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+                // The id becomes part of an address that receives codes, so nothing in it may end its path.
                 if id.is_empty() || !id.bytes().all(is_letter) {
                     return None;
                 }

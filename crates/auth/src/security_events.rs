@@ -97,6 +97,7 @@ impl<'a> NewEvent<'a> {
     pub(crate) fn write(self, database: &Connection, now: UnixSeconds) -> Result<(), AuthStoreError> {
         let Self { kind, subject, address, count } = self;
         let subject = if subject.is_empty() { String::new() } else { display_name(subject) };
+        // Guessing comes in thousands; as one line with a count it does not push everything else out.
         if kind.is_counted() {
             let recent = "SELECT id FROM events WHERE kind = ?1 AND at > ?2 ORDER BY id DESC LIMIT 1";
             let since = now.0.saturating_sub(TOGETHER);

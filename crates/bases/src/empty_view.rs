@@ -43,6 +43,7 @@ impl BaseFile {
         if missing.is_empty() && properties.is_empty() {
             return Ok(Vec::new());
         }
+        // Walks all files, so only if there is something to suggest for.
         let known = KnownNames::of(vault, context, false)?;
         let selected = missing.iter().filter_map(|selection| match selection {
             RowSelection::Tag(tag) => Some(known.without_tag(tag)),

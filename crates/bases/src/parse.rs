@@ -388,6 +388,7 @@ impl<'p> FormulaParser<'p> {
         let (mut escaped, mut in_class) = (false, false);
         let body = &self.rest()[1..];
         let end = body.char_indices().find_map(|(at, c)| {
+            // As in JavaScript, `/` inside `[…]` is a plain character.
             let ends = c == '/' && !escaped && !in_class;
             match c {
                 '[' if !escaped => in_class = true,

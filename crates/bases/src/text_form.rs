@@ -41,6 +41,7 @@ impl TextClock {
     }
 
     fn write(&self, out: &mut String, value: &BaseValue, depth: usize) {
+        // A list of lists may be far longer as text than in memory.
         count_steps(VALUE_STEPS);
         match value {
             BaseValue::Number(number) => *out += &shown_number(*number),

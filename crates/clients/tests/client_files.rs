@@ -81,6 +81,10 @@ const FILES: &[(&str, &str)] = &[
         "{\n  \"mcpServers\": {\n    \"a\": { \"command\": \"a\", \"disabled\": false, \"autoApprove\": [] }\n  }\n}\n",
     ),
     ("roo", "{\"mcpServers\":{\"a\":{\"command\":\"a\"}}}"),
+    (
+        "vscodium",
+        "{\n  \"servers\": {\n    /* local */\n    \"a\": { \"type\": \"http\", \"url\": \"https://a\" }\n  }\n}",
+    ),
 ];
 
 /// Files with nothing under the key, or without the key.
@@ -108,6 +112,13 @@ const BARE_FILES: &[(&str, &str)] = &[
 
 fn all_files() -> impl Iterator<Item = &'static (&'static str, &'static str)> {
     FILES.iter().chain(BARE_FILES)
+}
+
+#[test]
+fn every_client_that_is_written_to_has_a_file_here() {
+    for client in CLIENTS.iter().filter(|client| !client.print_only) {
+        assert!(FILES.iter().any(|(name, _)| *name == client.name), "{}", client.name);
+    }
 }
 
 #[test]

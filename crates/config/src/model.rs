@@ -420,6 +420,7 @@ impl Config {
             any_folder: false,
             transport: Transport::Stdio,
             http: HttpConfig {
+                // Only this computer: listening more widely has to be asked for, and then needs authentication.
                 host: IpAddr::V4(Ipv4Addr::LOCALHOST),
                 port: 3010,
                 max_port_retries: 15,
@@ -463,6 +464,7 @@ impl Config {
                 write_paths: None,
                 deny_paths: None,
                 hide_excluded: false,
+                // Thousands of files, none of them a note.
                 skip_folders: vec!["node_modules".to_owned()],
                 follow_links: Vec::new(),
             },

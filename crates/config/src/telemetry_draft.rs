@@ -44,6 +44,7 @@ impl TelemetryDraft {
             None => USUAL_ENDPOINT.to_owned(),
         };
         let address = |own: &Option<WrittenValue>, path: &str| match own {
+            // The address of one signal is used as it is; only to the common one is the path of the signal added.
             Some(own) => collector(own),
             None => Ok(format!("{base}{path}")),
         };

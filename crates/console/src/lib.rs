@@ -9,8 +9,5 @@ mod shown_text;
 
 pub use assets::{ConsoleAsset, find_asset};
 pub use diff_rows::{DiffLine, DiffRow, FileDiff, LineSign};
-pub use pages::{
-    ActivityFilter, ActivityPage, ActivityRow, AnswerPage, ApprovalItem, ApprovalPage, ApprovalsPage, ChangedFile,
-    ConsoleSection, HistoryEntry, HistoryPage, OutcomeTone, PageFrame, RestorePage, ReviewState, SignInPage,
-};
+pub use pages::*;
 pub use shown_text::ShownText;

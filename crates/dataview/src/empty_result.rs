@@ -31,6 +31,7 @@ pub(super) fn unknown_names(
             ClauseKind::Where(field) => named.field(field),
             ClauseKind::Flatten(field) => {
                 named.field(&field.field);
+                // The query defines this name itself from here on.
                 named.bound.push(field.name.clone());
             }
             ClauseKind::GroupBy(field) => named.bound.push(field.name.clone()),
@@ -42,11 +43,13 @@ pub(super) fn unknown_names(
     named.tags.retain(|tag| vault.select(&RowSelection::PageTag(tag)).is_empty());
     let is_file = |path: &str| vault.find(path).or_else(|| vault.find(&format!("{path}.md"))).is_some();
     named
+        // FROM "X" may also be one file.
         .folders
         .retain(|folder| !matches!(folder.as_str(), "" | "/") && !vault.has_folder(folder) && !is_file(folder));
     KnownNames::retain_unknown_properties(vault, context, true, &mut named.properties, &is_same_name)?;
     let mut hints = named.hints;
     if !(named.tags.is_empty() && named.folders.is_empty() && named.properties.is_empty()) {
+        // Walks all notes, so only if there is something to suggest for.
         let known = KnownNames::of(vault, context, true)?;
         hints.extend(named.tags.iter().map(|tag| known.without_tag(tag)));
         hints.extend(named.folders.iter().map(|folder| known.without_folder(folder)));
@@ -80,6 +83,7 @@ pub(super) fn mistyped_columns(
     let mut hints: Vec<String> = named.hints;
     if !named.properties.is_empty() {
         let known = KnownNames::of(vault, context, true)?;
+        // A column for what no note has yet is fine, so only a near miss is worth a word.
         hints.extend(named.properties.iter().filter_map(|name| known.nearest_property(name)));
     }
     hints.truncate(MOST_HINTS);

@@ -156,6 +156,7 @@ fn indexed<'v>(
     scope: FieldScope<'_, 'v>,
 ) -> FieldResult<'v> {
     let mut indexes = Vec::with_capacity(names.len());
+    // Before the value, as in Dataview: one that is null decides without it.
     for step in names.iter().rev() {
         let name = match step {
             BoundPostfix::Name(name) => Cell::Text(Rc::clone(name)),

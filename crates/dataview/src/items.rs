@@ -163,6 +163,7 @@ fn item_part<'v>(page: &Rc<PageData<'v>>, at: usize, item: &PageItem, part: Item
         ItemPart::Link => Cell::link(page.item_link(item)),
         ItemPart::Text => Cell::text(page.text(item)),
         ItemPart::Tags => Cell::list(item_tags(page.text(item)).into_iter().map(Cell::text).collect()),
+        // Dataview counts lines from 0.
         ItemPart::Line => number(item.line - 1),
         ItemPart::LineCount => number(item.line_count),
         ItemPart::List => item.list_line.map_or(Cell::Number(-1.0), |line| number(line - 1)),

@@ -235,6 +235,7 @@ impl<'v> PageData<'v> {
             }
             ControlFlow::Continue(())
         });
+        // Fields come in the order of the text, but those in list items count first.
         let mut outside = Vec::new();
         self.row.visit_fields(&mut |field| {
             if field.of_task || !wanted(field.key) {

@@ -286,6 +286,7 @@ impl<'t> DqlParser<'t> {
                 }
                 self.space()?;
                 let shows_id = !self.without_id();
+                // A table may have none: what follows is then the next clause.
                 let columns = self.attempt(|parser| parser.several(Self::named_field)).unwrap_or_default();
                 Some(QueryHeader::Table { shows_id, columns })
             }

@@ -54,6 +54,7 @@ pub(crate) fn heading(text: &str, level: u8, span: Range<usize>) -> Option<Headi
         let end = text[..first_end].trim_end().len().max(words.end);
         (style, words, end)
     } else {
+        // Markdown allows several lines of text above the underline, Obsidian one.
         let underline = setext_underline(text, first_end, span.end)?;
         (HeadingStyle::Setext, trim(text, first), underline)
     };

@@ -348,6 +348,8 @@ impl Executor {
                 .filter(|found| found.progress == ApprovalState::Settled)
                 .map(|found| found.id.as_str())
                 .collect();
+            // A settled one keeps its name until its caller has heard of it, and one that is too late until it is
+            // swept.
             let is_open = |found: &&WaitingName| {
                 let is_late = now.duration_since(found.since).is_ok_and(|passed| passed > OPEN_FOR);
                 !is_late && !settled.contains(found.id.as_str())

@@ -46,6 +46,7 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
     if named.len() > 1 {
         line.put("files", &named);
     }
+    // Arguments may hold text of notes, so the log has only what makes two calls comparable.
     line.put("args_hash", &execution.given_hash.to_string());
     line.put("ok", &matches!(outcome, Outcome::Answered(_)));
     match outcome {
@@ -77,6 +78,7 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
         line.put("bytes_read", &bytes);
         line.put("truncated", &stopped.map(|_| true));
     }
+    // A call that was refused for it has no walk that could say so.
     let stopped = match outcome {
         Outcome::Refused(Refusal { reason: Reason::Interrupted(Interruption::TakenBack), .. }) => {
             Some(ScanStop::Cancelled)

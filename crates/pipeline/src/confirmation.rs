@@ -76,6 +76,7 @@ impl ConfirmationTokens {
         let expiry = seconds(now) + open_for.as_secs();
         let mut state = nonce.to_vec();
         state.extend(expiry.to_be_bytes());
+        // The change that was shown is in the state, so that an answer to one question cannot approve another.
         state.extend(&subject.changes.as_bytes()[..DIGEST]);
         let mac = self.mac(&state, subject)?.finalize().into_bytes();
         state.extend(&mac[..SEAL]);

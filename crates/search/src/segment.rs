@@ -110,6 +110,7 @@ impl Segment {
         };
         let (documents, terms) = (count(0)?, count(1)?);
         let mut at = HEADER_BYTES;
+        // The lengths come from a file, so no sum of them is trusted.
         let mut part = |length: usize| {
             let start = at;
             at = at.checked_add(length)?;

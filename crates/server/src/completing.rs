@@ -34,28 +34,14 @@ pub(crate) fn registration(shell: Shell) -> Vec<u8> {
         // Writing into memory cannot fail.
         completer.write_registration(VARIABLE, "lapidary", "lapidary", "lapidary", &mut script).unwrap_or_default();
     }
-    if shell == Shell::Bash {
-        script.extend_from_slice(QUOTING);
+    // Two shells need more than what clap writes; each file says why.
+    match shell {
+        Shell::Bash => script.extend_from_slice(include_bytes!("completing/words.bash")),
+        Shell::Zsh => script.extend_from_slice(include_bytes!("completing/first.zsh")),
+        _ => {}
     }
     script
 }
-
-/// Bash inserts what it is given, so that a name with blanks would become several words. Other shells quote it themselves.
-const QUOTING: &[u8] = br#"_lapidary_complete() {
-    _clap_complete_lapidary "$@"
-    local at
-    for at in "${!COMPREPLY[@]}"; do
-        case "${COMPREPLY[at]}" in
-            *[[:space:]\'\"\\\`\$\&\;\|\<\>\(\)\*\?\[\]\!]*) printf -v "COMPREPLY[$at]" %q "${COMPREPLY[at]}" ;;
-        esac
-    done
-}
-if [[ "${BASH_VERSINFO[0]}" -eq 4 && "${BASH_VERSINFO[1]}" -ge 4 || "${BASH_VERSINFO[0]}" -gt 4 ]]; then
-    complete -o nospace -o bashdefault -o nosort -F _lapidary_complete lapidary
-else
-    complete -o nospace -o bashdefault -F _lapidary_complete lapidary
-fi
-"#;
 
 /// Paths of notes in the vault that the command line names so far.
 pub(crate) fn notes() -> ArgValueCompleter {

@@ -254,6 +254,7 @@ fn router(
 
 /// The answer to a plain look at the endpoint. With authentication it says only that the server is up.
 fn status(settings: &HttpConfig, clients: &KnownClients) -> Value {
+    // Version and capabilities help an attacker to choose; clients learn them when they connect.
     if !matches!(clients.check, ClientCheck::TokenOptional { .. }) {
         return json!({ "status": "ok" });
     }

@@ -141,6 +141,7 @@ impl Backend for MemoryStore {
             };
             let Some(below) = below else { continue };
             let (name, kind) = match below.split_once('/') {
+                // Only the first component: what is deeper shows as its folder, once.
                 Some((name, _)) => (name, EntryKind::Folder),
                 None => (below, EntryKind::File),
             };

@@ -38,6 +38,7 @@ pub fn exposition(meters: &ServerMeters, sessions: usize) -> String {
     let too_many = STATUSES.iter().position(|status| *status == "429").unwrap_or_default();
     for route in RequestRoute::ALL {
         let labels = format!("route=\"{}\"", route.name());
+        // Zeros too: an alert on this needs a series that was there before.
         text.line("lapidary_rate_limited_total", &labels, meters.requests(route, too_many));
     }
     text.head("lapidary_auth_refused_total", "counter", "Requests without credentials that count");

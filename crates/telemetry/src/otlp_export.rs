@@ -231,6 +231,7 @@ impl OtlpThread {
 impl CallSpans {
     /// The call and its stages.
     fn spans(&self) -> Vec<ProtoMessage> {
+        // Numbers of fields and kinds are those of opentelemetry-proto, trace.proto.
         const INTERNAL: u64 = 1;
         const SERVER: u64 = 2;
         const FAILED: u64 = 2;
@@ -256,6 +257,7 @@ impl CallSpans {
         }
         let mut spans = vec![call];
         for (stage, ended) in &self.stages {
+            // A trace without one of its stages is better than none.
             let Some(id) = random() else { continue };
             let began = ended.checked_sub(stage.took).unwrap_or(*ended);
             spans.push(span(&id, Some(&self.trace.span), stage.name, INTERNAL, (began, *ended)));

@@ -108,6 +108,7 @@ fn links_to(
     let refused = |error| Reason::from_index(&error, context.cancel);
     let files = planned.files(&go_on).map_err(refused)?;
     let names_block = |named: Option<&str>| named.is_some_and(|named| named.eq_ignore_ascii_case(id));
+    // Backlinks are those of other notes.
     let own = out_links(note, path, files);
     let own = own.iter().filter(|link| link.path.as_deref() == Some(path.as_str()));
     let mut links = own.filter(|link| names_block(link.block_id.as_deref())).count();

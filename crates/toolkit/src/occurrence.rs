@@ -71,6 +71,7 @@ pub fn refusal(
             Reason::TextMissing { path, preview: find.chars().take(80).collect(), near: near_text(shown, find) }
         }
         ReplaceError::NotUnique { occurrences } => {
+            // Documents are searched with `\n` alone, so lines are counted in the same form.
             Reason::TextNotUnique { path, occurrences, lines: lines_of(shown, &find.replace("\r\n", "\n")) }
         }
         ReplaceError::TooLarge { bytes } => context.budget.file_too_large(&path, bytes),

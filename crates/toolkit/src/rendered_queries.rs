@@ -203,6 +203,7 @@ impl QueryFilling<'_, '_> {
             }
             PlaceKind::Dql(text) => ReadQuery::dql(text),
             PlaceKind::Base(yaml) => ReadQuery::base(yaml, None, None),
+            // Through the view of the call: an embedded base that the caller may not read does not exist for it.
             PlaceKind::EmbeddedBase { target, view } => {
                 naming::find(self.context, self.view, target).and_then(|found| {
                     let shown = crate::reading::show(&found.path, &found.file)?;

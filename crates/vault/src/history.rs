@@ -215,6 +215,7 @@ fn names_before(record: &CheckpointRecord, names: &[VaultPath]) -> Vec<VaultPath
     }
     found.sort_unstable();
     found.dedup();
+    // A file that is moved back and forth would otherwise gather names without end.
     found.truncate(MAX_NAMES.saturating_sub(names.len()));
     found
 }

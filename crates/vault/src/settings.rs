@@ -49,6 +49,7 @@ pub(crate) fn periodic_notes(store: &dyn Backend, period: Period) -> Result<Opti
     let settings = |id, file| if on(id) { read(store, file) } else { Ok(None) };
     let periodic = settings("periodic-notes", PERIODIC_NOTES)?;
     let calendar = settings("calendar", CALENDAR)?;
+    // Either plugin may define the first day of the week, for the notes of all periods.
     let week = week_rule(periodic.as_ref()).or_else(|| week_rule(calendar.as_ref())).unwrap_or(WeekRule::ENGLISH);
     // It only affects how a template is filled, so it need not be readable.
     let templates = read(store, TEMPLATES).ok().flatten().unwrap_or_default();

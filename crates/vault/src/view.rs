@@ -176,6 +176,7 @@ impl View {
         let files = if self.ahead.is_empty() {
             VisibleFiles::new(live, scope, self.live.notes(go_on)?)
         } else {
+            // Planned changes are indexed on top of the shared index, which they must not touch.
             let base = || Ok(PlannedIndex::new(self.live.notes(go_on)?, &self.live));
             VisibleFiles::ahead(live, scope, self.ahead.index(base)?)
         };

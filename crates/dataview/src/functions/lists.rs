@@ -155,6 +155,7 @@ fn contains<'v>(
             Ok(false)
         }
         (Cell::Text(text), Cell::Text(wanted)) => {
+            // A search in a long text costs more than one step.
             engine.steps(1 + text.len() / 256)?;
             Ok(if ignores_case {
                 text.to_lowercase().contains(&wanted.to_lowercase())
@@ -166,6 +167,7 @@ fn contains<'v>(
         (object @ (Cell::Record(_) | Cell::File(_)), Cell::Text(name)) => {
             Ok(object_entries(engine, object).iter().any(|(known, _)| known == name))
         }
+        // Any other value contains what it equals, as in Dataview.
         _ => equals(engine, container, wanted),
     }
 }

@@ -153,6 +153,7 @@ fn reduce<'v>(engine: &QueryEngine<'v>, arguments: &[Cell<'v>]) -> Answered<'v> 
         [Cell::List(list), Cell::Function(function)] => {
             let Some((first, rest)) = list.items.split_first() else { return answer(Cell::Null) };
             let mut value = first.clone();
+            // Dataview skips nulls, but not as the first value.
             for item in rest.iter().filter(|item| !item.is_null()) {
                 value = call_lambda(engine, function, &[value, item.clone()])?;
             }

@@ -51,6 +51,7 @@ impl DqlParser<'_> {
         if let Some(source) = self.attempt(outgoing) {
             return Some(source);
         }
+        // A bare link means the pages that link to it; only `outgoing` turns the direction around.
         if let Some(link) = self.link() {
             return Some(SourceSyntax::Link { path: link.path, incoming: true });
         }

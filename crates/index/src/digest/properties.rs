@@ -50,6 +50,7 @@ fn pack_value(value: &YamlValue, packer: &mut BytePacker<'_>, depth: usize) {
             packer.byte(5);
             packer.text(text);
         }
+        // Reading it back recurses as deep, so deeper values are kept as nothing.
         YamlValue::List(_) | YamlValue::Map(_) if depth == MAX_DEPTH => packer.byte(0),
         YamlValue::List(items) => {
             packer.byte(6);
@@ -93,6 +94,7 @@ fn skip_value(unpacker: &mut ByteUnpacker<'_>, depth: usize) -> Option<()> {
         0..=2 => {}
         3 | 4 => drop(unpacker.fixed()?),
         5 => drop(unpacker.text()?),
+        // Deeper values are never packed, so these bytes would not be ours.
         6 if depth < MAX_DEPTH => {
             for _ in 0..unpacker.length()? {
                 skip_value(unpacker, depth + 1)?;

@@ -110,6 +110,7 @@ impl TagChanges {
                 let behind = TextChange::new(text_end..text_end, format!(" {}", tags.join(" ")));
                 vec![way(behind), below("\n")]
             }
+            // Each way is tried in turn; the first whose parse has exactly the new tags is taken.
             _ if ends_plainly(shown) => vec![below(""), below("\n")],
             _ => vec![below("\n"), below("")],
         })

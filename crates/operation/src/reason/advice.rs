@@ -281,6 +281,7 @@ pub(super) fn patch_mismatch(found_at: Option<usize>, offered: &OfferedTools<'_>
     let tool = offered.first(REPLACE_TEXT);
     match found_at {
         Some(line) => {
+            // The numbers were wrong but the lines are there, so correcting the patch is the shortest way.
             let or_use = tool.map_or_else(String::new, |tool| format!(", or use `{tool}`"));
             format!("The lines of this hunk are at line {line}: start it with `@@ -{line},… @@`{or_use}.")
         }

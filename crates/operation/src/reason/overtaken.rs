@@ -51,6 +51,7 @@ impl Reason {
     #[must_use]
     pub fn without_content(self) -> Self {
         match self {
+            // Hashes and the caller's own words stay: they reveal nothing that it did not send or was not told before.
             Self::Overtaken { path, argument, expected, current, .. } => {
                 Self::Overtaken { path, argument, expected, current, changed: Vec::new(), lost: Vec::new() }
             }

@@ -91,6 +91,7 @@ impl PartCandidates {
             (value, _) => value,
         };
         match self {
+            // Enough to choose by; a note may have thousands of equal headings.
             Self::Headings(headings) => headings
                 .iter()
                 .take(SHOWN)

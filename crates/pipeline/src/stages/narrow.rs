@@ -51,6 +51,7 @@ fn open(execution: &mut Execution<'_>) -> Result<OpenedVaults, Reason> {
     let view = |served: &ServedVault| scope(served).map(|scope| executor.view_under(served, scope));
     Ok(match execution.vault_choice.take() {
         None | Some(VaultChoice::One(_)) => OpenedVaults::One(Box::new(view(execution.concerned_vault())?)),
+        // One vault that cannot be opened does not keep the others from answering; the tool says which is missing.
         Some(VaultChoice::Several(names)) => {
             let served = names.iter().filter_map(|name| executor.vaults().called(name));
             let opened = served.map(|served| {

@@ -72,6 +72,7 @@ fn run_list(
     calls: OwnerCalls<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome, CommandFailure> {
+    // Through the same tool as a model's call, so that both see one history.
     let answer = calls.facts("checkpoint_list", json!({ "path": listed.path, "limit": listed.limit }))?;
     let changes = answer["checkpoints"].as_array().map(Vec::as_slice).unwrap_or_default();
     let outcome = if changes.is_empty() { CommandOutcome::NothingFound } else { CommandOutcome::Well };

@@ -51,6 +51,7 @@ pub(super) fn greeting(known: &GreetedVaults, style: TerminalStyle) -> String {
             Some(place) => style.wrapped(&format!("Vaults ({}):", one_line(place)), 0),
             None => "Vaults that Obsidian knows:\n".to_owned(),
         };
+        // A name or a folder may hold control characters, and this goes to a terminal.
         let shown = |text: &str| one_line(text).into_owned();
         let rows: Vec<(String, String)> = known
             .vaults
@@ -69,6 +70,7 @@ pub(super) fn greeting(known: &GreetedVaults, style: TerminalStyle) -> String {
     let vault = known.option();
     text += "\nNext:\n";
     let install = format!("lapidary install{vault}");
+    // Without a configured vault a search would only fail, so it is tried on the demo.
     let search = match known.configured_in {
         Some(_) => ("lapidary search WORDS".to_owned(), "find notes"),
         None => ("lapidary search --demo slate".to_owned(), "try it on a demo vault"),

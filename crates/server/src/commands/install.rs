@@ -347,6 +347,7 @@ pub(super) fn uninstall(
         match uninstall_one(&setup, client, arguments, out) {
             Ok(had_entry) => removed |= had_entry,
             Err(fault) => {
+                // One client's broken file does not keep the others from being cleaned up.
                 settled(client, Err(fault))?;
                 outcome = CommandOutcome::Refused;
             }
@@ -505,6 +506,7 @@ fn run_program(
 
 fn forget_state(folder: &Path, arguments: &UninstallArguments, out: &mut dyn Write) -> Result<(), CommandFailure> {
     let problem = |error: io::Error| CommandFailure::Misconfigured(format!("{}: {error}", folder.display()));
+    // Only what Lapidary writes there: the folder may have been set to one with other files.
     let contents = state_contents(folder).map_err(problem)?;
     if contents.is_empty() {
         writeln!(out, "There is no state in {}.", visible(&folder.display().to_string()))?;

@@ -6,6 +6,7 @@ use std::{
 };
 
 use lapidary_tools::quote::visible;
+use unicode_width::UnicodeWidthStr;
 
 use super::terminal_style::{TerminalStyle, TextPaint};
 
@@ -79,7 +80,12 @@ pub(super) fn without_fences(message: &str, style: TerminalStyle) -> String {
             None if ticks.len() >= 3 => fence = Some(ticks),
             Some(open) if line.trim_end() == *open => fence = None,
             Some(_) => text += &style.diff(line),
-            None => text += &format!("{}\n", line.replace("**", "").replace('`', "'")),
+            None => {
+                let line = line.replace("**", "").replace('`', "'");
+                // Only what is too wide: wrapping joins blanks, and a name that has two in a row must be shown with both.
+                let is_wrapped = style.is_terminal && line.width() > style.width && !line.contains("  ");
+                text += &if is_wrapped { style.wrapped(&line, 0) } else { line + "\n" };
+            }
         }
         if line.is_empty() && fence.is_some() {
             text.push('\n');

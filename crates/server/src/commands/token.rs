@@ -48,6 +48,8 @@ pub(super) fn run(
             if *json {
                 let entries: Vec<Value> = entries.into_iter().map(|entry| entry.json).collect();
                 screen.json(&json!({ "tokens": entries }))?;
+            } else if entries.is_empty() {
+                report::note("there are no tokens; `lapidary token create NAME` makes one");
             } else {
                 let row = |entry: ListedAccess| entry.row.iter().map(TableCell::from).collect();
                 let rows: Vec<Vec<TableCell>> = entries.into_iter().map(row).collect();
@@ -59,6 +61,8 @@ pub(super) fn run(
             let events = store.events(*limit)?;
             if *json {
                 screen.json(&json!({ "events": events.iter().map(event_as_json).collect::<Vec<_>>() }))?;
+            } else if events.is_empty() {
+                report::note("nothing has happened yet");
             } else {
                 let row = |event| event_row(event).iter().map(TableCell::from).collect();
                 let rows: Vec<Vec<TableCell>> = events.iter().map(row).collect();

@@ -50,6 +50,7 @@ pub(super) fn run(name: &str, as_json: bool, screen: &mut Screen<'_>) -> Result<
             write!(screen, "{}", style.wrapped(&plain(description), 6))?;
         }
     }
+    // Refusals are listed by name below; an example is for copying.
     let examples = tool.examples().into_iter().filter(|example| !matches!(example.gives, ExampleResult::Refusal(_)));
     for (index, example) in examples.take(MOST_EXAMPLES).enumerate() {
         if index == 0 {

@@ -5,6 +5,8 @@
 
 mod activity;
 mod approvals;
+mod changed_files;
+mod console_calls;
 mod history;
 mod live_events;
 mod sessions;
@@ -92,12 +94,9 @@ impl Console {
 
     fn routes(self) -> Router {
         let pages = Router::new()
-            .route("/console/", get(approvals::list))
-            .route("/console/approvals/{id}", get(approvals::show).post(approvals::answer))
-            .route("/console/activity", get(activity::show))
-            .route("/console/activity.csv", get(activity::export))
-            .route("/console/history", get(history::list))
-            .route("/console/history/{id}", get(history::show).post(history::restore))
+            .merge(approvals::routes())
+            .merge(activity::routes())
+            .merge(history::routes())
             .route("/console/events", get(live_events::stream))
             .route("/console/sign-out", post(sessions::sign_out))
             .layer(from_fn_with_state(self.clone(), sessions::require_session));
@@ -222,7 +221,7 @@ fn page(status: StatusCode, page: &impl Template) -> Response {
 
 /// Something that did not work, outside of any page.
 fn refused(status: StatusCode, text: &'static str) -> Response {
-    let frame = PageFrame { section: None, pending: 0, form_token: String::new() };
+    let frame = PageFrame::signed_out();
     let text = ShownText::line(text);
     page(status, &AnswerPage { frame, heading: "That did not work", text, is_done: false, address: None })
 }

@@ -43,6 +43,7 @@ impl LandingPage<'_> {
         }
         let facts: String = facts.iter().map(|(name, value)| format!("<dt>{name}</dt><dd>{value}</dd>")).collect();
         let clients: String = snippets(self.url, self.style).iter().map(client).collect();
+        // Names of tools are public, as in the server card; vaults and arguments are for callers with a grant.
         let tools = match &self.visitor {
             Some(visitor) => inventory(visitor.catalogue, self.resources),
             None => names(self.offered),

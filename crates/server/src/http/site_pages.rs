@@ -117,6 +117,7 @@ pub(super) fn is_card(path: &str) -> bool {
 
 /// A visitor without a token sees what a stranger may see; one with a wrong token is refused, so that guessing is counted.
 async fn landing(State(pages): State<Arc<SitePages>>, request: Request) -> Response {
+    // Without authentication everybody has the server's own grant, so there are no strangers.
     let is_stranger = pages.style != ConnectionStyle::Open && bearer(request.headers()).is_none();
     let grant = if is_stranger {
         None

@@ -286,3 +286,16 @@ fn a_block_that_is_read_is_the_block_that_is_written() {
         assert_eq!(String::from_utf8(vault.read("a.md")).unwrap(), note, "{id}");
     }
 }
+
+#[test]
+fn a_number_is_written_as_it_was_sent() {
+    let vault = Vault::new(&[("a.md", b"one\n")]);
+    let mut server = vault.serve().open(Era::Modern);
+    // Parsed quickly instead of exactly, each of these has another last digit.
+    server.done(
+        "frontmatter_set",
+        json!({ "file": "a.md", "keyPath": "k", "value": [-943.3050469559873, -938.8200339328929] }),
+    );
+    let text = String::from_utf8(vault.read("a.md")).unwrap();
+    assert!(text.contains("-943.3050469559873\n") && text.contains("-938.8200339328929\n"), "{text}");
+}

@@ -1,5 +1,7 @@
 //! What a person sees: each command on a terminal of 80 and of 120 columns, in colours and without, with hostile names and notes.
 
+mod setting_up;
+
 use std::{
     fs::{File, OpenOptions},
     io::{Read, Write},

@@ -82,6 +82,7 @@ impl ChangeSet {
             Change::Create { path, content } => self.create(path, content),
             Change::Move { .. } => self.move_on(change),
             Change::Delete { .. } => self.delete(change),
+            // What the same set created was never on the disk, so there is nothing to put into the trash.
             Change::Trash { ref path, .. } => match self.maker(path) {
                 Some(index) if matches!(self.changes[index], Change::Create { .. }) => {
                     self.changes.remove(index);

@@ -165,6 +165,7 @@ impl<'s> TrialCommit<'_, 's> {
             (Some(found), Some(before)) if *found.bytes == *before.bytes() => Ok(()),
             (Some(found), Some(_)) => Err(StoreError::Changed { found: ContentHash::of(&found.bytes) }),
             (None, before) => match self.files.nothing(path) {
+                // A folder exists only through the files below it.
                 StoreError::IsFolder if before.is_none() => Ok(()),
                 nothing => Err(nothing),
             },

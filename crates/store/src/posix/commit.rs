@@ -334,6 +334,7 @@ impl PosixTurn<'_> {
         for (index, step) in steps.iter().enumerate() {
             for (which, place) in places_of(step).into_iter().enumerate() {
                 let later = &steps[index + 1..];
+                // A later step may have moved the folder; it is synced under the name that it has now.
                 let folder = called_after(later, place).folder();
                 if !synced.insert(folder) {
                     continue;

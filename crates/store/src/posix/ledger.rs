@@ -241,6 +241,7 @@ impl Ledger {
             .prepare_cached("SELECT coalesce(max(number), 0) FROM checkpoints")?
             .query_row([], |row| row.get(0))?;
         let (number, time) = (last + 1, nanoseconds(draft.origin.time) / 1_000_000);
+        // In examples the name is always the same; the number keeps the ids apart.
         let id = format!("{:016x}", name.wrapping_add(number.cast_unsigned()));
         transaction
         .prepare_cached(
@@ -253,6 +254,7 @@ impl Ledger {
             draft.kind as i64,
             draft.origin.tool,
             draft.origin.client,
+            // A row that is changed behind our back no longer fits its digest, and is not trusted by an undo.
             records::digest(&CheckpointRecord {
                 number,
                 id: id.clone(),

@@ -61,6 +61,7 @@ pub struct DemoFolder {
 
 impl DemoFolder {
     pub fn unpack<'a>(name: &str, files: impl IntoIterator<Item = (&'a str, &'a [u8])>) -> io::Result<Self> {
+        // Two demos at once have two folders, and no other program can create the folder before us by guessing its name.
         let unique = getrandom::u64().map_err(io::Error::other)?;
         let around = std::env::temp_dir().join(format!("lapidary-demo-{unique:016x}"));
         let demo = Self { vault: around.join(name), around };

@@ -52,6 +52,7 @@ impl SettingsFile {
                 found.push(path);
             }
         }
+        // The date in a copy's name sorts as text.
         found.sort();
         Ok(found.into_iter().rev().filter_map(|path| Some((path.clone(), read_text(&path).ok()??))).collect())
     }
@@ -139,6 +140,7 @@ fn read_text(path: &Path) -> io::Result<Option<String>> {
         Err(error) => return Err(error),
     };
     let mut text = String::new();
+    // One byte more than allowed is enough to know; the size that the system reports may be stale or zero.
     file.take(LARGEST + 1).read_to_string(&mut text)?;
     if text.len() as u64 > LARGEST {
         return Err(io::ErrorKind::FileTooLarge.into());

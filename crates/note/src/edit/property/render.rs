@@ -54,6 +54,7 @@ pub(super) fn block(entries: &[(String, YamlValue)], indent: usize) -> String {
                     written += &format!("\n{:indent$}  - ", "");
                     match item {
                         YamlValue::Map(entries) if !entries.is_empty() => {
+                            // The first entry follows the dash; its indent is what the dash takes.
                             written += block(entries, indent + 4).trim();
                         }
                         item => written += &flow(item),

@@ -78,6 +78,7 @@ impl<'t> PatchedFile<'t> {
             removed,
             expected: expected.to_owned(),
             actual: actual.map(str::to_owned),
+            // Models count lines badly; if the lines are elsewhere, the hint can say where.
             found_at: self.place_of(hunk).filter(|place| *place != first).map(|place| place + 1),
         };
         if first > self.lines.len() {
@@ -90,6 +91,7 @@ impl<'t> PatchedFile<'t> {
             if actual != Some(&*line.text) {
                 return Err(mismatch(at, removed, &line.text, actual));
             }
+            // "\ No newline at end of file" is a claim about the file like any other line.
             let ends_file = self.is_unended() && at + 1 == self.lines.len();
             if !line.ended && !ends_file {
                 return Err(mismatch(at, removed, NO_NEWLINE, actual));

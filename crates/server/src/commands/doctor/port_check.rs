@@ -24,12 +24,14 @@ pub(super) fn look(config: &Config) -> Finding {
     };
     if error.kind() != std::io::ErrorKind::AddrInUse {
         let advice = "choose another: lapidary --http HOST:PORT, or MCP_HTTP_HOST and MCP_HTTP_PORT";
+        // Over stdio the port is never used, so it is a failure only with HTTP.
         return if config.transport == Transport::Http {
             Finding::failure(WHAT, format!("{address}: {error}"), advice)
         } else {
             Finding::warning(WHAT, format!("{address}: {error}"), advice)
         };
     }
+    // Binding failed, so something answers there; a running Lapidary is fine.
     let is_ours = outgoing::unverified_agent(PATIENCE)
         .get(&format!("{}/.well-known/mcp.json", own_address(http)))
         .call()

@@ -94,6 +94,7 @@ fn history(health: LedgerHealth) -> Finding {
             format!("{unfinished} changes have begun and not ended"),
             "a server is at work, or was killed; the next change completes or undoes them",
         ),
+        // An older program must not write to what it does not fully understand.
         LedgerHealth::Newer => Finding::failure(
             WHAT,
             "it was written by a newer version",

@@ -1,10 +1,11 @@
 //! The log of calls, newest first, filtered by what the address says.
 
 use axum::{
-    Extension,
+    Extension, Router,
     extract::{Request, State},
     http::{StatusCode, header},
     response::{IntoResponse, Response},
+    routing::get,
 };
 use lapidary_auth::{FormParameters, percent_encoded};
 use lapidary_console::{ActivityFilter, ActivityPage, ActivityRow, ConsoleSection, OutcomeTone, ShownText};
@@ -12,7 +13,7 @@ use lapidary_pipeline::Executor;
 use lapidary_query::csv_record;
 use serde_json::Value;
 
-use super::{ConsoleState, no_answer, page, query, sessions::OpenSession};
+use super::{Console, ConsoleState, no_answer, page, query, sessions::OpenSession};
 use crate::commands::{client_name, local_time::LocalTime};
 
 /// More rows are not read; filters find older ones.
@@ -20,11 +21,11 @@ const MOST_ROWS: usize = 300;
 /// And of an export.
 const MOST_EXPORTED: usize = 100_000;
 
-pub(super) async fn show(
-    State(console): ConsoleState,
-    Extension(session): Extension<OpenSession>,
-    request: Request,
-) -> Response {
+pub(super) fn routes() -> Router<Console> {
+    Router::new().route("/console/activity", get(show)).route("/console/activity.csv", get(export))
+}
+
+async fn show(State(console): ConsoleState, Extension(session): Extension<OpenSession>, request: Request) -> Response {
     let filter = filter_of(&query(&request));
     let (wanted, time) = (filter.clone(), console.time());
     let Some(Some(found)) = console.ask(move |executor| calls(executor, &wanted, MOST_ROWS + 1)).await else {
@@ -34,11 +35,11 @@ pub(super) async fn show(
     let rows = found.iter().take(MOST_ROWS).map(|call| activity_row(call, &time)).collect();
     let has_several_vaults = console.0.executor.vaults().iter().count() > 1;
     let address = request.uri().query().map_or_else(String::new, |query| format!("?{query}"));
-    let frame = console.frame(ConsoleSection::Activity, &session).await;
+    let frame = console.frame(ConsoleSection::ACTIVITY, &session).await;
     page(StatusCode::OK, &ActivityPage { frame, rows, filter, has_more, has_several_vaults, query: address })
 }
 
-pub(super) async fn export(State(console): ConsoleState, request: Request) -> Response {
+async fn export(State(console): ConsoleState, request: Request) -> Response {
     let filter = filter_of(&query(&request));
     let Some(Some(found)) = console.ask(move |executor| calls(executor, &filter, MOST_EXPORTED)).await else {
         return no_answer();

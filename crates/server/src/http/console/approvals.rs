@@ -1,46 +1,45 @@
 //! Requests that wait: what each would change, and the owner's answer.
 
 use axum::{
-    Extension,
+    Extension, Router,
     extract::{Path, Request, State},
     http::StatusCode,
     response::Response,
+    routing::get,
 };
 use lapidary_auth::FormParameters;
-use lapidary_console::{
-    AnswerPage, ApprovalItem, ApprovalPage, ApprovalsPage, ChangedFile, ConsoleSection, FileDiff, ReviewState,
-    ShownText,
-};
-use lapidary_note::{ContentHash, counted};
+use lapidary_console::{AnswerPage, ApprovalItem, ApprovalPage, ApprovalsPage, ConsoleSection, ReviewState, ShownText};
 use lapidary_pipeline::{
     Amendment, AmendmentProblem, ApprovalDecision, ApprovalOutcome, ChangePreview, Executor, PendingChange,
 };
-use lapidary_tools::{RenderedReply, quote::quoted};
-use lapidary_vault::{Change, VaultPath};
+use lapidary_tools::quote::quoted;
 use serde_json::Value;
 
 use super::{
-    Console, ConsoleState, activity::address_of_change, no_answer, page, query, refused, sessions::OpenSession,
+    Console, ConsoleState,
+    activity::address_of_change,
+    changed_files::{editable, files, mark_of},
+    console_calls::words_of,
+    no_answer, page, query, refused,
+    sessions::OpenSession,
 };
 use crate::commands::{client_name, local_time::LocalTime};
 
-/// Longer texts are edited in an editor.
-const MOST_EDITED: usize = 256 * 1024;
-/// More rows of all files together are not drawn, and more text is not sent along to be edited: a change may have
-/// thousands of files.
-const MOST_ROWS: usize = 10_000;
-const MOST_TEXT: usize = 2 << 20;
 /// As much as a person writes in one breath.
 const MOST_WORDS: usize = 500;
 
-pub(super) async fn list(State(console): ConsoleState, Extension(session): Extension<OpenSession>) -> Response {
+pub(super) fn routes() -> Router<Console> {
+    Router::new().route("/console/", get(list)).route("/console/approvals/{id}", get(show).post(answer))
+}
+
+async fn list(State(console): ConsoleState, Extension(session): Extension<OpenSession>) -> Response {
     let Some(Ok(pending)) = console.ask(Executor::pending).await else { return no_answer() };
     let time = console.time();
     let items = pending.iter().map(|pending| item(pending, &time)).collect();
-    page(StatusCode::OK, &ApprovalsPage { frame: console.frame(ConsoleSection::Approvals, &session).await, items })
+    page(StatusCode::OK, &ApprovalsPage { frame: console.frame(ConsoleSection::APPROVALS, &session).await, items })
 }
 
-pub(super) async fn show(
+async fn show(
     State(console): ConsoleState,
     Extension(session): Extension<OpenSession>,
     Path(id): Path<String>,
@@ -55,7 +54,7 @@ pub(super) async fn show(
     }
 }
 
-pub(super) async fn answer(
+async fn answer(
     State(console): ConsoleState,
     Extension(session): Extension<OpenSession>,
     Path(id): Path<String>,
@@ -105,17 +104,11 @@ pub(super) async fn answer(
     let Some(Ok(outcome)) = console.ask(move |executor| executor.decide(&pending, decision)).await else {
         return no_answer();
     };
-    let frame = console.frame(ConsoleSection::Approvals, &session).await;
+    let frame = console.frame(ConsoleSection::APPROVALS, &session).await;
     let (status, heading, text, checkpoint) = told(outcome);
     let is_done = status == StatusCode::OK;
     let address = checkpoint.map(|id| address_of_change(&id, &vault));
     page(status, &AnswerPage { frame, heading, text: ShownText::block(&text), is_done, address })
-}
-
-impl Console {
-    pub(super) fn time(&self) -> LocalTime {
-        LocalTime::at(self.0.clock.now())
-    }
 }
 
 async fn find(console: &Console, id: &str) -> Option<PendingChange> {
@@ -124,7 +117,7 @@ async fn find(console: &Console, id: &str) -> Option<PendingChange> {
 }
 
 async fn gone(console: &Console, session: &OpenSession) -> Response {
-    let frame = console.frame(ConsoleSection::Approvals, session).await;
+    let frame = console.frame(ConsoleSection::APPROVALS, session).await;
     let text = ShownText::line("It has been answered already, or it has expired.");
     let page_of = AnswerPage { frame, heading: "No longer pending", text, is_done: true, address: None };
     page(StatusCode::NOT_FOUND, &page_of)
@@ -153,7 +146,7 @@ async fn draw(
     is_split: bool,
     problem: Option<&str>,
 ) -> Response {
-    let frame = console.frame(ConsoleSection::Approvals, session).await;
+    let frame = console.frame(ConsoleSection::APPROVALS, session).await;
     let status = if problem.is_some() { StatusCode::CONFLICT } else { StatusCode::OK };
     let (item, problem) = (item(pending, &console.time()), problem.map(ShownText::line));
     page(status, &ApprovalPage { frame, item, state, problem, is_split })
@@ -219,112 +212,6 @@ fn amendment(preview: &ChangePreview, form: &FormParameters) -> Amendment {
     amendment
 }
 
-/// Identifies a text.
-fn mark_of(text: &str) -> String {
-    ContentHash::of(text.as_bytes()).to_string()
-}
-
-/// The new text of a file as a form shows it, if it comes back unchanged from one.
-fn editable(change: &Change) -> Option<String> {
-    let written = match change {
-        Change::Write { content, .. }
-        | Change::Create { content, .. }
-        | Change::Move { content: Some(content), .. } => content,
-        _ => return None,
-    };
-    let text = std::str::from_utf8(written.bytes()).ok()?;
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
-    let is_plain = |c: char| matches!(c, '\n' | '\t') || !c.is_control();
-    (text.len() <= MOST_EDITED && text.chars().all(is_plain)).then_some(text)
-}
-
-/// The files of a change; those that are left out are still in the list.
-pub(super) fn files(preview: &ChangePreview, amended: &ChangePreview, amendment: &Amendment) -> Vec<ChangedFile> {
-    let mut budget = PageBudget { rows: MOST_ROWS, text: MOST_TEXT };
-    let all = preview.changes.changes.iter();
-    all.map(|change| {
-        let path = change.path();
-        let shown = amended.changes.changes.iter().find(|amended| amended.path() == path);
-        let is_left_out = amendment.left_out.contains(path);
-        let mut file = changed_file(shown.unwrap_or(change), &mut budget);
-        if is_left_out {
-            file.diff = FileDiff::default();
-            file.action = ShownText::line("left out");
-        }
-        // Of the change without the owner's texts.
-        let planned = editable(change).as_deref().map(mark_of).unwrap_or_default();
-        ChangedFile { is_left_out, is_edited: amendment.texts.contains_key(path), planned, ..file }
-    })
-    .collect()
-}
-
-/// What a page still has room for.
-struct PageBudget {
-    rows: usize,
-    text: usize,
-}
-
-impl PageBudget {
-    fn takes(&mut self, text: &str) -> bool {
-        let left = self.text.checked_sub(text.len());
-        self.text = left.unwrap_or(self.text);
-        left.is_some()
-    }
-}
-
-fn changed_file(change: &Change, budget: &mut PageBudget) -> ChangedFile {
-    let (action, moved_to) = action(change);
-    let before = change.before().map(|file| file.bytes());
-    let after = match change {
-        Change::Move { content: None, .. } => before,
-        Change::Write { .. } | Change::Create { .. } | Change::Move { .. } => Some(change.bytes()),
-        _ => None,
-    };
-    let (diff, instead) =
-        match (before.map(std::str::from_utf8).transpose(), after.map(std::str::from_utf8).transpose()) {
-            (Ok(_), Ok(_)) if budget.rows == 0 => {
-                (FileDiff::default(), Some("Too many lines change to show all of them on this page.".to_owned()))
-            }
-            (Ok(before), Ok(after)) => {
-                let diff = FileDiff::between(before, after);
-                budget.rows = budget.rows.saturating_sub(diff.rows.len());
-                (diff, None)
-            }
-            _ => {
-                let size = |bytes: Option<&[u8]>| {
-                    bytes.map_or_else(|| "nothing".to_owned(), |bytes| counted(bytes.len(), "byte").to_string())
-                };
-                (FileDiff::default(), Some(format!("Not text: {} before, {} after.", size(before), size(after))))
-            }
-        };
-    let action = match moved_to {
-        Some(to) => format!("{action} {to}"),
-        None => action.to_owned(),
-    };
-    ChangedFile {
-        path: change.path().to_string(),
-        shown_path: ShownText::line(change.path().as_str()),
-        action: ShownText::line(&action),
-        diff,
-        instead,
-        text: editable(change).filter(|text| budget.takes(text)),
-        planned: String::new(),
-        is_left_out: false,
-        is_edited: false,
-    }
-}
-
-fn action(change: &Change) -> (&'static str, Option<&VaultPath>) {
-    match change {
-        Change::Write { .. } => ("is changed", None),
-        Change::Create { .. } => ("is created", None),
-        Change::Move { to, .. } | Change::MoveFolder { to, .. } => ("is moved to", Some(to)),
-        Change::Trash { .. } | Change::TrashFolder { .. } => ("goes to the trash", None),
-        Change::MakeFolder { .. } => ("is created as a folder", None),
-        Change::Delete { .. } => ("is deleted", None),
-    }
-}
-
 /// The outcome of an answer, in words, with the checkpoint that takes it back.
 fn told(outcome: ApprovalOutcome) -> (StatusCode, &'static str, String, Option<String>) {
     let failed = |text: String| (StatusCode::CONFLICT, "Nothing was changed", text, None);
@@ -353,10 +240,4 @@ fn told(outcome: ApprovalOutcome) -> (StatusCode, &'static str, String, Option<S
         )),
         ApprovalOutcome::Gone => failed("It has been answered already, or it has expired.".to_owned()),
     }
-}
-
-/// A refusal as a person reads it.
-pub(super) fn words_of(reply: &RenderedReply) -> String {
-    let words = reply.text().concat();
-    words.strip_prefix("Error: ").unwrap_or(&words).to_owned()
 }

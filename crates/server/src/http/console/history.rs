@@ -1,23 +1,21 @@
 //! Changes that were made, and taking them back: shown first, and made only as shown.
 
 use axum::{
-    Extension,
+    Extension, Router,
     extract::{Path, Request, State},
     http::StatusCode,
     response::Response,
+    routing::get,
 };
 use lapidary_auth::percent_encoded;
 use lapidary_console::{AnswerPage, ChangedFile, ConsoleSection, HistoryEntry, HistoryPage, RestorePage, ShownText};
 use lapidary_note::ContentHash;
-use lapidary_pipeline::{Amendment, ChangePreview, Invocation, Outcome, OwnerReview};
-use serde_json::{Map, Value, json};
+use lapidary_pipeline::{Amendment, ChangePreview, Outcome, OwnerReview};
+use serde_json::{Value, json};
 
 use super::{
-    Console, ConsoleState,
-    activity::address_of_change,
-    approvals::{files, words_of},
-    no_answer, page, query,
-    sessions::OpenSession,
+    Console, ConsoleState, activity::address_of_change, changed_files::files, console_calls::words_of, no_answer, page,
+    query, sessions::OpenSession,
 };
 use crate::commands::{client_name, local_time::LocalTime};
 
@@ -28,11 +26,11 @@ const MOST_FILES: usize = 5;
 /// How many of the latest changes are looked through for one.
 const LOOKED_THROUGH: usize = 200;
 
-pub(super) async fn list(
-    State(console): ConsoleState,
-    Extension(session): Extension<OpenSession>,
-    request: Request,
-) -> Response {
+pub(super) fn routes() -> Router<Console> {
+    Router::new().route("/console/history", get(list)).route("/console/history/{id}", get(show).post(restore))
+}
+
+async fn list(State(console): ConsoleState, Extension(session): Extension<OpenSession>, request: Request) -> Response {
     let parameters = query(&request);
     let (note, vault) = (parameters.get("note").map(str::to_owned), console.vault(parameters.get("vault")));
     let arguments = json!({ "path": note, "limit": LISTED, "before": parameters.get("before"), "vault": vault });
@@ -54,12 +52,12 @@ pub(super) async fn list(
         address
     });
     let vaults = console.vault_names();
-    let frame = console.frame(ConsoleSection::History, &session).await;
+    let frame = console.frame(ConsoleSection::HISTORY, &session).await;
     let note = note.unwrap_or_default();
     page(StatusCode::OK, &HistoryPage { frame, entries, note, vault, vaults, older, problem })
 }
 
-pub(super) async fn show(
+async fn show(
     State(console): ConsoleState,
     Extension(session): Extension<OpenSession>,
     Path(id): Path<String>,
@@ -69,7 +67,7 @@ pub(super) async fn show(
     draw(&console, &session, &id, vault, None).await
 }
 
-pub(super) async fn restore(
+async fn restore(
     State(console): ConsoleState,
     Extension(session): Extension<OpenSession>,
     Path(id): Path<String>,
@@ -84,7 +82,7 @@ pub(super) async fn restore(
         return draw(&console, &session, &id, vault, None).await;
     };
     let approved = OwnerReview::Approved { digest, amendment: Amendment::default() };
-    match console.restore(&id, vault.as_deref(), approved).await {
+    match restored(&console, &id, vault.as_deref(), approved).await {
         None => no_answer(),
         Some(Outcome::Answered(payload)) => {
             let checkpoint = match payload {
@@ -93,7 +91,7 @@ pub(super) async fn restore(
                 }
                 _ => None,
             };
-            let frame = console.frame(ConsoleSection::History, &session).await;
+            let frame = console.frame(ConsoleSection::HISTORY, &session).await;
             let text = ShownText::line("The files are as they were before that change.");
             let address = checkpoint.map(|id| address_of_change(&id, vault.as_deref().unwrap_or_default()));
             page(StatusCode::OK, &AnswerPage { frame, heading: "Taken back", text, is_done: true, address })
@@ -106,40 +104,9 @@ pub(super) async fn restore(
     }
 }
 
-impl Console {
-    fn vault_names(&self) -> Vec<String> {
-        self.0.executor.vaults().names(self.0.executor.grant())
-    }
-
-    /// A vault that is served; with only one, calls need not name it.
-    fn vault(&self, wanted: Option<&str>) -> Option<String> {
-        let names = self.vault_names();
-        let wanted = wanted.and_then(|wanted| names.iter().find(|name| *name == wanted)).or_else(|| names.first());
-        wanted.filter(|_| names.len() > 1).cloned()
-    }
-
-    /// The answer of a tool, or its refusal in words.
-    async fn call(&self, tool: &'static str, arguments: Value) -> Option<Result<Value, String>> {
-        let invocation = Invocation::tool(tool, given(arguments), self.principal());
-        let outcome = self.ask(move |executor| executor.run(&invocation, &executor.cancel(&invocation))).await?;
-        let reply = outcome.rendered()?;
-        Some(if reply.is_error { Err(words_of(&reply)) } else { Ok(Value::Object(reply.facts())) })
-    }
-
-    async fn restore(&self, id: &str, vault: Option<&str>, review: OwnerReview) -> Option<Outcome> {
-        let arguments = given(json!({ "id": id, "vault": vault }));
-        let mut invocation = Invocation::tool("checkpoint_restore", arguments, self.principal());
-        invocation.review = Some(review);
-        self.ask(move |executor| executor.run(&invocation, &executor.cancel(&invocation))).await
-    }
-}
-
-/// Without what is not there, which the schemas of tools do not allow.
-fn given(arguments: Value) -> Map<String, Value> {
-    match arguments {
-        Value::Object(arguments) => arguments.into_iter().filter(|(_, value)| !value.is_null()).collect(),
-        _ => Map::new(),
-    }
+/// Takes a change back, or says what that would do.
+async fn restored(console: &Console, id: &str, vault: Option<&str>, review: OwnerReview) -> Option<Outcome> {
+    console.call_reviewed("checkpoint_restore", json!({ "id": id, "vault": vault }), review).await
 }
 
 async fn draw(
@@ -159,7 +126,7 @@ async fn draw(
     let change = changes.iter().find(|change| change["id"] == id).unwrap_or(&unknown);
     let time = console.time();
     let entry = entry(change, &time, vault.as_deref());
-    let Some(outcome) = console.restore(id, vault.as_deref(), OwnerReview::Preview).await else { return no_answer() };
+    let Some(outcome) = restored(console, id, vault.as_deref(), OwnerReview::Preview).await else { return no_answer() };
     let (shown, digest, found) = match outcome {
         Outcome::Previewed(preview) => (shown_files(&preview), preview.digest().to_string(), None),
         // Nothing would change.
@@ -168,7 +135,7 @@ async fn draw(
     };
     let problem = problem.or(found);
     let status = if problem.is_some() { StatusCode::CONFLICT } else { StatusCode::OK };
-    let frame = console.frame(ConsoleSection::History, session).await;
+    let frame = console.frame(ConsoleSection::HISTORY, session).await;
     let (vault, problem) = (vault.unwrap_or_default(), problem.as_deref().map(ShownText::block));
     page(status, &RestorePage { frame, entry, vault, files: shown, digest, is_split: false, problem })
 }

@@ -117,7 +117,7 @@ fn new_secret() -> Result<SecretText, getrandom::Error> {
 }
 
 fn sign_in_page(status: StatusCode, problem: Option<&'static str>) -> Response {
-    let frame = PageFrame { section: None, pending: 0, form_token: String::new() };
+    let frame = PageFrame::signed_out();
     page(status, &SignInPage { frame, has_passphrase: false, problem })
 }
 

@@ -136,6 +136,7 @@ impl AuthorizationServer {
     ) -> Result<Response, Response> {
         let described = parameters.get("client_id").and_then(ClientDocumentUrl::parse);
         let name = match described {
+            // The name in a document is unproven until it has been fetched, so its host is shown instead.
             Some(_) => None,
             None => match self.registered(parameters).await? {
                 Some(client) => Some(client.name),

@@ -19,6 +19,7 @@ pub(super) async fn register(State(server): State<Arc<AuthorizationServer>>, req
 
 async fn registered(server: &Arc<AuthorizationServer>, request: Request) -> Result<Response, Response> {
     let address = server.address(&request);
+    // Before the body is read: strangers may register, so this is what bounds them.
     server.counted(|rates, now| rates.registration(&address, now)).map_err(too_many)?;
     let bytes = server.body(request).await?;
     let invalid = |description: &str| oauth_error(StatusCode::BAD_REQUEST, "invalid_client_metadata", description);
@@ -26,6 +27,8 @@ async fn registered(server: &Arc<AuthorizationServer>, request: Request) -> Resu
     let (random, now, rules) = (random().map_err(IntoResponse::into_response)?, server.now(), server.rules.clone());
     let answer = server
         .ask(move |store| match store.register_client(&metadata, &rules, &random, now) {
+            // Only a fault of ours is an error of the server; all else is the client's and gets an answer in OAuth's
+            // form.
             Err(RegistrationError::Store(error)) => Err(error),
             answer => Ok(answer),
         })

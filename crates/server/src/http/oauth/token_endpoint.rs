@@ -63,6 +63,7 @@ fn refused(refusal: GrantRefusal, by_header: bool) -> Response {
         GrantRefusal::InvalidScope => (StatusCode::BAD_REQUEST, "this is more than was granted"),
     };
     let mut response = oauth_error(status, refusal.code(), description);
+    // RFC 6749 wants a challenge only for clients that sent their secret in the header.
     if by_header && status == StatusCode::UNAUTHORIZED {
         let challenge = HeaderValue::from_static("Basic realm=\"lapidary\"");
         response.headers_mut().insert(header::WWW_AUTHENTICATE, challenge);

@@ -104,6 +104,7 @@ pub(super) fn called_after(steps: &[JournalStep], place: &VaultPath) -> VaultPat
 /// count as taken: a change that was reported to a caller must not be undone.
 pub(super) fn were_all_taken(changes: &Committer, steps: &[JournalStep]) -> Result<bool, StoreError> {
     for (index, step) in steps.iter().enumerate() {
+        // A new file still beside its place was staged, and the step that gives it its name was not reached.
         if let JournalStep::Create { place, aside, .. } = step
             && is_beside(changes, &called_after(&steps[index..], place), aside)?
         {
@@ -111,6 +112,7 @@ pub(super) fn were_all_taken(changes: &Committer, steps: &[JournalStep]) -> Resu
         }
         for place in places_of(step) {
             let later = &steps[index + 1..];
+            // Only the last step at a place leaves a mark there; earlier ones are covered by it.
             let is_last = !later.iter().any(|later| places_of(later).contains(&place));
             if is_last && !was_taken(changes, &steps[..=index], place, &called_after(later, place))? {
                 return Ok(false);

@@ -33,9 +33,11 @@ fn look_later(tending: TendingMark, pause: Duration) {
         if look_again(&mut tending)
             && let Some(tending) = tending
         {
+            // A program that keeps a file open for a while is likely to keep it for longer.
             look_later(tending, (pause * 2).min(LAST_LOOKS));
         }
     };
+    // A scheduled task may be run again; this one is not, and schedules its successor itself.
     let mut look = Some(look);
     let scheduled = schedule(pause, move || {
         let started = look.take().map_or(Ok(()), |look| run_aside("caretaker", look));
@@ -117,6 +119,7 @@ impl PosixTurn<'_> {
                 Ok(OldFileFate::Missing) => missing.push(lingering),
                 Ok(OldFileFate::Open) => open += 1,
                 Err(error) => {
+                    // A file that cannot be looked at may still be written to, so it counts as open.
                     self.postpone(&error);
                     open += 1;
                 }

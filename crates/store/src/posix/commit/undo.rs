@@ -257,6 +257,7 @@ impl FileRollback<'_> {
         let old = self.changes.ledger.content(before).map_err(|_| StoreError::NoCheckpoint)?;
         let old = old.ok_or(StoreError::NoCheckpoint)?;
         let store = self.changes.steps();
+        // Another name: the old file of the change may still be beside the place.
         let aside = restoring(self.aside);
         let undo = FileRollback { aside: &aside, ..*self };
         let number = store.stage(self.spot, &aside, &old, true)?;
@@ -265,6 +266,7 @@ impl FileRollback<'_> {
         }
         match undo.beside()? {
             Some(beside) if beside.hash == *after => undo.discard(&beside),
+            // What is there now is neither ours nor what we took it for, so it is put back and kept.
             _ => {
                 store.give_way(self.spot, &aside, number)?;
                 undo.drop_ours(after, before).map(|_| RollbackOutcome::Left)

@@ -289,6 +289,7 @@ impl FileOperations for FolderStore {
         }
         self.about_to("remove folder")?;
         match folder.remove_dir(name) {
+            // Another program may have put something into it, which then keeps its folder.
             Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::DirectoryNotEmpty) => Ok(()),
             removed => Ok(removed?),
         }

@@ -226,6 +226,7 @@ impl OpenedFolder {
             return Err(too_large(metadata.len()));
         }
         let read = read_all(file, metadata.len(), max_bytes, into)?;
+        // The file may have grown since its size was asked for.
         if read > max_bytes { Err(too_large(read)) } else { Ok(stat(&metadata)) }
     }
 }

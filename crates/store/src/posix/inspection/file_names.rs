@@ -43,6 +43,7 @@ impl SyncTool {
             (".nextcloudsync.log", SyncTool::Nextcloud),
             (".tmp.drivedownload", SyncTool::GoogleDrive),
         ];
+        // A vault is often reached through a link in the home folder, while the tool's folder is in the real path.
         let real = std::fs::canonicalize(vault).unwrap_or_else(|_| vault.to_owned());
         let mut found = BTreeSet::new();
         for folder in real.ancestors() {

@@ -43,6 +43,7 @@ impl StateFolder {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => return LedgerHealth::Empty,
             Err(error) => return LedgerHealth::Closed(error.to_string()),
         };
+        // SQLite ignores the damaged end of its log, and with it changes that were confirmed.
         if database::log_is_damaged(&path) {
             return LedgerHealth::Damaged("its log ends with a damaged record".to_owned());
         }
@@ -71,6 +72,7 @@ fn looked_at(path: &std::path::Path, bytes: u64) -> Result<LedgerHealth, rusqlit
     if format > FORMAT {
         return Ok(LedgerHealth::Newer);
     }
+    // Checking reads every page, and a person waits for the answer.
     let is_checked = bytes <= LARGEST_CHECKED;
     if is_checked {
         let said: String = database.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
@@ -78,6 +80,7 @@ fn looked_at(path: &std::path::Path, bytes: u64) -> Result<LedgerHealth, rusqlit
             return Ok(LedgerHealth::Damaged("its pages contradict each other".to_owned()));
         }
     }
+    // Created, but nothing was written to it yet.
     if format == 0 {
         return Ok(LedgerHealth::Empty);
     }

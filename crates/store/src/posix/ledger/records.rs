@@ -138,6 +138,7 @@ pub(super) fn lingering(database: &Connection, state: i64) -> Result<Vec<OpenOld
             JournalStep::Replace { place, aside, before, after } => (place, aside, Some(before), Some(after), false),
             JournalStep::Remove { place, aside, before, to_trash } => (place, aside, before, None, to_trash),
             JournalStep::Create { place, aside, after } => (place, aside, None, Some(after), false),
+            // They leave no old file beside their place.
             JournalStep::MakeFolder { .. } | JournalStep::Move { .. } => continue,
         };
         lingering.push(OpenOldFile {

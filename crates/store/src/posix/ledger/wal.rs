@@ -28,11 +28,13 @@ impl WalHeader {
 
     fn found(log: &[u8]) -> Option<Self> {
         let big_endian = match number(log, 0)? {
+            // The two magic numbers of SQLite's write-ahead log differ in the byte order of its checksums.
             0x377f_0682 => false,
             0x377f_0683 => true,
             _ => return None,
         };
         let page_size = match number(log, 8)? as usize {
+            // The field has 16 bits, so the largest page is written as 1.
             1 => 65_536,
             size => size,
         };

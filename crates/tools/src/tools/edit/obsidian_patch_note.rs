@@ -139,6 +139,7 @@ impl WriteTool for ObsidianPatchNote {
             repeat: input.patch_options.apply_if_content_preexists,
             trim: input.patch_options.trim_target_whitespace,
         };
+        // Two other tools make the same edit with other arguments, so it is in the toolkit.
         let done = patched(&writing, &wanted)?;
         let (section, operation) = (input.section.named(&done.target), input.operation);
         let notice = text_notice(&writing, &wanted);

@@ -372,6 +372,7 @@ fn hint(input: &Input, found: &ScannedNotes) -> Option<String> {
     if found.unread > 0 {
         hints.push(format!("{} could not be read.", counted(found.unread, "note")));
     }
+    // Without this, a caller would conclude that the text is nowhere.
     if found.total == 0 && input.query.contains('\n') {
         hints.push("The search works line by line, so text with a line break never matches.".to_owned());
     }

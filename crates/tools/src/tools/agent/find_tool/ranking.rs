@@ -219,6 +219,7 @@ impl<'a> ToolRanking<'a> {
             covered += best_told;
             all += most;
         }
+        // "rename tag" should find the tool for that before those for tags or for renaming.
         for pair in &fields.pairs {
             let share = match (wished.said.contains(pair), wished.place.get(&pair.0), wished.place.get(&pair.1)) {
                 (true, ..) => 1.0,
@@ -227,6 +228,7 @@ impl<'a> ToolRanking<'a> {
             };
             score += share * SIDE_BY_SIDE * (self.tells(pair.0) + self.tells(pair.1));
         }
+        // A tool that covers all words of the wish wins over one that covers a single rare word well.
         if all > 0.0 { score * (1.0 - COVERAGE + COVERAGE * covered / all) } else { score }
     }
 

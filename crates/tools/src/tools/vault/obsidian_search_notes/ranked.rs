@@ -88,6 +88,7 @@ fn ranking(found: &RankedNote) -> String {
 
 fn notice(found: &RankedNotes) -> Option<String> {
     let mut said: Vec<String> = Vec::new();
+    // The ranking differs from the one that the caller gets a moment later.
     if found.scanned.is_some() {
         said.push(
             "The index is being made; this was a plain scan, which knows no word forms and no typing errors. \

@@ -1,0 +1,73 @@
+//! The log of calls.
+
+use askama::Template;
+
+use super::page_frame::PageFrame;
+use crate::shown_text::ShownText;
+
+/// Calls, newest first.
+#[derive(Template)]
+#[template(path = "activity.html")]
+pub struct ActivityPage {
+    pub frame: PageFrame,
+    pub rows: Vec<ActivityRow>,
+    pub filter: ActivityFilter,
+    /// There are older ones that fit.
+    pub has_more: bool,
+    pub has_several_vaults: bool,
+    /// The filter as the end of an address, for the export.
+    pub query: String,
+}
+
+/// As typed; escaped by the template.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct ActivityFilter {
+    pub client: String,
+    pub tool: String,
+    pub note: String,
+    pub reason: String,
+    /// Nothing, `changed`, `refused`.
+    pub outcome: String,
+    /// Nothing, `1h`, `1d`, `7d`.
+    pub since: String,
+}
+
+impl ActivityFilter {
+    fn is(&self, value: &str, expected: &str) -> bool {
+        value == expected
+    }
+}
+
+pub struct ActivityRow {
+    pub time: ShownText,
+    pub exact_time: ShownText,
+    pub client: ShownText,
+    pub tool: ShownText,
+    pub note: ShownText,
+    pub vault: ShownText,
+    pub outcome: ShownText,
+    pub tone: OutcomeTone,
+    pub milliseconds: String,
+    pub bytes: String,
+    /// Of the change that it made.
+    pub address: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OutcomeTone {
+    Plain,
+    Changed,
+    Refused,
+    Waiting,
+}
+
+impl OutcomeTone {
+    pub fn class(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Changed => "changed",
+            Self::Refused => "refused",
+            Self::Waiting => "waiting",
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! What became of a form that was sent.
+
+use askama::Template;
+
+use super::page_frame::PageFrame;
+use crate::shown_text::ShownText;
+
+/// What became of an answer.
+#[derive(Template)]
+#[template(path = "answer.html")]
+pub struct AnswerPage {
+    pub frame: PageFrame,
+    pub heading: &'static str,
+    pub text: ShownText,
+    pub is_done: bool,
+    /// The page that takes it back.
+    pub address: Option<String>,
+}

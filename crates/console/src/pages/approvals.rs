@@ -1,0 +1,56 @@
+//! Requests that wait: the list, and one of them.
+
+use askama::Template;
+
+use super::{changed_file::ChangedFile, page_frame::PageFrame};
+use crate::{diff_rows::DiffRow, shown_text::ShownText};
+
+/// Requests that wait.
+#[derive(Template)]
+#[template(path = "approvals.html")]
+pub struct ApprovalsPage {
+    pub frame: PageFrame,
+    pub items: Vec<ApprovalItem>,
+}
+
+pub struct ApprovalItem {
+    pub id: String,
+    pub client: ShownText,
+    pub tool: ShownText,
+    pub vault: ShownText,
+    /// What it would do, in a sentence.
+    pub summary: ShownText,
+    pub asked: ShownText,
+    pub asked_exactly: ShownText,
+    pub until: ShownText,
+    /// It was answered elsewhere, and is being carried out.
+    pub is_taken: bool,
+}
+
+/// One request, with everything that it would change.
+#[derive(Template)]
+#[template(path = "approval.html")]
+pub struct ApprovalPage {
+    pub frame: PageFrame,
+    pub item: ApprovalItem,
+    pub state: ReviewState,
+    /// What happened to an answer that was given on this page.
+    pub problem: Option<ShownText>,
+    pub is_split: bool,
+}
+
+pub enum ReviewState {
+    /// It wants to read: there is nothing to compare.
+    Reading { question: ShownText },
+    Changes {
+        files: Vec<ChangedFile>,
+        digest: String,
+        is_separable: bool,
+        /// It is another change by now than the one that was requested.
+        is_stale: bool,
+        /// The owner has amended it.
+        is_amended: bool,
+    },
+    /// It cannot be made any more.
+    Impossible { reason: ShownText },
+}

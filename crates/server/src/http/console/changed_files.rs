@@ -1,0 +1,119 @@
+//! The files of a change as pages show them, within what a page has room for.
+
+use lapidary_console::{ChangedFile, FileDiff, ShownText};
+use lapidary_note::{ContentHash, counted};
+use lapidary_pipeline::{Amendment, ChangePreview};
+use lapidary_vault::{Change, VaultPath};
+
+/// Longer texts are edited in an editor.
+const MOST_EDITED: usize = 256 * 1024;
+/// More rows of all files together are not drawn, and more text is not sent along to be edited: a change may have
+/// thousands of files.
+const MOST_ROWS: usize = 10_000;
+const MOST_TEXT: usize = 2 << 20;
+
+/// Identifies a text.
+pub(super) fn mark_of(text: &str) -> String {
+    ContentHash::of(text.as_bytes()).to_string()
+}
+
+/// The new text of a file as a form shows it, if it comes back unchanged from one.
+pub(super) fn editable(change: &Change) -> Option<String> {
+    let written = match change {
+        Change::Write { content, .. }
+        | Change::Create { content, .. }
+        | Change::Move { content: Some(content), .. } => content,
+        _ => return None,
+    };
+    let text = std::str::from_utf8(written.bytes()).ok()?;
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text).replace("\r\n", "\n");
+    let is_plain = |c: char| matches!(c, '\n' | '\t') || !c.is_control();
+    (text.len() <= MOST_EDITED && text.chars().all(is_plain)).then_some(text)
+}
+
+/// The files of a change; those that are left out are still in the list.
+pub(super) fn files(preview: &ChangePreview, amended: &ChangePreview, amendment: &Amendment) -> Vec<ChangedFile> {
+    let mut budget = PageBudget { rows: MOST_ROWS, text: MOST_TEXT };
+    let all = preview.changes.changes.iter();
+    all.map(|change| {
+        let path = change.path();
+        let shown = amended.changes.changes.iter().find(|amended| amended.path() == path);
+        let is_left_out = amendment.left_out.contains(path);
+        let mut file = changed_file(shown.unwrap_or(change), &mut budget);
+        if is_left_out {
+            file.diff = FileDiff::default();
+            file.action = ShownText::line("left out");
+        }
+        // Of the change without the owner's texts.
+        let planned = editable(change).as_deref().map(mark_of).unwrap_or_default();
+        ChangedFile { is_left_out, is_edited: amendment.texts.contains_key(path), planned, ..file }
+    })
+    .collect()
+}
+
+/// What a page still has room for.
+struct PageBudget {
+    rows: usize,
+    text: usize,
+}
+
+impl PageBudget {
+    fn takes(&mut self, text: &str) -> bool {
+        let left = self.text.checked_sub(text.len());
+        self.text = left.unwrap_or(self.text);
+        left.is_some()
+    }
+}
+
+fn changed_file(change: &Change, budget: &mut PageBudget) -> ChangedFile {
+    let (action, moved_to) = action(change);
+    let before = change.before().map(|file| file.bytes());
+    let after = match change {
+        Change::Move { content: None, .. } => before,
+        Change::Write { .. } | Change::Create { .. } | Change::Move { .. } => Some(change.bytes()),
+        _ => None,
+    };
+    let (diff, instead) =
+        match (before.map(std::str::from_utf8).transpose(), after.map(std::str::from_utf8).transpose()) {
+            (Ok(_), Ok(_)) if budget.rows == 0 => {
+                (FileDiff::default(), Some("Too many lines change to show all of them on this page.".to_owned()))
+            }
+            (Ok(before), Ok(after)) => {
+                let diff = FileDiff::between(before, after);
+                budget.rows = budget.rows.saturating_sub(diff.rows.len());
+                (diff, None)
+            }
+            _ => {
+                let size = |bytes: Option<&[u8]>| {
+                    bytes.map_or_else(|| "nothing".to_owned(), |bytes| counted(bytes.len(), "byte").to_string())
+                };
+                (FileDiff::default(), Some(format!("Not text: {} before, {} after.", size(before), size(after))))
+            }
+        };
+    let action = match moved_to {
+        Some(to) => format!("{action} {to}"),
+        None => action.to_owned(),
+    };
+    ChangedFile {
+        path: change.path().to_string(),
+        shown_path: ShownText::line(change.path().as_str()),
+        action: ShownText::line(&action),
+        diff,
+        instead,
+        text: editable(change).filter(|text| budget.takes(text)),
+        planned: String::new(),
+        is_left_out: false,
+        is_edited: false,
+    }
+}
+
+fn action(change: &Change) -> (&'static str, Option<&VaultPath>) {
+    match change {
+        Change::Write { .. } => ("is changed", None),
+        Change::Create { .. } => ("is created", None),
+        Change::Move { to, .. } | Change::MoveFolder { to, .. } => ("is moved to", Some(to)),
+        Change::Trash { .. } | Change::TrashFolder { .. } => ("goes to the trash", None),
+        Change::MakeFolder { .. } => ("is created as a folder", None),
+        Change::Delete { .. } => ("is deleted", None),
+    }
+}
