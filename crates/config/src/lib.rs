@@ -47,8 +47,8 @@ pub use error::ConfigError;
 pub use model::OtlpSettings;
 pub use model::{
     AllowedOrigins, ApprovalConfig, AuthMode, AuthSettings, BodyLimits, ChosenVault, ClientLimits, Config,
-    ConnectionLimits, ForeignIssuer, HttpConfig, LogFormat, LogLevel, LogSettings, PathAccess, PublicUrl, RuleConfig,
-    SessionLimits, SessionMode, TlsFiles, TokenConfig, Transport, VaultAccess, VaultsConfig,
+    ConnectionLimits, ForeignIssuer, HttpConfig, LogFormat, LogLevel, LogSettings, PatchFormat, PathAccess, PublicUrl,
+    RestConfig, RuleConfig, SessionLimits, SessionMode, TlsFiles, TokenConfig, Transport, VaultAccess, VaultsConfig,
 };
 pub use origins::{SettingOrigin, origins};
 pub use profiles::plain_name;

@@ -4,7 +4,7 @@ use lapidary_note::ContentHash;
 use lapidary_query::NoteGraph;
 use lapidary_vault::{Checkpoint, LastSeen, VaultPath, View};
 
-use crate::{ReasonKind, RenderedReply};
+use crate::{ReasonKind, RenderedReply, RestPayload};
 
 /// The answer of an operation.
 pub enum ReadPayload {
@@ -24,6 +24,8 @@ pub enum ReadPayload {
     History(Box<CheckpointHistory>),
     Survey(Box<VaultSurvey>),
     Names(NamedNotes),
+    /// For the REST API.
+    Rest(RestPayload),
 }
 
 impl ReadPayload {
@@ -34,6 +36,7 @@ impl ReadPayload {
             Self::Contents(ResourceBody { form: ContentForm::Text(text), .. }) => text.len(),
             Self::Contents(ResourceBody { form: ContentForm::Bytes(bytes), .. }) => bytes.len(),
             Self::FilledPrompt(filled) => filled.text.len(),
+            Self::Rest(payload) => payload.bytes(),
             Self::Completed(_)
             | Self::Prompts(_)
             | Self::Subscribed(_)
@@ -49,7 +52,8 @@ impl ReadPayload {
     /// files.
     pub fn limited_bytes(&self) -> usize {
         match self {
-            Self::Contents(ResourceBody { form: ContentForm::Bytes(_), .. }) => 0,
+            // What a program asked for is limited by the size of files and by memory.
+            Self::Contents(ResourceBody { form: ContentForm::Bytes(_), .. }) | Self::Rest(_) => 0,
             other => other.reply_bytes(),
         }
     }

@@ -19,6 +19,7 @@ mod quoted_facts;
 mod refusal_log;
 mod request_gate;
 mod request_meter;
+mod rest;
 mod session_table;
 mod site_pages;
 mod tls_keeper;
@@ -63,6 +64,7 @@ pub(crate) use self::{
     console::{OwnerAccess, SettingsAccess, link as console_link, serve as serve_console},
     known_clients::{ClientCheck, ConfiguredClient, KnownClient, KnownClients},
     oauth::{IssuerKeyCache, OutgoingFetch},
+    rest::{PluginPorts, RestCallers, RestCertificate, VaultKey, serve as serve_rest},
 };
 use crate::{
     mcp::{Connection, McpServer},
