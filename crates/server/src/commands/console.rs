@@ -13,6 +13,7 @@ use serde_json::Value;
 
 use super::{CommandFailure, CommandOutcome, SAVING, call::OwnerCalls, report, screen::Screen};
 use crate::{
+    assemble::AssembledServer,
     cli::ConsoleArguments,
     http::{self, OwnerAccess, SettingsAccess},
 };

@@ -120,7 +120,8 @@ fn rest_parts(
         configured: assembled.configured.clone().into(),
         store: Arc::clone(&assembled.auth),
     };
-    let clients = KnownClients { check, grants: Arc::clone(&assembled.grants), clock: Clock::system() };
+    let (grants, owner) = (Arc::clone(&assembled.grants), Arc::clone(&assembled.auth));
+    let clients = KnownClients { check, grants, clock: Clock::system(), owner };
     let first_vault = assembled.vaults.first().map(|vault| vault.name.clone()).unwrap_or_default();
     let certificate = match config.rest.plain_address {
         Some(_) => None,

@@ -150,7 +150,7 @@ impl PlannedChange {
                 shown_path: ShownText::line(&file),
                 path: file,
                 action: ShownText::line(if self.read.text.is_some() { "is changed" } else { "is created" }),
-                diff: FileDiff::between(self.read.text.as_deref(), Some(&self.text)),
+                diff: FileDiff::between(self.read.text.as_deref(), Some(&self.text), &|_| String::new()),
                 instead: None,
                 text: None,
                 planned: String::new(),

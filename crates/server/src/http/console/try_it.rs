@@ -241,7 +241,7 @@ impl<'c> ToolAsking<'c> {
                 heading: "It would change this",
                 tone: OutcomeTone::Waiting,
                 notice: Some(ShownText::line("Nothing was changed: in the place of a client, changes are only shown.")),
-                files: files(&preview, &preview, &Amendment::default()),
+                files: files(vault.as_deref().unwrap_or_default(), &preview, &preview, &Amendment::default()),
                 ..tried
             },
             Outcome::Answered(ReadPayload::Tool(reply)) => {
