@@ -23,7 +23,7 @@ export const tests = {
   async 'a change by hand changes the bytes, and is taken back'(place) {
     await withPage(place, {}, async (page) => {
       await opened(place, page, '/console/try', 'Try it')
-      await page.getByLabel('Tool').fill('replace exact')
+      await page.getByLabel('Tool', { exact: true }).fill('replace exact')
       await page.getByRole('button', { name: 'Filter' }).click()
       await page.getByRole('link', { name: 'str_replace' }).click()
       await page.getByLabel('file required').fill('Plan.md')
