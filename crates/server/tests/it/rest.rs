@@ -22,12 +22,12 @@ const SETTINGS: (&str, &[u8]) = (
 );
 
 /// The program, until it is dropped.
-struct RestServer {
+struct RestProcess {
     process: Child,
     addresses: Vec<String>,
 }
 
-impl RestServer {
+impl RestProcess {
     fn start(mut command: Command, addresses: usize) -> Self {
         let mut process = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
         let mut lines = BufReader::new(process.stderr.take().unwrap()).lines();
@@ -52,7 +52,7 @@ impl RestServer {
     }
 }
 
-impl Drop for RestServer {
+impl Drop for RestProcess {
     fn drop(&mut self) {
         self.process.kill().unwrap();
         self.process.wait().unwrap();
@@ -82,7 +82,7 @@ fn trusting(address: &str) -> (Agent, String) {
 #[test]
 fn a_program_that_trusts_the_certificate_reads_and_writes_notes() {
     let vault = Vault::new(&[SETTINGS, ("a.md", b"# A\n\none\n")]);
-    let server = RestServer::of(&vault, &["--rest", "--rest-http"]);
+    let server = RestProcess::of(&vault, &["--rest", "--rest-http"]);
     let (secure, plain) = (&server.addresses[0], &server.addresses[1]);
     assert!(secure.starts_with("https://127.0.0.1:") && plain.starts_with("http://127.0.0.1:"));
     let (client, pem) = trusting(secure);
@@ -105,7 +105,7 @@ fn a_program_that_trusts_the_certificate_reads_and_writes_notes() {
     assert_eq!(status["certificateInfo"], json!({ "validityDays": 365, "regenerateRecommended": false }));
     drop(server);
     // The next start has the same certificate, and its key is for its owner alone.
-    let server = RestServer::of(&vault, &["--rest"]);
+    let server = RestProcess::of(&vault, &["--rest"]);
     assert_eq!(trusting(&server.addresses[0]).1, pem);
     let log: Vec<String> = vault.log().iter().map(Value::to_string).collect();
     assert!(log.iter().any(|line| line.contains("rest/patch")), "{log:?}");
@@ -115,7 +115,7 @@ fn a_program_that_trusts_the_certificate_reads_and_writes_notes() {
 #[test]
 fn changes_of_programs_are_taken_back_like_all_others() {
     let vault = Vault::new(&[SETTINGS, ("a.md", b"one\n")]);
-    let server = RestServer::of(&vault, &["--rest", "0"]);
+    let server = RestProcess::of(&vault, &["--rest", "0"]);
     let client = agent(TlsConfig::builder().unversioned_rustls_crypto_provider(provider()).build());
     let put = client.put(format!("{}/vault/a.md", server.addresses[0])).header("Authorization", KEY);
     assert_eq!(put.header("Content-Type", "text/markdown").send("two\n").unwrap().status(), 204);

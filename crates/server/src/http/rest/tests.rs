@@ -34,20 +34,20 @@ const SETTINGS_FILE: &str = ".obsidian/plugins/obsidian-local-rest-api/data.json
 const NOTE: &str = "---\ntitle: Plan\ntags:\n  - work\ncount: 42\ndone: true\n---\n\n# One\n\nfirst #inline\n\nsecond lantern.\n\n## Sub\n\nsub text\n\n# Two\n\nbody ^b1\n\nmore\n\n# Three\n\n| A | B |\n|---|---|\n| 1 | 2 | ^t1\n\n# Four\n\nlast\n";
 
 /// A vault, and the API on it.
-struct Trial {
+struct RestTrial {
     router: Router,
     assembled: AssembledServer,
     place: TempDir,
 }
 
 #[derive(Debug)]
-struct Answer {
+struct RestAnswer {
     status: StatusCode,
     headers: HeaderMap,
     body: Vec<u8>,
 }
 
-impl Answer {
+impl RestAnswer {
     fn header(&self, name: &str) -> &str {
         self.headers.get(name).map(|value| value.to_str().unwrap()).unwrap_or_default()
     }
@@ -75,7 +75,7 @@ impl Answer {
     }
 }
 
-impl Trial {
+impl RestTrial {
     fn new(files: &[(&str, &str)]) -> Self {
         Self::with(files, &[], &[])
     }
@@ -120,7 +120,7 @@ impl Trial {
         Self { router, assembled, place }
     }
 
-    async fn raw(&self, method: &str, path: &str, headers: &[(&str, &str)], body: impl Into<Body>) -> Answer {
+    async fn raw(&self, method: &str, path: &str, headers: &[(&str, &str)], body: impl Into<Body>) -> RestAnswer {
         let mut request = Request::builder().method(method).uri(path).header("Host", "127.0.0.1");
         for (name, value) in headers {
             request = request.header(*name, *value);
@@ -128,22 +128,22 @@ impl Trial {
         let response = self.router.clone().oneshot(request.body(body.into()).unwrap()).await.unwrap();
         let (parts, body) = response.into_parts();
         let body = axum::body::to_bytes(body, 1 << 24).await.unwrap().to_vec();
-        Answer { status: parts.status, headers: parts.headers, body }
+        RestAnswer { status: parts.status, headers: parts.headers, body }
     }
 
     /// With the key.
-    async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> Answer {
+    async fn send(&self, method: &str, path: &str, headers: &[(&str, &str)], body: &str) -> RestAnswer {
         let key = format!("Bearer {KEY}");
         let headers: Vec<(&str, &str)> = headers.iter().copied().chain([("Authorization", key.as_str())]).collect();
         self.raw(method, path, &headers, body.to_owned()).await
     }
 
-    async fn get(&self, path: &str) -> Answer {
+    async fn get(&self, path: &str) -> RestAnswer {
         self.send("GET", path, &[], "").await
     }
 
     /// An instruction in the body.
-    async fn patch(&self, path: &str, instruction: Value) -> Answer {
+    async fn patch(&self, path: &str, instruction: Value) -> RestAnswer {
         self.send("PATCH", path, &[("Content-Type", "application/json")], &instruction.to_string()).await
     }
 
@@ -158,12 +158,12 @@ impl Trial {
 }
 
 /// The rows of a table: method, path, headers, body, and the code of the answer.
-type Row<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], &'a str, u64);
+type RequestRow<'a> = (&'a str, &'a str, &'a [(&'a str, &'a str)], &'a str, u64);
 
 /// Each request on a fresh vault.
-async fn check(files: &[(&str, &str)], rows: &[Row<'_>]) {
+async fn check(files: &[(&str, &str)], rows: &[RequestRow<'_>]) {
     for (method, path, headers, body, code) in rows {
-        let trial = Trial::new(files);
+        let trial = RestTrial::new(files);
         let answer = trial.send(method, path, headers, body).await;
         assert_eq!(
             answer.code(),

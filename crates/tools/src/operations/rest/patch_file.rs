@@ -77,9 +77,9 @@ impl WriteTool for RestPatch {
     }
 }
 
-type Instructed = (Document, Vec<(String, usize)>);
+type InstructedDocument = (Document, Vec<(String, usize)>);
 
-fn instructed(path: &VaultPath, document: &Document, wanted: &PatchInstruction) -> Result<Instructed, Reason> {
+fn instructed(path: &VaultPath, document: &Document, wanted: &PatchInstruction) -> Result<InstructedDocument, Reason> {
     let done = document.instructed(wanted).map_err(|error| {
         let (section_type, target) = match &wanted.target {
             InstructionTarget::Heading(names) => ("heading", names.join("::")),

@@ -8,7 +8,7 @@ const STALE: (&str, &str) = ("If-Match", "\"000000\"");
 
 #[tokio::test]
 async fn the_version_of_a_file_is_the_same_everywhere() {
-    let trial = Trial::new(&[("n.md", OLD)]);
+    let trial = RestTrial::new(&[("n.md", OLD)]);
     let tag = trial.get("/vault/n.md").await.header("etag").to_owned();
     assert_eq!(tag.len(), 8, "{tag}");
     let accept = |kind: &'static str| [("Accept", kind)];
@@ -36,17 +36,17 @@ async fn a_stale_condition_changes_nothing() {
         ("PUT", "/vault/new.md", &[MD, ("If-Match", "*")]),
         ("PUT", "/vault/n.md", &[MD, ("If-None-Match", "*")]),
     ] {
-        let trial = Trial::new(&[("n.md", OLD)]);
+        let trial = RestTrial::new(&[("n.md", OLD)]);
         assert_eq!(trial.send(method, path, headers, "x").await.code(), 41200, "{method} {path} {headers:?}");
         assert_eq!((trial.text("n.md").as_deref(), trial.text("m.md"), trial.text("new.md")), (Some(OLD), None, None));
     }
-    let trial = Trial::new(&[("n.md", OLD)]);
+    let trial = RestTrial::new(&[("n.md", OLD)]);
     assert_eq!(trial.send("PUT", "/vault/n.md", &[MD, ("If-Match", "W/unquoted")], "x").await.code(), 40024);
 }
 
 #[tokio::test]
 async fn a_condition_that_holds_changes_and_answers_with_the_new_version() {
-    let trial = Trial::new(&[("n.md", OLD)]);
+    let trial = RestTrial::new(&[("n.md", OLD)]);
     let tag = trial.get("/vault/n.md").await.header("etag").to_owned();
     let written = trial.send("PUT", "/vault/n.md", &[MD, ("If-Match", &tag)], "new\n").await;
     assert_eq!(written.status, 204);
@@ -59,7 +59,7 @@ async fn a_condition_that_holds_changes_and_answers_with_the_new_version() {
 
 #[tokio::test]
 async fn of_two_with_the_same_condition_one_wins() {
-    let trial = Trial::new(&[("n.md", OLD)]);
+    let trial = RestTrial::new(&[("n.md", OLD)]);
     let tag = trial.get("/vault/n.md").await.header("etag").to_owned();
     let headers = [MD, ("If-Match", tag.as_str())];
     let (one, other) = tokio::join!(

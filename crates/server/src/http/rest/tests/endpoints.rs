@@ -11,7 +11,7 @@ const V2: (&str, &str) = ("Markdown-Patch-Version", "2");
 async fn every_error_has_the_code_of_the_plugin() {
     const HEADING: (&str, &str) = ("Target-Type", "heading");
     let files = [("n.md", NOTE), ("dir/a.md", "x\n"), ("broken.md", "---\na: b: c\n---\nx\n")];
-    let rows: &[Row<'_>] = &[
+    let rows: &[RequestRow<'_>] = &[
         // Reading.
         ("GET", "/vault/", &[], "", 200),
         ("GET", "/vault/dir", &[], "", 200),
@@ -207,7 +207,7 @@ async fn every_error_has_the_code_of_the_plugin() {
 
 #[tokio::test]
 async fn everything_but_the_status_needs_the_key() {
-    let trial = Trial::new(&[("n.md", NOTE)]);
+    let trial = RestTrial::new(&[("n.md", NOTE)]);
     for (method, path) in [
         ("GET", "/vault/"),
         ("GET", "/vault/n.md"),
@@ -244,7 +244,7 @@ async fn everything_but_the_status_needs_the_key() {
 #[tokio::test]
 async fn the_plugin_may_have_another_header_for_its_key() {
     let settings = r#"{"apiKey": "another-key", "authorizationHeaderName": "X-Vault-Key"}"#;
-    let trial = Trial::new(&[(SETTINGS_FILE, settings), ("n.md", NOTE)]);
+    let trial = RestTrial::new(&[(SETTINGS_FILE, settings), ("n.md", NOTE)]);
     let answer = |headers: &'static [(&'static str, &'static str)]| trial.raw("GET", "/vault/n.md", headers, "");
     assert_eq!(answer(&[("X-Vault-Key", "Bearer another-key")]).await.status, 200);
     assert_eq!(answer(&[("Authorization", "Bearer another-key")]).await.code(), 40101);
@@ -252,7 +252,7 @@ async fn the_plugin_may_have_another_header_for_its_key() {
 
 #[tokio::test]
 async fn pages_of_others_may_ask_and_read_every_header() {
-    let trial = Trial::new(&[("n.md", NOTE)]);
+    let trial = RestTrial::new(&[("n.md", NOTE)]);
     let asked = [("Origin", "https://example.com"), ("Access-Control-Request-Headers", "authorization, operation")];
     let answer = trial.raw("OPTIONS", "/vault/n.md", &asked, "").await;
     assert_eq!(answer.status, 204);
@@ -266,7 +266,7 @@ async fn pages_of_others_may_ask_and_read_every_header() {
 
 #[tokio::test]
 async fn a_head_has_the_length_and_no_body() {
-    let trial = Trial::new(&[("n.md", NOTE)]);
+    let trial = RestTrial::new(&[("n.md", NOTE)]);
     for (path, length) in [("/vault/n.md", NOTE.len()), ("/vault/", trial.get("/vault/").await.body.len())] {
         let answer = trial.send("HEAD", path, &[], "").await;
         assert_eq!((answer.status, answer.body.len()), (StatusCode::OK, 0));

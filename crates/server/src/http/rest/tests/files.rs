@@ -6,7 +6,8 @@ const MD: &[(&str, &str)] = &[("Content-Type", "text/markdown")];
 
 #[tokio::test]
 async fn folders_list_what_is_in_them() {
-    let trial = Trial::new(&[("b.md", ""), ("a/x.md", ""), ("a/deep/y.png", ""), ("Z.md", ""), (".hidden/x.md", "")]);
+    let trial =
+        RestTrial::new(&[("b.md", ""), ("a/x.md", ""), ("a/deep/y.png", ""), ("Z.md", ""), (".hidden/x.md", "")]);
     assert_eq!(trial.get("/vault/").await.json(), json!({ "files": ["Z.md", "a/", "b.md"] }));
     for path in ["/vault/a/", "/vault/a"] {
         let answer = trial.get(path).await;
@@ -18,7 +19,7 @@ async fn folders_list_what_is_in_them() {
 
 #[tokio::test]
 async fn a_file_comes_as_it_is() {
-    let trial = Trial::new(&[("a b.md", "\u{feff}x\r\n"), ("d.json", "{ }"), ("x.bin", "\u{0}")]);
+    let trial = RestTrial::new(&[("a b.md", "\u{feff}x\r\n"), ("d.json", "{ }"), ("x.bin", "\u{0}")]);
     let answer = trial.get("/vault/a%20b.md").await;
     assert_eq!(answer.body, "\u{feff}x\r\n".as_bytes());
     assert_eq!(answer.header("content-type"), "text/markdown; charset=utf-8");
@@ -29,7 +30,7 @@ async fn a_file_comes_as_it_is() {
 
 #[tokio::test]
 async fn a_note_comes_as_json_with_its_links() {
-    let trial = Trial::new(&[("n.md", NOTE), ("from.md", "[[n]] and [[none]]\n")]);
+    let trial = RestTrial::new(&[("n.md", NOTE), ("from.md", "[[n]] and [[none]]\n")]);
     let accept = [("Accept", "application/vnd.olrapi.note+json")];
     let note = trial.send("GET", "/vault/n.md", &accept, "").await;
     assert!(note.header("content-type").starts_with("application/vnd.olrapi.note+json"));
@@ -47,7 +48,7 @@ async fn a_note_comes_as_json_with_its_links() {
 
 #[tokio::test]
 async fn maps_come_in_both_forms() {
-    let trial = Trial::new(&[("n.md", NOTE)]);
+    let trial = RestTrial::new(&[("n.md", NOTE)]);
     let accept = ("Accept", "application/vnd.olrapi.document-map+json");
     let map = trial.send("GET", "/vault/n.md", &[accept], "").await;
     assert_eq!(map.header("deprecation"), "");
@@ -65,7 +66,7 @@ async fn maps_come_in_both_forms() {
 
 #[tokio::test]
 async fn parts_come_by_url_and_by_headers() {
-    let trial = Trial::new(&[("n.md", NOTE)]);
+    let trial = RestTrial::new(&[("n.md", NOTE)]);
     // A section comes as deep as if it were a document.
     assert_eq!(
         trial.get("/vault/n.md/heading/One").await.text(),
@@ -91,7 +92,7 @@ async fn parts_come_by_url_and_by_headers() {
 
 #[tokio::test]
 async fn what_is_put_is_what_is_on_the_disk() {
-    let trial = Trial::new(&[("n.md", "\u{feff}old\r\n")]);
+    let trial = RestTrial::new(&[("n.md", "\u{feff}old\r\n")]);
     assert_eq!(trial.send("PUT", "/vault/n.md", MD, "new\nlines").await.status, 204);
     assert_eq!(trial.text("n.md").as_deref(), Some("new\nlines"));
     assert_eq!(trial.send("PUT", "/vault/x/y/z.md", MD, "").await.status, 204);
@@ -108,7 +109,7 @@ async fn what_is_put_is_what_is_on_the_disk() {
 
 #[tokio::test]
 async fn what_is_posted_goes_behind_the_rest() {
-    let trial = Trial::new(&[("a.md", "x"), ("b.md", "x\n"), ("c.md", "x\r\ny")]);
+    let trial = RestTrial::new(&[("a.md", "x"), ("b.md", "x\n"), ("c.md", "x\r\ny")]);
     for (path, expected) in [("a.md", "x\nmore"), ("b.md", "x\nmore"), ("c.md", "x\r\ny\r\nmore"), ("new.md", "more")] {
         assert_eq!(trial.send("POST", &format!("/vault/{path}"), MD, "more").await.status, 204);
         assert_eq!(trial.text(path).as_deref(), Some(expected), "{path}");
@@ -117,7 +118,7 @@ async fn what_is_posted_goes_behind_the_rest() {
 
 #[tokio::test]
 async fn a_deleted_file_is_in_the_trash_and_comes_back() {
-    let trial = Trial::new(&[("n.md", NOTE), (".obsidian/app.json", r#"{"trashOption":"local"}"#)]);
+    let trial = RestTrial::new(&[("n.md", NOTE), (".obsidian/app.json", r#"{"trashOption":"local"}"#)]);
     assert_eq!(trial.send("DELETE", "/vault/n.md", &[], "").await.status, 204);
     assert_eq!((trial.text("n.md"), trial.text(".trash/n.md").as_deref()), (None, Some(NOTE)));
     assert_eq!(trial.send("DELETE", "/vault/n.md", &[], "").await.code(), 40400);
@@ -129,7 +130,7 @@ async fn a_deleted_file_is_in_the_trash_and_comes_back() {
 
 #[tokio::test]
 async fn a_moved_note_takes_its_links_along() {
-    let trial = Trial::new(&[("n.md", NOTE), ("from.md", "[[n]]\n"), ("to/a.md", "there\n")]);
+    let trial = RestTrial::new(&[("n.md", NOTE), ("from.md", "[[n]]\n"), ("to/a.md", "there\n")]);
     let answer = trial.send("MOVE", "/vault/n.md", &[("Destination", "to/new%20name.md")], "").await;
     assert_eq!((answer.status.as_u16(), answer.header("content-location")), (204, "to/new%20name.md"));
     assert_eq!(trial.text("to/new name.md").as_deref(), Some(NOTE));
@@ -144,7 +145,7 @@ async fn a_moved_note_takes_its_links_along() {
 
 #[tokio::test]
 async fn a_copy_leaves_the_original() {
-    let trial = Trial::new(&[("n.md", NOTE), ("to/a.md", "there\n")]);
+    let trial = RestTrial::new(&[("n.md", NOTE), ("to/a.md", "there\n")]);
     let answer = trial.send("COPY", "/vault/n.md", &[("Destination", "to/")], "").await;
     assert_eq!((answer.status.as_u16(), answer.header("content-location")), (204, "to/n.md"));
     assert_eq!((trial.text("n.md"), trial.text("to/n.md")), (Some(NOTE.into()), Some(NOTE.into())));
@@ -155,7 +156,7 @@ async fn a_copy_leaves_the_original() {
 
 #[tokio::test]
 async fn the_active_note_is_the_one_opened_last() {
-    let trial = Trial::new(&[("a b.md", "# A\n\nx\n")]);
+    let trial = RestTrial::new(&[("a b.md", "# A\n\nx\n")]);
     let opened = trial.send("POST", "/open/a%20b.md?newLeaf=true", &[], "").await;
     assert_eq!((opened.status.as_u16(), opened.text()), (200, "\"\""));
     let active = trial.get("/active/").await;
@@ -175,7 +176,7 @@ async fn the_active_note_is_the_one_opened_last() {
 #[tokio::test]
 async fn periodic_notes_are_found_and_created_as_the_vault_says() {
     let daily = r#"{"folder": "Daily", "template": "T"}"#;
-    let trial = Trial::new(&[(".obsidian/daily-notes.json", daily), ("T.md", "# {{title}}\n")]);
+    let trial = RestTrial::new(&[(".obsidian/daily-notes.json", daily), ("T.md", "# {{title}}\n")]);
     assert_eq!(trial.get("/periodic/daily/2026/04/13/").await.code(), 40461);
     let posted = trial.send("POST", "/periodic/daily/2026/4/13/", MD, "rain\n").await;
     assert_eq!((posted.status.as_u16(), posted.header("content-location")), (204, "Daily/2026-04-13.md"));
@@ -191,7 +192,7 @@ async fn periodic_notes_are_found_and_created_as_the_vault_says() {
 #[tokio::test]
 async fn a_read_only_server_changes_nothing_and_a_reader_neither() {
     for (words, environment) in [(&["--read-only"][..], &[][..]), (&[], &[("LAPIDARY_PROFILE", "reader")])] {
-        let trial = Trial::with(&[("n.md", NOTE)], words, environment);
+        let trial = RestTrial::with(&[("n.md", NOTE)], words, environment);
         for (method, path, headers) in [
             ("PUT", "/vault/n.md", MD),
             ("POST", "/vault/n.md", MD),
@@ -212,7 +213,7 @@ async fn what_is_closed_does_not_exist() {
     let open = [("n.md", "[[secret]] x\n")];
     let closed = [("n.md", "[[secret]] x\n"), ("Private/secret.md", "#hush lantern [[n]]\n")];
     let environment = [("OBSIDIAN_DENY_PATHS", "Private")];
-    let (with, without) = (Trial::with(&closed, &[], &environment), Trial::with(&open, &[], &environment));
+    let (with, without) = (RestTrial::with(&closed, &[], &environment), RestTrial::with(&open, &[], &environment));
     let logic = [("Content-Type", "application/vnd.olrapi.jsonlogic+json")];
     let note = [("Accept", "application/vnd.olrapi.note+json")];
     for (method, path, headers, body) in [
@@ -249,7 +250,7 @@ async fn what_is_closed_does_not_exist() {
 
 #[tokio::test]
 async fn a_change_is_recorded_with_its_checkpoint_and_no_key() {
-    let trial = Trial::new(&[("n.md", NOTE)]);
+    let trial = RestTrial::new(&[("n.md", NOTE)]);
     trial.send("PUT", "/vault/n.md", MD, "x").await;
     let undone = trial.assembled.executor.grant().profile.catalogue.find("rest/write").is_ok();
     assert!(undone, "it is in the catalogue that the executor judges by");
@@ -258,7 +259,7 @@ async fn a_change_is_recorded_with_its_checkpoint_and_no_key() {
     assert!(!log.contains(KEY) && !log.contains("lantern"), "{log}");
 }
 
-impl Trial {
+impl RestTrial {
     /// The lines of the log of the vault.
     #[expect(clippy::disallowed_methods, reason = "reads the state of a test")]
     fn log(&self) -> String {

@@ -6,7 +6,7 @@ const DOC: &str = "# A\n\na\n\n## B\n\nb\n\n# C\n\nc ^c1\n";
 
 #[tokio::test]
 async fn an_instruction_answers_with_the_note_and_its_version() {
-    let trial = Trial::new(&[("n.md", DOC)]);
+    let trial = RestTrial::new(&[("n.md", DOC)]);
     let wanted = json!({ "targetType": "heading", "target": ["A", "B"], "operation": "append", "content": "x" });
     let answer = trial.patch("/vault/n.md", wanted).await;
     let expected = "# A\n\na\n\n## B\n\nb\n\nx\n\n# C\n\nc ^c1\n";
@@ -19,7 +19,7 @@ async fn an_instruction_answers_with_the_note_and_its_version() {
 
 #[tokio::test]
 async fn a_heading_that_gets_too_deep_is_a_warning() {
-    let trial = Trial::new(&[("n.md", DOC)]);
+    let trial = RestTrial::new(&[("n.md", DOC)]);
     let wanted = json!({ "targetType": "heading", "target": ["A"], "operation": "replace", "content": "###### ü" });
     let answer = trial.patch("/vault/n.md", wanted).await;
     let warnings = super::super::request_path::decoded(answer.header("markdown-patch-warnings")).unwrap();
@@ -53,7 +53,7 @@ async fn instructions_are_refused_with_the_status_of_their_problem() {
         ("n.md", property("none", "replace", "content", json!(1)), 40400),
         ("broken.md", property("a", "replace", "content", json!(1)), 40005),
     ] {
-        let trial = Trial::new(&files);
+        let trial = RestTrial::new(&files);
         let answer = trial.patch(&format!("/vault/{path}"), wanted.clone()).await;
         assert_eq!(answer.code(), code, "{wanted}: {}", answer.text());
         assert_eq!(trial.text("n.md").as_deref(), Some(files[0].1));
@@ -101,7 +101,7 @@ async fn a_target_in_the_url_takes_a_plain_body() {
         ("PUT", "frontmatter/new", &[md], "text", "---\nnew: text\n---\n# A\n\na\n\n## B\n\nb\n\n# C\n\nc ^c1\n"),
         ("POST", "heading/C", &[md], "x", "# A\n\na\n\n## B\n\nb\n\n# C\n\nc ^c1\n\nx\n"),
     ] {
-        let trial = Trial::new(&[("n.md", DOC)]);
+        let trial = RestTrial::new(&[("n.md", DOC)]);
         let answer = trial.send(method, &format!("/vault/n.md/{path}"), headers, body).await;
         assert_eq!((answer.status.as_u16(), answer.text()), (200, expected), "{method} {path} {headers:?}");
         assert_eq!(answer.header("content-location"), "n.md");
@@ -119,7 +119,7 @@ async fn the_headers_of_format_1_still_work_and_say_that_they_will_go() {
         ("block", "c1", "replace", md, "x", "# A\n\na\n\n## B\n\nb\n\n# C\n\nx ^c1\n"),
         ("frontmatter", "t", "replace", json, "\"v\"", "---\nt: v\n---\n# A\n\na\n\n## B\n\nb\n\n# C\n\nc ^c1\n"),
     ] {
-        let trial = Trial::new(&[("n.md", DOC)]);
+        let trial = RestTrial::new(&[("n.md", DOC)]);
         let create = ("Create-Target-If-Missing", if kind == "frontmatter" { "true" } else { "false" });
         let headers = [v1, body_kind, ("Target-Type", kind), ("Target", target), ("Operation", operation), create];
         let answer = trial.send("PATCH", "/vault/n.md", &headers, body).await;
@@ -131,7 +131,7 @@ async fn the_headers_of_format_1_still_work_and_say_that_they_will_go() {
 
 #[tokio::test]
 async fn an_owner_can_have_the_older_format_where_none_is_named() {
-    let trial = Trial::with(&[("n.md", DOC)], &[], &[("LAPIDARY_REST_PATCH_FORMAT", "1")]);
+    let trial = RestTrial::with(&[("n.md", DOC)], &[], &[("LAPIDARY_REST_PATCH_FORMAT", "1")]);
     let headers =
         [("Content-Type", "text/markdown"), ("Target-Type", "heading"), ("Target", "C"), ("Operation", "append")];
     assert_eq!(trial.send("PATCH", "/vault/n.md", &headers, "x\n").await.status, 200);

@@ -8,7 +8,7 @@ const DQL: &[(&str, &str)] = &[("Content-Type", "application/vnd.olrapi.dataview
 #[tokio::test]
 async fn words_are_found_in_names_and_texts() {
     let trial =
-        Trial::new(&[("Lantern.md", "nothing\n"), ("b.md", "12345 a lantern ü lantern 67890\n"), ("c.md", "x\n")]);
+        RestTrial::new(&[("Lantern.md", "nothing\n"), ("b.md", "12345 a lantern ü lantern 67890\n"), ("c.md", "x\n")]);
     let hits = trial.send("POST", "/search/simple/?query=lantern&contextLength=3", &[], "").await.json();
     assert_eq!(hits.as_array().unwrap().len(), 2);
     assert_eq!(hits[0]["filename"], "Lantern.md");
@@ -27,7 +27,7 @@ async fn words_are_found_in_names_and_texts() {
 
 #[tokio::test]
 async fn rules_and_queries_answer_by_note() {
-    let trial = Trial::new(&[("n.md", NOTE), ("m.md", "---\ncount: 1\n---\n#other\n")]);
+    let trial = RestTrial::new(&[("n.md", NOTE), ("m.md", "---\ncount: 1\n---\n#other\n")]);
     for (rule, expected) in [
         (json!({ "==": [{ "var": "frontmatter.count" }, 42] }), json!([{ "filename": "n.md", "result": true }])),
         (json!({ "in": ["work", { "var": "tags" }] }), json!([{ "filename": "n.md", "result": true }])),
@@ -44,7 +44,7 @@ async fn rules_and_queries_answer_by_note() {
 
 #[tokio::test]
 async fn tags_are_counted_with_those_below_them() {
-    let trial = Trial::new(&[("a.md", "---\ntags: [x/y/z]\n---\n#x #b\n"), ("b.md", "#b #b\n")]);
+    let trial = RestTrial::new(&[("a.md", "---\ntags: [x/y/z]\n---\n#x #b\n"), ("b.md", "#b #b\n")]);
     let tags = trial.get("/tags/").await.json();
     let mut counts: Vec<(String, u64)> = tags["tags"]
         .as_array()
