@@ -208,7 +208,7 @@ pub(crate) fn is_first_use(database: &Connection, table: &'static str, id: i64) 
 
 const SELECT_TOKENS: &str = "SELECT id, name, rights, created, expires, last_used, revoked FROM tokens";
 
-fn records(database: &Connection) -> Result<Vec<TokenRecord>, AuthStoreError> {
+pub(crate) fn records(database: &Connection) -> Result<Vec<TokenRecord>, AuthStoreError> {
     let mut all = database.prepare_cached(&format!("{SELECT_TOKENS} ORDER BY id"))?;
     let all = all.query_map([], record)?;
     Ok(all.collect::<Result<_, _>>()?)

@@ -7,7 +7,7 @@ use crate::shown_text::{ShownText, push_marked};
 /// The rest of a longer line is not shown.
 const LONGEST_LINE: usize = 2_000;
 
-/// The address that a note's name leads to.
+/// The address that a note's name leads to; empty if it leads nowhere.
 pub(crate) type NoteAddress<'a> = &'a dyn Fn(&str) -> String;
 
 /// A part of a line; a changed one has the tag that marks it.
@@ -29,8 +29,12 @@ pub(crate) fn marked_line(parts: &[LinePart<'_>], address: NoteAddress<'_>) -> S
     let line: String = parts.iter().map(|part| part.text).collect();
     let (mut html, mut at) = (String::with_capacity(line.len() + 16), 0);
     for NoteLink { span, name } in note_links(&line) {
+        let address = address(&name);
+        if address.is_empty() {
+            continue;
+        }
         push_parts(&mut html, parts, at..span.start);
-        html.push_str(&format!("<a href=\"{}\">", ShownText::line(&address(&name))));
+        html.push_str(&format!("<a href=\"{}\">", ShownText::line(&address)));
         push_parts(&mut html, parts, span.clone());
         html.push_str("</a>");
         at = span.end;
@@ -102,6 +106,7 @@ mod tests {
             "see <a href=\"obsidian:My New Note\">[[My <ins>New</ins> Note#Part|it]]</a> &amp; [[#here]] \
              <a href=\"obsidian:a\">[[a]]</a>[[b"
         );
+        assert_eq!(plain_line("[[approval.rules]]", &|_| String::new()), "[[approval.rules]]");
         assert_eq!(plain_line("x [[[[a]] y", &address), "x [[<a href=\"obsidian:a\">[[a]]</a> y");
         assert_eq!(plain_line("[x](https://example.com) ]] [[", &address), "[x](https://example.com) ]] [[");
     }

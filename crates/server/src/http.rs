@@ -19,6 +19,7 @@ mod quoted_facts;
 mod refusal_log;
 mod request_gate;
 mod request_meter;
+mod rest;
 mod session_table;
 mod site_pages;
 mod tls_keeper;
@@ -60,9 +61,10 @@ use self::{
     tls_keeper::TlsKeeper,
 };
 pub(crate) use self::{
-    console::{link as console_link, serve as serve_console},
+    console::{OwnerAccess, SettingsAccess, link as console_link, serve as serve_console},
     known_clients::{ClientCheck, ConfiguredClient, KnownClient, KnownClients},
     oauth::{IssuerKeyCache, OutgoingFetch},
+    rest::{PluginPorts, RestCallers, RestCertificate, VaultKey, serve as serve_rest},
 };
 use crate::{
     mcp::{Connection, McpServer},
@@ -74,13 +76,14 @@ const LAST_ANSWERS: Duration = Duration::from_secs(10);
 
 pub(crate) async fn serve(
     executor: Arc<Executor>,
-    dotted_names: bool,
-    settings: &HttpConfig,
+    owner: OwnerAccess,
     clients: KnownClients,
     stream_token: Option<ContentHash>,
     telemetry: Telemetry,
     port: &impl PortOwner,
 ) -> Result<(), String> {
+    let config = Arc::clone(&owner.config);
+    let (settings, dotted_names) = (&config.http, config.tools.dotted_names);
     // Before the port is taken: a certificate that cannot be read should be the error, not a port on which no handshake
     // works.
     let tls = settings.tls.as_ref().map(TlsKeeper::start).transpose().map_err(|error| error.to_string())?;
@@ -107,7 +110,7 @@ pub(crate) async fn serve(
         pages = pages.merge(server.routes());
     }
     if let Some(site) = console_site {
-        pages = pages.merge(Console::new(Arc::clone(&executor), door, site, stopping.clone()).routes());
+        pages = pages.merge(Console::new(Arc::clone(&executor), owner, door, site, stopping.clone()).routes());
     }
     let challenge = challenge(documents.as_ref());
     let endpoint = endpoint(&executor, mcp.clone(), settings, clients, challenge, stopping.clone());

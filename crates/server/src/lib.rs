@@ -1,11 +1,13 @@
 //! The interfaces of Lapidary: command line, stdio and HTTP. The only crate with rmcp and axum.
 
+mod access_words;
 mod assemble;
 mod cli;
 mod commands;
 mod completing;
 mod demo;
 mod environment;
+mod found_words;
 mod grants;
 mod http;
 mod instructions;
@@ -13,6 +15,7 @@ mod logged_call;
 mod logging;
 mod mcp;
 mod message_price;
+mod query_answer;
 mod stdio;
 mod tool_standing;
 

@@ -11,14 +11,19 @@ use lapidary_pipeline::Clock;
 use lapidary_vault::store::{RunningServer, StateFolder};
 use serde_json::Value;
 
-use super::{CommandFailure, CommandOutcome, SAVING, report, screen::Screen};
-use crate::{assemble::AssembledServer, cli::ConsoleArguments, http};
+use super::{CommandFailure, CommandOutcome, SAVING, call::OwnerCalls, report, screen::Screen};
+use crate::{
+    assemble::AssembledServer,
+    cli::ConsoleArguments,
+    http::{self, OwnerAccess, SettingsAccess},
+};
 
 /// Opens the console of a server that runs already, or serves one until Ctrl+C.
 pub(super) fn run(
     arguments: &ConsoleArguments,
     config: &Config,
-    assembled: &AssembledServer,
+    settings: SettingsAccess,
+    OwnerCalls { assembled, hint }: OwnerCalls<'_>,
     screen: &mut Screen<'_>,
 ) -> Result<CommandOutcome, CommandFailure> {
     // A port is asked for by who wants one of their own.
@@ -37,7 +42,8 @@ pub(super) fn run(
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = runtime.map_err(|error| CommandFailure::Serving(error.to_string()))?;
-    let (executor, store) = (Arc::clone(&assembled.executor), Arc::clone(&assembled.auth));
+    let executor = Arc::clone(&assembled.executor);
+    let owner = OwnerAccess::new(assembled, config, settings, hint);
     let opened = |address: &str| {
         // Also for a program that reads it from a pipe, so it is written at once.
         let written = writeln!(screen, "{address}").and_then(|()| screen.flush());
@@ -49,7 +55,7 @@ pub(super) fn run(
             open_browser(address);
         }
     };
-    let served = runtime.block_on(http::serve_console(executor, store, &config.http, arguments.port, opened));
+    let served = runtime.block_on(http::serve_console(executor, owner, &config.http, arguments.port, opened));
     assembled.executor.save_indexes(SAVING);
     // Not joined: a thread that waits for a dead disk never ends.
     runtime.shutdown_background();

@@ -7,13 +7,29 @@
 mod activity;
 mod approvals;
 mod changed_files;
+mod client_choice;
+mod clients;
 mod console_calls;
 mod console_site;
+mod graph;
 mod history;
+mod layout_keeper;
 mod live_events;
+mod owner_access;
+mod queries;
 mod restoring;
+mod rules;
+mod searching;
 mod sessions;
+mod settings;
+mod settings_access;
+mod surveying;
+mod try_it;
+mod vault;
 mod versions;
+
+#[cfg(test)]
+mod tests;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -37,6 +53,8 @@ use lapidary_tools::ChangeAuthor;
 use tokio::{net::TcpListener, sync::watch};
 
 pub(super) use self::console_site::ConsoleSite;
+use self::layout_keeper::LayoutKeeper;
+pub(crate) use self::{owner_access::OwnerAccess, settings_access::SettingsAccess};
 use super::{
     LAST_ANSWERS, accept_loop,
     owner_door::{OwnerDoor, StoreTrouble, new_secret},
@@ -46,7 +64,7 @@ use super::{
 use crate::stdio::told_to_stop;
 
 /// Nothing but our own files, no inline code or style, and no way to make markup of text.
-const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
+const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'; form-action 'self'; \
                               base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 /// A form may contain the new texts of a change.
 const FORM_BYTES: usize = 32 << 20;
@@ -57,16 +75,18 @@ pub(super) struct Console(Arc<ConsoleParts>);
 
 pub(super) struct ConsoleParts {
     executor: Arc<Executor>,
+    owner: OwnerAccess,
     clock: Clock,
     door: Arc<OwnerDoor>,
     site: ConsoleSite,
+    layouts: LayoutKeeper,
     stopping: watch::Receiver<bool>,
 }
 
 /// Serves the console alone until told to stop. `opened` gets the address that signs in.
 pub(crate) async fn serve(
     executor: Arc<Executor>,
-    store: Arc<AuthStore>,
+    owner: OwnerAccess,
     settings: &HttpConfig,
     port: u16,
     opened: impl FnOnce(&str),
@@ -76,11 +96,11 @@ pub(crate) async fn serve(
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     let (stop, stopping) = watch::channel(false);
     let site = ConsoleSite::on_loopback(address.port());
-    let link = link(&store, site.address(), Clock::system())?;
+    let link = link(&owner.auth, site.address(), Clock::system())?;
     let gate =
         RequestGate::new(Vec::new(), AllowedOrigins::Listed(Vec::new()), address.ip(), site.address().to_owned());
-    let door = OwnerDoor::new(store, Clock::system(), Vec::new()).on_port(address.port());
-    let console = Console::new(executor, Arc::new(door), site, stopping.clone());
+    let door = OwnerDoor::new(Arc::clone(&owner.auth), Clock::system(), Vec::new()).on_port(address.port());
+    let console = Console::new(executor, owner, Arc::new(door), site, stopping.clone());
     let router = console.routes().route("/", get(to_console)).fallback(nothing_here);
     let router = router.layer(from_fn_with_state(gate, request_gate::guard));
     tokio::spawn(async move {
@@ -103,11 +123,13 @@ pub(crate) fn link(store: &AuthStore, origin: &str, clock: Clock) -> Result<Stri
 impl Console {
     pub(super) fn new(
         executor: Arc<Executor>,
+        owner: OwnerAccess,
         door: Arc<OwnerDoor>,
         site: ConsoleSite,
         stopping: watch::Receiver<bool>,
     ) -> Self {
-        Self(Arc::new(ConsoleParts { executor, clock: Clock::system(), door, site, stopping }))
+        let layouts = LayoutKeeper::new(stopping.clone());
+        Self(Arc::new(ConsoleParts { executor, owner, clock: Clock::system(), door, site, layouts, stopping }))
     }
 
     pub(super) fn routes(self) -> Router {
@@ -115,8 +137,16 @@ impl Console {
             .merge(approvals::routes())
             .merge(activity::routes())
             .merge(history::routes())
+            .merge(vault::routes())
+            .merge(graph::routes())
             .merge(restoring::routes())
             .merge(versions::routes())
+            .merge(searching::routes())
+            .merge(queries::routes())
+            .merge(try_it::routes())
+            .merge(clients::routes())
+            .merge(rules::routes())
+            .merge(settings::routes())
             .route("/console/events", get(live_events::stream))
             .route("/console/sign-out", post(sessions::sign_out))
             .layer(from_fn_with_state(self.clone(), sessions::require_session));
