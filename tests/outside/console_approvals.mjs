@@ -180,10 +180,11 @@ export const tests = {
       same(await link.getAttribute('href'), 'obsidian://open?vault=Notes&file=Garden', 'to the note')
       await shot(page, 'approval-links')
     })
-    place.call('frontmatter_set', { file: 'Linked.md', keyPath: 'status', value: '<b>done</b>' })
+    place.write('Props.md', '---\nstatus: open\ntags: [a]\n---\ntext\n')
+    place.call(...edit('Props.md', 'status: open', 'status: "<b>done</b>"'))
     await withPage(place, {}, async (page) => {
       await signedIn(place, page)
-      await page.locator('#approvals a', { hasText: 'frontmatter_set' }).first().click()
+      await page.locator('#approvals a', { hasText: 'Props.md' }).first().click()
       const row = page.locator('.properties tbody tr')
       same(await row.count(), 1, 'only what changes')
       same((await row.innerText()).replace(/\s+/g, ' '), 'status open <b>done</b>', 'before and after')

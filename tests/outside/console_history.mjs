@@ -15,6 +15,8 @@ export const tests = {
       await page.locator('.paths a', { hasText: 'Plan.md' }).first().click()
       await page.locator('.version-text', { hasText: 'is new' }).waitFor()
       await page.locator('.diff ins', { hasText: 'new' }).waitFor()
+      // The script is there when its button is gone.
+      await page.getByRole('button', { name: 'Show' }).waitFor({ state: 'detached' })
       await page.getByLabel('Version').focus()
       await page.keyboard.press('ArrowLeft')
       await page.locator('.version-text', { hasText: 'is dry' }).waitFor()

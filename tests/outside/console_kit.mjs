@@ -167,13 +167,15 @@ export async function shot(page, name) {
 }
 
 // Each page in both schemes, on a screen and on a phone: accessible, not wider than the screen, drawn for people to look at.
-export async function areFit(place, paths) {
+// `settled` waits for what a page does after it has come.
+export async function areFit(place, paths, settled = async () => {}) {
   for (const colorScheme of ['light', 'dark']) {
     // The checker itself is a script that the policy would refuse.
     await withPage(place, { bypassCSP: true, colorScheme }, async (page) => {
       await signedIn(place, page)
       for (const path of paths) {
         await page.goto(place.origin + path)
+        await settled(page)
         await page.evaluate(axe)
         for (const width of [1280, 360]) {
           await page.setViewportSize({ width, height: width === 360 ? 740 : 900 })

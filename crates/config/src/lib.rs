@@ -10,6 +10,7 @@ mod address_range;
 mod common_flags;
 mod config_paths;
 mod dotenv;
+mod dotenv_trust;
 mod draft;
 mod error;
 mod file;
@@ -46,8 +47,8 @@ pub use error::ConfigError;
 pub use model::OtlpSettings;
 pub use model::{
     AllowedOrigins, ApprovalConfig, AuthMode, AuthSettings, BodyLimits, ChosenVault, ClientLimits, Config,
-    ConnectionLimits, ForeignIssuer, HttpConfig, LogFormat, LogLevel, LogSettings, PathAccess, PublicUrl, RuleConfig,
-    SessionLimits, SessionMode, TlsFiles, TokenConfig, Transport, VaultAccess, VaultsConfig,
+    ConnectionLimits, ForeignIssuer, HttpConfig, LogFormat, LogLevel, LogSettings, PatchFormat, PathAccess, PublicUrl,
+    RestConfig, RuleConfig, SessionLimits, SessionMode, TlsFiles, TokenConfig, Transport, VaultAccess, VaultsConfig,
 };
 pub use origins::{SettingOrigin, origins};
 pub use profiles::plain_name;
@@ -124,8 +125,12 @@ pub fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
     let mut draft = ConfigDraft::new(&places);
     variables.warn(&mut draft.warnings);
 
+    draft.config.own_files.extend(file::named(sources.flags, &variables, &places)?);
     // One after the other over the same draft: a later layer replaces single settings, not whole sections.
     for given in origins::layers(sources, &variables, &places)? {
+        if let raw::ValueOrigin::DotEnv { file, .. } | raw::ValueOrigin::File { file, .. } = &given.place {
+            draft.config.own_files.push(file.clone());
+        }
         (given.setting.apply)(&mut draft, &given).map_err(|refused| refused.at(given.place.clone()))?;
     }
     draft.finish(sources)

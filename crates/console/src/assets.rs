@@ -29,8 +29,17 @@ const FILES: &[(&str, &str, &[u8])] = &[
     ("approvals.js", JS, include_bytes!("../static/approvals.js")),
     ("console.css", CSS, include_bytes!("../static/console.css")),
     ("console.js", JS, include_bytes!("../static/console.js")),
+    ("graph-camera.js", JS, include_bytes!("../static/graph-camera.js")),
+    ("graph-data.js", JS, include_bytes!("../static/graph-data.js")),
+    ("graph-groups.js", JS, include_bytes!("../static/graph-groups.js")),
+    ("graph-lists.js", JS, include_bytes!("../static/graph-lists.js")),
+    ("graph-svg.js", JS, include_bytes!("../static/graph-svg.js")),
+    ("graph.css", CSS, include_bytes!("../static/graph.css")),
+    ("graph.js", JS, include_bytes!("../static/graph.js")),
     ("icon.svg", SVG, include_bytes!("../static/icon.svg")),
     ("live.js", JS, include_bytes!("../static/live.js")),
+    ("raster-worker.js", JS, include_bytes!("../static/raster-worker.js")),
+    ("raster.js", JS, include_bytes!("../static/raster.js")),
     ("search.js", JS, include_bytes!("../static/search.js")),
     ("tools.css", CSS, include_bytes!("../static/tools.css")),
     ("try.js", JS, include_bytes!("../static/try.js")),
@@ -55,7 +64,7 @@ static ASSETS: LazyLock<Vec<ConsoleAsset>> = LazyLock::new(|| {
     files.chain(icons).collect()
 });
 
-/// The name of the icon for so many pending requests.
+/// The name of the icon for this many pending requests.
 pub(crate) fn icon_of(pending: usize) -> String {
     match pending {
         0 => "icon.svg".to_owned(),

@@ -87,7 +87,7 @@ impl LineSign {
 }
 
 impl FileDiff {
-    /// `None` is a file that is not there. `address` is where the name of a note leads to.
+    /// `None` is a file that is not there. `address` is where the name of a note leads to; empty if nowhere.
     pub fn between(before: Option<&str>, after: Option<&str>, address: &dyn Fn(&str) -> String) -> Self {
         let (old, new) = (before.unwrap_or_default(), after.unwrap_or_default());
         let mut diff =

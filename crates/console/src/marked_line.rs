@@ -7,7 +7,7 @@ use crate::shown_text::{ShownText, push_marked};
 /// The rest of a longer line is not shown.
 const LONGEST_LINE: usize = 2_000;
 
-/// The address that a note's name leads to.
+/// The address that a note's name leads to; empty if it leads nowhere.
 pub(crate) type NoteAddress<'a> = &'a dyn Fn(&str) -> String;
 
 /// A part of a line; a changed one has the tag that marks it.
@@ -107,6 +107,7 @@ mod tests {
             "see <a href=\"obsidian:My New Note\">[[My <ins>New</ins> Note#Part|it]]</a> &amp; [[#here]] \
              <a href=\"obsidian:a\">[[a]]</a>[[b"
         );
+        assert_eq!(plain_line("[[approval.rules]]", &|_| String::new()), "[[approval.rules]]");
         assert_eq!(plain_line("x [[[[a]] y", &address), "x [[<a href=\"obsidian:a\">[[a]]</a> y");
         assert_eq!(plain_line("[x](https://example.com) ]] [[", &address), "[x](https://example.com) ]] [[");
     }

@@ -5,6 +5,7 @@ mod answer;
 mod approvals;
 mod changed_file;
 mod clients;
+mod graph;
 mod history;
 mod page_frame;
 mod rules;
@@ -12,12 +13,14 @@ mod search;
 mod settings;
 mod sign_in;
 mod try_it;
+mod vault;
 
 pub use activity::{ActivityFilter, ActivityPage, ActivityRow, CallFact, CallPage, ClientShare, OutcomeTone};
 pub use answer::AnswerPage;
 pub use approvals::{ApprovalItem, ApprovalPage, ApprovalsPage, ReviewState};
 pub use changed_file::ChangedFile;
 pub use clients::{ClientsPage, EventRow, GrantRow, RightsFields, SnippetRow, TickedVault, TokenRow, TokenSecretPage};
+pub use graph::{AddressedText, GraphChoice, GraphFilter, GraphPage, NotePanel, NoteRow, NoteWay};
 pub use history::{
     HistoryEntry, HistoryFile, HistoryPage, NoteVersion, RestoreChoice, RestoreOffer, RestorePage, VersionsPage,
 };
@@ -31,3 +34,4 @@ pub use settings::{
 };
 pub use sign_in::SignInPage;
 pub use try_it::{CallerChoice, ListedGroup, ListedTool, ReplyPart, ToolListPage, TriedCall, TryPage, TypedArguments};
+pub use vault::{CountedText, GrowthChart, GrowthStep, UnresolvedRow, VaultFact, VaultPage};

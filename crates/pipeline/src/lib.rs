@@ -4,6 +4,7 @@
 mod access_verdict;
 mod approval_rules;
 mod approvals;
+mod asked_change;
 mod audit;
 mod batch;
 mod call_lanes;
@@ -37,6 +38,7 @@ mod testing;
 pub use access_verdict::{AccessVerdict, DecidedBy};
 pub use approval_rules::{ApprovalRule, ApprovalRules, RuleDecision};
 pub use approvals::{ApprovalDecision, ApprovalOutcome, PendingChange};
+pub use asked_change::AskedChange;
 pub use audit::AUDIT_FILE;
 pub use clock::Clock;
 pub use executor::{CallLimits, Executor, ExecutorSetup};
@@ -44,7 +46,7 @@ pub use invocation::{
     CallProgress, ConsentAnswer, FinishedStage, Invocation, Operation, Outcome, Question, Refusal, StageWatch, Verdict,
 };
 pub use owner_review::{Amendment, AmendmentProblem, ChangePreview, OwnerReview};
-pub use principal::{Caller, CallerStanding, Grant, Principal, PromptNews};
+pub use principal::{Caller, CallerStanding, Grant, GrantLookup, Principal, PromptNews};
 pub use repetition::RepetitionLimits;
 pub use rule_files::RuleFilesInForce;
 pub use vaults::{ServedVault, ServedVaults};

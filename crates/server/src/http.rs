@@ -19,6 +19,7 @@ mod quoted_facts;
 mod refusal_log;
 mod request_gate;
 mod request_meter;
+mod rest;
 mod session_table;
 mod site_pages;
 mod tls_keeper;
@@ -63,6 +64,7 @@ pub(crate) use self::{
     console::{OwnerAccess, SettingsAccess, link as console_link, serve as serve_console},
     known_clients::{ClientCheck, ConfiguredClient, KnownClient, KnownClients},
     oauth::{IssuerKeyCache, OutgoingFetch},
+    rest::{PluginPorts, RestCallers, RestCertificate, VaultKey, serve as serve_rest},
 };
 use crate::{
     mcp::{Connection, McpServer},
@@ -74,7 +76,6 @@ const LAST_ANSWERS: Duration = Duration::from_secs(10);
 
 pub(crate) async fn serve(
     executor: Arc<Executor>,
-    dotted_names: bool,
     owner: OwnerAccess,
     clients: KnownClients,
     stream_token: Option<ContentHash>,
@@ -82,7 +83,7 @@ pub(crate) async fn serve(
     port: &impl PortOwner,
 ) -> Result<(), String> {
     let config = Arc::clone(&owner.config);
-    let settings = &config.http;
+    let (settings, dotted_names) = (&config.http, config.tools.dotted_names);
     // Before the port is taken: a certificate that cannot be read should be the error, not a port on which no handshake
     // works.
     let tls = settings.tls.as_ref().map(TlsKeeper::start).transpose().map_err(|error| error.to_string())?;

@@ -15,6 +15,8 @@ impl ConsoleSection {
     pub const APPROVALS: Self = Self { name: "Approvals", address: "/console/", key: 'a' };
     pub const ACTIVITY: Self = Self { name: "Activity", address: "/console/activity", key: 'c' };
     pub const HISTORY: Self = Self { name: "History", address: "/console/history", key: 'u' };
+    pub const VAULT: Self = Self { name: "Vault", address: "/console/vault", key: 'v' };
+    pub const GRAPH: Self = Self { name: "Graph", address: "/console/graph", key: 'g' };
 
     pub const SEARCH: Self = Self { name: "Search", address: "/console/search", key: 's' };
     pub const TRY_IT: Self = Self { name: "Try it", address: "/console/try", key: 't' };
@@ -23,8 +25,17 @@ impl ConsoleSection {
     pub const SETTINGS: Self = Self { name: "Settings", address: "/console/settings", key: 'e' };
 
     /// In the order of the list.
-    const ALL: &[Self] =
-        &[Self::APPROVALS, Self::ACTIVITY, Self::HISTORY, Self::SEARCH, Self::TRY_IT, Self::CLIENTS, Self::SETTINGS];
+    const ALL: &[Self] = &[
+        Self::APPROVALS,
+        Self::ACTIVITY,
+        Self::HISTORY,
+        Self::VAULT,
+        Self::GRAPH,
+        Self::SEARCH,
+        Self::TRY_IT,
+        Self::CLIENTS,
+        Self::SETTINGS,
+    ];
 }
 
 /// What is around every page.

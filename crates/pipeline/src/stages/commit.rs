@@ -118,6 +118,7 @@ fn commit(
         tool: execution.operation_name.clone(),
         client: execution.principal().author.signature(),
         time: execution.setup().clock.now(),
+        approval: execution.invocation.asked.as_ref().map(|asked| asked.request),
     };
     // The commit follows links again. If one leads elsewhere than when the rules were asked, nothing is written.
     turn.commit_judged(changes, scope, &origin, &|path, place| places.of_path(path) == place)

@@ -25,6 +25,10 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let vault = &execution.concerned_vault().vault;
     let Judgement { decision, places, .. } =
         judge(changes, &plan.specs, scope, vault, execution.setup(), execution.principal())?;
+    // More files than the request had would be more than the caller could ask for, and more than it may know of.
+    if execution.invocation.asked.as_ref().is_some_and(|asked| !asked.covers(changes, &places)) {
+        return Err(Reason::ChangedMeanwhile);
+    }
     // An empty change only shows something, and that is decided below; no user has to approve it.
     execution.decision = if changes.is_empty() { decision } else { decision.max(execution.at_least) };
     // The approver of this very change has seen what it replaces.

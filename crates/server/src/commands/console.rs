@@ -55,7 +55,7 @@ pub(super) fn run(
             open_browser(address);
         }
     };
-    let served = runtime.block_on(http::serve_console(executor, owner, arguments.port, opened));
+    let served = runtime.block_on(http::serve_console(executor, owner, &config.http, arguments.port, opened));
     assembled.executor.save_indexes(SAVING);
     // Not joined: a thread that waits for a dead disk never ends.
     runtime.shutdown_background();

@@ -26,7 +26,10 @@ use tokio::{
 use super::{CommandFailure, CommandOutcome, SAVING, command_hint::CommandHint, owner, report};
 use crate::{
     assemble::AssembledServer,
-    http::{self, ClientCheck, IssuerKeyCache, KnownClients, OutgoingFetch, OwnerAccess, PortOwner, SettingsAccess},
+    http::{
+        self, ClientCheck, IssuerKeyCache, KnownClients, OutgoingFetch, OwnerAccess, PluginPorts, PortOwner,
+        RestCallers, RestCertificate, SettingsAccess, VaultKey,
+    },
     instructions::policy_without_folders,
     stdio,
 };
@@ -52,14 +55,20 @@ pub(super) fn run(
     warn_of_rules_without_effect(&assembled.executor);
     // One connection needs one thread; HTTP gets one per core.
     let mut builder = match config.transport {
-        Transport::Stdio => tokio::runtime::Builder::new_current_thread(),
-        Transport::Http => tokio::runtime::Builder::new_multi_thread(),
+        Transport::Stdio if !config.rest.is_served => tokio::runtime::Builder::new_current_thread(),
+        Transport::Stdio | Transport::Http => tokio::runtime::Builder::new_multi_thread(),
     };
     let runtime = builder.enable_all().build().map_err(|error| CommandFailure::Serving(error.to_string()))?;
     let (executor, dotted) = (Arc::clone(&assembled.executor), config.tools.dotted_names);
     let telemetry = Telemetry::start(config);
     let presence = ServerPresence::default();
+    let rest = rest_serving(config, assembled, start.hint)?;
     let ended = match config.transport {
+        // Nobody sits at the other end of a server that programs reach by its port.
+        Transport::Stdio if config.rest.is_served => {
+            presence.announce(assembled, start, None, None);
+            runtime.block_on(rest)
+        }
         Transport::Stdio => {
             presence.announce(assembled, start, None, None);
             runtime.block_on(stdio::serve(executor, dotted, telemetry.clone()))
@@ -69,8 +78,8 @@ pub(super) fn run(
             let stream_token = stream_token(config, &clients)?;
             let port = ServerPort { presence: &presence, assembled, start };
             let owner = OwnerAccess::new(assembled, config, start.settings.clone(), start.hint);
-            let telemetry = telemetry.clone();
-            runtime.block_on(http::serve(executor, dotted, owner, clients, stream_token, telemetry, &port))
+            let mcp = http::serve(executor, owner, clients, stream_token, telemetry.clone(), &port);
+            runtime.block_on(async { tokio::try_join!(mcp, rest).map(|((), ())| ()) })
         }
     };
     // Before the last changes are waited for: a server that takes no more calls should not be shown as running.
@@ -80,12 +89,60 @@ pub(super) fn run(
     ended.map(|()| CommandOutcome::Well).map_err(CommandFailure::Serving)
 }
 
+/// Serves the REST API, if the owner wants it. What is missing for it is said before anything listens.
+fn rest_serving<'a>(
+    config: &'a Config,
+    assembled: &'a AssembledServer,
+    hint: &CommandHint,
+) -> Result<impl Future<Output = Result<(), String>> + 'a, CommandFailure> {
+    let parts = config.rest.is_served.then(|| rest_parts(config, assembled, hint)).transpose()?;
+    let executor = Arc::clone(&assembled.executor);
+    Ok(async move {
+        let Some((callers, certificate)) = parts else { return Ok(()) };
+        http::serve_rest(executor, &config.rest, &config.http, callers, certificate).await
+    })
+}
+
+fn rest_parts(
+    config: &Config,
+    assembled: &AssembledServer,
+    hint: &CommandHint,
+) -> Result<(RestCallers, Option<RestCertificate>), CommandFailure> {
+    let keys = VaultKey::of_vaults(&assembled.vaults, &assembled.grants);
+    let has_tokens = !assembled.configured.is_empty() || !assembled.auth.tokens()?.is_empty();
+    if keys.is_empty() && !has_tokens {
+        return Err(CommandFailure::Misconfigured(format!(
+            "the REST API needs a key: the one of the plugin Local REST API, if the vault has it, or a token, made with `{}`",
+            hint.command_without_vault("token create rest")
+        )));
+    }
+    let check = ClientCheck::OwnerTokens {
+        configured: assembled.configured.clone().into(),
+        store: Arc::clone(&assembled.auth),
+    };
+    let (grants, owner) = (Arc::clone(&assembled.grants), Arc::clone(&assembled.auth));
+    let clients = KnownClients { check, grants, clock: Clock::system(), owner };
+    let first_vault = assembled.vaults.first().map(|vault| vault.name.clone()).unwrap_or_default();
+    let certificate = match config.rest.plain_address {
+        Some(_) => None,
+        None => Some(RestCertificate::keep(&assembled.state, today()).map_err(CommandFailure::Serving)?),
+    };
+    let ports = PluginPorts::of_vaults(&assembled.vaults);
+    Ok((RestCallers { keys, clients, first_vault, ports }, certificate))
+}
+
+/// In the time zone of certificates.
+fn today() -> jiff::civil::Date {
+    let now = jiff::Timestamp::try_from(Clock::system().now()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    now.to_zoned(jiff::tz::TimeZone::UTC).date()
+}
+
 /// How the server was started.
 pub(super) struct ServerStart<'a> {
     /// The configuration file that it was given.
     pub(super) config_file: Option<PathBuf>,
     pub(super) hint: &'a CommandHint,
-    /// Where its settings come from, for the console.
+    /// For the console, which shows and changes them.
     pub(super) settings: SettingsAccess,
 }
 

@@ -11,7 +11,9 @@ mod client_choice;
 mod clients;
 mod console_calls;
 mod console_site;
+mod graph;
 mod history;
+mod layout_keeper;
 mod live_events;
 mod owner_access;
 mod queries;
@@ -21,7 +23,9 @@ mod searching;
 mod sessions;
 mod settings;
 mod settings_access;
+mod surveying;
 mod try_it;
+mod vault;
 mod versions;
 
 #[cfg(test)]
@@ -42,13 +46,14 @@ use axum::{
     routing::{get, post},
 };
 use lapidary_auth::{AuthStore, FormParameters, SecretKind};
-use lapidary_config::{AllowedOrigins, BodyLimits};
+use lapidary_config::{AllowedOrigins, BodyLimits, HttpConfig};
 use lapidary_console::{AnswerPage, ConsoleSection, PageFrame, ShownText, find_asset};
 use lapidary_pipeline::{Caller, CallerStanding, Clock, Executor, Principal};
 use lapidary_tools::ChangeAuthor;
 use tokio::{net::TcpListener, sync::watch};
 
 pub(super) use self::console_site::ConsoleSite;
+use self::layout_keeper::LayoutKeeper;
 pub(crate) use self::{owner_access::OwnerAccess, settings_access::SettingsAccess};
 use super::{
     LAST_ANSWERS, accept_loop,
@@ -59,7 +64,7 @@ use super::{
 use crate::stdio::told_to_stop;
 
 /// Nothing but our own files, no inline code or style, and no way to make markup of text.
-const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
+const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'; form-action 'self'; \
                               base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
 /// A form may contain the new texts of a change.
 const FORM_BYTES: usize = 32 << 20;
@@ -74,6 +79,7 @@ pub(super) struct ConsoleParts {
     clock: Clock,
     door: Arc<OwnerDoor>,
     site: ConsoleSite,
+    layouts: LayoutKeeper,
     stopping: watch::Receiver<bool>,
 }
 
@@ -81,6 +87,7 @@ pub(super) struct ConsoleParts {
 pub(crate) async fn serve(
     executor: Arc<Executor>,
     owner: OwnerAccess,
+    settings: &HttpConfig,
     port: u16,
     opened: impl FnOnce(&str),
 ) -> Result<(), String> {
@@ -88,13 +95,11 @@ pub(crate) async fn serve(
     let listener = TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     let (stop, stopping) = watch::channel(false);
-    let limits = owner.config.http.connections;
     let site = ConsoleSite::on_loopback(address.port());
-    let store = Arc::clone(&owner.auth);
-    let link = link(&store, site.address(), Clock::system())?;
+    let link = link(&owner.auth, site.address(), Clock::system())?;
     let gate =
         RequestGate::new(Vec::new(), AllowedOrigins::Listed(Vec::new()), address.ip(), site.address().to_owned());
-    let door = OwnerDoor::new(store, Clock::system(), Vec::new()).on_port(address.port());
+    let door = OwnerDoor::new(Arc::clone(&owner.auth), Clock::system(), Vec::new()).on_port(address.port());
     let console = Console::new(executor, owner, Arc::new(door), site, stopping.clone());
     let router = console.routes().route("/", get(to_console)).fallback(nothing_here);
     let router = router.layer(from_fn_with_state(gate, request_gate::guard));
@@ -103,7 +108,7 @@ pub(crate) async fn serve(
         stop.send_replace(true);
     });
     opened(&link);
-    accept_loop::serve(listener, None, router, limits, stopping, LAST_ANSWERS).await;
+    accept_loop::serve(listener, None, router, settings.connections, stopping, LAST_ANSWERS).await;
     Ok(())
 }
 
@@ -123,7 +128,8 @@ impl Console {
         site: ConsoleSite,
         stopping: watch::Receiver<bool>,
     ) -> Self {
-        Self(Arc::new(ConsoleParts { executor, owner, clock: Clock::system(), door, site, stopping }))
+        let layouts = LayoutKeeper::new(stopping.clone());
+        Self(Arc::new(ConsoleParts { executor, owner, clock: Clock::system(), door, site, layouts, stopping }))
     }
 
     pub(super) fn routes(self) -> Router {
@@ -131,14 +137,16 @@ impl Console {
             .merge(approvals::routes())
             .merge(activity::routes())
             .merge(history::routes())
+            .merge(vault::routes())
+            .merge(graph::routes())
+            .merge(restoring::routes())
+            .merge(versions::routes())
             .merge(searching::routes())
             .merge(queries::routes())
             .merge(try_it::routes())
             .merge(clients::routes())
             .merge(rules::routes())
             .merge(settings::routes())
-            .merge(restoring::routes())
-            .merge(versions::routes())
             .route("/console/events", get(live_events::stream))
             .route("/console/sign-out", post(sessions::sign_out))
             .layer(from_fn_with_state(self.clone(), sessions::require_session));

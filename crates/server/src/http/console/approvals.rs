@@ -227,6 +227,15 @@ fn told(outcome: ApprovalOutcome) -> (StatusCode, &'static str, String, Option<S
             let text = "The client gets the result when it makes the call again.";
             (StatusCode::OK, "Approved", text.to_owned(), None)
         }
+        ApprovalOutcome::AlreadyMade { checkpoint } => {
+            let text = "It was approved before, and the change was made then.";
+            (StatusCode::OK, "Approved", text.to_owned(), Some(checkpoint))
+        }
+        ApprovalOutcome::HidesMore => failed(
+            "The server that was asked hides the files that Obsidian excludes, and this console does not. Start it with the \
+             same settings, or reject the change."
+                .to_owned(),
+        ),
         ApprovalOutcome::Rejected => (StatusCode::OK, "Rejected", "Nothing was changed.".to_owned(), None),
         ApprovalOutcome::NoSuchProfile(name) => {
             failed(format!("It was requested under the profile {}, which is not configured here.", quoted(&name)))

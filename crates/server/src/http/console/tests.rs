@@ -1,6 +1,7 @@
 //! The pages as a browser gets them, in this process.
 
 mod changing;
+mod drawing;
 mod finding;
 mod trying;
 
@@ -92,6 +93,11 @@ impl ConsoleTrial {
             std::fs::create_dir_all(file.parent().unwrap()).unwrap();
             std::fs::write(file, text).unwrap();
         }
+        Self::open(place, words, environment).await
+    }
+
+    /// On a folder that has the vault already.
+    async fn open(place: TempDir, words: &[&str], environment: &[(&str, &str)]) -> Self {
         let within = |name: &str| place.path().join(name).to_str().unwrap().to_owned();
         let mut line = vec!["lapidary".to_owned(), "console".to_owned(), "--vault".to_owned(), within("Notes")];
         line.extend(words.iter().map(|word| (*word).to_owned()));
@@ -106,10 +112,10 @@ impl ConsoleTrial {
         let (stop, stopping) = watch::channel(false);
         let settings = SettingsAccess::new(&invocation.flags, &surroundings);
         let owner = OwnerAccess::new(&assembled, &config, settings, &CommandHint::of(&invocation.flags));
-        let site = ConsoleSite::on_loopback(PORT);
-        let link = link(&assembled.auth, site.address(), Clock::system()).unwrap();
-        let code = link.split('#').nth(1).unwrap().to_owned();
-        let door = OwnerDoor::new(Arc::clone(&assembled.auth), Clock::system(), Vec::new()).on_port(PORT);
+        let (site, clock) = (ConsoleSite::on_loopback(PORT), Clock::system());
+        let link = link(&owner.auth, site.address(), clock).unwrap();
+        let code = link.rsplit_once('#').unwrap().1.to_owned();
+        let door = OwnerDoor::new(Arc::clone(&owner.auth), clock, Vec::new()).on_port(PORT);
         let console = Console::new(Arc::clone(&assembled.executor), owner, Arc::new(door), site, stopping);
         let mut trial = Self { router: console.routes(), cookie: String::new(), place, assembled, _stop: stop };
         let request = Request::builder().method(Method::POST).uri("/console/sign-in");
@@ -126,6 +132,17 @@ impl ConsoleTrial {
         let status = response.status();
         let body = axum::body::to_bytes(response.into_body(), 1 << 24).await.unwrap();
         PageAnswer { status, body: String::from_utf8(body.to_vec()).unwrap() }
+    }
+
+    /// An answer that need not be text, and the mark of its content.
+    async fn bytes(&self, path: &str, known: &str) -> (StatusCode, String, Vec<u8>) {
+        let request = Request::builder().uri(path).header(header::COOKIE, &self.cookie);
+        let request = request.header(header::IF_NONE_MATCH, known).body(Body::empty()).unwrap();
+        let response = self.router.clone().oneshot(request).await.unwrap();
+        let (status, mark) = (response.status(), response.headers().get(header::ETAG));
+        let mark = mark.map(|mark| mark.to_str().unwrap().to_owned()).unwrap_or_default();
+        let body = axum::body::to_bytes(response.into_body(), 1 << 24).await.unwrap();
+        (status, mark, body.to_vec())
     }
 
     async fn get(&self, path: &str) -> PageAnswer {
