@@ -155,8 +155,8 @@ mod tests {
         assert_eq!(verdicts("file_append", "a.md"), write(RuleDecision::Deny, 1));
         assert_eq!(verdicts("outline", "a.md"), [(Effect::Read, RuleDecision::Deny, DecidedBy::Rule(2))]);
         assert_eq!(verdicts("file_read", "a.md"), [(Effect::Read, RuleDecision::Allow, DecidedBy::NoRule)]);
-        let deletion = verdicts("file_delete", "a.md");
-        assert_eq!(deletion[1], (Effect::Destroy, RuleDecision::Ask, DecidedBy::NoRule));
+        // The test server allows the rest by one more rule.
+        assert_eq!(verdicts("file_delete", "a.md")[1], (Effect::Destroy, RuleDecision::Allow, DecidedBy::Rule(4)));
         assert_eq!(verdicts("call_tool", "a.md"), []);
         assert_eq!(verdicts("nothing", "a.md"), []);
         // As it says.
