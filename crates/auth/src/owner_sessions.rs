@@ -61,28 +61,36 @@ impl AuthStore {
 
     /// Whether a session of the owner is open, and notes that it is used.
     pub fn use_owner_session(&self, secret: &SecretText, now: UnixSeconds) -> Result<bool, AuthStoreError> {
-        // Without a query for cookies that are not ours.
-        if SecretText::recognise(secret.reveal()) != Some(SecretKind::OwnerSession) {
-            return Ok(false);
-        }
-        let digest = secret.digest();
-        let last_used = self.read(None, |database| {
-            let mut found = database.prepare_cached("SELECT last_used FROM owner_sessions WHERE digest = ?1")?;
-            Ok(found.query_row([digest.as_bytes()], |row| row.get::<_, i64>(0)).optional()?)
-        })?;
-        match last_used.map(|used| now.0.saturating_sub(used)) {
-            Some(idle) if idle > SESSION_IDLE => Ok(false),
+        match self.idle_time(secret, now)? {
             Some(idle) if idle < NOTED_EVERY => Ok(true),
             Some(_) => self.write(|database| {
                 let used = database.execute(
                     "UPDATE owner_sessions SET last_used = ?2 WHERE digest = ?1",
-                    params![digest.as_bytes(), now.0],
+                    params![secret.digest().as_bytes(), now.0],
                 )?;
                 // It may have been closed since it was read.
                 Ok(used == 1)
             }),
             None => Ok(false),
         }
+    }
+
+    /// The same without noting it: a page that is only left open does not keep its session.
+    pub fn is_owner_session(&self, secret: &SecretText, now: UnixSeconds) -> Result<bool, AuthStoreError> {
+        Ok(self.idle_time(secret, now)?.is_some())
+    }
+
+    /// How long an open session was not used.
+    fn idle_time(&self, secret: &SecretText, now: UnixSeconds) -> Result<Option<i64>, AuthStoreError> {
+        // Without a query for cookies that are not ours.
+        if SecretText::recognise(secret.reveal()) != Some(SecretKind::OwnerSession) {
+            return Ok(None);
+        }
+        let last_used = self.read(None, |database| {
+            let mut found = database.prepare_cached("SELECT last_used FROM owner_sessions WHERE digest = ?1")?;
+            Ok(found.query_row([secret.digest().as_bytes()], |row| row.get::<_, i64>(0)).optional()?)
+        })?;
+        Ok(last_used.map(|used| now.0.saturating_sub(used)).filter(|idle| *idle <= SESSION_IDLE))
     }
 
     /// Signs one browser out.
@@ -156,6 +164,8 @@ mod tests {
         let is_open = |number: u8, at: UnixSeconds| store.use_owner_session(&session(number), at).unwrap();
         assert!(is_open(1, later(SESSION_IDLE)) && is_open(1, later(2 * SESSION_IDLE - 1)));
         assert!(is_open(2, later(30)) && !is_open(2, later(SESSION_IDLE + 1)), "the first use is not noted again");
+        assert!(store.is_owner_session(&session(3), later(SESSION_IDLE)).unwrap());
+        assert!(!is_open(3, later(SESSION_IDLE + 1)), "only looked at");
         store.close_owner_session(&session(1)).unwrap();
         assert!(!is_open(1, NOW) && is_open(3, NOW));
         store.close_owner_sessions().unwrap();

@@ -64,7 +64,7 @@ static ASSETS: LazyLock<Vec<ConsoleAsset>> = LazyLock::new(|| {
     files.chain(icons).collect()
 });
 
-/// The name of the icon for so many pending requests.
+/// The name of the icon for this many pending requests.
 pub(crate) fn icon_of(pending: usize) -> String {
     match pending {
         0 => "icon.svg".to_owned(),

@@ -29,7 +29,7 @@ pub(crate) struct CallFilter {
     /// Whether tool and reason are given in full, or as a part.
     pub(crate) in_full: bool,
     pub(crate) outcome: Option<WantedOutcome>,
-    /// At most so many seconds ago.
+    /// At most this many seconds ago.
     pub(crate) since: Option<i64>,
 }
 

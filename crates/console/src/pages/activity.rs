@@ -19,7 +19,7 @@ pub struct ActivityPage {
     pub query: String,
     /// Of the calls that fit, with the most first.
     pub shares: Vec<ClientShare>,
-    /// So many of the latest calls are counted in them.
+    /// How many of the latest calls are counted in them.
     pub counted: usize,
 }
 

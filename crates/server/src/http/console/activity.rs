@@ -26,7 +26,7 @@ use crate::{
 
 /// More rows are not drawn; filters find older ones.
 const MOST_ROWS: usize = 300;
-/// So many of the latest calls are counted by client.
+/// At most this many of the latest calls are counted by client.
 const MOST_COUNTED: usize = 10_000;
 /// And of an export.
 const MOST_EXPORTED: usize = 100_000;

@@ -3,6 +3,7 @@
 use std::{convert::Infallible, time::Duration};
 
 use axum::{
+    Extension,
     extract::State,
     http::HeaderMap,
     response::{
@@ -15,7 +16,7 @@ use lapidary_pipeline::Executor;
 use lapidary_vault::store::LogTail;
 use serde_json::{Value, json};
 
-use super::{Console, ConsoleState, activity::live_row, no_answer};
+use super::{Console, ConsoleState, activity::live_row, no_answer, sessions::OpenSession};
 use crate::{commands::local_time::LocalTime, logged_call::LoggedCall};
 
 /// How often is looked.
@@ -30,6 +31,7 @@ const MOST_CALLS: usize = 200;
 /// What a stream has told so far.
 struct LiveNews {
     console: Console,
+    session: OpenSession,
     tails: Vec<LogTail>,
     /// Calls between the drawing of the page, or the last event that it got, and this stream. The page leaves out those that it
     /// has.
@@ -39,7 +41,11 @@ struct LiveNews {
     is_behind: bool,
 }
 
-pub(super) async fn stream(State(console): ConsoleState, headers: HeaderMap) -> Response {
+pub(super) async fn stream(
+    State(console): ConsoleState,
+    Extension(session): Extension<OpenSession>,
+    headers: HeaderMap,
+) -> Response {
     let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
     let most = if last.is_empty() { MOST_MISSED } else { MOST_RESUMED };
     let tails = console.ask(move |executor| {
@@ -53,7 +59,7 @@ pub(super) async fn stream(State(console): ConsoleState, headers: HeaderMap) -> 
         missed.retain(|line| LoggedCall::parse(line).is_some_and(|call| call.text("ts") >= last.as_str()));
     }
     let is_behind = !last.is_empty() && missed.len() >= MOST_RESUMED;
-    let news = LiveNews { console, tails, missed, pending: None, is_behind };
+    let news = LiveNews { console, session, tails, missed, pending: None, is_behind };
     let events = stream::unfold(news, |mut news| async {
         let mut stopping = news.console.0.stopping.clone();
         loop {
@@ -76,9 +82,12 @@ pub(super) async fn stream(State(console): ConsoleState, headers: HeaderMap) -> 
 }
 
 impl LiveNews {
-    /// Looks once. `None` if the server ends.
+    /// Looks once. `None` if the server ends, or the owner has signed out.
     async fn look(mut self) -> Option<(Self, Option<Event>)> {
         let console = self.console.clone();
+        if !self.session.is_open(&console).await {
+            return None;
+        }
         console
             .ask(move |executor| {
                 let event = self.next(executor);

@@ -30,6 +30,13 @@ impl OpenSession {
         ContentHash::of(format!("form of {}", self.0.reveal()).as_bytes()).to_string()
     }
 
+    /// Whether the owner has not signed out since. Looking does not count as use.
+    pub(super) async fn is_open(&self, console: &Console) -> bool {
+        let (session, now) = (self.0.clone(), console.0.door.now());
+        // A database that does not answer for a moment ends no stream.
+        console.0.door.ask(move |store| store.is_owner_session(&session, now)).await.unwrap_or(true)
+    }
+
     pub(super) fn is_form_token(&self, given: &str) -> bool {
         let digest = |text: &str| ContentHash::of(text.as_bytes());
         is_same_digest(&digest(given), &digest(&self.form_token()))
