@@ -11,6 +11,7 @@ mod block;
 mod block_id;
 mod draft;
 mod heading;
+mod instruction;
 mod lines;
 mod link;
 mod merge;
@@ -29,6 +30,10 @@ mod tag_tree;
 mod unified_diff;
 
 pub(crate) use draft::{DocumentDraft, TextChange, preview, shared_ends};
+pub use instruction::{
+    DestinationPlace, DocumentParts, InstructionError, InstructionOperation, InstructionPayload, InstructionResult,
+    InstructionScope, InstructionTarget, PatchInstruction, SectionDestination, relevelled,
+};
 pub use lines::{LineRange, whole_lines};
 pub use link::{LinkForm, LinkRelocation, LinkRetarget};
 pub use merge::InsertSide;

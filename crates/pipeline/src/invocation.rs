@@ -19,6 +19,8 @@ pub struct Invocation {
     /// The request that is looked at or approved.
     pub asked: Option<Arc<AskedChange>>,
     pub progress: Option<Arc<dyn Fn(CallProgress) + Send + Sync>>,
+    /// Made by a transport of ours and not named by a client: it may be one of the internal changes.
+    pub is_internal: bool,
     /// Told about every stage, for those who measure.
     pub stages: Option<StageWatch>,
 }
@@ -47,12 +49,26 @@ impl Invocation {
         Self::of(Operation::Tool { name: name.into(), arguments }, principal)
     }
 
+    /// A change that a transport makes for a program, judged as every call of a tool.
+    pub fn internal(name: &'static str, arguments: Map<String, Value>, principal: Principal) -> Self {
+        Self { is_internal: true, ..Self::tool(name, arguments, principal) }
+    }
+
     pub fn read(operation: impl ReadOperation + 'static, principal: Principal) -> Self {
         Self::of(Operation::Read(Arc::new(operation)), principal)
     }
 
     fn of(operation: Operation, principal: Principal) -> Self {
-        Self { operation, principal, answer: None, review: None, asked: None, progress: None, stages: None }
+        Self {
+            operation,
+            principal,
+            answer: None,
+            review: None,
+            asked: None,
+            progress: None,
+            is_internal: false,
+            stages: None,
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 //! The one path that every operation takes: find, authorize, check, admit, narrow, plan, judge, approve, commit, observe,
 //! record. Each stage is a file in `stages`, and `execute` is the loop over them.
 
+mod access_verdict;
 mod approval_rules;
 mod approvals;
 mod asked_change;
@@ -34,6 +35,7 @@ mod second_names;
 #[cfg(test)]
 mod testing;
 
+pub use access_verdict::{AccessVerdict, DecidedBy};
 pub use approval_rules::{ApprovalRule, ApprovalRules, RuleDecision};
 pub use approvals::{ApprovalDecision, ApprovalOutcome, PendingChange};
 pub use asked_change::AskedChange;

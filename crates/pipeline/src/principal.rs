@@ -100,8 +100,11 @@ impl Principal {
     /// The owner in a browser.
     pub const CONSOLE: &str = "console";
 
+    /// A program with the key of the REST API.
+    pub const REST: &str = "rest";
+
     pub(crate) fn is_anonymous(name: &str) -> bool {
-        [Self::STDIO, Self::HTTP, Self::COMMAND_LINE, Self::CONSOLE].contains(&name)
+        [Self::STDIO, Self::HTTP, Self::COMMAND_LINE, Self::CONSOLE, Self::REST].contains(&name)
     }
 
     pub fn profile(&self) -> &ProfileView {

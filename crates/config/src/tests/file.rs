@@ -124,6 +124,13 @@ tls_key = "/etc/key.pem"
 metrics = true
 metrics_token = "a-token-of-at-least-thirty-two-characters"
 
+[rest]
+serve = true
+address = "::1"
+http = true
+max_body_bytes = 2048
+patch_format = 1
+
 [audit]
 max_bytes = 2000
 
@@ -164,6 +171,7 @@ sampled = 0.25
     let tls = config.http.tls.unwrap();
     assert_eq!((tls.certificate, tls.key), ("/home/me/cert.pem".into(), "/etc/key.pem".into()));
     assert!(config.http.metrics.served && config.http.metrics.token.is_some());
+    assert!(config.rest.is_served && config.rest.is_plain_too && config.rest.plain_address.is_some());
     let otlp = config.otlp.unwrap();
     assert_eq!((otlp.traces, otlp.metrics), ("https://traces.example/in".into(), "https://metrics.example/in".into()));
     assert_eq!((otlp.service_name, otlp.service_version), ("notes".into(), "7".into()));

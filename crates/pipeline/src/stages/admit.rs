@@ -22,7 +22,7 @@ use crate::{
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let FoundOperation::Tool(entry) = execution.found()? else { return Ok(StageFlow::Next) };
     let decision = match entry.spec.effect {
-        Effect::Read => execution.setup().rules.on_reading(&entry.spec).max(execution.at_least),
+        Effect::Read => execution.setup().rules.on_reading(&entry.spec).decision.max(execution.at_least),
         // Judged on its changes.
         Effect::Write | Effect::Destroy => RuleDecision::Allow,
     };

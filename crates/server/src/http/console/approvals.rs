@@ -138,6 +138,7 @@ fn item(pending: &PendingChange, time: &LocalTime) -> ApprovalItem {
         asked: ShownText::line(&time.ago(&pending.asked_at())),
         asked_exactly: ShownText::line(&pending.asked_at()),
         until: ShownText::line(&time.exact(&pending.open_until())),
+        left: ShownText::line(&time.until(&pending.open_until())),
         is_taken: pending.taken,
     }
 }
@@ -181,7 +182,7 @@ async fn review(
     };
     let shown = amendment.clone().unwrap_or_default();
     let state = ReviewState::Changes {
-        files: files(&preview, &amended, &shown),
+        files: files(&pending.vault, &preview, &amended, &shown),
         digest: amended.digest().to_string(),
         is_separable: preview.is_separable,
         is_stale: preview.digest() != pending.digest(),
