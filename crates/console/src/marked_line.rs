@@ -46,6 +46,7 @@ pub(crate) fn marked_line(parts: &[LinePart<'_>], address: NoteAddress<'_>) -> S
     let (mut html, mut at) = (String::with_capacity(line.len() + 16), 0);
     for NoteLink { span, name } in note_links(&line) {
         let address = address(&name);
+        // In a file that is not a note, brackets do not make a link.
         if address.is_empty() {
             continue;
         }

@@ -70,7 +70,7 @@ impl ArgumentForm {
         Self { fields }
     }
 
-    /// Puts arguments into the fields. What is no text is written as JSON.
+    /// Puts arguments into the fields. What is not a text is written as JSON.
     #[must_use]
     pub fn filled(mut self, arguments: &Map<String, Value>) -> Self {
         for field in &mut self.fields {

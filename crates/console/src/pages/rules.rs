@@ -1,4 +1,4 @@
-//! What someone may do to a path, and the rules that decide it.
+//! What a caller may do to a path, and the rules that decide it.
 
 use askama::Template;
 

@@ -128,7 +128,7 @@ impl Console {
         let all = self.0.owner.grants.vaults();
         let ticked: Vec<String> =
             form.named("vault-").filter_map(|at| form.get(&format!("vault-{at}"))).map(str::to_owned).collect();
-        // None ticked is no choice, as with a single vault.
+        // With none ticked there is no restriction, as with a single vault.
         let is_choice = !ticked.is_empty() && ticked.len() < all.len();
         TokenRights {
             profile: form.get("profile").map(str::to_owned),

@@ -1,4 +1,4 @@
-//! What someone may do to a path, with what decides it: asked of the code that judges calls.
+//! What a caller may do to a path, with what decides it: asked of the code that judges calls.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ async fn show(State(console): ConsoleState, Extension(session): Extension<OpenSe
     let (mut verdicts, mut problem) = (Vec::new(), None);
     if !path.is_empty() {
         match VaultPath::parse(&path) {
-            Err(error) => problem = Some(ShownText::line(&format!("This is no path in a vault: {error}"))),
+            Err(error) => problem = Some(ShownText::line(&format!("This is not a path in a vault: {error}"))),
             Ok(path) => {
                 let principal = Principal { grant: Arc::clone(&caller.grant), ..console.principal() };
                 let (tool, vault) = (tool.clone(), vault.clone());
@@ -92,7 +92,7 @@ fn shown(AccessVerdict { effect, decision, by }: &AccessVerdict, rules: &[Approv
     let action = match effect {
         Effect::Read => "Read",
         Effect::Write => "Change",
-        Effect::Destroy => "Delete for good",
+        Effect::Destroy => "Delete permanently",
     };
     VerdictRow { action, verdict, tone, because: ShownText::line(&because) }
 }
@@ -112,7 +112,7 @@ fn about(rule: &ApprovalRule) -> String {
         rule.effect.map(|effect| match effect {
             Effect::Read => "reading".to_owned(),
             Effect::Write => "changes".to_owned(),
-            Effect::Destroy => "deletions for good".to_owned(),
+            Effect::Destroy => "permanent deletions".to_owned(),
         }),
         rule.tool.as_ref().map(|tool| format!("with {tool}")),
         rule.group.map(|group| format!("with tools of the group {}", group.name())),

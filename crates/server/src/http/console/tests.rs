@@ -29,7 +29,7 @@ use crate::{
 
 const PORT: u16 = 7;
 
-/// A console on vaults of its own, and the browser of its owner.
+/// A console on its own vault, and the browser of its owner.
 struct ConsoleTrial {
     router: Router,
     cookie: String,

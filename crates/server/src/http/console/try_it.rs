@@ -130,7 +130,7 @@ async fn call(
     }
 }
 
-/// A tool that someone wants to call.
+/// A tool to call, and the caller in whose place.
 struct ToolAsking<'c> {
     callers: &'c [ChosenCaller],
     caller: &'c ChosenCaller,

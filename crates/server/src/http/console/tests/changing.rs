@@ -106,7 +106,7 @@ async fn what_is_wrong_or_fixed_elsewhere_is_refused_before_anything_is_written(
         ([("change", "set"), ("name", "http.auth_secret_key"), ("value", "x")], "is a secret"),
         ([("change", "set"), ("name", "nothing.like_it"), ("value", "x")], "There is no setting"),
         ([("change", "set"), ("name", "tools.exclude"), ("value", "no_such_tool")], "no_such_tool"),
-        ([("change", "set"), ("name", "profile"), ("value", "nobody")], "there is no profile"),
+        ([("change", "set"), ("name", "profile"), ("value", "nothing")], "there is no profile"),
         ([("change", "set"), ("name", "profiles"), ("value", "x")], "in the text of the file"),
         ([("change", "text"), ("name", ""), ("value", "limits = 1")], "expected a table"),
         ([("change", "set"), ("name", "limits.deadline_ms"), ("value", "1000")], "says already"),
@@ -191,5 +191,5 @@ async fn the_rule_that_decides_is_named() {
     ask("profile:reader", "str_replace", "a.md").await.has("<strong class=\"refused\">denied</strong>");
     ask("owner", "file_read", "a.md").await.has("reading is allowed");
     ask("owner", "file_read", ".obsidian/app.json").await.has("denied");
-    ask("owner", "file_read", "../x").await.has("This is no path in a vault");
+    ask("owner", "file_read", "../x").await.has("This is not a path in a vault");
 }
