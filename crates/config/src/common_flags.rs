@@ -55,6 +55,10 @@ pub struct CommonFlags {
     pub tls_cert: Option<String>,
     #[arg(skip)]
     pub tls_key: Option<String>,
+    #[arg(skip)]
+    pub rest: Option<HttpAddress>,
+    #[arg(skip)]
+    pub rest_http: bool,
 }
 
 /// Serve MCP on standard input and output, or over HTTP (the default)
@@ -64,7 +68,8 @@ pub struct CommonFlags {
 #[command(after_long_help = "Examples:
   lapidary serve --vault ~/Notes
   lapidary serve --vault ~/Notes --http
-  lapidary serve --vault ~/Notes --http --public-url https://vault.example.com")]
+  lapidary serve --vault ~/Notes --http --public-url https://vault.example.com
+  lapidary serve --vault ~/Notes --rest")]
 pub struct Listen {
     /// Serve over HTTP instead, at PORT, HOST or HOST:PORT if given
     #[arg(long, value_name = "ADDR", num_args = 0..=1)]
@@ -84,6 +89,12 @@ pub struct Listen {
     /// The private key of the certificate, in PEM form
     #[arg(long, value_name = "FILE", requires = "tls_cert", hide_short_help = true)]
     tls_key: Option<String>,
+    /// Serve the HTTP API of Obsidian's plugin Local REST API, with TLS at port 27124, or in plain text at ADDR on this computer
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, hide_short_help = true)]
+    pub rest: Option<Option<HttpAddress>>,
+    /// Serve that API in plain text at port 27123 as well
+    #[arg(long, hide_short_help = true)]
+    pub rest_http: bool,
 }
 
 impl CommonFlags {
@@ -114,6 +125,8 @@ impl Listen {
             sse: self.sse || inner.sse,
             tls_cert: self.tls_cert.or(inner.tls_cert),
             tls_key: self.tls_key.or(inner.tls_key),
+            rest: once(self.rest, inner.rest)?,
+            rest_http: self.rest_http || inner.rest_http,
         })
     }
 
@@ -126,6 +139,8 @@ impl Listen {
             sse: self.sse,
             tls_cert: self.tls_cert,
             tls_key: self.tls_key,
+            rest: self.rest.map(Option::unwrap_or_default),
+            rest_http: self.rest_http,
             ..flags
         }
     }

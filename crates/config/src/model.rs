@@ -1,7 +1,7 @@
 //! The configuration as the rest of the server reads it.
 
 use std::collections::BTreeMap;
-use std::net::{IpAddr, Ipv4Addr};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -18,6 +18,7 @@ pub struct Config {
     pub any_folder: bool,
     pub transport: Transport,
     pub http: HttpConfig,
+    pub rest: RestConfig,
     pub access: PathAccess,
     pub tools: ToolsConfig,
     pub approval: ApprovalConfig,
@@ -33,6 +34,8 @@ pub struct Config {
     pub skills: Option<String>,
     /// An absolute path outside every vault.
     pub state_dir: PathBuf,
+    /// Files that decide about the server: settings, certificate and key. No caller may use one that is in a vault.
+    pub own_files: Vec<PathBuf>,
     /// The system's trash, if it is supported.
     pub trash_home: Option<PathBuf>,
     pub limits: LimitsConfig,
@@ -102,6 +105,27 @@ pub struct HttpConfig {
     pub connections: ConnectionLimits,
     pub sessions: SessionLimits,
     pub clients: ClientLimits,
+}
+
+/// The HTTP API of the plugin Local REST API.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RestConfig {
+    pub is_served: bool,
+    /// A loopback address for plain HTTP, instead of TLS at the plugin's port.
+    pub plain_address: Option<SocketAddr>,
+    /// Plain HTTP at the plugin's other port, in addition to TLS.
+    pub is_plain_too: bool,
+    pub max_body_bytes: usize,
+    /// The format of a patch that names none.
+    pub patch_format: PatchFormat,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PatchFormat {
+    /// In headers, as up to version 4 of the plugin.
+    Headers,
+    /// An instruction, as since version 5.
+    Instruction,
 }
 
 /// The certificate of the server with its chain, and its key, both in PEM form. Absolute paths.
@@ -429,6 +453,13 @@ impl Config {
                     writes_per_second: 5,
                 },
             },
+            rest: RestConfig {
+                is_served: false,
+                plain_address: None,
+                is_plain_too: false,
+                max_body_bytes: 32 * 1024 * 1024,
+                patch_format: PatchFormat::Instruction,
+            },
             access: PathAccess {
                 read_only: false,
                 read_paths: None,
@@ -453,6 +484,7 @@ impl Config {
             tokens: Vec::new(),
             skills: None,
             state_dir: PathBuf::new(),
+            own_files: Vec::new(),
             trash_home: None,
             limits: LimitsConfig {
                 max_file_bytes: 16 * 1024 * 1024,

@@ -6,6 +6,7 @@ mod auth;
 mod http;
 mod http_limits;
 mod limits;
+mod rest;
 mod state;
 mod telemetry;
 mod tools;
@@ -29,7 +30,7 @@ pub(super) fn in_section(section: ReferenceSection) -> impl Iterator<Item = &'st
         ReferenceSection::Tools => &[tools::SETTINGS],
         ReferenceSection::Approval => &[approval::SETTINGS],
         ReferenceSection::Limits => &[limits::SETTINGS],
-        ReferenceSection::Http => &[http::SETTINGS, http_limits::SETTINGS, auth::SETTINGS],
+        ReferenceSection::Http => &[http::SETTINGS, http_limits::SETTINGS, auth::SETTINGS, rest::SETTINGS],
         ReferenceSection::State => &[state::SETTINGS],
         ReferenceSection::Telemetry => &[telemetry::SETTINGS],
     };

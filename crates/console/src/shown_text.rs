@@ -15,6 +15,16 @@ impl ShownText {
         Self(escaped(&one_line(text)))
     }
 
+    /// One line in pieces, of which some are marked.
+    pub fn marked<'p>(pieces: impl IntoIterator<Item = (&'p str, bool)>) -> Self {
+        let mut html = String::new();
+        for (piece, is_marked) in pieces {
+            let piece = Self::line(piece);
+            if is_marked { push_marked(&mut html, "mark", &piece) } else { html.push_str(&piece.0) }
+        }
+        Self(html)
+    }
+
     /// Text of several lines.
     pub fn block(text: &str) -> Self {
         Self(escaped(&visible(text)))
@@ -60,6 +70,8 @@ mod tests {
             assert!(!html.contains(['<', '>', '"', '\'', '\u{202e}', '\u{1b}', '\u{200b}']), "{html}");
             assert!(html.contains("&lt;script&gt;") && html.contains("&amp;amp;") && html.contains("202e"), "{html}");
         }
+        let marked = ShownText::marked([("a<", false), ("<b>", true), (" \u{202e}", false)]).to_string();
+        assert!(marked.starts_with("a&lt;<mark>&lt;b&gt;</mark> ") && !marked.contains('\u{202e}'), "{marked}");
         assert_eq!(ShownText::block("a\n\tb").to_string(), "a\n\tb");
         assert!(!ShownText::line("a\nb").to_string().contains('\n'));
     }

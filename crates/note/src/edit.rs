@@ -11,6 +11,7 @@ mod block;
 mod block_id;
 mod draft;
 mod heading;
+mod instruction;
 mod lines;
 mod link;
 mod merge;
@@ -29,6 +30,10 @@ mod tag_tree;
 mod unified_diff;
 
 pub(crate) use draft::{DocumentDraft, TextChange, preview, shared_ends};
+pub use instruction::{
+    DestinationPlace, DocumentParts, InstructionError, InstructionOperation, InstructionPayload, InstructionResult,
+    InstructionScope, InstructionTarget, PatchInstruction, SectionDestination, relevelled,
+};
 pub use lines::{LineRange, whole_lines};
 pub use link::{LinkForm, LinkRelocation, LinkRetarget};
 pub use merge::InsertSide;
@@ -77,6 +82,8 @@ pub enum EditError {
     /// Unclosed code, a comment or HTML would swallow the new text.
     #[error("the text above it ends in an unclosed code fence, comment or HTML block")]
     Unclosed,
+    #[error("it begins or ends inside a code block, comment or formula, or takes a part of one")]
+    CutsBlock,
     #[error("it would be put into a part of itself")]
     IntoItself,
     #[error("properties cannot be moved as text")]

@@ -36,11 +36,13 @@ pub use content::FileContent;
 pub use counted::{Counted, counted};
 pub use document::Document;
 pub use edit::{
-    BlankLines, EditError, EditResult, HunkRange, InsertSide, LineRange, LinkForm, LinkRelocation, LinkRetarget,
-    MovedPart, MovedText, Occurrence, PartPlace, Patch, PatchContent, PatchError, PatchFailure, PatchMismatch,
-    PatchOperation, PatchResult, PatchTarget, PropertyEdit, PropertyError, PropertyPath, ReplaceError, ReplaceResult,
-    SectionEdit, SectionPart, SectionPatch, SectionPatchError, TagEdit, TagPlaces, block_yaml, edit_yaml, is_tag,
-    is_tag_within, whole_lines,
+    BlankLines, DestinationPlace, DocumentParts, EditError, EditResult, HunkRange, InsertSide, InstructionError,
+    InstructionOperation, InstructionPayload, InstructionResult, InstructionScope, InstructionTarget, LineRange,
+    LinkForm, LinkRelocation, LinkRetarget, MovedPart, MovedText, Occurrence, PartPlace, Patch, PatchContent,
+    PatchError, PatchFailure, PatchInstruction, PatchMismatch, PatchOperation, PatchResult, PatchTarget, PropertyEdit,
+    PropertyError, PropertyPath, ReplaceError, ReplaceResult, SectionDestination, SectionEdit, SectionPart,
+    SectionPatch, SectionPatchError, TagEdit, TagPlaces, block_yaml, edit_yaml, is_tag, is_tag_within, relevelled,
+    whole_lines,
 };
 pub use fields::{FieldForm, InlineField};
 pub use frontmatter::{Frontmatter, FrontmatterError};

@@ -10,6 +10,8 @@ use crate::{AnyTool, Effect, ProfileRules, Reason, ToolGroup, ToolSpec, WireFami
 #[derive(Clone, Copy)]
 pub struct ToolSet {
     pub tools: &'static [&'static dyn AnyTool],
+    /// Changes that a transport makes for programs. They are judged as tools are, and no client can name them.
+    pub internal: &'static [&'static dyn AnyTool],
     /// The reviewed definition of a tool, if there is one: its description and its schemas as JSON.
     pub definition: fn(&str) -> Option<&'static str>,
 }
@@ -17,6 +19,7 @@ pub struct ToolSet {
 /// All tools with their status, in list order.
 pub struct Catalogue {
     entries: Vec<CatalogueEntry>,
+    internal: Vec<CatalogueEntry>,
     /// Clients of the original file tools parse the text of an answer.
     files_in_json: bool,
     /// The owner chose the tools, perhaps for a client that knows all their arguments.
@@ -32,6 +35,11 @@ pub struct CatalogueEntry {
 }
 
 impl CatalogueEntry {
+    /// Whether only a transport of ours calls it. No name of a tool has a slash.
+    pub fn is_internal(&self) -> bool {
+        self.spec.name().contains('/')
+    }
+
     /// Whether it may be called at all, by any caller and route.
     pub fn authorize(&self) -> Result<(), Reason> {
         match self.standing {
@@ -146,13 +154,29 @@ impl Catalogue {
                 of_server => of_server,
             };
         }
+        let mut internal: Vec<CatalogueEntry> = set.internal.iter().map(entry).collect();
+        for entry in &mut internal {
+            if choices.len() > 1 {
+                entry.spec.choose_vault(&choices);
+            }
+            let covered = |choices: &[ToolChoice]| choices.iter().any(|choice| choice.covers(&entry.spec));
+            // The choice of tools is about what models see; what may be done is decided by the rest.
+            entry.standing = match selection.read_only {
+                true => ToolStanding::Off(OffReason::ReadOnly),
+                false if covered(&excluded) => ToolStanding::Off(OffReason::Excluded),
+                false if profile.most == Effect::Read || !covered(&allowed) || covered(&refused) => {
+                    ToolStanding::Off(OffReason::Profile)
+                }
+                false => ToolStanding::Deferred,
+            };
+        }
         let is_original = |choice: &ToolChoice| matches!(choice, ToolChoice::Family(WireFamily::Files));
         // Clients written for the original parse the text as JSON, and dotted names are only wanted by those.
         let files_in_json = selection.dotted_names || chosen.iter().any(is_original);
         // An owner who names tools has a client that knows them, and it may compare.
         let lists_whole_schemas =
             !chosen.is_empty() && !chosen.iter().any(|choice| matches!(choice, ToolChoice::Default));
-        Ok(Self { entries, files_in_json, lists_whole_schemas })
+        Ok(Self { entries, internal, files_in_json, lists_whole_schemas })
     }
 
     pub fn entries(&self) -> &[CatalogueEntry] {
@@ -161,7 +185,7 @@ impl Catalogue {
 
     /// Switches off tools that the scopes of a caller do not cover.
     pub(crate) fn restrict(&mut self, covers: &dyn Fn(&ToolSpec) -> bool) {
-        for entry in &mut self.entries {
+        for entry in self.entries.iter_mut().chain(&mut self.internal) {
             if !matches!(entry.standing, ToolStanding::Off(_)) && !covers(&entry.spec) {
                 entry.standing = ToolStanding::Off(OffReason::Scope);
             }
@@ -184,6 +208,7 @@ impl Catalogue {
         let plain = if name.contains('.') { Cow::Owned(name.replace('.', "_")) } else { Cow::Borrowed(name) };
         self.entries
             .iter()
+            .chain(&self.internal)
             .find(|entry| entry.spec.name() == plain)
             .ok_or_else(|| NoSuchTool { nearest: self.instead_of(&plain) })
     }

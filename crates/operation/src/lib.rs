@@ -26,6 +26,7 @@ pub mod quote;
 mod read_operation;
 mod reason;
 mod renamed;
+mod rest_payload;
 mod schema;
 mod spec;
 mod tool_kinds;
@@ -47,8 +48,8 @@ pub use example::{Example, ExampleResult};
 pub use facts::ReplyFacts;
 pub use json_text::{JsonTextError, json_text};
 pub use payload::{
-    CheckpointHistory, CompletedValues, ContentForm, FileSubscription, FilledPrompt, ListedPrompt, PromptArgument,
-    PromptsSeen, ReadPayload, ResourceBody, VaultState,
+    CheckpointHistory, CompletedValues, ContentForm, FileSubscription, FilledPrompt, ListedPrompt, NamedNotes,
+    PromptArgument, PromptsSeen, ReadPayload, ResourceBody, VaultState, VaultSurvey,
 };
 pub use plan::{
     AnswerDraft, BatchOutcome, BatchPlan, BatchStep, CallBatch, CommitReport, FinishBatch, Planned, PlannedChange,
@@ -61,6 +62,7 @@ pub use reason::{
     OfferedTools, PartCandidates, PathRefusal, Reason, ReasonKind, WireCode, clipped,
 };
 pub use renamed::{RENAMED_TOOLS, SuccessorTool, successor};
+pub use rest_payload::{RestPayload, RestPeriodic, RestPlace};
 pub use spec::ToolSpec;
 pub use tool_kinds::{AgentTool, BatchTool, ReadTool, RelayTool, ToolPlan, WriteTool};
 pub use wire::{

@@ -240,7 +240,7 @@ mod tests {
     #[test]
     fn both_families_report_the_same_facts() {
         let now = ContentHash::of(b"now").to_string();
-        let none = ToolSet { tools: &[], definition: |_| None };
+        let none = ToolSet { tools: &[], internal: &[], definition: |_| None };
         let all = Catalogue::new(none, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap();
         let note = render_refusal(WireFamily::Obsidian, &stale(), OfferedTools::of(&all));
         assert_eq!(note.facts()["error"]["code"], -32002);

@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use lapidary_tools::{ReadOperation, ReadPayload, Reason, RenderedReply};
 use serde_json::{Map, Value};
 
-use crate::{ChangePreview, OwnerReview, Principal};
+use crate::{AskedChange, ChangePreview, OwnerReview, Principal};
 
 /// One call as it reaches the executor, over any transport.
 #[derive(Clone)]
@@ -16,7 +16,11 @@ pub struct Invocation {
     pub answer: Option<ConsentAnswer>,
     /// The owner looks at a change that waits, or has approved it.
     pub review: Option<OwnerReview>,
+    /// The request that is looked at or approved.
+    pub asked: Option<Arc<AskedChange>>,
     pub progress: Option<Arc<dyn Fn(CallProgress) + Send + Sync>>,
+    /// Made by a transport of ours and not named by a client: it may be one of the internal changes.
+    pub is_internal: bool,
     /// Told about every stage, for those who measure.
     pub stages: Option<StageWatch>,
 }
@@ -45,12 +49,26 @@ impl Invocation {
         Self::of(Operation::Tool { name: name.into(), arguments }, principal)
     }
 
+    /// A change that a transport makes for a program, judged as every call of a tool.
+    pub fn internal(name: &'static str, arguments: Map<String, Value>, principal: Principal) -> Self {
+        Self { is_internal: true, ..Self::tool(name, arguments, principal) }
+    }
+
     pub fn read(operation: impl ReadOperation + 'static, principal: Principal) -> Self {
         Self::of(Operation::Read(Arc::new(operation)), principal)
     }
 
     fn of(operation: Operation, principal: Principal) -> Self {
-        Self { operation, principal, answer: None, review: None, progress: None, stages: None }
+        Self {
+            operation,
+            principal,
+            answer: None,
+            review: None,
+            asked: None,
+            progress: None,
+            is_internal: false,
+            stages: None,
+        }
     }
 }
 

@@ -52,6 +52,21 @@ impl fmt::Debug for CallerStanding {
     }
 }
 
+/// What the owner grants a caller that is known by name, as of the moment of asking; `None` if there is none of that name, or
+/// no longer.
+#[derive(Clone)]
+pub struct GrantLookup(Arc<dyn Fn(&str) -> Option<Arc<Grant>> + Send + Sync>);
+
+impl GrantLookup {
+    pub fn new(find: impl Fn(&str) -> Option<Arc<Grant>> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(find))
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<Arc<Grant>> {
+        (self.0)(name)
+    }
+}
+
 /// Distinguishes callers of one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
@@ -85,8 +100,11 @@ impl Principal {
     /// The owner in a browser.
     pub const CONSOLE: &str = "console";
 
+    /// A program with the key of the REST API.
+    pub const REST: &str = "rest";
+
     pub(crate) fn is_anonymous(name: &str) -> bool {
-        [Self::STDIO, Self::HTTP, Self::COMMAND_LINE, Self::CONSOLE].contains(&name)
+        [Self::STDIO, Self::HTTP, Self::COMMAND_LINE, Self::CONSOLE, Self::REST].contains(&name)
     }
 
     pub fn profile(&self) -> &ProfileView {
@@ -111,6 +129,9 @@ pub struct Grant {
     pub profile: Arc<ProfileView>,
     /// Which parts of a vault may be read and changed, within the server's own policy; `None` means all of that.
     pub paths: Option<Arc<Policy>>,
+    /// The policy of the server that was asked, where the call is carried out in another process with another one. Both have to
+    /// open a path.
+    pub asked: Option<Arc<Policy>>,
     /// The vaults it may use; `None` means all. Without a grant, a vault does not exist.
     pub vaults: Option<Vec<String>>,
     /// Each grant has its own list of prompts: news of hidden ones would reveal them.
@@ -128,7 +149,7 @@ pub struct PromptNews {
 impl Grant {
     /// Everything that a profile allows, in all vaults.
     pub fn of(profile: Arc<ProfileView>) -> Self {
-        Self { profile, paths: None, vaults: None, prompt_news: Arc::default() }
+        Self { profile, paths: None, asked: None, vaults: None, prompt_news: Arc::default() }
     }
 
     pub(crate) fn shows(&self, vault: &str) -> bool {

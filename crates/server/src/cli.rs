@@ -220,7 +220,7 @@ where
         CommandLine::from_arg_matches(&matches).map_err(|error| error.format(&mut declared))?;
     let (inner, command) = match word.unwrap_or(CommandWord::Serve(Listen::default())) {
         CommandWord::Serve(inner) => {
-            let listen = listen.joined(inner).ok_or_else(|| conflict("--http is given twice"))?;
+            let listen = listen.joined(inner).ok_or_else(|| conflict("--http or --rest is given twice"))?;
             return Ok(Invocation { flags: listen.within(flags), command: Command::Serve, colours });
         }
         CommandWord::Token(word) => (word.flags(), Command::Token(word)),
@@ -229,6 +229,9 @@ where
     };
     if listen.http.is_some() {
         return Err(conflict("--http is for `lapidary serve`; this subcommand does not listen"));
+    }
+    if listen.rest.is_some() || listen.rest_http {
+        return Err(conflict("--rest is for `lapidary serve`; this subcommand does not listen"));
     }
     Ok(Invocation { flags: listen.within(both(flags, inner)?), command, colours })
 }

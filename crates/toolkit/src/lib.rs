@@ -24,6 +24,7 @@ pub mod names;
 pub mod naming;
 pub mod near_text;
 pub mod note_edit;
+pub mod note_hits;
 pub mod occurrence;
 pub mod page;
 pub mod part_moving;

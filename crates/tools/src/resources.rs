@@ -8,6 +8,7 @@ mod uri;
 
 pub(crate) use completing::best;
 pub(crate) use completing::complete_path;
+pub use media::media_type;
 pub(crate) use reading::{read_file, read_tags, status};
 pub use uri::{ResourceUri, VaultResource};
 

@@ -1,14 +1,14 @@
 //! The list of tools. A new one is a file, a `mod` line in its group, and a line here.
 
 mod agent;
-mod edit;
+pub(crate) mod edit;
 mod read;
 mod skill;
 mod vault;
 
 use lapidary_operation::{AgentEntry, AnyTool, BatchedEntry, ReadEntry, RelayEntry, ToolSet, WriteEntry};
 
-use crate::definitions::definition;
+use crate::{definitions::definition, operations::INTERNAL};
 
 /// All tools, by group, in the order in which clients and the reference list them.
 pub const TOOLS: &[&dyn AnyTool] = &[
@@ -79,7 +79,7 @@ pub const TOOLS: &[&dyn AnyTool] = &[
 ];
 
 /// The same with their definitions, for the catalogue.
-pub const TOOL_SET: ToolSet = ToolSet { tools: TOOLS, definition };
+pub const TOOL_SET: ToolSet = ToolSet { tools: TOOLS, internal: INTERNAL, definition };
 
 #[cfg(test)]
 mod tests;

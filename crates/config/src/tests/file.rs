@@ -124,6 +124,13 @@ tls_key = "/etc/key.pem"
 metrics = true
 metrics_token = "a-token-of-at-least-thirty-two-characters"
 
+[rest]
+serve = true
+address = "::1"
+http = true
+max_body_bytes = 2048
+patch_format = 1
+
 [audit]
 max_bytes = 2000
 
@@ -164,6 +171,7 @@ sampled = 0.25
     let tls = config.http.tls.unwrap();
     assert_eq!((tls.certificate, tls.key), ("/home/me/cert.pem".into(), "/etc/key.pem".into()));
     assert!(config.http.metrics.served && config.http.metrics.token.is_some());
+    assert!(config.rest.is_served && config.rest.is_plain_too && config.rest.plain_address.is_some());
     let otlp = config.otlp.unwrap();
     assert_eq!((otlp.traces, otlp.metrics), ("https://traces.example/in".into(), "https://metrics.example/in".into()));
     assert_eq!((otlp.service_name, otlp.service_version), ("notes".into(), "7".into()));
@@ -192,6 +200,7 @@ sampled = 0.25
 fn the_file_is_found_in_the_configuration_folder_of_the_platform() {
     let text = "[http]\nport = 7\n";
     let mac = Machine::with_vault().platform(Platform::MacOs, "/Users/me");
+    let trusted = |text: &str| Machine::with_vault().variable("LAPIDARY_ENV_FILE", ".env").dotenv(text);
     let windows = || {
         let machine = Machine::new().platform(Platform::Windows, r"C:\Users\me").folder("C:/V");
         machine.words(&["--vault", r"C:\V"])
@@ -205,8 +214,8 @@ fn the_file_is_found_in_the_configuration_folder_of_the_platform() {
         Machine::with_vault().words(&["--config", "my.toml"]).file("/work/my.toml", text),
         Machine::with_vault().words(&["--config", "~/my.toml"]).file("/home/me/my.toml", text),
         Machine::with_vault().variable("LAPIDARY_CONFIG", "/etc/lapidary").file("/etc/lapidary", text),
-        Machine::with_vault().dotenv("LAPIDARY_CONFIG=my.toml").file("/work/my.toml", text),
-        Machine::with_vault().dotenv("LAPIDARY_CONFIG=no.toml\nLAPIDARY_CONFIG=my.toml").file("/work/my.toml", text),
+        trusted("LAPIDARY_CONFIG=my.toml").file("/work/my.toml", text),
+        trusted("LAPIDARY_CONFIG=no.toml\nLAPIDARY_CONFIG=my.toml").file("/work/my.toml", text),
     ] {
         assert_eq!(machine.config().http.port, 7);
     }
@@ -306,4 +315,14 @@ fn the_old_default_place_is_read_too_and_is_the_weakest() {
     let named = machine().words(&["--config", "/c.toml"]).file("/c.toml", "[vaults]\nc = \"B\"\n");
     assert_eq!(named.vaults(), ["c=/work/B"]);
     assert_holds(&Machine::new().file(old, "{").error(), &[old, "not valid JSON"]);
+}
+
+/// A client could otherwise open everything with the next start.
+#[test]
+fn a_file_that_decides_about_the_server_is_named_and_reported_in_a_vault() {
+    let inside = Machine::with_vault().words(&["--config", "Notes/l.toml"]).file("/work/Notes/l.toml", "");
+    assert_eq!(inside.config().own_files, [std::path::PathBuf::from("/work/Notes/l.toml")]);
+    assert_holds(&inside.warnings()[0], &["/work/Notes/l.toml", "is in a vault"]);
+    let outside = Machine::with_vault().words(&["--config", "l.toml"]).file("/work/l.toml", "");
+    assert_eq!((outside.config().own_files.len(), outside.warnings()), (1, vec![]));
 }

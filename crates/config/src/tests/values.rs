@@ -32,6 +32,13 @@ fn the_defaults_are_those_of_the_product() {
             access: VaultAccess::default(),
         }]),
         transport: Transport::Stdio,
+        rest: RestConfig {
+            is_served: false,
+            plain_address: None,
+            is_plain_too: false,
+            max_body_bytes: 33_554_432,
+            patch_format: PatchFormat::Instruction,
+        },
         http: HttpConfig {
             host: IpAddr::from([127, 0, 0, 1]),
             port: 3010,
@@ -87,6 +94,7 @@ fn the_defaults_are_those_of_the_product() {
         tokens: vec![],
         skills: None,
         state_dir: "/home/me/.local/state/lapidary".into(),
+        own_files: Vec::new(),
         trash_home: Some("/home/me/.local/share".into()),
         limits: LimitsConfig {
             max_file_bytes: 16_777_216,
@@ -566,4 +574,21 @@ fn the_token_of_metrics_is_long_and_only_its_hash_is_kept() {
     let token = "0123456789abcdef0123456789abcdef";
     let config = with("LAPIDARY_METRICS_TOKEN", token);
     assert!(!format!("{config:?}").contains(token));
+}
+
+#[test]
+fn the_rest_api_is_served_in_plain_text_only_on_this_computer() {
+    let rest = |words: &[&str]| Machine::with_vault().words(words).config().rest;
+    assert!(!rest(&[]).is_served);
+    let served = rest(&["--rest", "--rest-http"]);
+    assert_eq!((served.is_served, served.plain_address, served.is_plain_too), (true, None, true));
+    for (given, address) in [("5000", "127.0.0.1:5000"), ("[::1]:5000", "[::1]:5000"), ("127.0.0.1", "127.0.0.1:27123")]
+    {
+        assert_eq!(rest(&["--rest", given]).plain_address, Some(address.parse().unwrap()), "{given}");
+    }
+    assert_holds(&refusal("LAPIDARY_REST_ADDRESS", "0.0.0.0:5000"), &["0.0.0.0:5000", "127.0.0.1"]);
+    assert_eq!(with("LAPIDARY_REST_PATCH_FORMAT", "1").rest.patch_format, PatchFormat::Headers);
+    assert_holds(&refusal("LAPIDARY_REST_PATCH_FORMAT", "3"), &["3"]);
+    assert_eq!(with("LAPIDARY_REST_MAX_BODY_BYTES", "1024").rest.max_body_bytes, 1024);
+    assert_holds(&refusal("LAPIDARY_REST_MAX_BODY_BYTES", "1023"), &["1023"]);
 }

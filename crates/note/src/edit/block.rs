@@ -14,6 +14,7 @@ mod row;
 mod table;
 
 use marker::BlockMarker;
+pub(super) use table::row_of;
 
 impl Document {
     /// Replaces the content of a block.

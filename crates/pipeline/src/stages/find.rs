@@ -9,10 +9,15 @@ use crate::{
 
 /// Is there such an operation?
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
-    let found = match &execution.invocation.operation {
+    let invocation = execution.invocation;
+    let found = match &invocation.operation {
         Operation::Read(operation) => FoundOperation::Read(&**operation),
         // By the name in the execution, not that of the invocation: after a relay it is another tool.
         Operation::Tool { .. } => match execution.profile().catalogue.find(&execution.operation_name) {
+            // The owner may look at a change of a transport that waits, and approve it.
+            Ok(entry) if entry.is_internal() && !invocation.is_internal && invocation.review.is_none() => {
+                return Ok(StageFlow::End(CallConclusion::UnknownTool { nearest: None }));
+            }
             Ok(entry) => FoundOperation::Tool(entry),
             Err(NoSuchTool { nearest }) => return Ok(StageFlow::End(CallConclusion::UnknownTool { nearest })),
         },
@@ -28,7 +33,10 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
 
 /// A tool that is named in the arguments of another: if it does not exist, that is the model's mistake.
 pub(crate) fn named_tool<'p>(profile: &'p ProfileView, name: &str) -> Result<&'p CatalogueEntry, Reason> {
-    profile.catalogue.find(name).map_err(|missing| unknown(name, missing.nearest))
+    match profile.catalogue.find(name) {
+        Ok(entry) if entry.is_internal() => Err(unknown(name, None)),
+        found => found.map_err(|missing| unknown(name, missing.nearest)),
+    }
 }
 
 fn unknown(name: &str, nearest: Option<&'static str>) -> Reason {

@@ -26,7 +26,10 @@ use tokio::{
 use super::{CommandFailure, CommandOutcome, SAVING, command_hint::CommandHint, owner, report};
 use crate::{
     assemble::AssembledServer,
-    http::{self, ClientCheck, IssuerKeyCache, KnownClients, OutgoingFetch, PortOwner},
+    http::{
+        self, ClientCheck, IssuerKeyCache, KnownClients, OutgoingFetch, OwnerAccess, PluginPorts, PortOwner,
+        RestCallers, RestCertificate, SettingsAccess, VaultKey,
+    },
     instructions::policy_without_folders,
     stdio,
 };
@@ -52,24 +55,31 @@ pub(super) fn run(
     warn_of_rules_without_effect(&assembled.executor);
     // One connection needs one thread; HTTP gets one per core.
     let mut builder = match config.transport {
-        Transport::Stdio => tokio::runtime::Builder::new_current_thread(),
-        Transport::Http => tokio::runtime::Builder::new_multi_thread(),
+        Transport::Stdio if !config.rest.is_served => tokio::runtime::Builder::new_current_thread(),
+        Transport::Stdio | Transport::Http => tokio::runtime::Builder::new_multi_thread(),
     };
     let runtime = builder.enable_all().build().map_err(|error| CommandFailure::Serving(error.to_string()))?;
     let (executor, dotted) = (Arc::clone(&assembled.executor), config.tools.dotted_names);
     let telemetry = Telemetry::start(config);
     let presence = ServerPresence::default();
+    let rest = rest_serving(config, assembled, start.hint)?;
     let ended = match config.transport {
+        // Nobody sits at the other end of a server that programs reach by its port.
+        Transport::Stdio if config.rest.is_served => {
+            presence.announce(assembled, start, None, None);
+            runtime.block_on(rest)
+        }
         Transport::Stdio => {
-            presence.announce(assembled, start, None);
+            presence.announce(assembled, start, None, None);
             runtime.block_on(stdio::serve(executor, dotted, telemetry.clone()))
         }
         Transport::Http => {
             let clients = known_clients(config, assembled, start.hint)?;
             let stream_token = stream_token(config, &clients)?;
             let port = ServerPort { presence: &presence, assembled, start };
-            let (settings, telemetry) = (&config.http, telemetry.clone());
-            runtime.block_on(http::serve(executor, dotted, settings, clients, stream_token, telemetry, &port))
+            let owner = OwnerAccess::new(assembled, config, start.settings.clone(), start.hint);
+            let mcp = http::serve(executor, owner, clients, stream_token, telemetry.clone(), &port);
+            runtime.block_on(async { tokio::try_join!(mcp, rest).map(|((), ())| ()) })
         }
     };
     // Before the last changes are waited for: a server that takes no more calls should not be shown as running.
@@ -79,11 +89,61 @@ pub(super) fn run(
     ended.map(|()| CommandOutcome::Well).map_err(CommandFailure::Serving)
 }
 
+/// Serves the REST API, if the owner wants it. What is missing for it is said before anything listens.
+fn rest_serving<'a>(
+    config: &'a Config,
+    assembled: &'a AssembledServer,
+    hint: &CommandHint,
+) -> Result<impl Future<Output = Result<(), String>> + 'a, CommandFailure> {
+    let parts = config.rest.is_served.then(|| rest_parts(config, assembled, hint)).transpose()?;
+    let executor = Arc::clone(&assembled.executor);
+    Ok(async move {
+        let Some((callers, certificate)) = parts else { return Ok(()) };
+        http::serve_rest(executor, &config.rest, &config.http, callers, certificate).await
+    })
+}
+
+fn rest_parts(
+    config: &Config,
+    assembled: &AssembledServer,
+    hint: &CommandHint,
+) -> Result<(RestCallers, Option<RestCertificate>), CommandFailure> {
+    let keys = VaultKey::of_vaults(&assembled.vaults, &assembled.grants);
+    let has_tokens = !assembled.configured.is_empty() || !assembled.auth.tokens()?.is_empty();
+    if keys.is_empty() && !has_tokens {
+        return Err(CommandFailure::Misconfigured(format!(
+            "the REST API needs a key: the one of the plugin Local REST API, if the vault has it, or a token, made with `{}`",
+            hint.command_without_vault("token create rest")
+        )));
+    }
+    let check = ClientCheck::OwnerTokens {
+        configured: assembled.configured.clone().into(),
+        store: Arc::clone(&assembled.auth),
+    };
+    let (grants, owner) = (Arc::clone(&assembled.grants), Arc::clone(&assembled.auth));
+    let clients = KnownClients { check, grants, clock: Clock::system(), owner };
+    let first_vault = assembled.vaults.first().map(|vault| vault.name.clone()).unwrap_or_default();
+    let certificate = match config.rest.plain_address {
+        Some(_) => None,
+        None => Some(RestCertificate::keep(&assembled.state, today()).map_err(CommandFailure::Serving)?),
+    };
+    let ports = PluginPorts::of_vaults(&assembled.vaults);
+    Ok((RestCallers { keys, clients, first_vault, ports }, certificate))
+}
+
+/// In the time zone of certificates.
+fn today() -> jiff::civil::Date {
+    let now = jiff::Timestamp::try_from(Clock::system().now()).unwrap_or(jiff::Timestamp::UNIX_EPOCH);
+    now.to_zoned(jiff::tz::TimeZone::UTC).date()
+}
+
 /// How the server was started.
 pub(super) struct ServerStart<'a> {
     /// The configuration file that it was given.
     pub(super) config_file: Option<PathBuf>,
     pub(super) hint: &'a CommandHint,
+    /// For the console, which shows and changes them.
+    pub(super) settings: SettingsAccess,
 }
 
 /// What other commands know of this server, until it ends.
@@ -101,12 +161,19 @@ impl Default for ServerPresence {
 
 impl ServerPresence {
     /// On a separate thread: finding the place of a vault may wait for a disk, and serving need not.
-    fn announce(&self, assembled: &AssembledServer, start: &ServerStart<'_>, address: Option<SocketAddr>) {
+    fn announce(
+        &self,
+        assembled: &AssembledServer,
+        start: &ServerStart<'_>,
+        address: Option<SocketAddr>,
+        console: Option<&str>,
+    ) {
         let facts = json!({
             "pid": std::process::id(),
             "config": start.config_file,
             "transport": if address.is_some() { "HTTP" } else { "stdio" },
             "address": address,
+            "console": console,
             "version": env!("CARGO_PKG_VERSION"),
             "started": Clock::system().timestamp(),
         });
@@ -138,8 +205,8 @@ struct ServerPort<'a> {
 }
 
 impl PortOwner for ServerPort<'_> {
-    fn listening(&self, address: SocketAddr) {
-        self.presence.announce(self.assembled, self.start, Some(address));
+    fn listening(&self, address: SocketAddr, console: Option<&str>) {
+        self.presence.announce(self.assembled, self.start, Some(address), console);
     }
 
     fn holder(&self, port: u16) -> Option<String> {
@@ -272,7 +339,8 @@ fn known_clients(
             );
         }
     }
-    Ok(KnownClients { check, grants: Arc::clone(&assembled.grants), clock: Clock::system() })
+    let (grants, owner) = (Arc::clone(&assembled.grants), Arc::clone(&assembled.auth));
+    Ok(KnownClients { check, grants, clock: Clock::system(), owner })
 }
 
 fn warn_of_web_tokens(ignores_scopes: bool, has_configured: bool, mode: &str) {

@@ -123,7 +123,7 @@ fn decides(name: &HeaderName) -> bool {
 }
 
 /// A header that must not be there twice, and is.
-fn repeated(headers: &HeaderMap) -> Option<&HeaderName> {
+pub(super) fn repeated(headers: &HeaderMap) -> Option<&HeaderName> {
     headers.keys().find(|name| decides(name) && headers.get_all(*name).iter().nth(1).is_some())
 }
 

@@ -53,6 +53,7 @@ mod queries;
 mod ranked;
 mod reasons;
 mod resources;
+mod rest;
 mod scenarios;
 mod search_notes;
 mod searching;

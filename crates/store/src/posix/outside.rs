@@ -1,6 +1,7 @@
 //! Places outside the vault that the owner configured: settings files, and the copy of the demo vault.
 
 use std::{
+    fs::{File, OpenOptions},
     io,
     path::{Path, PathBuf},
 };
@@ -9,7 +10,24 @@ use crate::VaultPath;
 
 /// The text of a settings file.
 pub fn read_settings(path: &Path) -> io::Result<String> {
-    std::fs::read_to_string(path)
+    io::read_to_string(open_regular(path)?)
+}
+
+/// A file, for reading. A named pipe in its place would keep the reader waiting.
+pub(super) fn open_regular(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    let file = options.open(path)?;
+    let kind = file.metadata()?.file_type();
+    if kind.is_file() {
+        Ok(file)
+    } else if kind.is_dir() {
+        Err(io::ErrorKind::IsADirectory.into())
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"))
+    }
 }
 
 pub fn folder_exists(path: &Path) -> bool {
@@ -89,5 +107,25 @@ impl Drop for DemoFolder {
     fn drop(&mut self) {
         // A demo left behind in the temporary folder is harmless, and there is no caller left to tell.
         drop(std::fs::remove_dir_all(&self.around));
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    use super::*;
+    use crate::posix::SettingsFile;
+
+    #[test]
+    fn a_named_pipe_in_place_of_a_settings_file_is_refused_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        assert_eq!(read_settings(&pipe).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert!(SettingsFile::new(&pipe).unwrap().read().is_err());
+        let file = folder.path().join("file");
+        std::fs::write(&file, "a = 1").unwrap();
+        assert_eq!(read_settings(&file).unwrap(), "a = 1");
     }
 }

@@ -7,6 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::outside::open_regular;
+
 /// A larger file is not a settings file.
 const LARGEST: u64 = 32 << 20;
 
@@ -134,7 +136,7 @@ impl SettingsFile {
 }
 
 fn read_text(path: &Path) -> io::Result<Option<String>> {
-    let file = match fs::File::open(path) {
+    let file = match open_regular(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),

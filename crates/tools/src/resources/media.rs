@@ -7,7 +7,7 @@ pub(super) const UNKNOWN: &str = "application/octet-stream";
 pub(super) const PLAIN_TEXT: &str = "text/plain";
 
 /// The media type of a file, by its extension.
-pub(super) fn media_type(path: &VaultPath) -> Option<&'static str> {
+pub fn media_type(path: &VaultPath) -> Option<&'static str> {
     let (_, extension) = path.name().rsplit_once('.')?;
     let extension = extension.to_ascii_lowercase();
     TYPES.iter().find(|(known, _)| *known == extension).map(|(_, media_type)| *media_type)

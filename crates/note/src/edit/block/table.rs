@@ -38,22 +38,27 @@ impl Document {
             return Err(EditError::NotATable { id: table.id.clone() });
         };
         let body = span.start + lines.next().unwrap_or(old.len())..span.end;
-        let expected = row::columns(row::inner(&old[..head]));
         let indent = &old[..old.len() - old.trim_start().len()];
         let mut new = String::new();
         for cells in rows {
-            if cells.len() != expected {
-                return Err(EditError::Columns { expected, found: cells.len() });
-            }
-            // With both outer pipes even empty cells at the ends are cells.
-            let cells: Vec<String> = cells.iter().map(|cell| written(cell)).collect();
-            new += &format!("\n{indent}| {} |", cells.join(" | "));
+            new += &format!("\n{indent}{}", row_of(&old[..head], cells)?);
         }
         // A cell that ends like a block id would name its row.
         self.write_block_if(table, TextChange::new(place(body), new), &table.id, |before, after| {
             after.blocks.iter().all(|block| before.blocks.iter().any(|known| known.id == block.id))
         })
     }
+}
+
+/// A row for a table with this head.
+pub(in crate::edit) fn row_of(head: &str, cells: &[String]) -> Result<String, EditError> {
+    let expected = row::columns(row::inner(head));
+    if cells.len() != expected {
+        return Err(EditError::Columns { expected, found: cells.len() });
+    }
+    // With both outer pipes even empty cells at the ends are cells.
+    let cells: Vec<String> = cells.iter().map(|cell| written(cell)).collect();
+    Ok(format!("| {} |", cells.join(" | ")))
 }
 
 /// A cell on one line. A pipe that is already escaped is kept.

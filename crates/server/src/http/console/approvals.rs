@@ -134,6 +134,7 @@ fn item(pending: &PendingChange, time: &LocalTime) -> ApprovalItem {
         asked: ShownText::line(&time.ago(&pending.asked_at())),
         asked_exactly: ShownText::line(&pending.asked_at()),
         until: ShownText::line(&time.exact(&pending.open_until())),
+        left: ShownText::line(&time.until(&pending.open_until())),
         is_taken: pending.taken,
     }
 }
@@ -177,7 +178,7 @@ async fn review(
     };
     let shown = amendment.clone().unwrap_or_default();
     let state = ReviewState::Changes {
-        files: files(&preview, &amended, &shown),
+        files: files(&pending.vault, &preview, &amended, &shown),
         digest: amended.digest().to_string(),
         is_separable: preview.is_separable,
         is_stale: preview.digest() != pending.digest(),
@@ -226,6 +227,15 @@ fn told(outcome: ApprovalOutcome) -> (StatusCode, &'static str, String, Option<S
             let text = "The client gets the result when it makes the call again.";
             (StatusCode::OK, "Approved", text.to_owned(), None)
         }
+        ApprovalOutcome::AlreadyMade { checkpoint } => {
+            let text = "It was approved before, and the change was made then.";
+            (StatusCode::OK, "Approved", text.to_owned(), Some(checkpoint))
+        }
+        ApprovalOutcome::HidesMore => failed(
+            "The server that was asked hides the files that Obsidian excludes, and this console does not. Start it with the \
+             same settings, or reject the change."
+                .to_owned(),
+        ),
         ApprovalOutcome::Rejected => (StatusCode::OK, "Rejected", "Nothing was changed.".to_owned(), None),
         ApprovalOutcome::NoSuchProfile(name) => {
             failed(format!("It was requested under the profile {}, which is not configured here.", quoted(&name)))

@@ -1,0 +1,312 @@
+//! The HTTP API of Obsidian's plugin Local REST API, on a vault folder. One more client of the executor: every request is
+//! a call like those of tools, with the same rules, checkpoints and log.
+
+mod api_error;
+mod certificate;
+mod conditions;
+mod elsewhere;
+mod get_file;
+mod patch_note;
+mod request_path;
+mod request_target;
+mod rest_caller;
+mod rest_request;
+mod search;
+mod server_facts;
+mod write_file;
+
+use std::{
+    collections::HashMap,
+    net::{Ipv4Addr, SocketAddr},
+    sync::Arc,
+};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{Request, State},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use lapidary_config::{BodyLimits, ConnectionLimits, HttpConfig, RestConfig};
+use lapidary_pipeline::{Executor, Invocation, Outcome};
+use lapidary_tools::{ReadOperation, ReadPayload, RestPayload, RestPlace};
+use lapidary_vault::VaultPath;
+use parking_lot::Mutex;
+use serde_json::{Map, Value};
+use tokio::{net::TcpListener, sync::watch};
+
+use self::{api_error::ApiError, request_path::RequestPath, rest_caller::RestCaller, rest_request::RestRequest};
+pub(crate) use self::{
+    certificate::RestCertificate,
+    rest_caller::{PluginPorts, RestCallers, VaultKey},
+};
+use super::{LAST_ANSWERS, accept_loop, request_gate, tls_keeper::TlsKeeper};
+use crate::stdio::told_to_stop;
+
+const METHODS: &str = "GET,HEAD,PUT,PATCH,POST,DELETE,MOVE,COPY";
+
+/// The running API.
+#[derive(Clone)]
+pub(crate) struct RestApi(Arc<RestParts>);
+
+pub(crate) struct RestParts {
+    executor: Arc<Executor>,
+    callers: RestCallers,
+    settings: RestConfig,
+    body: BodyLimits,
+    /// For those who want to trust it.
+    certificate: Option<RestCertificate>,
+    /// The note last opened through us, for each vault.
+    active: Mutex<HashMap<String, VaultPath>>,
+}
+
+/// Serves the API until told to stop.
+pub(crate) async fn serve(
+    executor: Arc<Executor>,
+    settings: &RestConfig,
+    http: &HttpConfig,
+    callers: RestCallers,
+    certificate: Option<RestCertificate>,
+) -> Result<(), String> {
+    let tls = certificate.as_ref().map(|kept| TlsKeeper::start(&kept.files)).transpose();
+    let tls = tls.map_err(|error| error.to_string())?;
+    let local = |port| SocketAddr::from((Ipv4Addr::LOCALHOST, port));
+    let mut listeners = Vec::new();
+    match settings.plain_address {
+        Some(address) => listeners.push((bind(address).await?, None)),
+        None => listeners.push((bind(local(callers.ports.tls)).await?, tls)),
+    }
+    if settings.is_plain_too && settings.plain_address.is_none() {
+        listeners.push((bind(local(callers.ports.plain)).await?, None));
+    }
+    let (stop, stopping) = watch::channel(false);
+    tokio::spawn(async move {
+        told_to_stop().await;
+        stop.send_replace(true);
+    });
+    let router = RestApi::new(executor, callers, settings.clone(), http, certificate).router();
+    let mut serving = Vec::new();
+    for (listener, tls) in listeners {
+        let address = listener.local_addr().map_err(|error| error.to_string())?;
+        let scheme = if tls.is_some() { "https" } else { "http" };
+        tracing::info!("serving the REST API at {scheme}://{address}/");
+        let limits: ConnectionLimits = http.connections;
+        let (router, stopping) = (router.clone(), stopping.clone());
+        serving.push(tokio::spawn(accept_loop::serve(listener, tls, router, limits, stopping, LAST_ANSWERS)));
+    }
+    for listener in serving {
+        listener.await.map_err(|error| error.to_string())?;
+    }
+    Ok(())
+}
+
+async fn bind(address: SocketAddr) -> Result<TcpListener, String> {
+    TcpListener::bind(address).await.map_err(|error| {
+        format!(
+            "cannot listen on {address} for the REST API: {error}. If Obsidian runs with the plugin Local REST API, it has \
+             this port; choose another with `--rest PORT`."
+        )
+    })
+}
+
+impl RestApi {
+    fn new(
+        executor: Arc<Executor>,
+        callers: RestCallers,
+        settings: RestConfig,
+        http: &HttpConfig,
+        certificate: Option<RestCertificate>,
+    ) -> Self {
+        let body = BodyLimits { bytes: Some(settings.max_body_bytes), time: http.body.time };
+        let active = Mutex::default();
+        Self(Arc::new(RestParts { executor, callers, settings, body, certificate, active }))
+    }
+
+    fn router(self) -> Router {
+        Router::new().fallback(answer).with_state(self)
+    }
+
+    /// The note last opened, if it is still there for this caller.
+    fn active(&self, vault: &str) -> Option<VaultPath> {
+        self.0.active.lock().get(vault).cloned()
+    }
+
+    fn open(&self, vault: &str, path: VaultPath) {
+        self.0.active.lock().insert(vault.to_owned(), path);
+    }
+
+    /// Runs an operation in a separate task, so that it ends and is logged even if the client disconnects.
+    async fn execute(&self, invocation: Invocation) -> Outcome {
+        let executor = Arc::clone(&self.0.executor);
+        let cancel = executor.cancel(&invocation);
+        let running = tokio::spawn(async move { executor.execute(invocation, cancel).await });
+        match running.await {
+            Ok(outcome) => outcome,
+            Err(_) => Outcome::UnknownTool { nearest: None },
+        }
+    }
+
+    async fn read(
+        &self,
+        caller: &RestCaller,
+        operation: impl ReadOperation + 'static,
+    ) -> Result<RestPayload, ApiError> {
+        match self.execute(Invocation::read(operation, caller.principal.clone())).await {
+            Outcome::Answered(ReadPayload::Rest(payload)) => Ok(payload),
+            outcome => Err(refused(outcome)),
+        }
+    }
+
+    /// What a path leads to.
+    async fn find(&self, caller: &RestCaller, path: &RequestPath) -> Result<RestPlace, ApiError> {
+        let (vault, parts) = (caller.vault.clone(), path.parts.clone());
+        match self.read(caller, lapidary_tools::FindPlace { vault, parts }).await? {
+            RestPayload::Place(place) => Ok(place),
+            RestPayload::Json(_) | RestPayload::Periodic(_) => Err(broken()),
+        }
+    }
+
+    /// Makes a change; its answer as JSON.
+    async fn change(
+        &self,
+        caller: &RestCaller,
+        name: &'static str,
+        arguments: Value,
+    ) -> Result<Map<String, Value>, ApiError> {
+        let Value::Object(mut arguments) = arguments else { return Err(broken()) };
+        arguments.retain(|_, value| !value.is_null());
+        arguments.insert("vault".to_owned(), Value::from(caller.vault.clone()));
+        match self.execute(Invocation::internal(name, arguments, caller.principal.clone())).await {
+            Outcome::Answered(ReadPayload::Tool(rendered)) if !rendered.is_error => Ok(rendered.facts()),
+            outcome => Err(refused(outcome)),
+        }
+    }
+}
+
+fn broken() -> ApiError {
+    ApiError::status(StatusCode::INTERNAL_SERVER_ERROR)
+}
+
+fn refused(outcome: Outcome) -> ApiError {
+    match outcome {
+        Outcome::Refused(refusal) => ApiError::of(&refusal.reason),
+        Outcome::Answered(_) | Outcome::Asked(_) | Outcome::Previewed(_) | Outcome::UnknownTool { .. } => broken(),
+    }
+}
+
+/// Every request comes here: the plugin's methods and paths are not those of a usual router.
+async fn answer(State(api): State<RestApi>, request: Request) -> Response {
+    let is_head = request.method() == Method::HEAD;
+    let asked = request.headers().get(header::ACCESS_CONTROL_REQUEST_HEADERS).cloned();
+    let mut response = match request.method() == Method::OPTIONS {
+        true => preflight(asked),
+        false => api.respond(request).await.unwrap_or_else(IntoResponse::into_response),
+    };
+    let headers = response.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
+    headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("*"));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    // What one program is told must not be kept for another.
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    if is_head { without_body(response) } else { response }
+}
+
+/// The head alone, with the length that the body would have.
+fn without_body(response: Response) -> Response {
+    use axum::body::HttpBody;
+    let (mut head, body) = response.into_parts();
+    if let Some(length) = body.size_hint().exact() {
+        head.headers.insert(header::CONTENT_LENGTH, HeaderValue::from(length));
+    }
+    Response::from_parts(head, Body::empty())
+}
+
+fn preflight(asked: Option<HeaderValue>) -> Response {
+    let mut response = StatusCode::NO_CONTENT.into_response();
+    let headers = response.headers_mut();
+    headers.insert(header::ACCESS_CONTROL_ALLOW_METHODS, HeaderValue::from_static(METHODS));
+    headers.insert(header::VARY, HeaderValue::from_static("Access-Control-Request-Headers"));
+    if let Some(asked) = asked {
+        headers.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, asked);
+    }
+    response
+}
+
+impl RestApi {
+    async fn respond(&self, request: Request) -> Result<Response, ApiError> {
+        if let Some(name) = request_gate::repeated(request.headers()) {
+            let twice = ApiError::status(StatusCode::BAD_REQUEST);
+            return Err(twice.with(format_args!("There is more than one {name} header.")));
+        }
+        let caller = self.0.callers.find(request.headers()).await;
+        let path = request.uri().path().to_owned();
+        if let Some(facts) = self.open_to_all(request.method(), &path, caller.as_ref()) {
+            return Ok(facts);
+        }
+        let caller = caller.ok_or_else(|| ApiError::coded(40101))?;
+        let request = RestRequest::read(request, self.0.body).await?;
+        let (endpoint, rest) = path[1..].split_once('/').unwrap_or((&path[1..], ""));
+        match endpoint.to_ascii_lowercase().as_str() {
+            "vault" => {
+                let at = RequestPath::parse_in_vault(rest)?;
+                self.file(&caller, &request, at, None).await
+            }
+            "active" => self.active_file(&caller, &request, rest).await,
+            "periodic" => self.periodic(&caller, &request, rest).await,
+            "open" if request.method == Method::POST => self.open_file(&caller, rest).await,
+            "tags" if request.method == Method::GET && rest.is_empty() => {
+                self.read_json(&caller, lapidary_tools::RestTags { vault: caller.vault.clone() }).await
+            }
+            "search" if request.method == Method::POST => self.search(&caller, &request, rest).await,
+            "commands" => Self::commands(&request, rest),
+            _ => Err(ApiError::not_found()),
+        }
+    }
+
+    /// A file, however it was named. `location` is its path where the request did not name it.
+    async fn file(
+        &self,
+        caller: &RestCaller,
+        request: &RestRequest,
+        at: RequestPath,
+        location: Option<&VaultPath>,
+    ) -> Result<Response, ApiError> {
+        let answered = match request.method.as_str() {
+            "GET" | "HEAD" => self.get(caller, request, &at).await,
+            "PUT" => self.put(caller, request, &at).await,
+            "POST" => self.post(caller, request, &at).await,
+            "PATCH" => self.patch(caller, request, &at).await,
+            "DELETE" => self.delete(caller, request, &at).await,
+            "MOVE" if location.is_none() => self.relocate(caller, request, &at, false).await,
+            "COPY" if location.is_none() => self.relocate(caller, request, &at, true).await,
+            _ => Err(ApiError::not_found()),
+        };
+        let mut response = answered.unwrap_or_else(IntoResponse::into_response);
+        if let Some(location) = location {
+            set_location(response.headers_mut(), location.as_str());
+        }
+        Ok(response)
+    }
+
+    async fn read_json(
+        &self,
+        caller: &RestCaller,
+        operation: impl ReadOperation + 'static,
+    ) -> Result<Response, ApiError> {
+        match self.read(caller, operation).await? {
+            RestPayload::Json(value) => Ok(api_error::json_response(&value)),
+            RestPayload::Place(_) | RestPayload::Periodic(_) => Err(broken()),
+        }
+    }
+}
+
+/// Where the file of an answer is.
+fn set_location(headers: &mut HeaderMap, path: &str) {
+    if let Ok(value) = HeaderValue::from_str(&request_path::encoded_path(path)) {
+        headers.insert(header::CONTENT_LOCATION, value);
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,144 @@
+//! Who calls the REST API: a program with the key of the vault's plugin, or with one of the owner's tokens.
+
+use std::{path::Path, sync::Arc};
+
+use axum::http::{HeaderMap, HeaderName, header};
+use lapidary_auth::{TokenRights, is_same_digest};
+use lapidary_config::ChosenVault;
+use lapidary_note::ContentHash;
+use lapidary_pipeline::{Caller, CallerStanding, Grant, Principal};
+use lapidary_tools::ChangeAuthor;
+use lapidary_vault::store;
+use serde_json::Value;
+
+use crate::{
+    grants::GrantMaker,
+    http::{KnownClients, known_clients::KnownClient},
+};
+
+/// Where the plugin keeps its settings in a vault.
+const SETTINGS: &str = ".obsidian/plugins/obsidian-local-rest-api/data.json";
+
+/// The key of a vault's plugin, by its hash.
+pub(crate) struct VaultKey {
+    vault: String,
+    digest: ContentHash,
+    /// The header that carries it.
+    header: HeaderName,
+    grant: Arc<Grant>,
+}
+
+impl VaultKey {
+    /// The keys in the settings of the plugin, of all vaults that have one.
+    pub(crate) fn of_vaults(vaults: &[ChosenVault], grants: &GrantMaker) -> Vec<Self> {
+        vaults.iter().filter_map(|vault| Self::of_vault(vault, grants, vaults.len() > 1)).collect()
+    }
+
+    fn of_vault(vault: &ChosenVault, grants: &GrantMaker, is_one_of_several: bool) -> Option<Self> {
+        let settings = settings_of(vault)?;
+        let key = settings["apiKey"].as_str().filter(|key| !key.trim().is_empty())?;
+        let header = settings["authorizationHeaderName"].as_str().and_then(|name| name.trim().parse().ok());
+        let own = is_one_of_several.then(|| vec![vault.name.clone()]);
+        let rights = TokenRights { vaults: own, ..TokenRights::default() };
+        let grant = grants.grant(&rights).inspect_err(|error| tracing::warn!("{error}")).ok()?;
+        let (vault, digest) = (vault.name.clone(), ContentHash::of(key.as_bytes()));
+        Some(Self { vault, digest, header: header.unwrap_or(header::AUTHORIZATION), grant })
+    }
+}
+
+/// What the plugin of a vault is set to.
+fn settings_of(vault: &ChosenVault) -> Option<Value> {
+    let text = store::read_settings(Path::new(&vault.path).join(SETTINGS).as_path()).ok()?;
+    let unreadable = "the settings of the plugin Local REST API are not JSON, and are not used";
+    serde_json::from_str(&text).inspect_err(|_| tracing::warn!("{unreadable}")).ok()
+}
+
+/// The ports of the plugin, where programs look for it.
+#[derive(Clone, Copy)]
+pub(crate) struct PluginPorts {
+    pub(super) tls: u16,
+    pub(super) plain: u16,
+}
+
+impl PluginPorts {
+    /// As the settings of the first vault say, or the usual ones.
+    pub(crate) fn of_vaults(vaults: &[ChosenVault]) -> Self {
+        let settings = vaults.iter().find_map(settings_of).unwrap_or_default();
+        let port =
+            |name: &str, usual: u16| settings[name].as_u64().and_then(|port| u16::try_from(port).ok()).unwrap_or(usual);
+        Self { tls: port("port", 27124), plain: port("insecurePort", 27123) }
+    }
+}
+
+/// A program that may call, and the vault that it means.
+#[derive(Clone)]
+pub(super) struct RestCaller {
+    pub(super) principal: Principal,
+    pub(super) vault: String,
+}
+
+/// Everyone who may call.
+pub(crate) struct RestCallers {
+    pub(crate) keys: Vec<VaultKey>,
+    /// Those with a token.
+    pub(crate) clients: KnownClients,
+    /// Of the vaults, the first of which is meant by a token that has no other.
+    pub(crate) first_vault: String,
+    pub(crate) ports: PluginPorts,
+}
+
+impl RestCallers {
+    /// The sender of a request; `None` if it is not known.
+    pub(super) async fn find(&self, headers: &HeaderMap) -> Option<RestCaller> {
+        // All are compared, so that the time does not tell which one it is.
+        let known: Vec<&VaultKey> = self
+            .keys
+            .iter()
+            .filter(|key| {
+                let sent = headers.get(&key.header).and_then(|value| value.to_str().ok()).and_then(bearer);
+                sent.is_some_and(|sent| is_same_digest(&key.digest, &ContentHash::of(sent.as_bytes())))
+            })
+            .collect();
+        if let Some(key) = known.first() {
+            return Some(RestCaller { principal: by_key(key), vault: key.vault.clone() });
+        }
+        let client = self.clients.find(headers).await.ok()??;
+        let granted = client.grant.vaults.as_ref().and_then(|vaults| vaults.first().cloned());
+        let vault = granted.unwrap_or_else(|| self.first_vault.clone());
+        Some(RestCaller { principal: by_token(&client), vault })
+    }
+}
+
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, key) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| key.trim()).filter(|key| !key.is_empty())
+}
+
+fn by_key(key: &VaultKey) -> Principal {
+    let name = || Principal::REST.to_owned();
+    Principal {
+        id: name(),
+        name: name(),
+        grant: Arc::clone(&key.grant),
+        can_be_asked: false,
+        caller: Caller::of(&format!("rest {}", key.digest)),
+        // Many programs use the same key, and each may ask the same again.
+        is_single_client: false,
+        author: ChangeAuthor::shared(name(), ""),
+        standing: CallerStanding::default(),
+    }
+}
+
+fn by_token(client: &KnownClient) -> Principal {
+    let KnownClient { name, grant, standing, .. } = client;
+    Principal {
+        id: format!("{name}:{}", Principal::REST),
+        name: name.clone(),
+        grant: Arc::clone(grant),
+        can_be_asked: false,
+        caller: Caller::of(&format!("rest {name}")),
+        is_single_client: false,
+        author: ChangeAuthor::shared(name.clone(), Principal::REST),
+        standing: standing.clone(),
+    }
+}

@@ -1,0 +1,80 @@
+//! What the API says of itself: its status, certificate and description, and the commands of an app that is not there.
+
+use axum::{http::Method, response::Response};
+use lapidary_config::PatchFormat;
+use serde_json::{Value, json};
+
+use super::{
+    RestApi,
+    api_error::{ApiError, body_response, json_response},
+    rest_caller::RestCaller,
+    rest_request::RestRequest,
+};
+
+/// The versions of the plugin whose API this is. Programs choose the format of patches by it.
+const VERSION: &str = "5.1.0";
+const OLDER_VERSION: &str = "4.1.7";
+/// An app that has all that the API is about.
+const OBSIDIAN: &str = "1.12.7";
+
+const CERTIFICATE: &str = "/obsidian-local-rest-api.crt";
+const OPENAPI: &str = include_str!("openapi.yaml");
+
+impl RestApi {
+    /// The answers that need no key.
+    pub(super) fn open_to_all(&self, method: &Method, path: &str, caller: Option<&RestCaller>) -> Option<Response> {
+        if ![Method::GET, Method::HEAD].contains(method) {
+            return None;
+        }
+        match path {
+            "/" => Some(json_response(&self.status(caller.is_some()))),
+            "/openapi.yaml" => Some(body_response(OPENAPI, "application/yaml; charset=utf-8")),
+            CERTIFICATE => {
+                let certificate = self.0.certificate.as_ref().map(|kept| kept.certificate.clone());
+                let kind = "application/octet-stream; filename=\"obsidian-local-rest-api.crt\"";
+                Some(certificate.map_or_else(
+                    || axum::response::IntoResponse::into_response(ApiError::not_found()),
+                    |certificate| body_response(certificate, kind),
+                ))
+            }
+            _ => None,
+        }
+    }
+
+    fn status(&self, is_known: bool) -> Value {
+        let version = match self.0.settings.patch_format {
+            PatchFormat::Instruction => VERSION,
+            PatchFormat::Headers => OLDER_VERSION,
+        };
+        let mut status = json!({
+            "status": "OK",
+            "manifest": {
+                "id": "obsidian-local-rest-api",
+                "name": "Local REST API",
+                "version": version,
+                "minAppVersion": "0.12.0",
+                "description": concat!("Served by Lapidary ", env!("CARGO_PKG_VERSION"), " without the app."),
+                "author": "Lapidary",
+                "isDesktopOnly": true,
+            },
+            "versions": { "obsidian": OBSIDIAN, "self": version },
+            "service": "Obsidian Local REST API",
+            "authenticated": is_known,
+        });
+        if is_known {
+            if let Some(kept) = &self.0.certificate {
+                status["certificateInfo"] = json!({ "validityDays": kept.valid_days, "regenerateRecommended": false });
+            }
+            status["apiExtensions"] = json!([]);
+        }
+        status
+    }
+
+    /// The commands of the app; without it there are none.
+    pub(super) fn commands(request: &RestRequest, rest: &str) -> Result<Response, ApiError> {
+        match (&request.method, rest) {
+            (&Method::GET | &Method::HEAD, "") => Ok(json_response(&json!({ "commands": [] }))),
+            _ => Err(ApiError::not_found()),
+        }
+    }
+}
