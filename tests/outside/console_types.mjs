@@ -9,7 +9,7 @@ const folder = join(import.meta.dirname, '../../crates/console/static')
 export const tests = {
   async 'the scripts have no type error'() {
     const scripts = readdirSync(folder).filter((name) => name.endsWith('.js')).map((name) => join(folder, name))
-    const options = '--noEmit --allowJs --checkJs --strict --target es2022 --module esnext --moduleResolution bundler --lib es2022,dom,dom.iterable'
+    const options = '--noEmit --allowJs --checkJs --strict --target es2023 --module esnext --moduleDetection force --moduleResolution bundler --lib es2023,dom,dom.iterable'
     const checked = spawnSync(join(modules, '.bin/tsc'), [...options.split(' '), ...scripts], { cwd: folder })
     assert(checked.status === 0, String(checked.stdout) + String(checked.stderr) + String(checked.error ?? ''))
   },

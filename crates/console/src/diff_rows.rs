@@ -6,7 +6,7 @@ use std::time::Duration;
 use similar::{ChangeTag, DiffOp, TextDiff, group_diff_ops};
 
 use crate::{
-    marked_line::{LinePart, NoteAddress, marked_line, plain_line},
+    marked_line::{LinePart, NoteAddress, line_around, marked_line, plain_line},
     property_rows::{PropertyRow, property_rows},
 };
 
@@ -138,14 +138,22 @@ impl FileDiff {
             .take(room)
             .map(|(old, new)| marked_words(old_lines[old], new_lines[new], address))
             .collect();
+        let common =
+            |one: &str, other: &str| one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+        let (old_start, new_start) = (old.start, new.start);
+        // A line without one beside it is shown from its start.
+        let differs = |number: usize| {
+            let pair = old_lines.get(old_start + number).zip(new_lines.get(new_start + number));
+            pair.filter(|_| number < pairs.len()).map_or(0, |(old, new)| common(old, new))
+        };
         for (number, old) in old.enumerate().take(room) {
             let marked = pairs.get(number).and_then(Option::as_ref).map(|(old, _)| old.clone());
-            let text = marked.unwrap_or_else(|| plain_line(old_lines[old], address));
+            let text = marked.unwrap_or_else(|| line_around(old_lines[old], differs(number), address));
             self.line(LineSign::Removed, Some(old), None, text);
         }
         for (number, new) in new.enumerate().take(room) {
             let marked = pairs.get(number).and_then(Option::as_ref).map(|(_, new)| new.clone());
-            let text = marked.unwrap_or_else(|| plain_line(new_lines[new], address));
+            let text = marked.unwrap_or_else(|| line_around(new_lines[new], differs(number), address));
             self.line(LineSign::Added, None, Some(new), text);
         }
     }

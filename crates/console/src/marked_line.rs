@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use lapidary_note::counted;
+
 use crate::shown_text::{ShownText, push_marked};
 
 /// The rest of a longer line is not shown.
@@ -18,10 +20,24 @@ pub(crate) struct LinePart<'t> {
 
 /// A line without marks, cut if it is too long.
 pub(crate) fn plain_line(line: &str, address: NoteAddress<'_>) -> String {
-    let cut = line.char_indices().nth(LONGEST_LINE).map(|(end, _)| &line[..end]);
-    let mut html = marked_line(&[LinePart { tag: None, text: cut.unwrap_or(line) }], address);
-    html.push_str(if cut.is_some() { " …" } else { "" });
-    html
+    line_around(line, 0, address)
+}
+
+/// The same for a line that differs from the one beside it from a byte on: what is cut off never has the first difference.
+pub(crate) fn line_around(line: &str, differs: usize, address: NoteAddress<'_>) -> String {
+    let differs = line.floor_char_boundary(differs);
+    let is_long = line.char_indices().nth(LONGEST_LINE).is_some();
+    // Some text before the difference shows where it is.
+    let before = line[..differs].char_indices().rev().nth(LONGEST_LINE / 4).map(|(at, _)| at);
+    let start = before.filter(|_| is_long).unwrap_or_default();
+    let end = line[start..].char_indices().nth(LONGEST_LINE).map_or(line.len(), |(at, _)| start + at);
+    let left_out = |part: &str| match part.chars().count() {
+        0 => String::new(),
+        count => format!("… ({} not shown)", counted(count, "character")),
+    };
+    let (head, tail) = (left_out(&line[..start]), left_out(&line[end..]));
+    let html = marked_line(&[LinePart { tag: None, text: &line[start..end] }], address);
+    [head, html, tail].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" ")
 }
 
 /// The parts of a line, with its links.
@@ -118,6 +134,9 @@ mod tests {
         let html = plain_line(hostile, &|name| name.to_owned());
         assert!(!html.contains("<script") && !html.contains("\"><"), "{html}");
         let long = "é".repeat(3_000);
-        assert!(plain_line(&long, &address).ends_with("é …"));
+        assert!(plain_line(&long, &address).ends_with("é … (1000 characters not shown)"));
+        let differs = format!("{long} EVIL{long}");
+        let html = line_around(&differs, long.len(), &address);
+        assert!(html.starts_with("… (") && html.contains("é EVILé") && html.ends_with("not shown)"), "{html}");
     }
 }

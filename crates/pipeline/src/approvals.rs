@@ -249,7 +249,7 @@ pub(crate) fn wait(
     execution: &Execution<'_>,
     question: &str,
     changes: ContentHash,
-    files: BTreeSet<String>,
+    files: &BTreeSet<String>,
     now: SystemTime,
 ) -> Result<Reason, io::Error> {
     let ServedVault { waiting, vault, .. } = execution.concerned_vault();

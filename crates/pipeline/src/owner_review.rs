@@ -130,6 +130,11 @@ impl ChangePreview {
         self.places.digest(&self.changes)
     }
 
+    /// Where a link takes a path of the change, if it is one.
+    pub fn place_of(&self, path: &VaultPath) -> Option<&VaultPath> {
+        self.places.linked(path)
+    }
+
     /// The same change with an amendment, to be shown before it is approved.
     pub fn amended(&self, amendment: &Amendment) -> Result<Self, AmendmentProblem> {
         let mut amended = self.clone();

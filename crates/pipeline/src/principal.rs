@@ -55,7 +55,9 @@ impl fmt::Debug for CallerStanding {
 /// What the owner grants a caller that is known by name, as of the moment of asking; `None` if there is none of that name, or
 /// no longer.
 #[derive(Clone)]
-pub struct GrantLookup(Arc<dyn Fn(&str) -> Option<Arc<Grant>> + Send + Sync>);
+pub struct GrantLookup(Arc<GrantOfName>);
+
+type GrantOfName = dyn Fn(&str) -> Option<Arc<Grant>> + Send + Sync;
 
 impl GrantLookup {
     pub fn new(find: impl Fn(&str) -> Option<Arc<Grant>> + Send + Sync + 'static) -> Self {

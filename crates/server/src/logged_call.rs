@@ -131,7 +131,7 @@ mod tests {
 
     use super::*;
 
-    fn call(facts: Value) -> LoggedCall {
+    fn call(facts: &Value) -> LoggedCall {
         LoggedCall::parse(&facts.to_string()).unwrap()
     }
 
@@ -146,16 +146,16 @@ mod tests {
             (json!({ "ok": false, "reason": "note_missing" }), "note_missing", CallTone::Refused),
             (json!({ "event": "recovered" }), "recovered", CallTone::Waiting),
         ] {
-            assert_eq!(call(facts.clone()).outcome(), (words, tone), "{facts}");
+            assert_eq!(call(&facts).outcome(), (words, tone), "{facts}");
         }
-        assert!(call(json!({ "reason": "approval_pending" })).why().is_some());
+        assert!(call(&json!({ "reason": "approval_pending" })).why().is_some());
         assert!(LoggedCall::parse("{\"ok\": tr").is_none());
     }
 
     #[test]
     fn a_filter_finds_parts_or_whole_names() {
         let time = LocalTime::at(SystemTime::UNIX_EPOCH);
-        let call = call(json!({
+        let call = call(&json!({
             "ok": false, "client_id": "http:Phone", "tool": "file_read", "reason": "note_missing", "file": "a.md",
             "files": ["a.md", "Deep/b.md"],
         }));

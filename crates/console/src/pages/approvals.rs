@@ -43,7 +43,7 @@ pub struct ApprovalPage {
 
 pub enum ReviewState {
     /// It wants to read: there is nothing to compare.
-    Reading { question: ShownText },
+    Reading { question: ShownText, digest: String },
     Changes {
         files: Vec<ChangedFile>,
         digest: String,

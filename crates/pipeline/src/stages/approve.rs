@@ -92,7 +92,7 @@ pub(super) fn ask(
             Ok(Some(Question { message, state }))
         }
         None if !setup.waits_for_approval => Err(Reason::NobodyToAsk),
-        None => Err(approvals::wait(execution, &shown(WHOLE_DIFF)?, digest, files, now).unwrap_or_else(|error| {
+        None => Err(approvals::wait(execution, &shown(WHOLE_DIFF)?, digest, &files, now).unwrap_or_else(|error| {
             tracing::warn!("an approval request cannot be stored for `lapidary approvals`: {error}");
             Reason::NobodyToAsk
         })),

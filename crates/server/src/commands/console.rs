@@ -2,13 +2,14 @@
 
 use std::{
     io::{IsTerminal, Write},
+    path::Path,
     process::{Command, Stdio},
     sync::Arc,
 };
 
 use lapidary_config::{ChosenVault, Config};
 use lapidary_pipeline::Clock;
-use lapidary_vault::store::{RunningServer, StateFolder};
+use lapidary_vault::store::{RunningServer, StateFolder, write_private_page};
 use serde_json::Value;
 
 use super::{CommandFailure, CommandOutcome, SAVING, call::OwnerCalls, report, screen::Screen};
@@ -36,7 +37,7 @@ pub(super) fn run(
             "this is the console of the server that runs already; open the link within a minute, it works once.",
         );
         if !arguments.no_browser && std::io::stdout().is_terminal() {
-            open_browser(&link);
+            open_browser(&assembled.state, &link);
         }
         return Ok(CommandOutcome::Well);
     }
@@ -52,7 +53,7 @@ pub(super) fn run(
         }
         report::note("open this link in a browser within a minute; it works once. Ctrl+C ends the console.");
         if !arguments.no_browser && std::io::stdout().is_terminal() {
-            open_browser(address);
+            open_browser(&assembled.state, address);
         }
     };
     let served = runtime.block_on(http::serve_console(executor, owner, &config.http, arguments.port, opened));
@@ -79,7 +80,19 @@ fn running_console(assembled: &AssembledServer) -> Option<String> {
 }
 
 /// By the program that the system has for it. The link is printed as well, so nothing is lost if there is none.
-fn open_browser(address: &str) {
+///
+/// Every user of the computer can read the command lines of programs, so the browser gets a page that leads to the link, and
+/// that only its owner can read.
+fn open_browser(state: &Path, link: &str) {
+    let page =
+        format!("<!doctype html><meta http-equiv=\"refresh\" content=\"0; url={link}\"><title>Lapidary</title>\n");
+    let page = match write_private_page(state, &page) {
+        Ok(page) => page,
+        Err(error) => {
+            report::note(&format!("no browser was opened: {error}"));
+            return;
+        }
+    };
     let program = if cfg!(target_os = "macos") {
         "open"
     } else if cfg!(windows) {
@@ -88,7 +101,7 @@ fn open_browser(address: &str) {
         "xdg-open"
     };
     let started =
-        Command::new(program).arg(address).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        Command::new(program).arg(page).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
     if started.is_err() {
         report::note("no browser could be opened");
     }

@@ -66,8 +66,10 @@ use crate::stdio::told_to_stop;
 /// Nothing but our own files, no inline code or style, and no way to make markup of text.
 const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'; form-action 'self'; \
                               base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
-/// A form may contain the new texts of a change.
+/// A form of the owner may contain the new texts of a change.
 const FORM_BYTES: usize = 32 << 20;
+/// A form of who has not signed in is a code or a passphrase.
+const SIGN_IN_BYTES: usize = 4 << 10;
 
 /// A running console.
 #[derive(Clone)]
@@ -193,7 +195,7 @@ impl Console {
 
     /// The form of a request, which must be of a page of this session.
     async fn form(&self, request: Request, session: &sessions::OpenSession) -> Result<FormParameters, Response> {
-        let form = read_form(request).await?;
+        let form = read_within(request, FORM_BYTES).await?;
         if form.get("form").is_some_and(|token| session.is_form_token(token)) {
             return Ok(form);
         }
@@ -203,10 +205,14 @@ impl Console {
 
 /// A form, without knowing whose it is.
 async fn read_form(request: Request) -> Result<FormParameters, Response> {
-    let limits = BodyLimits { bytes: Some(FORM_BYTES), time: Some(std::time::Duration::from_secs(60)) };
+    read_within(request, SIGN_IN_BYTES).await
+}
+
+async fn read_within(request: Request, most: usize) -> Result<FormParameters, Response> {
+    let limits = BodyLimits { bytes: Some(most), time: Some(std::time::Duration::from_secs(60)) };
     posted_message::check_size(request.headers(), limits)?;
     let bytes = posted_message::read(request.into_body(), limits).await?;
-    let form = std::str::from_utf8(&bytes).ok().and_then(|text| FormParameters::parse_within(text, FORM_BYTES).ok());
+    let form = std::str::from_utf8(&bytes).ok().and_then(|text| FormParameters::parse_within(text, most).ok());
     form.ok_or_else(|| refused(StatusCode::BAD_REQUEST, "The form cannot be read."))
 }
 

@@ -6,11 +6,28 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::state::private_file;
 use crate::VaultPath;
+
+/// The page that a browser is opened with, in the state folder.
+pub(super) const PRIVATE_PAGE: &str = "console.html";
 
 /// The text of a settings file.
 pub fn read_settings(path: &Path) -> io::Result<String> {
     io::read_to_string(open_regular(path)?)
+}
+
+/// Replaces a page that only its owner can read, and returns its path.
+pub fn write_private_page(folder: &Path, text: &str) -> io::Result<PathBuf> {
+    use io::Write;
+    let path = folder.join(PRIVATE_PAGE);
+    std::fs::create_dir_all(folder)?;
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    private_file().write(true).create_new(true).open(&path)?.write_all(text.as_bytes())?;
+    Ok(path)
 }
 
 /// A file, for reading. A named pipe in its place would keep the reader waiting.

@@ -71,7 +71,11 @@ async fn answer(
             let words = form.get("words").map(|words| words.chars().take(MOST_WORDS).collect());
             ApprovalDecision::Reject { words }
         }
-        Some("approve") if pending.is_for_reading() => ApprovalDecision::approve(&pending),
+        // Another request may be in the place of the one that was shown.
+        Some("approve") if pending.is_for_reading() => match form.get("digest").and_then(|shown| shown.parse().ok()) {
+            Some(digest) => ApprovalDecision::Approve { digest, amendment: Amendment::default() },
+            None => return gone(&console, &session).await,
+        },
         Some(decision @ ("approve" | "review")) => {
             let approves = decision == "approve";
             let shown = form.get("digest").unwrap_or_default().to_owned();
@@ -130,7 +134,7 @@ fn item(pending: &PendingChange, time: &LocalTime) -> ApprovalItem {
         client: ShownText::line(client_name(&pending.caller)),
         tool: ShownText::line(&pending.tool),
         vault: ShownText::line(&pending.vault),
-        summary: ShownText::line(&summary.replace('`', "")),
+        summary: ShownText::sentence(summary),
         asked: ShownText::line(&time.ago(&pending.asked_at())),
         asked_exactly: ShownText::line(&pending.asked_at()),
         until: ShownText::line(&time.exact(&pending.open_until())),
@@ -160,8 +164,8 @@ async fn review(
     form: FormParameters,
 ) -> Option<(ReviewState, Result<Amendment, AmendmentProblem>)> {
     if pending.is_for_reading() {
-        let question = ShownText::block(&pending.question);
-        return Some((ReviewState::Reading { question }, Ok(Amendment::default())));
+        let (question, digest) = (ShownText::block(&pending.question), pending.digest().to_string());
+        return Some((ReviewState::Reading { question, digest }, Ok(Amendment::default())));
     }
     let asked = pending.clone();
     let preview = match console.ask(move |executor| executor.preview(&asked)).await? {

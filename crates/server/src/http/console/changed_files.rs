@@ -4,6 +4,7 @@ use lapidary_auth::percent_encoded;
 use lapidary_console::{ChangedFile, FileDiff, ShownText};
 use lapidary_note::{ContentHash, counted};
 use lapidary_pipeline::{Amendment, ChangePreview};
+use lapidary_tools::quote::quoted_path;
 use lapidary_vault::{Change, VaultPath};
 
 /// Longer texts are edited in an editor.
@@ -46,6 +47,9 @@ pub(super) fn files(
         let shown = amended.changes.changes.iter().find(|amended| amended.path() == path);
         let is_left_out = amendment.left_out.contains(path);
         let mut file = changed_file(vault, shown.unwrap_or(change), &mut budget);
+        if let Some(place) = preview.place_of(path) {
+            file.shown_path = ShownText::sentence(&format!("{} (a link to {})", quoted_path(path), quoted_path(place)));
+        }
         if is_left_out {
             file.diff = FileDiff::default();
             file.action = ShownText::line("left out");
