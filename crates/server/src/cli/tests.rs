@@ -39,6 +39,8 @@ fn every_subcommand_takes_the_same_options_before_and_after_its_name() {
         sse: false,
         tls_cert: None,
         tls_key: None,
+        rest: None,
+        rest_http: false,
     };
     for word in [
         "",
