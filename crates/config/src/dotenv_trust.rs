@@ -2,7 +2,7 @@
 //!
 //! Clients start a server in the folder of whatever project is open, so its `.env` may come from a stranger. It counts as a
 //! whole if the owner names it, or if it is the set-up: nothing else chooses a vault, and it does. Otherwise it may set what
-//! gives nobody access to anything.
+//! gives no one access to anything.
 
 use super::config_paths::ConfigPlaces;
 use super::dotenv::DotenvLine;

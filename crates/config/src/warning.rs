@@ -20,8 +20,8 @@ pub enum ConfigWarning {
     )]
     Distrusted { file: PathBuf, names: String },
     #[error(
-        "{} decides about this server and is in a vault: it is closed to clients, but whoever else can write to the vault can change \
-         it; keep it elsewhere", file.display()
+        "{} decides about this server and is in a vault: it is closed to clients, but every other program that can write to \
+         the vault can change it; keep it elsewhere", file.display()
     )]
     OwnFileInVault { file: PathBuf },
     #[error("two vaults are called '{wanted}'; {} is served as '{name}'", path.display())]

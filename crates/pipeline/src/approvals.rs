@@ -311,7 +311,7 @@ fn new_handle() -> io::Result<String> {
 }
 
 /// The limit that another request would exceed, if any. Decided by the names, sizes and times of the files alone;
-/// expired ones are removed. Answers that nobody has collected make room, the oldest first.
+/// expired ones are removed. Answers that were not collected make room, the oldest first.
 fn over_limit(waiting: &ApprovalQueue, id: &str, bytes: u64, now: SystemTime) -> io::Result<Option<usize>> {
     let (mut all, mut own, mut kept, mut settled) = (0, 0, bytes, Vec::new());
     let owner = id.get(..OWNER).unwrap_or(id);
@@ -389,7 +389,7 @@ fn is_late(text: &str, now: SystemTime) -> bool {
 /// be answered again. Returns the checkpoint.
 fn settle_abandoned(served: &ServedVault, id: &str, text: &str, now: SystemTime) -> io::Result<Option<String>> {
     let Some(pending) = parse(id, served.vault.name(), text) else { return Ok(None) };
-    // Whoever else holds it by now answers it.
+    // Another process may hold it by now, and then answers it.
     let Some(taken) = served.waiting.take(id)? else { return Ok(None) };
     let made = settle_if_made(served, &pending, now);
     drop(taken);

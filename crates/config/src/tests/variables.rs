@@ -181,7 +181,7 @@ fn a_dotenv_of_a_project_decides_nothing_about_access() {
         let before = machine.config();
         let machine = machine.dotenv(WIDENING);
         let config = machine.config();
-        assert_eq!(config.http.port, 5, "what gives nobody access counts");
+        assert_eq!(config.http.port, 5, "what opens nothing counts");
         assert_eq!(
             (config.access, config.approval, config.state_dir),
             (before.access, before.approval, before.state_dir)

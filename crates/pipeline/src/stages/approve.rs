@@ -45,7 +45,7 @@ pub(crate) struct AskedSubject {
     pub(crate) files: BTreeSet<String>,
 }
 
-/// `None` if exactly this change was approved, otherwise the question. What cannot be shown within so many characters is not
+/// `None` if exactly this change was approved, otherwise the question. What is too long to be shown as a whole is not
 /// asked.
 pub(super) fn ask(
     execution: &mut Execution<'_>,
