@@ -113,7 +113,7 @@ mod tests {
         for (can_be_asked, characters) in [(true, 7_000), (false, 201_000)] {
             let setup = TestSetup { rules: rules(), can_be_asked, waits_for_approval: true, ..TestSetup::default() };
             let server = setup.serve(&[("a.md", "x\n")]);
-            let call = json!({ "files": ["b".repeat(characters), "a.md"] });
+            let call = json!({ "notes": [format!("a.md#{}", "b".repeat(characters)), "a.md"] });
             assert_eq!(server.refused("notes_read", call).kind(), ReasonKind::BudgetExceeded);
             assert_eq!(server.executor.pending_count().unwrap(), 0);
         }

@@ -260,12 +260,12 @@ mod tests {
     }
 
     #[test]
-    fn a_question_whose_answer_was_interrupted_is_open_again() {
+    fn a_question_whose_answer_was_interrupted_is_abandoned_and_can_be_taken_again() {
         let (base, vault) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let waiting = ApprovalQueue::new(Arc::new(StateFolder::new(base.path().into(), vault.path().into())));
         waiting.put("ab12", "first").unwrap();
         drop(waiting.take("ab12").unwrap());
-        assert_eq!(waiting.find("ab12").unwrap(), Some((ApprovalState::Open, "first".into())));
+        assert_eq!(waiting.find("ab12").unwrap(), Some((ApprovalState::Abandoned, "first".into())));
         let again = waiting.take("ab12").unwrap();
         assert!(again.is_some());
         assert_eq!(waiting.find("ab12").unwrap(), Some((ApprovalState::Taken, "first".into())));
