@@ -116,9 +116,12 @@ export const tests = {
   async 'a tool is called with the keyboard alone, on a phone, in the dark'(place) {
     await withPage(place, { viewport: { width: 360, height: 740 }, colorScheme: 'dark' }, async (page) => {
       await signedIn(place, page)
+      await page.waitForLoadState('load')
       await page.keyboard.press('g')
       await page.keyboard.press('t')
       await page.getByRole('heading', { level: 1, name: 'Try it' }).waitFor()
+      // Keys work once the scripts have run.
+      await page.waitForLoadState('load')
       await page.keyboard.press('/')
       await page.keyboard.type('outline')
       await page.keyboard.press('Enter')
