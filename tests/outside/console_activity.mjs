@@ -1,5 +1,5 @@
 // The live log of the console.
-import { areFit, assert, same, shot, signedIn, withPage } from './console_kit.mjs'
+import { areFit, assert, NOTES, same, shot, signedIn, withPage } from './console_kit.mjs'
 
 const edit = (file, find, replace) => ['str_replace', { file, find, replace }]
 
@@ -24,8 +24,63 @@ export const tests = {
       assert(csv.startsWith('time,client,tool') && csv.includes('Garden.md'), csv)
     })
   },
-  async 'the page is accessible, in both schemes and widths'(place) {
+  async 'rows wait while a person is in the list, and are counted'(place) {
     place.call('file_read', { file: 'Garden.md' })
-    await areFit(place, ['/console/activity'])
+    await withPage(place, {}, async (page) => {
+      await signedIn(place, page)
+      await page.goto(`${place.origin}/console/activity`)
+      await page.locator('#calls tbody a').first().focus()
+      const rows = await page.locator('#calls tbody tr').count()
+      place.call('file_read', { file: 'Plan.md' })
+      place.call('file_read', { file: 'Plan.md' })
+      await page.getByRole('button', { name: '2 new: show' }).waitFor()
+      same(await page.locator('#calls tbody tr').count(), rows, 'nothing moved')
+      await page.getByRole('button', { name: '2 new: show' }).click()
+      await page.locator('#calls tbody tr', { hasText: 'Plan.md' }).first().waitFor()
+      same(await page.locator('#calls tbody tr').count(), rows + 2, 'all are shown')
+    })
+  },
+  async 'a call opens with what the log knows, its diff and its undo'(place) {
+    place.change(...edit('Plan.md', 'leaks', 'is new'))
+    place.call('file_read', { file: 'Nothing.md' })
+    await withPage(place, {}, async (page) => {
+      await signedIn(place, page)
+      await page.goto(`${place.origin}/console/activity?outcome=refused`)
+      await page.locator('#calls tbody a', { hasText: 'file_read' }).first().click()
+      await page.getByRole('heading', { name: 'file_read' }).waitFor()
+      const text = await page.locator('main').innerText()
+      assert(text.includes('sha256:') && text.includes('Nothing.md') && text.includes('Nothing is at the path.'), text)
+      await page.goto(`${place.origin}/console/activity?outcome=changed`)
+      await page.locator('#calls tbody a', { hasText: 'str_replace' }).first().click()
+      await page.locator('.diff del', { hasText: 'new' }).waitFor()
+      await shot(page, 'call')
+      await page.getByRole('button', { name: 'Take it back' }).click()
+      await page.getByRole('heading', { name: 'Taken back' }).waitFor()
+      same(place.read('Plan.md'), NOTES['Plan.md'], 'as before')
+      same((await page.goto(`${place.origin}/console/activity/call?time=x`)).status(), 404, 'no such call')
+    })
+  },
+  async 'calls and bytes are shown by client, as bars and as numbers'(place) {
+    for (let call = 0; call < 3; call += 1) place.call('file_read', { file: 'Garden.md' })
+    await withPage(place, {}, async (page) => {
+      await signedIn(place, page)
+      await page.goto(`${place.origin}/console/activity`)
+      const row = page.locator('.shares tbody tr').first()
+      same(await row.locator('.amount').first().innerText(), '3 calls', 'calls')
+      same(await row.locator('rect').first().getAttribute('width'), '100', 'the longest bar')
+      await row.getByRole('link').click()
+      await page.waitForURL(/client=/)
+    })
+  },
+  async 'the pages are accessible, in both schemes and widths'(place) {
+    place.change(...edit('Plan.md', 'leaks', 'is new'))
+    place.call('file_read', { file: 'Nothing.md' })
+    let call
+    await withPage(place, {}, async (page) => {
+      await signedIn(place, page)
+      await page.goto(`${place.origin}/console/activity?outcome=changed`)
+      call = await page.locator('#calls tbody a').first().getAttribute('href')
+    })
+    await areFit(place, ['/console/activity', call])
   },
 }

@@ -169,4 +169,91 @@ export const tests = {
     })
     await areFit(place, ['/console/', approval, `${approval}?view=split`])
   },
+  async 'properties are rows, and links lead to their notes'(place) {
+    place.write('Linked.md', '---\nstatus: open\ntags: [a]\n---\nsee [[Garden#Beds|the beds]] soon\n')
+    place.call(...edit('Linked.md', 'soon', 'now'))
+    await withPage(place, {}, async (page) => {
+      await signedIn(place, page)
+      same(await page.locator('#approvals .card').count() > 0, true, 'they wait')
+      await page.locator('#approvals a', { hasText: 'str_replace' }).first().click()
+      const link = page.locator('.diff a', { hasText: '[[Garden#Beds|the beds]]' }).first()
+      same(await link.getAttribute('href'), 'obsidian://open?vault=Notes&file=Garden', 'to the note')
+      await shot(page, 'approval-links')
+    })
+    place.write('Props.md', '---\nstatus: open\ntags: [a]\n---\ntext\n')
+    place.call(...edit('Props.md', 'status: open', 'status: "<b>done</b>"'))
+    await withPage(place, {}, async (page) => {
+      await signedIn(place, page)
+      await page.locator('#approvals a', { hasText: 'Props.md' }).first().click()
+      const row = page.locator('.properties tbody tr')
+      same(await row.count(), 1, 'only what changes')
+      same((await row.innerText()).replace(/\s+/g, ' '), 'status open <b>done</b>', 'before and after')
+      await shot(page, 'approval-properties')
+    })
+  },
+  async 'a request is counted in the title and the icon, and told once it may be'(place) {
+    await withPage(place, { permissions: ['notifications'] }, async (page) => {
+      await page.addInitScript(() => {
+        window.told = []
+        window.Notification = class {
+          static permission = 'granted'
+          static requestPermission = async () => 'granted'
+          constructor(title, options) { window.told.push(options.body); sessionStorage.told = JSON.stringify(window.told) }
+        }
+      })
+      await signedIn(place, page)
+      const icon = () => page.locator('link[rel="icon"]').getAttribute('href')
+      assert((await icon()).endsWith('/icon.svg'), await icon())
+      same(await page.getByLabel('Show a notification').isChecked(), false, 'off until the owner wants it')
+      await page.goto(`${place.origin}/console/activity`)
+      place.call(...edit('Plan.md', 'leaks', 'holds'))
+      await page.locator('#pending', { hasText: '1' }).waitFor()
+      assert((await icon()).endsWith('/icon-1.svg'), await icon())
+      same((await page.context().request.get(new URL(await icon(), place.origin).href)).status(), 200, 'the icon')
+      same(await page.evaluate(() => window.told.length), 0, 'silent')
+      await page.goto(`${place.origin}/console/`)
+      await page.getByText('Open for').waitFor()
+      await page.getByLabel('Show a notification').check()
+      await page.goto(`${place.origin}/console/activity`)
+      place.call(...edit('Garden.md', 'May', 'June'))
+      await page.locator('#pending', { hasText: '2' }).waitFor()
+      same(await page.evaluate(() => sessionStorage.told), '["2 requests wait for your approval."]', 'told once')
+      assert((await page.title()).startsWith('(2) '), await page.title())
+      same(await page.locator('#news').innerText(), '2 requests wait for your approval.', 'said once')
+    })
+  },
+  async 'the list is fresh, but not under a pointer or a focus'(place) {
+    place.call(...edit('Plan.md', 'leaks', 'holds'))
+    await withPage(place, {}, async (page) => {
+      await signedIn(place, page)
+      await page.locator('#approvals a').first().focus()
+      place.call(...edit('Garden.md', 'May', 'June'))
+      await page.getByRole('button', { name: '1 new: show' }).waitFor()
+      same(await page.locator('#approvals .card').count(), 1, 'it does not move')
+      await page.getByRole('button', { name: '1 new: show' }).click()
+      await page.locator('#approvals .card').nth(1).waitFor()
+      // Without a pointer in it, it follows by itself.
+      await page.mouse.move(0, 0)
+      place.call(...edit('Windows.md', 'two', 'TWO'))
+      await page.locator('#approvals .card').nth(2).waitFor()
+    })
+  },
+  async 'two tabs share one connection, and one takes over when the other is closed'(place) {
+    await withPage(place, {}, async (page, context) => {
+      let streams = 0
+      context.on('request', (request) => { if (request.url().endsWith('/console/events')) streams += 1 })
+      await signedIn(place, page)
+      // A page that does not reload by itself.
+      await page.goto(`${place.origin}/console/history`)
+      const second = await context.newPage()
+      await second.goto(`${place.origin}/console/activity`)
+      place.call(...edit('Plan.md', 'leaks', 'holds'))
+      await second.locator('#pending', { hasText: '1' }).waitFor()
+      const before = streams
+      await page.close()
+      place.call(...edit('Garden.md', 'May', 'June'))
+      await second.locator('#pending', { hasText: '2' }).waitFor()
+      assert(streams === before + 1, `${streams} streams, ${before} before`)
+    })
+  },
 }

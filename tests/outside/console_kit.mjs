@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 
 const binary = resolve(process.argv[2])
-const modules = resolve(process.env.MODULES)
-const load = createRequire(join(modules, 'x.js'))
+export const modules = resolve(process.env.MODULES)
+export const load = createRequire(join(modules, 'x.js'))
 const { chromium } = load('playwright-core')
 const axe = readFileSync(load.resolve('axe-core/axe.min.js'), 'utf8')
 const found = [process.env.CHROMIUM, '/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
@@ -33,6 +33,36 @@ export const NOTES = {
   'Windows.md': '\ufeffone\r\ntwo #home\r\n',
 }
 
+// Starts the program and waits for what it says, on either stream: `heard` returns it when it is there.
+export async function started(words, env, heard) {
+  const program = spawn(binary, words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const ended = new Promise((done) => program.once('exit', done))
+  const stop = async () => {
+    program.kill()
+    await ended
+  }
+  const link = await new Promise((done, failed) => {
+    let said = ''
+    const take = (data) => {
+      said += data
+      const found = heard(said)
+      if (found) done(found)
+    }
+    program.stdout.on('data', take)
+    // Notes for people, which may come first.
+    let noted = ''
+    program.stderr.on('data', (data) => (words[0] === 'console' ? (noted += data) : take(data)))
+    program.on('exit', () => failed(new Error(`${words.join(' ')} ended: ${said}${noted}`)))
+  })
+  return { link, stop }
+}
+
+// What the program prints when it is run to its end.
+export function ran(words, env, input = '') {
+  const run = spawnSync(binary, words, { env, input })
+  return { out: run.stdout.toString(), said: run.stderr.toString(), status: run.status }
+}
+
 // A vault whose changes need approval, with a console on it. `notes`, `env` and `options` (of the command) may differ.
 export async function withConsole({ notes = NOTES, env: more = {}, options = [] }, run) {
   const folder = mkdtempSync(join(tmpdir(), 'lapidary-console-'))
@@ -49,19 +79,8 @@ export async function withConsole({ notes = NOTES, env: more = {}, options = [] 
     LAPIDARY_APPROVAL: 'write=ask',
     ...more,
   }
-  const server = spawn(binary, ['console', '--no-browser', '--vault', vault, ...options], { env, stdio: ['ignore', 'pipe', 'pipe'] })
-  const ended = new Promise((done) => server.once('exit', done))
-  let said = ''
-  server.stderr.on('data', (data) => (said += data))
+  const { link, stop } = await started(['console', '--no-browser', '--vault', vault, ...options], env, (said) => said.includes('\n') && said.trim())
   try {
-    const link = await new Promise((done, failed) => {
-      let line = ''
-      server.stdout.on('data', (data) => {
-        line += data
-        if (line.includes('\n')) done(line.trim())
-      })
-      server.on('exit', () => failed(new Error(said)))
-    })
     const place = {
       folder,
       vault,
@@ -70,16 +89,22 @@ export async function withConsole({ notes = NOTES, env: more = {}, options = [] 
       origin: new URL(link).origin,
       // A client that cannot be asked: what it wants waits.
       call(tool, argument) {
-        const call = spawnSync(binary, ['call', '--vault', vault, tool, JSON.stringify(argument)], { env, input: '' })
-        return call.stdout.toString() + call.stderr.toString()
+        const { out, said } = ran(['call', '--vault', vault, tool, JSON.stringify(argument)], env)
+        return out + said
+      },
+      // A client that may: what it wants is done at once.
+      change(tool, argument) {
+        const { out, said, status } = ran(['call', '--vault', vault, tool, JSON.stringify(argument)], { ...env, LAPIDARY_APPROVAL: 'write=allow' })
+        assert(status === 0, `${tool}: ${out}${said}`)
+        return out
       },
       read: (name) => readFileSync(join(vault, name), 'utf8'),
       write: (name, text) => writeFileSync(join(vault, name), text),
+      exists: (name) => existsSync(join(vault, name)),
     }
     await run(place)
   } finally {
-    server.kill()
-    await ended
+    await stop()
     rmSync(folder, { recursive: true, force: true })
   }
 }
@@ -142,13 +167,15 @@ export async function shot(page, name) {
 }
 
 // Each page in both schemes, on a screen and on a phone: accessible, not wider than the screen, drawn for people to look at.
-export async function areFit(place, paths) {
+// `settled` waits for what a page does after it has come.
+export async function areFit(place, paths, settled = async () => {}) {
   for (const colorScheme of ['light', 'dark']) {
     // The checker itself is a script that the policy would refuse.
     await withPage(place, { bypassCSP: true, colorScheme }, async (page) => {
       await signedIn(place, page)
       for (const path of paths) {
         await page.goto(place.origin + path)
+        await settled(page)
         await page.evaluate(axe)
         for (const width of [1280, 360]) {
           await page.setViewportSize({ width, height: width === 360 ? 740 : 900 })
@@ -156,7 +183,7 @@ export async function areFit(place, paths) {
           same(violations.map((rule) => `${rule.id} ${rule.nodes[0]?.html}`).join('; '), '', `${path} in ${colorScheme} at ${width}`)
           const wide = await page.evaluate(() => document.documentElement.scrollWidth)
           assert(wide <= width, `${path} is ${wide} px wide at ${width}`)
-          const name = path.replace(/^\/console\/?/, '').replace(/approvals\/[^?]*/, 'approval').replace(/[^a-z0-9]+/gi, '-')
+          const name = path.replace(/^\/console\/?/, '').replace(/approvals\/[^?]*/, 'approval').replace(/(activity\/call|history\/[^?]*|versions)\?.*/, '$1').replace(/[^a-z0-9]+/gi, '-')
           await shot(page, `${name || 'approvals'}-${width}-${colorScheme}`)
         }
       }

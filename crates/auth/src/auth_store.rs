@@ -7,7 +7,7 @@ use rusqlite::{Connection, OptionalExtension, Row, TransactionBehavior, params};
 
 use crate::{NewEvent, SecretText, SecurityEventKind, TokenRights, UnixSeconds};
 
-const FORMAT: i64 = 4;
+const FORMAT: i64 = 5;
 /// The precision of a token's last use: a write for every request would wear out the disk.
 const LAST_USED_STEP: i64 = 60;
 
@@ -208,7 +208,7 @@ pub(crate) fn is_first_use(database: &Connection, table: &'static str, id: i64) 
 
 const SELECT_TOKENS: &str = "SELECT id, name, rights, created, expires, last_used, revoked FROM tokens";
 
-fn records(database: &Connection) -> Result<Vec<TokenRecord>, AuthStoreError> {
+pub(crate) fn records(database: &Connection) -> Result<Vec<TokenRecord>, AuthStoreError> {
     let mut all = database.prepare_cached(&format!("{SELECT_TOKENS} ORDER BY id"))?;
     let all = all.query_map([], record)?;
     Ok(all.collect::<Result<_, _>>()?)
@@ -232,7 +232,7 @@ fn record(row: &Row<'_>) -> Result<TokenRecord, rusqlite::Error> {
 }
 
 /// How each format comes from the one before. AUTOINCREMENT: sessions remember numbers, which must never be another's.
-const UPGRADE_STEPS: [&str; 4] = [
+const UPGRADE_STEPS: [&str; 5] = [
     "CREATE TABLE tokens (
          id INTEGER PRIMARY KEY AUTOINCREMENT,
          name TEXT NOT NULL,
@@ -294,6 +294,7 @@ const UPGRADE_STEPS: [&str; 4] = [
      ) STRICT;
      CREATE INDEX events_by_kind ON events (kind, id);
      CREATE INDEX oauth_tokens_by_grant ON oauth_tokens (grant_id);",
+    "CREATE TABLE owner_codes (digest BLOB PRIMARY KEY, expires INTEGER NOT NULL) STRICT;",
 ];
 
 fn set_up(mut database: Connection) -> Result<Connection, AuthStoreError> {
@@ -400,6 +401,7 @@ pub(crate) mod tests {
             include_str!("../../../fixtures/auth/format-2.sql"),
             include_str!("../../../fixtures/auth/format-3.sql"),
             include_str!("../../../fixtures/auth/format-4.sql"),
+            include_str!("../../../fixtures/auth/format-5.sql"),
         ];
         let token: ContentHash =
             "sha256:7f727c123c04b8c35951b773bc009c4736dd70e477ede1ddfc608b36c84b5859".parse().unwrap();

@@ -10,10 +10,12 @@ mod json_web_token;
 mod lifetime;
 mod oauth_clients;
 mod owner_passphrase;
+mod owner_sessions;
 mod redirect_uri;
 mod scope_set;
 mod secret_text;
 mod security_events;
+mod token_changes;
 mod token_rights;
 
 pub use auth_store::{AuthStore, AuthStoreError, NewToken, StoreOpener, TokenRecord};
@@ -32,4 +34,5 @@ pub use redirect_uri::{RedirectUri, percent_encoded};
 pub use scope_set::{ScopeSet, ToolLevel};
 pub use secret_text::{RandomBytes, SecretKind, SecretText, is_same_digest};
 pub use security_events::{NewEvent, SecurityEvent, SecurityEventKind};
+pub use token_changes::TokenChange;
 pub use token_rights::TokenRights;

@@ -78,49 +78,12 @@ impl AuthStore {
         let differs = hash.iter().zip(&kept).fold(0, |sum, (one, other)| sum | (one ^ other));
         Ok(kept.len() == hash.len() && differs == 0)
     }
-
-    /// Opens a session of the owner, who has just given the passphrase.
-    pub fn open_owner_session(
-        &self,
-        secret: &SecretText,
-        address: &str,
-        now: UnixSeconds,
-    ) -> Result<(), AuthStoreError> {
-        self.write(|database| {
-            database
-                .execute("DELETE FROM owner_sessions WHERE last_used < ?1", [now.0.saturating_sub(SESSION_IDLE)])?;
-            database.execute(
-                "INSERT INTO owner_sessions (digest, last_used) VALUES (?1, ?2)",
-                params![secret.digest().as_bytes(), now.0],
-            )?;
-            NewEvent::of(SecurityEventKind::SignedIn, "").from(address).write(database, now)
-        })
-    }
-
-    /// Whether a session of the owner is open, and notes that it is used.
-    pub fn use_owner_session(&self, secret: &SecretText, now: UnixSeconds) -> Result<bool, AuthStoreError> {
-        // Without a query for cookies that are not ours.
-        if SecretText::recognise(secret.reveal()) != Some(crate::SecretKind::OwnerSession) {
-            return Ok(false);
-        }
-        self.write(|database| {
-            let used = database.execute(
-                // The condition is part of the update, so that a session cannot expire between the two.
-                "UPDATE owner_sessions SET last_used = ?2 WHERE digest = ?1 AND last_used >= ?3",
-                params![secret.digest().as_bytes(), now.0, now.0.saturating_sub(SESSION_IDLE)],
-            )?;
-            Ok(used == 1)
-        })
-    }
 }
-
-/// How long a session lives without being used.
-const SESSION_IDLE: i64 = 12 * 60 * 60;
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{SecretKind, auth_store::tests::store};
+    use crate::{SecretKind, auth_store::tests::store, owner_sessions::SESSION_IDLE};
 
     const NOW: UnixSeconds = UnixSeconds(1_800_000_000);
 

@@ -26,12 +26,14 @@ pub enum SecretKind {
     Registration,
     /// In the owner's browser.
     OwnerSession,
+    /// In the link that signs a browser in.
+    OwnerCode,
     /// In the form of one consent page.
     ConsentTicket,
 }
 
 impl SecretKind {
-    const ALL: [Self; 10] = [
+    const ALL: [Self; 11] = [
         Self::Personal,
         Self::EventStream,
         Self::Access,
@@ -41,6 +43,7 @@ impl SecretKind {
         Self::ClientSecret,
         Self::Registration,
         Self::OwnerSession,
+        Self::OwnerCode,
         Self::ConsentTicket,
     ];
 
@@ -55,6 +58,7 @@ impl SecretKind {
             Self::ClientSecret => "lap_cs_",
             Self::Registration => "lap_cr_",
             Self::OwnerSession => "lap_os_",
+            Self::OwnerCode => "lap_oc_",
             Self::ConsentTicket => "lap_ct_",
         }
     }

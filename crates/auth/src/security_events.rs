@@ -26,13 +26,15 @@ pub enum SecurityEventKind {
     /// A code or a refresh token was used again, so everything that it gave was taken back.
     UsedAgain,
     TokenCreated,
+    /// Other rights, or another secret.
+    TokenChanged,
     FirstUsed,
     OriginRefused,
     LimitReached,
 }
 
 impl SecurityEventKind {
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 14] = [
         Self::PassphraseSet,
         Self::SignedIn,
         Self::WrongPassphrase,
@@ -43,6 +45,7 @@ impl SecurityEventKind {
         Self::EndedByClient,
         Self::UsedAgain,
         Self::TokenCreated,
+        Self::TokenChanged,
         Self::FirstUsed,
         Self::OriginRefused,
         Self::LimitReached,
@@ -60,6 +63,7 @@ impl SecurityEventKind {
             Self::EndedByClient => "ended_by_client",
             Self::UsedAgain => "used_again",
             Self::TokenCreated => "token_created",
+            Self::TokenChanged => "token_changed",
             Self::FirstUsed => "first_used",
             Self::OriginRefused => "origin_refused",
             Self::LimitReached => "limit_reached",

@@ -93,6 +93,7 @@ impl<'a> ConfigDraft<'a> {
         self.config.trash_home = self.places.trash_home().filter(|_| self.config.vaults != VaultsConfig::Demo);
         // After the vaults are known. Undo data inside of a vault would be synchronised, and could be read as notes.
         self.keep_state_out_of_vaults()?;
+        self.note_own_files();
         if self.config.access.read_only && self.config.access.write_paths.is_some() {
             self.warnings.push(ConfigWarning::WritePathsReadOnly);
         }
@@ -142,6 +143,17 @@ impl<'a> ConfigDraft<'a> {
             }
             None => Ok(()),
         }
+    }
+
+    /// Settings inside of a vault are closed to callers, but synchronised and shared with it.
+    fn note_own_files(&mut self) {
+        let Config { own_files, vaults, http, .. } = &mut self.config;
+        own_files.extend(http.tls.iter().flat_map(|tls| [tls.certificate.clone(), tls.key.clone()]));
+        own_files.sort();
+        own_files.dedup();
+        let VaultsConfig::Chosen(vaults) = vaults else { return };
+        let inside = own_files.iter().filter(|file| vaults.iter().any(|vault| file.starts_with(&vault.path)));
+        self.warnings.extend(inside.map(|file| ConfigWarning::OwnFileInVault { file: file.clone() }));
     }
 
     fn keep_state_out_of_vaults(&self) -> Result<(), ConfigError> {

@@ -10,6 +10,7 @@ mod address_range;
 mod common_flags;
 mod config_paths;
 mod dotenv;
+mod dotenv_trust;
 mod draft;
 mod error;
 mod file;
@@ -25,7 +26,9 @@ mod refused;
 mod registry;
 mod rules;
 mod setting;
+mod setting_form;
 mod settings;
+mod settings_text;
 mod shown_settings;
 mod telemetry_draft;
 mod value;
@@ -51,7 +54,9 @@ pub use origins::{SettingOrigin, origins};
 pub use profiles::plain_name;
 pub use raw::is_unset;
 pub use reference::{env_example, reference};
-pub use shown_settings::{ShownSetting, file_path, shown};
+pub use setting_form::SettingForm;
+pub use settings_text::{SettingValue, SettingsTextError, with_setting, without_setting};
+pub use shown_settings::{SettingSource, ShownSetting, file_path, shown};
 pub use value::host;
 
 use config_paths::ConfigPlaces;
@@ -120,11 +125,38 @@ pub fn load(sources: &ConfigSources<'_>) -> Result<LoadedConfig, ConfigError> {
     let mut draft = ConfigDraft::new(&places);
     variables.warn(&mut draft.warnings);
 
+    draft.config.own_files.extend(file::named(sources.flags, &variables, &places)?);
     // One after the other over the same draft: a later layer replaces single settings, not whole sections.
     for given in origins::layers(sources, &variables, &places)? {
+        if let raw::ValueOrigin::DotEnv { file, .. } | raw::ValueOrigin::File { file, .. } = &given.place {
+            draft.config.own_files.push(file.clone());
+        }
         (given.setting.apply)(&mut draft, &given).map_err(|refused| refused.at(given.place.clone()))?;
     }
     draft.finish(sources)
+}
+
+/// The configuration as it would be if a file had this text.
+pub fn load_edited(sources: &ConfigSources<'_>, file: &Path, text: &str) -> Result<LoadedConfig, ConfigError> {
+    let edited = EditedFiles { files: sources.files, file, text };
+    load(&ConfigSources { files: &edited, ..*sources })
+}
+
+/// A disk on which one file has another text.
+struct EditedFiles<'a> {
+    files: &'a dyn ConfigFiles,
+    file: &'a Path,
+    text: &'a str,
+}
+
+impl ConfigFiles for EditedFiles<'_> {
+    fn read(&self, path: &Path) -> io::Result<String> {
+        if path == self.file { Ok(self.text.to_owned()) } else { self.files.read(path) }
+    }
+
+    fn is_folder(&self, path: &Path) -> bool {
+        self.files.is_folder(path)
+    }
 }
 
 /// The names under which `--vault` finds vaults. Wrong settings give none.

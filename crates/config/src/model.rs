@@ -34,6 +34,8 @@ pub struct Config {
     pub skills: Option<String>,
     /// An absolute path outside every vault.
     pub state_dir: PathBuf,
+    /// Files that decide about the server: settings, certificate and key. No caller may use one that is in a vault.
+    pub own_files: Vec<PathBuf>,
     /// The system's trash, if it is supported.
     pub trash_home: Option<PathBuf>,
     pub limits: LimitsConfig,
@@ -482,6 +484,7 @@ impl Config {
             tokens: Vec::new(),
             skills: None,
             state_dir: PathBuf::new(),
+            own_files: Vec::new(),
             trash_home: None,
             limits: LimitsConfig {
                 max_file_bytes: 16 * 1024 * 1024,

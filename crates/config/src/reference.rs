@@ -1,5 +1,6 @@
 //! The documents about configuration, generated from the table of settings.
 
+use super::dotenv_trust;
 use super::file;
 use super::inert::{InertVariables, OLD, WITHOUT_EFFECT};
 use super::setting::{ReferenceSection, Setting, ShownDefault};
@@ -34,9 +35,14 @@ const HEAD: &str = "\
 Lapidary needs no configuration beyond a vault. Everything that can be set is set in one of these places; later wins:
 
 1. the configuration file,
-2. `.env` in the working folder,
+2. `.env` in the working folder, as far as it is trusted,
 3. the environment,
 4. flags.
+
+Clients start a server in the folder of the project that is open, so a `.env` there may come from a stranger. All of it counts only \
+if it is your set-up: nothing else chooses a vault (no flag, variable or configuration file), and the `.env` does; or if the \
+variable `LAPIDARY_ENV_FILE` in the environment names it. Otherwise it can set log level and format, port and path of HTTP, limits on one call, \
+dotted names and repetition, and can make the server read-only; the rest of it has no effect, and a warning says so.
 
 A setting that is empty, or an unfilled template like `${user_config.vault}`, is not set. Switches take `true`, `1`, \
 `yes`, `on`, `y`, `enabled` and `false`, `0`, `no`, `off`, `n`, `disabled`, in any case. Lists are separated by commas; \
@@ -105,6 +111,10 @@ pub fn env_example() -> String {
     let mut text = "# Settings of Lapidary. Copy this file to .env in the working folder and remove the # of what you \
                     set.\n# docs/configuration.md says more.\n"
         .to_owned();
+    text += &format!(
+        "\n# The .env file, if it is elsewhere or the vault is chosen elsewhere. Only in the real environment.\n#{}=\n",
+        dotenv_trust::VARIABLE
+    );
     text += &format!("\n# The configuration file, if it is not in the default place.\n#{}=\n", file::VARIABLE);
     for section in ReferenceSection::ALL {
         text += &format!("\n# --- {} ---\n", section.title());

@@ -4,8 +4,9 @@ use std::path::PathBuf;
 
 use super::config_paths::ConfigPlaces;
 use super::error::ConfigError;
-use super::raw::{GivenValue, RawValue};
+use super::raw::{GivenValue, RawValue, ValueOrigin};
 use super::setting::{ReferenceSection, Setting, ShownDefault};
+use super::setting_form::SettingForm;
 use super::settings;
 use super::variables::EnvironmentVariables;
 use super::{ConfigSources, file, origins};
@@ -23,6 +24,31 @@ pub struct ShownSetting {
     /// Where it is written; nowhere, if it is the default.
     pub origin: Option<String>,
     pub about: &'static str,
+    /// Its path in the file, if it has a place there.
+    pub key: Option<&'static str>,
+    pub form: SettingForm,
+    pub source: SettingSource,
+    /// As a form shows it, one entry a line; nothing for a default and for secrets.
+    pub typed: String,
+    pub is_secret: bool,
+}
+
+/// The kind of place that a value comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SettingSource {
+    Default,
+    File,
+    /// A line of `.env`.
+    DotEnv,
+    Variable,
+    Flag,
+}
+
+impl SettingSource {
+    /// Whether a value in the file would have no effect.
+    pub fn wins_over_file(self) -> bool {
+        matches!(self, Self::DotEnv | Self::Variable | Self::Flag)
+    }
 }
 
 /// All settings in the order of the reference.
@@ -33,7 +59,7 @@ pub fn shown(sources: &ConfigSources<'_>) -> Result<Vec<ShownSetting>, ConfigErr
     let last = |setting: &Setting| given.iter().rev().find(|given| std::ptr::eq(given.setting, setting));
     let of_section = |section: ReferenceSection| settings::in_section(section).map(move |setting| (section, setting));
     let all = ReferenceSection::ALL.into_iter().flat_map(of_section);
-    Ok(all.map(|(section, setting)| one(section, setting, last(setting))).collect())
+    Ok(all.map(|(section, setting)| one(section, setting, last(setting), &places)).collect())
 }
 
 /// The configuration file: the one that is named, or the usual one, which may not exist.
@@ -44,7 +70,12 @@ pub fn file_path(sources: &ConfigSources<'_>) -> Result<Option<PathBuf>, ConfigE
     Ok(named.or_else(|| places.config_folder().map(|folder| folder.join(file::NAME))))
 }
 
-fn one(section: ReferenceSection, setting: &'static Setting, given: Option<&GivenValue>) -> ShownSetting {
+fn one(
+    section: ReferenceSection,
+    setting: &'static Setting,
+    given: Option<&GivenValue>,
+    places: &ConfigPlaces<'_>,
+) -> ShownSetting {
     let value = match (given, setting.default) {
         (Some(_), _) if setting.is_secret() => "(hidden)".to_owned(),
         (Some(given), _) => written(&given.raw),
@@ -58,6 +89,24 @@ fn one(section: ReferenceSection, setting: &'static Setting, given: Option<&Give
         value,
         origin: given.map(|given| given.place.to_string().replace('`', "")),
         about: setting.doc,
+        key: setting.key,
+        form: SettingForm::of(setting, places),
+        source: match given.map(|given| &given.place) {
+            None => SettingSource::Default,
+            Some(ValueOrigin::File { .. }) => SettingSource::File,
+            Some(ValueOrigin::DotEnv { .. }) => SettingSource::DotEnv,
+            Some(ValueOrigin::Variable(_)) => SettingSource::Variable,
+            Some(ValueOrigin::Flag(_)) => SettingSource::Flag,
+        },
+        typed: given.filter(|_| !setting.is_secret()).map(|given| typed(&given.raw)).unwrap_or_default(),
+        is_secret: setting.is_secret(),
+    }
+}
+
+fn typed(raw: &RawValue) -> String {
+    match raw {
+        RawValue::List(items) => items.iter().map(written).collect::<Vec<_>>().join("\n"),
+        other => written(other),
     }
 }
 

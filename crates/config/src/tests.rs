@@ -95,10 +95,18 @@ impl Machine {
     }
 
     fn load(&self) -> Result<LoadedConfig, ConfigError> {
+        self.with_sources(load)
+    }
+
+    fn shown(&self) -> Vec<ShownSetting> {
+        self.with_sources(shown).unwrap()
+    }
+
+    fn with_sources<T>(&self, ask: impl FnOnce(&ConfigSources<'_>) -> T) -> T {
         let words = std::iter::once("lapidary").chain(self.words.iter().map(String::as_str));
         let SettingsLine { flags, listen } = SettingsLine::try_parse_from(words).unwrap();
         let flags = listen.within(flags);
-        load(&ConfigSources {
+        ask(&ConfigSources {
             flags: &flags,
             environment: &self.environment,
             working_folder: Path::new("/work"),

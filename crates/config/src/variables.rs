@@ -10,16 +10,21 @@ use super::dotenv::{self, DotEnv};
 use super::raw::{GivenValue, RawValue, ValueOrigin, is_unset};
 use super::settings;
 use super::warning::ConfigWarning;
-use super::{ConfigSources, Platform, file, inert};
+use super::{ConfigSources, Platform, dotenv_trust, file, inert};
 
 /// An unknown variable with one of these prefixes is probably a typo.
 const OUR_PREFIXES: &[&str] = &["OBSIDIAN_", "MCP_", "LAPIDARY_"];
+
+/// Variables that one warning names.
+const MOST_NAMED: usize = 5;
 
 pub(super) struct EnvironmentVariables {
     /// The real environment.
     real: BTreeMap<String, String>,
     dotenv: DotEnv,
     dotenv_file: PathBuf,
+    /// Variables in the file that do not count, because it is not the owner's set-up.
+    distrusted: Vec<String>,
     unreadable: Option<io::Error>,
 }
 
@@ -34,14 +39,37 @@ impl EnvironmentVariables {
                 Platform::Linux | Platform::MacOs => (name.clone(), value.clone()),
             })
             .collect();
-        let dotenv_file = sources.working_folder.join(".env");
-        let (dotenv, unreadable) = match sources.files.read(&dotenv_file) {
-            Ok(text) => (dotenv::parse(&text), None),
-            // Most folders have none.
-            Err(error) if file::is_absent(&error) => (DotEnv::default(), None),
-            Err(error) => (DotEnv::default(), Some(error)),
+        let mut variables = Self {
+            real,
+            dotenv: DotEnv::default(),
+            dotenv_file: sources.working_folder.join(".env"),
+            distrusted: Vec::new(),
+            unreadable: None,
         };
-        Self { real, dotenv, dotenv_file, unreadable }
+        let named = variables.real(dotenv_trust::VARIABLE).map(|written| sources.working_folder.join(written));
+        let is_named = named.is_some();
+        variables.dotenv_file = named.unwrap_or(variables.dotenv_file);
+        match sources.files.read(&variables.dotenv_file) {
+            Ok(text) => variables.dotenv = dotenv::parse(&text),
+            // Most folders have none.
+            Err(error) if file::is_absent(&error) && !is_named => {}
+            Err(error) => variables.unreadable = Some(error),
+        }
+        if !is_named && !dotenv_trust::is_setup(&variables.dotenv.lines, sources, &variables) {
+            variables.distrust();
+        }
+        variables
+    }
+
+    /// Drops the lines of the file that decide who may do what.
+    fn distrust(&mut self) {
+        let (kept, dropped): (Vec<_>, Vec<_>) = std::mem::take(&mut self.dotenv.lines)
+            .into_iter()
+            // Unknown names stay for their warning.
+            .partition(|line| dotenv_trust::is_harmless(line) || effective().all(|known| known != line.name));
+        self.dotenv.lines = kept;
+        self.distrusted = dropped.into_iter().filter(|line| !is_unset(&line.value)).map(|line| line.name).collect();
+        self.distrusted.dedup();
     }
 
     /// The value in the real environment, if set.
@@ -88,6 +116,15 @@ impl EnvironmentVariables {
         let broken = self.dotenv.broken.iter();
         warnings.extend(broken.map(|&line| ConfigWarning::BrokenLine { file: self.dotenv_file.clone(), line }));
         warnings.extend(self.names().into_iter().filter_map(warning_about));
+        if !self.distrusted.is_empty() {
+            let more = self.distrusted.len().saturating_sub(MOST_NAMED);
+            let mut names = self.distrusted[..self.distrusted.len() - more].join(", ");
+            if more > 0 {
+                names += &format!(" and {more} more");
+            }
+            let file = self.dotenv_file.clone();
+            warnings.push(ConfigWarning::Distrusted { file, names });
+        }
     }
 
     fn names(&self) -> BTreeSet<&str> {
@@ -103,7 +140,7 @@ impl EnvironmentVariables {
 
 /// The variables that have an effect.
 fn effective() -> impl Iterator<Item = &'static str> {
-    settings::all().filter_map(|setting| setting.variable).chain([file::VARIABLE])
+    settings::all().filter_map(|setting| setting.variable).chain([file::VARIABLE, dotenv_trust::VARIABLE])
 }
 
 /// The warning about a variable that is set, if any.

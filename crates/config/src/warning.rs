@@ -14,6 +14,16 @@ pub enum ConfigWarning {
     BrokenLine { file: PathBuf, line: usize },
     #[error("{} could not be read and was skipped: {problem}", file.display())]
     Unreadable { file: PathBuf, problem: String },
+    #[error(
+        "{names} in {} has no effect: the vault is chosen elsewhere, and the folder may be another person's project; if the file is \
+         yours, set LAPIDARY_ENV_FILE to its path", file.display()
+    )]
+    Distrusted { file: PathBuf, names: String },
+    #[error(
+        "{} decides about this server and is in a vault: it is closed to clients, but whoever else can write to the vault can change \
+         it; keep it elsewhere", file.display()
+    )]
+    OwnFileInVault { file: PathBuf },
     #[error("two vaults are called '{wanted}'; {} is served as '{name}'", path.display())]
     Renamed { wanted: String, name: String, path: PathBuf },
     #[error("{} is given twice; it is served once, as '{kept}', not as '{dropped}'", path.display())]

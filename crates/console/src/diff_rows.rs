@@ -5,7 +5,10 @@ use std::time::Duration;
 
 use similar::{ChangeTag, DiffOp, TextDiff, group_diff_ops};
 
-use crate::shown_text::{ShownText, push_marked};
+use crate::{
+    marked_line::{LinePart, NoteAddress, line_around, marked_line, plain_line},
+    property_rows::{PropertyRow, property_rows},
+};
 
 /// Unchanged lines around a change.
 const CONTEXT: usize = 3;
@@ -13,8 +16,6 @@ const CONTEXT: usize = 3;
 const PATIENCE: Duration = Duration::from_millis(500);
 /// More rows of a file are not read by anyone, and take seconds to draw.
 const MOST_ROWS: usize = 2_000;
-/// The rest of a longer line is not shown.
-const LONGEST_LINE: usize = 2_000;
 /// Words are compared only in lines that a person compares by words.
 const LONGEST_COMPARED: usize = 500;
 
@@ -28,6 +29,7 @@ pub struct FileDiff {
     pub is_cut: bool,
     /// What no line shows: other line endings, a byte order mark, a missing end of the last line.
     pub facts: Vec<&'static str>,
+    pub properties: Vec<PropertyRow>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -85,10 +87,11 @@ impl LineSign {
 }
 
 impl FileDiff {
-    /// `None` is a file that is not there.
-    pub fn between(before: Option<&str>, after: Option<&str>) -> Self {
+    /// `None` is a file that is not there. `address` is where the name of a note leads to; empty if nowhere.
+    pub fn between(before: Option<&str>, after: Option<&str>, address: &dyn Fn(&str) -> String) -> Self {
         let (old, new) = (before.unwrap_or_default(), after.unwrap_or_default());
-        let mut diff = Self { facts: facts(before, after), ..Self::default() };
+        let mut diff =
+            Self { facts: facts(before, after), properties: property_rows(before, after), ..Self::default() };
         let (old_lines, new_lines) = (lines(old), lines(new));
         let ops = TextDiff::configure().timeout(PATIENCE).diff_slices(&old_lines, &new_lines).ops().to_vec();
         for op in &ops {
@@ -111,20 +114,20 @@ impl FileDiff {
                     diff.is_cut = true;
                     return diff;
                 }
-                diff.push(op, &old_lines, &new_lines);
+                diff.push(op, &old_lines, &new_lines, address);
                 end = (op.old_range().end, op.new_range().end);
             }
         }
         diff
     }
 
-    fn push(&mut self, op: &DiffOp, old_lines: &[&str], new_lines: &[&str]) {
+    fn push(&mut self, op: &DiffOp, old_lines: &[&str], new_lines: &[&str], address: NoteAddress<'_>) {
         let (old, new) = (op.old_range(), op.new_range());
         let room = MOST_ROWS.saturating_sub(self.rows.len());
         self.is_cut |= old.len() > room || new.len() > room;
         if let DiffOp::Equal { .. } = op {
             for (old, new) in old.zip(new).take(room) {
-                self.line(LineSign::Same, Some(old), Some(new), ShownText::line(&cut(old_lines[old])).to_string());
+                self.line(LineSign::Same, Some(old), Some(new), plain_line(old_lines[old], address));
             }
             return;
         }
@@ -133,16 +136,24 @@ impl FileDiff {
             .clone()
             .zip(new.clone())
             .take(room)
-            .map(|(old, new)| marked_words(old_lines[old], new_lines[new]))
+            .map(|(old, new)| marked_words(old_lines[old], new_lines[new], address))
             .collect();
+        let common =
+            |one: &str, other: &str| one.bytes().zip(other.bytes()).take_while(|(one, other)| one == other).count();
+        let (old_start, new_start) = (old.start, new.start);
+        // A line without one beside it is shown from its start.
+        let differs = |number: usize| {
+            let pair = old_lines.get(old_start + number).zip(new_lines.get(new_start + number));
+            pair.filter(|_| number < pairs.len()).map_or(0, |(old, new)| common(old, new))
+        };
         for (number, old) in old.enumerate().take(room) {
             let marked = pairs.get(number).and_then(Option::as_ref).map(|(old, _)| old.clone());
-            let text = marked.unwrap_or_else(|| ShownText::line(&cut(old_lines[old])).to_string());
+            let text = marked.unwrap_or_else(|| line_around(old_lines[old], differs(number), address));
             self.line(LineSign::Removed, Some(old), None, text);
         }
         for (number, new) in new.enumerate().take(room) {
             let marked = pairs.get(number).and_then(Option::as_ref).map(|(_, new)| new.clone());
-            let text = marked.unwrap_or_else(|| ShownText::line(&cut(new_lines[new])).to_string());
+            let text = marked.unwrap_or_else(|| line_around(new_lines[new], differs(number), address));
             self.line(LineSign::Added, None, Some(new), text);
         }
     }
@@ -188,15 +199,8 @@ fn lines(text: &str) -> Vec<&str> {
     text.strip_prefix('\u{feff}').unwrap_or(text).lines().collect()
 }
 
-fn cut(line: &str) -> String {
-    match line.char_indices().nth(LONGEST_LINE) {
-        None => line.to_owned(),
-        Some((end, _)) => format!("{} …", &line[..end]),
-    }
-}
-
 /// Both lines with the words that differ marked, if there are any that do not.
-fn marked_words(old: &str, new: &str) -> Option<(String, String)> {
+fn marked_words(old: &str, new: &str, address: NoteAddress<'_>) -> Option<(String, String)> {
     if old.len() > LONGEST_COMPARED || new.len() > LONGEST_COMPARED {
         return None;
     }
@@ -210,19 +214,19 @@ fn marked_words(old: &str, new: &str) -> Option<(String, String)> {
     if common == 0 {
         return None;
     }
-    let (mut left, mut right) = (String::new(), String::new());
+    let (mut left, mut right) = (Vec::new(), Vec::new());
     for change in diff.iter_all_changes() {
-        let part = ShownText::line(change.value());
+        let part = |tag| LinePart { tag, text: change.value() };
         match change.tag() {
             ChangeTag::Equal => {
-                left.push_str(&part.to_string());
-                right.push_str(&part.to_string());
+                left.push(part(None));
+                right.push(part(None));
             }
-            ChangeTag::Delete => push_marked(&mut left, "del", &part),
-            ChangeTag::Insert => push_marked(&mut right, "ins", &part),
+            ChangeTag::Delete => left.push(part(Some("del"))),
+            ChangeTag::Insert => right.push(part(Some("ins"))),
         }
     }
-    Some((left, right))
+    Some((marked_line(&left, address), marked_line(&right, address)))
 }
 
 /// What changes without a line that shows it.
@@ -254,6 +258,10 @@ fn facts(before: Option<&str>, after: Option<&str>) -> Vec<&'static str> {
 mod tests {
     use super::*;
 
+    fn between(before: Option<&str>, after: Option<&str>) -> FileDiff {
+        FileDiff::between(before, after, &str::to_owned)
+    }
+
     fn text(diff: &FileDiff) -> String {
         let row = |row: &DiffRow| match row {
             DiffRow::Gap { old, new } => format!("@{old},{new}"),
@@ -266,7 +274,7 @@ mod tests {
     fn words_are_marked_and_unchanged_lines_are_left_out() {
         let before: String = (1..=20).map(|line| format!("line {line}\n")).collect();
         let after = before.replace("line 10\n", "row 10\n");
-        let diff = FileDiff::between(Some(&before), Some(&after));
+        let diff = between(Some(&before), Some(&after));
         assert_eq!((diff.added, diff.removed, diff.is_cut), (1, 1, false));
         assert_eq!(
             text(&diff),
@@ -279,18 +287,18 @@ mod tests {
 
     #[test]
     fn a_new_file_is_added_and_a_missing_one_removed() {
-        let diff = FileDiff::between(None, Some("a\nb\n"));
+        let diff = between(None, Some("a\nb\n"));
         assert_eq!((text(&diff), diff.added, diff.facts.len()), ("+a|+b".to_owned(), 2, 0));
-        assert_eq!(text(&FileDiff::between(Some("a"), None)), "−a");
-        assert_eq!(FileDiff::between(None, None).rows, []);
+        assert_eq!(text(&between(Some("a"), None)), "−a");
+        assert_eq!(between(None, None).rows, []);
     }
 
     #[test]
     fn what_no_line_shows_is_said() {
-        let said = |before, after| FileDiff::between(Some(before), Some(after)).facts;
+        let said = |before, after| between(Some(before), Some(after)).facts;
         assert_eq!(said("a\r\n", "a\n"), ["Line endings change from CRLF to LF."]);
         assert_eq!(said("\u{feff}a\n", "a\n"), ["The byte order mark is removed."]);
-        assert_eq!(text(&FileDiff::between(Some("\u{feff}a\r\n"), Some("\u{feff}b\r\n"))), "−a|+b");
+        assert_eq!(text(&between(Some("\u{feff}a\r\n"), Some("\u{feff}b\r\n"))), "−a|+b");
         assert_eq!(said("a\n", "a"), ["The last line no longer ends with a line break."]);
         assert_eq!(said("a\n", "b\n"), [""; 0]);
     }
@@ -298,12 +306,12 @@ mod tests {
     #[test]
     fn hostile_texts_are_shown_in_bounds() {
         let long = "<b>".repeat(400_000);
-        let diff = FileDiff::between(Some("x"), Some(&long));
+        let diff = between(Some("x"), Some(&long));
         let bytes: usize =
             diff.rows.iter().map(|row| if let DiffRow::Line(line) = row { line.text.len() } else { 0 }).sum();
         assert!(bytes < 20_000 && text(&diff).contains("&lt;b&gt;"), "{bytes}");
         let many: String = (0..50_000).map(|line| format!("{line}\n")).collect();
-        let diff = FileDiff::between(Some(&many), Some(&many.replace('\n', "x\n")));
+        let diff = between(Some(&many), Some(&many.replace('\n', "x\n")));
         assert!(diff.is_cut && diff.rows.len() <= MOST_ROWS * 2, "{}", diff.rows.len());
         assert_eq!((diff.added, diff.removed), (50_000, 50_000));
     }

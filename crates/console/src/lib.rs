@@ -4,10 +4,17 @@
 
 mod assets;
 mod diff_rows;
+mod graph_bytes;
+mod marked_line;
 mod pages;
+mod property_rows;
+mod schema_form;
 mod shown_text;
 
 pub use assets::{ConsoleAsset, find_asset};
 pub use diff_rows::{DiffLine, DiffRow, FileDiff, LineSign};
+pub use graph_bytes::graph_bytes;
 pub use pages::*;
+pub use property_rows::PropertyRow;
+pub use schema_form::{ArgumentField, ArgumentForm, FieldKind};
 pub use shown_text::ShownText;

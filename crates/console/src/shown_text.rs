@@ -15,6 +15,31 @@ impl ShownText {
         Self(escaped(&one_line(text)))
     }
 
+    /// A sentence of ours on one line, with names of others between backticks, which they cannot contain. Those are set apart, so
+    /// that none can pass for our own words.
+    pub fn sentence(text: &str) -> Self {
+        let line = one_line(text);
+        let parts: Vec<&str> = line.split('`').collect();
+        // The last part is never a name: without its second backtick it is not quoted.
+        let is_name = |number: usize| number % 2 == 1 && number + 1 < parts.len();
+        let mut html = String::with_capacity(text.len() + 32);
+        for (number, part) in parts.iter().enumerate() {
+            let shown = Self(escaped(part));
+            if is_name(number) { push_marked(&mut html, "code", &shown) } else { html.push_str(&shown.0) }
+        }
+        Self(html)
+    }
+
+    /// One line in pieces, of which some are marked.
+    pub fn marked<'p>(pieces: impl IntoIterator<Item = (&'p str, bool)>) -> Self {
+        let mut html = String::new();
+        for (piece, is_marked) in pieces {
+            let piece = Self::line(piece);
+            if is_marked { push_marked(&mut html, "mark", &piece) } else { html.push_str(&piece.0) }
+        }
+        Self(html)
+    }
+
     /// Text of several lines.
     pub fn block(text: &str) -> Self {
         Self(escaped(&visible(text)))
@@ -60,6 +85,13 @@ mod tests {
             assert!(!html.contains(['<', '>', '"', '\'', '\u{202e}', '\u{1b}', '\u{200b}']), "{html}");
             assert!(html.contains("&lt;script&gt;") && html.contains("&amp;amp;") && html.contains("202e"), "{html}");
         }
+        let said = ShownText::sentence("`file_create` wants to change `<b>ok.md is safe.md` in `Notes`. Odd ` one");
+        assert_eq!(
+            said.to_string(),
+            "<code>file_create</code> wants to change <code>&lt;b&gt;ok.md is safe.md</code> in <code>Notes</code>. Odd  one"
+        );
+        let marked = ShownText::marked([("a<", false), ("<b>", true), (" \u{202e}", false)]).to_string();
+        assert!(marked.starts_with("a&lt;<mark>&lt;b&gt;</mark> ") && !marked.contains('\u{202e}'), "{marked}");
         assert_eq!(ShownText::block("a\n\tb").to_string(), "a\n\tb");
         assert!(!ShownText::line("a\nb").to_string().contains('\n'));
     }

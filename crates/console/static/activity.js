@@ -1,10 +1,11 @@
 // Calls appear in the list while it is open.
 // Text of others is only ever set with `textContent`.
-import { onNews, say } from "./live.js";
+import { isInUse, onNews, say, unsay } from "./live.js";
 
 const MOST_ROWS = 500;
+const NEW_CALLS = "There are new calls.";
 
-/** @typedef {{time: string, exact: string, client: string, tool: string, outcome: string, tone: string, note: string, vault: string, ms: string, bytes: string, address: string | null}} Call */
+/** @typedef {{time: string, exact: string, client: string, tool: string, outcome: string, tone: string, note: string, vault: string, ms: string, bytes: string, address: string | null, open: string}} Call */
 
 /** @param {Call} call @param {boolean} vaults */
 function rowOf(call, vaults) {
@@ -26,7 +27,10 @@ function rowOf(call, vaults) {
     cell(call.client);
     const tool = document.createElement("code");
     tool.textContent = call.tool;
-    cell("").append(tool);
+    const open = document.createElement("a");
+    open.href = call.open;
+    open.append(tool);
+    cell("").append(open);
     const outcome = cell(call.address ? "" : call.outcome, call.tone);
     if (call.address) {
         const link = document.createElement("a");
@@ -44,13 +48,18 @@ function rowOf(call, vaults) {
 /** @type {Call[]} */
 let held = [];
 
-function showCalls() {
+const fresh = document.querySelector("#fresh");
+
+/** @param {boolean} [now] */
+function showCalls(now) {
     const table = document.querySelector("#calls");
     const body = table?.querySelector("tbody");
-    if (!(table instanceof HTMLElement) || !body || held.length === 0) return;
+    if (!(table instanceof HTMLElement) || !body || !(fresh instanceof HTMLButtonElement) || held.length === 0) return;
     // Rows must not move under a pointer or a focus.
-    if (table.matches(":hover") || table.contains(document.activeElement)) {
-        say(`${held.length} new calls.`);
+    if (now !== true && isInUse(table)) {
+        fresh.hidden = false;
+        fresh.textContent = `${held.length} new: show`;
+        say(NEW_CALLS);
         return;
     }
     const vaults = table.dataset.vaults === "true";
@@ -58,7 +67,8 @@ function showCalls() {
     held = [];
     while (body.rows.length > MOST_ROWS) body.lastElementChild?.remove();
     document.querySelector("#no-calls")?.remove();
-    say("");
+    fresh.hidden = true;
+    unsay(NEW_CALLS);
 }
 
 /** What tells calls apart. @param {(string | null | undefined)[]} parts */
@@ -80,8 +90,9 @@ function takeCalls({ calls }) {
     const shown = shownKeys();
     held.push(...calls.filter((call) => !shown.has(keyOf(call.exact, call.tool, call.note))));
     held.splice(0, Math.max(0, held.length - MOST_ROWS));
-    requestAnimationFrame(showCalls);
+    requestAnimationFrame(() => showCalls());
 }
 
 onNews("calls", takeCalls);
-document.querySelector("#calls")?.addEventListener("pointerleave", showCalls);
+document.querySelector("#calls")?.addEventListener("pointerleave", () => showCalls());
+fresh?.addEventListener("click", () => showCalls(true));

@@ -1,5 +1,6 @@
 // What makes every page lively: the code in the link, the number of requests that wait, keys. Pages work without it.
 // Text of others is only ever set with `textContent`.
+import { alertOwner } from "./alerts.js";
 import { listen, onNews, say } from "./live.js";
 
 /** The code is in the fragment, which no server and no log sees. */
@@ -15,6 +16,8 @@ function signInWithCode() {
     }
 }
 
+const icon = document.querySelector('link[rel="icon"]');
+
 /** @param {{count: number}} pending */
 function showPending({ count }) {
     const badge = document.querySelector("#pending");
@@ -25,11 +28,13 @@ function showPending({ count }) {
     badge.hidden = count === 0;
     document.title = document.title.replace(/^\(\d+\) /, "");
     if (count > 0) document.title = `(${count}) ${document.title}`;
+    const name = count === 0 ? "icon.svg" : count > 9 ? "icon-many.svg" : `icon-${count}.svg`;
+    if (icon instanceof HTMLLinkElement) icon.href = icon.href.replace(/[^/]*$/, name);
     if (count > before) {
-        say(count === 1 ? "One request waits for your approval." : `${count} requests wait for your approval.`);
+        const text = count === 1 ? "One request waits for your approval." : `${count} requests wait for your approval.`;
+        say(text);
+        alertOwner(text);
     }
-    // The list is drawn by the server; nobody is in the middle of reading it.
-    if (count !== before && location.pathname === "/console/" && !document.querySelector("main :focus")) location.reload();
 }
 
 let went = false;

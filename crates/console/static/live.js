@@ -2,30 +2,44 @@
 
 const news = document.querySelector("#news");
 
-/** @param {string} text */
+/** Announced once, whatever is in it. @param {string} text */
 export function say(text) {
-    if (news) news.textContent = text;
+    if (news && news.textContent !== text) news.textContent = text;
 }
 
-/** @type {Map<string, (message: any) => void>} */
+/** No longer true; what else was said stays. @param {string} text */
+export function unsay(text) {
+    if (news && news.textContent === text) news.textContent = "";
+}
+
+/** @type {Map<string, ((message: any) => void)[]>} */
 const takers = new Map();
+let listening = false;
+
+/** Whether this tab is the one that listens, and so the one that makes a sound. */
+export const isListening = () => listening;
 
 /** What a page does with news of a kind. @param {string} kind @param {(message: any) => void} take */
 export function onNews(kind, take) {
-    takers.set(kind, take);
+    takers.set(kind, [...(takers.get(kind) ?? []), take]);
 }
 
 /** @param {string} text */
 function take(text) {
     const message = JSON.parse(text);
-    takers.get(message.kind)?.(message);
+    for (const taker of takers.get(message.kind) ?? []) taker(message);
 }
+
+/** Whether a pointer or the focus is in an element, which must not move then. @param {Element | null} element */
+export const isInUse = (element) => Boolean(element && (element.matches(":hover") || element.contains(document.activeElement)));
 
 export function listen() {
     if (!("live" in document.body.dataset)) return;
     const channel = new BroadcastChannel("lapidary-console");
     channel.onmessage = (event) => take(event.data);
     navigator.locks.request("lapidary-console", () => new Promise(() => {
+        listening = true;
+        // The browser connects again by itself, and says what it had last.
         const source = new EventSource("/console/events");
         source.onmessage = (event) => {
             take(event.data);
@@ -35,3 +49,6 @@ export function listen() {
         source.onerror = () => { if (source.readyState === EventSource.CLOSED) say("The server does not answer. Reload the page to try again."); };
     }));
 }
+
+// What was missed is more than the server tells.
+onNews("reload", () => location.reload());

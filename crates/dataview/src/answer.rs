@@ -2,9 +2,9 @@
 
 use serde_json::{Map, Value as Json, json};
 
-use lapidary_query::{DateValue, DroppedRows, LinkValue, Object, QueryStep, Value, typed_json};
+use lapidary_query::{DateValue, DroppedRows, Object, QueryStep, Value, typed_json};
 
-use super::{items::item_tags, links::file_link};
+use super::items::item_tags;
 
 /// The result of a query, with what the app does not say: how it was found, and which rows were left out.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,8 +66,6 @@ pub struct DqlTask {
     /// `-`, `*`, `+`, `1.` or `1)`
     pub symbol: Box<str>,
     pub line_count: usize,
-    /// The first line of its list, from 0.
-    pub list_line: Option<usize>,
     /// The heading above it, as links write it.
     pub section: Option<Box<str>>,
     pub block_id: Option<Box<str>>,
@@ -158,46 +156,41 @@ impl TaskGrouping {
 }
 
 impl DqlTask {
-    /// What a query can ask of the item, under the names by which it asks.
+    /// What a query can ask of the item, under the names by which it asks, except what is usual or follows from the rest:
+    /// a model pays for every task of a long list.
     fn to_json(&self) -> Json {
-        let link = |subpath: Option<String>| {
-            let link = LinkValue { subpath, ..file_link(&self.path) };
-            typed_json(&Value::Link(link))
-        };
-        let section = link(self.section.as_deref().map(str::to_owned));
-        let block = self.block_id.as_deref().map(|id| link(Some(format!("^{id}"))));
+        self.written(true)
+    }
+
+    /// The file is named at the outermost item; those below it are in the same one.
+    fn written(&self, outermost: bool) -> Json {
         let known = [
-            ("symbol", json!(self.symbol)),
-            ("link", block.unwrap_or_else(|| section.clone())),
-            ("section", section),
-            ("text", json!(self.text)),
-            ("tags", json!(item_tags(&self.text))),
-            ("line", json!(self.line)),
-            ("lineCount", json!(self.line_count)),
-            // What Dataview says for an item whose list has no line, such as one in a quote.
-            ("list", self.list_line.map_or_else(|| json!(-1), |line| json!(line))),
-            ("path", json!(self.path)),
-            ("task", json!(self.status.is_some())),
+            ("text", Some(json!(self.text))),
+            ("path", outermost.then(|| json!(self.path))),
+            ("line", Some(json!(self.line))),
+            ("section", self.section.as_deref().map(|section| json!(section))),
+            ("blockId", self.block_id.as_deref().map(|id| json!(id))),
+            ("symbol", (&*self.symbol != "-").then(|| json!(self.symbol))),
+            ("lineCount", (self.line_count != 1).then(|| json!(self.line_count))),
+            ("tags", Some(item_tags(&self.text)).filter(|tags| !tags.is_empty()).map(|tags| json!(tags))),
+            ("parent", self.parent.filter(|_| outermost).map(|parent| json!(parent))),
         ];
-        let mut written: Map<String, Json> = known.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        if let Some(parent) = self.parent {
-            written.insert("parent".to_owned(), json!(parent));
-        }
-        if let Some(id) = &self.block_id {
-            written.insert("blockId".to_owned(), json!(id));
-        }
-        // A field never hides what the item itself says; below, the box of a task has the last word.
-        for (name, value) in &self.fields {
-            written.entry(name.clone()).or_insert_with(|| typed_json(value));
+        let known = known.into_iter().filter_map(|(name, value)| Some((name.to_owned(), value?)));
+        let mut written: Map<String, Json> = known.collect();
+        // A field never hides what the item itself says, not even what is left out here.
+        for (name, value) in self.fields.iter().filter(|(name, _)| !OWN_NAMES.contains(&name.as_str())) {
+            written.insert(name.clone(), typed_json(value));
         }
         if let Some(status) = self.status {
-            // After the fields: a field called `completed` does not decide whether the task is.
             written.insert("status".to_owned(), json!(status.to_string()));
-            written.insert("checked".to_owned(), json!(status != ' '));
             written.insert("completed".to_owned(), json!(is_done(status)));
-            written.insert("fullyCompleted".to_owned(), json!(self.is_fully_completed()));
+            if self.is_fully_completed() != is_done(status) {
+                written.insert("fullyCompleted".to_owned(), json!(self.is_fully_completed()));
+            }
         }
-        written.insert("children".to_owned(), self.children.iter().map(Self::to_json).collect());
+        if !self.children.is_empty() {
+            written.insert("children".to_owned(), self.children.iter().map(|child| child.written(false)).collect());
+        }
         Json::Object(written)
     }
 
@@ -205,6 +198,27 @@ impl DqlTask {
         self.status.is_none_or(is_done) && self.children.iter().all(Self::is_fully_completed)
     }
 }
+
+/// What an item says itself.
+const OWN_NAMES: [&str; 17] = [
+    "symbol",
+    "link",
+    "section",
+    "text",
+    "tags",
+    "line",
+    "lineCount",
+    "list",
+    "path",
+    "task",
+    "parent",
+    "blockId",
+    "status",
+    "checked",
+    "completed",
+    "fullyCompleted",
+    "children",
+];
 
 fn is_done(status: char) -> bool {
     matches!(status, 'x' | 'X')

@@ -3,12 +3,12 @@
 use std::{
     sync::{
         Arc, Once,
-        atomic::{AtomicBool, AtomicU64, Ordering},
+        atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering},
     },
     time::Duration,
 };
 
-use lapidary_store::maintenance::run_aside;
+use lapidary_store::{give_back_memory, maintenance::run_aside};
 use parking_lot::{Mutex, RwLock};
 
 use super::{
@@ -53,6 +53,17 @@ pub struct VaultIndex {
     pub kept: Once,
     /// Whether digests are being built in the background.
     digesting_aside: AtomicBool,
+    /// How many are at work that needs the memory of the texts.
+    spared: AtomicUsize,
+}
+
+/// While it exists, no texts are kept in memory.
+pub struct SparedMemory<'v>(&'v VaultIndex);
+
+impl Drop for SparedMemory<'_> {
+    fn drop(&mut self) {
+        self.0.spared.fetch_sub(1, Ordering::AcqRel);
+    }
 }
 
 /// What is known about the vault. Each part is an immutable value that is replaced by the next.
@@ -100,6 +111,7 @@ impl VaultIndex {
             used: AtomicU64::new(0),
             kept: Once::new(),
             digesting_aside: AtomicBool::new(false),
+            spared: AtomicUsize::new(0),
         }
     }
 
@@ -248,7 +260,7 @@ impl VaultIndex {
         let is_missing = |state: &&Arc<FileState>| known.text(state).is_none() && planned.text(state).is_none();
         // Planned texts exist in no file and cannot be loaded.
         let mut missing: Vec<Arc<FileState>> = states.iter().filter(is_missing).cloned().collect();
-        if missing.is_empty() {
+        if missing.is_empty() || self.is_short_of_memory() {
             return known;
         }
         // Checking all of them takes longer than reading a few, so texts of removed files may stay until there is no room.
@@ -265,8 +277,12 @@ impl VaultIndex {
         });
         let loaded = self.source_with(known.clone(), TextTable::default()).load(&missing, go_on);
         let texts = known.with(loaded);
-        // Texts that another thread has loaded meanwhile are read again when needed.
-        self.newest.write().texts = texts.clone();
+        let mut newest = self.newest.write();
+        if !self.is_short_of_memory() {
+            // Texts that another thread has loaded meanwhile are read again when needed.
+            newest.texts = texts.clone();
+        }
+        drop(newest);
         texts
     }
 
@@ -325,6 +341,19 @@ impl VaultIndex {
             let texts = std::mem::replace(&mut self.newest.write().texts, known.without_texts());
             drop(texts);
         }
+    }
+
+    /// Releases the texts for work that needs much memory itself. Until the mark is dropped, none are kept.
+    pub fn spare_memory(&self) -> SparedMemory<'_> {
+        self.spared.fetch_add(1, Ordering::AcqRel);
+        self.drop_texts();
+        // The texts were in many small pieces, which the system does not get back by itself.
+        give_back_memory();
+        SparedMemory(self)
+    }
+
+    fn is_short_of_memory(&self) -> bool {
+        self.spared.load(Ordering::Acquire) > 0
     }
 
     /// Drops everything; it is rebuilt by the next call. Not during a call. Returns whether anything was dropped.

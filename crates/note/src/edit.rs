@@ -82,6 +82,8 @@ pub enum EditError {
     /// Unclosed code, a comment or HTML would swallow the new text.
     #[error("the text above it ends in an unclosed code fence, comment or HTML block")]
     Unclosed,
+    #[error("it begins or ends inside a code block, comment or formula, or takes a part of one")]
+    CutsBlock,
     #[error("it would be put into a part of itself")]
     IntoItself,
     #[error("properties cannot be moved as text")]

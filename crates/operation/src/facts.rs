@@ -51,6 +51,11 @@ impl ReplyFacts {
         self.0 += &format!("{comma}{name}:{value}}}");
     }
 
+    /// Replaces a hash by another wherever it occurs. Neither has a character that JSON would escape.
+    pub(crate) fn replace(&mut self, hash: &str, other: &str) {
+        self.0 = self.0.replace(hash, other);
+    }
+
     /// The text of a fact, if it exists and is a string.
     pub fn text(&self, name: &str) -> Option<String> {
         if !self.may_have(&Value::from(name).to_string()) {

@@ -48,8 +48,8 @@ pub use example::{Example, ExampleResult};
 pub use facts::ReplyFacts;
 pub use json_text::{JsonTextError, json_text};
 pub use payload::{
-    CheckpointHistory, CompletedValues, ContentForm, FileSubscription, FilledPrompt, ListedPrompt, PromptArgument,
-    PromptsSeen, ReadPayload, ResourceBody, VaultState,
+    CheckpointHistory, CompletedValues, ContentForm, FileSubscription, FilledPrompt, ListedPrompt, NamedNotes,
+    PromptArgument, PromptsSeen, ReadPayload, ResourceBody, VaultState, VaultSurvey,
 };
 pub use plan::{
     AnswerDraft, BatchOutcome, BatchPlan, BatchStep, CallBatch, CommitReport, FinishBatch, Planned, PlannedChange,

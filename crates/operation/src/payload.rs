@@ -1,6 +1,7 @@
 //! The answers of operations, as values that a transport turns into its reply.
 
 use lapidary_note::ContentHash;
+use lapidary_query::NoteGraph;
 use lapidary_vault::{Checkpoint, LastSeen, VaultPath, View};
 
 use crate::{ReasonKind, RenderedReply, RestPayload};
@@ -21,6 +22,8 @@ pub enum ReadPayload {
         changed: bool,
     },
     History(Box<CheckpointHistory>),
+    Survey(Box<VaultSurvey>),
+    Names(NamedNotes),
     /// For the REST API.
     Rest(RestPayload),
 }
@@ -39,7 +42,9 @@ impl ReadPayload {
             | Self::Subscribed(_)
             | Self::Checked(_)
             | Self::PromptsWatched { .. }
-            | Self::History(_) => 0,
+            | Self::History(_)
+            | Self::Survey(_)
+            | Self::Names(_) => 0,
         }
     }
 
@@ -135,4 +140,29 @@ pub struct PromptsSeen {
 pub struct CheckpointHistory {
     pub checkpoints: Vec<Checkpoint>,
     pub view: View,
+}
+
+/// A whole vault, as far as the caller may see it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct VaultSurvey {
+    pub vault: String,
+    /// Its name in links that open the app.
+    pub vault_in_obsidian: String,
+    pub graph: NoteGraph,
+    /// Files other than notes.
+    pub other_files: usize,
+    pub other_bytes: u64,
+    /// Notes that could not be read, so that their links and tags are missing.
+    pub unread_notes: usize,
+}
+
+/// The names of some notes of a vault.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamedNotes {
+    /// Of all notes: numbers of another vault state mean other notes.
+    pub mark: String,
+    /// By number.
+    pub paths: Vec<(u32, String)>,
+    /// The numbers of the notes that fit, if some were looked for.
+    pub found: Option<Vec<u32>>,
 }

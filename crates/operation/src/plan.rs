@@ -23,6 +23,17 @@ pub struct ToolAnswer {
     pub text: Option<String>,
 }
 
+impl ToolAnswer {
+    /// Puts other hashes in the place of those that the plan had.
+    pub fn replace_hashes(&mut self, replaced: &[(ContentHash, ContentHash)]) {
+        for (planned, written) in replaced {
+            let (planned, written) = (planned.to_string(), written.to_string());
+            self.output.replace(&planned, &written);
+            self.text = self.text.take().map(|text| text.replace(&planned, &written));
+        }
+    }
+}
+
 /// A change that is not made yet, and its answer.
 pub struct PlannedChange {
     pub changes: ChangeSet,

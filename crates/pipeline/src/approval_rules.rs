@@ -14,6 +14,22 @@ pub enum RuleDecision {
     Deny,
 }
 
+/// A decision, and the rule that it comes from, by its number from 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct RuleVerdict {
+    pub(crate) decision: RuleDecision,
+    pub(crate) rule: Option<usize>,
+}
+
+impl RuleVerdict {
+    /// Without a matching rule nothing is allowed.
+    pub(crate) const UNRULED: Self = Self { decision: RuleDecision::Ask, rule: None };
+
+    pub(crate) fn stricter(self, other: Self) -> Self {
+        if other.decision > self.decision { other } else { self }
+    }
+}
+
 /// One of the owner's rules. An omitted part matches everything.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ApprovalRule {
@@ -58,14 +74,19 @@ impl ApprovalRules {
     /// must not open another that happens to be part of the same change.
     ///
     /// The target of a path that is a link is decided as well.
-    pub(crate) fn decide(&self, spec: &ToolSpec, changes: &ChangeSet, places: &LinkedPlaces) -> RuleDecision {
+    pub(crate) fn decide(&self, spec: &ToolSpec, changes: &ChangeSet, places: &LinkedPlaces) -> RuleVerdict {
         let on = |change: &Change, path: &VaultPath| {
-            // Without a matching rule nothing is allowed.
-            self.0.iter().find(|rule| rule.fits(spec, change, path)).map_or(RuleDecision::Ask, |rule| rule.decision)
+            self.first(|rule| rule.fits(spec, change, path)).unwrap_or(RuleVerdict::UNRULED)
         };
-        let on_both = |change, path| on(change, path).max(on(change, places.of_path(path)));
+        let on_both = |change, path| on(change, path).stricter(on(change, places.of_path(path)));
         let all = changes.changes.iter().flat_map(|change| change.paths().map(move |path| on_both(change, path)));
-        all.max().unwrap_or(RuleDecision::Ask)
+        all.reduce(RuleVerdict::stricter).unwrap_or(RuleVerdict::UNRULED)
+    }
+
+    /// What the first rule that matches says.
+    fn first(&self, matches: impl Fn(&ApprovalRule) -> bool) -> Option<RuleVerdict> {
+        let mut rules = self.0.iter().enumerate();
+        rules.find(|(_, rule)| matches(rule)).map(|(at, rule)| RuleVerdict { decision: rule.decision, rule: Some(at) })
     }
 
     /// Whether a change is decided by its effect alone, regardless of tool and path.
@@ -79,8 +100,8 @@ impl ApprovalRules {
     }
 
     /// The decision for a tool that only reads: allowed, unless a rule matches it.
-    pub(crate) fn on_reading(&self, spec: &ToolSpec) -> RuleDecision {
-        let about = |rule: &&ApprovalRule| {
+    pub(crate) fn on_reading(&self, spec: &ToolSpec) -> RuleVerdict {
+        let about = |rule: &ApprovalRule| {
             // A general rule is about changes. It must not decide about reading before a rule that names it.
             let named = rule.effect == Some(Effect::Read) || rule.group.is_some() || rule.tool.is_some();
             named
@@ -89,7 +110,7 @@ impl ApprovalRules {
                 && rule.group.is_none_or(|group| group == spec.declaration.group)
                 && rule.tool.as_ref().is_none_or(|tool| tool == spec.name())
         };
-        self.0.iter().find(about).map_or(RuleDecision::Allow, |rule| rule.decision)
+        self.first(about).unwrap_or(RuleVerdict { decision: RuleDecision::Allow, rule: None })
     }
 
     /// The decision for a tool that shows something without changing it: a dry run, a proposal, existing content. Only
@@ -239,7 +260,7 @@ mod tests {
             ),
         ] {
             assert_eq!(
-                ApprovalRules(rules.clone()).decide(&spec, &changes, &LinkedPlaces::default()),
+                ApprovalRules(rules.clone()).decide(&spec, &changes, &LinkedPlaces::default()).decision,
                 decision,
                 "{rules:?}"
             );
@@ -275,7 +296,7 @@ mod tests {
         ] {
             let changes = ChangeSet { changes };
             let decided = ApprovalRules(rules.clone()).decide(&spec, &changes, &LinkedPlaces::default());
-            assert_eq!(decided, decision, "{rules:?}: {changes:?}");
+            assert_eq!(decided.decision, decision, "{rules:?}: {changes:?}");
         }
     }
 }

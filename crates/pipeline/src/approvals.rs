@@ -20,22 +20,27 @@ use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    Amendment, Caller, CallerStanding, ChangePreview, Executor, Grant, Invocation, Outcome, OwnerReview, Principal,
-    clock::iso, execution::Execution, stages::check::VAULT,
+    Amendment, AskedChange, Caller, CallerStanding, ChangePreview, Executor, Grant, Invocation, Outcome, OwnerReview,
+    Principal, ServedVault,
+    asked_change::{read_policy, written_policy},
+    clock::iso,
+    execution::Execution,
+    stages::check::VAULT,
 };
 
 /// Older requests are forgotten.
 const OPEN_FOR: Duration = Duration::from_secs(24 * 60 * 60);
 /// How long a proposal is open.
 pub(crate) const PROPOSAL_OPEN: Duration = Duration::from_secs(5 * 60);
-/// As many characters as distinguish requests, preceded by those that identify their owner: the names alone show how
-/// many each principal has.
+/// As many characters as a person needs to distinguish requests, preceded by those that identify their owner: the names
+/// alone show how many each principal has. A caller can find two calls with the same id, so an id decides nothing; the
+/// [`RequestKey::call`] does.
 const ID: usize = 8;
 const OWNER: usize = 4;
-/// Per principal, and for all together. A person reviews them one at a time.
+/// Open at a time, per caller, and for all together. A person reviews them one at a time.
 const MOST_OF_ONE: usize = 20;
 const MOST: usize = 100;
-/// All together, with their diffs.
+/// All together, with their diffs, and with the answers that have not been collected.
 const MOST_BYTES: u64 = 64 << 20;
 
 /// A pending change.
@@ -57,6 +62,12 @@ pub struct PendingChange {
     pub taken: bool,
     arguments: Map<String, Value>,
     changes: ContentHash,
+    /// Identifies the call.
+    call: ContentHash,
+    /// What an answer must not go beyond.
+    subject: Arc<AskedChange>,
+    /// The policy of the server that was asked.
+    policy: Value,
 }
 
 impl PendingChange {
@@ -76,9 +87,9 @@ impl PendingChange {
         iso(self.asked + OPEN_FOR)
     }
 
-    /// What was requested, identified.
+    /// What was requested, identified. Calls that only read all have the same change, which is none.
     pub fn digest(&self) -> ContentHash {
-        self.changes
+        if self.is_for_reading() { self.call } else { self.changes }
     }
 
     /// Whether it asks to read, and changes nothing.
@@ -99,7 +110,7 @@ pub enum ApprovalDecision {
 impl ApprovalDecision {
     /// The change as it was requested.
     pub fn approve(pending: &PendingChange) -> Self {
-        Self::Approve { digest: pending.changes, amendment: Amendment::default() }
+        Self::Approve { digest: pending.digest(), amendment: Amendment::default() }
     }
 
     pub const fn reject() -> Self {
@@ -115,6 +126,12 @@ pub enum ApprovalOutcome {
     /// Nothing changes: the caller may read when it calls again.
     MayRead,
     Rejected,
+    /// It was approved before, and the change was made; the process that made it died before it could answer.
+    AlreadyMade {
+        checkpoint: String,
+    },
+    /// The server that was asked hides more than this process can.
+    HidesMore,
     /// The profile under which it was requested is not configured in this process.
     NoSuchProfile(String),
     /// The named caller is not known in this process.
@@ -137,30 +154,47 @@ pub(crate) enum ApprovalResult {
     Refused(Reason),
 }
 
-/// Which request a call leads to: the same for the same call of the same caller, and for no other. `None` if the caller
-/// cannot be identified.
-pub(crate) fn question_id(execution: &Execution<'_>) -> Option<String> {
-    let key = match execution.principal().caller {
+/// Which request a call leads to: the same for the same call of the same caller.
+pub(crate) struct RequestKey {
+    /// For people, and the name of its file.
+    id: String,
+    /// The whole hash of call and caller, which no other call has.
+    call: ContentHash,
+}
+
+/// `None` if the caller cannot be identified.
+pub(crate) fn request_key(execution: &Execution<'_>) -> Option<RequestKey> {
+    let caller = match execution.principal().caller {
         Caller::Known(key) => key.to_string(),
         Caller::Unknown => execution.handle.clone()?,
     };
-    Some(question_id_for(execution, &key))
+    Some(request_key_for(execution, &caller))
 }
 
-fn question_id_for(execution: &Execution<'_>, key: &str) -> String {
+fn request_key_for(execution: &Execution<'_>, caller: &str) -> RequestKey {
     let (vault, name, profile) = (vault_of(execution), execution.name(), &execution.profile().name);
     let (tool, arguments) = (&execution.operation_name, execution.given_hash);
-    let call = format!("{vault}\n{name}\n{profile}\n{tool}\n{arguments}\n{key}");
-    owner_mark(name) + &start_of_hash(&call, ID)
+    let call = ContentHash::of(format!("{vault}\n{name}\n{profile}\n{tool}\n{arguments}\n{caller}").as_bytes());
+    // Every program that starts a server has the same name; one of them must not use up the requests of the others.
+    let owner = if name == Principal::STDIO { ContentHash::of(caller.as_bytes()).to_string() } else { name.to_owned() };
+    RequestKey { id: owner_mark(&owner) + &start_of_hash(call, ID), call }
 }
 
-/// The common prefix of the names of all requests of a principal.
-fn owner_mark(name: &str) -> String {
-    start_of_hash(name, OWNER)
+impl RequestKey {
+    /// Whether a stored request or answer belongs to this call. An older version did not store the call; then it belongs
+    /// to none, and the owner is asked again.
+    fn owns(&self, record: &Value) -> bool {
+        record["call"].as_str().and_then(|call| call.parse().ok()) == Some(self.call)
+    }
 }
 
-fn start_of_hash(text: &str, digits: usize) -> String {
-    ContentHash::of(text.as_bytes()).to_string().trim_start_matches("sha256:").chars().take(digits).collect()
+/// The common prefix of the names of all requests of one owner.
+fn owner_mark(owner: &str) -> String {
+    start_of_hash(ContentHash::of(owner.as_bytes()), OWNER)
+}
+
+fn start_of_hash(hash: ContentHash, digits: usize) -> String {
+    hash.to_string().trim_start_matches("sha256:").chars().take(digits).collect()
 }
 
 fn vault_of<'e>(execution: &Execution<'e>) -> &'e str {
@@ -168,9 +202,21 @@ fn vault_of<'e>(execution: &Execution<'e>) -> &'e str {
 }
 
 /// The state of the request that this call led to; `None` if there is nothing to report.
-pub(crate) fn take_result(waiting: &ApprovalQueue, id: &str, now: SystemTime) -> io::Result<Option<ApprovalResult>> {
+pub(crate) fn take_result(
+    served: &ServedVault,
+    key: &RequestKey,
+    now: SystemTime,
+) -> io::Result<Option<ApprovalResult>> {
+    let (waiting, id) = (&served.waiting, &key.id);
+    if let Some((ApprovalState::Abandoned, text)) = waiting.find(id)? {
+        settle_abandoned(served, id, &text, now)?;
+    }
     // An open request is answered later by the stage that asks, which can also replace it.
     let Some((ApprovalState::Settled, text)) = waiting.find(id)? else { return Ok(None) };
+    let settled: Value = serde_json::from_str(&text).unwrap_or_default();
+    if !key.owns(&settled) {
+        return Ok(None);
+    }
     // Of two concurrent calls one gets the answer; and none that of a forgotten request.
     if !waiting.remove(id, ApprovalState::Settled)? {
         return Ok(None);
@@ -180,13 +226,16 @@ pub(crate) fn take_result(waiting: &ApprovalQueue, id: &str, now: SystemTime) ->
     if is_late(&text, now) {
         return Ok(None);
     }
-    let settled: Value = serde_json::from_str(&text).unwrap_or_default();
     if settled["rejected"] == true {
         let words = settled["words"].as_str().map(str::to_owned);
         return Ok(Some(ApprovalResult::Refused(Reason::Declined { path: None, words })));
     }
     if settled["mayRead"] == true {
         return Ok(Some(ApprovalResult::MayRead));
+    }
+    if let Some(checkpoint) = settled["made"].as_str() {
+        let checkpoint = checkpoint.to_owned();
+        return Ok(Some(ApprovalResult::Refused(Reason::MadeOnApproval { checkpoint })));
     }
     let Some(mut rendered) = RenderedReply::from_json(settled) else { return Ok(None) };
     if !rendered.is_error {
@@ -200,25 +249,35 @@ pub(crate) fn wait(
     execution: &Execution<'_>,
     question: &str,
     changes: ContentHash,
+    files: &BTreeSet<String>,
     now: SystemTime,
 ) -> Result<Reason, io::Error> {
-    let (waiting, vault) = (&execution.concerned_vault().waiting, vault_of(execution));
+    let ServedVault { waiting, vault, .. } = execution.concerned_vault();
     // A caller that cannot be identified otherwise gets a handle.
     let handle = match (execution.principal().caller, &execution.handle) {
         (Caller::Known(_), _) => None,
         (Caller::Unknown, Some(handle)) => Some(handle.clone()),
         (Caller::Unknown, None) => Some(new_handle()?),
     };
-    let id = match &handle {
-        Some(handle) => question_id_for(execution, handle),
-        None => question_id(execution).unwrap_or_default(),
+    let key = match (execution.principal().caller, &handle) {
+        (_, Some(handle)) => request_key_for(execution, handle),
+        (Caller::Known(caller), None) => request_key_for(execution, &caller.to_string()),
+        (Caller::Unknown, None) => return Err(io::Error::other("a caller without a key or a handle")),
     };
-    // A request that is being carried out must not be replaced, whatever the change would be by now.
-    if let Some((progress, text)) = waiting.find(&id)?
-        && let Some(before) = parse(&id, vault, &text)
-        && (progress == ApprovalState::Taken || (before.changes == changes && !is_late(&text, now)))
+    let RequestKey { id, call } = &key;
+    if let Some((progress, text)) = waiting.find(id)?
+        && !is_late(&text, now)
     {
-        return Ok(Reason::ApprovalPending { id, handle });
+        let before: Value = serde_json::from_str(&text).unwrap_or_default();
+        if before["call"].is_string() && !key.owns(&before) {
+            // The owner may be looking at it, and would answer this one instead.
+            return Ok(Reason::TooMany { what: "approval requests", limit: 1 });
+        }
+        // A request that is being carried out must not be replaced, whatever the change would be by now.
+        let is_same = before["changes"] == json!(changes.to_string());
+        if key.owns(&before) && (progress == ApprovalState::Taken || is_same) {
+            return Ok(Reason::ApprovalPending { id: key.id, handle });
+        }
     }
     let record = json!({
         "asked": iso(now),
@@ -229,15 +288,20 @@ pub(crate) fn wait(
         "tool": execution.operation_name,
         "arguments": execution.given,
         "changes": changes.to_string(),
+        "call": call.to_string(),
+        // The same call may be made again, and then it is another request.
+        "request": ContentHash::of(format!("{call}\n{}", new_handle()?).as_bytes()).to_string(),
+        "files": files,
+        "policy": written_policy(vault.policy()),
         "question": question,
     });
     let record = record.to_string();
     // Only for a new request: a caller at its limit may still ask what became of an old one.
-    if let Some(limit) = over_limit(waiting, &id, record.len() as u64, now)? {
+    if let Some(limit) = over_limit(waiting, id, record.len() as u64, now)? {
         return Ok(Reason::TooMany { what: "approval requests", limit });
     }
-    waiting.put(&id, &record)?;
-    Ok(Reason::ApprovalPending { id, handle })
+    waiting.put(id, &record)?;
+    Ok(Reason::ApprovalPending { id: key.id, handle })
 }
 
 fn new_handle() -> io::Result<String> {
@@ -247,9 +311,9 @@ fn new_handle() -> io::Result<String> {
 }
 
 /// The limit that another request would exceed, if any. Decided by the names, sizes and times of the files alone;
-/// expired ones are removed.
+/// expired ones are removed. Answers that nobody has collected make room, the oldest first.
 fn over_limit(waiting: &ApprovalQueue, id: &str, bytes: u64, now: SystemTime) -> io::Result<Option<usize>> {
-    let (mut all, mut own, mut kept) = (0, 0, bytes);
+    let (mut all, mut own, mut kept, mut settled) = (0, 0, bytes, Vec::new());
     let owner = id.get(..OWNER).unwrap_or(id);
     for found in waiting.names()? {
         // By the time of the file, since reading up to 64 MB of requests for each call would cost too much.
@@ -258,10 +322,21 @@ fn over_limit(waiting: &ApprovalQueue, id: &str, bytes: u64, now: SystemTime) ->
             waiting.forget(&found.id)?;
         } else if found.id != id {
             // The one with the same id would be replaced, so it does not count.
-            all += 1;
-            own += usize::from(found.id.starts_with(owner));
             kept += found.bytes;
+            if found.progress == ApprovalState::Settled {
+                settled.push(found);
+            } else {
+                all += 1;
+                own += usize::from(found.id.starts_with(owner));
+            }
         }
+    }
+    settled.sort_by_key(|found| found.since);
+    let mut settled = settled.into_iter();
+    while kept > MOST_BYTES || settled.len() > MOST {
+        let Some(oldest) = settled.next() else { break };
+        waiting.remove(&oldest.id, ApprovalState::Settled)?;
+        kept = kept.saturating_sub(oldest.bytes);
     }
     Ok(match () {
         () if own >= MOST_OF_ONE => Some(MOST_OF_ONE),
@@ -291,6 +366,13 @@ fn parse(id: &str, vault: &str, text: &str) -> Option<PendingChange> {
         taken: false,
         arguments,
         changes: said("changes")?.parse().ok()?,
+        // Likewise.
+        call: said("call")?.parse().ok()?,
+        subject: Arc::new(AskedChange {
+            request: said("request")?.parse().ok()?,
+            files: record["files"].as_array()?.iter().filter_map(|file| file.as_str().map(str::to_owned)).collect(),
+        }),
+        policy: record["policy"].clone(),
     })
 }
 
@@ -303,9 +385,35 @@ fn is_late(text: &str, now: SystemTime) -> bool {
     since.is_none_or(|since| now.duration_since(since).is_ok_and(|passed| passed > OPEN_FOR))
 }
 
-/// Removes expired requests. The text of notes must not stay there forever.
-fn tidy(waiting: &ApprovalQueue, now: SystemTime) -> io::Result<()> {
+/// A process died while it carried out an answer. If the change was made, the request is answered with that; otherwise it can
+/// be answered again. Returns the checkpoint.
+fn settle_abandoned(served: &ServedVault, id: &str, text: &str, now: SystemTime) -> io::Result<Option<String>> {
+    let Some(pending) = parse(id, served.vault.name(), text) else { return Ok(None) };
+    // Whoever else holds it by now answers it.
+    let Some(taken) = served.waiting.take(id)? else { return Ok(None) };
+    let made = settle_if_made(served, &pending, now);
+    drop(taken);
+    made
+}
+
+/// The same for a request that this process has taken.
+fn settle_if_made(served: &ServedVault, pending: &PendingChange, now: SystemTime) -> io::Result<Option<String>> {
+    let made = served.vault.made_on(&pending.subject.request).map_err(io::Error::other)?;
+    if let Some(checkpoint) = &made {
+        let answer = json!({ "made": checkpoint, "call": pending.call.to_string(), "answered": iso(now) });
+        served.waiting.settle(&pending.id, &answer.to_string())?;
+    }
+    Ok(made)
+}
+
+/// Removes expired requests, and answers those whose change was made by a process that died. The text of notes must not stay
+/// there forever.
+fn tidy(served: &ServedVault, now: SystemTime) -> io::Result<()> {
+    let waiting = &served.waiting;
     for (id, progress, text) in waiting.list()? {
+        if progress == ApprovalState::Abandoned && settle_abandoned(served, &id, &text, now)?.is_some() {
+            continue;
+        }
         if serde_json::from_str::<Map<String, Value>>(&text).is_err() {
             tracing::warn!("the question {id} is damaged and is removed");
         }
@@ -323,7 +431,7 @@ impl Executor {
         let now = self.setup.clock.now();
         let mut all = Vec::new();
         for served in self.setup.vaults.iter() {
-            tidy(&served.waiting, now)?;
+            tidy(served, now)?;
             for (id, progress, text) in served.waiting.list()? {
                 // An answer that was not collected is no longer a request.
                 if let Some(pending) =
@@ -381,6 +489,7 @@ impl Executor {
         }
         let mut invocation = Invocation::tool(&pending.tool, arguments, principal);
         invocation.review = Some(review);
+        invocation.asked = Some(Arc::clone(&pending.subject));
         invocation
     }
 
@@ -392,13 +501,34 @@ impl Executor {
             (Err(unknown), ApprovalDecision::Approve { .. }) => return Ok(unknown),
             (principal, _) => principal.ok(),
         };
+        // Another request may have the same id; then the one that was shown has been answered. A change is compared when it is
+        // planned.
+        if let ApprovalDecision::Approve { digest, .. } = &decision
+            && pending.is_for_reading()
+            && *digest != pending.digest()
+        {
+            return Ok(ApprovalOutcome::Gone);
+        }
         let (waiting, now) = (&served.waiting, self.setup.clock.now());
-        // The caller's list may be old; an expired request must not be answered.
-        tidy(waiting, now)?;
+        // The list that it was chosen from may be old. An expired request must not be answered, and one whose process died has
+        // perhaps been carried out.
+        let before = waiting.find(&pending.id)?;
+        let is_same = before.and_then(|(_, text)| {
+            let same = parse(&pending.id, &pending.vault, &text)?.subject == pending.subject;
+            (same && !is_late(&text, now)).then_some(())
+        });
+        if is_same.is_none() {
+            tidy(served, now)?;
+            return Ok(ApprovalOutcome::Gone);
+        }
         // Held until the answer is stored.
         let Some(_taken) = waiting.take(&pending.id)? else { return Ok(ApprovalOutcome::Gone) };
+        if let Some(checkpoint) = settle_if_made(served, pending, now)? {
+            return Ok(ApprovalOutcome::AlreadyMade { checkpoint });
+        }
         let settle = |mut answer: Value| {
             answer["answered"] = json!(iso(now));
+            answer["call"] = json!(pending.call.to_string());
             waiting.settle(&pending.id, &answer.to_string())
         };
         let (principal, digest, amendment) = match (principal, decision) {
@@ -435,170 +565,58 @@ impl Executor {
         Ok(ApprovalOutcome::Tried(rendered))
     }
 
-    /// The principal that asked, with its grant in this process; its user cannot be asked from here.
+    /// The principal that asked, with its grant as of now; its user cannot be asked from here.
     fn asking_principal(&self, pending: &PendingChange) -> Result<Principal, ApprovalOutcome> {
+        let (grant, standing) = self.asking_grant(pending)?;
         Ok(Principal {
             id: pending.caller.clone(),
             name: pending.principal.clone(),
-            grant: self.asking_grant(pending)?,
+            grant: self.as_asked(grant, pending)?,
             can_be_asked: false,
             caller: Caller::Unknown,
             // An answer here must not count as a repetition of the caller's own calls.
             is_single_client: false,
             author: pending.author.clone(),
-            standing: CallerStanding::default(),
+            standing,
         })
     }
 
-    fn asking_grant(&self, pending: &PendingChange) -> Result<Arc<Grant>, ApprovalOutcome> {
+    fn asking_grant(&self, pending: &PendingChange) -> Result<(Arc<Grant>, CallerStanding), ApprovalOutcome> {
         let PendingChange { principal, profile, .. } = pending;
         if Principal::is_anonymous(principal) {
             // The server may have been started with another profile than this process.
             let known = self.setup.profiles.iter().find(|known| known.name == *profile);
             let known = known.ok_or_else(|| ApprovalOutcome::NoSuchProfile(profile.clone()))?;
-            return Ok(Arc::new(Grant { profile: Arc::clone(known), ..Grant::clone(&self.setup.grant) }));
+            let grant = Grant { profile: Arc::clone(known), ..Grant::clone(&self.setup.grant) };
+            return Ok((Arc::new(grant), CallerStanding::default()));
         }
-        let known = self.setup.grants.iter().find(|(name, _)| name == principal);
-        let (_, grant) = known.ok_or_else(|| ApprovalOutcome::NoSuchPrincipal(principal.clone()))?;
+        let known = self.setup.known.clone();
+        let grant = known.find(principal).ok_or_else(|| ApprovalOutcome::NoSuchPrincipal(principal.clone()))?;
         if grant.profile.name != *profile {
             return Err(ApprovalOutcome::ProfileChanged { principal: principal.clone(), profile: profile.clone() });
         }
-        Ok(Arc::clone(grant))
+        // Asked once more when the change is made: equal rights are the same grant.
+        let (name, then) = (principal.clone(), Arc::clone(&grant));
+        let standing = CallerStanding::asked_of(move || known.find(&name).is_some_and(|now| Arc::ptr_eq(&now, &then)));
+        Ok((grant, standing))
+    }
+
+    /// The grant within what the server that was asked opens. A process of the owner may have been started with other settings,
+    /// and must not show or change for a caller what is closed to it.
+    fn as_asked(&self, grant: Arc<Grant>, pending: &PendingChange) -> Result<Arc<Grant>, ApprovalOutcome> {
+        let served = self.setup.vaults.called(&pending.vault).ok_or(ApprovalOutcome::Gone)?;
+        let own = served.vault.policy();
+        if written_policy(own) == pending.policy {
+            return Ok(grant);
+        }
+        let asked = read_policy(&pending.policy).ok_or(ApprovalOutcome::Gone)?;
+        // Which files those are depends on the settings of the app, which are read only where they are needed.
+        if asked.hide_excluded && !own.hide_excluded {
+            return Err(ApprovalOutcome::HidesMore);
+        }
+        Ok(Arc::new(Grant { asked: Some(Arc::new(asked)), ..Grant::clone(&grant) }))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use lapidary_tools::{Effect, ProfileRules, ProfileView, TOOL_SET, ToolSelection};
-
-    use super::*;
-    use crate::{
-        ApprovalRule, RuleDecision,
-        testing::{TestServer, TestSetup, granted},
-    };
-
-    const PHONE: &str = "http:phone";
-
-    /// A server that knows these by name, and a request of a client called `http:phone`.
-    fn asked(known: Vec<(&str, Grant)>) -> (TestServer, PendingChange) {
-        let grants = known.into_iter().map(|(name, grant)| (name.to_owned(), Arc::new(grant))).collect();
-        let rules = vec![ApprovalRule::effect(Effect::Write, RuleDecision::Ask)];
-        let setup = TestSetup { grants, rules, waits_for_approval: true, ..TestSetup::default() };
-        let server = setup.serve(&[("Work/a.md", "one\n")]);
-        let phone = Principal { name: PHONE.to_owned(), ..server.principal_with(granted(&["Work"])) };
-        server.call_as(&phone, "str_replace", json!({ "file": "Work/a.md", "find": "one", "replace": "two" }));
-        let pending = server.executor.pending().unwrap().remove(0);
-        (server, pending)
-    }
-
-    #[test]
-    fn a_change_is_made_with_the_grant_of_the_caller() {
-        let (server, pending) = asked(vec![(PHONE, granted(&["Work"]))]);
-        let decided = server.executor.decide(&pending, ApprovalDecision::approve(&pending)).unwrap();
-        assert!(matches!(decided, ApprovalOutcome::Tried(reply) if !reply.is_error));
-        assert_eq!(server.text("Work/a.md"), "two\n");
-        let (server, pending) = asked(vec![(PHONE, granted(&["Home"]))]);
-        let decided = server.executor.decide(&pending, ApprovalDecision::approve(&pending)).unwrap();
-        assert!(matches!(decided, ApprovalOutcome::Tried(reply) if reply.is_error), "it has another folder by now");
-        assert_eq!(server.text("Work/a.md"), "one\n");
-    }
-
-    #[test]
-    fn a_request_of_an_unknown_principal_can_only_be_rejected() {
-        let (server, pending) = asked(vec![("http:desk", granted(&["Work"]))]);
-        let decided = server.executor.decide(&pending, ApprovalDecision::approve(&pending)).unwrap();
-        assert!(matches!(decided, ApprovalOutcome::NoSuchPrincipal(name) if name == PHONE));
-        assert_eq!(server.text("Work/a.md"), "one\n");
-        assert_eq!(server.executor.pending().unwrap(), std::slice::from_ref(&pending), "it is still pending");
-        assert!(matches!(
-            server.executor.decide(&pending, ApprovalDecision::reject()).unwrap(),
-            ApprovalOutcome::Rejected
-        ));
-        assert_eq!(server.executor.pending().unwrap(), []);
-    }
-
-    #[test]
-    fn a_request_under_another_profile_is_not_carried_out() {
-        let rules = ProfileRules::curator();
-        let profile = Arc::new(ProfileView::new("other", TOOL_SET, &rules, &ToolSelection::default(), &[]).unwrap());
-        let (server, pending) = asked(vec![(PHONE, Grant { profile, ..granted(&["Work"]) })]);
-        let decided = server.executor.decide(&pending, ApprovalDecision::approve(&pending)).unwrap();
-        assert!(matches!(decided, ApprovalOutcome::ProfileChanged { profile, .. } if profile == "test"));
-        assert_eq!(server.text("Work/a.md"), "one\n");
-    }
-
-    #[test]
-    fn the_result_of_an_approval_goes_only_to_its_caller() {
-        for effect in [Effect::Write, Effect::Read] {
-            let rules = vec![ApprovalRule::effect(effect, RuleDecision::Ask)];
-            let server =
-                TestSetup { rules, waits_for_approval: true, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
-            let (tool, call) = match effect {
-                Effect::Read => ("file_read", json!({ "file": "a.md" })),
-                _ => ("str_replace", json!({ "file": "a.md", "find": "one", "replace": "two" })),
-            };
-            let asks = Principal { caller: Caller::of("one session"), ..server.principal() };
-            let other = Principal { caller: Caller::of("another"), ..server.principal() };
-            server.call_as(&asks, tool, call.clone());
-            let pending = server.executor.pending().unwrap().remove(0);
-            server.executor.decide(&pending, ApprovalDecision::approve(&pending)).unwrap();
-            assert!(server.call_as(&other, tool, call.clone()).rendered().unwrap().is_error, "{tool}");
-            assert!(!server.call_as(&asks, tool, call).rendered().unwrap().is_error, "{tool}");
-        }
-    }
-
-    #[test]
-    fn an_anonymous_caller_is_identified_by_its_handle() {
-        let rules = vec![ApprovalRule::effect(Effect::Write, RuleDecision::Ask)];
-        let server = TestSetup { rules, waits_for_approval: true, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
-        let anyone = Principal { caller: Caller::Unknown, ..server.principal() };
-        let call = |handle: Option<&str>| {
-            let mut call = json!({ "file": "a.md", "find": "one", "replace": "two" });
-            if let Some(handle) = handle {
-                call["approval"] = json!(handle);
-            }
-            server.call_as(&anyone, "str_replace", call)
-        };
-        let Outcome::Refused(refusal) = call(None) else { panic!("done") };
-        let Reason::ApprovalPending { handle: Some(handle), .. } = refusal.reason else { panic!("no handle") };
-        let pending = server.executor.pending().unwrap().remove(0);
-        server.executor.decide(&pending, ApprovalDecision::approve(&pending)).unwrap();
-        assert!(call(None).rendered().unwrap().is_error);
-        assert!(call(Some("0123456789")).rendered().unwrap().is_error);
-        assert!(!call(Some(&handle)).rendered().unwrap().is_error);
-    }
-
-    #[test]
-    fn questions_that_wait_are_limited_for_each_and_for_all() {
-        let rules = vec![ApprovalRule::effect(Effect::Write, RuleDecision::Ask)];
-        let server = TestSetup { rules, waits_for_approval: true, ..TestSetup::default() }.serve(&[("a.md", "one\n")]);
-        let ask = |name: &str, number: usize| {
-            let principal = Principal { name: name.to_owned(), ..server.principal() };
-            let call = json!({ "file": "a.md", "find": "one", "replace": number.to_string() });
-            match server.call_as(&principal, "str_replace", call) {
-                Outcome::Refused(refusal) => refusal.reason.kind(),
-                _ => panic!("done"),
-            }
-        };
-        for number in 0..MOST_OF_ONE {
-            assert_eq!(ask("http:a", number), ReasonKind::ApprovalPending);
-        }
-        assert_eq!(ask("http:a", MOST_OF_ONE), ReasonKind::TooMany);
-        assert_eq!(ask("http:a", 0), ReasonKind::ApprovalPending, "it waits already");
-        for number in MOST_OF_ONE..MOST {
-            assert_eq!(ask(&format!("http:{number}"), number), ReasonKind::ApprovalPending);
-        }
-        assert_eq!(ask("http:last", 0), ReasonKind::TooMany);
-    }
-
-    #[test]
-    fn a_request_without_an_owner_is_asked_again() {
-        let (server, pending) = asked(Vec::new());
-        let waiting = &server.executor.vaults().first().waiting;
-        let (_, text) = waiting.find(&pending.id).unwrap().unwrap();
-        let mut record: Value = serde_json::from_str(&text).unwrap();
-        record.as_object_mut().unwrap().remove("principal");
-        waiting.put(&pending.id, &record.to_string()).unwrap();
-        assert_eq!(server.executor.pending().unwrap(), []);
-    }
-}
+mod tests;

@@ -121,7 +121,7 @@ fn plan_step<'a>(
     };
     let vault = &execution.concerned_vault().vault;
     // The whole batch is judged again as one change. This refuses the one step that is at fault.
-    match judge::judge(&changes, &[&entry.spec], scope, vault, execution.setup(), execution.principal())?.0 {
+    match judge::judge(&changes, &[&entry.spec], scope, vault, execution.setup(), execution.principal())?.decision {
         RuleDecision::Deny => Err(Reason::DeniedByRule),
         RuleDecision::Allow | RuleDecision::Ask => Ok((entry, PlannedStep { draft, repairs, dry_run: dry }, changes)),
     }

@@ -103,6 +103,8 @@ pub(crate) struct ChangePlan<'a> {
     pub(crate) token: Option<String>,
     /// Of the proposal that the plan carries out.
     pub(crate) redeemed: Option<VerifiedToken>,
+    /// Hashes of texts that the owner rewrote, with those of what is written instead.
+    pub(crate) rewritten: Vec<(ContentHash, ContentHash)>,
 }
 
 /// Where a call continues.

@@ -13,7 +13,7 @@ use lapidary_tools::{DiskFault, Effect, MemoryLimits, ProfileView, Reason, ScanL
 use lapidary_vault::{RulesError, Scope, VaultPath, View};
 
 use crate::{
-    ApprovalRules, Caller, Clock, Grant, RuleDecision, ServedVault, ServedVaults,
+    ApprovalRules, Caller, Clock, Grant, GrantLookup, RuleDecision, ServedVault, ServedVaults,
     audit::AuditLog,
     call_lanes::CallLanes,
     confirmation::ConfirmationTokens,
@@ -38,7 +38,7 @@ pub struct ExecutorSetup {
     /// For callers that present nothing that gives them another.
     pub grant: Arc<Grant>,
     /// By the name of the principal: for known callers.
-    pub grants: Vec<(String, Arc<Grant>)>,
+    pub known: GrantLookup,
     /// All profiles in use here.
     pub profiles: Vec<Arc<ProfileView>>,
     pub vaults: ServedVaults,
@@ -143,10 +143,14 @@ impl Executor {
 
     fn current_scope(&self, served: &ServedVault, grant: &Grant) -> Result<Arc<Scope>, RulesError> {
         let now = self.setup.clock.now();
-        match &grant.paths {
+        let scope = match &grant.paths {
             None => served.vault.scope(now),
             Some(paths) => served.vault.scope_for(now, paths),
-        }
+        }?;
+        Ok(match &grant.asked {
+            None => scope,
+            Some(asked) => Arc::new(scope.as_asked(Arc::clone(asked))),
+        })
     }
 
     /// The progress of scanning a vault, in per cent, if it takes a while.

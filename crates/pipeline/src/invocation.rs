@@ -5,7 +5,7 @@ use std::{sync::Arc, time::Duration};
 use lapidary_tools::{ReadOperation, ReadPayload, Reason, RenderedReply};
 use serde_json::{Map, Value};
 
-use crate::{ChangePreview, OwnerReview, Principal};
+use crate::{AskedChange, ChangePreview, OwnerReview, Principal};
 
 /// One call as it reaches the executor, over any transport.
 #[derive(Clone)]
@@ -16,6 +16,8 @@ pub struct Invocation {
     pub answer: Option<ConsentAnswer>,
     /// The owner looks at a change that waits, or has approved it.
     pub review: Option<OwnerReview>,
+    /// The request that is looked at or approved.
+    pub asked: Option<Arc<AskedChange>>,
     pub progress: Option<Arc<dyn Fn(CallProgress) + Send + Sync>>,
     /// Made by a transport of ours and not named by a client: it may be one of the internal changes.
     pub is_internal: bool,
@@ -57,7 +59,16 @@ impl Invocation {
     }
 
     fn of(operation: Operation, principal: Principal) -> Self {
-        Self { operation, principal, answer: None, review: None, progress: None, is_internal: false, stages: None }
+        Self {
+            operation,
+            principal,
+            answer: None,
+            review: None,
+            asked: None,
+            progress: None,
+            is_internal: false,
+            stages: None,
+        }
     }
 }
 

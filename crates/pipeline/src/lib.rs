@@ -1,8 +1,10 @@
 //! The one path that every operation takes: find, authorize, check, admit, narrow, plan, judge, approve, commit, observe,
 //! record. Each stage is a file in `stages`, and `execute` is the loop over them.
 
+mod access_verdict;
 mod approval_rules;
 mod approvals;
+mod asked_change;
 mod audit;
 mod batch;
 mod call_lanes;
@@ -33,8 +35,10 @@ mod second_names;
 #[cfg(test)]
 mod testing;
 
+pub use access_verdict::{AccessVerdict, DecidedBy};
 pub use approval_rules::{ApprovalRule, ApprovalRules, RuleDecision};
 pub use approvals::{ApprovalDecision, ApprovalOutcome, PendingChange};
+pub use asked_change::AskedChange;
 pub use audit::AUDIT_FILE;
 pub use clock::Clock;
 pub use executor::{CallLimits, Executor, ExecutorSetup};
@@ -42,7 +46,7 @@ pub use invocation::{
     CallProgress, ConsentAnswer, FinishedStage, Invocation, Operation, Outcome, Question, Refusal, StageWatch, Verdict,
 };
 pub use owner_review::{Amendment, AmendmentProblem, ChangePreview, OwnerReview};
-pub use principal::{Caller, CallerStanding, Grant, Principal, PromptNews};
+pub use principal::{Caller, CallerStanding, Grant, GrantLookup, Principal, PromptNews};
 pub use repetition::RepetitionLimits;
 pub use rule_files::RuleFilesInForce;
 pub use vaults::{ServedVault, ServedVaults};

@@ -43,6 +43,11 @@ impl LinkedPlaces {
         self.0.get(path).unwrap_or(path)
     }
 
+    /// The place that a link leads to, if the path is one.
+    pub(crate) fn linked(&self, path: &VaultPath) -> Option<&VaultPath> {
+        self.0.get(path)
+    }
+
     /// Identifies exactly these changes at exactly these places: what was approved.
     pub(crate) fn digest(&self, changes: &ChangeSet) -> ContentHash {
         let digest = changes.digest();

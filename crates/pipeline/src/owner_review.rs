@@ -56,8 +56,13 @@ impl Amendment {
         self.left_out.is_empty() && self.texts.is_empty()
     }
 
-    /// The change with this amendment.
-    pub(crate) fn apply(&self, changes: &mut ChangeSet, is_separable: bool) -> Result<(), AmendmentProblem> {
+    /// The change with this amendment. Returns the hashes of the texts that are replaced, with those that are written
+    /// instead.
+    pub(crate) fn apply(
+        &self,
+        changes: &mut ChangeSet,
+        is_separable: bool,
+    ) -> Result<Vec<(ContentHash, ContentHash)>, AmendmentProblem> {
         if !self.left_out.is_empty() && !is_separable {
             return Err(AmendmentProblem::Inseparable);
         }
@@ -66,6 +71,7 @@ impl Amendment {
             return Err(AmendmentProblem::NotWritten(path.clone()));
         }
         changes.changes.retain(|change| !self.left_out.contains(change.path()));
+        let mut rewritten = Vec::new();
         for change in &mut changes.changes {
             let Some(text) = self.texts.get(change.path()) else { continue };
             let path = change.path().clone();
@@ -75,7 +81,9 @@ impl Amendment {
                 | Change::Move { content: Some(content), .. } => {
                     // Line endings and a byte order mark are those of the file, whatever a form sends.
                     let planned = Document::open(content.clone()).map_err(|_| AmendmentProblem::NotText(path))?;
+                    let before = content.hash();
                     *content = planned.in_own_form(text);
+                    rewritten.push((before, content.hash()));
                 }
                 _ => return Err(AmendmentProblem::NotWritten(path)),
             }
@@ -89,7 +97,7 @@ impl Amendment {
         if !self.is_empty() && changes.is_empty() {
             return Err(AmendmentProblem::NothingLeft);
         }
-        Ok(())
+        Ok(rewritten)
     }
 
     /// What the caller is told, so that it does not go on from what it asked for.
@@ -120,6 +128,11 @@ impl ChangePreview {
     /// Identifies what is shown; an approval names it.
     pub fn digest(&self) -> ContentHash {
         self.places.digest(&self.changes)
+    }
+
+    /// Where a link takes a path of the change, if it is one.
+    pub fn place_of(&self, path: &VaultPath) -> Option<&VaultPath> {
+        self.places.linked(path)
     }
 
     /// The same change with an amendment, to be shown before it is approved.
@@ -225,7 +238,11 @@ mod tests {
             let amendment = Amendment { texts: [(path(file), edited.to_owned())].into(), ..Amendment::default() };
             assert!(is_done(&approve(&server, &pending, amendment)));
             assert_eq!(server.text(file), expected);
-            let told = server.call("str_replace", call).rendered().unwrap().text().concat();
+            let reply = server.call("str_replace", call).rendered().unwrap();
+            let written = ContentHash::of(expected.as_bytes()).to_string();
+            let facts = Value::Object(reply.facts()).to_string();
+            assert!(facts.contains(&written), "not the hash of the text that was planned: {facts}");
+            let told = reply.text().concat();
             assert!(told.contains("The owner changed the new text of") && told.contains(file), "{told}");
         }
     }

@@ -52,6 +52,23 @@ impl fmt::Debug for CallerStanding {
     }
 }
 
+/// What the owner grants a caller that is known by name, as of the moment of asking; `None` if there is none of that name, or
+/// no longer.
+#[derive(Clone)]
+pub struct GrantLookup(Arc<GrantOfName>);
+
+type GrantOfName = dyn Fn(&str) -> Option<Arc<Grant>> + Send + Sync;
+
+impl GrantLookup {
+    pub fn new(find: impl Fn(&str) -> Option<Arc<Grant>> + Send + Sync + 'static) -> Self {
+        Self(Arc::new(find))
+    }
+
+    pub(crate) fn find(&self, name: &str) -> Option<Arc<Grant>> {
+        (self.0)(name)
+    }
+}
+
 /// Distinguishes callers of one name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Caller {
@@ -114,6 +131,9 @@ pub struct Grant {
     pub profile: Arc<ProfileView>,
     /// Which parts of a vault may be read and changed, within the server's own policy; `None` means all of that.
     pub paths: Option<Arc<Policy>>,
+    /// The policy of the server that was asked, where the call is carried out in another process with another one. Both have to
+    /// open a path.
+    pub asked: Option<Arc<Policy>>,
     /// The vaults it may use; `None` means all. Without a grant, a vault does not exist.
     pub vaults: Option<Vec<String>>,
     /// Each grant has its own list of prompts: news of hidden ones would reveal them.
@@ -131,7 +151,7 @@ pub struct PromptNews {
 impl Grant {
     /// Everything that a profile allows, in all vaults.
     pub fn of(profile: Arc<ProfileView>) -> Self {
-        Self { profile, paths: None, vaults: None, prompt_news: Arc::default() }
+        Self { profile, paths: None, asked: None, vaults: None, prompt_news: Arc::default() }
     }
 
     pub(crate) fn shows(&self, vault: &str) -> bool {

@@ -10,7 +10,7 @@ use lapidary_tools::{
     ToolSelection,
 };
 use lapidary_vault::{
-    PathPrefix, Policy, Vault, VaultPath,
+    PathPrefix, Policy, Vault, VaultLimits, VaultPath,
     store::{ApprovalQueue, LogFile, MemoryStore, StateFolder},
 };
 use serde_json::{Map, Value};
@@ -21,7 +21,7 @@ use tracing::{
 
 use crate::{
     AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Caller, CallerStanding, Clock, Executor, ExecutorSetup, Grant,
-    Invocation, Outcome, Principal, RepetitionLimits, ServedVault, ServedVaults,
+    GrantLookup, Invocation, Outcome, Principal, RepetitionLimits, ServedVault, ServedVaults,
     execution::{CallConclusion, Execution, StageFlow},
     stages::STAGES,
 };
@@ -33,7 +33,9 @@ const VAULT: &str = "test";
 pub(crate) struct TestSetup {
     pub(crate) profile: ProfileRules,
     /// For callers that are known by name.
-    pub(crate) grants: Vec<(String, Arc<Grant>)>,
+    pub(crate) known: GrantLookup,
+    /// What every caller may use of the vault.
+    pub(crate) policy: Policy,
     /// Checked before those that allow everything.
     pub(crate) rules: Vec<ApprovalRule>,
     pub(crate) can_be_asked: bool,
@@ -50,7 +52,8 @@ impl Default for TestSetup {
     fn default() -> Self {
         Self {
             profile: ProfileRules::curator(),
-            grants: Vec::new(),
+            known: GrantLookup::new(|_| None),
+            policy: Policy::default(),
             rules: Vec::new(),
             can_be_asked: false,
             waits_for_approval: false,
@@ -71,10 +74,11 @@ impl TestSetup {
         let file = |(path, text): &(&str, &str)| (VaultPath::parse(path).unwrap(), text.as_bytes().to_vec());
         let store = Arc::new(MemoryStore::new(files.iter().map(file)));
         let folder = Arc::new(StateFolder::new(state.path().to_owned(), vault.path().to_owned()));
-        let in_memory = Vault::private(VAULT.to_owned(), Arc::<MemoryStore>::clone(&store));
+        let backend = Arc::<MemoryStore>::clone(&store);
+        let in_memory = Vault::new(VAULT.to_owned(), backend, self.policy.clone(), VaultLimits::default());
         let can_be_asked = self.can_be_asked;
         let executor = self.execute_on(in_memory, folder);
-        TestServer { executor, store, can_be_asked, _folders: [state, vault] }
+        TestServer { executor, store, can_be_asked, folders: [state, vault] }
     }
 
     /// An executor for one vault.
@@ -89,7 +93,7 @@ impl TestSetup {
             ApprovalRule { effect: None, group: None, tool: None, path: None, decision: crate::RuleDecision::Allow };
         let setup = ExecutorSetup {
             grant: Arc::new(Grant::of(Arc::clone(&profile))),
-            grants: self.grants,
+            known: self.known,
             profiles: vec![profile],
             vaults: ServedVaults::new(served, Vec::new()),
             rules: ApprovalRules(self.rules.into_iter().chain([allowed]).collect()),
@@ -145,12 +149,21 @@ pub(crate) struct TestServer {
     pub(crate) executor: Arc<Executor>,
     pub(crate) store: Arc<MemoryStore>,
     can_be_asked: bool,
-    _folders: [tempfile::TempDir; 2],
+    folders: [tempfile::TempDir; 2],
 }
 
 impl TestServer {
     pub(crate) fn new(files: &[(&str, &str)]) -> Self {
         TestSetup::default().serve(files)
+    }
+
+    /// Another process with the same vault and state.
+    pub(crate) fn beside(&self, setup: TestSetup) -> Arc<Executor> {
+        let [state, vault] = &self.folders;
+        let folder = Arc::new(StateFolder::new(state.path().to_owned(), vault.path().to_owned()));
+        let backend = Arc::<MemoryStore>::clone(&self.store);
+        let vault = Vault::new(VAULT.to_owned(), backend, setup.policy.clone(), VaultLimits::default());
+        setup.execute_on(vault, folder)
     }
 
     pub(crate) fn principal(&self) -> Principal {

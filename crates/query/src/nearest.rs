@@ -91,7 +91,7 @@ fn nearness(word: &ComparedName, known: &ComparedName) -> Option<NameDistance> {
     let limit = (word.letters.len() / 3).min(4);
     if apart <= limit {
         let typos = typos(&word.letters, &known.letters);
-        if typos <= limit {
+        if typos <= limit && !has_other_word(&word.words, &known.words) {
             return Some(NameDistance::Typos(typos));
         }
     }
@@ -107,6 +107,15 @@ fn nearness(word: &ComparedName, known: &ComparedName) -> Option<NameDistance> {
     } else {
         None
     }
+}
+
+/// Whether one of several words is not a misspelling but another word: `list_tasks` does not mean `list_tags`.
+fn has_other_word(words: &[String], known: &[String]) -> bool {
+    let is_other = |(word, known): (&String, &String)| {
+        let (word, known): (Vec<char>, Vec<char>) = (word.chars().collect(), known.chars().collect());
+        typos(&word, &known) > (word.len() / 3).max(1)
+    };
+    words.len() > 1 && words.len() == known.len() && words.iter().zip(known).any(is_other)
 }
 
 fn holds_in_order(words: &[String], wanted: &[String]) -> bool {
@@ -167,6 +176,11 @@ mod tests {
             ("file.read", TOOLS, Some("file_read")),
             ("FILE-READ", TOOLS, Some("file_read")),
             ("outlnie", TOOLS, Some("outline")),
+            ("obsidian_list_noets", TOOLS, Some("obsidian_list_notes")),
+            ("obsidian_list_nodes", TOOLS, Some("obsidian_list_notes")),
+            ("obsidian_list_tasks", TOOLS, None),
+            ("file_lift", TOOLS, Some("file_list")),
+            ("file_merge", TOOLS, None),
             ("outlin", TOOLS, Some("outline")),
             ("str_repalce", TOOLS, Some("str_replace")),
             ("obsidian_get_notes", TOOLS, Some("obsidian_get_note")),

@@ -13,23 +13,28 @@ use super::{
     shown::with_shown,
 };
 use lapidary_index::{FileId, FileState, GoOn, Snapshot, SortedMap, TextSource, digest};
+use lapidary_store::give_back_memory;
 
 use crate::{Digest, IndexError, VisibleFiles};
 
 /// A document whose note has changed or is gone.
 pub(super) const GONE: FileId = FileId::MAX;
-/// How many notes a thread adds to one segment; more make fewer pieces to join, fewer make the threads wait for each other.
-const PIECE_NOTES: usize = 2048;
+/// How many notes a thread adds to one segment at most. Pieces are cut by their text; joining many small ones takes as much
+/// memory again.
+const PIECE_NOTES: usize = 16 << 10;
 /// How much text all threads may be adding: a segment takes about as much as its text until it is done.
-const UNDER_WAY: u64 = 16 << 20;
+const UNDER_WAY: u64 = 8 << 20;
 /// Smaller pieces would have most words of the vault again, each.
-const SMALLEST_PIECE: u64 = 2 << 20;
+const SMALLEST_PIECE: u64 = 1 << 20;
 /// A larger segment is not joined with others when a note has changed: that would take too long.
 const SMALL: usize = 1024;
 /// This many small segments are searched separately.
 const MOST_SMALL: usize = 8;
 /// Larger segments are not built from others: while one is built or written, there are several copies of it.
 const MAX_SEGMENT_BYTES: usize = if cfg!(test) { 16 << 10 } else { 4 << 20 };
+
+/// How much may be released before it is given back; that takes milliseconds.
+const GIVEN_BACK: usize = 8 << 20;
 
 /// The words of all notes of one snapshot. Immutable; the next one shares its unchanged parts.
 #[derive(Clone, Default)]
@@ -218,8 +223,15 @@ impl WordIndex {
         // The parts before it keep their numbers.
         let first = joined.first().map(|(number, _)| *number);
         self.parts = rest.into_iter().map(|(_, part)| part).collect();
+        let mut released = 0;
         for group in grouped(joined.into_iter().map(|(_, part)| part)) {
+            released += if group.len() > 1 { group.iter().map(|part| part.segment.bytes().len()).sum() } else { 0 };
             self.parts.extend(merged(group));
+            // The sources were too small to go back to the system by themselves, and the next ones need as much again.
+            if released >= GIVEN_BACK {
+                give_back_memory();
+                released = 0;
+            }
         }
         if let Some(first) = first {
             self.locate(first);
@@ -290,6 +302,10 @@ fn pieces_of(new: &[&Arc<FileState>], source: &TextSource<'_>, go_on: GoOn<'_>) 
     let made: Vec<Vec<(usize, IndexPart)>> =
         (0..threads.min(pieces.len())).into_par_iter().map(work).collect::<Result<_, _>>()?;
     let mut made: Vec<(usize, IndexPart)> = made.into_iter().flatten().collect();
+    // Words were collected in many small pieces. Few notes need too little for it to matter.
+    if made.len() > threads {
+        give_back_memory();
+    }
     made.sort_unstable_by_key(|(number, _)| *number);
     Ok(made.into_iter().map(|(_, part)| part).collect())
 }

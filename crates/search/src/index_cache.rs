@@ -234,6 +234,8 @@ pub fn build_aside(keeper: &Arc<RankedIndexCache>, files: &VisibleFiles) {
     let live = Arc::clone(files.live());
     let started = run_aside("index-build", move || {
         let live = &live;
+        // Texts are not needed with an index. They are read again for it, because both together would take too much.
+        let _spared = live.spare_memory();
         let made = to_rank(live, &scope, &|| Arc::strong_count(live) > 1).and_then(|files| {
             // The files belong to the vault too.
             // One reference is this task's, the other one that of the files.

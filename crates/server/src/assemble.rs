@@ -7,7 +7,8 @@ use std::{
 
 use lapidary_auth::{AuthStore, AuthStoreError, GrantRecord, TokenRights};
 use lapidary_pipeline::{
-    AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Clock, Executor, ExecutorSetup, ServedVault, ServedVaults,
+    AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Clock, Executor, ExecutorSetup, GrantLookup, ServedVault,
+    ServedVaults,
 };
 use lapidary_query::nearest;
 use lapidary_tools::{BUILT_IN_PROFILES, Effect, ScanLimits, TOOLS, ToolSelection};
@@ -46,8 +47,6 @@ pub(crate) struct AssembledServer {
 pub(crate) enum StartError {
     #[error("{0}")]
     Grant(GrantError),
-    #[error("{0}")]
-    Auth(#[from] AuthStoreError),
     #[error(
         "approval rules: there is no tool `{tool}`{}",
         nearest.map(|it| format!("; did you mean `{it}`?")).unwrap_or_default()
@@ -114,32 +113,17 @@ pub(crate) fn assemble(
     let configured =
         config.tokens.iter().map(|token| configured_client(token, &grants)).collect::<Result<Vec<_>, _>>()?;
     // Not opened yet. A server over stdio needs no tokens, and should not make a database for them.
-    let auth = auth_store(state.clone());
-    let mut known: Vec<_> =
-        configured.iter().map(|token| (token.client.name.clone(), Arc::clone(&token.client.grant))).collect();
+    let (auth, grants) = (Arc::new(auth_store(state.clone())), Arc::new(grants));
     let mut profiles = vec![Arc::clone(&grant.profile)];
     if purpose.every_profile {
         let own = config.profiles.keys().map(String::as_str);
         for name in BUILT_IN_PROFILES.into_iter().chain(own) {
             profiles.push(grants.whole_profile(name)?);
         }
-        // Only for commands that act for other callers, such as `approvals`.
-        for token in auth.tokens()?.into_iter().filter(|token| token.is_live(Clock::system().now().into())) {
-            // What this process cannot grant it cannot act for; the token may be for other vaults.
-            if let Ok(grant) = grants.grant(&token.rights) {
-                known.push((KnownClient::name_of(&token.name), grant));
-            }
-        }
-        for granted in auth.grants()?.into_iter().filter(|granted| granted.is_live(Clock::system().now().into())) {
-            let scopes = Some(granted.scope.split_whitespace().map(str::to_owned).collect());
-            if let Ok(grant) = grants.grant(&TokenRights { scopes, ..granted.rights }) {
-                known.push((KnownClient::name_of(&GrantRecord::name_of(granted.id)), grant));
-            }
-        }
     }
     let setup = ExecutorSetup {
         grant,
-        grants: known,
+        known: known_grants(&configured, &grants, &auth),
         profiles,
         vaults,
         rules: rules(&config.approval)?,
@@ -151,15 +135,7 @@ pub(crate) fn assemble(
         clock: Clock::system(),
     };
     let executor = Executor::new(setup).map_err(|error| StartError::Random(error.to_string()))?;
-    Ok(AssembledServer {
-        executor: Arc::new(executor),
-        vaults: chosen,
-        grants: Arc::new(grants),
-        configured,
-        auth: Arc::new(auth),
-        state,
-        _demo: demo,
-    })
+    Ok(AssembledServer { executor: Arc::new(executor), vaults: chosen, grants, configured, auth, state, _demo: demo })
 }
 
 fn serve(
@@ -179,7 +155,7 @@ fn serve(
         max_text_bytes: config.limits.text_memory_bytes,
         retention: Retention { age: config.limits.checkpoint_age, bytes: config.limits.checkpoint_bytes },
     };
-    let policy = policy(&config.access, vault)?;
+    let policy = policy(config, vault)?;
     // Vaults may be nested; then the rules of the inner one hold in the outer one, too.
     let inner = all.iter().filter_map(|inner| Some((place_within(&vault.path, &inner.path)?, inner)));
     let inner = inner.map(|(at, inner)| inner_vault(at, inner, config)).collect::<Result<_, _>>()?;
@@ -198,10 +174,13 @@ fn inner_vault(
     config: &lapidary_config::Config,
 ) -> Result<InnerVault, StartError> {
     let store = FolderStore::new(vault.path.clone()).following(vault.access.follow.clone());
-    Ok(InnerVault::new(at, Arc::new(PosixBackend::private(Arc::new(store))), policy(&config.access, vault)?))
+    Ok(InnerVault::new(at, Arc::new(PosixBackend::private(Arc::new(store))), policy(config, vault)?))
 }
 
-fn policy(access: &lapidary_config::PathAccess, vault: &lapidary_config::ChosenVault) -> Result<Policy, StartError> {
+fn policy(config: &lapidary_config::Config, vault: &lapidary_config::ChosenVault) -> Result<Policy, StartError> {
+    let access = &config.access;
+    // One that cannot be found is not there, or its name is not one that a caller could give.
+    let own_files = config.own_files.iter().filter_map(|file| place_within(&vault.path, file));
     let globs = |list: &'static str, patterns: &[String]| {
         PathGlobs::parse(patterns).map_err(|error| StartError::Globs { vault: vault.name.clone(), list, error })
     };
@@ -210,6 +189,7 @@ fn policy(access: &lapidary_config::PathAccess, vault: &lapidary_config::ChosenV
         write: prefixes(&access.write_paths)?,
         deny: prefixes(&access.deny_paths)?.unwrap_or_default(),
         read_only: access.read_only,
+        own_files: own_files.map(|file| PathPrefix::parse(file.as_str())).collect::<Result<_, _>>()?,
         allow_globs: vault.access.allow.as_deref().map(|patterns| globs("allow", patterns)).transpose()?,
         deny_globs: globs("deny", &vault.access.deny)?,
         skip_folders: FolderNames::new(&access.skip_folders),
@@ -236,6 +216,39 @@ fn configured_client(
     };
     let client = KnownClient::configured(&token.name, grants.grant(&rights)?);
     Ok(ConfiguredClient { digest: token.digest, client })
+}
+
+/// What callers with tokens may use at the moment of asking, for commands that act for them: a token may have been revoked since
+/// they started.
+fn known_grants(configured: &[ConfiguredClient], grants: &Arc<GrantMaker>, auth: &Arc<AuthStore>) -> GrantLookup {
+    let (configured, grants, auth) = (configured.to_vec(), Arc::clone(grants), Arc::clone(auth));
+    GrantLookup::new(move |name| {
+        if let Some(token) = configured.iter().find(|token| token.client.name == name) {
+            return Some(Arc::clone(&token.client.grant));
+        }
+        let rights = stored_rights(&auth, name).unwrap_or_else(|error| {
+            tracing::warn!("the tokens cannot be read: {error}");
+            None
+        });
+        // What this process cannot grant it cannot act for; the token may be for other vaults.
+        grants.grant(&rights?).ok()
+    })
+}
+
+/// The rights of the live token or grant of this principal.
+fn stored_rights(auth: &AuthStore, name: &str) -> Result<Option<TokenRights>, AuthStoreError> {
+    let now = Clock::system().now().into();
+    let token =
+        auth.tokens()?.into_iter().find(|token| token.is_live(now) && KnownClient::name_of(&token.name) == name);
+    if let Some(token) = token {
+        return Ok(Some(token.rights));
+    }
+    let is_asked = |granted: &GrantRecord| KnownClient::name_of(&GrantRecord::name_of(granted.id)) == name;
+    let granted = auth.grants()?.into_iter().find(|granted| granted.is_live(now) && is_asked(granted));
+    Ok(granted.map(|granted| {
+        let scopes = Some(granted.scope.split_whitespace().map(str::to_owned).collect());
+        TokenRights { scopes, ..granted.rights }
+    }))
 }
 
 /// The tokens that the owner made, whichever vaults are served.

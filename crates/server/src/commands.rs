@@ -56,12 +56,13 @@ use crate::{
     cli::{Command, CompletionArguments, ConfigWord, Invocation, ToolsArguments},
     completing,
     environment::{ProcessEnvironment, RealDisk},
+    http::SettingsAccess,
     logging,
 };
 
 use call::OwnerCalls;
 pub(crate) use change_list::client_name;
-use command_hint::CommandHint;
+pub(crate) use command_hint::{CommandHint, quoted_word};
 use greeting::GreetedVaults;
 use screen::Screen;
 use terminal_style::TerminalStyle;
@@ -269,7 +270,8 @@ fn execute(
         // Stdout belongs to the protocol now.
         drop(out);
         let config_file = invocation.flags.config.as_ref().map(|file| surroundings.working_folder.join(file));
-        return serve::run(config, assembled, &serve::ServerStart { config_file, hint });
+        let settings = SettingsAccess::new(&invocation.flags, surroundings);
+        return serve::run(config, assembled, &serve::ServerStart { config_file, hint, settings });
     }
     let screen = &mut Screen::new(&mut out, surroundings);
     let calls = OwnerCalls { assembled, hint };
@@ -285,7 +287,10 @@ fn execute(
         Command::Status(status) => status::run(status, calls, screen),
         Command::Log(log) => log::run(log, assembled, screen),
         Command::Undo(undo) => undo::run(undo, calls, screen),
-        Command::Console(arguments) => console::run(arguments, config, assembled, screen),
+        Command::Console(arguments) => {
+            let settings = SettingsAccess::new(&invocation.flags, surroundings);
+            console::run(arguments, config, settings, calls, screen)
+        }
         Command::Checkpoints(checkpoints) => checkpoints::run(checkpoints, calls, screen),
         Command::Approvals(approvals) => approvals::run(approvals, calls, screen),
         // They need no executor and have returned before there is one.
@@ -338,7 +343,11 @@ fn nearest_to(typed: &str, found: Vec<String>) -> Vec<String> {
     }
 }
 
-fn sources<'a>(flags: &'a CommonFlags, surroundings: &'a ProcessEnvironment, needs_vault: bool) -> ConfigSources<'a> {
+pub(crate) fn sources<'a>(
+    flags: &'a CommonFlags,
+    surroundings: &'a ProcessEnvironment,
+    needs_vault: bool,
+) -> ConfigSources<'a> {
     ConfigSources {
         flags,
         environment: &surroundings.environment,
@@ -360,11 +369,31 @@ fn configure_with(
     needs_vault: bool,
 ) -> Result<LoadedConfig, String> {
     let sources = sources(&invocation.flags, surroundings, needs_vault);
+    without_home(lapidary_config::load(&sources), &invocation.flags, surroundings)
+}
+
+/// The configuration as it would be if its file had this text.
+pub(crate) fn configure_edited(
+    flags: &CommonFlags,
+    surroundings: &ProcessEnvironment,
+    file: &Path,
+    text: &str,
+) -> Result<LoadedConfig, String> {
+    let loaded = lapidary_config::load_edited(&sources(flags, surroundings, true), file, text);
+    without_home(loaded, flags, surroundings)
+}
+
+/// Refuses to serve the home folder, unless the owner insists.
+fn without_home(
+    loaded: Result<LoadedConfig, ConfigError>,
+    flags: &CommonFlags,
+    surroundings: &ProcessEnvironment,
+) -> Result<LoadedConfig, String> {
     let is_home = |folder: &Path| {
-        let home = surroundings.home.as_deref().filter(|_| !invocation.flags.any_folder);
+        let home = surroundings.home.as_deref().filter(|_| !flags.any_folder);
         home.is_some_and(|home| RealDisk::is_around(folder, home))
     };
-    let loaded = lapidary_config::load(&sources).map_err(|error| match &error {
+    let loaded = loaded.map_err(|error| match &error {
         // The state is usually in the home folder, but to move it would be the wrong advice.
         ConfigError::StateInVault { vault, .. } if is_home(vault) => home_refused(vault),
         _ => error.to_string(),

@@ -14,6 +14,7 @@ use std::{
 use lapidary_config::{ConfigFiles, is_unset};
 use lapidary_vault::store;
 
+#[derive(Clone)]
 pub(crate) struct ProcessEnvironment {
     pub(crate) environment: BTreeMap<String, String>,
     pub(crate) working_folder: PathBuf,

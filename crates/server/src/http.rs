@@ -13,6 +13,7 @@ mod event_streams;
 mod known_clients;
 mod landing_page;
 mod oauth;
+mod owner_door;
 mod posted_message;
 mod quoted_facts;
 mod refusal_log;
@@ -47,9 +48,11 @@ use self::{
     client_identity::AuthChallenge,
     client_limits::RequestLimits,
     connection_snippets::{ConnectionSnippet, ConnectionStyle, snippets},
+    console::{Console, ConsoleSite},
     endpoint::{Endpoint, EndpointParts},
     event_streams::EventStreams,
     oauth::{AuthorizationServer, PublicDocuments, ServerSurroundings, TokenIssuer},
+    owner_door::OwnerDoor,
     refusal_log::RefusalLog,
     request_gate::RequestGate,
     request_meter::{MetricsPage, RequestMeter},
@@ -58,7 +61,7 @@ use self::{
     tls_keeper::TlsKeeper,
 };
 pub(crate) use self::{
-    console::serve as serve_console,
+    console::{OwnerAccess, SettingsAccess, link as console_link, serve as serve_console},
     known_clients::{ClientCheck, ConfiguredClient, KnownClient, KnownClients},
     oauth::{IssuerKeyCache, OutgoingFetch},
     rest::{PluginPorts, RestCallers, RestCertificate, VaultKey, serve as serve_rest},
@@ -73,28 +76,41 @@ const LAST_ANSWERS: Duration = Duration::from_secs(10);
 
 pub(crate) async fn serve(
     executor: Arc<Executor>,
-    dotted_names: bool,
-    settings: &HttpConfig,
+    owner: OwnerAccess,
     clients: KnownClients,
     stream_token: Option<ContentHash>,
     telemetry: Telemetry,
     port: &impl PortOwner,
 ) -> Result<(), String> {
+    let config = Arc::clone(&owner.config);
+    let (settings, dotted_names) = (&config.http, config.tools.dotted_names);
     // Before the port is taken: a certificate that cannot be read should be the error, not a port on which no handshake
     // works.
     let tls = settings.tls.as_ref().map(TlsKeeper::start).transpose().map_err(|error| error.to_string())?;
     let listener = listen(settings, port).await?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     let (stop, stopping) = watch::channel(false);
-    let mcp = McpServer::new(Arc::clone(&executor), dotted_names, Connection::Http, telemetry.clone());
     let site = SiteAddress::new(settings, address);
     let origin = site.origin();
+    let console_site = ConsoleSite::new(&origin, address, settings.tls.is_some());
+    let console_address = console_site.as_ref().map(|site| site.address().to_owned());
+    let mcp = McpServer::new(
+        Arc::clone(&executor),
+        dotted_names,
+        Connection::Http,
+        telemetry.clone(),
+        console_address.clone(),
+    );
     let documents = public_documents(&clients, settings, &origin);
     // Read here, because the endpoint takes the clients over below.
     let style = ConnectionStyle::of_mode(Endpoint::mode(&clients.check));
     let mut pages = documents.as_ref().map(PublicDocuments::routes).unwrap_or_default();
-    if let Some(server) = authorization_server(&clients, settings, &origin, OutgoingFetch::for_strangers()) {
+    let door = Arc::new(OwnerDoor::new(Arc::clone(&clients.owner), clients.clock, settings.trusted_proxies.clone()));
+    if let Some(server) = authorization_server(&clients, settings, &origin, &door, OutgoingFetch::for_strangers()) {
         pages = pages.merge(server.routes());
+    }
+    if let Some(site) = console_site {
+        pages = pages.merge(Console::new(Arc::clone(&executor), owner, door, site, stopping.clone()).routes());
     }
     let challenge = challenge(documents.as_ref());
     let endpoint = endpoint(&executor, mcp.clone(), settings, clients, challenge, stopping.clone());
@@ -119,7 +135,7 @@ pub(crate) async fn serve(
     // Outermost, so that what the gate refuses is counted too.
     let router = measured(router, &telemetry, settings);
     // Only now: a caller that waits for this may connect at once.
-    port.listening(address);
+    port.listening(address, console_address.as_deref());
     announce(address, &site, style, settings);
     accept_loop::serve(listener, tls, router, settings.connections, stopping, LAST_ANSWERS).await;
     Ok(())
@@ -147,21 +163,18 @@ fn authorization_server(
     clients: &KnownClients,
     settings: &HttpConfig,
     origin: &str,
+    door: &Arc<OwnerDoor>,
     fetch: OutgoingFetch,
 ) -> Option<Arc<AuthorizationServer>> {
-    let ClientCheck::BuiltIn { store, .. } = &clients.check else { return None };
+    if !matches!(clients.check, ClientCheck::BuiltIn { .. }) {
+        return None;
+    }
     let mut rules = AuthorizationRules::new(origin, &settings.endpoint_path);
     // A life too long to be counted falls back to the default rather than to none.
     rules.access_life = i64::try_from(settings.auth.access_life.as_secs()).unwrap_or(rules.access_life);
     rules.redirects = settings.auth.redirects.clone();
-    let surroundings = ServerSurroundings {
-        store: Arc::clone(store),
-        grants: Arc::clone(&clients.grants),
-        clock: clients.clock,
-        rules,
-        body: settings.body,
-        trusted_proxies: settings.trusted_proxies.clone(),
-    };
+    let surroundings =
+        ServerSurroundings { door: Arc::clone(door), grants: Arc::clone(&clients.grants), rules, body: settings.body };
     Some(AuthorizationServer::new(surroundings, fetch))
 }
 
@@ -337,8 +350,8 @@ async fn taken(address: SocketAddr, settings: &HttpConfig, owner: &impl PortOwne
 
 /// Who has which port on this computer.
 pub(crate) trait PortOwner {
-    /// The server listens here from now on.
-    fn listening(&self, address: SocketAddr);
+    /// The server listens here from now on; the console, if it has one, is at this origin.
+    fn listening(&self, address: SocketAddr, console: Option<&str>);
     /// What is known of the process that has a port, for a person.
     fn holder(&self, port: u16) -> Option<String>;
 }

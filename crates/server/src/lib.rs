@@ -1,17 +1,21 @@
 //! The interfaces of Lapidary: command line, stdio and HTTP. The only crate with rmcp and axum.
 
+mod access_words;
 mod assemble;
 mod cli;
 mod commands;
 mod completing;
 mod demo;
 mod environment;
+mod found_words;
 mod grants;
 mod http;
 mod instructions;
+mod logged_call;
 mod logging;
 mod mcp;
 mod message_price;
+mod query_answer;
 mod stdio;
 mod tool_standing;
 

@@ -10,13 +10,16 @@ mod prompts;
 mod resources;
 mod subscriptions;
 
-use std::{sync::Arc, time::SystemTime};
+use std::{
+    sync::Arc,
+    time::{Duration, SystemTime},
+};
 
-use lapidary_pipeline::{ConsentAnswer, Executor, Grant, Invocation, Outcome, Question};
+use lapidary_pipeline::{ConsentAnswer, Executor, Grant, Invocation, Operation, Outcome, Question, Refusal};
 use lapidary_telemetry::Telemetry;
 use lapidary_tools::{
     ChangeAuthor, CompletePrompt, FillPrompt, ListPrompts, OfferedTools, ProfileView, ReadPayload, ReadResource,
-    RenderedReply, ToolStanding, quote::quoted,
+    Reason, RenderedReply, ToolStanding, quote::quoted,
 };
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceError,
@@ -30,11 +33,11 @@ use rmcp::{
     },
     service::{NotificationContext, RequestContext, SubscriptionContext},
 };
-use serde_json::Value;
+use serde_json::{Map, Value};
 use tokio::sync::watch;
 
 use self::{
-    asking::OpenQuestions,
+    asking::{OpenQuestions, PendingPage},
     principal::identity,
     resources::refusal,
     subscriptions::{SubscriptionCount, Subscriptions},
@@ -67,6 +70,8 @@ struct McpShared {
     followed: SubscriptionCount,
     questions: OpenQuestions,
     telemetry: Telemetry,
+    /// The origin of the console, where the owner answers what clients cannot ask.
+    console: Option<String>,
 }
 
 /// What is known about callers in advance.
@@ -82,6 +87,7 @@ impl McpServer {
         dotted_names: bool,
         connection: Connection,
         telemetry: Telemetry,
+        console: Option<String>,
     ) -> Self {
         // Made once: most sessions have the rights of the configuration, and those with a token get their own in
         // `info_for`.
@@ -91,7 +97,8 @@ impl McpServer {
         let subscriptions = Subscriptions::new(Arc::clone(&followed));
         let began = executor.now();
         let questions = OpenQuestions::default();
-        let shared = McpShared { executor, instructions, dotted_names, connection, followed, questions, telemetry };
+        let shared =
+            McpShared { executor, instructions, dotted_names, connection, followed, questions, telemetry, console };
         Self { shared: Arc::new(shared), session_grant, subscriptions, alive: Arc::new(watch::Sender::new(())), began }
     }
 
@@ -131,6 +138,54 @@ impl McpServer {
             Some(known) => info.with_instructions(instructions(&self.shared.executor, &known.grant)),
             None => info,
         }
+    }
+}
+
+/// How often is looked whether a change that waits was answered.
+const LOOK_FOR_ANSWER: Duration = Duration::from_millis(300);
+
+impl McpServer {
+    /// Leads the user to the page of a change that waits; the call to make again, once it was answered there.
+    async fn answered_on(
+        &self,
+        page: &PendingPage<'_>,
+        mut again: Invocation,
+        context: &RequestContext<RoleServer>,
+    ) -> Option<Invocation> {
+        let within = self.shared.executor.limits().answer_within;
+        let signature = again.principal.author.signature();
+        let (open, caller) = (&self.shared.questions, ChangeAuthor::client_of(&signature));
+        if !page.open_now(open, caller, context, within).await {
+            return None;
+        }
+        if let (Operation::Tool { arguments, .. }, Some(handle)) = (&mut again.operation, page.handle) {
+            add_handle(arguments, handle);
+        }
+        let answered = async {
+            loop {
+                let (executor, id) = (Arc::clone(&self.shared.executor), page.id.to_owned());
+                let waits = tokio::task::spawn_blocking(move || {
+                    Some(executor.pending().ok()?.iter().any(|pending| pending.id == id))
+                });
+                match waits.await {
+                    Ok(Some(false)) => return Some(again),
+                    Ok(Some(true)) => tokio::time::sleep(LOOK_FOR_ANSWER).await,
+                    // It still waits, and the client is told so.
+                    _ => return None,
+                }
+            }
+        };
+        tokio::select! {
+            answered = tokio::time::timeout(within, answered) => answered.ok().flatten(),
+            () = context.ct.cancelled() => None,
+        }
+    }
+}
+
+/// The handle of a caller that nothing else identifies, where its call has it.
+fn add_handle(arguments: &mut Map<String, Value>, handle: &str) {
+    if !handle.is_empty() {
+        arguments.insert("approval".to_owned(), Value::from(handle));
     }
 }
 
@@ -217,16 +272,41 @@ impl ServerHandler for McpServer {
                 return answer;
             }
         }
-        let mut invocation =
-            Invocation::tool(params.name.to_string(), params.arguments.unwrap_or_default(), self.principal(&context));
-        invocation.answer = params
-            .request_state
-            .map(|state| ConsentAnswer { state, verdict: asking::verdict_of(params.input_responses.as_ref()) });
+        let (mut arguments, mut answer, mut was_led) = (params.arguments.unwrap_or_default(), None, false);
+        if let Some(state) = params.request_state {
+            match asking::handle_in(&state) {
+                Some(handle) => {
+                    was_led = true;
+                    add_handle(&mut arguments, handle);
+                }
+                None => {
+                    let verdict = asking::verdict_of(params.input_responses.as_ref());
+                    answer = Some(ConsentAnswer { state, verdict });
+                }
+            }
+        }
+        let mut invocation = Invocation::tool(params.name.to_string(), arguments, self.principal(&context));
+        invocation.answer = answer;
         let mut reached = None;
+        // Where the owner answers what the client cannot ask, once.
+        let console = self.shared.console.as_deref().filter(|_| !was_led && asking::can_open(&context));
         // Only clients that can ask are asked, and then call again.
         // Cloned only then, as arguments may be large.
-        let again = invocation.principal.can_be_asked.then(|| Box::new(invocation.clone()));
+        let is_asked = invocation.principal.can_be_asked || console.is_some();
+        let mut again = is_asked.then(|| Box::new(invocation.clone()));
         let mut outcome = self.execute(invocation, &context, &mut reached).await;
+        if let (Outcome::Refused(Refusal { reason: Reason::ApprovalPending { id, handle }, .. }), Some(console)) =
+            (&outcome, console)
+            && let Some(again) = again.take()
+        {
+            let page = PendingPage { id, handle: handle.as_deref(), console };
+            if asking::by_retry(&context) {
+                return Ok(page.input_required().into());
+            }
+            if let Some(answered) = Box::pin(self.answered_on(&page, *again, &context)).await {
+                outcome = self.execute(answered, &context, &mut reached).await;
+            }
+        }
         if let (Outcome::Asked(Question { message, state }), Some(again)) = (&mut outcome, again) {
             let (message, state) = (std::mem::take(message), std::mem::take(state));
             if asking::by_retry(&context) {

@@ -45,7 +45,7 @@ where
     let (transport, input_ended) = messages::transport(input, output);
     let serving = async {
         // The library copies the task of a request several times before it runs. Behind a pointer, it is small.
-        let server = McpServer::new(executor, dotted_names, Connection::Stdio, telemetry).into_dyn();
+        let server = McpServer::new(executor, dotted_names, Connection::Stdio, telemetry, None).into_dyn();
         match server.serve(transport).await {
             Ok(service) => service.waiting().await.map(|_| ()).map_err(|error| error.to_string()),
             // The client hung up before it said anything: not our failure.

@@ -112,6 +112,11 @@ pub trait History {
     /// The content with this hash, if it was kept.
     fn content(&self, hash: &ContentHash) -> Result<Option<Vec<u8>>, LedgerError>;
 
+    /// The checkpoint of the change that was made on this approval.
+    fn approved(&self, _approval: &ContentHash) -> Result<Option<CheckpointRecord>, LedgerError> {
+        Ok(None)
+    }
+
     /// Late saves that no caller was told of yet. Called with every call, so it must cost nothing when there are none.
     fn untold(&self) -> Result<Vec<CheckpointRecord>, LedgerError> {
         Ok(Vec::new())

@@ -12,6 +12,8 @@ pub struct ChangeOrigin {
     pub tool: String,
     pub client: String,
     pub time: SystemTime,
+    /// The request that the owner approved, so that it counts once even if the process dies before it is answered.
+    pub approval: Option<ContentHash>,
 }
 
 /// What a checkpoint is for.

@@ -31,6 +31,8 @@ struct MemoryState {
     version: u64,
     /// The oldest first.
     checkpoints: Vec<CheckpointRecord>,
+    /// The checkpoint of each approval.
+    approved: BTreeMap<ContentHash, String>,
     /// What files held before they were changed.
     old: BTreeMap<ContentHash, Arc<[u8]>>,
 }

@@ -36,6 +36,8 @@ pub struct Scope {
     policy: Arc<Policy>,
     /// What a caller is granted of that, if not all.
     grant: Option<Arc<Policy>>,
+    /// The policy of the server that a caller asked, if the call is carried out in another process.
+    asked: Option<Arc<Policy>>,
     rules: VaultRules,
     /// What other vaults inside folders of this one close.
     inner: Arc<[InnerScope]>,
@@ -94,10 +96,16 @@ impl Scope {
         Self { grant: Some(grant), ..self.clone() }
     }
 
+    /// The same scope for a call that was made to a server with this policy.
+    #[must_use]
+    pub fn as_asked(&self, policy: Arc<Policy>) -> Self {
+        Self { asked: Some(policy), ..self.clone() }
+    }
+
     /// A path has to be opened by each of them. The grant comes first, so that a caller outside its own folders is told
     /// of those and learns nothing of the server's.
     fn policies(&self) -> impl Iterator<Item = &Policy> {
-        self.grant.as_deref().into_iter().chain([&*self.policy])
+        self.grant.as_deref().into_iter().chain(self.asked.as_deref()).chain([&*self.policy])
     }
 
     /// Why something is closed, in terms of the caller's own grant: what the server opens to others is not revealed.
@@ -160,8 +168,9 @@ impl Scope {
     }
 
     fn present(&self, path: &VaultPath, folded: &FoldedPath, wanted: PathWanted) -> Result<(), PathDenied> {
-        // Only the server's policy has folders to skip; they are not part of the vault for any caller.
-        let ignored = self.policy.skip_folders.are_in(folded) || self.rules.ignore(path.as_str(), folded, wanted);
+        // Only servers' policies have folders to skip; they are not part of the vault for any caller.
+        let ignored = self.policies().any(|policy| policy.skip_folders.are_in(folded))
+            || self.rules.ignore(path.as_str(), folded, wanted);
         if ignored { Err(PathDenied::Ignored) } else { Ok(()) }
     }
 }

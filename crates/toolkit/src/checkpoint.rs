@@ -1,7 +1,10 @@
 //! Finding checkpoints and their files.
 
-use lapidary_operation::{Reason, clipped};
-use lapidary_vault::{Checkpoint, CheckpointError, VaultPath, View, store::EntryRecord};
+use lapidary_operation::{Context, Reason, clipped};
+use lapidary_vault::{
+    Checkpoint, CheckpointError, VaultPath, View,
+    store::{CheckpointKind, EntryRecord},
+};
 
 /// The checkpoint that a caller refers to.
 pub fn find(view: &View, given: &str) -> Result<Checkpoint, Reason> {
@@ -41,6 +44,38 @@ pub fn entry_of<'c>(checkpoint: &'c Checkpoint, path: &VaultPath) -> Result<&'c 
         checkpoint: checkpoint.id.clone(),
         files: checkpoint.entries.iter().map(|entry| entry.path.clone()).collect(),
     })
+}
+
+/// More changes at once are not undone.
+const MOST_LATER: usize = 500;
+const PAGE: usize = 100;
+
+/// A change and all later ones, newest first; with a path, only those of that file. `None` if there are too many.
+pub fn since(
+    context: &Context<'_>,
+    view: &View,
+    first: &Checkpoint,
+    path: Option<&VaultPath>,
+) -> Result<Option<Vec<Checkpoint>>, Reason> {
+    let (mut later, mut before) = (Vec::new(), None::<String>);
+    loop {
+        context.check()?;
+        let page = view
+            .checkpoints(path, before.as_deref(), PAGE)
+            .map_err(|error| refusal(before.as_deref().unwrap_or_default(), error))?;
+        let end = page.checkpoints.iter().position(|found| found.id == first.id);
+        before = page.checkpoints.last().map(|last| last.id.clone());
+        // What another program saved is not a change that was made here.
+        let is_change = |found: &Checkpoint| found.kind == CheckpointKind::Change || found.id == first.id;
+        let wanted = end.map_or(page.checkpoints.len(), |end| end + 1);
+        later.extend(page.checkpoints.into_iter().take(wanted).filter(is_change));
+        if later.len() > MOST_LATER {
+            return Ok(None);
+        }
+        if end.is_some() || !page.more {
+            return Ok(Some(later));
+        }
+    }
 }
 
 /// The content of a file before the change.

@@ -6,9 +6,11 @@ mod complete_prompt;
 mod export_checkpoints;
 mod fill_prompt;
 mod list_prompts;
+mod name_notes;
 mod read_resource;
 mod rest;
 mod subscribe;
+mod survey_vault;
 mod watch_prompts;
 
 pub(crate) use self::rest::INTERNAL;
@@ -19,11 +21,13 @@ pub use self::{
     export_checkpoints::ExportCheckpoints,
     fill_prompt::FillPrompt,
     list_prompts::ListPrompts,
+    name_notes::NameNotes,
     read_resource::ReadResource,
     rest::{
         FindPeriodic, FindPlace, LegacyPatch, PlainSearch, ReadNote, RestTags, RunDql, RunLogic, document_map,
         legacy_map, legacy_part, parse_instruction, section_of,
     },
     subscribe::Subscribe,
+    survey_vault::SurveyVault,
     watch_prompts::WatchPrompts,
 };

@@ -43,7 +43,7 @@ pub mod store {
             SavedState, SecondNames, SettingsFile, StateFolder, StateProblem, StepObserver, SyncTool, SystemTrash,
             VaultInspection, WaitingName, WatchRoom, disk_facts, folder_exists, inspect_vault, is_around,
             is_ours_alone, is_same_file, is_there, listening_process, open_state_database, open_to_others,
-            place_within, read_settings, remove_state, state_contents, watch_room,
+            place_within, read_settings, remove_state, state_contents, watch_room, write_private_page,
         },
     };
 }

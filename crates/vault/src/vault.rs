@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::SystemTime};
 
 use lapidary_index::{IndexCache, VaultIndex};
+use lapidary_note::ContentHash;
 use lapidary_query::nearest;
 use lapidary_search::{RankedIndexCache, SegmentCache};
 use lapidary_store::{
@@ -121,6 +122,15 @@ impl Vault {
     /// without another caller in between; it is never held while the user is asked.
     pub fn turn(&self, go_on: &dyn Fn() -> bool) -> Result<Turn<'_>, TurnError> {
         self.backend.turn(go_on).map(Turn::new)
+    }
+
+    /// The id of the checkpoint of the change that was made on this approval. Waits for a change in progress, and completes or
+    /// rolls back that of a process that died.
+    pub fn made_on(&self, approval: &ContentHash) -> Result<Option<String>, LedgerError> {
+        let turn = self.turn(&|| true).map_err(|error| LedgerError::Unusable(error.to_string()))?;
+        let made = self.backend.history().approved(approval);
+        drop(turn);
+        Ok(made?.map(|checkpoint| checkpoint.id))
     }
 
     /// A caller that should have been told of late saves did not get the message, so the next one is told.

@@ -200,6 +200,7 @@ sampled = 0.25
 fn the_file_is_found_in_the_configuration_folder_of_the_platform() {
     let text = "[http]\nport = 7\n";
     let mac = Machine::with_vault().platform(Platform::MacOs, "/Users/me");
+    let trusted = |text: &str| Machine::with_vault().variable("LAPIDARY_ENV_FILE", ".env").dotenv(text);
     let windows = || {
         let machine = Machine::new().platform(Platform::Windows, r"C:\Users\me").folder("C:/V");
         machine.words(&["--vault", r"C:\V"])
@@ -213,8 +214,8 @@ fn the_file_is_found_in_the_configuration_folder_of_the_platform() {
         Machine::with_vault().words(&["--config", "my.toml"]).file("/work/my.toml", text),
         Machine::with_vault().words(&["--config", "~/my.toml"]).file("/home/me/my.toml", text),
         Machine::with_vault().variable("LAPIDARY_CONFIG", "/etc/lapidary").file("/etc/lapidary", text),
-        Machine::with_vault().dotenv("LAPIDARY_CONFIG=my.toml").file("/work/my.toml", text),
-        Machine::with_vault().dotenv("LAPIDARY_CONFIG=no.toml\nLAPIDARY_CONFIG=my.toml").file("/work/my.toml", text),
+        trusted("LAPIDARY_CONFIG=my.toml").file("/work/my.toml", text),
+        trusted("LAPIDARY_CONFIG=no.toml\nLAPIDARY_CONFIG=my.toml").file("/work/my.toml", text),
     ] {
         assert_eq!(machine.config().http.port, 7);
     }
@@ -314,4 +315,14 @@ fn the_old_default_place_is_read_too_and_is_the_weakest() {
     let named = machine().words(&["--config", "/c.toml"]).file("/c.toml", "[vaults]\nc = \"B\"\n");
     assert_eq!(named.vaults(), ["c=/work/B"]);
     assert_holds(&Machine::new().file(old, "{").error(), &[old, "not valid JSON"]);
+}
+
+/// A client could otherwise open everything with the next start.
+#[test]
+fn a_file_that_decides_about_the_server_is_named_and_reported_in_a_vault() {
+    let inside = Machine::with_vault().words(&["--config", "Notes/l.toml"]).file("/work/Notes/l.toml", "");
+    assert_eq!(inside.config().own_files, [std::path::PathBuf::from("/work/Notes/l.toml")]);
+    assert_holds(&inside.warnings()[0], &["/work/Notes/l.toml", "is in a vault"]);
+    let outside = Machine::with_vault().words(&["--config", "l.toml"]).file("/work/l.toml", "");
+    assert_eq!((outside.config().own_files.len(), outside.warnings()), (1, vec![]));
 }

@@ -50,7 +50,30 @@ fn the_example_of_variables_changes_nothing_when_all_of_it_is_set() {
         .lines()
         .map(|line| line.strip_prefix('#').filter(|rest| !rest.starts_with(' ')).unwrap_or("").to_owned())
         .collect();
-    let machine = Machine::with_vault().dotenv(&set.join("\n"));
-    assert_eq!(machine.config(), Machine::with_vault().config());
+    let machine = Machine::with_vault().variable("LAPIDARY_ENV_FILE", ".env").dotenv(&set.join("\n"));
+    let config = crate::Config { own_files: Vec::new(), ..machine.config() };
+    assert_eq!(config, Machine::with_vault().config());
     assert!(machine.warnings().is_empty(), "{:?}", machine.warnings());
+}
+
+#[test]
+fn every_setting_says_how_it_is_typed() {
+    let machine = Machine::with_vault();
+    let shown = machine.shown();
+    let form = |name: &str| &shown.iter().find(|setting| setting.name == name).unwrap().form;
+    assert_eq!(form("access.read_only"), &SettingForm::Toggle);
+    assert_eq!(form("http.port"), &SettingForm::Number { least: "0".to_owned(), most: "65535".to_owned() });
+    assert_eq!(form("transport"), &SettingForm::Choice(vec!["stdio", "http"]));
+    assert_eq!(form("tools.exclude"), &SettingForm::List);
+    assert_eq!(form("access.deny_paths"), &SettingForm::List);
+    assert_eq!(form("profile"), &SettingForm::Line);
+    for table in ["vaults", "profiles", "approval", "tokens"] {
+        assert_eq!(form(table), &SettingForm::Table, "{table}");
+    }
+    // No number is typed as a text, and no secret leaves here.
+    for setting in &shown {
+        let is_number = setting.name.ends_with("_ms") || setting.name.ends_with("_bytes");
+        assert!(!is_number || matches!(setting.form, SettingForm::Number { .. }), "{}", setting.name);
+        assert!(!setting.is_secret || setting.typed.is_empty(), "{}", setting.name);
+    }
 }

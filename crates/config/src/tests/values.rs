@@ -94,6 +94,7 @@ fn the_defaults_are_those_of_the_product() {
         tokens: vec![],
         skills: None,
         state_dir: "/home/me/.local/state/lapidary".into(),
+        own_files: Vec::new(),
         trash_home: Some("/home/me/.local/share".into()),
         limits: LimitsConfig {
             max_file_bytes: 16_777_216,

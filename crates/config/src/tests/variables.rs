@@ -159,3 +159,67 @@ fn variable_names_have_no_case_on_windows() {
     let linux = Machine::with_vault().variable("mcp_http_port", "5");
     assert_eq!(linux.config().http.port, 3010);
 }
+
+const WIDENING: &str =
+    "OBSIDIAN_DENY_PATHS=x\nLAPIDARY_APPROVAL=destroy=allow\nLAPIDARY_STATE_DIR=/work/.state\nMCP_HTTP_PORT=5\n";
+
+/// Clients start a server in the folder of the project that is open.
+#[test]
+fn a_dotenv_of_a_project_decides_nothing_about_access() {
+    let vault = "[vaults]\nNotes = \"/work/Notes\"\n";
+    let machines = [
+        Machine::with_vault(),
+        Machine::new().toml(vault),
+        Machine::new().file("/own.toml", vault).words(&["--config", "/own.toml"]),
+        Machine::new().variable("OBSIDIAN_VAULT_PATHS", "/work/Notes"),
+        Machine::new()
+            .file("/home/me/.config/obsidian-native-mcp/vaults.json", r#"{"vaults": {"Notes": "/work/Notes"}}"#),
+        // Nothing chooses a vault but Obsidian's own list.
+        Machine::new().file("/home/me/.config/obsidian/obsidian.json", r#"{"vaults": {"a": {"path": "/work/Notes"}}}"#),
+    ];
+    for machine in machines {
+        let before = machine.config();
+        let machine = machine.dotenv(WIDENING);
+        let config = machine.config();
+        assert_eq!(config.http.port, 5, "what gives nobody access counts");
+        assert_eq!(
+            (config.access, config.approval, config.state_dir),
+            (before.access, before.approval, before.state_dir)
+        );
+        let warnings = machine.warnings();
+        assert_eq!(warnings.len(), 1, "{warnings:?}");
+        assert_holds(
+            &warnings[0],
+            &["OBSIDIAN_DENY_PATHS, LAPIDARY_APPROVAL, LAPIDARY_STATE_DIR", "/work/.env", "LAPIDARY_ENV_FILE"],
+        );
+    }
+}
+
+#[test]
+fn a_dotenv_that_cannot_choose_the_vault_cannot_choose_the_file_either() {
+    let machine =
+        Machine::with_vault().file("/evil.toml", "profile = \"curator\"\n").dotenv("LAPIDARY_CONFIG=/evil.toml\n");
+    assert_eq!(machine.config().profile, Machine::with_vault().config().profile);
+}
+
+#[test]
+fn a_dotenv_that_is_the_whole_setup_or_is_named_counts() {
+    let whole = Machine::new().dotenv("OBSIDIAN_VAULT_PATHS=/work/Notes\nOBSIDIAN_DENY_PATHS=x\n");
+    assert_eq!((whole.config().access.deny_paths.map_or(0, |paths| paths.len()), whole.warnings()), (1, vec![]));
+    for name in [".env", "/work/.env"] {
+        let named = Machine::with_vault().dotenv(WIDENING).variable("LAPIDARY_ENV_FILE", name);
+        assert_eq!((named.config().access.deny_paths.map_or(0, |paths| paths.len()), named.warnings()), (1, vec![]));
+    }
+    // A file cannot vouch for itself.
+    let own = Machine::with_vault().dotenv("LAPIDARY_ENV_FILE=.env\nOBSIDIAN_DENY_PATHS=x\n");
+    assert_eq!(own.config().access.deny_paths, None);
+    let missing = Machine::with_vault().variable("LAPIDARY_ENV_FILE", "other.env").warnings();
+    assert_holds(&missing[0], &["/work/other.env", "could not be read"]);
+}
+
+#[test]
+fn a_dotenv_can_make_the_server_read_only_and_not_the_opposite() {
+    assert!(Machine::with_vault().dotenv("OBSIDIAN_READ_ONLY=true\n").config().access.read_only);
+    let machine = Machine::new().toml("[vaults]\nNotes = \"/work/Notes\"\n[access]\nread_only = true\n");
+    assert!(machine.dotenv("OBSIDIAN_READ_ONLY=false\n").config().access.read_only);
+}

@@ -34,6 +34,8 @@ fn the_first_source_that_gives_any_vault_wins() {
     let with_file = || machine().toml("[vaults]\nf = \"/file\"\n");
     assert_eq!(with_file().vaults(), ["f=/file"]);
     let with_dotenv = || with_file().dotenv("OBSIDIAN_VAULT_PATHS=/dotenv");
+    assert_eq!(with_dotenv().vaults(), ["f=/file"]);
+    let with_dotenv = || with_dotenv().variable("LAPIDARY_ENV_FILE", ".env");
     assert_eq!(with_dotenv().vaults(), ["dotenv=/dotenv"]);
     let with_env = || with_dotenv().variable("OBSIDIAN_VAULT_PATHS", "/env");
     assert_eq!(with_env().vaults(), ["env=/env"]);

@@ -2,8 +2,8 @@
 
 use askama::Template;
 
-use super::page_frame::PageFrame;
-use crate::shown_text::ShownText;
+use super::{history::RestoreOffer, page_frame::PageFrame};
+use crate::{diff_rows::DiffRow, shown_text::ShownText};
 
 /// Calls, newest first.
 #[derive(Template)]
@@ -17,6 +17,22 @@ pub struct ActivityPage {
     pub has_several_vaults: bool,
     /// The filter as the end of an address, for the export.
     pub query: String,
+    /// Of the calls that fit, with the most first.
+    pub shares: Vec<ClientShare>,
+    /// How many of the latest calls are counted in them.
+    pub counted: usize,
+}
+
+/// How much of what is counted is of one client.
+pub struct ClientShare {
+    pub name: ShownText,
+    pub calls: usize,
+    pub bytes: String,
+    /// Of 100, for the bars.
+    pub calls_width: usize,
+    pub bytes_width: usize,
+    /// Of the page with its calls alone.
+    pub address: String,
 }
 
 /// As typed; escaped by the template.
@@ -51,6 +67,29 @@ pub struct ActivityRow {
     pub bytes: String,
     /// Of the change that it made.
     pub address: Option<String>,
+    /// Of the page about the call.
+    pub open: String,
+}
+
+/// One call, with everything that the log knows of it.
+#[derive(Template)]
+#[template(path = "call.html")]
+pub struct CallPage {
+    pub frame: PageFrame,
+    pub tool: ShownText,
+    pub outcome: ShownText,
+    pub tone: OutcomeTone,
+    /// What a refusal means.
+    pub why: Option<&'static str>,
+    pub facts: Vec<CallFact>,
+    /// Of the change that it made.
+    pub address: Option<String>,
+    pub offer: Option<RestoreOffer>,
+}
+
+pub struct CallFact {
+    pub name: ShownText,
+    pub value: ShownText,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -22,7 +22,9 @@ pub struct ApprovalItem {
     pub summary: ShownText,
     pub asked: ShownText,
     pub asked_exactly: ShownText,
+    /// When it is forgotten, and how long that is from now.
     pub until: ShownText,
+    pub left: ShownText,
     /// It was answered elsewhere, and is being carried out.
     pub is_taken: bool,
 }
@@ -41,7 +43,7 @@ pub struct ApprovalPage {
 
 pub enum ReviewState {
     /// It wants to read: there is nothing to compare.
-    Reading { question: ShownText },
+    Reading { question: ShownText, digest: String },
     Changes {
         files: Vec<ChangedFile>,
         digest: String,

@@ -1,6 +1,6 @@
 //! What is around every page, and the list of pages.
 
-use crate::assets::address_of;
+use crate::assets::{address_of, icon_of};
 
 /// A page in the list at the top of every page.
 #[derive(Debug, PartialEq, Eq)]
@@ -15,9 +15,27 @@ impl ConsoleSection {
     pub const APPROVALS: Self = Self { name: "Approvals", address: "/console/", key: 'a' };
     pub const ACTIVITY: Self = Self { name: "Activity", address: "/console/activity", key: 'c' };
     pub const HISTORY: Self = Self { name: "History", address: "/console/history", key: 'u' };
+    pub const VAULT: Self = Self { name: "Vault", address: "/console/vault", key: 'v' };
+    pub const GRAPH: Self = Self { name: "Graph", address: "/console/graph", key: 'g' };
+
+    pub const SEARCH: Self = Self { name: "Search", address: "/console/search", key: 's' };
+    pub const TRY_IT: Self = Self { name: "Try it", address: "/console/try", key: 't' };
+
+    pub const CLIENTS: Self = Self { name: "Clients", address: "/console/clients", key: 'l' };
+    pub const SETTINGS: Self = Self { name: "Settings", address: "/console/settings", key: 'e' };
 
     /// In the order of the list.
-    const ALL: &[Self] = &[Self::APPROVALS, Self::ACTIVITY, Self::HISTORY];
+    const ALL: &[Self] = &[
+        Self::APPROVALS,
+        Self::ACTIVITY,
+        Self::HISTORY,
+        Self::VAULT,
+        Self::GRAPH,
+        Self::SEARCH,
+        Self::TRY_IT,
+        Self::CLIENTS,
+        Self::SETTINGS,
+    ];
 }
 
 /// What is around every page.
@@ -43,6 +61,11 @@ impl PageFrame {
 
     pub(crate) fn is_at(&self, section: &ConsoleSection) -> bool {
         self.section.as_ref() == Some(section)
+    }
+
+    /// The icon of the page, with the number of pending requests on it.
+    pub(crate) fn icon(&self) -> &'static str {
+        address_of(&icon_of(self.pending))
     }
 
     /// The address of a file in `static/`.

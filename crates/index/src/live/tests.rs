@@ -132,6 +132,25 @@ fn texts_and_everything_else_can_rest() {
 }
 
 #[test]
+fn no_text_is_kept_while_memory_is_spared() {
+    let folder = scratch();
+    fs::write(folder.path().join("a.md"), "[[b]]").unwrap();
+    let live = live(FolderStore::new(folder.path().to_owned()));
+    let states: Vec<Arc<FileState>> = live.files(&|| true).unwrap().files().cloned().collect();
+    let load = || live.load_texts(&states, &TextTable::default(), &|| true);
+    load();
+    let spared = live.spare_memory();
+    let again = live.spare_memory();
+    assert_eq!((live.texts().bytes(), load().bytes(), live.texts().bytes()), (0, 0, 0));
+    let text = live.source().text(&states[0]);
+    assert_eq!(text.as_deref(), Some(&b"[[b]]"[..]), "it is read when it is needed");
+    drop(spared);
+    assert_eq!(load().bytes(), 0, "there is other work that needs it");
+    drop(again);
+    assert_eq!((load().bytes(), live.texts().bytes()), (5, 5));
+}
+
+#[test]
 fn a_file_with_two_names_is_seen_to_change_by_either() {
     let folder = scratch();
     fs::write(folder.path().join("a.md"), "[[target]]").unwrap();

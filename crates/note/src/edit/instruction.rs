@@ -138,7 +138,7 @@ impl Document {
         let parts = DocumentParts::of(&note);
         let edit = match &instruction.target {
             InstructionTarget::Heading(path) => match parts.section(path) {
-                Some(section) => heading_part::edit(&parts, section, instruction)?,
+                Some(section) => heading_part::edit(&parts, &section, instruction)?,
                 None if instruction.create => create_part::heading(&parts, path, instruction)?,
                 None => return Err(InstructionError::TargetMissing),
             },

@@ -359,6 +359,7 @@ pub(super) fn edit(error: &EditError, offered: &OfferedTools<'_>) -> String {
             let close = "Close every code fence, comment and HTML block in the content";
             return or(close, "or use {} for the exact text", REPLACE_TEXT, offered);
         }
+        EditError::CutsBlock => "Choose lines that have the whole code block, comment or formula, or none of it.",
         EditError::IntoItself => "Choose a place outside the moved part.",
         EditError::InProperties => "Choose lines below the properties.",
         EditError::NothingToMove => "Choose a part that has text.",

@@ -767,6 +767,20 @@ reasons! { |offered|
         data: json!({ "limit": limit }),
         hint: "Nothing was done. Try again when some of them have been answered or closed.",
     }
+    QuestionTooLong { characters: usize, limit: usize } => {
+        kinds: [],
+        kind: ReasonKind::BudgetExceeded,
+        message: format!("The arguments have {characters} characters; the user is shown at most {limit} and has to see all of them."),
+        data: json!({ "characters": characters, "limit": limit }),
+        hint: "Nothing was done. Ask for less at a time.",
+    }
+    MadeOnApproval { checkpoint: String } => {
+        kinds: [],
+        kind: ReasonKind::ApprovalExpired,
+        message: "The owner approved this, and the change has been made; its answer was lost when a process ended.",
+        data: json!({ "checkpoint": checkpoint }),
+        hint: "Do not repeat the call. Read the file to see the result.",
+    }
     ConsentExpired => {
         kinds: [ApprovalExpired("approval_expired", -32005, "PERMISSION_DENIED", "The approval came too late, was already used, or was given for something else.")],
         kind: ReasonKind::ApprovalExpired,

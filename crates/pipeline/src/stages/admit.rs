@@ -1,5 +1,7 @@
 //! Stage 4: rules about reading, and answers to earlier questions.
 
+use std::collections::BTreeSet;
+
 use lapidary_tools::{
     CatalogueEntry, Effect, Reason,
     fence::fenced,
@@ -8,7 +10,7 @@ use lapidary_tools::{
 use lapidary_vault::ChangeSet;
 use serde_json::Value;
 
-use super::approve;
+use super::approve::{self, AskedSubject};
 use crate::{
     RuleDecision,
     approvals::{self, ApprovalResult},
@@ -20,7 +22,7 @@ use crate::{
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let FoundOperation::Tool(entry) = execution.found()? else { return Ok(StageFlow::Next) };
     let decision = match entry.spec.effect {
-        Effect::Read => execution.setup().rules.on_reading(&entry.spec).max(execution.at_least),
+        Effect::Read => execution.setup().rules.on_reading(&entry.spec).decision.max(execution.at_least),
         // Judged on its changes.
         Effect::Write | Effect::Destroy => RuleDecision::Allow,
     };
@@ -48,9 +50,9 @@ fn take_approval_result(execution: &Execution<'_>) -> Option<ApprovalResult> {
     if execution.invocation.review.is_some() || execution.approved.is_some() || !setup.waits_for_approval {
         return None;
     }
-    let waiting = &execution.concerned_vault().waiting;
     // If nothing can be stored, there are no answers.
-    approvals::take_result(waiting, &approvals::question_id(execution)?, setup.clock.now()).unwrap_or_default()
+    approvals::take_result(execution.concerned_vault(), &approvals::request_key(execution)?, setup.clock.now())
+        .unwrap_or_default()
 }
 
 /// If the owner requires approval before something is shown.
@@ -58,15 +60,20 @@ pub(super) fn ask_to_read(execution: &mut Execution<'_>, entry: &CatalogueEntry)
     let (tool, vault) = (entry.spec.name(), execution.concerned_vault().vault.name());
     // As sent, before repairs: the token of the question is bound to these.
     let arguments = Value::Object(execution.given.clone()).to_string();
-    let shown = |most: usize| {
-        let arguments: String = arguments.chars().take(most).collect();
-        format!(
+    let shown = |limit: usize| {
+        // The arguments are all that can be judged, so none of them may be left out.
+        let characters = arguments.chars().count();
+        if characters > limit {
+            return Err(Reason::QuestionTooLong { characters, limit });
+        }
+        Ok(format!(
             "`{tool}` wants to read in the vault {}. It is called with:\n\n{}",
             quoted(vault),
             fenced(&visible(&arguments))
-        )
+        ))
     };
-    let question = approve::ask(execution, entry, ChangeSet::default().digest(), shown)?;
+    let subject = AskedSubject { digest: ChangeSet::default().digest(), files: BTreeSet::new() };
+    let question = approve::ask(execution, entry, subject, shown)?;
     Ok(question.map_or(StageFlow::Next, |question| StageFlow::End(CallConclusion::Ask(question))))
 }
 
@@ -97,6 +104,19 @@ mod tests {
         again.answer = Some(ConsentAnswer { state: question.state, verdict: Verdict::Agreed });
         assert!(!server.run(&again).rendered().unwrap().is_error);
         assert_eq!(server.log()[0]["asked"], true);
+    }
+
+    /// The end of the arguments may be what matters.
+    #[test]
+    fn what_cannot_be_shown_whole_is_not_asked() {
+        let rules = || vec![ApprovalRule::effect(Effect::Read, RuleDecision::Ask)];
+        for (can_be_asked, characters) in [(true, 7_000), (false, 201_000)] {
+            let setup = TestSetup { rules: rules(), can_be_asked, waits_for_approval: true, ..TestSetup::default() };
+            let server = setup.serve(&[("a.md", "x\n")]);
+            let call = json!({ "notes": [format!("a.md#{}", "b".repeat(characters)), "a.md"] });
+            assert_eq!(server.refused("notes_read", call).kind(), ReasonKind::BudgetExceeded);
+            assert_eq!(server.executor.pending_count().unwrap(), 0);
+        }
     }
 
     #[test]

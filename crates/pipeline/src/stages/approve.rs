@@ -1,5 +1,7 @@
 //! Stage 8: asks the user, if the rules say so.
 
+use std::collections::BTreeSet;
+
 use lapidary_note::{ContentHash, counted};
 use lapidary_tools::{
     CatalogueEntry, Reason, bug, clip_diff,
@@ -9,7 +11,7 @@ use lapidary_tools::{
 use lapidary_vault::{Change, ChangeSet, VaultPath};
 
 use crate::{
-    ConsentAnswer, Question, RuleDecision, ServedVault, Verdict, approvals,
+    ConsentAnswer, Question, RuleDecision, ServedVault, Verdict, approvals, asked_change,
     confirmation::QuestionSubject,
     execution::{CallConclusion, Execution, StageFlow},
     linked_places::LinkedPlaces,
@@ -31,17 +33,25 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let changes = &plan.change.changes;
     let served = execution.concerned_vault();
     let (digest, places) = (plan.places.digest(changes), &plan.places);
-    let question = ask(execution, entry, digest, |most| question(entry, served, changes, places, most))?;
+    let subject = AskedSubject { digest, files: asked_change::files_of(changes, places) };
+    let question = ask(execution, entry, subject, |most| Ok(question(entry, served, changes, places, most)))?;
     execution.plan = Some(plan);
     Ok(question.map_or(StageFlow::Next, |question| StageFlow::End(CallConclusion::Ask(question))))
 }
 
-/// `None` if exactly this change was approved, otherwise the question.
+/// What a question is about.
+pub(crate) struct AskedSubject {
+    pub(crate) digest: ContentHash,
+    pub(crate) files: BTreeSet<String>,
+}
+
+/// `None` if exactly this change was approved, otherwise the question. What cannot be shown within so many characters is not
+/// asked.
 pub(super) fn ask(
     execution: &mut Execution<'_>,
     entry: &CatalogueEntry,
-    digest: ContentHash,
-    shown: impl FnOnce(usize) -> String,
+    AskedSubject { digest, files }: AskedSubject,
+    shown: impl Fn(usize) -> Result<String, Reason>,
 ) -> Result<Option<Question>, Reason> {
     // Set by `lapidary approvals`, or earlier in this call if it had to be planned again.
     match execution.approved {
@@ -77,11 +87,12 @@ pub(super) fn ask(
             Err(Reason::TooMany { what: "questions to the user", limit: *limit })
         }
         None if principal.can_be_asked => {
+            let message = shown(SHOWN_DIFF)?;
             let state = tokens.issue(&subject, now, setup.limits.answer_within)?;
-            Ok(Some(Question { message: shown(SHOWN_DIFF), state }))
+            Ok(Some(Question { message, state }))
         }
         None if !setup.waits_for_approval => Err(Reason::NobodyToAsk),
-        None => Err(approvals::wait(execution, &shown(WHOLE_DIFF), digest, now).unwrap_or_else(|error| {
+        None => Err(approvals::wait(execution, &shown(WHOLE_DIFF)?, digest, &files, now).unwrap_or_else(|error| {
             tracing::warn!("an approval request cannot be stored for `lapidary approvals`: {error}");
             Reason::NobodyToAsk
         })),

@@ -26,7 +26,7 @@ const PLANS: usize = 16;
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let Some(plan) = execution.plan.take() else { return Err(bug!("a change is made before it is planned")) };
     let shows_content = judge::on_showing(execution, &plan.specs) == RuleDecision::Allow;
-    let ChangePlan { change: PlannedChange { changes, draft, .. }, places, token, redeemed, .. } = plan;
+    let ChangePlan { change: PlannedChange { changes, draft, .. }, places, token, redeemed, rewritten, .. } = plan;
     let (offered, proposal_token) = (execution.offered(), token.as_deref());
     let unmade = CommitReport { offered, receipt: None, proposal_token, shows_content };
     // Nothing to write: it does not wait for the turn, takes no checkpoint and consumes no token.
@@ -50,7 +50,9 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
             execution.receipt = receipt;
             execution.report(CallProgress::Done);
             let answer = draft.finish(&CommitReport { receipt: Some(&execution.receipt), ..unmade });
-            let answer = answer.map_err(|reason| broken(execution.cancel, reason))?;
+            let mut answer = answer.map_err(|reason| broken(execution.cancel, reason))?;
+            // The tool planned another text than the owner wanted.
+            answer.replace_hashes(&rewritten);
             Ok(StageFlow::answer(told(execution, answer)))
         }
         Err(error) if execution.attempts < PLANS && moved_on(&error) => {
@@ -116,6 +118,7 @@ fn commit(
         tool: execution.operation_name.clone(),
         client: execution.principal().author.signature(),
         time: execution.setup().clock.now(),
+        approval: execution.invocation.asked.as_ref().map(|asked| asked.request),
     };
     // The commit follows links again. If one leads elsewhere than when the rules were asked, nothing is written.
     turn.commit_judged(changes, scope, &origin, &|path, place| places.of_path(path) == place)

@@ -5,8 +5,8 @@ use lapidary_vault::{ChangeSet, ContentGuard, Receipt, Scope, Vault};
 
 use super::admit;
 use crate::{
-    ChangePreview, ExecutorSetup, OwnerReview, Principal, RuleDecision,
-    approval_rules::effect_of,
+    ChangePreview, DecidedBy, ExecutorSetup, OwnerReview, Principal, RuleDecision,
+    approval_rules::{RuleVerdict, effect_of},
     execution::{CallConclusion, ChangePlan, Execution, StageFlow},
     linked_places::LinkedPlaces,
 };
@@ -18,11 +18,17 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let is_separable = plan.specs.iter().all(|tool| tool.is_separable);
     if let Some(OwnerReview::Approved { amendment, .. }) = &execution.invocation.review {
         // It fitted what was shown, so the change is another one by now.
-        amendment.apply(&mut plan.change.changes, is_separable).map_err(|_| Reason::ChangedMeanwhile)?;
+        let amended = amendment.apply(&mut plan.change.changes, is_separable);
+        plan.rewritten = amended.map_err(|_| Reason::ChangedMeanwhile)?;
     }
     let changes = &plan.change.changes;
     let vault = &execution.concerned_vault().vault;
-    let (decision, places) = judge(changes, &plan.specs, scope, vault, execution.setup(), execution.principal())?;
+    let Judgement { decision, places, .. } =
+        judge(changes, &plan.specs, scope, vault, execution.setup(), execution.principal())?;
+    // More files than the request had would be more than the caller could ask for, and more than it may know of.
+    if execution.invocation.asked.as_ref().is_some_and(|asked| !asked.covers(changes, &places)) {
+        return Err(Reason::ChangedMeanwhile);
+    }
     // An empty change only shows something, and that is decided below; no user has to approve it.
     execution.decision = if changes.is_empty() { decision } else { decision.max(execution.at_least) };
     // The approver of this very change has seen what it replaces.
@@ -107,6 +113,13 @@ fn show(execution: &mut Execution<'_>, ChangePlan { change, token, .. }: ChangeP
     Ok(StageFlow::answer(render_dry_run(answer, diff.as_deref(), &execution.notices())))
 }
 
+/// What was decided about a change, and by what.
+pub(crate) struct Judgement {
+    pub(crate) decision: RuleDecision,
+    pub(crate) by: DecidedBy,
+    pub(crate) places: LinkedPlaces,
+}
+
 /// Every file of the change is in the principal's scope, by its path and by the target of a link, and can be read
 /// afterwards, or the reason why not; then the decision of the rules for both.
 ///
@@ -118,7 +131,7 @@ pub(crate) fn judge(
     vault: &Vault,
     setup: &ExecutorSetup,
     principal: &Principal,
-) -> Result<(RuleDecision, LinkedPlaces), Reason> {
+) -> Result<Judgement, Reason> {
     for change in &changes.changes {
         for path in change.paths() {
             scope.may_write(path).map_err(|denied| Reason::PathForbidden {
@@ -136,23 +149,26 @@ pub(crate) fn judge(
     MemoryBudget::new(setup.limits.budget()).hold_all(changes)?;
     let places = LinkedPlaces::of(changes, vault, scope)?;
     if changes.is_empty() {
-        return Ok((RuleDecision::Allow, places));
+        return Ok(Judgement { decision: RuleDecision::Allow, by: DecidedBy::NoRule, places });
     }
     // The profile has the tool for its milder uses. How far this use goes is only known by now.
     if changes.changes.iter().any(|change| effect_of(change) > principal.profile().most) {
-        return Ok((RuleDecision::Deny, places));
+        return Ok(Judgement { decision: RuleDecision::Deny, by: DecidedBy::Profile, places });
     }
-    let decision =
-        tools.iter().map(|tool| setup.rules.decide(tool, changes, &places)).max().unwrap_or(RuleDecision::Ask);
+    let decided = tools.iter().map(|tool| setup.rules.decide(tool, changes, &places));
+    let RuleVerdict { decision, rule } = decided.reduce(RuleVerdict::stricter).unwrap_or(RuleVerdict::UNRULED);
     // If the owner wants no question before a deletion, a general rule about deletions does not ask either.
     let unasked = |tool: &&ToolSpec| tool.asks_first && !setup.asks_before_deleting;
     let by_effect = |tool: &&ToolSpec| setup.rules.decide_by_effect(tool, changes, &places);
     if decision == RuleDecision::Ask && tools.iter().all(|tool| unasked(tool) && by_effect(tool)) {
-        return Ok((RuleDecision::Allow, places));
+        return Ok(Judgement { decision: RuleDecision::Allow, by: DecidedBy::DeletionSetting, places });
     }
     // Where the user cannot be asked, a question would refuse what the owner allows.
     let asks_first = tools.iter().any(|tool| tool.asks_first) && setup.asks_before_deleting && principal.can_be_asked;
-    Ok((if asks_first { decision.max(RuleDecision::Ask) } else { decision }, places))
+    if asks_first && decision < RuleDecision::Ask {
+        return Ok(Judgement { decision: RuleDecision::Ask, by: DecidedBy::DeletionSetting, places });
+    }
+    Ok(Judgement { decision, by: rule.map_or(DecidedBy::NoRule, DecidedBy::Rule), places })
 }
 
 #[cfg(test)]

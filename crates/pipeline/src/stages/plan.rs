@@ -146,7 +146,14 @@ fn with_proposal<'a>(
 ) -> Result<ChangePlan<'a>, Reason> {
     let (tokens, now) = (&execution.executor.tokens, execution.setup().clock.now());
     specs.insert(0, &entry.spec);
-    let mut plan = ChangePlan { change, places: LinkedPlaces::default(), specs, token: None, redeemed: None };
+    let mut plan = ChangePlan {
+        change,
+        places: LinkedPlaces::default(),
+        specs,
+        token: None,
+        redeemed: None,
+        rewritten: Vec::new(),
+    };
     match &plan.change.proposal {
         None => {}
         Some(ProposalStep::Issue(proposal)) => {

@@ -39,7 +39,8 @@ pub(crate) struct UndoArguments {
 
 /// Open the console in a browser: approve changes, see what happened, take it back
 ///
-/// It is served on this computer only, until Ctrl+C. The link that it prints signs in once, within a minute.
+/// If a server with HTTP is running on the vault, it is the console of that server; otherwise it is served on this computer only, until
+/// Ctrl+C. The link that it prints signs in once, within a minute.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
 #[command(after_long_help = "Examples:
   lapidary console
@@ -48,7 +49,7 @@ pub(crate) struct ConsoleArguments {
     /// Only print the link
     #[arg(long)]
     pub(crate) no_browser: bool,
-    /// The port to listen on (by default any that is free)
+    /// Serve one on this port, whatever is running (by default any that is free)
     #[arg(long, value_name = "PORT", default_value_t = 0, hide_default_value = true)]
     pub(crate) port: u16,
 }

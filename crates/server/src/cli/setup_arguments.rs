@@ -81,7 +81,7 @@ pub(crate) struct ListArguments {
 
 /// Show and change the settings
 ///
-/// A value comes from the configuration file, `.env` in the working folder, the environment or an option; later ones win.
+/// A value comes from the configuration file, `.env` in the working folder (as far as it is trusted), the environment or an option; later ones win.
 #[derive(Debug, Clone, PartialEq, Eq, Args)]
 #[command(after_long_help = "Examples:
   lapidary config show

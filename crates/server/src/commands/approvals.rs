@@ -166,6 +166,18 @@ fn told(
             quoted(&principal),
             quoted(&profile)
         )),
+        ApprovalOutcome::AlreadyMade { checkpoint } => {
+            writeln!(screen, "It was approved before, and the change was made.")?;
+            let command = calls.command_in(&pending.vault, &format!("undo --id {checkpoint}"));
+            let line = screen.style.faint(&format!("To undo it: {command}"));
+            writeln!(screen, "{line}")?;
+            Ok(CommandOutcome::Well)
+        }
+        ApprovalOutcome::HidesMore => refused(
+            "the server that was asked hides the files that Obsidian excludes, and this command does not; use the server's \
+             configuration, or reject it"
+                .to_owned(),
+        ),
         ApprovalOutcome::Rejected => {
             writeln!(screen, "Rejected. Nothing was changed.")?;
             Ok(CommandOutcome::Well)

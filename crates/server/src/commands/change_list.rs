@@ -1,5 +1,6 @@
 //! Changes as people read them: when, who, with which tool, what became of which files.
 
+use lapidary_pipeline::Principal;
 use serde_json::Value;
 
 use super::{local_time::LocalTime, table::TableCell};
@@ -38,12 +39,17 @@ pub(super) fn files(change: &Value) -> String {
     words.join(", ")
 }
 
+/// What changes and calls of the owner are recorded under, and what could be taken for that.
+const OWNERS: [&str; 4] = [Principal::COMMAND_LINE, Principal::CONSOLE, "owner", "lapidary"];
+
 /// The name of a client without how it is connected: that of its token, or else the one that the program chose.
 pub(crate) fn client_name(client: &str) -> &str {
     let Some((_, rest)) = client.split_once(':') else { return client };
     match rest.split_once('~') {
         // `http:phone:~cursor`: of a token, which the program cannot choose.
         Some((token, _)) if token.ends_with(':') => token.trim_end_matches(':'),
+        // A program may call itself what the owner is called here, and is shown with its connection then.
+        Some((_, program)) if OWNERS.contains(&program.trim().to_lowercase().as_str()) => client,
         // `stdio:~cursor`, or a session before it.
         Some((_, program)) => program,
         // `http:phone`, or a session behind it.
@@ -71,6 +77,10 @@ mod tests {
             ("http:1f2e3d4c~Claude", "Claude"),
             ("http:1f2e3d4c", "1f2e3d4c"),
             ("http:~Claude", "Claude"),
+            ("stdio:~console", "stdio:~console"),
+            ("stdio:~ CLI", "stdio:~ CLI"),
+            ("http:1f2e3d4c~Owner", "http:1f2e3d4c~Owner"),
+            ("http:phone:~console", "phone"),
             ("http:phone", "phone"),
             ("http:phone:~Claude", "phone"),
             ("http:phone:1f2e3d4c", "phone"),

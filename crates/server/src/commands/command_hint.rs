@@ -6,21 +6,21 @@ use lapidary_config::CommonFlags;
 
 /// The options of this command that the next one needs too.
 #[derive(Clone, Debug, Default)]
-pub(super) struct CommandHint {
+pub(crate) struct CommandHint {
     config: String,
     vaults: String,
     is_demo: bool,
 }
 
 impl CommandHint {
-    pub(super) fn of(flags: &CommonFlags) -> Self {
+    pub(crate) fn of(flags: &CommonFlags) -> Self {
         let vaults = flags.vaults.iter().map(|vault| format!(" --vault {}", shell_word(vault)));
         let config = flags.config.as_ref().map(|file| format!(" --config {}", shell_word(file)));
         Self { config: config.unwrap_or_default(), vaults: vaults.collect(), is_demo: flags.demo }
     }
 
     /// `lapidary WORDS --vault …`
-    pub(super) fn command(&self, words: &str) -> String {
+    pub(crate) fn command(&self, words: &str) -> String {
         let vaults = if self.is_demo { " --demo" } else { &self.vaults };
         format!("lapidary {words}{}{vaults}", self.config)
     }
@@ -49,7 +49,7 @@ pub(super) fn shell_word(text: &str) -> String {
 }
 
 /// The same, always in quotes.
-pub(super) fn quoted_word(text: &str) -> String {
+pub(crate) fn quoted_word(text: &str) -> String {
     format!("'{}'", text.replace('\'', "'\\''"))
 }
 

@@ -42,6 +42,16 @@ impl LocalTime {
         if exact.starts_with(&ago) { exact } else { format!("{exact} ({ago})") }
     }
 
+    /// How long it is until a moment: `23 h`, `5 min`.
+    pub(crate) fn until(&self, written: &str) -> String {
+        let Some(then) = self.zoned(written) else { return written.to_owned() };
+        match then.timestamp().as_second() - self.now.as_second() {
+            ..=0 => "no time".to_owned(),
+            seconds @ 1..3_600 => format!("{} min", (seconds / 60).max(1)),
+            seconds => format!("{} h", seconds / 3_600),
+        }
+    }
+
     /// Whether a moment is at most so long ago.
     pub(crate) fn is_within(&self, written: &str, seconds: i64) -> bool {
         self.zoned(written).is_some_and(|then| self.now.as_second() - then.timestamp().as_second() <= seconds)
@@ -77,5 +87,13 @@ mod tests {
         }
         assert_eq!(berlin().exact("2026-11-17T11:18:05Z"), "2026-11-17 12:18:05 (41 min ago)");
         assert_eq!(berlin().exact("2026-07-01T23:30:00Z"), "2026-07-02 01:30:00");
+        for (written, expected) in [
+            ("2026-11-18T11:59:59Z", "23 h"),
+            ("2026-11-17T12:05:30Z", "5 min"),
+            ("2026-11-17T12:00:10Z", "1 min"),
+            ("2026-11-17T11:00:00Z", "no time"),
+        ] {
+            assert_eq!(berlin().until(written), expected, "{written}");
+        }
     }
 }

@@ -15,13 +15,10 @@ use super::{
     screen::Screen,
     table::TableCell,
 };
-use crate::cli::QueryArguments;
-
-const TOOL: &str = "query";
-/// A person waits for one long page rather than for many short ones.
-const ROWS_AT_ONCE: usize = 1000;
-/// Where the rows of each type of result are.
-const ROW_FIELDS: [&str; 4] = ["rows", "values", "tasks", "entries"];
+use crate::{
+    cli::QueryArguments,
+    query_answer::{QUERY_TOOL, all_pages, cell, is_base_file, place_in_query},
+};
 
 /// What a query comes to, by the same tool as for a client.
 pub(super) fn run(
@@ -101,34 +98,14 @@ struct QueryAsking<'q> {
 impl QueryAsking<'_> {
     /// All pages as one answer, as far as they are wanted.
     fn all(&self, format: &str) -> Result<Value, CallRefusal> {
-        let most = self.query.limit.unwrap_or(usize::MAX);
-        let mut whole: Option<Value> = None;
-        let mut offset = 0_usize;
-        loop {
-            // At least one: a page of none would never end.
-            let limit = ROWS_AT_ONCE.min(most.saturating_sub(offset)).max(1);
-            let mut page = self.page(format, offset, limit)?;
-            let next = page["nextCursor"].take();
-            if let Value::Object(fields) = &mut page {
-                fields.remove("nextCursor");
-            }
-            whole = Some(match whole.take() {
-                None => page,
-                Some(before) => joined(before, page, format),
-            });
-            // Without a cursor, this was the last page.
-            offset = next.as_str().and_then(offset_of).unwrap_or(usize::MAX);
-            if offset >= most {
-                return Ok(whole.unwrap_or_default());
-            }
-        }
+        all_pages(format, self.query.limit.unwrap_or(usize::MAX), |cursor| self.page(format, cursor))
     }
 
-    fn page(&self, format: &str, offset: usize, limit: usize) -> Result<Value, CallRefusal> {
+    fn page(&self, format: &str, cursor: &str) -> Result<Value, CallRefusal> {
         let QueryArguments { query, view, note, .. } = self.query;
-        let (query, cursor) = (query.join(" "), cursor(offset, limit));
+        let query = query.join(" ");
         let arguments = json!({ "query": query, "format": format, "cursor": cursor, "view": view, "note": note });
-        self.calls.try_facts(TOOL, arguments)
+        self.calls.try_facts(QUERY_TOOL, arguments)
     }
 
     /// The refusal, and below it the line of the query with a mark at the place.
@@ -144,10 +121,7 @@ impl QueryAsking<'_> {
     }
 
     fn place(&self, reason: &Reason) -> Option<String> {
-        let data = reason.data();
-        // Only some reasons have a place.
-        let number = |name: &str| data.get(name)?.as_u64().and_then(|number| usize::try_from(number).ok());
-        let (line, column) = (number("line")?, number("column")?);
+        let (line, column) = place_in_query(reason)?;
         let source = self.source()?;
         Some(marked(source.lines().nth(line.checked_sub(1)?)?, column))
     }
@@ -155,7 +129,7 @@ impl QueryAsking<'_> {
     /// The text that line and column are of: the query, or the base that it names.
     fn source(&self) -> Option<String> {
         let query = self.query.query.join(" ");
-        if !query.trim().to_lowercase().ends_with(".base") {
+        if !is_base_file(&query) {
             return Some(query);
         }
         // If it cannot be read, the refusal has said so.
@@ -171,73 +145,6 @@ fn marked(line: &str, column: usize) -> String {
     let shown = |text: &str| visible(&text.replace('\t', " ")).into_owned();
     let before: String = line.chars().take(column.saturating_sub(1)).collect();
     format!("  {}\n  {}^", shown(line), " ".repeat(shown(&before).width()))
-}
-
-/// As the tool writes its cursors.
-fn cursor(offset: usize, limit: usize) -> String {
-    use base64::Engine as _;
-    base64::engine::general_purpose::URL_SAFE_NO_PAD.encode(json!({ "offset": offset, "limit": limit }).to_string())
-}
-
-fn offset_of(cursor: &str) -> Option<usize> {
-    use base64::Engine as _;
-    let json = base64::engine::general_purpose::URL_SAFE_NO_PAD.decode(cursor).ok()?;
-    let cursor: Value = serde_json::from_slice(&json).ok()?;
-    cursor["offset"].as_u64().and_then(|offset| usize::try_from(offset).ok())
-}
-
-/// A page behind those before it.
-fn joined(mut before: Value, mut page: Value, format: &str) -> Value {
-    for field in ROW_FIELDS {
-        let (rows, more) = (before.get_mut(field), page.get_mut(field).map(Value::take));
-        if let (Some(Value::Array(rows)), Some(Value::Array(more))) = (rows, more) {
-            rows.extend(more);
-        }
-    }
-    if let (Some(text), Some(more), "md", false) =
-        (before["text"].as_str(), page["text"].as_str(), format, before["view"].is_null())
-    {
-        before["text"] = json!(joined_tables(text, more));
-    } else if let (Some(text), Some(more)) = (before["text"].as_str(), page["text"].as_str()) {
-        // Each page comes with its header, which is wanted once.
-        let header = match (format, before["type"].as_str()) {
-            ("md", Some("list" | "task")) => 0,
-            ("md", _) => more.split_inclusive('\n').take(2).map(str::len).sum(),
-            _ => first_record(more),
-        };
-        before["text"] = json!(format!("{text}{}", more.get(header..).unwrap_or_default()));
-    }
-    before
-}
-
-/// Two pages of a base as Markdown. Each has the header once, a line above each group, and the sums of all rows at its end.
-fn joined_tables(text: &str, more: &str) -> String {
-    let is_row = |line: &&str| line.starts_with('|');
-    let mut lines: Vec<&str> = text.lines().collect();
-    while lines.last().is_some_and(|line| !is_row(line)) {
-        lines.pop();
-    }
-    let last_group = lines.iter().rev().find(|line| !is_row(line)).copied();
-    let mut more: Vec<&str> = more.lines().collect();
-    if let Some(header) = more.iter().position(is_row) {
-        more.drain(header..(header + 2).min(more.len()));
-        // The group goes on.
-        if header > 0 && more.first().copied() == last_group {
-            more.remove(0);
-        }
-    }
-    lines.into_iter().chain(more).map(|line| format!("{line}\n")).collect()
-}
-
-/// Where the first record of comma-separated values ends. Line ends in quotes are part of it.
-fn first_record(csv: &str) -> usize {
-    let mut quoted = false;
-    let end = csv.bytes().position(|byte| {
-        // A quoted cell may have line breaks; doubled quotes cancel each other.
-        quoted ^= byte == b'"';
-        byte == b'\n' && !quoted
-    });
-    end.map_or(csv.len(), |end| end + 1)
 }
 
 /// One table, or one for each group of a base.
@@ -300,39 +207,6 @@ fn summaries<'a>(of: &'a Value, columns: &'a [Value]) -> impl Iterator<Item = St
     })
 }
 
-/// A typed value as people read it, on one line.
-fn cell(value: &Value) -> String {
-    let text = match value {
-        Value::Null => String::new(),
-        Value::String(text) => text.clone(),
-        Value::Array(items) => items.iter().map(cell).collect::<Vec<_>>().join(", "),
-        Value::Object(entries) => match entries.iter().next() {
-            Some((key, inner)) if entries.len() == 1 && key.starts_with('$') => typed_cell(key, inner),
-            _ => entries.iter().map(|(name, value)| format!("{name}: {}", cell(value))).collect::<Vec<_>>().join(", "),
-        },
-        other => other.to_string(),
-    };
-    one_line(&text).into_owned()
-}
-
-fn typed_cell(key: &str, inner: &Value) -> String {
-    let name = |path: &str| {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        name.strip_suffix(".md").unwrap_or(name).to_owned()
-    };
-    match key {
-        "$link" => {
-            let display = inner["display"].as_str().map(str::to_owned);
-            display.unwrap_or_else(|| name(inner["path"].as_str().unwrap_or_default()))
-        }
-        "$duration" => {
-            let units = inner.as_object().into_iter().flatten();
-            units.map(|(unit, number)| format!("{number} {unit}")).collect::<Vec<_>>().join(", ")
-        }
-        _ => inner.as_str().map_or_else(|| inner.to_string(), str::to_owned),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -342,37 +216,5 @@ mod tests {
         assert_eq!(marked("LIST WHERE )", 12), "  LIST WHERE )\n             ^");
         assert_eq!(marked("日記 x", 4), "  日記 x\n       ^");
         assert_eq!(marked("a", 9), "  a\n   ^");
-    }
-
-    #[test]
-    fn cells_are_what_people_read() {
-        for (value, expected) in [
-            (json!(null), ""),
-            (json!(1.5), "1.5"),
-            (json!(["a", { "$link": { "path": "x/B.md", "type": "file" } }]), "a, B"),
-            (json!({ "$date": "2026-01-02" }), "2026-01-02"),
-            (json!({ "$duration": { "days": 2 } }), "2 days"),
-            (json!({ "a": 1, "b": null }), "a: 1, b: "),
-        ] {
-            assert_eq!(cell(&value), expected, "{value}");
-        }
-    }
-
-    #[test]
-    fn pages_become_one_answer() {
-        let page = |rows: Value, text: &str| json!({ "type": "table", "rows": rows, "text": text });
-        let whole = joined(page(json!([1]), "a,b\n1,2\n"), page(json!([2]), "a,b\n3,4\n"), "csv");
-        assert_eq!(whole, page(json!([1, 2]), "a,b\n1,2\n3,4\n"));
-        let base = |text: &str| json!({ "type": "table", "view": "A", "text": text });
-        let (first, second) = (
-            "x (2 rows)\n| n |\n| --- |\n| 1 |\nSum: 6\n",
-            "x (2 rows)\n| n |\n| --- |\n| 2 |\ny (1 row)\n| 3 |\nSum: 6\n",
-        );
-        let whole = joined(base(first), base(second), "md");
-        assert_eq!(whole["text"], "x (2 rows)\n| n |\n| --- |\n| 1 |\n| 2 |\ny (1 row)\n| 3 |\nSum: 6\n");
-        let whole = joined(base("| n |\n| --- |\n| 1 |\n"), base("| n |\n| --- |\n| 2 |\n"), "md");
-        assert_eq!(whole["text"], "| n |\n| --- |\n| 1 |\n| 2 |\n");
-        assert_eq!(first_record("\"a\nb\",c\n1,2\n"), 8);
-        assert_eq!(offset_of(&cursor(7, 9)), Some(7));
     }
 }

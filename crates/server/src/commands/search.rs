@@ -9,7 +9,7 @@ use unicode_width::UnicodeWidthStr;
 use super::{
     CommandFailure, CommandOutcome, SAVING, call::OwnerCalls, report, screen::Screen, table, terminal_style::TextPaint,
 };
-use crate::cli::Search;
+use crate::{cli::Search, found_words::without_properties};
 
 const TOOL: &str = "obsidian_search_notes";
 /// How far a passage is indented below its note.
@@ -89,16 +89,6 @@ fn print(hit: &Value, explains: bool, screen: &mut Screen<'_>) -> Result<(), Com
     Ok(())
 }
 
-/// The part of an excerpt below the properties, if what was found is there.
-fn without_properties<'e>(excerpt: &'e str, words: &[String]) -> &'e str {
-    let below = excerpt.rsplit_once("\n---\n").map(|(_, below)| below).or_else(|| excerpt.strip_prefix("---\n"));
-    let finds = |text: &str| {
-        let text = text.to_lowercase();
-        words.iter().any(|word| text.contains(&word.to_lowercase()))
-    };
-    below.filter(|below| finds(below)).unwrap_or(excerpt)
-}
-
 /// As much of a passage as fits, with its first hit in it.
 fn around(passage: &str, words: &[String], width: usize) -> String {
     if passage.width() <= width {
@@ -121,14 +111,6 @@ fn around(passage: &str, words: &[String], width: usize) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn properties_are_left_out_unless_something_was_found_there() {
-        let words = ["slate".to_owned()];
-        assert_eq!(without_properties("---\nstatus: open\n---\n# Slate\n", &words), "# Slate\n");
-        assert_eq!(without_properties("open\n---\n# Slate", &words), "# Slate");
-        assert_eq!(without_properties("---\ntags: slate\n---\n# Roof\n", &words), "---\ntags: slate\n---\n# Roof\n");
-    }
 
     #[test]
     fn a_long_passage_is_shown_around_its_hit() {

@@ -27,8 +27,8 @@ use super::{CommandFailure, CommandOutcome, SAVING, command_hint::CommandHint, o
 use crate::{
     assemble::AssembledServer,
     http::{
-        self, ClientCheck, IssuerKeyCache, KnownClients, OutgoingFetch, PluginPorts, PortOwner, RestCallers,
-        RestCertificate, VaultKey,
+        self, ClientCheck, IssuerKeyCache, KnownClients, OutgoingFetch, OwnerAccess, PluginPorts, PortOwner,
+        RestCallers, RestCertificate, SettingsAccess, VaultKey,
     },
     instructions::policy_without_folders,
     stdio,
@@ -66,19 +66,19 @@ pub(super) fn run(
     let ended = match config.transport {
         // Programs reach it by its port; there is no client on standard input.
         Transport::Stdio if config.rest.is_served => {
-            presence.announce(assembled, start, None);
+            presence.announce(assembled, start, None, None);
             runtime.block_on(rest)
         }
         Transport::Stdio => {
-            presence.announce(assembled, start, None);
+            presence.announce(assembled, start, None, None);
             runtime.block_on(stdio::serve(executor, dotted, telemetry.clone()))
         }
         Transport::Http => {
             let clients = known_clients(config, assembled, start.hint)?;
             let stream_token = stream_token(config, &clients)?;
             let port = ServerPort { presence: &presence, assembled, start };
-            let (settings, telemetry) = (&config.http, telemetry.clone());
-            let mcp = http::serve(executor, dotted, settings, clients, stream_token, telemetry, &port);
+            let owner = OwnerAccess::new(assembled, config, start.settings.clone(), start.hint);
+            let mcp = http::serve(executor, owner, clients, stream_token, telemetry.clone(), &port);
             runtime.block_on(async { tokio::try_join!(mcp, rest).map(|((), ())| ()) })
         }
     };
@@ -120,7 +120,8 @@ fn rest_parts(
         configured: assembled.configured.clone().into(),
         store: Arc::clone(&assembled.auth),
     };
-    let clients = KnownClients { check, grants: Arc::clone(&assembled.grants), clock: Clock::system() };
+    let (grants, owner) = (Arc::clone(&assembled.grants), Arc::clone(&assembled.auth));
+    let clients = KnownClients { check, grants, clock: Clock::system(), owner };
     let first_vault = assembled.vaults.first().map(|vault| vault.name.clone()).unwrap_or_default();
     let certificate = match config.rest.plain_address {
         Some(_) => None,
@@ -141,6 +142,8 @@ pub(super) struct ServerStart<'a> {
     /// The configuration file that it was given.
     pub(super) config_file: Option<PathBuf>,
     pub(super) hint: &'a CommandHint,
+    /// For the console, which shows and changes them.
+    pub(super) settings: SettingsAccess,
 }
 
 /// What other commands know of this server, until it ends.
@@ -158,12 +161,19 @@ impl Default for ServerPresence {
 
 impl ServerPresence {
     /// On a separate thread: finding the place of a vault may wait for a disk, and serving need not.
-    fn announce(&self, assembled: &AssembledServer, start: &ServerStart<'_>, address: Option<SocketAddr>) {
+    fn announce(
+        &self,
+        assembled: &AssembledServer,
+        start: &ServerStart<'_>,
+        address: Option<SocketAddr>,
+        console: Option<&str>,
+    ) {
         let facts = json!({
             "pid": std::process::id(),
             "config": start.config_file,
             "transport": if address.is_some() { "HTTP" } else { "stdio" },
             "address": address,
+            "console": console,
             "version": env!("CARGO_PKG_VERSION"),
             "started": Clock::system().timestamp(),
         });
@@ -195,8 +205,8 @@ struct ServerPort<'a> {
 }
 
 impl PortOwner for ServerPort<'_> {
-    fn listening(&self, address: SocketAddr) {
-        self.presence.announce(self.assembled, self.start, Some(address));
+    fn listening(&self, address: SocketAddr, console: Option<&str>) {
+        self.presence.announce(self.assembled, self.start, Some(address), console);
     }
 
     fn holder(&self, port: u16) -> Option<String> {
@@ -329,7 +339,8 @@ fn known_clients(
             );
         }
     }
-    Ok(KnownClients { check, grants: Arc::clone(&assembled.grants), clock: Clock::system() })
+    let (grants, owner) = (Arc::clone(&assembled.grants), Arc::clone(&assembled.auth));
+    Ok(KnownClients { check, grants, clock: Clock::system(), owner })
 }
 
 fn warn_of_web_tokens(ignores_scopes: bool, has_configured: bool, mode: &str) {

@@ -9,6 +9,8 @@ use std::{
 use lapidary_tools::quote::visible;
 use unicode_width::UnicodeWidthStr;
 
+use crate::found_words::{PassagePiece, pieces};
+
 /// The width for text in a pipe, and on a terminal that does not say.
 const USUAL_WIDTH: usize = 80;
 /// Longer lines are tiring to read.
@@ -140,17 +142,11 @@ impl TerminalStyle {
         if !self.colours {
             return text.to_owned();
         }
-        let mut marked = String::new();
-        let mut rest = text;
-        while let Some(first) = rest.chars().next() {
-            // The longest, so that `roofs` is marked whole if `roof` was searched for too.
-            let found = words.iter().filter_map(|word| starts_with_word(rest, word)).max();
-            let length = found.unwrap_or(first.len_utf8());
-            let (piece, after) = rest.split_at(length);
-            marked += &if found.is_some() { self.painted(TextPaint::Hit, piece) } else { piece.to_owned() };
-            rest = after;
-        }
-        marked
+        let paint = |piece: PassagePiece<'_>| match piece.is_found {
+            true => self.painted(TextPaint::Hit, piece.text),
+            false => piece.text.to_owned(),
+        };
+        pieces(text, words).into_iter().map(paint).collect()
     }
 
     /// Text of a note, which on a terminal shows all its characters.
@@ -229,20 +225,6 @@ fn painted_width(text: &str) -> usize {
     let mut parts = text.split("\x1b[");
     let first = parts.next().unwrap_or_default().width();
     first + parts.map(|part| part.split_once('m').map_or(part, |(_, shown)| shown).width()).sum::<usize>()
-}
-
-/// How long the start of a text is that equals a word but for its case.
-fn starts_with_word(text: &str, word: &str) -> Option<usize> {
-    let mut rest = text.char_indices();
-    let mut end = 0;
-    for wanted in word.chars().flat_map(char::to_lowercase) {
-        let (at, found) = rest.next()?;
-        if !found.to_lowercase().eq([wanted]) {
-            return None;
-        }
-        end = at + found.len_utf8();
-    }
-    (end > 0).then_some(end)
 }
 
 /// `NO_COLOR` switches colours off, `CLICOLOR_FORCE` on; otherwise only a terminal gets them.

@@ -1,22 +1,21 @@
 //! `lapidary token`: the tokens of clients that call over HTTP, and what the owner granted to OAuth clients.
 
-use std::{
-    io::Write,
-    time::{Duration, SystemTime},
-};
+use std::io::Write;
 
 use lapidary_auth::{
-    AuthStore, GrantRecord, NewToken as TokenToMake, SecretKind, SecretText, SecurityEvent, SecurityEventKind,
-    TokenRecord, TokenRights, UnixSeconds,
+    AuthStore, GrantRecord, NewToken as TokenToMake, SecretKind, SecretText, SecurityEvent, TokenRecord, TokenRights,
+    UnixSeconds,
 };
-use lapidary_config::{Config, plain_name};
+use lapidary_config::Config;
 use lapidary_pipeline::Clock;
-use lapidary_tools::{BUILT_IN_PROFILES, quote::one_line};
-use lapidary_vault::PathPrefix;
+use lapidary_tools::quote::one_line;
 use serde_json::{Value, json};
 
 use super::{CommandFailure, CommandOutcome, report, screen::Screen, table::TableCell};
 use crate::{
+    access_words::{
+        checked_name, client_in_words, day, event_in_words, grant_state, rights_in_words, token_state, written,
+    },
     assemble::auth_store,
     cli::{NewToken, TokenWord},
 };
@@ -89,21 +88,7 @@ pub(super) fn run(
 }
 
 fn event_row(event: &SecurityEvent) -> [String; 5] {
-    let words = match event.kind {
-        SecurityEventKind::PassphraseSet => "passphrase set",
-        SecurityEventKind::SignedIn => "owner signed in",
-        SecurityEventKind::WrongPassphrase => "wrong passphrase",
-        SecurityEventKind::ClientRegistered => "client registered",
-        SecurityEventKind::Granted => "access granted",
-        SecurityEventKind::Denied => "access denied",
-        SecurityEventKind::Revoked => "revoked by the owner",
-        SecurityEventKind::EndedByClient => "ended by the client",
-        SecurityEventKind::UsedAgain => "used twice, revoked",
-        SecurityEventKind::TokenCreated => "token created",
-        SecurityEventKind::FirstUsed => "first used",
-        SecurityEventKind::OriginRefused => "web page refused",
-        SecurityEventKind::LimitReached => "limit reached",
-    };
+    let words = event_in_words(event.kind);
     let address = event.address.clone().unwrap_or_default();
     let cells = [day(event.last), words.to_owned(), event.subject.clone(), address, event.count.to_string()];
     cells.map(|cell| one_line(&cell).into_owned())
@@ -135,7 +120,7 @@ fn listed(store: &AuthStore, now: UnixSeconds) -> Result<Vec<ListedAccess>, Comm
         row: row([
             token.name.clone(),
             rights_in_words(&token.rights),
-            state(&token, now).to_owned(),
+            token_state(&token, now).to_owned(),
             token.expires.map_or_else(|| "never".to_owned(), day),
             used(token.last_used),
         ]),
@@ -155,24 +140,6 @@ fn listed(store: &AuthStore, now: UnixSeconds) -> Result<Vec<ListedAccess>, Comm
     Ok(tokens.chain(grants).collect())
 }
 
-/// How a client calls itself, and what is known of it.
-fn client_in_words(grant: &GrantRecord) -> String {
-    match grant.client.strip_prefix("https://").and_then(|rest| rest.split('/').next()) {
-        Some(host) => format!("{} of {host}", grant.client_name),
-        None => format!("\"{}\"", grant.client_name),
-    }
-}
-
-fn grant_state(grant: &GrantRecord, now: UnixSeconds) -> String {
-    match (grant.revoked, grant.revoked_by.as_deref()) {
-        (Some(_), Some("owner") | None) => "revoked".to_owned(),
-        (Some(_), Some("client")) => "ended by the client".to_owned(),
-        (Some(_), Some(used_again)) => format!("revoked: its {used_again} was used twice"),
-        (None, _) if !grant.is_live(now) => "expired".to_owned(),
-        (None, _) => "live".to_owned(),
-    }
-}
-
 fn grant_as_json(grant: &GrantRecord, now: UnixSeconds) -> Value {
     json!({
         "name": GrantRecord::name_of(grant.id),
@@ -190,27 +157,6 @@ fn grant_as_json(grant: &GrantRecord, now: UnixSeconds) -> Value {
 
 /// The rights as stored, if they are valid.
 fn checked(new: &NewToken, config: &Config) -> Result<(String, TokenRights), String> {
-    let name = plain_name(&new.name)?;
-    if GrantRecord::number_in(&name).is_some() {
-        return Err(format!("'{name}' is how grants to OAuth clients are called; choose another name"));
-    }
-    // A name must identify one client, whichever kind of token it has.
-    if config.tokens.iter().any(|token| token.name == name) {
-        return Err(format!("there is a token called '{name}' in the configuration; choose another name"));
-    }
-    if let Some(profile) = &new.profile {
-        let own = config.profiles.keys().map(String::as_str);
-        let known: Vec<&str> = BUILT_IN_PROFILES.into_iter().chain(own).collect();
-        if !known.contains(&profile.as_str()) {
-            return Err(format!("there is no profile '{profile}'; there are: {}", known.join(", ")));
-        }
-    }
-    for (flag, paths) in [("--paths", &new.paths), ("--write-paths", &new.write_paths)] {
-        for path in paths {
-            // Now and not when it is used, when the owner would not see the mistake.
-            PathPrefix::parse(path).map_err(|error| format!("{flag} {path}: {error}"))?;
-        }
-    }
     let list = |entries: &[String]| (!entries.is_empty()).then(|| entries.to_vec());
     let rights = TokenRights {
         profile: new.profile.clone(),
@@ -220,7 +166,7 @@ fn checked(new: &NewToken, config: &Config) -> Result<(String, TokenRights), Str
         read_only: new.read_only,
         scopes: None,
     };
-    Ok((name, rights))
+    Ok((checked_name(&new.name, &rights, config)?, rights))
 }
 
 fn summary(token: &TokenRecord) -> [String; 2] {
@@ -228,43 +174,14 @@ fn summary(token: &TokenRecord) -> [String; 2] {
     [rights_in_words(&token.rights), expires]
 }
 
-fn rights_in_words(rights: &TokenRights) -> String {
-    let mut words = vec![rights.profile.clone().unwrap_or_else(|| "the server's profile".to_owned())];
-    if rights.read_only {
-        words.push("read-only".to_owned());
-    }
-    words.extend(rights.vaults.as_ref().map(|vaults| format!("vaults {}", vaults.join(" "))));
-    words.extend(rights.read_paths.as_ref().map(|paths| format!("in {}", paths.join(" "))));
-    words.extend(rights.write_paths.as_ref().map(|paths| format!("changes {}", paths.join(" "))));
-    words.join("; ")
-}
-
-fn state(token: &TokenRecord, now: UnixSeconds) -> &'static str {
-    match () {
-        () if token.revoked.is_some() => "revoked",
-        () if !token.is_live(now) => "expired",
-        () => "live",
-    }
-}
-
 fn as_json(token: &TokenRecord, now: UnixSeconds) -> Value {
     json!({
         "name": token.name,
         "rights": token.rights,
-        "state": state(token, now),
+        "state": token_state(token, now),
         "created": written(token.created),
         "expires": token.expires.map(written),
         "lastUsed": token.last_used.map(written),
         "revoked": token.revoked.map(written),
     })
-}
-
-fn written(moment: UnixSeconds) -> String {
-    let since = Duration::from_secs(u64::try_from(moment.0).unwrap_or_default());
-    Clock::written(SystemTime::UNIX_EPOCH + since)
-}
-
-/// `2026-11-15 20:15`
-fn day(moment: UnixSeconds) -> String {
-    written(moment).chars().take(16).collect::<String>().replace('T', " ")
 }

@@ -40,6 +40,11 @@ pub(super) struct RateTable {
     buckets: HashMap<String, RateBucket>,
 }
 
+/// A rate, all of which may come at once.
+pub(super) fn at_most(count: f64, seconds: f64) -> RateTable {
+    RateTable::new(count / seconds, count)
+}
+
 struct RateBucket {
     level: f64,
     /// When the level was taken, since the start.

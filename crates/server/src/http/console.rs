@@ -1,15 +1,35 @@
 //! The console: what a person sees in a browser. A client of the same executor as every other; nothing here goes around
 //! rules, checkpoints or the log.
 //!
-//! Served on loopback by `lapidary console`, to a browser that has the one-time code that it prints.
+//! Served beside the endpoint of `lapidary serve --http`, and alone on loopback by `lapidary console`; always to the owner
+//! alone. No token of a client opens it.
 
 mod activity;
 mod approvals;
 mod changed_files;
+mod client_choice;
+mod clients;
 mod console_calls;
+mod console_site;
+mod graph;
 mod history;
+mod layout_keeper;
 mod live_events;
+mod owner_access;
+mod queries;
+mod restoring;
+mod rules;
+mod searching;
 mod sessions;
+mod settings;
+mod settings_access;
+mod surveying;
+mod try_it;
+mod vault;
+mod versions;
+
+#[cfg(test)]
+mod tests;
 
 use std::{
     net::{Ipv4Addr, SocketAddr},
@@ -25,23 +45,31 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{get, post},
 };
-use lapidary_auth::FormParameters;
+use lapidary_auth::{AuthStore, FormParameters, SecretKind};
 use lapidary_config::{AllowedOrigins, BodyLimits, HttpConfig};
 use lapidary_console::{AnswerPage, ConsoleSection, PageFrame, ShownText, find_asset};
 use lapidary_pipeline::{Caller, CallerStanding, Clock, Executor, Principal};
 use lapidary_tools::ChangeAuthor;
-use parking_lot::Mutex;
 use tokio::{net::TcpListener, sync::watch};
 
-use self::sessions::ConsoleSessions;
-use super::{LAST_ANSWERS, accept_loop, posted_message, request_gate, request_gate::RequestGate};
+pub(super) use self::console_site::ConsoleSite;
+use self::layout_keeper::LayoutKeeper;
+pub(crate) use self::{owner_access::OwnerAccess, settings_access::SettingsAccess};
+use super::{
+    LAST_ANSWERS, accept_loop,
+    owner_door::{OwnerDoor, StoreTrouble, new_secret},
+    posted_message, request_gate,
+    request_gate::RequestGate,
+};
 use crate::stdio::told_to_stop;
 
 /// Nothing but our own files, no inline code or style, and no way to make markup of text.
-const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; \
+const CONTENT_POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; worker-src 'self'; form-action 'self'; \
                               base-uri 'none'; frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'";
-/// A form may contain the new texts of a change.
+/// A form of the owner may contain the new texts of a change.
 const FORM_BYTES: usize = 32 << 20;
+/// A form of who has not signed in is a code or a passphrase.
+const SIGN_IN_BYTES: usize = 4 << 10;
 
 /// A running console.
 #[derive(Clone)]
@@ -49,16 +77,18 @@ pub(super) struct Console(Arc<ConsoleParts>);
 
 pub(super) struct ConsoleParts {
     executor: Arc<Executor>,
+    owner: OwnerAccess,
     clock: Clock,
-    /// Cookies do not know ports, and two consoles on one computer must not sign each other out.
-    cookie: String,
-    sessions: Mutex<ConsoleSessions>,
+    door: Arc<OwnerDoor>,
+    site: ConsoleSite,
+    layouts: LayoutKeeper,
     stopping: watch::Receiver<bool>,
 }
 
-/// Serves the console until told to stop. `opened` gets the address that signs in.
+/// Serves the console alone until told to stop. `opened` gets the address that signs in.
 pub(crate) async fn serve(
     executor: Arc<Executor>,
+    owner: OwnerAccess,
     settings: &HttpConfig,
     port: u16,
     opened: impl FnOnce(&str),
@@ -67,46 +97,66 @@ pub(crate) async fn serve(
     let listener = TcpListener::bind(address).await.map_err(|error| format!("cannot listen on {address}: {error}"))?;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     let (stop, stopping) = watch::channel(false);
-    let console = Console::new(executor, address, stopping.clone());
-    let code = console.new_code()?;
-    let origin = format!("http://{address}");
-    let gate = RequestGate::new(Vec::new(), AllowedOrigins::Listed(Vec::new()), address.ip(), origin.clone());
-    let router = console.routes().layer(from_fn_with_state(gate, request_gate::guard));
+    let site = ConsoleSite::on_loopback(address.port());
+    let link = link(&owner.auth, site.address(), Clock::system())?;
+    let gate =
+        RequestGate::new(Vec::new(), AllowedOrigins::Listed(Vec::new()), address.ip(), site.address().to_owned());
+    let door = OwnerDoor::new(Arc::clone(&owner.auth), Clock::system(), Vec::new()).on_port(address.port());
+    let console = Console::new(executor, owner, Arc::new(door), site, stopping.clone());
+    let router = console.routes().route("/", get(to_console)).fallback(nothing_here);
+    let router = router.layer(from_fn_with_state(gate, request_gate::guard));
     tokio::spawn(async move {
         told_to_stop().await;
         stop.send_replace(true);
     });
-    opened(&format!("{origin}/console/#{code}"));
+    opened(&link);
     accept_loop::serve(listener, None, router, settings.connections, stopping, LAST_ANSWERS).await;
     Ok(())
 }
 
+/// A link that signs in once at the console of this origin. The code is in the fragment, which no server and no log sees.
+pub(crate) fn link(store: &AuthStore, origin: &str, clock: Clock) -> Result<String, String> {
+    let no_random = |StoreTrouble| "the system gives no random numbers".to_owned();
+    let code = new_secret(SecretKind::OwnerCode).map_err(no_random)?;
+    store.add_owner_code(&code, clock.now().into()).map_err(|error| error.to_string())?;
+    Ok(format!("{origin}/console/#{}", code.reveal()))
+}
+
 impl Console {
-    fn new(executor: Arc<Executor>, address: SocketAddr, stopping: watch::Receiver<bool>) -> Self {
-        Self(Arc::new(ConsoleParts {
-            executor,
-            clock: Clock::system(),
-            cookie: format!("lapidary-console-{}", address.port()),
-            sessions: Mutex::default(),
-            stopping,
-        }))
+    pub(super) fn new(
+        executor: Arc<Executor>,
+        owner: OwnerAccess,
+        door: Arc<OwnerDoor>,
+        site: ConsoleSite,
+        stopping: watch::Receiver<bool>,
+    ) -> Self {
+        let layouts = LayoutKeeper::new(stopping.clone());
+        Self(Arc::new(ConsoleParts { executor, owner, clock: Clock::system(), door, site, layouts, stopping }))
     }
 
-    fn routes(self) -> Router {
+    pub(super) fn routes(self) -> Router {
         let pages = Router::new()
             .merge(approvals::routes())
             .merge(activity::routes())
             .merge(history::routes())
+            .merge(vault::routes())
+            .merge(graph::routes())
+            .merge(restoring::routes())
+            .merge(versions::routes())
+            .merge(searching::routes())
+            .merge(queries::routes())
+            .merge(try_it::routes())
+            .merge(clients::routes())
+            .merge(rules::routes())
+            .merge(settings::routes())
             .route("/console/events", get(live_events::stream))
             .route("/console/sign-out", post(sessions::sign_out))
             .layer(from_fn_with_state(self.clone(), sessions::require_session));
         Router::new()
-            .route("/", get(to_console))
             .route("/console", get(to_console))
             .route("/console/sign-in", post(sessions::sign_in))
             .route("/console/static/{hash}/{name}", get(asset))
             .merge(pages)
-            .fallback(nothing_here)
             .layer(axum::middleware::from_fn(secured))
             .with_state(self)
     }
@@ -145,7 +195,7 @@ impl Console {
 
     /// The form of a request, which must be of a page of this session.
     async fn form(&self, request: Request, session: &sessions::OpenSession) -> Result<FormParameters, Response> {
-        let form = read_form(request).await?;
+        let form = read_within(request, FORM_BYTES).await?;
         if form.get("form").is_some_and(|token| session.is_form_token(token)) {
             return Ok(form);
         }
@@ -155,10 +205,14 @@ impl Console {
 
 /// A form, without knowing whose it is.
 async fn read_form(request: Request) -> Result<FormParameters, Response> {
-    let limits = BodyLimits { bytes: Some(FORM_BYTES), time: Some(std::time::Duration::from_secs(60)) };
+    read_within(request, SIGN_IN_BYTES).await
+}
+
+async fn read_within(request: Request, most: usize) -> Result<FormParameters, Response> {
+    let limits = BodyLimits { bytes: Some(most), time: Some(std::time::Duration::from_secs(60)) };
     posted_message::check_size(request.headers(), limits)?;
     let bytes = posted_message::read(request.into_body(), limits).await?;
-    let form = std::str::from_utf8(&bytes).ok().and_then(|text| FormParameters::parse_within(text, FORM_BYTES).ok());
+    let form = std::str::from_utf8(&bytes).ok().and_then(|text| FormParameters::parse_within(text, most).ok());
     form.ok_or_else(|| refused(StatusCode::BAD_REQUEST, "The form cannot be read."))
 }
 
@@ -182,7 +236,7 @@ async fn asset(request: Request) -> Response {
         // Another version has another address.
         (header::CACHE_CONTROL, "public, max-age=31536000, immutable"),
     ];
-    (headers, asset.bytes).into_response()
+    (headers, asset.bytes.as_ref()).into_response()
 }
 
 /// Headers of every answer, unless it has its own.

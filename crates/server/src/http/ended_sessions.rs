@@ -49,11 +49,12 @@ impl ServedRouter {
         let assembled =
             assemble(&config, ExecutorPurpose { every_profile: false, waits_for_index: false }).ok().unwrap();
         let (stop, stopping) = watch::channel(false);
-        let mcp = McpServer::new(Arc::clone(&assembled.executor), false, Connection::Http, Telemetry::default());
+        let mcp = McpServer::new(Arc::clone(&assembled.executor), false, Connection::Http, Telemetry::default(), None);
         let clients = KnownClients {
             check: ClientCheck::TokenOptional { store: Arc::clone(&assembled.auth) },
             grants: Arc::clone(&assembled.grants),
             clock: lapidary_pipeline::Clock::system(),
+            owner: Arc::clone(&assembled.auth),
         };
         let challenge = super::AuthChallenge::default();
         let endpoint = endpoint(&assembled.executor, mcp.clone(), &config.http, clients, challenge, stopping);

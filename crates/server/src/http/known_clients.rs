@@ -68,6 +68,8 @@ pub(crate) struct KnownClients {
     pub(crate) check: ClientCheck,
     pub(crate) grants: Arc<GrantMaker>,
     pub(crate) clock: Clock,
+    /// The passphrase and the sessions of the owner.
+    pub(crate) owner: Arc<AuthStore>,
 }
 
 /// Why the credentials of a request identify no client.

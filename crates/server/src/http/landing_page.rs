@@ -126,7 +126,7 @@ fn tool(entry: &CatalogueEntry) -> String {
     )
 }
 
-fn first_sentence(description: &str) -> String {
+pub(super) fn first_sentence(description: &str) -> String {
     let line = description.split("\n\n").next().unwrap_or_default().replace('\n', " ");
     match line.split_once(". ") {
         Some((sentence, _)) => format!("{sentence}."),

@@ -16,7 +16,7 @@ mod token_endpoint;
 #[cfg(test)]
 mod tests;
 
-use std::{net::IpAddr, sync::Arc, time::Duration};
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     Json, Router,
@@ -27,25 +27,19 @@ use axum::{
     routing::{get, post},
 };
 use base64::{Engine, engine::general_purpose::STANDARD};
-use lapidary_auth::{
-    AuthStore, AuthStoreError, AuthorizationRules, FormParameters, NewEvent, SecurityEventKind, UnixSeconds,
-    form_decoded,
-};
-use lapidary_config::{AddressRange, BodyLimits};
-use lapidary_pipeline::Clock;
+use lapidary_auth::{AuthorizationRules, FormParameters, form_decoded};
+use lapidary_config::BodyLimits;
 use lapidary_vault::ElapsedTime;
 use parking_lot::Mutex;
 use serde_json::json;
 
 pub(super) use self::public_documents::{PublicDocuments, TokenIssuer, is_for_every_page};
-use self::{
-    client_documents::KeptDocuments,
-    consent_tickets::ConsentTickets,
-    oauth_limits::{OAuthRates, PassphraseChecks},
-};
+use self::{client_documents::KeptDocuments, consent_tickets::ConsentTickets, oauth_limits::OAuthRates};
 pub(crate) use self::{issuer_key_cache::IssuerKeyCache, outgoing_fetch::OutgoingFetch};
 use super::{
-    accept_loop::network, client_address::client_address, client_limits::TooFast, endpoint::peer_of, posted_message,
+    client_limits::TooFast,
+    owner_door::{OwnerDoor, StoreTrouble},
+    posted_message,
 };
 use crate::grants::GrantMaker;
 
@@ -54,14 +48,11 @@ const FORM_BYTES: usize = 16 * 1024;
 
 /// The built-in authorization server.
 pub(super) struct AuthorizationServer {
-    store: Arc<AuthStore>,
+    door: Arc<OwnerDoor>,
     grants: Arc<GrantMaker>,
-    clock: Clock,
     rules: AuthorizationRules,
     body: BodyLimits,
-    trusted_proxies: Vec<AddressRange>,
     fetch: Arc<OutgoingFetch>,
-    checks: PassphraseChecks,
     started: ElapsedTime,
     memory: Mutex<ServerMemory>,
 }
@@ -76,26 +67,21 @@ struct ServerMemory {
 
 /// What the authorization server shares with the rest.
 pub(super) struct ServerSurroundings {
-    pub(super) store: Arc<AuthStore>,
+    pub(super) door: Arc<OwnerDoor>,
     pub(super) grants: Arc<GrantMaker>,
-    pub(super) clock: Clock,
     pub(super) rules: AuthorizationRules,
     pub(super) body: BodyLimits,
-    pub(super) trusted_proxies: Vec<AddressRange>,
 }
 
 impl AuthorizationServer {
     pub(super) fn new(surroundings: ServerSurroundings, fetch: OutgoingFetch) -> Arc<Self> {
-        let ServerSurroundings { store, grants, clock, rules, body, trusted_proxies } = surroundings;
+        let ServerSurroundings { door, grants, rules, body } = surroundings;
         Arc::new(Self {
-            store,
+            door,
             grants,
-            clock,
             rules,
             body: BodyLimits { bytes: Some(FORM_BYTES), ..body },
-            trusted_proxies,
             fetch: Arc::new(fetch),
-            checks: PassphraseChecks::default(),
             started: ElapsedTime::start(),
             memory: Mutex::default(),
         })
@@ -112,46 +98,9 @@ impl AuthorizationServer {
             .with_state(self)
     }
 
-    fn now(&self) -> UnixSeconds {
-        self.clock.now().into()
-    }
-
     /// Counts something that a stranger asks for.
     fn counted(&self, count: impl FnOnce(&mut OAuthRates, Duration) -> Result<(), TooFast>) -> Result<(), TooFast> {
         count(&mut self.memory.lock().rates, self.started.elapsed())
-    }
-
-    /// Whom to count a request for.
-    fn address(&self, request: &Request) -> String {
-        // Only a test calls the router without a connection.
-        let peer = peer_of(request).unwrap_or(IpAddr::from([127, 0, 0, 1]));
-        network(client_address(peer, request.headers(), &self.trusted_proxies)).to_string()
-    }
-
-    /// Asks the database where waiting for a disk does no harm.
-    async fn ask<T, A>(self: &Arc<Self>, ask: A) -> Result<T, StoreTrouble>
-    where
-        T: Send + 'static,
-        A: FnOnce(&AuthStore) -> Result<T, AuthStoreError> + Send + 'static,
-    {
-        let store = Arc::clone(&self.store);
-        match tokio::task::spawn_blocking(move || ask(&store)).await {
-            Ok(Ok(answer)) => Ok(answer),
-            Ok(Err(error)) => {
-                tracing::error!("the authorization server cannot use its database: {error}");
-                Err(StoreTrouble)
-            }
-            Err(_) => Err(StoreTrouble),
-        }
-    }
-
-    /// Records something for the owner. If that fails, the log says so, and what happened counts all the same.
-    async fn record(self: &Arc<Self>, kind: SecurityEventKind, subject: &str, address: &str) {
-        let (subject, address, now) = (subject.to_owned(), address.to_owned(), self.now());
-        let recorded =
-            self.ask(move |store| store.record_event(NewEvent::of(kind, &subject).from(&address), now)).await;
-        // A failure is already in the log.
-        recorded.unwrap_or_default();
     }
 
     /// The form in a request.
@@ -172,9 +121,6 @@ impl AuthorizationServer {
         posted_message::read(request.into_body(), self.body).await
     }
 }
-
-/// The database does not answer; the cause is in the log.
-struct StoreTrouble;
 
 /// A form that cannot be used.
 enum FormTrouble {

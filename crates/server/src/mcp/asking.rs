@@ -45,6 +45,68 @@ pub(super) fn verdict_of(responses: Option<&InputResponses>) -> Verdict {
     serde_json::from_value::<ElicitResult>(response.clone()).map_or(Verdict::Unanswered, |result| verdict(&result))
 }
 
+/// Whether the client says that it can lead its user to a page.
+pub(super) fn can_open(context: &RequestContext<RoleServer>) -> bool {
+    context
+        .client_capabilities()
+        .and_then(|capabilities| capabilities.elicitation)
+        .is_some_and(|elicitation| elicitation.url.is_some())
+}
+
+/// A change that waits for the owner, and the page where it is answered.
+pub(super) struct PendingPage<'p> {
+    pub(super) id: &'p str,
+    /// Identifies the caller again where nothing else does.
+    pub(super) handle: Option<&'p str>,
+    /// The origin of the console.
+    pub(super) console: &'p str,
+}
+
+/// What the state of such a question begins with. It grants nothing: it says that the user was led to the page before, and
+/// which handle the caller has.
+const PAGE_STATE: &str = "page:";
+
+impl PendingPage<'_> {
+    fn elicitation(&self) -> ElicitRequestParams {
+        ElicitRequestParams::UrlElicitationParams {
+            meta: None,
+            message:
+                "A change of your vault needs your approval. Look at it in the console, and approve or reject it there."
+                    .to_owned(),
+            url: format!("{}/console/approvals/{}", self.console, self.id),
+            elicitation_id: self.id.to_owned(),
+        }
+    }
+
+    /// As an answer that makes the client call again.
+    pub(super) fn input_required(&self) -> InputRequiredResult {
+        let question = InputRequest::Elicitation(ElicitRequest::new(self.elicitation()));
+        let state = format!("{PAGE_STATE}{}", self.handle.unwrap_or_default());
+        InputRequiredResult::new(Some([(ANSWER_KEY.to_owned(), question)].into()), Some(state))
+    }
+
+    /// While the call waits: whether the user goes to the page.
+    pub(super) async fn open_now(
+        &self,
+        open: &OpenQuestions,
+        caller: &str,
+        context: &RequestContext<RoleServer>,
+        within: Duration,
+    ) -> bool {
+        let Ok(_place) = open.open(caller) else { return false };
+        let asked = context.peer.create_elicitation_with_timeout(self.elicitation(), Some(within));
+        tokio::select! {
+            answer = asked => answer.is_ok_and(|answer| answer.action == ElicitationAction::Accept),
+            () = context.ct.cancelled() => false,
+        }
+    }
+}
+
+/// The handle in the state of a call that was led to a page before; empty if it needs none.
+pub(super) fn handle_in(state: &str) -> Option<&str> {
+    state.strip_prefix(PAGE_STATE)
+}
+
 /// How many questions of one caller may be open: as many as a person can look at.
 const MOST_OF_ONE: usize = 8;
 /// Of all callers together.

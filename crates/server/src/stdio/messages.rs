@@ -26,7 +26,7 @@ use tokio::{
     sync::{Mutex, oneshot, watch},
 };
 
-use crate::message_price::{MOST_OPEN_BYTES, message_price};
+use crate::message_price::{MOST_OPEN_BYTES, message_id, message_price};
 
 type OutgoingMessages = Pin<Box<dyn Sink<TxJsonRpcMessage<RoleServer>, Error = io::Error> + Send>>;
 type IncomingMessages = Pin<Box<dyn Stream<Item = RxJsonRpcMessage<RoleServer>> + Send>>;
@@ -274,7 +274,7 @@ impl<R: AsyncRead + Unpin> MessageReader<R> {
             let price = match message_price(&bytes) {
                 Ok(price) => price,
                 Err(refusal) => {
-                    self.shared.refuse(&Value::Null, refusal.code, &refusal.message).await;
+                    self.shared.refuse(&message_id(&bytes), refusal.code, &refusal.message).await;
                     continue;
                 }
             };

@@ -284,11 +284,14 @@ fn secrets_are_never_printed_and_files_with_them_are_for_their_owner_alone() {
     let home = WellHome::new();
     home.write(".env", &format!("LAPIDARY_TOKENS=phone:reader:{secret}\n"));
     fs::set_permissions(home.path(".env"), PermissionsExt::from_mode(0o644)).unwrap();
-    let said = home.doctor();
+    let doctor = || home.doctor_with(&[], &[("LAPIDARY_ENV_FILE", ".env")]);
+    let said = doctor();
     said.only("failure", "secrets", &[".env", "chmod 600"]);
     assert!(!said.whole.to_string().contains(secret));
     fs::set_permissions(home.path(".env"), PermissionsExt::from_mode(0o600)).unwrap();
-    assert!(home.doctor().with("failure").is_empty());
+    assert!(doctor().with("failure").is_empty());
+    // Of a project, it decides nothing, and that is said.
+    home.doctor().says("warning", "settings", "LAPIDARY_TOKENS");
 }
 
 #[test]

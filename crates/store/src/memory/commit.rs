@@ -82,7 +82,8 @@ impl MemoryState {
     fn keep(&mut self, origin: &ChangeOrigin, entries: Vec<EntryRecord>) -> String {
         let number = self.checkpoints.last().map_or(0, |last| last.number) + 1;
         let id = format!("{:016x}", FIRST_ID.wrapping_add(number.cast_unsigned()));
-        let ChangeOrigin { tool, client, time } = origin.clone();
+        let ChangeOrigin { tool, client, time, approval } = origin.clone();
+        self.approved.extend(approval.map(|approval| (approval, id.clone())));
         let kind = CheckpointKind::Change;
         self.checkpoints.push(CheckpointRecord { number, id: id.clone(), time, kind, tool, client, entries });
         id

@@ -35,6 +35,12 @@ impl History for MemoryStore {
         Ok(named.take(if prefix.is_empty() { 0 } else { MAX_AMBIGUOUS }).cloned().collect())
     }
 
+    fn approved(&self, approval: &ContentHash) -> Result<Option<CheckpointRecord>, LedgerError> {
+        let contents = self.contents();
+        let id = contents.approved.get(approval);
+        Ok(contents.checkpoints.iter().find(|kept| Some(&kept.id) == id).cloned())
+    }
+
     fn content(&self, hash: &ContentHash) -> Result<Option<Vec<u8>>, LedgerError> {
         Ok(self.contents().old.get(hash).map(|bytes| bytes.to_vec()))
     }

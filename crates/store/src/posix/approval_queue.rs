@@ -23,6 +23,8 @@ pub enum ApprovalState {
     Open,
     /// Its answer is being carried out.
     Taken,
+    /// The process that carried out its answer died; whether before or after the change, only the history knows.
+    Abandoned,
     /// Answered; the caller has not collected the result yet.
     Settled,
 }
@@ -46,7 +48,7 @@ impl ApprovalState {
     fn ending(self) -> &'static str {
         match self {
             Self::Open => "open.json",
-            Self::Taken => "taken.json",
+            Self::Taken | Self::Abandoned => "taken.json",
             Self::Settled => "settled.json",
         }
     }
@@ -63,7 +65,7 @@ impl ApprovalQueue {
         self.write(id, ApprovalState::Open, text)
     }
 
-    /// The request, and how far it has come. If a process died while carrying out its answer, it is open again.
+    /// The request, and how far it has come.
     pub fn find(&self, id: &str) -> io::Result<Option<(ApprovalState, String)>> {
         // A reader that races with the renaming of a file finds it under its next name.
         for progress in ApprovalState::ALL {
@@ -71,9 +73,9 @@ impl ApprovalQueue {
             match read_text(&path) {
                 // Left by a process that died after storing the answer; the answer is what counts.
                 Ok(_) if progress == ApprovalState::Taken && self.path(id, ApprovalState::Settled)?.exists() => {}
-                // A taken request that is not locked belongs to a process that died, so it can be answered again.
+                // A taken request that is not locked belongs to a process that died.
                 Ok(text) if progress == ApprovalState::Taken && hold(&path)?.is_some() => {
-                    return Ok(Some((ApprovalState::Open, text)));
+                    return Ok(Some((ApprovalState::Abandoned, text)));
                 }
                 Ok(text) => return Ok(Some((progress, text))),
                 Err(error) if error.kind() == io::ErrorKind::NotFound => {}
@@ -258,12 +260,12 @@ mod tests {
     }
 
     #[test]
-    fn a_question_whose_answer_was_interrupted_is_open_again() {
+    fn a_question_whose_answer_was_interrupted_is_abandoned_and_can_be_taken_again() {
         let (base, vault) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         let waiting = ApprovalQueue::new(Arc::new(StateFolder::new(base.path().into(), vault.path().into())));
         waiting.put("ab12", "first").unwrap();
         drop(waiting.take("ab12").unwrap());
-        assert_eq!(waiting.find("ab12").unwrap(), Some((ApprovalState::Open, "first".into())));
+        assert_eq!(waiting.find("ab12").unwrap(), Some((ApprovalState::Abandoned, "first".into())));
         let again = waiting.take("ab12").unwrap();
         assert!(again.is_some());
         assert_eq!(waiting.find("ab12").unwrap(), Some((ApprovalState::Taken, "first".into())));

@@ -198,6 +198,10 @@ impl History for Committer {
         self.ledger.content(hash)
     }
 
+    fn approved(&self, approval: &ContentHash) -> Result<Option<CheckpointRecord>, LedgerError> {
+        self.ledger.approved(approval)
+    }
+
     fn untold(&self) -> Result<Vec<CheckpointRecord>, LedgerError> {
         self.untold()
     }

@@ -244,27 +244,29 @@ impl Ledger {
         // In examples the name is always the same; the number keeps the ids apart.
         let id = format!("{:016x}", name.wrapping_add(number.cast_unsigned()));
         transaction
-        .prepare_cached(
-            "INSERT INTO checkpoints (number, id, time, kind, tool, client, digest) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
-        )?
-        .execute(params![
-            number,
-            id,
-            time,
-            draft.kind as i64,
-            draft.origin.tool,
-            draft.origin.client,
-            // A row that is changed behind our back no longer fits its digest, and is not trusted by an undo.
-            records::digest(&CheckpointRecord {
+            .prepare_cached(
+                "INSERT INTO checkpoints (number, id, time, kind, tool, client, digest, approval)
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+            )?
+            .execute(params![
                 number,
-                id: id.clone(),
-                time: draft.origin.time,
-                kind: draft.kind,
-                tool: draft.origin.tool.clone(),
-                client: draft.origin.client.clone(),
-                entries: draft.entries.clone(),
-            })
-        ])?;
+                id,
+                time,
+                draft.kind as i64,
+                draft.origin.tool,
+                draft.origin.client,
+                // A row that is changed behind our back no longer fits its digest, and is not trusted by an undo.
+                records::digest(&CheckpointRecord {
+                    number,
+                    id: id.clone(),
+                    time: draft.origin.time,
+                    kind: draft.kind,
+                    tool: draft.origin.tool.clone(),
+                    client: draft.origin.client.clone(),
+                    entries: draft.entries.clone(),
+                }),
+                draft.origin.approval.as_ref().map(bytes)
+            ])?;
         self.insert_contents(transaction, &draft.contents)?;
         let mut insert = transaction.prepare_cached(
             "INSERT INTO entries (checkpoint, position, path, moved_to, before, after, bytes_before, bytes_after)

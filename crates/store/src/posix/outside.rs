@@ -1,15 +1,50 @@
 //! Places outside the vault that the owner configured: settings files, and the copy of the demo vault.
 
 use std::{
+    fs::{File, OpenOptions},
     io,
     path::{Path, PathBuf},
 };
 
+use super::state::private_file;
 use crate::VaultPath;
+
+/// The page that a browser is opened with, in the state folder.
+pub(super) const PRIVATE_PAGE: &str = "console.html";
 
 /// The text of a settings file.
 pub fn read_settings(path: &Path) -> io::Result<String> {
-    std::fs::read_to_string(path)
+    io::read_to_string(open_regular(path)?)
+}
+
+/// Replaces a page that only its owner can read, and returns its path.
+pub fn write_private_page(folder: &Path, text: &str) -> io::Result<PathBuf> {
+    use io::Write;
+    let path = folder.join(PRIVATE_PAGE);
+    std::fs::create_dir_all(folder)?;
+    match std::fs::remove_file(&path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        _ => {}
+    }
+    private_file().write(true).create_new(true).open(&path)?.write_all(text.as_bytes())?;
+    Ok(path)
+}
+
+/// A file, for reading. A named pipe in its place would keep the reader waiting.
+pub(super) fn open_regular(path: &Path) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true);
+    #[cfg(unix)]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(&mut options, rustix::fs::OFlags::NONBLOCK.bits().cast_signed());
+    let file = options.open(path)?;
+    let kind = file.metadata()?.file_type();
+    if kind.is_file() {
+        Ok(file)
+    } else if kind.is_dir() {
+        Err(io::ErrorKind::IsADirectory.into())
+    } else {
+        Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not a file"))
+    }
 }
 
 pub fn folder_exists(path: &Path) -> bool {
@@ -89,5 +124,25 @@ impl Drop for DemoFolder {
     fn drop(&mut self) {
         // A demo left behind in the temporary folder is harmless, and there is no caller left to tell.
         drop(std::fs::remove_dir_all(&self.around));
+    }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use rustix::fs::{CWD, FileType, Mode, mknodat};
+
+    use super::*;
+    use crate::posix::SettingsFile;
+
+    #[test]
+    fn a_named_pipe_in_place_of_a_settings_file_is_refused_and_not_waited_for() {
+        let folder = tempfile::tempdir().unwrap();
+        let pipe = folder.path().join("pipe");
+        mknodat(CWD, &pipe, FileType::Fifo, Mode::from_raw_mode(0o600), 0).unwrap();
+        assert_eq!(read_settings(&pipe).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+        assert!(SettingsFile::new(&pipe).unwrap().read().is_err());
+        let file = folder.path().join("file");
+        std::fs::write(&file, "a = 1").unwrap();
+        assert_eq!(read_settings(&file).unwrap(), "a = 1");
     }
 }

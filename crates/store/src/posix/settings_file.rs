@@ -7,6 +7,8 @@ use std::{
     path::{Path, PathBuf},
 };
 
+use super::outside::{PRIVATE_PAGE, open_regular};
+
 /// A larger file is not a settings file.
 const LARGEST: u64 = 32 << 20;
 
@@ -134,7 +136,7 @@ impl SettingsFile {
 }
 
 fn read_text(path: &Path) -> io::Result<Option<String>> {
-    let file = match fs::File::open(path) {
+    let file = match open_regular(path) {
         Ok(file) => file,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(error),
@@ -179,7 +181,7 @@ pub fn state_contents(folder: &Path) -> io::Result<Vec<PathBuf>> {
         let name = entry.file_name().to_string_lossy().into_owned();
         let of_vault = name.len() == 16 && name.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
         // The configuration file and whatever the owner put there stay.
-        if (of_vault && entry.file_type()?.is_dir()) || name.starts_with("auth.db") {
+        if (of_vault && entry.file_type()?.is_dir()) || name.starts_with("auth.db") || name == PRIVATE_PAGE {
             found.push(entry.path());
         }
     }

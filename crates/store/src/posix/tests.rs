@@ -18,7 +18,7 @@ fn vault_path(path: &str) -> VaultPath {
 
 /// An arbitrary caller.
 fn origin() -> ChangeOrigin {
-    ChangeOrigin { tool: "test".to_owned(), client: "test".to_owned(), time: SystemTime::now() }
+    ChangeOrigin { tool: "test".to_owned(), client: "test".to_owned(), time: SystemTime::now(), approval: None }
 }
 
 /// Pseudo-random numbers, the same in every run.

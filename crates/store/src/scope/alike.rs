@@ -37,7 +37,7 @@ impl Policy {
             let read = self.read.as_ref()?;
             Some(read.iter().chain(self.write.iter().flatten()).cloned().collect::<Vec<_>>())
         };
-        alike(&self.deny)
+        alike(&self.own_files) && alike(&self.deny)
             // Without a list everything is open in both.
             && readable().is_none_or(|readable| alike(&readable))
             && self.deny_globs.cover_alike(one, other)

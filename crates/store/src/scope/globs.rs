@@ -68,7 +68,7 @@ impl PathGlobs {
     }
 
     /// The patterns in the owner's spelling.
-    pub(super) fn written(&self) -> &[String] {
+    pub fn written(&self) -> &[String] {
         &self.written
     }
 

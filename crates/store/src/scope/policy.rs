@@ -12,6 +12,8 @@ pub struct Policy {
     /// Wins over both.
     pub deny: Vec<PathPrefix>,
     pub read_only: bool,
+    /// Files that decide about the server, closed as hidden ones are.
+    pub own_files: Vec<PathPrefix>,
     /// Which parts of this vault are open; `None` means everything.
     pub allow_globs: Option<PathGlobs>,
     /// Wins over what is allowed.
@@ -31,6 +33,10 @@ impl FolderNames {
         Self(names.iter().map(|name| super::fold::folded(name.as_ref())).collect())
     }
 
+    pub fn names(&self) -> &[String] {
+        &self.0
+    }
+
     pub fn holds(&self, name: &str) -> bool {
         !self.0.is_empty() && self.0.contains(&super::fold::folded(name))
     }
@@ -43,7 +49,7 @@ impl FolderNames {
 impl Policy {
     /// Whether some paths are closed for reading as well.
     pub fn closes_some(&self) -> bool {
-        !self.deny.is_empty() || self.allow_globs.is_some() || !self.deny_globs.is_empty()
+        !self.deny.is_empty() || !self.own_files.is_empty() || self.allow_globs.is_some() || !self.deny_globs.is_empty()
     }
 
     pub(super) fn may_read(&self, path: &FoldedPath, wanted: PathWanted) -> Result<(), PathDenied> {
@@ -82,7 +88,8 @@ impl Policy {
 
     fn closed(&self, path: &FoldedPath) -> Result<(), PathDenied> {
         // Before all lists: settings and history are closed, whatever the owner opens.
-        if path.names().any(|name| name.starts_with('.')) {
+        let is_own = || self.own_files.iter().any(|own| own.covers_folded(path.as_str()));
+        if path.names().any(|name| name.starts_with('.')) || is_own() {
             return Err(PathDenied::Hidden);
         }
         if self.deny.iter().any(|prefix| prefix.covers_folded(path.as_str())) {

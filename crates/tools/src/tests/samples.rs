@@ -395,6 +395,8 @@ fn of_the_server() -> Vec<Reason> {
         Reason::ApprovalPending { id: "a1".to_owned(), handle: None },
         Reason::ApprovalPending { id: "a1".to_owned(), handle: Some(word("c0ffee")) },
         Reason::TooMany { what: "approval requests", limit: 20 },
+        Reason::QuestionTooLong { characters: 7_000, limit: 6_000 },
+        Reason::MadeOnApproval { checkpoint: "c0ffee".to_owned() },
         Reason::ConsentExpired,
         Reason::ChangedMeanwhile,
         Reason::DeniedByRule,

@@ -159,7 +159,12 @@ fn take(root: &Path, ours: &PosixBackend, step: &Step) {
                 }
                 Err(_) => Change::Create { path, content: bytes.into() },
             };
-            let origin = ChangeOrigin { tool: "test".into(), client: "test".into(), time: std::time::UNIX_EPOCH };
+            let origin = ChangeOrigin {
+                tool: "test".into(),
+                client: "test".into(),
+                time: std::time::UNIX_EPOCH,
+                approval: None,
+            };
             drop(ours.turn(&|| true).unwrap().commit(&ChangeSet::one(change), &scope, &origin, &|_, _| true));
             Ok(())
         }

@@ -10,25 +10,25 @@ use crate::edit::TextChange;
 
 pub(super) fn edit(
     parts: &DocumentParts<'_>,
-    section: SectionSpan,
+    section: &SectionSpan,
     instruction: &PatchInstruction,
 ) -> Result<DocumentEdit, InstructionError> {
     if let Some(within) = instruction.within {
-        return within_edit(parts, &section, within, instruction);
+        return within_edit(parts, section, within, instruction);
     }
     match (instruction.operation, instruction.scope, &instruction.payload) {
         (_, InstructionScope::Parent, InstructionPayload::Destination(destination)) => {
-            moved(parts, &section, destination)
+            moved(parts, section, destination)
         }
-        (InstructionOperation::Delete, scope, _) => deleted(parts, &section, scope),
+        (InstructionOperation::Delete, scope, _) => deleted(parts, section, scope),
         (operation, InstructionScope::Content, InstructionPayload::Text(text)) => {
-            content(parts, &section, operation, text, instruction.once)
+            content(parts, section, operation, text, instruction.once)
         }
         (operation, InstructionScope::Marker, InstructionPayload::Text(text)) => {
-            renamed(parts, &section, operation, text)
+            renamed(parts, section, operation, text)
         }
         (operation, InstructionScope::MarkerAndContent, InstructionPayload::Text(text)) => {
-            whole(parts, &section, operation, text, instruction.once)
+            whole(parts, section, operation, text, instruction.once)
         }
         _ => Err(InstructionError::Impossible("this payload does not fit the operation")),
     }

@@ -8,7 +8,7 @@ use super::{
     join::{ListEnd, begins_with_item, is_rows, with_indent},
 };
 use crate::{
-    Block, BlockKind, Document, Heading, HeadingStyle, LineRange, Note,
+    Block, BlockKind, CodeKind, Document, Heading, HeadingStyle, LineRange, Note,
     edit::whole_lines,
     span::{line_end, line_start},
     text::plain_line_ends,
@@ -76,6 +76,7 @@ impl Document {
         if shown[span.clone()].trim().is_empty() {
             return Err(EditError::NothingToMove);
         }
+        check_cut(&note, &span)?;
         Ok(span)
     }
 
@@ -106,6 +107,7 @@ impl Document {
         };
         // Taken out first, so that the place is found in the note as it will be.
         let without = self.take_out(&span, left)?;
+        check_rest(&note, &span, &without.note())?;
         let (text, levels) = without.leveled(&self.shown()[span.clone()], place)?;
         let edited = without.put_in(&text, place)?;
         check_read(&text, &edited)?;
@@ -132,6 +134,7 @@ impl Document {
         };
         check_read(&text, &edited)?;
         let source = self.take_out(&span, left)?;
+        check_rest(&self.note(), &span, &source.note())?;
         Ok(MovedText { source, target: Some(edited.document), part: span, inserted: edited.span, levels })
     }
 
@@ -336,6 +339,32 @@ fn check_read(text: &str, edited: &EditResult) -> Result<(), EditError> {
         return Ok(());
     }
     Err(EditError::HeadingsLost)
+}
+
+/// Refuses a part that is read differently on its own: half a fence, comment or formula, and lines that are headings only outside
+/// of one.
+fn check_cut(note: &Note<'_>, part: &Range<usize>) -> Result<(), EditError> {
+    let fences = note.code.iter().filter(|code| matches!(code.kind, CodeKind::Fenced { .. })).map(|code| &code.span);
+    let comments = note.comments.iter().map(|comment| &comment.span);
+    let mut spans = fences.chain(comments).chain(note.math.iter().map(|math| &math.span));
+    let cuts = |span: &Range<usize>| [part.start, part.end].iter().any(|end| span.start < *end && *end < span.end);
+    let below = format!("\n{}", dedented(&plain_line_ends(&note.text[part.clone()])));
+    let own = Note::parse(&below);
+    if spans.any(cuts) || !own.headings.iter().map(|heading| &heading.text).eq(headings(note, |at| part.contains(&at)))
+    {
+        return Err(EditError::CutsBlock);
+    }
+    Ok(())
+}
+
+/// Refuses to take out a part without which the rest would have other headings.
+fn check_rest(before: &Note<'_>, part: &Range<usize>, after: &Note<'_>) -> Result<(), EditError> {
+    let is_same = headings(before, |at| !part.contains(&at)).eq(headings(after, |_| true));
+    if is_same { Ok(()) } else { Err(EditError::CutsBlock) }
+}
+
+fn headings<'n>(note: &'n Note<'_>, wanted: impl Fn(usize) -> bool) -> impl Iterator<Item = &'n String> {
+    note.headings.iter().filter(move |heading| wanted(heading.section.start)).map(|heading| &heading.text)
 }
 
 /// Whole lines of a block with its id; of an item with the lists in it, and of a heading with its section.

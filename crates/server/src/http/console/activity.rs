@@ -1,4 +1,6 @@
-//! The log of calls, newest first, filtered by what the address says.
+//! The log of calls, newest first, filtered by what the address says, and one of them.
+
+use std::collections::BTreeMap;
 
 use axum::{
     Extension, Router,
@@ -8,27 +10,40 @@ use axum::{
     routing::get,
 };
 use lapidary_auth::{FormParameters, percent_encoded};
-use lapidary_console::{ActivityFilter, ActivityPage, ActivityRow, ConsoleSection, OutcomeTone, ShownText};
+use lapidary_console::{
+    ActivityFilter, ActivityPage, ActivityRow, CallFact, CallPage, ClientShare, ConsoleSection, OutcomeTone, ShownText,
+};
+use lapidary_note::one_line;
 use lapidary_pipeline::Executor;
 use lapidary_query::csv_record;
-use serde_json::Value;
+use serde_json::{Value, json};
 
-use super::{Console, ConsoleState, no_answer, page, query, sessions::OpenSession};
-use crate::commands::{client_name, local_time::LocalTime};
+use super::{Console, ConsoleState, no_answer, page, query, refused, restoring, sessions::OpenSession};
+use crate::{
+    commands::local_time::LocalTime,
+    logged_call::{CallFilter, CallTone, LoggedCall, WantedOutcome},
+};
 
-/// More rows are not read; filters find older ones.
+/// More rows are not drawn; filters find older ones.
 const MOST_ROWS: usize = 300;
+/// At most this many of the latest calls are counted by client.
+const MOST_COUNTED: usize = 10_000;
 /// And of an export.
 const MOST_EXPORTED: usize = 100_000;
+/// Clients that are named; the others have the smallest shares.
+const MOST_CLIENTS: usize = 12;
 
 pub(super) fn routes() -> Router<Console> {
-    Router::new().route("/console/activity", get(show)).route("/console/activity.csv", get(export))
+    Router::new()
+        .route("/console/activity", get(show))
+        .route("/console/activity.csv", get(export))
+        .route("/console/activity/call", get(show_call))
 }
 
 async fn show(State(console): ConsoleState, Extension(session): Extension<OpenSession>, request: Request) -> Response {
-    let filter = filter_of(&query(&request));
-    let (wanted, time) = (filter.clone(), console.time());
-    let Some(Some(found)) = console.ask(move |executor| calls(executor, &wanted, MOST_ROWS + 1)).await else {
+    let filter = typed_filter(&query(&request));
+    let (wanted, time) = (call_filter(&filter), console.time());
+    let Some(Some(found)) = console.ask(move |executor| calls(executor, &wanted, MOST_COUNTED)).await else {
         return no_answer();
     };
     let has_more = found.len() > MOST_ROWS;
@@ -36,30 +51,32 @@ async fn show(State(console): ConsoleState, Extension(session): Extension<OpenSe
     let has_several_vaults = console.0.executor.vaults().iter().count() > 1;
     let address = request.uri().query().map_or_else(String::new, |query| format!("?{query}"));
     let frame = console.frame(ConsoleSection::ACTIVITY, &session).await;
-    page(StatusCode::OK, &ActivityPage { frame, rows, filter, has_more, has_several_vaults, query: address })
+    let (shares, counted) = (shares(&found), found.len());
+    page(
+        StatusCode::OK,
+        &ActivityPage { frame, rows, filter, has_more, has_several_vaults, query: address, shares, counted },
+    )
 }
 
 async fn export(State(console): ConsoleState, request: Request) -> Response {
-    let filter = filter_of(&query(&request));
+    let filter = call_filter(&typed_filter(&query(&request)));
     let Some(Some(found)) = console.ask(move |executor| calls(executor, &filter, MOST_EXPORTED)).await else {
         return no_answer();
     };
     let mut csv = "time,client,tool,outcome,note,vault,ms,bytes,checkpoint\r\n".to_owned();
     for call in &found {
-        let text = |key: &str| call[key].as_str().unwrap_or_default().to_owned();
-        let number = |key: &str| call[key].as_f64().map(|number| format!("{number:.0}")).unwrap_or_default();
-        let cells = [
-            text("ts"),
-            client_name(&text("client_id")).to_owned(),
-            text("tool"),
-            outcome(call).0.to_owned(),
-            text("file"),
-            text("vault"),
-            number("duration_ms"),
-            number("reply_bytes"),
-            text("checkpoint"),
-        ];
-        csv += &csv_record(cells);
+        let (ms, bytes) = (call.number("duration_ms"), call.number("reply_bytes"));
+        csv += &csv_record([
+            call.text("ts"),
+            call.client(),
+            call.text("tool"),
+            call.outcome().0,
+            call.text("file"),
+            call.text("vault"),
+            &ms,
+            &bytes,
+            call.text("checkpoint"),
+        ]);
     }
     let headers = [
         (header::CONTENT_TYPE, "text/csv; charset=utf-8"),
@@ -68,7 +85,71 @@ async fn export(State(console): ConsoleState, request: Request) -> Response {
     (headers, csv).into_response()
 }
 
-fn filter_of(parameters: &FormParameters) -> ActivityFilter {
+/// One call, as the log has it, with the change that it made.
+async fn show_call(
+    State(console): ConsoleState,
+    Extension(session): Extension<OpenSession>,
+    request: Request,
+) -> Response {
+    let parameters = query(&request);
+    let wanted = |name: &str| parameters.get(name).unwrap_or_default().to_owned();
+    let key = (wanted("time"), wanted("vault"), wanted("arguments"));
+    let found = console.ask(move |executor| {
+        let all = calls(executor, &CallFilter::default(), usize::MAX)?;
+        let is_it = |call: &LoggedCall| {
+            (call.text("ts"), call.text("vault"), call.text("args_hash")) == (&key.0, &key.1, &key.2)
+        };
+        Some(all.into_iter().find(is_it))
+    });
+    let call = match found.await.flatten() {
+        None => return no_answer(),
+        Some(None) => return refused(StatusCode::NOT_FOUND, "The log has no such call; it may be too old."),
+        Some(Some(call)) => call,
+    };
+    let offer = match call.checkpoint() {
+        Some(id) => restoring::offer(&console, id, call.text("vault")).await,
+        None => None,
+    };
+    let (words, tone) = call.outcome();
+    let frame = console.frame(ConsoleSection::ACTIVITY, &session).await;
+    let shown = CallPage {
+        frame,
+        tool: ShownText::line(call.text("tool")),
+        outcome: ShownText::line(words),
+        tone: tone_of(tone),
+        why: call.why(),
+        facts: facts(&call, &console.time()),
+        address: change_address(&call),
+        offer,
+    };
+    page(StatusCode::OK, &shown)
+}
+
+/// What the log knows of a call, in its order.
+fn facts(call: &LoggedCall, time: &LocalTime) -> Vec<CallFact> {
+    let named = call.facts().as_object().into_iter().flatten();
+    let fact = |(name, value): (&String, &Value)| {
+        let text = match (name.as_str(), value) {
+            ("ts", Value::String(written)) => time.exact(written),
+            ("duration_ms", _) => call.number("duration_ms"),
+            (_, Value::String(text)) => text.clone(),
+            (_, Value::Array(items)) if items.iter().all(Value::is_string) => {
+                items.iter().filter_map(Value::as_str).collect::<Vec<_>>().join(", ")
+            }
+            (_, other) => other.to_string(),
+        };
+        let name = match name.as_str() {
+            "ts" => "time".to_owned(),
+            "args_hash" => "arguments".to_owned(),
+            "client_id" => "client".to_owned(),
+            other => other.replace('_', " "),
+        };
+        CallFact { name: ShownText::line(&name), value: ShownText::line(&text) }
+    };
+    named.map(fact).collect()
+}
+
+fn typed_filter(parameters: &FormParameters) -> ActivityFilter {
     let text = |name: &str| parameters.get(name).unwrap_or_default().to_owned();
     ActivityFilter {
         client: text("client"),
@@ -80,91 +161,126 @@ fn filter_of(parameters: &FormParameters) -> ActivityFilter {
     }
 }
 
+fn call_filter(typed: &ActivityFilter) -> CallFilter {
+    let given = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    CallFilter {
+        client: given(&typed.client),
+        tool: given(&typed.tool),
+        note: given(&typed.note),
+        reason: given(&typed.reason),
+        in_full: false,
+        outcome: match typed.outcome.as_str() {
+            "changed" => Some(WantedOutcome::Changed),
+            "refused" => Some(WantedOutcome::Refused),
+            _ => None,
+        },
+        since: match typed.since.as_str() {
+            "1h" => Some(3_600),
+            "1d" => Some(86_400),
+            "7d" => Some(604_800),
+            _ => None,
+        },
+    }
+}
+
 /// The latest calls that fit, newest first. `None` if a log cannot be read.
-fn calls(executor: &Executor, filter: &ActivityFilter, most: usize) -> Option<Vec<Value>> {
+fn calls(executor: &Executor, filter: &CallFilter, most: usize) -> Option<Vec<LoggedCall>> {
     let time = LocalTime::at(executor.now());
     let mut found = Vec::new();
     for served in executor.vaults().iter() {
         // A filter has to see all of them.
-        let wanted = if *filter == ActivityFilter::default() { most } else { usize::MAX };
+        let wanted = if filter.is_open() { most } else { usize::MAX };
         let (lines, _) = served.log.tail(wanted).ok()?;
-        // A line that was cut off by a crash says nothing that could be shown.
-        let calls = lines.iter().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        found.extend(calls.filter(|call| fits(call, filter, &time)));
+        let calls = lines.iter().filter_map(|line| LoggedCall::parse(line));
+        found.extend(calls.filter(|call| filter.lets(call, &time)));
     }
     // The sort is stable: lines of the same millisecond stay in order.
-    found.sort_by(|one, other| one["ts"].as_str().cmp(&other["ts"].as_str()));
+    found.sort_by(|one, other| one.text("ts").cmp(other.text("ts")));
     found.reverse();
     found.truncate(most);
     Some(found)
 }
 
-fn fits(call: &Value, filter: &ActivityFilter, time: &LocalTime) -> bool {
-    let text = |key: &str| call[key].as_str().unwrap_or_default();
-    let has = |wanted: &str, found: &str| wanted.is_empty() || found.to_lowercase().contains(&wanted.to_lowercase());
-    let mut names =
-        std::iter::once(text("file")).chain(call["files"].as_array().into_iter().flatten().filter_map(Value::as_str));
-    let seconds = match filter.since.as_str() {
-        "1h" => Some(3_600),
-        "1d" => Some(86_400),
-        "7d" => Some(604_800),
-        _ => None,
+/// Calls and bytes by client, with the most calls first.
+fn shares(calls: &[LoggedCall]) -> Vec<ClientShare> {
+    let mut by_client: BTreeMap<&str, (usize, f64)> = BTreeMap::new();
+    for call in calls.iter().filter(|call| !call.text("client_id").is_empty()) {
+        let (count, bytes) = by_client.entry(call.client()).or_default();
+        *count += 1;
+        *bytes += call.facts()["reply_bytes"].as_f64().unwrap_or_default();
+    }
+    let most_calls = by_client.values().map(|(count, _)| *count).max().unwrap_or_default().max(1);
+    let most_bytes = by_client.values().map(|(_, bytes)| *bytes).fold(1.0, f64::max);
+    let mut shares: Vec<(&str, (usize, f64))> = by_client.into_iter().collect();
+    shares.sort_by_key(|(_, (count, _))| std::cmp::Reverse(*count));
+    let share = |(name, (calls, bytes)): (&str, (usize, f64))| ClientShare {
+        name: ShownText::line(name),
+        calls,
+        bytes: sized(bytes),
+        // A client that did something has a bar that can be seen.
+        calls_width: (calls * 100 / most_calls).max(1),
+        bytes_width: ((bytes * 100.0 / most_bytes) as usize).clamp(1, 100),
+        address: format!("/console/activity?client={}", percent_encoded(name)),
     };
-    has(&filter.client, text("client_id"))
-        && has(&filter.tool, text("tool"))
-        && has(&filter.reason, text("reason"))
-        && (filter.note.is_empty() || names.any(|name| has(&filter.note, name)))
-        && seconds.is_none_or(|seconds| time.is_within(text("ts"), seconds))
-        && match filter.outcome.as_str() {
-            "changed" => call.get("checkpoint").is_some(),
-            "refused" => call["ok"] == Value::Bool(false) && call.get("asked").is_none() && !is_waiting(call),
-            _ => true,
-        }
+    shares.into_iter().take(MOST_CLIENTS).map(share).collect()
 }
 
-/// Whether it is not refused, but asks the owner.
-fn is_waiting(call: &Value) -> bool {
-    call["reason"] == "approval_pending"
-}
-
-/// What became of a call, and how it looks.
-pub(super) fn outcome(call: &Value) -> (&str, OutcomeTone) {
-    if let Some(event) = call["event"].as_str() {
-        return (event, OutcomeTone::Waiting);
-    }
-    match (call["ok"].as_bool(), call.get("asked")) {
-        (Some(true), _) if call.get("dry_run").is_some() => ("dry run", OutcomeTone::Plain),
-        (Some(true), _) if call.get("checkpoint").is_some() => ("changed", OutcomeTone::Changed),
-        (Some(true), _) => ("ok", OutcomeTone::Plain),
-        (_, Some(_)) => ("asked", OutcomeTone::Waiting),
-        _ if is_waiting(call) => ("waits for approval", OutcomeTone::Waiting),
-        _ => (call["reason"].as_str().unwrap_or("refused"), OutcomeTone::Refused),
+/// A number of bytes as people read it.
+fn sized(bytes: f64) -> String {
+    match bytes {
+        ..1_000.0 => format!("{bytes:.0} B"),
+        ..1_000_000.0 => format!("{:.1} KB", bytes / 1_000.0),
+        _ => format!("{:.1} MB", bytes / 1_000_000.0),
     }
 }
 
-fn activity_row(call: &Value, time: &LocalTime) -> ActivityRow {
-    let text = |key: &str| call[key].as_str().unwrap_or_default();
-    let number = |key: &str| call[key].as_f64().map(|number| format!("{number:.0}")).unwrap_or_default();
-    let (words, tone) = outcome(call);
+fn tone_of(tone: CallTone) -> OutcomeTone {
+    match tone {
+        CallTone::Plain => OutcomeTone::Plain,
+        CallTone::Changed => OutcomeTone::Changed,
+        CallTone::Refused => OutcomeTone::Refused,
+        CallTone::Waiting => OutcomeTone::Waiting,
+    }
+}
+
+fn activity_row(call: &LoggedCall, time: &LocalTime) -> ActivityRow {
+    let (words, tone) = call.outcome();
     ActivityRow {
-        time: ShownText::line(&time.ago(text("ts"))),
-        exact_time: ShownText::line(text("ts")),
-        client: ShownText::line(client_name(text("client_id"))),
-        tool: ShownText::line(text("tool")),
-        note: ShownText::line(text("file")),
-        vault: ShownText::line(text("vault")),
+        time: ShownText::line(&time.ago(call.text("ts"))),
+        exact_time: ShownText::line(call.text("ts")),
+        client: ShownText::line(call.client()),
+        tool: ShownText::line(call.text("tool")),
+        note: ShownText::line(call.text("file")),
+        vault: ShownText::line(call.text("vault")),
         outcome: ShownText::line(words),
-        tone,
-        milliseconds: number("duration_ms"),
-        bytes: number("reply_bytes"),
+        tone: tone_of(tone),
+        milliseconds: call.number("duration_ms"),
+        bytes: call.number("reply_bytes"),
         address: change_address(call),
+        open: call_address(call),
     }
+}
+
+/// The same for a page that is open: every text on one line and visible.
+pub(super) fn live_row(call: &LoggedCall, time: &LocalTime) -> Value {
+    let (words, tone) = call.outcome();
+    json!({
+        "time": time.ago(call.text("ts")), "exact": one_line(call.text("ts")), "client": one_line(call.client()),
+        "tool": one_line(call.text("tool")), "outcome": one_line(words), "tone": tone_of(tone).class(),
+        "note": one_line(call.text("file")), "vault": one_line(call.text("vault")),
+        "ms": call.number("duration_ms"), "bytes": call.number("reply_bytes"),
+        "address": change_address(call), "open": call_address(call),
+    })
 }
 
 /// The page of the change that a call made.
-pub(super) fn change_address(call: &Value) -> Option<String> {
-    let (id, vault) = (call["checkpoint"].as_str()?, call["vault"].as_str().unwrap_or_default());
-    Some(address_of_change(id, vault))
+fn change_address(call: &LoggedCall) -> Option<String> {
+    Some(address_of_change(call.checkpoint()?, call.text("vault")))
+}
+
+fn call_address(call: &LoggedCall) -> String {
+    let part = |name: &str| percent_encoded(call.text(name));
+    format!("/console/activity/call?time={}&vault={}&arguments={}", part("ts"), part("vault"), part("args_hash"))
 }
 
 /// The page of a change. Each vault has its own.

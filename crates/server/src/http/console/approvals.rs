@@ -71,7 +71,11 @@ async fn answer(
             let words = form.get("words").map(|words| words.chars().take(MOST_WORDS).collect());
             ApprovalDecision::Reject { words }
         }
-        Some("approve") if pending.is_for_reading() => ApprovalDecision::approve(&pending),
+        // Another request may be in the place of the one that was shown.
+        Some("approve") if pending.is_for_reading() => match form.get("digest").and_then(|shown| shown.parse().ok()) {
+            Some(digest) => ApprovalDecision::Approve { digest, amendment: Amendment::default() },
+            None => return gone(&console, &session).await,
+        },
         Some(decision @ ("approve" | "review")) => {
             let approves = decision == "approve";
             let shown = form.get("digest").unwrap_or_default().to_owned();
@@ -130,10 +134,11 @@ fn item(pending: &PendingChange, time: &LocalTime) -> ApprovalItem {
         client: ShownText::line(client_name(&pending.caller)),
         tool: ShownText::line(&pending.tool),
         vault: ShownText::line(&pending.vault),
-        summary: ShownText::line(&summary.replace('`', "")),
+        summary: ShownText::sentence(summary),
         asked: ShownText::line(&time.ago(&pending.asked_at())),
         asked_exactly: ShownText::line(&pending.asked_at()),
         until: ShownText::line(&time.exact(&pending.open_until())),
+        left: ShownText::line(&time.until(&pending.open_until())),
         is_taken: pending.taken,
     }
 }
@@ -159,8 +164,8 @@ async fn review(
     form: FormParameters,
 ) -> Option<(ReviewState, Result<Amendment, AmendmentProblem>)> {
     if pending.is_for_reading() {
-        let question = ShownText::block(&pending.question);
-        return Some((ReviewState::Reading { question }, Ok(Amendment::default())));
+        let (question, digest) = (ShownText::block(&pending.question), pending.digest().to_string());
+        return Some((ReviewState::Reading { question, digest }, Ok(Amendment::default())));
     }
     let asked = pending.clone();
     let preview = match console.ask(move |executor| executor.preview(&asked)).await? {
@@ -177,7 +182,7 @@ async fn review(
     };
     let shown = amendment.clone().unwrap_or_default();
     let state = ReviewState::Changes {
-        files: files(&preview, &amended, &shown),
+        files: files(&pending.vault, &preview, &amended, &shown),
         digest: amended.digest().to_string(),
         is_separable: preview.is_separable,
         is_stale: preview.digest() != pending.digest(),
@@ -226,6 +231,15 @@ fn told(outcome: ApprovalOutcome) -> (StatusCode, &'static str, String, Option<S
             let text = "The client gets the result when it makes the call again.";
             (StatusCode::OK, "Approved", text.to_owned(), None)
         }
+        ApprovalOutcome::AlreadyMade { checkpoint } => {
+            let text = "It was approved before, and the change was made then.";
+            (StatusCode::OK, "Approved", text.to_owned(), Some(checkpoint))
+        }
+        ApprovalOutcome::HidesMore => failed(
+            "The server that was asked hides the files that Obsidian excludes, and this console does not. Start it with the \
+             same settings, or reject the change."
+                .to_owned(),
+        ),
         ApprovalOutcome::Rejected => (StatusCode::OK, "Rejected", "Nothing was changed.".to_owned(), None),
         ApprovalOutcome::NoSuchProfile(name) => {
             failed(format!("It was requested under the profile {}, which is not configured here.", quoted(&name)))

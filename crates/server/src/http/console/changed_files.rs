@@ -1,15 +1,17 @@
 //! The files of a change as pages show them, within what a page has room for.
 
+use lapidary_auth::percent_encoded;
 use lapidary_console::{ChangedFile, FileDiff, ShownText};
 use lapidary_note::{ContentHash, counted};
 use lapidary_pipeline::{Amendment, ChangePreview};
+use lapidary_tools::quote::quoted_path;
 use lapidary_vault::{Change, VaultPath};
 
 /// Longer texts are edited in an editor.
 const MOST_EDITED: usize = 256 * 1024;
 /// More rows of all files together are not drawn, and more text is not sent along to be edited: a change may have
 /// thousands of files.
-const MOST_ROWS: usize = 10_000;
+pub(super) const MOST_ROWS: usize = 10_000;
 const MOST_TEXT: usize = 2 << 20;
 
 /// Identifies a text.
@@ -32,14 +34,22 @@ pub(super) fn editable(change: &Change) -> Option<String> {
 }
 
 /// The files of a change; those that are left out are still in the list.
-pub(super) fn files(preview: &ChangePreview, amended: &ChangePreview, amendment: &Amendment) -> Vec<ChangedFile> {
+pub(super) fn files(
+    vault: &str,
+    preview: &ChangePreview,
+    amended: &ChangePreview,
+    amendment: &Amendment,
+) -> Vec<ChangedFile> {
     let mut budget = PageBudget { rows: MOST_ROWS, text: MOST_TEXT };
     let all = preview.changes.changes.iter();
     all.map(|change| {
         let path = change.path();
         let shown = amended.changes.changes.iter().find(|amended| amended.path() == path);
         let is_left_out = amendment.left_out.contains(path);
-        let mut file = changed_file(shown.unwrap_or(change), &mut budget);
+        let mut file = changed_file(vault, shown.unwrap_or(change), &mut budget);
+        if let Some(place) = preview.place_of(path) {
+            file.shown_path = ShownText::sentence(&format!("{} (a link to {})", quoted_path(path), quoted_path(place)));
+        }
         if is_left_out {
             file.diff = FileDiff::default();
             file.action = ShownText::line("left out");
@@ -65,7 +75,7 @@ impl PageBudget {
     }
 }
 
-fn changed_file(change: &Change, budget: &mut PageBudget) -> ChangedFile {
+fn changed_file(vault: &str, change: &Change, budget: &mut PageBudget) -> ChangedFile {
     let (action, moved_to) = action(change);
     let before = change.before().map(|file| file.bytes());
     let after = match change {
@@ -73,23 +83,8 @@ fn changed_file(change: &Change, budget: &mut PageBudget) -> ChangedFile {
         Change::Write { .. } | Change::Create { .. } | Change::Move { .. } => Some(change.bytes()),
         _ => None,
     };
-    let (diff, instead) =
-        match (before.map(std::str::from_utf8).transpose(), after.map(std::str::from_utf8).transpose()) {
-            (Ok(_), Ok(_)) if budget.rows == 0 => {
-                (FileDiff::default(), Some("Too many lines change to show all of them on this page.".to_owned()))
-            }
-            (Ok(before), Ok(after)) => {
-                let diff = FileDiff::between(before, after);
-                budget.rows = budget.rows.saturating_sub(diff.rows.len());
-                (diff, None)
-            }
-            _ => {
-                let size = |bytes: Option<&[u8]>| {
-                    bytes.map_or_else(|| "nothing".to_owned(), |bytes| counted(bytes.len(), "byte").to_string())
-                };
-                (FileDiff::default(), Some(format!("Not text: {} before, {} after.", size(before), size(after))))
-            }
-        };
+    let (diff, instead) = difference(vault, before, after, budget.rows);
+    budget.rows = budget.rows.saturating_sub(diff.rows.len());
     let action = match moved_to {
         Some(to) => format!("{action} {to}"),
         None => action.to_owned(),
@@ -105,6 +100,32 @@ fn changed_file(change: &Change, budget: &mut PageBudget) -> ChangedFile {
         is_left_out: false,
         is_edited: false,
     }
+}
+
+/// The difference of two contents, or a sentence instead of it.
+pub(super) fn difference(
+    vault: &str,
+    before: Option<&[u8]>,
+    after: Option<&[u8]>,
+    room: usize,
+) -> (FileDiff, Option<String>) {
+    match (before.map(std::str::from_utf8).transpose(), after.map(std::str::from_utf8).transpose()) {
+        (Ok(_), Ok(_)) if room == 0 => {
+            (FileDiff::default(), Some("Too many lines change to show all of them on this page.".to_owned()))
+        }
+        (Ok(before), Ok(after)) => (FileDiff::between(before, after, &|name| in_obsidian(vault, name)), None),
+        _ => {
+            let size = |bytes: Option<&[u8]>| {
+                bytes.map_or_else(|| "nothing".to_owned(), |bytes| counted(bytes.len(), "byte").to_string())
+            };
+            (FileDiff::default(), Some(format!("Not text: {} before, {} after.", size(before), size(after))))
+        }
+    }
+}
+
+/// The address that opens a note in Obsidian, where the name of a link is enough.
+fn in_obsidian(vault: &str, name: &str) -> String {
+    format!("obsidian://open?vault={}&file={}", percent_encoded(vault), percent_encoded(name))
 }
 
 fn action(change: &Change) -> (&'static str, Option<&VaultPath>) {

@@ -45,7 +45,7 @@ impl Console {
 }
 
 /// Without what is not there, which the schemas of tools do not allow.
-fn given(arguments: Value) -> Map<String, Value> {
+pub(super) fn given(arguments: Value) -> Map<String, Value> {
     match arguments {
         Value::Object(arguments) => arguments.into_iter().filter(|(_, value)| !value.is_null()).collect(),
         _ => Map::new(),

@@ -3,49 +3,63 @@
 use std::{convert::Infallible, time::Duration};
 
 use axum::{
+    Extension,
     extract::State,
+    http::HeaderMap,
     response::{
         IntoResponse, Response,
         sse::{Event, KeepAlive, Sse},
     },
 };
 use futures::stream;
-use lapidary_note::one_line;
 use lapidary_pipeline::Executor;
 use lapidary_vault::store::LogTail;
 use serde_json::{Value, json};
 
-use super::{
-    Console, ConsoleState,
-    activity::{change_address, outcome},
-    no_answer,
-};
-use crate::commands::{client_name, local_time::LocalTime};
+use super::{Console, ConsoleState, activity::live_row, no_answer, sessions::OpenSession};
+use crate::{commands::local_time::LocalTime, logged_call::LoggedCall};
 
 /// How often is looked.
 const LOOK_EVERY: Duration = Duration::from_millis(500);
 /// More calls than clients make until a page that was drawn listens.
 const MOST_MISSED: usize = 50;
+/// And until a browser that lost its connection comes back. Beyond that it reloads its page.
+const MOST_RESUMED: usize = 500;
 /// Of a burst, the page shows the last ones.
 const MOST_CALLS: usize = 200;
 
 /// What a stream has told so far.
 struct LiveNews {
     console: Console,
+    session: OpenSession,
     tails: Vec<LogTail>,
-    /// Calls between the drawing of the page and this stream. The page leaves out those that it has.
+    /// Calls between the drawing of the page, or the last event that it got, and this stream. The page leaves out those that it
+    /// has.
     missed: Vec<String>,
     pending: Option<usize>,
+    /// The browser was away for too long.
+    is_behind: bool,
 }
 
-pub(super) async fn stream(State(console): ConsoleState) -> Response {
-    let tails = console.ask(|executor| {
-        executor.vaults().iter().map(|served| served.log.tail(MOST_MISSED)).collect::<Result<Vec<_>, _>>()
+pub(super) async fn stream(
+    State(console): ConsoleState,
+    Extension(session): Extension<OpenSession>,
+    headers: HeaderMap,
+) -> Response {
+    let last = headers.get("last-event-id").and_then(|id| id.to_str().ok()).unwrap_or_default().to_owned();
+    let most = if last.is_empty() { MOST_MISSED } else { MOST_RESUMED };
+    let tails = console.ask(move |executor| {
+        executor.vaults().iter().map(|served| served.log.tail(most)).collect::<Result<Vec<_>, _>>()
     });
     let Some(Ok(tails)) = tails.await else { return no_answer() };
-    let (missed, tails): (Vec<_>, Vec<_>) = tails.into_iter().unzip();
-    let missed = missed.into_iter().flatten().collect();
-    let news = LiveNews { console, tails, missed, pending: None };
+    let (lines, tails): (Vec<_>, Vec<_>) = tails.into_iter().unzip();
+    let mut missed: Vec<String> = lines.into_iter().flatten().collect();
+    if !last.is_empty() {
+        // An event is named by the time of its last call; those of the same moment are told again, and the page knows them.
+        missed.retain(|line| LoggedCall::parse(line).is_some_and(|call| call.text("ts") >= last.as_str()));
+    }
+    let is_behind = !last.is_empty() && missed.len() >= MOST_RESUMED;
+    let news = LiveNews { console, session, tails, missed, pending: None, is_behind };
     let events = stream::unfold(news, |mut news| async {
         let mut stopping = news.console.0.stopping.clone();
         loop {
@@ -68,44 +82,44 @@ pub(super) async fn stream(State(console): ConsoleState) -> Response {
 }
 
 impl LiveNews {
-    /// Looks once. `None` if the server ends.
-    async fn look(self) -> Option<(Self, Option<Event>)> {
+    /// Looks once. `None` if the server ends, or the owner has signed out.
+    async fn look(mut self) -> Option<(Self, Option<Event>)> {
         let console = self.console.clone();
-        let Self { console: own, mut tails, mut missed, pending } = self;
+        if !self.session.is_open(&console).await {
+            return None;
+        }
         console
             .ask(move |executor| {
-                let waiting = executor.pending_count().ok().or(pending);
-                if waiting != pending {
-                    let event = Event::default().data(json!({ "kind": "pending", "count": waiting }).to_string());
-                    return (Self { console: own, tails, missed, pending: waiting }, Some(event));
-                }
-                let calls = new_calls(executor, std::mem::take(&mut missed), &mut tails);
-                let event = (!calls.is_empty())
-                    .then(|| Event::default().data(json!({ "kind": "calls", "calls": calls }).to_string()));
-                (Self { console: own, tails, missed, pending }, event)
+                let event = self.next(executor);
+                (self, event)
             })
             .await
     }
+
+    fn next(&mut self, executor: &Executor) -> Option<Event> {
+        let told = |news: Value| Event::default().data(news.to_string());
+        if std::mem::take(&mut self.is_behind) {
+            self.missed.clear();
+            return Some(told(json!({ "kind": "reload" })));
+        }
+        // A queue that cannot be read now is read the next time.
+        let waiting = executor.pending_count().ok().or(self.pending);
+        if waiting != self.pending {
+            self.pending = waiting;
+            return Some(told(json!({ "kind": "pending", "count": waiting })));
+        }
+        let calls = new_calls(std::mem::take(&mut self.missed), &mut self.tails);
+        let last = calls.iter().map(|call| call.text("ts")).max()?;
+        let time = LocalTime::at(executor.now());
+        let shown: Vec<Value> = calls.iter().map(|call| live_row(call, &time)).collect();
+        Some(told(json!({ "kind": "calls", "calls": shown })).id(last))
+    }
 }
 
-fn new_calls(executor: &Executor, missed: Vec<String>, tails: &mut [LogTail]) -> Vec<Value> {
-    let time = LocalTime::at(executor.now());
+fn new_calls(missed: Vec<String>, tails: &mut [LogTail]) -> Vec<LoggedCall> {
     // A log that cannot be read now is read the next time.
     let lines = missed.into_iter().chain(tails.iter_mut().flat_map(|tail| tail.more().unwrap_or_default()));
-    let mut calls: Vec<Value> = lines.filter_map(|line| serde_json::from_str(&line).ok()).collect();
+    let mut calls: Vec<LoggedCall> = lines.filter_map(|line| LoggedCall::parse(&line)).collect();
     calls.drain(..calls.len().saturating_sub(MOST_CALLS));
-    calls.iter().map(|call| shown(call, &time)).collect()
-}
-
-/// A call as the page shows it: every text on one line and visible.
-fn shown(call: &Value, time: &LocalTime) -> Value {
-    let text = |key: &str| one_line(call[key].as_str().unwrap_or_default()).into_owned();
-    let number = |key: &str| call[key].as_f64().map(|number| format!("{number:.0}")).unwrap_or_default();
-    let (words, tone) = outcome(call);
-    json!({
-        "time": time.ago(&text("ts")), "exact": text("ts"), "client": one_line(client_name(&text("client_id"))),
-        "tool": text("tool"), "outcome": one_line(words), "tone": tone.class(), "note": text("file"), "vault": text("vault"),
-        "ms": number("duration_ms"), "bytes": number("reply_bytes"),
-        "address": change_address(call),
-    })
+    calls
 }

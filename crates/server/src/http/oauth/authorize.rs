@@ -8,17 +8,20 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use lapidary_auth::{
-    AuthorizationRequest, AuthorizeRefusal, ClientDocumentUrl, FormParameters, OAuthClient, PassphraseError,
-    RedirectUri, SecretKind, SecretText, SecurityEventKind, check_authorization,
+    AuthorizationRequest, AuthorizeRefusal, ClientDocumentUrl, FormParameters, OAuthClient, RedirectUri, SecretKind,
+    SecretText, SecurityEventKind, check_authorization,
 };
 
 use super::{
-    AuthorizationServer, FormTrouble, StoreTrouble,
+    AuthorizationServer, FormTrouble,
     consent_form::{ConsentChoice, ConsentOffer},
     page_markup::{UnprovenRequest, consent_page, error_page, sign_in_page},
     random,
 };
-use crate::http::client_limits::TooFast;
+use crate::http::{
+    client_limits::TooFast,
+    owner_door::{SignInRefusal, StoreTrouble, is_foreign},
+};
 
 pub(super) async fn show(State(server): State<Arc<AuthorizationServer>>, request: Request) -> Response {
     server.show(request).await.unwrap_or_else(|refused| refused)
@@ -33,9 +36,9 @@ struct OwnerSession(SecretText);
 
 impl AuthorizationServer {
     async fn show(self: &Arc<Self>, request: Request) -> Result<Response, Response> {
-        let address = self.address(&request);
+        let address = self.door.address(&request);
         // Before anything is parsed or looked up: a stranger must not be able to make the server work.
-        self.counted(|rates, now| rates.page(&address, now)).map_err(wait_page)?;
+        self.door.visit(&address).map_err(wait_page)?;
         let query = request.uri().query().unwrap_or_default().to_owned();
         let parameters = FormParameters::parse(&query).map_err(|error| broken_link(&error.to_string()))?;
         match self.owner(request.headers()).await? {
@@ -45,8 +48,8 @@ impl AuthorizationServer {
     }
 
     async fn answer(self: &Arc<Self>, request: Request) -> Result<Response, Response> {
-        let address = self.address(&request);
-        self.counted(|rates, now| rates.page(&address, now)).map_err(wait_page)?;
+        let address = self.door.address(&request);
+        self.door.visit(&address).map_err(wait_page)?;
         // Before the session is looked up, because the browser sends its cookie with a forged form too.
         self.check_sender(request.headers())?;
         let session = self.owner(request.headers()).await?;
@@ -66,10 +69,7 @@ impl AuthorizationServer {
 
     /// Forms count only from our own pages. Programs that are not browsers name no origin, and have no cookie.
     fn check_sender(&self, headers: &HeaderMap) -> Result<(), Response> {
-        let text = |name: &str| headers.get(name).map(|value| value.to_str().unwrap_or("?"));
-        let is_foreign = text("origin").is_some_and(|origin| origin != self.rules.issuer)
-            || text("sec-fetch-site").is_some_and(|site| !matches!(site, "same-origin" | "none"));
-        if is_foreign {
+        if is_foreign(headers, |origin| origin == self.rules.issuer) {
             let title = "This form was sent by another page";
             return Err(error_page(StatusCode::FORBIDDEN, title, "Only the pages of this server can send it."));
         }
@@ -123,7 +123,7 @@ impl AuthorizationServer {
     /// A client that has registered itself.
     async fn registered(self: &Arc<Self>, parameters: &FormParameters) -> Result<Option<OAuthClient>, Response> {
         let Some(id) = parameters.get("client_id").map(str::to_owned) else { return Ok(None) };
-        self.ask(move |store| store.find_client(&id)).await.map_err(trouble_page)
+        self.door.ask(move |store| store.find_client(&id)).await.map_err(trouble_page)
     }
 
     /// Names the client as it names itself. Its document is not fetched: a stranger must not make us send requests.
@@ -159,34 +159,16 @@ impl AuthorizationServer {
         let query = form.get("query").unwrap_or_default().to_owned();
         let parameters = FormParameters::parse(&query).map_err(|error| broken_link(&error.to_string()))?;
         let given = SecretText::new(form.get("passphrase").unwrap_or_default().to_owned());
-        // Counted before the check, which takes much memory and time by design.
-        self.counted(|rates, now| rates.sign_in(address, now)).map_err(wait_page)?;
-        // Only a few checks at a time hold that memory; a crowd of guesses waits in line.
-        let place = self.checks.place().await.map_err(wait_page)?;
-        let store = Arc::clone(&self.store);
-        let checked = tokio::task::spawn_blocking(move || store.is_passphrase(&given)).await;
-        drop(place);
-        let is_right = match checked {
-            Ok(Ok(is_right)) => is_right,
-            Ok(Err(error)) => return Err(passphrase_trouble(&error)),
-            Err(_) => return Err(trouble_page(StoreTrouble)),
+        let session = match self.door.sign_in(given, address).await {
+            Ok(session) => session,
+            Err(SignInRefusal::Wrong) => {
+                let problem = Some("That is not the passphrase.");
+                return self.ask_to_sign_in(StatusCode::FORBIDDEN, &parameters, &query, problem).await;
+            }
+            Err(SignInRefusal::TooFast(limit)) => return Err(wait_page(limit)),
+            Err(SignInRefusal::Trouble(trouble)) => return Err(trouble_page(trouble)),
         };
-        if !is_right {
-            tracing::warn!(address, "a wrong passphrase was given");
-            self.record(SecurityEventKind::WrongPassphrase, "", address).await;
-            // After the place is given back, so that a wrong guess slows down only its sender.
-            tokio::time::sleep(self.checks.failed()).await;
-            let problem = Some("That is not the passphrase.");
-            return self.ask_to_sign_in(StatusCode::FORBIDDEN, &parameters, &query, problem).await;
-        }
-        self.checks.succeeded();
-        self.memory.lock().rates.signed_in(address);
-        tracing::info!(address, "the owner signed in");
-        let [random] = random().map_err(trouble_page)?;
-        let (session, at) = (SecretText::mint(SecretKind::OwnerSession, &random), self.now());
-        let cookie = self.cookie(&session);
-        let from = address.to_owned();
-        self.ask(move |store| store.open_owner_session(&session, &from, at)).await.map_err(trouble_page)?;
+        let cookie = self.door.cookie(Some(&session), self.is_https());
         // Back to the request, which is now shown in full.
         let mut response = see_other(&format!("/authorize?{query}"));
         response.headers_mut().insert(header::SET_COOKIE, cookie.map_err(trouble_page)?);
@@ -206,7 +188,7 @@ impl AuthorizationServer {
         match form.get("decision") {
             Some("deny") => {
                 tracing::info!("the owner denied a request for access");
-                self.record(SecurityEventKind::Denied, &request.client.name, address).await;
+                self.door.record(SecurityEventKind::Denied, &request.client.name, address).await;
                 return Ok(see_other(&request.denied(&self.rules)));
             }
             Some("allow") => {}
@@ -214,14 +196,14 @@ impl AuthorizationServer {
         }
         let offer = ConsentOffer::new(&self.grants, &request);
         let choice = offer.chosen(form);
-        let given = match offer.given(&choice, &request, self.now()) {
+        let given = match offer.given(&choice, &request, self.door.now()) {
             Ok(given) => given,
             // With a new ticket, since the old one is used up, and with the owner's choices as they were.
             Err(problem) => return self.show_consent(&request, session, &offer, &choice, Some(&problem)),
         };
         let [random] = random().map_err(trouble_page)?;
-        let (rules, at) = (self.rules.clone(), self.now());
-        let approved = self.ask(move |store| store.approve(&request, &given, &rules, &random, at)).await;
+        let (rules, at) = (self.rules.clone(), self.door.now());
+        let approved = self.door.ask(move |store| store.approve(&request, &given, &rules, &random, at)).await;
         match approved.map_err(trouble_page)? {
             Some(address) => {
                 tracing::info!("the owner granted access");
@@ -233,38 +215,14 @@ impl AuthorizationServer {
 
     /// The session of the owner, if the request is part of one.
     async fn owner(self: &Arc<Self>, headers: &HeaderMap) -> Result<Option<OwnerSession>, Response> {
-        let Some(session) = cookies(headers).find(|(name, _)| *name == self.cookie_name()).map(|(_, value)| value)
-        else {
-            return Ok(None);
-        };
-        let (session, now) = (SecretText::new(session.to_owned()), self.now());
-        let used = session.clone();
-        let is_open = self.ask(move |store| store.use_owner_session(&used, now)).await.map_err(trouble_page)?;
-        Ok(is_open.then_some(OwnerSession(session)))
-    }
-
-    /// The prefix binds it to this host and to TLS, which a trial on this computer does not have.
-    fn cookie_name(&self) -> &'static str {
-        if self.is_https() { "__Host-lapidary" } else { "lapidary-owner" }
+        // Behind TLS, a cookie without it is not of this server.
+        let session = self.door.session(headers, !self.is_https()).await.map_err(trouble_page)?;
+        Ok(session.map(OwnerSession))
     }
 
     fn is_https(&self) -> bool {
         self.rules.issuer.starts_with("https://")
     }
-
-    fn cookie(&self, session: &SecretText) -> Result<HeaderValue, StoreTrouble> {
-        // `Strict` would be missing when the owner arrives from the page of a client.
-        let secure = if self.is_https() { "; Secure" } else { "" };
-        let cookie = format!("{}={}; HttpOnly; SameSite=Lax; Path=/{secure}", self.cookie_name(), session.reveal());
-        let mut cookie = HeaderValue::from_str(&cookie).map_err(|_| StoreTrouble)?;
-        cookie.set_sensitive(true);
-        Ok(cookie)
-    }
-}
-
-fn cookies(headers: &HeaderMap) -> impl Iterator<Item = (&str, &str)> {
-    let values = headers.get_all(header::COOKIE).iter().filter_map(|value| value.to_str().ok());
-    values.flat_map(|value| value.split(';')).filter_map(|pair| pair.trim().split_once('='))
 }
 
 /// 303: the browser does not send the form again.
@@ -304,9 +262,4 @@ fn wait_page(limit: TooFast) -> Response {
 fn trouble_page(_: StoreTrouble) -> Response {
     let explanation = "The server cannot look this up at the moment; its log says why. Try again soon.";
     error_page(StatusCode::SERVICE_UNAVAILABLE, "Something went wrong", explanation)
-}
-
-fn passphrase_trouble(error: &PassphraseError) -> Response {
-    tracing::error!("the passphrase cannot be checked: {error}");
-    trouble_page(StoreTrouble)
 }

@@ -13,8 +13,9 @@ use axum::{
     http::{HeaderMap, Method, Request, StatusCode, header},
 };
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
-use lapidary_auth::{SecretText, percent_encoded};
+use lapidary_auth::{AuthStore, SecretText, UnixSeconds, percent_encoded};
 use lapidary_note::ContentHash;
+use lapidary_pipeline::Clock;
 use lapidary_telemetry::Telemetry;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -141,14 +142,15 @@ impl Trial {
         let assembled = assemble(&config, purpose).unwrap();
         let store = Arc::clone(&assembled.auth);
         store.set_passphrase(&SecretText::new(PASSPHRASE.to_owned()), &[1; 32], UnixSeconds(1)).unwrap();
-        let clients =
-            KnownClients { check: check(&store), grants: Arc::clone(&assembled.grants), clock: Clock::system() };
+        let (grants, owner) = (Arc::clone(&assembled.grants), Arc::clone(&store));
+        let clients = KnownClients { check: check(&store), grants, clock: Clock::system(), owner };
+        let door = Arc::new(OwnerDoor::new(Arc::clone(&store), Clock::system(), Vec::new()));
         let (stop, stopping) = watch::channel(false);
         let documents = http::public_documents(&clients, &config.http, ORIGIN);
-        let server = http::authorization_server(&clients, &config.http, ORIGIN, fetch);
+        let server = http::authorization_server(&clients, &config.http, ORIGIN, &door, fetch);
         let own = server.clone().map(AuthorizationServer::routes).unwrap_or_default();
         let pages = documents.as_ref().unwrap().routes().merge(own);
-        let mcp = McpServer::new(Arc::clone(&assembled.executor), false, Connection::Http, Telemetry::default());
+        let mcp = McpServer::new(Arc::clone(&assembled.executor), false, Connection::Http, Telemetry::default(), None);
         let challenge = http::challenge(documents.as_ref());
         let endpoint = http::endpoint(&assembled.executor, mcp, &config.http, clients, challenge, stopping);
         let router = http::router(endpoint, None, pages, ORIGIN, &config.http);
@@ -172,7 +174,7 @@ impl Trial {
 
     /// Counts a sign-in; whether there may be another.
     fn guess(&self, address: &str) -> bool {
-        self.server.as_ref().unwrap().counted(|rates, now| rates.sign_in(address, now)).is_ok()
+        self.server.as_ref().unwrap().door.guess(address).is_ok()
     }
 
     async fn get(&self, path: &str) -> Answer {

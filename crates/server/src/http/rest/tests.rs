@@ -106,7 +106,12 @@ impl RestTrial {
         };
         let callers = RestCallers {
             keys: VaultKey::of_vaults(&assembled.vaults, &assembled.grants),
-            clients: KnownClients { check, grants: Arc::clone(&assembled.grants), clock: Clock::system() },
+            clients: KnownClients {
+                check,
+                grants: Arc::clone(&assembled.grants),
+                clock: Clock::system(),
+                owner: Arc::clone(&assembled.auth),
+            },
             first_vault: assembled.vaults[0].name.clone(),
             ports: super::PluginPorts::of_vaults(&assembled.vaults),
         };

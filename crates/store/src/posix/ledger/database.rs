@@ -238,7 +238,7 @@ pub(super) fn set_up(database: &Connection) -> Result<(), Error> {
     database.execute_batch("PRAGMA synchronous = FULL")?;
     let format: i64 = database.query_row("PRAGMA user_version", [], |row| row.get(0))?;
     if format == FORMAT {
-        return add_digests(database);
+        return add_columns(database);
     }
     // The tables of an unreleased format were different. It is set aside.
     if (1..FORMAT).contains(&format) {
@@ -254,7 +254,7 @@ pub(super) fn set_up(database: &Connection) -> Result<(), Error> {
          CREATE TABLE IF NOT EXISTS checkpoints (
             number INTEGER PRIMARY KEY, id TEXT NOT NULL, time INTEGER NOT NULL, kind INTEGER NOT NULL,
             tool TEXT NOT NULL, client TEXT NOT NULL, undone INTEGER NOT NULL DEFAULT 0,
-            told INTEGER NOT NULL DEFAULT 0, digest BLOB);
+            told INTEGER NOT NULL DEFAULT 0, digest BLOB, approval BLOB);
          CREATE INDEX IF NOT EXISTS taken_back ON checkpoints (number) WHERE undone = 1;
          CREATE TABLE IF NOT EXISTS entries (
             checkpoint INTEGER NOT NULL, position INTEGER NOT NULL, path TEXT NOT NULL, moved_to TEXT,
@@ -271,16 +271,20 @@ pub(super) fn set_up(database: &Connection) -> Result<(), Error> {
 }
 
 /// Earlier versions had none, and continue without.
-fn add_digests(database: &Connection) -> Result<(), Error> {
-    let known = "SELECT 1 FROM pragma_table_info('checkpoints') WHERE name = 'digest'";
-    if database.prepare(known)?.exists([])? {
-        return Ok(());
+fn add_columns(database: &Connection) -> Result<(), Error> {
+    for name in ["digest", "approval"] {
+        let known =
+            || database.prepare("SELECT 1 FROM pragma_table_info('checkpoints') WHERE name = ?1")?.exists([name]);
+        if known()? {
+            continue;
+        }
+        match database.execute_batch(&format!("ALTER TABLE checkpoints ADD COLUMN {name} BLOB")) {
+            // Another server was faster.
+            Err(_) if known()? => {}
+            added => added?,
+        }
     }
-    match database.execute_batch("ALTER TABLE checkpoints ADD COLUMN digest BLOB") {
-        // Another server was faster.
-        Err(_) if database.prepare(known)?.exists([])? => Ok(()),
-        added => added,
-    }
+    Ok(())
 }
 
 pub(super) fn transaction<T>(

@@ -1,8 +1,9 @@
 //! Queries on the ledger.
 
+use lapidary_note::ContentHash;
 use rusqlite::{Connection, Error, ffi, params_from_iter, types::Value};
 
-use super::{Ledger, LedgerError, records};
+use super::{Ledger, LedgerError, bytes, records};
 use crate::{CheckpointRecord, PathFilter, VaultPath};
 
 /// All except changes in progress or rolled back.
@@ -50,6 +51,13 @@ impl Ledger {
         let values = [Value::from(from.clone()), Value::from(format!("{from}g"))];
         let query = format!("{DONE} AND id >= ? AND id < ? ORDER BY number DESC LIMIT 20");
         self.read(Vec::new(), |database| with_entries(database, &query, &values))
+    }
+
+    /// The checkpoint of the change that was made on this approval.
+    pub(crate) fn approved(&self, approval: &ContentHash) -> Result<Option<CheckpointRecord>, LedgerError> {
+        let values = [Value::from(bytes(approval).to_vec())];
+        let query = format!("{DONE} AND approval = ? ORDER BY number DESC LIMIT 1");
+        Ok(self.read(Vec::new(), |database| with_entries(database, &query, &values))?.pop())
     }
 
     /// Whether a change removed a file at this path, or one in this folder.

@@ -139,7 +139,7 @@ impl ReadOperation for RunDql {
 
     fn answer(&self, context: &Context<'_>, vaults: &OpenedVaults) -> Result<ReadPayload, Reason> {
         check_length(DQL.name, &self.query)?;
-        let kind = self.query.trim_start().split_whitespace().next().unwrap_or_default();
+        let kind = self.query.split_whitespace().next().unwrap_or_default();
         if !kind.eq_ignore_ascii_case("table") {
             let problem = Prose::ours("only TABLE queries are answered here");
             return Err(Reason::QueryFailed { line: None, column: None, problem, nearest: None });

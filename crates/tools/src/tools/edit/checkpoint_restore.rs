@@ -6,7 +6,7 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     checkpoint, hash, reading,
-    restoring::{RestorePlan, RestoredFile},
+    restoring::{RestorePlan, RestoredFile, together},
 };
 use lapidary_vault::{ContentGuard, View};
 use schemars::JsonSchema;
@@ -25,6 +25,9 @@ pub(crate) struct Input {
     /// Only this file; by default all files of the checkpoint, or none if one cannot be restored.
     #[serde(default)]
     path: Option<String>,
+    /// Also undo every later change, of whomever: the files are then as they were before this one.
+    #[serde(default)]
+    and_later: bool,
     /// Refuse unless the file at `path` now has this hash. Needed to restore a deleted file over a new one of that
     /// name.
     #[serde(default)]
@@ -43,6 +46,7 @@ pub(crate) struct Output {
 }
 
 const EXPECTED: &str = "expectedHash";
+const TOO_MANY: &str = "would undo more than 500 changes; choose a later one";
 
 impl WriteTool for CheckpointRestore {
     const DECLARATION: Declaration = Declaration {
@@ -60,6 +64,7 @@ impl WriteTool for CheckpointRestore {
             ReasonKind::VersionMissing,
             ReasonKind::StalePrecondition,
             ReasonKind::FileExists,
+            ReasonKind::BatchConflict,
         ],
         words: "undo revert restore roll back a change, get back a deleted note, recover an old version, lost text, deleted by accident, as it was yesterday",
     };
@@ -83,7 +88,14 @@ impl WriteTool for CheckpointRestore {
         }
         // The path may be where the change moved the file to; the restore needs the one it came from.
         let path = path.map(|path| checkpoint::entry_of(&found, &path)).transpose()?.map(|entry| entry.path.clone());
-        let (changes, files) = RestorePlan::of(context, view, guard, std::slice::from_ref(&found), path.as_ref())?;
+        let restored = match input.and_later {
+            false => vec![found.clone()],
+            true => {
+                let too_many = || Reason::bad_argument(name, "andLater", TOO_MANY);
+                together(checkpoint::since(context, view, &found, path.as_ref())?.ok_or_else(too_many)?)
+            }
+        };
+        let (changes, files) = RestorePlan::of(context, view, guard, &restored, path.as_ref())?;
         let output = Output { id: found.id, files, dry_run: input.dry_run };
         Ok(ToolPlan { changes, output, dry_run: input.dry_run })
     }
@@ -130,6 +142,15 @@ impl WriteTool for CheckpointRestore {
                 gives: ExampleResult::Including(json!({ "files": [{ "path": "c.md", "outcome": "removed" }] }))
                     .after("file_create", json!({ "file": "c.md", "content": "new\n" })),
                 after: &[(".trash/c.md", "new\n")],
+            },
+            Example {
+                says: "A change and every later one are undone",
+                before: NOTES,
+                input: json!({ "id": "c0ffee0000000001", "andLater": true }),
+                gives: ExampleResult::Including(json!({ "files": [{ "path": "a.md", "outcome": "restored" }] }))
+                    .after("str_replace", json!({ "file": "a.md", "find": "new", "replace": "newer" }))
+                    .after("str_replace", json!({ "file": "a.md", "find": "old", "replace": "new" })),
+                after: NOTES,
             },
             Example {
                 says: "A checkpoint that does not exist",

@@ -66,7 +66,7 @@ impl WriteTool for ObsidianAppendToNote {
             ReasonKind::PatchRejected,
             ReasonKind::FrontmatterInvalid,
         ],
-        words: "append add text to the end of a note or section, log entry, capture, journal, inbox, add an item to a list, shopping list, reading list, insert a template",
+        words: "append add text to the end of a note or section, log entry, capture, daily note, today journal, inbox, add an item to a list, shopping list, reading list, insert a template",
     };
     const EFFECT: Effect = Effect::Write;
     const TAKES_TARGET: bool = true;

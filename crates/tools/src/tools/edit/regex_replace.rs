@@ -93,7 +93,7 @@ impl WriteTool for RegexReplace {
             ReasonKind::ProposalChanged,
             ReasonKind::EditRefused,
         ],
-        words: "regular expression search and replace with groups, in many files at once, across the vault, in all notes, in every file, everywhere, correct a name in all notes, glob",
+        words: "regular expression search and replace with groups, in many files at once, across the vault, in the whole vault, in all files, in all notes, swap a word or phrase, in every file, everywhere, correct a name in all notes, glob",
     };
     const EFFECT: Effect = Effect::Write;
     const IN_BATCHES: bool = false;

@@ -56,7 +56,7 @@ impl WriteTool for StrReplace {
             ReasonKind::TextNotUnique,
             ReasonKind::OccurrenceOutOfRange,
         ],
-        words: "edit change replace fix text, find and replace, tick a task, mark a task as done, correct a typo, delete a sentence, fix the wording of a line",
+        words: "edit change replace fix text, find and replace, tick a task, mark a task as done, correct a typo, delete a sentence, fix the wording of a line, cross off an item, check a box",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;

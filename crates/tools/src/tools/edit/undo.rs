@@ -8,14 +8,14 @@ use lapidary_operation::{
 };
 use lapidary_toolkit::{
     checkpoint,
-    restoring::{RestorePlan, RestoredFile},
+    restoring::{RestorePlan, RestoredFile, together},
     time::iso,
 };
 use lapidary_vault::{Checkpoint, ContentGuard, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
-use taken_back::{changed_since, open_changes, together};
+use taken_back::{changed_since, open_changes};
 
 pub(crate) struct Undo;
 

@@ -104,7 +104,7 @@ impl ReadTool for Changes {
         paths: &[PathArgument { pointer: "/path", role: PathRole::List }],
         reasons: &[],
         words: "what changed since today yesterday this week, recent changes, recently modified notes, latest edits, \
-                what is new, what happened while I was away, activity",
+                what is new, what happened while I was away, activity, did another person or program edit my files, edited by hand",
     };
     type Input = Input;
     type Output = Output;

@@ -135,7 +135,7 @@ impl ReadTool for ObsidianGetNote {
             ReasonKind::SectionMissing,
             ReasonKind::FrontmatterInvalid,
         ],
-        words: "read open show get note, outline, headings, table of contents, section, frontmatter, properties, metadata, tags, links in a note",
+        words: "read open show get note, daily note of today, outline, headings, table of contents, section, frontmatter, properties, metadata, tags, links in a note",
     };
     const TAKES_TARGET: bool = true;
     type Input = Input;

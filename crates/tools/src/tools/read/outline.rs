@@ -87,7 +87,7 @@ impl ReadTool for Outline {
         idempotent: true,
         paths: &[PathArgument { pointer: "/file", role: PathRole::Read }],
         reasons: &[ReasonKind::NoteMissing],
-        words: "show the outline, list the headings, table of contents toc structure of a note, list sections, chapters of a document, section hashes",
+        words: "show the outline, list the headings, only the headings of a note, table of contents toc structure of a note, list sections, chapters of a document, section hashes",
     };
     type Input = Input;
     type Output = Output;

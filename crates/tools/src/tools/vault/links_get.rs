@@ -2,7 +2,7 @@
 
 mod backlinks;
 
-use lapidary_note::ContentHash;
+use lapidary_note::{ContentHash, counted};
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
     WireFamily, fence::fenced, quote::one_line,
@@ -171,13 +171,15 @@ impl ReadTool for LinksGet {
         let outlinks = output.outlinks.as_deref().unwrap_or_default();
         let backlinks = output.backlinks.as_deref().unwrap_or_default();
         let lines: String = outlinks.iter().map(out).chain(backlinks.iter().map(back)).collect();
-        let count = |shown: Option<usize>, total: Option<usize>, what: &str| {
-            let of = total.filter(|total| shown != Some(*total)).map_or(String::new(), |total| format!(" of {total}"));
-            shown.map(|shown| format!("{shown}{of} {what}"))
+        let count = |shown: Option<usize>, total: Option<usize>, what: &'static str| {
+            let of = total.filter(|total| shown != Some(*total));
+            shown.map(|shown| {
+                of.map_or(String::new(), |_| format!("{shown} of ")) + &counted(of.unwrap_or(shown), what).to_string()
+            })
         };
         let counts = [
-            count(output.outlinks.as_ref().map(Vec::len), output.total_outlinks, "links"),
-            count(output.backlinks.as_ref().map(Vec::len), output.total_backlinks, "backlinks"),
+            count(output.outlinks.as_ref().map(Vec::len), output.total_outlinks, "link"),
+            count(output.backlinks.as_ref().map(Vec::len), output.total_backlinks, "backlink"),
             output.next_offset.map(|next| format!("more with `offset` {next}")),
             output.content_hash.as_deref().map(|hash| hash::short(hash).to_owned()),
         ];

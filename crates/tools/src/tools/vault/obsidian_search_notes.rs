@@ -158,8 +158,8 @@ impl ReadTool for ObsidianSearchNotes {
         // Cut to the size of a page only here, where all modes have the same shape.
         let (hits, fewer) = fitting(hits, input.max_matches_per_hit, cursor.limit);
         if let Some(shown) = fewer {
-            let matches = if shown == 1 { "one match".to_owned() } else { format!("{shown} matches") };
-            notice = Some(format!("At most {matches} per note are shown; `maxMatchesPerHit` shows more."));
+            let matches = if shown == 1 { "One match".to_owned() } else { format!("Up to {shown} matches") };
+            notice = Some(format!("{matches} per note; `maxMatchesPerHit` shows more."));
         }
         // From what is shown, not from the limit: hits that did not fit come on the next page.
         let end = cursor.offset.saturating_add(hits.len());

@@ -104,6 +104,28 @@ fn an_impossible_move_is_refused() {
     assert_eq!(cut, Some(EditError::HeadingsLost));
 }
 
+/// Text that becomes a heading would take the links of another.
+#[test]
+fn half_a_code_block_comment_or_formula_is_not_moved() {
+    for (text, from, to, is_moved) in [
+        ("## B\n```\ncode\n#### H\n- i\n", 4, 5, false),
+        ("## B\n```\ncode\n#### H\n```\n", 2, 3, false),
+        ("## B\n```\ncode\n#### H\n```\n", 2, 5, true),
+        ("## B\n$$\nw1\n#### H\n- i\n$$\n", 4, 5, false),
+        ("## B\n<!--\n#### H\n-->\nx\n", 3, 5, false),
+        ("## B\n%%\n#### H\n%%\nx\n", 3, 3, false),
+        ("## B\n%%\n#### H\n%%\nx\n", 2, 4, true),
+        ("## B\n%%\na\n\nb\n%%\n# C\n", 6, 6, false),
+        ("## B\npara\n---\n# C\n", 2, 2, false),
+        ("## B\n\n#### H\ntext\n## C\n", 3, 4, true),
+    ] {
+        let part = MovedPart::Lines(LineRange { from, to });
+        let place = PartPlace::BeforeSection(0);
+        assert_eq!(open(text).move_within(part, place, "").is_ok(), is_moved, "{text:?} {from}-{to}");
+        assert_eq!(open(text).move_into(part, &open("# T\n"), place, "").is_ok(), is_moved, "{text:?} {from}-{to}");
+    }
+}
+
 #[test]
 fn line_ends_are_those_of_the_note_that_is_written() {
     let moved = open("a\r\n\r\nb\r\n")

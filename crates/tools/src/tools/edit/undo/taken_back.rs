@@ -134,31 +134,3 @@ pub(super) fn changed_since(
     }
     Ok(None)
 }
-
-/// Changes to undo at once. If nothing was moved, only the state of each file before the first of them matters.
-pub(super) fn together(changes: Vec<Checkpoint>) -> Vec<Checkpoint> {
-    let moves = |entry: &EntryRecord| entry.moved_to.is_some() && entry.after.is_some();
-    let is_moved = |found: &Checkpoint| {
-        found.entries.iter().any(|entry| {
-            let arrives = |other: &EntryRecord| entry.moved_to.as_ref() == Some(&other.path);
-            moves(entry) || found.entries.iter().any(arrives)
-        })
-    };
-    if changes.len() < 2 || changes.iter().any(is_moved) {
-        return changes;
-    }
-    let mut all: Vec<EntryRecord> = Vec::new();
-    for found in &changes {
-        for entry in found.entries.iter().rev() {
-            match all.iter_mut().find(|other| other.path == entry.path) {
-                // The oldest state wins, as the changes come newest first.
-                Some(newer) => newer.before = entry.before,
-                None => all.push(EntryRecord { moved_to: None, ..entry.clone() }),
-            }
-        }
-    }
-    // They are reverted from last to first.
-    all.reverse();
-    let oldest = changes.into_iter().next_back();
-    oldest.map(|oldest| Checkpoint { entries: all, ..oldest }).into_iter().collect()
-}

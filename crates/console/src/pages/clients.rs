@@ -1,0 +1,91 @@
+//! Who may call over HTTP: tokens, what was granted to OAuth clients, and how clients are connected.
+
+use askama::Template;
+
+use super::page_frame::PageFrame;
+use crate::shown_text::ShownText;
+
+#[derive(Template)]
+#[template(path = "clients.html")]
+pub struct ClientsPage {
+    pub frame: PageFrame,
+    pub tokens: Vec<TokenRow>,
+    pub grants: Vec<GrantRow>,
+    /// Clients whose tokens are in the configuration.
+    pub configured: Vec<ShownText>,
+    /// What a new token may use.
+    pub new_rights: RightsFields,
+    pub url: String,
+    pub snippets: Vec<SnippetRow>,
+    pub events: Vec<EventRow>,
+    pub problem: Option<ShownText>,
+    pub notice: Option<ShownText>,
+}
+
+pub struct TokenRow {
+    /// As the form sends it; escaped by the template.
+    pub key: String,
+    pub name: ShownText,
+    pub rights: ShownText,
+    pub state: &'static str,
+    pub expires: String,
+    pub last_used: String,
+    pub is_live: bool,
+    pub fields: RightsFields,
+}
+
+/// What a token may use, as a form has it; escaped by the template.
+pub struct RightsFields {
+    /// Distinguishes the fields of one form from those of another on the page.
+    pub id: String,
+    pub profiles: Vec<String>,
+    pub profile: String,
+    pub vaults: Vec<TickedVault>,
+    /// One path a line.
+    pub read_paths: String,
+    pub write_paths: String,
+    pub read_only: bool,
+}
+
+pub struct TickedVault {
+    pub name: String,
+    pub is_ticked: bool,
+}
+
+pub struct GrantRow {
+    pub key: String,
+    pub client: ShownText,
+    pub rights: ShownText,
+    pub scope: ShownText,
+    pub state: ShownText,
+    pub ends: String,
+    pub last_used: String,
+    pub is_live: bool,
+}
+
+/// How one client is connected.
+pub struct SnippetRow {
+    pub client: &'static str,
+    pub steps: String,
+    pub text: Option<String>,
+    pub install: Option<String>,
+}
+
+pub struct EventRow {
+    pub time: String,
+    pub what: &'static str,
+    pub subject: ShownText,
+    pub address: ShownText,
+    pub count: i64,
+}
+
+/// A secret, once.
+#[derive(Template)]
+#[template(path = "token_secret.html")]
+pub struct TokenSecretPage {
+    pub frame: PageFrame,
+    pub name: ShownText,
+    pub rights: ShownText,
+    pub secret: String,
+    pub url: String,
+}

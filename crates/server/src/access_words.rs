@@ -1,0 +1,106 @@
+//! Access of clients in words, and the rules for tokens that the owner makes: for `lapidary token` and the console.
+
+use std::time::{Duration, SystemTime};
+
+use lapidary_auth::{GrantRecord, SecurityEventKind, TokenRecord, TokenRights, UnixSeconds};
+use lapidary_config::{Config, plain_name};
+use lapidary_pipeline::Clock;
+use lapidary_tools::BUILT_IN_PROFILES;
+use lapidary_vault::PathPrefix;
+
+pub(crate) fn event_in_words(kind: SecurityEventKind) -> &'static str {
+    match kind {
+        SecurityEventKind::PassphraseSet => "passphrase set",
+        SecurityEventKind::SignedIn => "owner signed in",
+        SecurityEventKind::WrongPassphrase => "wrong passphrase",
+        SecurityEventKind::ClientRegistered => "client registered",
+        SecurityEventKind::Granted => "access granted",
+        SecurityEventKind::Denied => "access denied",
+        SecurityEventKind::Revoked => "revoked by the owner",
+        SecurityEventKind::EndedByClient => "ended by the client",
+        SecurityEventKind::UsedAgain => "used twice, revoked",
+        SecurityEventKind::TokenCreated => "token created",
+        SecurityEventKind::TokenChanged => "token changed",
+        SecurityEventKind::FirstUsed => "first used",
+        SecurityEventKind::OriginRefused => "web page refused",
+        SecurityEventKind::LimitReached => "limit reached",
+    }
+}
+
+/// How a client calls itself, and what is known of it.
+pub(crate) fn client_in_words(grant: &GrantRecord) -> String {
+    match grant.client.strip_prefix("https://").and_then(|rest| rest.split('/').next()) {
+        Some(host) => format!("{} of {host}", grant.client_name),
+        None => format!("\"{}\"", grant.client_name),
+    }
+}
+
+pub(crate) fn grant_state(grant: &GrantRecord, now: UnixSeconds) -> String {
+    match (grant.revoked, grant.revoked_by.as_deref()) {
+        (Some(_), Some("owner") | None) => "revoked".to_owned(),
+        (Some(_), Some("client")) => "ended by the client".to_owned(),
+        (Some(_), Some(used_again)) => format!("revoked: its {used_again} was used twice"),
+        (None, _) if !grant.is_live(now) => "expired".to_owned(),
+        (None, _) => "live".to_owned(),
+    }
+}
+
+/// The name of a new token, if the token may be made.
+pub(crate) fn checked_name(name: &str, rights: &TokenRights, config: &Config) -> Result<String, String> {
+    let name = plain_name(name)?;
+    if GrantRecord::number_in(&name).is_some() {
+        return Err(format!("'{name}' is how grants to OAuth clients are called; choose another name"));
+    }
+    // A name must identify one client, whichever kind of token it has.
+    if config.tokens.iter().any(|token| token.name == name) {
+        return Err(format!("there is a token called '{name}' in the configuration; choose another name"));
+    }
+    check_rights(rights, config)?;
+    Ok(name)
+}
+
+/// Now and not when they are used, when the owner would not see the mistake.
+pub(crate) fn check_rights(rights: &TokenRights, config: &Config) -> Result<(), String> {
+    if let Some(profile) = &rights.profile {
+        let own = config.profiles.keys().map(String::as_str);
+        let known: Vec<&str> = BUILT_IN_PROFILES.into_iter().chain(own).collect();
+        if !known.contains(&profile.as_str()) {
+            return Err(format!("there is no profile '{profile}'; there are: {}", known.join(", ")));
+        }
+    }
+    for (list, paths) in [("paths", &rights.read_paths), ("write paths", &rights.write_paths)] {
+        for path in paths.iter().flatten() {
+            PathPrefix::parse(path).map_err(|error| format!("{list}: {path}: {error}"))?;
+        }
+    }
+    Ok(())
+}
+
+pub(crate) fn rights_in_words(rights: &TokenRights) -> String {
+    let mut words = vec![rights.profile.clone().unwrap_or_else(|| "the server's profile".to_owned())];
+    if rights.read_only {
+        words.push("read-only".to_owned());
+    }
+    words.extend(rights.vaults.as_ref().map(|vaults| format!("vaults {}", vaults.join(" "))));
+    words.extend(rights.read_paths.as_ref().map(|paths| format!("in {}", paths.join(" "))));
+    words.extend(rights.write_paths.as_ref().map(|paths| format!("changes {}", paths.join(" "))));
+    words.join("; ")
+}
+
+pub(crate) fn token_state(token: &TokenRecord, now: UnixSeconds) -> &'static str {
+    match () {
+        () if token.revoked.is_some() => "revoked",
+        () if !token.is_live(now) => "expired",
+        () => "live",
+    }
+}
+
+pub(crate) fn written(moment: UnixSeconds) -> String {
+    let since = Duration::from_secs(u64::try_from(moment.0).unwrap_or_default());
+    Clock::written(SystemTime::UNIX_EPOCH + since)
+}
+
+/// `2026-11-15 20:15`
+pub(crate) fn day(moment: UnixSeconds) -> String {
+    written(moment).chars().take(16).collect::<String>().replace('T', " ")
+}
