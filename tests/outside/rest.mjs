@@ -67,7 +67,8 @@ async function client(command, args, env) {
 }
 
 async function obsidianMcpServer(version) {
-  const { port, read, end } = await serve({});
+  // These versions were written for version 4 of the plugin; 3.2.10 and later say which format they send.
+  const { port, read, end } = await serve({ LAPIDARY_REST_PATCH_FORMAT: "1" });
   const program = join(process.env.PROGRAMS, `obsidian-mcp-server-${version}`, "node_modules/obsidian-mcp-server/dist/index.js");
   const env = { OBSIDIAN_API_KEY: KEY, OBSIDIAN_BASE_URL: `http://127.0.0.1:${port}`, OBSIDIAN_VERIFY_SSL: "false" };
   const { call, close } = await client("node", [program], { ...env, MCP_TRANSPORT_TYPE: "stdio", MCP_LOG_LEVEL: "error" });
@@ -135,7 +136,7 @@ async function mcpObsidian() {
   }
 }
 
-for (const part of [() => obsidianMcpServer("3.1.5"), () => obsidianMcpServer("3.2.12"), mcpObsidian]) {
+for (const part of [() => obsidianMcpServer("3.1.5"), () => obsidianMcpServer("3.2.9"), mcpObsidian]) {
   try {
     await part();
   } catch (error) {

@@ -64,7 +64,7 @@ pub(super) fn run(
     let presence = ServerPresence::default();
     let rest = rest_serving(config, assembled, start.hint)?;
     let ended = match config.transport {
-        // Nobody sits at the other end of a server that programs reach by its port.
+        // Programs reach it by its port; there is no client on standard input.
         Transport::Stdio if config.rest.is_served => {
             presence.announce(assembled, start, None, None);
             runtime.block_on(rest)

@@ -1,3 +1,5 @@
+//! Instructions, and the note after each.
+
 use super::*;
 
 const NOTE: &str =

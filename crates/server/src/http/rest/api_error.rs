@@ -61,7 +61,7 @@ impl ApiError {
         Self { code, message: message.to_owned() }
     }
 
-    /// A status without a code of its own.
+    /// A status for which the plugin has no code.
     pub(super) fn status(status: StatusCode) -> Self {
         let message = status.canonical_reason().unwrap_or("Error").to_owned();
         Self { code: u32::from(status.as_u16()) * 100, message }

@@ -31,7 +31,7 @@ impl VersionList {
             let tag = tag.trim();
             let quoted = |tag: &str| tag.strip_prefix('"')?.strip_suffix('"').map(str::to_owned);
             match tag.strip_prefix("W/") {
-                // A weak one never counts for a change, and is no version of ours.
+                // A weak one never counts for a change, and we send none.
                 Some(weak) => quoted(weak).map(|_| String::new()),
                 // The token of a document map is sent without quotes too.
                 None => quoted(tag).or_else(|| is_bare(tag).then(|| tag.to_owned())),

@@ -205,7 +205,7 @@ impl RestApi {
         let RestPlace::File { path, file, .. } = place else { return Err(ApiError::not_found()) };
         let condition = RequestConditions::of(&request.headers)?.for_change(Some(&file.hash()))?;
         let is_permanent = query_value(&request.query, "permanent").as_deref() == Some("true");
-        // For good only with the hash of what goes.
+        // Permanently only with the hash of what is deleted.
         let expected = condition.expected.or_else(|| is_permanent.then(|| file.hash().to_string()));
         let arguments = json!({ "file": path.as_str(), "trash": !is_permanent, "expected_content_hash": expected });
         self.change(caller, "rest/delete", arguments).await?;

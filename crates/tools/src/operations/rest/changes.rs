@@ -45,13 +45,13 @@ pub(super) const fn declared(
 }
 
 /// A file that a request changes.
-pub(super) struct ChangedFile {
+pub(super) struct RequestedFile {
     pub(super) path: VaultPath,
     pub(super) before: Option<Arc<File>>,
     expected: Option<ExpectedHash>,
 }
 
-impl ChangedFile {
+impl RequestedFile {
     /// By its exact path; compared with the caller's expectation.
     pub(super) fn begin(
         tool: &str,

@@ -10,7 +10,7 @@ use serde::Deserialize;
 
 use super::{
     RestChange,
-    changes::{ChangedFile, declared},
+    changes::{RequestedFile, declared},
 };
 
 pub(crate) struct RestCopy;
@@ -50,7 +50,7 @@ impl WriteTool for RestCopy {
         let expected = hash::expected(name, "expectedHash", input.expected_hash.as_deref())?;
         let source = naming::read_exact_path(context, view, &from)?;
         hash::check(&from, "expectedHash", expected.as_ref(), Some(&source))?;
-        let copy = ChangedFile::begin(name, context, view, &input.to, None)?;
+        let copy = RequestedFile::begin(name, context, view, &input.to, None)?;
         match &copy.before {
             Some(there) if !input.overwrite || copy.path == from => {
                 Err(Reason::FileExists { path: copy.path.clone(), current: there.hash() })

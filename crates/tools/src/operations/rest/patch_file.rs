@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use super::{
     LegacyPatch, RestChange,
-    changes::{ChangedFile, declared},
+    changes::{RequestedFile, declared},
     legacy_patch::LegacyFailure,
     parse_instruction,
 };
@@ -56,7 +56,7 @@ impl WriteTool for RestPatch {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<RestChange>, Reason> {
         let name = Self::DECLARATION.name;
-        let file = ChangedFile::begin(name, context, view, &input.path, input.expected_hash.as_deref())?;
+        let file = RequestedFile::begin(name, context, view, &input.path, input.expected_hash.as_deref())?;
         let missing = || Reason::NoteMissing { path: file.path.clone(), suggestions: Vec::new() };
         let document = reading::editable(&file.path, file.before.as_ref().ok_or_else(missing)?)?;
         let (document, too_deep) = match (&input.instruction, &input.legacy) {

@@ -68,7 +68,7 @@ fn version(hash: &str) -> &str {
     digits.get(..6).unwrap_or(digits)
 }
 
-/// Every tag with the number of its uses, those below it included.
+/// Every tag with the number of notes that have it or one below it, in the order in which they are found.
 pub struct RestTags {
     pub vault: String,
 }

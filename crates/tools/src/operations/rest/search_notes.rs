@@ -104,6 +104,10 @@ impl ReadOperation for RunLogic {
     }
 
     fn answer(&self, context: &Context<'_>, vaults: &OpenedVaults) -> Result<ReadPayload, Reason> {
+        // In JavaScript it is a value and not a rule, and one that says nothing about any note.
+        if self.rule.as_object().is_some_and(Map::is_empty) {
+            return Ok(hits(Vec::new()));
+        }
         Ok(hits(note_hits::by_logic(context, vaults.one()?, &self.rule)?))
     }
 }

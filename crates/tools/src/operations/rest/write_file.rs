@@ -11,7 +11,7 @@ use serde::Deserialize;
 
 use super::{
     RestChange,
-    changes::{ChangedFile, declared},
+    changes::{RequestedFile, declared},
 };
 
 pub(crate) struct RestWrite;
@@ -25,7 +25,7 @@ pub(crate) struct Input {
     content: String,
     #[serde(default)]
     is_base64: bool,
-    /// Behind what is there, on a line of its own.
+    /// Behind what is there, on a new line.
     #[serde(default)]
     append: bool,
     /// Only a file that does not exist yet.
@@ -49,7 +49,7 @@ impl WriteTool for RestWrite {
 
     fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ToolPlan<RestChange>, Reason> {
         let name = Self::DECLARATION.name;
-        let file = ChangedFile::begin(name, context, view, &input.path, input.expected_hash.as_deref())?;
+        let file = RequestedFile::begin(name, context, view, &input.path, input.expected_hash.as_deref())?;
         if let Some(before) = file.before.as_ref().filter(|_| input.must_be_new) {
             return Err(Reason::FileExists { path: file.path.clone(), current: before.hash() });
         }

@@ -122,7 +122,7 @@ async fn a_deleted_file_is_in_the_trash_and_comes_back() {
     assert_eq!(trial.send("DELETE", "/vault/n.md", &[], "").await.status, 204);
     assert_eq!((trial.text("n.md"), trial.text(".trash/n.md").as_deref()), (None, Some(NOTE)));
     assert_eq!(trial.send("DELETE", "/vault/n.md", &[], "").await.code(), 40400);
-    // For good is asked, and a program cannot be.
+    // Permanent deletion has to be approved, and a program cannot be asked.
     assert_eq!(trial.send("PUT", "/vault/m.md", MD, "x").await.status, 204);
     assert_eq!(trial.send("DELETE", "/vault/m.md?permanent=true", &[], "").await.code(), 40300);
     assert_eq!(trial.text("m.md").as_deref(), Some("x"));
