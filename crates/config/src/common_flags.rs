@@ -116,16 +116,16 @@ impl CommonFlags {
 }
 
 impl Listen {
-    /// With the options after `serve`; `None` if the address is given twice.
-    pub fn joined(self, inner: Self) -> Option<Self> {
-        Some(Self {
-            http: once(self.http, inner.http)?,
+    /// With the options after `serve`; or the flag that is given twice.
+    pub fn joined(self, inner: Self) -> Result<Self, &'static str> {
+        Ok(Self {
+            http: once(self.http, inner.http).ok_or("--http")?,
             insecure_no_auth: self.insecure_no_auth || inner.insecure_no_auth,
             public_url: self.public_url.or(inner.public_url),
             sse: self.sse || inner.sse,
             tls_cert: self.tls_cert.or(inner.tls_cert),
             tls_key: self.tls_key.or(inner.tls_key),
-            rest: once(self.rest, inner.rest)?,
+            rest: once(self.rest, inner.rest).ok_or("--rest")?,
             rest_http: self.rest_http || inner.rest_http,
         })
     }

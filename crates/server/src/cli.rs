@@ -220,7 +220,7 @@ where
         CommandLine::from_arg_matches(&matches).map_err(|error| error.format(&mut declared))?;
     let (inner, command) = match word.unwrap_or(CommandWord::Serve(Listen::default())) {
         CommandWord::Serve(inner) => {
-            let listen = listen.joined(inner).ok_or_else(|| conflict("--http or --rest is given twice"))?;
+            let listen = listen.joined(inner).map_err(twice)?;
             return Ok(Invocation { flags: listen.within(flags), command: Command::Serve, colours });
         }
         CommandWord::Token(word) => (word.flags(), Command::Token(word)),
@@ -276,7 +276,11 @@ impl CommandWord {
 }
 
 fn both(outer: CommonFlags, inner: CommonFlags) -> Result<CommonFlags, clap::Error> {
-    outer.joined(inner).map_err(|flag| conflict(&format!("{flag} is given twice")))
+    outer.joined(inner).map_err(twice)
+}
+
+fn twice(flag: &str) -> clap::Error {
+    conflict(&format!("{flag} is given twice"))
 }
 
 fn conflict(message: &str) -> clap::Error {

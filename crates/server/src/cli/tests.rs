@@ -193,6 +193,7 @@ fn wrong_usage_ends_with_code_two_and_says_what_is_wrong() {
         ("--config a tools --config b", "--config is given twice"),
         ("--profile a checkpoints --profile b list", "--profile is given twice"),
         ("--http 1 serve --http 2", "--http is given twice"),
+        ("--rest 1 serve --rest 2", "--rest is given twice"),
         ("--http 3010 tools", "does not listen"),
         ("tools --http", "--http"),
         ("--http serve", "expected a port"),

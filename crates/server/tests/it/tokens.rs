@@ -136,7 +136,7 @@ fn what_is_no_token_is_refused_with_what_to_write() {
         (&["create", "phone"][..], "already"),
         (&["create", "my phone"], "letters"),
         (&["create", "a", "--profile", "boss"], "curator"),
-        (&["create", "a", "--paths", "../x"], "--paths"),
+        (&["create", "a", "--paths", "../x"], "paths"),
         (&["create", "a", "--expires", "soon"], "30d"),
     ] {
         let output = token(&vault, words);
