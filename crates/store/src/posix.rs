@@ -48,6 +48,8 @@ pub use ledger::LedgerHealth;
 pub use listening_process::{ListeningProcess, listening_process};
 pub use outside::{DemoFolder, ExportFolder, folder_exists, place_within, read_settings, write_private_page};
 pub use running_servers::RunningServer;
-pub use settings_file::{SettingsFile, is_around, is_same_file, is_there, remove_state, state_contents};
+pub use settings_file::{
+    REST_CERTIFICATE, REST_KEY, SettingsFile, is_around, is_same_file, is_there, remove_state, state_contents,
+};
 pub use state::{LogFile, LogTail, RotatedFile, StateFolder, StateProblem, is_ours_alone, open_state_database};
 pub use trash::SystemTrash;

@@ -242,6 +242,8 @@ fn state_is_removed_only_on_request_and_only_ours() {
     home.well(&["--vault", "Notes", "call", "str_replace", r#"{"file": "a.md", "find": "one", "replace": "two"}"#]);
     let state = home.path(".local/state/lapidary");
     std::fs::write(state.join("mine.txt"), "keep").unwrap();
+    // The key of the REST API, which a server leaves there.
+    std::fs::write(state.join("rest-key.pem"), "key").unwrap();
     home.well(&["uninstall", "--yes"]);
     assert!(std::fs::read_dir(&state).unwrap().count() > 1);
     home.well(&["uninstall", "--dry-run", "--state"]);

@@ -168,7 +168,11 @@ pub fn is_same_file(one: &Path, other: &Path) -> bool {
     matches!((fs::canonicalize(one), fs::canonicalize(other)), (Ok(one), Ok(other)) if one == other)
 }
 
-/// What Lapidary keeps in a state folder: one folder for each vault, and the database of tokens.
+/// The key and the certificate of the REST API, in the state folder.
+pub const REST_KEY: &str = "rest-key.pem";
+pub const REST_CERTIFICATE: &str = "rest-certificate.pem";
+
+/// What Lapidary keeps in a state folder: one folder for each vault, the database of tokens, and the key of the REST API.
 pub fn state_contents(folder: &Path) -> io::Result<Vec<PathBuf>> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
@@ -180,8 +184,10 @@ pub fn state_contents(folder: &Path) -> io::Result<Vec<PathBuf>> {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
         let of_vault = name.len() == 16 && name.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
-        // The configuration file and whatever the owner put there stay.
-        if (of_vault && entry.file_type()?.is_dir()) || name.starts_with("auth.db") || name == PRIVATE_PAGE {
+        let is_ours =
+            [PRIVATE_PAGE, REST_KEY, REST_CERTIFICATE].contains(&name.as_str()) || name.starts_with("auth.db");
+        // The configuration file and other files of the owner stay.
+        if is_ours || (of_vault && entry.file_type()?.is_dir()) {
             found.push(entry.path());
         }
     }

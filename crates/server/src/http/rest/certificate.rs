@@ -6,7 +6,7 @@ use std::{
 };
 
 use lapidary_config::TlsFiles;
-use lapidary_vault::store::SettingsFile;
+use lapidary_vault::store::{REST_CERTIFICATE, REST_KEY, SettingsFile};
 use rcgen::{CertificateParams, DistinguishedName, DnType, KeyPair, SanType, date_time_ymd};
 
 /// How long a certificate is valid, and how long before its end another is made.
@@ -27,7 +27,7 @@ pub(crate) struct RestCertificate {
 impl RestCertificate {
     /// The one in the state folder, or a new one.
     pub(crate) fn keep(state: &Path, today: jiff::civil::Date) -> Result<Self, String> {
-        let files = TlsFiles { certificate: state.join("rest-certificate.pem"), key: state.join("rest-key.pem") };
+        let files = TlsFiles { certificate: state.join(REST_CERTIFICATE), key: state.join(REST_KEY) };
         let failed = |error: std::io::Error| format!("the certificate of the REST API cannot be kept: {error}");
         let certificate = SettingsFile::new(&files.certificate).map_err(failed)?;
         let key = SettingsFile::new(&files.key).map_err(failed)?;
