@@ -160,7 +160,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         variable: Some("LAPIDARY_TOKENS"),
         flag: None,
         default: ShownDefault::Words("none"),
-        doc: "The clients that may call over HTTP, each with a token that it sends as `Authorization: Bearer …` and a \
+        doc: "The clients that may call over HTTP, each with a token that it sends as `Authorization: Bearer …` and \
               its own profile. In the file, a table `[tokens.name]` with `token` and `profile`; in the variable, \
               `name:profile:token`, separated by `;`. A token may be written as `sha256:` and its hash. If any token is set, \
               clients without one are refused. In the file, a token may also have `vaults` (the names of the vaults that \

@@ -67,9 +67,13 @@ impl Console {
     }
 }
 
-/// The one that a form names; the owner, if it names none that is known.
+/// The one that a form names; the owner, if it names none. One that is not known any more is not found: its call must not be made
+/// as the owner's.
 pub(super) fn chosen<'c>(callers: &'c [ChosenCaller], key: Option<&str>) -> Option<&'c ChosenCaller> {
-    callers.iter().find(|caller| Some(caller.key.as_str()) == key).or_else(|| callers.first())
+    match key.filter(|key| !key.is_empty()) {
+        None => callers.first(),
+        Some(key) => callers.iter().find(|caller| caller.key == key),
+    }
 }
 
 pub(super) fn choices(callers: &[ChosenCaller], chosen: &str) -> Vec<CallerChoice> {

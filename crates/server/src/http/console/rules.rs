@@ -23,7 +23,9 @@ pub(super) fn routes() -> Router<Console> {
 async fn show(State(console): ConsoleState, Extension(session): Extension<OpenSession>, request: Request) -> Response {
     let parameters = query(&request);
     let callers = console.callers().await;
-    let Some(caller) = client_choice::chosen(&callers, parameters.get("caller")) else { return no_answer() };
+    let Some(caller) = client_choice::chosen(&callers, parameters.get("caller")).or(callers.first()) else {
+        return no_answer();
+    };
     let entries = console.0.executor.grant().profile.catalogue.entries();
     let has_path = |spec: &&ToolSpec| spec.kind.needs_vault();
     let tools: Vec<&'static str> =

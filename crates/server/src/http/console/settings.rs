@@ -150,7 +150,11 @@ impl PlannedChange {
                 shown_path: ShownText::line(&file),
                 path: file,
                 action: ShownText::line(if self.read.text.is_some() { "is changed" } else { "is created" }),
-                diff: FileDiff::between(self.read.text.as_deref(), Some(&self.text), &|_| String::new()),
+                diff: FileDiff::between(
+                    self.read.text.as_deref().map(without_secrets).as_deref(),
+                    Some(&without_secrets(&self.text)),
+                    &|_| String::new(),
+                ),
                 instead: None,
                 text: None,
                 planned: String::new(),
@@ -254,6 +258,37 @@ async fn draw(console: &Console, session: &OpenSession, status: StatusCode, prob
     page(status, &drawn)
 }
 
+/// The text of the file for a diff. What lets a stranger in is not shown on a page, even beside a change.
+fn without_secrets(text: &str) -> String {
+    const SECRETS: [&str; 5] = ["metrics_token", "auth_secret_key", "tokens", "token", "api_key"];
+    // A list or a text that goes on in the next lines.
+    let mut until: Option<&str> = None;
+    let mut shown = String::with_capacity(text.len());
+    for line in text.split_inclusive('\n') {
+        if let Some(end) = until {
+            until = Some(end).filter(|end| !line.contains(end));
+            continue;
+        }
+        let (key, value) = line.split_once('=').unwrap_or((line, ""));
+        let leaf = key.trim().rsplit('.').next().unwrap_or_default().trim_matches(['"', '\'', ' ']);
+        // A table of one line may have a secret in it.
+        let is_table = value.trim_start().starts_with('{');
+        let is_secret = |name: &str| leaf.eq_ignore_ascii_case(name) || (is_table && value.contains(name));
+        if value.is_empty() || !SECRETS.iter().any(|name| is_secret(name)) {
+            shown.push_str(line);
+            continue;
+        }
+        let value = value.trim();
+        until = match value {
+            _ if value.starts_with('[') && !value.contains(']') => Some("]"),
+            _ if value.starts_with("\"\"\"") && value.matches("\"\"\"").count() < 2 => Some("\"\"\""),
+            _ => None,
+        };
+        shown.push_str(&format!("{}= (hidden){}", key, if line.ends_with('\n') { "\n" } else { "" }));
+    }
+    shown
+}
+
 /// The text of the file for a form. One with a secret in it is not sent to a page.
 fn editable_text(read: &ReadSettings) -> Option<String> {
     let has_secret = read.shown.iter().any(|setting| setting.is_secret && setting.source == SettingSource::File);
@@ -340,4 +375,23 @@ fn approval_rows(setting: &ShownSetting, config: &Config) -> Vec<SettingRow> {
 
 fn words(words: &[&str]) -> Vec<String> {
     words.iter().map(|word| (*word).to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_secrets;
+
+    #[test]
+    fn a_diff_of_the_settings_has_no_secret() {
+        for (text, shown) in [
+            ("a = 1\n", "a = 1\n"),
+            ("[http]\nmetrics_token = \"s3cret\"\nport = 1", "[http]\nmetrics_token = (hidden)\nport = 1"),
+            ("http.auth_secret_key='s3cret'\n", "http.auth_secret_key= (hidden)\n"),
+            ("tokens = [\n  \"a:reader:s3cret\",\n]\nx = 2\n", "tokens = (hidden)\nx = 2\n"),
+            ("phone = { token=\"s3cret\", profile = \"reader\" }\n", "phone = (hidden)\n"),
+            ("[tokens.phone]\ntoken = \"\"\"\ns3cret\n\"\"\"\n", "[tokens.phone]\ntoken = (hidden)\n"),
+        ] {
+            assert_eq!(without_secrets(text), shown);
+        }
+    }
 }

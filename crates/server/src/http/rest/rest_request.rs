@@ -3,13 +3,13 @@
 use axum::{
     body::Bytes,
     extract::Request,
-    http::{HeaderMap, Method, header},
+    http::{HeaderMap, Method, StatusCode, header},
 };
 use lapidary_config::BodyLimits;
 use serde_json::Value;
 
 use super::api_error::ApiError;
-use crate::http::posted_message;
+use crate::{http::posted_message, message_price::message_price};
 
 pub(super) const INSTRUCTION: &str = "application/vnd.olrapi.patch-instruction+json";
 pub(super) const NOTE_JSON: &str = "application/vnd.olrapi.note+json";
@@ -45,6 +45,10 @@ impl RestRequest {
         let is_json = [JSON, NOTE_JSON, JSON_LOGIC, INSTRUCTION].contains(&kind.as_str());
         let body = match () {
             () if bytes.is_empty() => RequestBody::Nothing,
+            // A text of a few megabytes may have values that take gigabytes.
+            () if is_json && message_price(&bytes).is_err() => {
+                return Err(ApiError::status(StatusCode::PAYLOAD_TOO_LARGE));
+            }
             () if is_json => RequestBody::Json(serde_json::from_slice(&bytes).map_err(|_| ApiError::coded(40015))?),
             // Its charset is not asked for: everything in a vault is UTF-8.
             () if kind.starts_with("text/") => RequestBody::Text(String::from_utf8_lossy(&bytes).into_owned()),

@@ -122,3 +122,15 @@ async fn arguments_can_be_typed_as_json_and_back() {
     assert_eq!(number.status, StatusCode::BAD_REQUEST);
     number.has("This is not a number.");
 }
+
+/// A token may be revoked while its page is open.
+#[tokio::test]
+async fn a_call_in_the_place_of_an_unknown_client_is_not_made() {
+    let trial = ConsoleTrial::start(&[("a.md", "one\n")], &[], &[]).await;
+    for caller in ["token:revoked", "profile:none", "x"] {
+        let mut call = edit("argument-replace", "two");
+        call.push(("caller", caller));
+        assert_eq!(trial.post("/console/try/str_replace", &call).await.status, StatusCode::NOT_FOUND, "{caller}");
+        assert_eq!(trial.read("a.md"), "one\n", "{caller}");
+    }
+}

@@ -271,3 +271,13 @@ impl RestTrial {
         text
     }
 }
+
+#[tokio::test]
+async fn json_with_too_many_values_is_not_parsed() {
+    let trial = RestTrial::new(&[("n.md", NOTE)]);
+    let many = format!("[{}0]", "0,".repeat(200_000));
+    let json = [("Content-Type", "application/json")];
+    assert_eq!(trial.send("PUT", "/vault/x.json", &json, &many).await.status, 413);
+    assert_eq!(trial.get("/vault/x.json").await.code(), 40400);
+    assert_eq!(trial.send("PUT", "/vault/x.json", &json, "[1,2]").await.status, 204);
+}
