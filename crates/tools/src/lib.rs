@@ -29,7 +29,7 @@ pub use lapidary_toolkit::{lost_blocks, naming::is_bare_name};
 pub use operations::{
     CheckSubscriptions, CompletePath, CompletePrompt, ExportCheckpoints, FillPrompt, FindPeriodic, FindPlace,
     LegacyPatch, ListPrompts, NameNotes, PlainSearch, ReadNote, ReadResource, RestTags, RunDql, RunLogic, Subscribe,
-    SurveyVault, WatchPrompts, document_map, legacy_map, legacy_part, parse_instruction, section_of,
+    SurveyVault, WatchPrompts, document_map, file_version, legacy_map, legacy_part, parse_instruction, section_of,
 };
 pub use prompts::prompts;
 pub use resources::{FIXED_RESOURCES, FileTemplate, FixedResource, JSON, ResourceUri, VaultResource, media_type};

@@ -25,7 +25,7 @@ pub use self::{
     read_resource::ReadResource,
     rest::{
         FindPeriodic, FindPlace, LegacyPatch, PlainSearch, ReadNote, RestTags, RunDql, RunLogic, document_map,
-        legacy_map, legacy_part, parse_instruction, section_of,
+        file_version, legacy_map, legacy_part, parse_instruction, section_of,
     },
     subscribe::Subscribe,
     survey_vault::SurveyVault,

@@ -23,7 +23,7 @@ pub use self::{
     find_place::FindPlace,
     legacy_patch::LegacyPatch,
     parse_instruction::parse_instruction,
-    read_note::{ReadNote, RestTags},
+    read_note::{ReadNote, RestTags, file_version},
     search_notes::{PlainSearch, RunDql, RunLogic},
 };
 

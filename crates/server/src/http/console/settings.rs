@@ -144,6 +144,7 @@ impl PlannedChange {
     ) -> Response {
         let sent = ["change", "name", "value"].into_iter().filter_map(|name| Some((name, form.get(name)?)));
         let file = self.read.file.display().to_string();
+        let secrets = secret_keys(&self.read.shown);
         let drawn = SettingsChangePage {
             frame: console.frame(ConsoleSection::SETTINGS, session).await,
             file: ChangedFile {
@@ -151,8 +152,8 @@ impl PlannedChange {
                 path: file,
                 action: ShownText::line(if self.read.text.is_some() { "is changed" } else { "is created" }),
                 diff: FileDiff::between(
-                    self.read.text.as_deref().map(without_secrets).as_deref(),
-                    Some(&without_secrets(&self.text)),
+                    self.read.text.as_deref().map(|text| without_secrets(text, &secrets)).as_deref(),
+                    Some(&without_secrets(&self.text, &secrets)),
                     &|_| String::new(),
                 ),
                 instead: None,
@@ -258,9 +259,15 @@ async fn draw(console: &Console, session: &OpenSession, status: StatusCode, prob
     page(status, &drawn)
 }
 
+/// The last parts of the keys whose values are secrets.
+fn secret_keys(settings: &[ShownSetting]) -> Vec<&'static str> {
+    let of_settings = settings.iter().filter(|setting| setting.is_secret).map(|setting| setting.name);
+    // The last one is in the table of a client.
+    of_settings.filter_map(|name| name.rsplit('.').next()).chain(["token"]).collect()
+}
+
 /// The text of the file for a diff. What lets a stranger in is not shown on a page, even beside a change.
-fn without_secrets(text: &str) -> String {
-    const SECRETS: [&str; 5] = ["metrics_token", "auth_secret_key", "tokens", "token", "api_key"];
+fn without_secrets(text: &str, secrets: &[&str]) -> String {
     // A list or a text that goes on in the next lines.
     let mut until: Option<&str> = None;
     let mut shown = String::with_capacity(text.len());
@@ -274,7 +281,7 @@ fn without_secrets(text: &str) -> String {
         // A table of one line may have a secret in it.
         let is_table = value.trim_start().starts_with('{');
         let is_secret = |name: &str| leaf.eq_ignore_ascii_case(name) || (is_table && value.contains(name));
-        if value.is_empty() || !SECRETS.iter().any(|name| is_secret(name)) {
+        if value.is_empty() || !secrets.iter().any(|name| is_secret(name)) {
             shown.push_str(line);
             continue;
         }
@@ -391,7 +398,7 @@ mod tests {
             ("phone = { token=\"s3cret\", profile = \"reader\" }\n", "phone = (hidden)\n"),
             ("[tokens.phone]\ntoken = \"\"\"\ns3cret\n\"\"\"\n", "[tokens.phone]\ntoken = (hidden)\n"),
         ] {
-            assert_eq!(without_secrets(text), shown);
+            assert_eq!(without_secrets(text, &["metrics_token", "auth_secret_key", "tokens", "token"]), shown);
         }
     }
 }

@@ -6,7 +6,7 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use lapidary_note::ContentHash;
-use lapidary_tools::Reason;
+use lapidary_tools::{Reason, file_version};
 use serde_json::{Value, json};
 
 /// Why a request is refused.
@@ -81,7 +81,7 @@ impl ApiError {
     pub(super) fn precondition(current: Option<&ContentHash>) -> Self {
         let error = Self::status(StatusCode::PRECONDITION_FAILED);
         match current {
-            Some(current) => error.with(format_args!("The file is at version {}.", version(current))),
+            Some(current) => error.with(format_args!("The file is at version {}.", file_version(current))),
             None => error.with("The file does not exist."),
         }
     }
@@ -140,15 +140,9 @@ fn is_configuration(path: &str) -> bool {
     first.trim_end_matches(['.', ' ']).eq_ignore_ascii_case(".obsidian")
 }
 
-/// By which the API compares versions of a file.
-pub(super) fn version(hash: &ContentHash) -> String {
-    let hash = hash.to_string();
-    hash.trim_start_matches("sha256:").chars().take(6).collect()
-}
-
-/// The same as a header.
+/// The version of a file as a header.
 pub(super) fn entity_tag(hash: &ContentHash) -> HeaderValue {
-    HeaderValue::from_str(&format!("\"{}\"", version(hash))).unwrap_or(HeaderValue::from_static("\"\""))
+    HeaderValue::from_str(&format!("\"{}\"", file_version(hash))).unwrap_or(HeaderValue::from_static("\"\""))
 }
 
 impl IntoResponse for ApiError {

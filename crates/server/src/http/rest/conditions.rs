@@ -2,8 +2,9 @@
 
 use axum::http::{HeaderMap, HeaderName, header};
 use lapidary_note::ContentHash;
+use lapidary_tools::file_version;
 
-use super::api_error::{ApiError, version};
+use super::api_error::ApiError;
 
 /// What a request says of the version that it is about.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -44,7 +45,7 @@ impl VersionList {
         match (self, current) {
             (_, None) => false,
             (Self::Any, Some(_)) => true,
-            (Self::Some(tags), Some(current)) => tags.contains(&version(current)),
+            (Self::Some(tags), Some(current)) => tags.contains(&file_version(current)),
         }
     }
 }

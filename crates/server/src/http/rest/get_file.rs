@@ -5,13 +5,15 @@ use axum::{
     response::{IntoResponse, Response},
 };
 use lapidary_note::{Document, InstructionScope, InstructionTarget};
-use lapidary_tools::{ReadNote, RestPayload, RestPlace, document_map, legacy_map, legacy_part, media_type, section_of};
+use lapidary_tools::{
+    ReadNote, RestPayload, RestPlace, document_map, file_version, legacy_map, legacy_part, media_type, section_of,
+};
 use lapidary_vault::{File, VaultPath};
 use serde_json::{Value, json};
 
 use super::{
     RestApi,
-    api_error::{ApiError, body_response, entity_tag, json_response, version},
+    api_error::{ApiError, body_response, entity_tag, json_response},
     broken,
     conditions::RequestConditions,
     request_path::{RequestPath, encoded_path},
@@ -74,7 +76,7 @@ impl RestApi {
                 return Err(ApiError::coded(40005).with(error));
             }
             return Ok(match PatchVersion::of(request, unsaid)? {
-                PatchVersion::Two => typed_json(&document_map(&document, &version(&file.hash())), DOCUMENT_MAP),
+                PatchVersion::Two => typed_json(&document_map(&document, &file_version(&file.hash())), DOCUMENT_MAP),
                 PatchVersion::One => deprecated(typed_json(&legacy_map(&document), DOCUMENT_MAP)),
             });
         }

@@ -5,7 +5,7 @@ use axum::{
     response::Response,
 };
 use lapidary_note::{ContentHash, InstructionTarget};
-use lapidary_tools::{LegacyPatch, RestPlace, parse_instruction};
+use lapidary_tools::{LegacyPatch, RestPlace, file_version, parse_instruction};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -83,7 +83,7 @@ impl RestApi {
         check(&instruction)?;
         let condition = RequestConditions::of(&request.headers)?.for_change(Some(current))?;
         let expected = match instruction.remove("ifMatch") {
-            Some(Value::String(wanted)) if wanted.trim_matches('"') != super::api_error::version(current) => {
+            Some(Value::String(wanted)) if wanted.trim_matches('"') != file_version(current) => {
                 return Err(ApiError::precondition(Some(current)));
             }
             Some(Value::String(_)) => Some(current.to_string()),

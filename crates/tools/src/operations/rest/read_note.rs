@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 
+use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, OpenedVaults, OperationDeclaration, ReadOperation, ReadPayload, Reason, RestPayload, ToolGroup,
     VaultChoice, bug,
@@ -57,15 +58,14 @@ impl ReadOperation for ReadNote {
         let mut note = Value::from(&note);
         // Of what was read just now: the index may be a moment behind.
         note["stat"]["size"] = json!(file.content.len());
-        note["version"] = json!(version(&file.hash().to_string()));
+        note["version"] = json!(file_version(&file.hash()));
         Ok(ReadPayload::Rest(RestPayload::Json(note)))
     }
 }
 
-/// The token by which the API compares versions.
-fn version(hash: &str) -> &str {
-    let digits = hash.strip_prefix("sha256:").unwrap_or(hash);
-    digits.get(..6).unwrap_or(digits)
+/// The token by which the API compares versions of a file, as short as the plugin's.
+pub fn file_version(hash: &ContentHash) -> String {
+    hash.to_string().trim_start_matches("sha256:").chars().take(6).collect()
 }
 
 /// Every tag with the number of notes that have it or one below it, in the order in which they are found.
