@@ -9,6 +9,7 @@ use std::{
 };
 
 use lapidary_note::ContentHash;
+use parking_lot::Mutex;
 use rusqlite::{Connection, OpenFlags};
 
 use super::{StepObserver, StoreError};
@@ -135,6 +136,8 @@ pub struct LogFile {
     folder: Arc<StateFolder>,
     name: &'static str,
     max_bytes: u64,
+    /// Stays open from one line to the next: opening it costs more than the line.
+    kept: Arc<Mutex<Option<File>>>,
 }
 
 const KEPT: usize = 5;
@@ -149,14 +152,19 @@ const LOOK_AGAIN: Duration = Duration::from_millis(2);
 
 impl LogFile {
     pub fn new(folder: Arc<StateFolder>, name: &'static str, max_bytes: u64) -> Self {
-        Self { folder, name, max_bytes }
+        Self { folder, name, max_bytes, kept: Arc::default() }
     }
 
     pub fn append(&self, line: &str) -> io::Result<()> {
-        match append_line(&self.folder.file(self.name)?, self.max_bytes, line) {
+        // Another call that is writing has it, perhaps waiting for another process: this one opens its own.
+        let mut kept = self.kept.try_lock();
+        let kept = kept.as_deref_mut();
+        let mut own = None;
+        let file = kept.unwrap_or(&mut own);
+        match append_line(file, &self.folder.file(self.name)?, self.max_bytes, line) {
             // The folder does not exist yet or was removed.
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
-                append_line(&self.folder.file_in_place(self.name)?, self.max_bytes, line)
+                append_line(file, &self.folder.file_in_place(self.name)?, self.max_bytes, line)
             }
             written => written,
         }
@@ -197,22 +205,26 @@ impl RotatedFile {
     }
 
     pub fn append(&self, line: &str) -> io::Result<()> {
-        match append_line(&self.path, self.max_bytes, line) {
+        match append_line(&mut None, &self.path, self.max_bytes, line) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 self.path.parent().map_or(Ok(()), private_folder)?;
-                append_line(&self.path, self.max_bytes, line)
+                append_line(&mut None, &self.path, self.max_bytes, line)
             }
             written => written,
         }
     }
 }
 
-fn append_line(path: &Path, max_bytes: u64, line: &str) -> io::Result<()> {
+/// `kept` is the file as opened for an earlier line, if there was one, and afterwards for the next.
+fn append_line(kept: &mut Option<File>, path: &Path, max_bytes: u64, line: &str) -> io::Result<()> {
     let started = ElapsedTime::start();
     loop {
-        let mut file = private_file().append(true).create(true).open(path)?;
+        let mut file = match kept.take() {
+            Some(file) => file,
+            None => private_file().append(true).create(true).open(path)?,
+        };
         lock(&file, &|| started.elapsed() < LOG_PATIENCE)?;
-        // After waiting for the lock, the file may have been rotated away.
+        // The file may have been removed, or rotated away before it was locked.
         if !same_file(&file, path) {
             continue;
         }
@@ -222,7 +234,13 @@ fn append_line(path: &Path, max_bytes: u64, line: &str) -> io::Result<()> {
             rotate(path)?;
             continue;
         }
-        return file.write_all(format!("{line}\n").as_bytes());
+        file.write_all(format!("{line}\n").as_bytes())?;
+        if cfg!(unix) {
+            // Elsewhere a file that is open cannot be renamed, which would be in the way of other servers.
+            file.unlock()?;
+            *kept = Some(file);
+        }
+        return Ok(());
     }
 }
 
@@ -498,6 +516,24 @@ mod tests {
             }
         });
         assert_eq!(log.tail(usize::MAX).unwrap().0.len(), 200);
+    }
+
+    #[test]
+    fn a_log_that_is_no_longer_there_is_made_again() {
+        let folder = tempfile::tempdir().unwrap();
+        let (one, other) = (log(folder.path(), 40), log(folder.path(), 40));
+        let path = || one.folder.file("audit.jsonl").unwrap();
+        for number in 0..6 {
+            // Each rotates away what the other has open.
+            one.append(&format!("line number {number}")).unwrap();
+            other.append(&format!("other number {number}")).unwrap();
+        }
+        assert_eq!(one.tail(usize::MAX).unwrap().0.len(), 12);
+        std::fs::remove_file(path()).unwrap();
+        one.append("after the file").unwrap();
+        std::fs::remove_dir_all(folder.path().join("state")).unwrap();
+        one.append("after the folder").unwrap();
+        assert_eq!(std::fs::read_to_string(path()).unwrap(), "after the folder\n");
     }
 
     #[test]
