@@ -1,6 +1,9 @@
 //! Requests whose tools are known: whoever asks for nearly the same wants the same tool.
 
-use std::{collections::HashMap, sync::LazyLock};
+use std::{
+    collections::{BTreeMap, HashMap},
+    sync::LazyLock,
+};
 
 use lapidary_query::words;
 
@@ -42,11 +45,11 @@ pub(super) struct SimilarRequests {
 impl KnownRequests {
     pub(super) fn read(list: &'static str) -> Self {
         let lines = list.lines().filter(|line| !line.starts_with('#'));
-        let known: Vec<(HashMap<String, f32>, Vec<&str>)> = lines
+        let known: Vec<(BTreeMap<String, f32>, Vec<&str>)> = lines
             .filter_map(|line| line.split_once(" => "))
             .map(|(request, tools)| (features(request), tools.split(' ').collect()))
             .collect();
-        let mut counts: HashMap<&str, usize> = HashMap::new();
+        let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
         for feature in known.iter().flat_map(|(features, _)| features.keys()) {
             *counts.entry(feature).or_default() += 1;
         }
@@ -106,8 +109,9 @@ impl SimilarRequests {
 
 /// What a request has, and how much each counts: the words that its own mean, those themselves, and in languages without
 /// spaces every two letters.
-fn features(request: &str) -> HashMap<String, f32> {
-    let mut features: HashMap<String, f32> = HashMap::new();
+// In order, so that sums are the same each time.
+fn features(request: &str) -> BTreeMap<String, f32> {
+    let mut features: BTreeMap<String, f32> = BTreeMap::new();
     let mut put = |feature: String, weight: f32| {
         let known = features.entry(feature).or_default();
         *known = known.max(weight);
