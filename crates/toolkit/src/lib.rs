@@ -37,6 +37,7 @@ pub mod query_text;
 pub mod querying;
 pub mod reading;
 pub mod references;
+pub mod remembering;
 pub mod removing;
 pub mod rendered_queries;
 pub mod restoring;

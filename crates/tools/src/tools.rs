@@ -2,6 +2,7 @@
 
 mod agent;
 pub(crate) mod edit;
+mod memory;
 mod read;
 mod skill;
 mod vault;
@@ -76,6 +77,8 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &RelayEntry(agent::call_tool::CallTool),
     &ReadEntry(agent::operation_log::OperationLog),
     &ReadEntry(skill::obsidian_open_in_ui::ObsidianOpenInUi),
+    &ReadEntry(memory::memory_recall::MemoryRecall),
+    &WriteEntry(memory::memory_save::MemorySave),
 ];
 
 /// The same with their definitions, for the catalogue.

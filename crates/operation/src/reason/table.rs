@@ -21,6 +21,7 @@ use super::{
 use crate::{
     bug::Bug,
     catalogue::OffReason,
+    declaration::ToolGroup,
     quote::{InWords, Prose, quoted},
     uri::{of_file, of_path},
 };
@@ -56,6 +57,8 @@ reasons! { |offered|
         hint: match off {
             OffReason::ReadOnly => "Only reading is possible. Tell the user what you would have changed.",
             OffReason::Excluded | OffReason::NotChosen | OffReason::Profile | OffReason::Scope => "Use another tool, or ask the user to enable it.",
+            OffReason::NotSetUp(ToolGroup::Memory) => "Ask the user to name a folder for memories: the setting `memory_folder`.",
+            OffReason::NotSetUp(_) => "Use another tool, or ask the user to set it up.",
         },
     }
     /// In the words of the original: the missing scope is not named.

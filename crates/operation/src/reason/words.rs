@@ -31,6 +31,7 @@ pub(super) fn why_off(off: &OffReason) -> &'static str {
         OffReason::NotChosen => ": it is not among the tools that the owner chose",
         OffReason::Profile => ": it is not in this client's profile",
         OffReason::Scope => ": it is not covered by this client's token",
+        OffReason::NotSetUp(_) => ": the owner has not set it up",
     }
 }
 

@@ -5,7 +5,7 @@ use std::{cell::Cell, time::Duration};
 use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch, PropertyError};
 use lapidary_operation::{
     ArgumentProblem, BlockCandidate, DiskFault, FilePart, HeadingCandidate, Interruption, NameWanted, NearText,
-    OffReason, PartCandidates, PathRefusal, Reason, bug, quote::Prose,
+    OffReason, PartCandidates, PathRefusal, Reason, ToolGroup, bug, quote::Prose,
 };
 use lapidary_vault::{JoinError, PathDenied, PathError, PathPrefix, VaultPath};
 
@@ -79,6 +79,7 @@ fn of_calls(tool: &str, argument: &str) -> Vec<Reason> {
         off(OffReason::NotChosen),
         off(OffReason::Profile),
         off(OffReason::Scope),
+        off(OffReason::NotSetUp(ToolGroup::Memory)),
         Reason::InsufficientScope { tool: word("file_replace") },
         Reason::TokenRevoked,
         Reason::VaultUnknown { given: word("Nots"), names: names(&["Notes", "Work"]) },
