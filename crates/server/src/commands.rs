@@ -64,6 +64,7 @@ use call::OwnerCalls;
 pub(crate) use change_list::client_name;
 pub(crate) use command_hint::{CommandHint, quoted_word};
 use greeting::GreetedVaults;
+pub(crate) use report::on_terminal;
 use screen::Screen;
 use terminal_style::TerminalStyle;
 

@@ -141,13 +141,15 @@ impl FoundVaults {
         places.join(", ")
     }
 
-    /// The only one with this name.
+    /// The only one with this name, in this case or else in any.
     fn named(&self, name: &str) -> Option<String> {
-        let mut named = self.vaults.iter().filter(|vault| vault.name == name);
-        match (named.next(), named.next()) {
-            (Some(only), None) => Some(only.path.display().to_string()),
-            _ => None,
-        }
+        let called = |is_it: &dyn Fn(&str) -> bool| {
+            let mut named = self.vaults.iter().filter(|vault| is_it(&vault.name));
+            named.next().filter(|_| named.next().is_none())
+        };
+        let typed = name.to_lowercase();
+        let found = called(&|known| known == name).or_else(|| called(&|known| known.to_lowercase() == typed));
+        found.map(|vault| vault.path.display().to_string())
     }
 }
 

@@ -208,7 +208,11 @@ fn another_server_of_our_name_is_replaced_only_by_force() {
     home.write(".cursor/mcp.json", other);
     let output = home.run(&INSTALL);
     assert!(complaint(&output).contains("another server (npx)"), "{}", complaint(&output));
-    home.well(&["uninstall", "--yes"]);
+    let said = home.well(&["uninstall", "--yes"]);
+    assert!(
+        said.contains("another server (npx), and stays; to remove it:\n  lapidary uninstall cursor --force"),
+        "{said}"
+    );
     assert_eq!(home.read(".cursor/mcp.json"), other);
     home.well(&["install", "--vault", "Notes", "--yes", "--force"]);
     assert!(home.read(".cursor/mcp.json").contains("lapidary"));
