@@ -379,8 +379,8 @@ fn uninstall_one(
         // Not asked for by name, so not a failure.
         if arguments.clients.is_empty() {
             let words = format!("{SERVER_NAME} is another server ({other}), and stays; to remove it:");
-            let (title, words) = (setup.style.strong(client.title), visible(&words).into_owned());
-            writeln!(out, "{title}: {words}\n  lapidary uninstall {} --force", client.name)?;
+            let words = setup.style.folded(&format!("{}: {}", setup.style.strong(client.title), visible(&words)));
+            writeln!(out, "{words}\n  lapidary uninstall {} --force", client.name)?;
             return Ok(false);
         }
         return Err(said(format!(
@@ -517,7 +517,7 @@ fn forget_state(folder: &Path, arguments: &UninstallArguments, out: &mut dyn Wri
     }
     writeln!(
         out,
-        "State in {}\nUndo data, logs, indexes and tokens. Without it, changes can no longer be undone.",
+        "State in {}\nUndo data, logs, indexes and tokens. Without it, nothing can be undone.",
         visible(&folder.display().to_string())
     )?;
     if arguments.dry_run {
