@@ -54,7 +54,7 @@ impl Executor {
         if !spec.kind.needs_vault() {
             return Vec::new();
         }
-        // A tool that can delete is asked about both: most of its calls only write, and other rules hold for those.
+        // One that can delete may also only write, as `bulk_apply` does, and other rules hold for that.
         let effects =
             if spec.effect == Effect::Read { vec![Effect::Read] } else { vec![Effect::Write, Effect::Destroy] };
         let effects = effects.into_iter().filter(|effect| *effect <= spec.effect);

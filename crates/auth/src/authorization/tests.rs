@@ -2,7 +2,10 @@
 
 use serde_json::json;
 
-use super::*;
+use super::{
+    token_call::{GRACE_PAIRS, MAX_GRANT_TOKENS},
+    *,
+};
 use crate::{auth_store::tests::store, percent_encoded};
 
 const NOW: UnixSeconds = UnixSeconds(1_800_000_000);

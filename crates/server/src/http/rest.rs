@@ -143,7 +143,7 @@ impl RestApi {
         let running = tokio::spawn(async move { executor.execute(invocation, cancel).await });
         match running.await {
             Ok(outcome) => outcome,
-            // The task panicked, which is logged there; the client gets an internal error for it.
+            // The task ended without an outcome: a panic, or the runtime is shutting down. The client gets an internal error.
             Err(_) => Outcome::UnknownTool { nearest: None },
         }
     }
