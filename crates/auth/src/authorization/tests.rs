@@ -1,5 +1,6 @@
 //! The authorization server, from the request of a client to the end of its grant.
 
+use base64::{Engine, engine::general_purpose::URL_SAFE_NO_PAD};
 use serde_json::json;
 
 use super::{

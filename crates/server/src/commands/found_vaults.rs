@@ -18,7 +18,7 @@ use crate::{
 pub(super) fn completed(invocation: &Invocation, surroundings: &ProcessEnvironment) -> CommonFlags {
     let flags = &invocation.flags;
     match &invocation.command {
-        // A person chose the vault for a client, and need not name it again. Several are a choice that nobody made.
+        // A person chose the vault for a client, and need not name it again. Of several, one still has to be chosen.
         Command::Serve if listens(flags) => {
             let found = with_found(flags, surroundings, false);
             if found.vaults.len() > 1 && flags.vaults.is_empty() { flags.clone() } else { found }

@@ -146,7 +146,7 @@ fn a_vault_that_only_a_client_names_is_found_and_its_origin_is_told() {
     assert!(status == 200 && body.contains("one"), "{body}");
     drop(server);
 
-    // Two are a choice that nobody made.
+    // Of two, one still has to be chosen.
     home.write("Other/.obsidian/app.json", "{}");
     home.well(&["install", "zed", "--yes", "--vault", "Other"]);
     let refused = home.run(&["serve", "--http", "127.0.0.1:0"]);

@@ -43,7 +43,7 @@ pub(super) fn owner_step(kind: ReasonKind) -> &'static str {
         | ReasonKind::ChangeUnnamed
         | ReasonKind::ChangedSince
         | ReasonKind::VersionMissing => {
-            "`lapidary undo --list` shows the changes that can be undone, whoever made them."
+            "`lapidary undo --list` shows the changes that can be undone, those of all clients."
         }
         ReasonKind::ApprovalUnavailable => {
             "Let such requests wait for you with the setting `pending_approvals`, or allow the change with `approval`."
