@@ -256,7 +256,8 @@ fn stored_rights(auth: &AuthStore, name: &str) -> Result<Option<TokenRights>, Au
 /// The tokens that the owner made, whichever vaults are served.
 pub(crate) fn auth_store(state: PathBuf) -> AuthStore {
     AuthStore::new(Box::new(move |make| {
-        open_state_database(&state, AUTH_FILE, make).map_err(|error| error.to_string())
+        open_state_database(&state, AUTH_FILE, make)
+            .map_err(|error| format!("{error}, in the state folder {} (LAPIDARY_STATE_DIR)", state.display()))
     }))
 }
 

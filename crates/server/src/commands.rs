@@ -64,6 +64,7 @@ use call::OwnerCalls;
 pub(crate) use change_list::client_name;
 pub(crate) use command_hint::{CommandHint, quoted_word};
 use greeting::GreetedVaults;
+pub(crate) use report::on_terminal;
 use screen::Screen;
 use terminal_style::TerminalStyle;
 
@@ -160,7 +161,8 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
     match &invocation.command {
         Command::Token(word) => {
             let out = &mut io::stdout().lock();
-            return ended(invocation, token::run(word, &config, &mut Screen::new(out, &surroundings)));
+            let vaults = vaults_of_tokens(&invocation.flags, &surroundings);
+            return ended(invocation, token::run(word, &config, &vaults, &mut Screen::new(out, &surroundings)));
         }
         Command::Owner(word) => return ended(invocation, owner::run(word, &config)),
         Command::Doctor(arguments) => {
@@ -304,6 +306,15 @@ fn execute(
         | Command::Explain(_)
         | Command::Completions(_) => Ok(CommandOutcome::Well),
     }
+}
+
+/// The names of the vaults that a server may have: configured, listed by Obsidian, or in use.
+fn vaults_of_tokens(flags: &CommonFlags, surroundings: &ProcessEnvironment) -> Vec<String> {
+    let mut names = lapidary_config::vault_names(&sources(flags, surroundings, false));
+    names.extend(found_vaults::names_in_use(flags, surroundings));
+    names.sort();
+    names.dedup();
+    names
 }
 
 /// The names of vaults for a shell that completes.

@@ -155,13 +155,22 @@ impl Vault {
         let folders: Vec<VaultPath> = snapshot.folders().cloned().collect();
         let mut unmatched = scope.unmatched(&files, &folders);
         let of_approval = approval.iter().filter(|path| path.matches_none(&files) && path.matches_none(&folders));
-        unmatched
-            .extend(of_approval.map(|path| UnmatchedRule { source: "approval rules", rule: format!("path={path}") }));
+        unmatched.extend(of_approval.map(|path| UnmatchedRule {
+            source: "approval rules",
+            rule: format!("path={path}"),
+            any_folder: false,
+        }));
         let with_nearest = |rule: UnmatchedRule| {
             let wanted = rule.rule.trim_start_matches("path=").trim_matches('/');
-            let paths = || files.iter().chain(&folders).map(VaultPath::as_str);
-            let names = paths().map(|path| path.rsplit('/').next().unwrap_or(path));
-            let nearest = if wanted.contains('/') { nearest(wanted, paths()) } else { nearest(wanted, names) };
+            let paths = || files.iter().chain(&folders);
+            let nearest = match (wanted.contains('/'), rule.any_folder) {
+                (true, _) => nearest(wanted, paths().map(VaultPath::as_str)),
+                (false, true) => nearest(wanted, paths().map(VaultPath::name)),
+                // Its name alone would match no more than the misspelt one.
+                (false, false) => nearest(wanted, paths().map(VaultPath::name))
+                    .and_then(|name| paths().find(|path| path.name() == name))
+                    .map(VaultPath::as_str),
+            };
             // A pattern is not a misspelt name.
             (nearest.filter(|_| !wanted.contains(['*', '?', '['])).map(str::to_owned), rule)
         };

@@ -150,6 +150,7 @@ impl RestApi {
         let running = tokio::spawn(async move { executor.execute(invocation, cancel).await });
         match running.await {
             Ok(outcome) => outcome,
+            // The task ended without an outcome: a panic, or the runtime is shutting down. The client gets an internal error.
             Err(_) => Outcome::UnknownTool { nearest: None },
         }
     }
@@ -182,6 +183,7 @@ impl RestApi {
         arguments: Value,
     ) -> Result<Map<String, Value>, ApiError> {
         let Value::Object(mut arguments) = arguments else { return Err(broken()) };
+        // Headers that the request did not have; the schemas of tools know no null.
         arguments.retain(|_, value| !value.is_null());
         arguments.insert("vault".to_owned(), Value::from(caller.vault.clone()));
         match self.execute(Invocation::internal(name, arguments, caller.principal.clone())).await {
@@ -211,6 +213,7 @@ async fn answer(State(api): State<RestApi>, request: Request) -> Response {
         false => api.respond(request).await.unwrap_or_else(IntoResponse::into_response),
     };
     let headers = response.headers_mut();
+    // As the plugin does: its key is in a header, which a page of another site cannot send without knowing it.
     headers.insert(header::ACCESS_CONTROL_ALLOW_ORIGIN, HeaderValue::from_static("*"));
     headers.insert(header::ACCESS_CONTROL_EXPOSE_HEADERS, HeaderValue::from_static("*"));
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
@@ -246,6 +249,7 @@ impl RestApi {
             let twice = ApiError::status(StatusCode::BAD_REQUEST);
             return Err(twice.with(format_args!("There is more than one {name} header.")));
         }
+        // Before the body is read: a stranger must not be able to send one.
         let peer = peer_of(&request);
         let caller = match self.caller(request.headers(), peer).await {
             Ok(caller) => caller,
@@ -263,7 +267,9 @@ impl RestApi {
             Err(limit) => return Ok(too_fast(limit)),
         };
         let request = RestRequest::read(request, self.0.body).await?;
-        let (endpoint, rest) = path[1..].split_once('/').unwrap_or((&path[1..], ""));
+        // The target of a CONNECT request has no path at all.
+        let path = path.strip_prefix('/').unwrap_or(&path);
+        let (endpoint, rest) = path.split_once('/').unwrap_or((path, ""));
         match endpoint.to_ascii_lowercase().as_str() {
             "vault" => {
                 let at = RequestPath::parse_in_vault(rest)?;

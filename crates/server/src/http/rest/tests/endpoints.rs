@@ -278,6 +278,14 @@ async fn pages_of_others_may_ask_and_read_every_header() {
 }
 
 #[tokio::test]
+async fn a_target_without_a_path_is_not_found() {
+    let trial = RestTrial::new(&[("n.md", NOTE)]);
+    for target in ["example.org:80", "*"] {
+        assert_eq!(trial.send("CONNECT", target, &[], "").await.status, StatusCode::NOT_FOUND, "{target}");
+    }
+}
+
+#[tokio::test]
 async fn a_head_has_the_length_and_no_body() {
     let trial = RestTrial::new(&[("n.md", NOTE)]);
     for (path, length) in [("/vault/n.md", NOTE.len()), ("/vault/", trial.get("/vault/").await.body.len())] {
