@@ -41,6 +41,11 @@ pub trait Backend: Send + Sync {
     /// Metadata of a file, without reading it; `None` if there is nothing at all, not even a broken link.
     fn stamp(&self, path: &VaultPath) -> Result<Option<FileStamp>, StoreError>;
 
+    /// The same for several files, or which of them failed.
+    fn stamps(&self, paths: &[VaultPath]) -> Result<Vec<Option<FileStamp>>, (usize, StoreError)> {
+        paths.iter().enumerate().map(|(at, path)| self.stamp(path).map_err(|error| (at, error))).collect()
+    }
+
     /// Appends the content of a file reported by [`Backend::changes_since`], and says which state of it that was.
     fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<FileStat, StoreError>;
 

@@ -136,6 +136,10 @@ impl Backend for PosixBackend {
         self.folder.stamp(path)
     }
 
+    fn stamps(&self, paths: &[VaultPath]) -> Result<Vec<Option<FileStamp>>, (usize, StoreError)> {
+        self.folder.stamps(paths)
+    }
+
     fn load(&self, path: &VaultPath, max_bytes: u64, into: &mut Vec<u8>) -> Result<FileStat, StoreError> {
         self.folder.load(path, max_bytes, into)
     }
