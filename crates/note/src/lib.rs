@@ -64,7 +64,7 @@ pub use prompt::{PromptSlot, filled_prompt, prompt_slots};
 pub use quote::{Quoted, one_line, outside_quotations, quoted, visible, visible_json};
 pub use rendered_html::HtmlTooLong;
 pub use tags::{PropertyTag, Tag};
-pub use tasks::{Task, TaskField, TaskFieldKind};
+pub use tasks::{Task, TaskField, TaskFieldKind, TaskFieldStyle, TaskLine, TaskPriority, TaskState};
 pub use text::{LineEnding, NotUtf8, shown_text};
 pub use work::{GoesOn, WatchedWork, WorkStopped, check_work, count_steps, steps_of, watch_work};
 pub use yaml::{NodeContent, Property, YamlNode, YamlValue, read_yaml};

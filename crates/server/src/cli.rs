@@ -26,7 +26,9 @@ pub(crate) use history_arguments::{
     ApprovalWord, Approvals, CheckpointWord, Checkpoints, ConsoleArguments, ExportArguments, ListedChanges,
     LogArguments, StatusArguments, UndoArguments,
 };
-pub(crate) use note_arguments::{AppendArguments, LinksArguments, QueryArguments, ReadArguments, Search};
+pub(crate) use note_arguments::{
+    AppendArguments, DailyArguments, LinksArguments, QueryArguments, ReadArguments, Search, TasksArguments,
+};
 #[cfg(test)]
 pub(crate) use note_arguments::{NotePart, PrintedFormat};
 pub(crate) use setup_arguments::{
@@ -49,6 +51,8 @@ pub(crate) enum Command {
     Read(ReadArguments),
     Append(AppendArguments),
     Links(LinksArguments),
+    Tasks(TasksArguments),
+    Daily(DailyArguments),
     Search(Search),
     Query(QueryArguments),
     Tools(ToolsArguments),
@@ -133,6 +137,8 @@ enum CommandWord {
     Read(ReadArguments),
     Append(AppendArguments),
     Links(LinksArguments),
+    Tasks(TasksArguments),
+    Daily(DailyArguments),
     Undo(UndoArguments),
     Console(ConsoleArguments),
     #[command(name = "log", visible_alias = "audit")]
@@ -284,6 +290,8 @@ impl CommandWord {
             Self::Read(own) => Command::Read(own),
             Self::Append(own) => Command::Append(own),
             Self::Links(own) => Command::Links(own),
+            Self::Tasks(own) => Command::Tasks(own),
+            Self::Daily(own) => Command::Daily(own),
             Self::Checkpoints(own) => Command::Checkpoints(own),
             Self::Approvals(own) => Command::Approvals(own),
             Self::Token(word) => Command::Token(word),

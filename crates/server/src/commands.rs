@@ -7,6 +7,7 @@ mod change_list;
 mod checkpoints;
 mod command_hint;
 mod console;
+mod daily;
 mod doctor;
 mod explain;
 mod found_vaults;
@@ -27,6 +28,7 @@ mod serve;
 mod settings;
 mod status;
 mod table;
+mod tasks;
 mod terminal_style;
 mod token;
 mod tool_page;
@@ -282,6 +284,8 @@ fn execute(
         Command::Read(read) => read_note::run(read, calls, screen),
         Command::Append(append) => append::run(append, calls, screen),
         Command::Links(links) => links::run(links, calls, screen),
+        Command::Tasks(tasks) => tasks::run(tasks, calls, screen),
+        Command::Daily(daily) => daily::run(daily, calls, screen),
         Command::Search(search) => search::run(search, calls, screen),
         Command::Query(query) => query::run(query, calls, screen),
         Command::Tools(listing) => tools::run(listing.json, assembled, screen),
