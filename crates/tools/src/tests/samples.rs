@@ -5,8 +5,7 @@ use std::{cell::Cell, time::Duration};
 use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch, PropertyError};
 use lapidary_operation::{
     ArgumentProblem, BlockCandidate, DiskFault, FilePart, HeadingCandidate, Interruption, NameWanted, NearText,
-    OffReason, PartCandidates, PathRefusal, Reason, ToolGroup, bug, quote::Prose,
-    OffReason, PartCandidates, PathRefusal, Reason, TaskCandidate, bug, quote::Prose,
+    OffReason, PartCandidates, PathRefusal, Reason, TaskCandidate, ToolGroup, bug, quote::Prose,
 };
 use lapidary_vault::{JoinError, PathDenied, PathError, PathPrefix, VaultPath};
 
