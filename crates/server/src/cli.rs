@@ -26,7 +26,9 @@ pub(crate) use history_arguments::{
     ApprovalWord, Approvals, CheckpointWord, Checkpoints, ConsoleArguments, ExportArguments, ListedChanges,
     LogArguments, StatusArguments, UndoArguments,
 };
-pub(crate) use note_arguments::{AppendArguments, LinksArguments, QueryArguments, ReadArguments, Search};
+pub(crate) use note_arguments::{
+    AppendArguments, HealthArguments, LinksArguments, QueryArguments, ReadArguments, Search,
+};
 #[cfg(test)]
 pub(crate) use note_arguments::{NotePart, PrintedFormat};
 pub(crate) use setup_arguments::{
@@ -49,6 +51,7 @@ pub(crate) enum Command {
     Read(ReadArguments),
     Append(AppendArguments),
     Links(LinksArguments),
+    Health(HealthArguments),
     Search(Search),
     Query(QueryArguments),
     Tools(ToolsArguments),
@@ -133,6 +136,7 @@ enum CommandWord {
     Read(ReadArguments),
     Append(AppendArguments),
     Links(LinksArguments),
+    Health(HealthArguments),
     Undo(UndoArguments),
     Console(ConsoleArguments),
     #[command(name = "log", visible_alias = "audit")]
@@ -262,6 +266,7 @@ impl CommandWord {
             Self::Read(own) => Command::Read(own),
             Self::Append(own) => Command::Append(own),
             Self::Links(own) => Command::Links(own),
+            Self::Health(own) => Command::Health(own),
             Self::Checkpoints(own) => Command::Checkpoints(own),
             Self::Approvals(own) => Command::Approvals(own),
             Self::Token(word) => Command::Token(word),

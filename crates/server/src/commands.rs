@@ -11,6 +11,7 @@ mod doctor;
 mod explain;
 mod found_vaults;
 mod greeting;
+mod health;
 mod install;
 mod links;
 pub(crate) mod local_time;
@@ -194,7 +195,9 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
 fn ended(invocation: &Invocation, result: Result<CommandOutcome, CommandFailure>) -> ExitCode {
     match result {
         Ok(CommandOutcome::Well) => ExitCode::SUCCESS,
-        Ok(CommandOutcome::Refused | CommandOutcome::NothingFound) => ExitCode::from(EXIT_FAILED),
+        Ok(CommandOutcome::Refused | CommandOutcome::NothingFound | CommandOutcome::GraveFindings) => {
+            ExitCode::from(EXIT_FAILED)
+        }
         // The reader of our output has closed the pipe.
         Err(CommandFailure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
@@ -237,6 +240,8 @@ pub(crate) enum CommandOutcome {
     Refused,
     /// A search, a query or a list is empty.
     NothingFound,
+    /// A check found something grave.
+    GraveFindings,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -280,6 +285,7 @@ fn execute(
         Command::Read(read) => read_note::run(read, calls, screen),
         Command::Append(append) => append::run(append, calls, screen),
         Command::Links(links) => links::run(links, calls, screen),
+        Command::Health(health) => health::run(health, calls, screen),
         Command::Search(search) => search::run(search, calls, screen),
         Command::Query(query) => query::run(query, calls, screen),
         Command::Tools(listing) => tools::run(listing.json, assembled, screen),

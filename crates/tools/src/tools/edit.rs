@@ -32,3 +32,4 @@ pub(super) mod section_move;
 pub(super) mod str_replace;
 pub(super) mod tag_rename;
 pub(super) mod undo;
+pub(super) mod vault_health_fix;
