@@ -27,7 +27,8 @@ pub(crate) use history_arguments::{
     LogArguments, StatusArguments, UndoArguments,
 };
 pub(crate) use note_arguments::{
-    AppendArguments, DailyArguments, LinksArguments, QueryArguments, ReadArguments, Search, TasksArguments,
+    AppendArguments, DailyArguments, HealthArguments, LinksArguments, QueryArguments, ReadArguments, Search,
+    TasksArguments,
 };
 #[cfg(test)]
 pub(crate) use note_arguments::{NotePart, PrintedFormat};
@@ -53,6 +54,7 @@ pub(crate) enum Command {
     Links(LinksArguments),
     Tasks(TasksArguments),
     Daily(DailyArguments),
+    Health(HealthArguments),
     Search(Search),
     Query(QueryArguments),
     Tools(ToolsArguments),
@@ -139,6 +141,7 @@ enum CommandWord {
     Links(LinksArguments),
     Tasks(TasksArguments),
     Daily(DailyArguments),
+    Health(HealthArguments),
     Undo(UndoArguments),
     Console(ConsoleArguments),
     #[command(name = "log", visible_alias = "audit")]
@@ -292,6 +295,7 @@ impl CommandWord {
             Self::Links(own) => Command::Links(own),
             Self::Tasks(own) => Command::Tasks(own),
             Self::Daily(own) => Command::Daily(own),
+            Self::Health(own) => Command::Health(own),
             Self::Checkpoints(own) => Command::Checkpoints(own),
             Self::Approvals(own) => Command::Approvals(own),
             Self::Token(word) => Command::Token(word),

@@ -12,6 +12,7 @@ mod doctor;
 mod explain;
 mod found_vaults;
 mod greeting;
+mod health;
 mod install;
 mod links;
 pub(crate) mod local_time;
@@ -198,7 +199,9 @@ pub(crate) fn run(invocation: &Invocation) -> ExitCode {
 fn ended(invocation: &Invocation, result: Result<CommandOutcome, CommandFailure>) -> ExitCode {
     match result {
         Ok(CommandOutcome::Well) => ExitCode::SUCCESS,
-        Ok(CommandOutcome::Refused | CommandOutcome::NothingFound) => ExitCode::from(EXIT_FAILED),
+        Ok(CommandOutcome::Refused | CommandOutcome::NothingFound | CommandOutcome::GraveFindings) => {
+            ExitCode::from(EXIT_FAILED)
+        }
         // The reader of our output has closed the pipe.
         Err(CommandFailure::Output(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(failure) => {
@@ -241,6 +244,8 @@ pub(crate) enum CommandOutcome {
     Refused,
     /// A search, a query or a list is empty.
     NothingFound,
+    /// A check found something grave.
+    GraveFindings,
 }
 
 #[derive(Debug, thiserror::Error)]
@@ -286,6 +291,7 @@ fn execute(
         Command::Links(links) => links::run(links, calls, screen),
         Command::Tasks(tasks) => tasks::run(tasks, calls, screen),
         Command::Daily(daily) => daily::run(daily, calls, screen),
+        Command::Health(health) => health::run(health, calls, screen),
         Command::Search(search) => search::run(search, calls, screen),
         Command::Query(query) => query::run(query, calls, screen),
         Command::Tools(listing) => tools::run(listing.json, assembled, screen),

@@ -184,6 +184,35 @@ pub(crate) struct DailyArguments {
     pub(crate) json: bool,
 }
 
+/// Check the vault for broken links, twins, orphans and the like
+///
+/// Exits with 1 if something grave is found.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Args)]
+#[command(after_long_help = "Examples:
+  lapidary health
+  lapidary health broken_link
+  lapidary health --fix tag_case --dry-run
+  lapidary health --json | jq '.summary'")]
+pub(crate) struct HealthArguments {
+    /// Print the findings of this kind, like `broken_link`
+    pub(crate) kind: Option<String>,
+    /// Only about files in this folder
+    #[arg(long, value_name = "FOLDER")]
+    pub(crate) folder: Option<String>,
+    /// Mend this finding, or all of this kind; may be repeated
+    #[arg(long, value_name = "ID", conflicts_with_all = ["kind", "folder"])]
+    pub(crate) fix: Vec<String>,
+    /// Print what would change, and change nothing
+    #[arg(long, requires = "fix")]
+    pub(crate) dry_run: bool,
+    /// How many findings to print
+    #[arg(long, value_name = "N", default_value_t = 200)]
+    pub(crate) limit: usize,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
 /// Print the best notes for a query
 ///
 /// Exits with 1 if nothing is found.

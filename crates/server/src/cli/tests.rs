@@ -57,6 +57,7 @@ fn every_subcommand_takes_the_same_options_before_and_after_its_name() {
         "read a",
         "append a b",
         "links a",
+        "health",
         "undo",
         "log",
         "status",

@@ -12,6 +12,7 @@ mod clients;
 mod console_calls;
 mod console_site;
 mod graph;
+mod health;
 mod history;
 mod kept_places;
 mod layout_keeper;
@@ -153,6 +154,7 @@ impl Console {
             .merge(history::routes())
             .merge(vault::routes())
             .merge(graph::routes())
+            .merge(health::routes())
             .merge(restoring::routes())
             .merge(versions::routes())
             .merge(searching::routes())

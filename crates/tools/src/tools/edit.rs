@@ -36,3 +36,4 @@ pub(super) mod tag_rename;
 pub(super) mod task_update;
 pub(super) mod template_apply;
 pub(super) mod undo;
+pub(super) mod vault_health_fix;

@@ -3,6 +3,7 @@
 mod changing;
 mod drawing;
 mod finding;
+mod mending;
 mod trying;
 
 use std::{collections::BTreeMap, sync::Arc};
