@@ -543,7 +543,10 @@ fn the_note_of_the_day_is_made_extended_and_printed() {
     let printed = desk.run(&["daily", "--date", "2026-04-14"]);
     assert_eq!(String::from_utf8_lossy(&printed.stdout), "Called the roofer\n- [ ] pay 📅 2026-04-20\n");
     let tasks = desk.run(&["tasks", "overdue", "--in", "2026-04-14"]);
-    assert_eq!(String::from_utf8_lossy(&tasks.stdout), "2026-04-14.md\nline       task  due\n   2  [ ]  pay   2026-04-20\n");
+    assert_eq!(
+        String::from_utf8_lossy(&tasks.stdout),
+        "2026-04-14.md\nline       task  due\n   2  [ ]  pay   2026-04-20\n"
+    );
     let none = desk.run(&["tasks", "--tag", "nothing"]);
     assert_eq!((none.status.code(), none.stdout.len()), (Some(1), 0));
 }

@@ -69,7 +69,10 @@ fn calls() -> Vec<(&'static str, Value)> {
         ("tasks_list", json!({ "text": "lantern", "group": "tag" })),
         ("tasks_list", json!({ "path": "Ignored" })),
         ("tasks_list", json!({ "path": "shadow-private" })),
-        ("task_update", json!({ "file": "Open/Stone.md", "text": "zqtext9x lantern", "status": "done", "dry_run": true })),
+        (
+            "task_update",
+            json!({ "file": "Open/Stone.md", "text": "zqtext9x lantern", "status": "done", "dry_run": true }),
+        ),
         ("task_update", json!({ "file": "Ignored/shadow-private.md", "line": 1, "status": "done" })),
         ("template_list", json!({})),
         ("note_create", json!({ "name": "Open/Drafts/Made", "template": "Ignored/shadow-private" })),
