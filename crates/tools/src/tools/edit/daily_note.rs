@@ -26,6 +26,7 @@ pub(crate) struct DailyNote;
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
+    /// How long.
     #[serde(default)]
     period: PeriodName,
     /// A day of the period, `2026-04-14`.
@@ -36,11 +37,13 @@ pub(crate) struct Input {
     #[serde(default)]
     #[schemars(range(min = -10_000, max = 10_000))]
     offset: i32,
+    /// What to add.
     #[serde(default)]
     content: Option<String>,
     /// Append at the end of this.
     #[serde(default)]
     section: Option<NoteSection>,
+    /// If missing.
     #[serde(default)]
     create: bool,
     /// Refuse if the note has another hash.

@@ -40,10 +40,13 @@ pub(crate) struct Input {
     /// `done`, `open`, `cancelled`, or a character for the box.
     #[serde(default)]
     status: Option<String>,
+    /// A date.
     #[serde(default)]
     due: Option<String>,
+    /// A date.
     #[serde(default)]
     scheduled: Option<String>,
+    /// A date.
     #[serde(default)]
     start: Option<String>,
     /// When it was completed, if not today.

@@ -24,11 +24,14 @@ pub(crate) struct TasksList;
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
+    /// A date.
     #[serde(default)]
     due: Option<String>,
+    /// A date.
     #[serde(default)]
     #[schemars(extend("x-rare" = true))]
     scheduled: Option<String>,
+    /// A date.
     #[serde(default)]
     #[schemars(extend("x-rare" = true))]
     start: Option<String>,
@@ -46,6 +49,7 @@ pub(crate) struct Input {
     #[serde(default)]
     #[schemars(extend("x-rare" = true))]
     recurring: Option<bool>,
+    /// One tag.
     #[serde(default)]
     tag: Option<String>,
     /// Folder or note.
