@@ -3,7 +3,7 @@
 use askama::Template;
 
 use super::{changed_file::ChangedFile, page_frame::PageFrame};
-use crate::shown_text::ShownText;
+use crate::{diff_rows::DiffRow, shown_text::ShownText};
 
 /// The findings of a health check.
 #[derive(Template)]
