@@ -20,7 +20,9 @@ pub use activity::{ActivityFilter, ActivityPage, ActivityRow, CallFact, CallPage
 pub use answer::AnswerPage;
 pub use approvals::{ApprovalItem, ApprovalPage, ApprovalsPage, ReviewState};
 pub use changed_file::ChangedFile;
-pub use clients::{ClientsPage, EventRow, GrantRow, RightsFields, SnippetRow, TickedVault, TokenRow, TokenSecretPage};
+pub use clients::{
+    ClientsPage, EventRow, GrantRow, RightsFields, SessionRow, SnippetRow, TickedVault, TokenRow, TokenSecretPage,
+};
 pub use graph::{AddressedText, GraphChoice, GraphFilter, GraphPage, NotePanel, NoteRow, NoteWay};
 pub use health::{FindingRow, FixOffer, HealthPage, KindRow};
 pub use history::{

@@ -70,6 +70,8 @@ pub enum OffReason {
     Profile,
     /// The scopes of the caller's token do not cover it.
     Scope,
+    /// Its group needs a setting that the owner has not made.
+    NotSetUp(ToolGroup),
 }
 
 /// What the owner chose. Words are tool names, group names, `default`, `obsidian`, `files`, `chatgpt` or `all`.
@@ -81,6 +83,8 @@ pub struct ToolSelection {
     pub read_only: bool,
     /// File tools are listed under their original names, so their clients are those of the original.
     pub dotted_names: bool,
+    /// Groups that lack a setting without which they could do nothing.
+    pub not_set_up: Vec<ToolGroup>,
 }
 
 impl ToolSelection {
@@ -142,7 +146,7 @@ impl Catalogue {
             }
             // The server's choice first: a profile takes away from it, and says so only of tools that would be there
             // without it.
-            let of_server = standing(&entry.spec, &chosen, &excluded, selection.read_only);
+            let of_server = standing(&entry.spec, &chosen, &excluded, selection);
             let covered = |choices: &[ToolChoice]| choices.iter().any(|choice| choice.covers(&entry.spec));
             // A tool that could never do anything is not offered.
             let in_vain = profile.most == Effect::Read && entry.spec.kind.writes();
@@ -263,11 +267,19 @@ impl ToolChoice {
 }
 
 /// Read-only wins over exclusion, exclusion over choice. A choice without `default` is exhaustive.
-fn standing(spec: &ToolSpec, chosen: &[ToolChoice], excluded: &[ToolChoice], read_only: bool) -> ToolStanding {
+fn standing(
+    spec: &ToolSpec,
+    chosen: &[ToolChoice],
+    excluded: &[ToolChoice],
+    selection: &ToolSelection,
+) -> ToolStanding {
     let open_ended =
         chosen.is_empty() || chosen.iter().any(|choice| matches!(choice, ToolChoice::Default | ToolChoice::All));
-    if read_only && spec.kind.writes() {
+    let group = spec.declaration.group;
+    if selection.read_only && spec.kind.writes() {
         ToolStanding::Off(OffReason::ReadOnly)
+    } else if selection.not_set_up.contains(&group) {
+        ToolStanding::Off(OffReason::NotSetUp(group))
     } else if excluded.iter().any(|choice| choice.covers(spec)) {
         ToolStanding::Off(OffReason::Excluded)
     } else if chosen.iter().any(|choice| choice.covers(spec)) || (chosen.is_empty() && spec.declaration.listed) {

@@ -2,6 +2,7 @@
 
 mod agent;
 pub(crate) mod edit;
+mod memory;
 mod read;
 mod skill;
 mod vault;
@@ -31,6 +32,8 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &ReadEntry(vault::obsidian_search_notes::ObsidianSearchNotes),
     &ReadEntry(vault::query::QueryTool),
     &ReadEntry(vault::query_explain::QueryExplain),
+    &ReadEntry(vault::tasks_list::TasksList),
+    &ReadEntry(vault::template_list::TemplateList),
     &AgentEntry(vault::vault_list::VaultList),
     &ReadEntry(vault::vault_info::VaultInfo),
     &ReadEntry(vault::file_list::FileList),
@@ -50,6 +53,7 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &WriteEntry(edit::obsidian_write_note::ObsidianWriteNote),
     &WriteEntry(edit::obsidian_delete_note::ObsidianDeleteNote),
     &WriteEntry(edit::obsidian_append_to_note::ObsidianAppendToNote),
+    &WriteEntry(edit::daily_note::DailyNote),
     &WriteEntry(edit::obsidian_patch_note::ObsidianPatchNote),
     &WriteEntry(edit::obsidian_replace_in_note::ObsidianReplaceInNote),
     &WriteEntry(edit::obsidian_manage_frontmatter::ObsidianManageFrontmatter),
@@ -76,6 +80,9 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &WriteEntry(edit::checkpoint_restore::CheckpointRestore),
     &WriteEntry(edit::base_create::BaseCreate),
     &WriteEntry(edit::base_update::BaseUpdate),
+    &WriteEntry(edit::task_update::TaskUpdate),
+    &WriteEntry(edit::note_create::NoteCreate),
+    &WriteEntry(edit::template_apply::TemplateApply),
     &WriteEntry(edit::tag_rename::TagRename),
     &WriteEntry(edit::regex_replace::RegexReplace),
     &WriteEntry(edit::vault_health_fix::VaultHealthFix),
@@ -84,6 +91,8 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &RelayEntry(agent::call_tool::CallTool),
     &ReadEntry(agent::operation_log::OperationLog),
     &ReadEntry(skill::obsidian_open_in_ui::ObsidianOpenInUi),
+    &ReadEntry(memory::memory_recall::MemoryRecall),
+    &WriteEntry(memory::memory_save::MemorySave),
 ];
 
 /// The same with their definitions, for the catalogue.

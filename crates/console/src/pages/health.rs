@@ -23,6 +23,13 @@ pub struct HealthPage {
     pub problem: Option<ShownText>,
 }
 
+impl HealthPage {
+    /// Whether any of the shown findings can be mended here.
+    fn has_fixable(&self) -> bool {
+        self.findings.iter().any(|finding| finding.is_fixable)
+    }
+}
+
 /// How many findings of a kind there are.
 pub struct KindRow {
     pub name: ShownText,

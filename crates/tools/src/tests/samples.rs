@@ -5,7 +5,7 @@ use std::{cell::Cell, time::Duration};
 use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch, PropertyError};
 use lapidary_operation::{
     ArgumentProblem, BlockCandidate, DiskFault, FilePart, HeadingCandidate, Interruption, NameWanted, NearText,
-    OffReason, PartCandidates, PathRefusal, Reason, bug, quote::Prose,
+    OffReason, PartCandidates, PathRefusal, Reason, TaskCandidate, ToolGroup, bug, quote::Prose,
 };
 use lapidary_vault::{JoinError, PathDenied, PathError, PathPrefix, VaultPath};
 
@@ -79,6 +79,7 @@ fn of_calls(tool: &str, argument: &str) -> Vec<Reason> {
         off(OffReason::NotChosen),
         off(OffReason::Profile),
         off(OffReason::Scope),
+        off(OffReason::NotSetUp(ToolGroup::Memory)),
         Reason::InsufficientScope { tool: word("file_replace") },
         Reason::TokenRevoked,
         Reason::VaultUnknown { given: word("Nots"), names: names(&["Notes", "Work"]) },
@@ -141,6 +142,28 @@ fn of_files() -> Vec<Reason> {
         Reason::FileTooLarge { path: path("a.md"), bytes: 20, limit: 10 },
         Reason::ResultTooLarge { path: path("a.md"), bytes: 20, limit: 10 },
         Reason::ReplyTooLarge { bytes: 20, limit: 10 },
+        Reason::UnexpectedChange { least: Some(3), most: 3, count: 2, paths: vec![path("a.md"), path("b.md")] },
+        Reason::UnexpectedChange { least: None, most: 1, count: 70, paths: vec![path("a.md")] },
+        Reason::KeyReused { key: word("key") },
+        Reason::AlreadyMade { checkpoint: Some("c0ffee0000000001".to_owned()) },
+        Reason::TaskMissing {
+            path: path("a.md"),
+            wanted: word("Order slate"),
+            tasks: vec![TaskCandidate { line: 2, text: word("Order slates") }],
+            total: 4,
+        },
+        Reason::TaskMissing { path: path("a.md"), wanted: word("Order slate"), tasks: Vec::new(), total: 0 },
+        Reason::TaskMissing { path: path("a.md"), wanted: word("Order slate"), tasks: Vec::new(), total: 4 },
+        Reason::TaskAmbiguous {
+            path: path("a.md"),
+            wanted: word("call"),
+            tasks: vec![
+                TaskCandidate { line: 1, text: word("Call Ruth") },
+                TaskCandidate { line: 2, text: word("Call Tomas") },
+            ],
+            total: 2,
+        },
+        Reason::RecurrenceUnsupported { path: path("a.md"), line: 3, rule: word("every January") },
         Reason::FileExists { path: path("a.md"), current: hash("now") },
         taken(NameWanted::New),
         taken(NameWanted::Moved),

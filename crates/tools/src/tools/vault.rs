@@ -18,6 +18,8 @@ pub(super) mod query_explain;
 pub(super) mod search;
 pub(super) mod search_content;
 pub(super) mod tags_list;
+pub(super) mod tasks_list;
+pub(super) mod template_list;
 pub(super) mod vault_health_check;
 pub(super) mod vault_info;
 pub(super) mod vault_list;

@@ -105,8 +105,8 @@ impl ReadTool for LinksGet {
             Some(entry) => entry.path().clone(),
             None => match naming::find(context, view, &input.file) {
                 Ok(found) => found.path,
-                // Any other problem is reported when the file is read below.
-                Err(reason @ Reason::AmbiguousPath { .. }) => return Err(reason),
+                // With the candidates. Any other problem is reported when the file is read below.
+                Err(reason @ (Reason::AmbiguousPath { .. } | Reason::NoteMissing { .. })) => return Err(reason),
                 Err(_) => path,
             },
         };
