@@ -112,7 +112,7 @@ impl<'n> VaultProperty<'n> {
         let others = self.notes.iter().filter(|(kind, _)| !agrees(**kind));
         let mut differing: Vec<(PropertyKind, &VaultPath)> =
             others.flat_map(|(kind, notes)| notes.iter().map(|path| (*kind, *path))).collect();
-        differing.sort_by(|(_, one), (_, other)| one.cmp(other));
+        differing.sort_by_key(|(_, path)| *path);
         (!differing.is_empty()).then_some((usual, differing))
     }
 

@@ -108,8 +108,9 @@ fn by_tags(
     if own.is_empty() {
         return Ok(Vec::new());
     }
-    let (mut counts, mut sharing, mut notes): (BTreeMap<String, u32>, Vec<(&VaultPath, Vec<String>)>, u32) =
-        (BTreeMap::new(), Vec::new(), 0);
+    let mut counts: BTreeMap<String, u32> = BTreeMap::new();
+    let mut sharing: Vec<(&VaultPath, Vec<String>)> = Vec::new();
+    let mut notes = 0_u32;
     for (entry, digest) in walk.notes().notes() {
         context.check()?;
         notes += 1;

@@ -76,7 +76,7 @@ fn in_note(path: &VaultPath, text: &str, patterns: &[Pattern]) -> Vec<UnlinkedMe
                 let before = covered.partition_point(|span| span.start <= at);
                 !covered[..before].iter().rev().any(|span| span.end > at)
             };
-            if let Some(place) = line.matches.iter().find(|at| is_free(*at))
+            if let Some(place) = line.matches.iter().find(|at| is_free(at))
                 && let Some(words) = text.get(line.span.clone())
                 && let Some(context) = sentence_at(words, place.start, path.as_str())
                 && found.iter().all(|known| known.line != line.number)
