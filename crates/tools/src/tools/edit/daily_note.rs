@@ -22,18 +22,18 @@ use serde_json::json;
 
 pub(crate) struct DailyNote;
 
-/// Read today's note, or append `content` to it. A missing one is created from the vault's template by `content` or `create`.
+/// Read today's note or append `content`; a missing one is made from its template.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// How long.
     #[serde(default)]
     period: PeriodName,
-    /// A day of the period, `2026-04-14`.
+    /// A day of it.
     #[serde(default)]
     #[schemars(extend("pattern" = "^\\d{4}-\\d{2}-\\d{2}$"))]
     date: Option<String>,
-    /// Periods from there: -1 is yesterday's.
+    /// -1: the one before.
     #[serde(default)]
     #[schemars(range(min = -10_000, max = 10_000))]
     offset: i32,
@@ -42,15 +42,19 @@ pub(crate) struct Input {
     content: Option<String>,
     /// Append at the end of this.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     section: Option<NoteSection>,
-    /// If missing.
+    /// Make a missing one without text, too.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     create: bool,
     /// Refuse if the note has another hash.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     expected_hash: Option<String>,
     /// Only show the diff.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     dry_run: bool,
 }
 

@@ -17,7 +17,7 @@ use serde_json::json;
 
 pub(crate) struct NoteCreate;
 
-/// Create a note from a template or a text. A name without a folder goes where the vault's settings put new notes.
+/// Make a note from a template or a text. Without a folder it goes where the vault's settings put it.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
@@ -41,7 +41,7 @@ impl WriteTool for NoteCreate {
     const DECLARATION: Declaration = Declaration {
         name: "note_create",
         dotted: None,
-        title: "Create a note from a template",
+        title: "Note from a template",
         family: WireFamily::Own,
         group: ToolGroup::Edit,
         listed: false,
@@ -53,7 +53,7 @@ impl WriteTool for NoteCreate {
             PathArgument { pointer: "/beside", role: PathRole::Read },
         ],
         reasons: &[ReasonKind::FileExists, ReasonKind::NoteMissing],
-        words: "new note from a template, create a note in the default folder, where new notes go",
+        words: "from a template, default folder, template",
     };
     const EFFECT: Effect = Effect::Write;
     type Input = Input;

@@ -19,8 +19,7 @@ use task_page::{GroupedTasks, TaskGrouping};
 
 pub(crate) struct TasksList;
 
-/// List tasks (`- [ ]`) with line, text and dates, by note, the earliest due first. Dates: `overdue`, `today`, `tomorrow`, `this_week`, `none`,
-/// `2026-04-14` or `FROM..TO`.
+/// List tasks by note, the earliest due first. Dates: `overdue`, `today`, `this_week`, `none`, `2026-04-14` or `FROM..TO`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Input {
@@ -37,8 +36,9 @@ pub(crate) struct Input {
     start: Option<String>,
     /// When it was completed.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     done: Option<String>,
-    /// `open` (default), `done`, `cancelled`, `all`, or the character in the box.
+    /// `open` (default), `done`, `cancelled`, `all` or a box character.
     #[serde(default)]
     status: Option<String>,
     /// `highest` to `lowest`, or `none`.
@@ -52,7 +52,7 @@ pub(crate) struct Input {
     /// One tag.
     #[serde(default)]
     tag: Option<String>,
-    /// Folder or note.
+    /// Folder/note.
     #[serde(default)]
     path: Option<String>,
     /// Only below this heading.
@@ -65,13 +65,14 @@ pub(crate) struct Input {
     text: Option<String>,
     /// Within each group by note.
     #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
     group: TaskGrouping,
     /// How many.
     #[serde(default = "limit")]
     #[schemars(range(min = 1, max = 500))]
     #[schemars(extend("x-rare" = true))]
     limit: usize,
-    /// `nextCursor` of the answer before.
+    /// Next page.
     #[serde(default)]
     cursor: Option<String>,
 }
