@@ -68,8 +68,9 @@ impl PluginConnection {
     pub fn list_folder(&self, folder: Option<&VaultPath>) -> Result<Vec<ListedName>, PluginError> {
         let names = folder.into_iter().flat_map(VaultPath::names);
         let reply = self.send(&PluginRequest::get(self.url.endpoint(["vault"].into_iter().chain(names), true)))?;
+        // Some versions answer with the file of that name.
         if reply.headers.contains_key(header::CONTENT_DISPOSITION) {
-            return Err(PluginError::MethodNotAllowed);
+            return Err(PluginError::NotFound);
         }
         let listed = |name: String| match name.strip_suffix('/') {
             Some(folder) => ListedName { name: folder.to_owned(), is_folder: true },
