@@ -72,6 +72,10 @@ pub enum OffReason {
     Scope,
     /// Its group needs a setting that the owner has not made.
     NotSetUp(ToolGroup),
+    /// It needs the command palette of the app, which the owner has not opened.
+    Commands,
+    /// It acts on the whole vault, and the caller has only part of it.
+    OwnFolders,
 }
 
 /// What the owner chose. Words are tool names, group names, `default`, `obsidian`, `files`, `chatgpt` or `all`.
@@ -81,6 +85,8 @@ pub struct ToolSelection {
     pub chosen: Vec<String>,
     pub excluded: Vec<String>,
     pub read_only: bool,
+    /// Whether the command palette of the app may be used.
+    pub commands: bool,
     /// File tools are listed under their original names, so their clients are those of the original.
     pub dotted_names: bool,
     /// Groups that lack a setting without which they could do nothing.
@@ -149,7 +155,7 @@ impl Catalogue {
             let of_server = standing(&entry.spec, &chosen, &excluded, selection);
             let covered = |choices: &[ToolChoice]| choices.iter().any(|choice| choice.covers(&entry.spec));
             // A tool that could never do anything is not offered.
-            let in_vain = profile.most == Effect::Read && entry.spec.kind.writes();
+            let in_vain = profile.most == Effect::Read && entry.spec.writes();
             entry.in_profile = covered(&allowed) && !covered(&refused) && !in_vain;
             entry.standing = match of_server {
                 ToolStanding::Listed | ToolStanding::Deferred if !entry.in_profile => {
@@ -165,10 +171,15 @@ impl Catalogue {
             }
             let covered = |choices: &[ToolChoice]| choices.iter().any(|choice| choice.covers(&entry.spec));
             // The choice of tools is about what models see; what may be done is decided by the rest.
-            entry.standing = match selection.read_only {
+            entry.standing = match selection.read_only && (entry.spec.writes() || entry.spec.is_command) {
                 true => ToolStanding::Off(OffReason::ReadOnly),
+                false if entry.spec.is_command && !selection.commands => ToolStanding::Off(OffReason::Commands),
                 false if covered(&excluded) => ToolStanding::Off(OffReason::Excluded),
-                false if profile.most == Effect::Read || !covered(&allowed) || covered(&refused) => {
+                false
+                    if (profile.most == Effect::Read && entry.spec.writes())
+                        || !covered(&allowed)
+                        || covered(&refused) =>
+                {
                     ToolStanding::Off(OffReason::Profile)
                 }
                 false => ToolStanding::Deferred,
@@ -257,7 +268,7 @@ impl ToolChoice {
 
     fn covers(&self, spec: &ToolSpec) -> bool {
         match self {
-            Self::Default => spec.declaration.listed,
+            Self::Default => spec.declaration.listed || spec.is_command,
             Self::All => true,
             Self::Family(family) => spec.declaration.family == *family,
             Self::Group(group) => spec.declaration.group == *group,
@@ -266,7 +277,8 @@ impl ToolChoice {
     }
 }
 
-/// Read-only wins over exclusion, exclusion over choice. A choice without `default` is exhaustive.
+/// Read-only wins over exclusion, exclusion over choice. The palette of the app is listed as soon as it is open. A
+/// choice without `default` is exhaustive.
 fn standing(
     spec: &ToolSpec,
     chosen: &[ToolChoice],
@@ -275,14 +287,16 @@ fn standing(
 ) -> ToolStanding {
     let open_ended =
         chosen.is_empty() || chosen.iter().any(|choice| matches!(choice, ToolChoice::Default | ToolChoice::All));
-    let group = spec.declaration.group;
-    if selection.read_only && spec.kind.writes() {
+    let (by_default, group) = (ToolChoice::Default.covers(spec), spec.declaration.group);
+    if selection.read_only && (spec.writes() || spec.is_command) {
         ToolStanding::Off(OffReason::ReadOnly)
+    } else if spec.is_command && !selection.commands {
+        ToolStanding::Off(OffReason::Commands)
     } else if selection.not_set_up.contains(&group) {
         ToolStanding::Off(OffReason::NotSetUp(group))
     } else if excluded.iter().any(|choice| choice.covers(spec)) {
         ToolStanding::Off(OffReason::Excluded)
-    } else if chosen.iter().any(|choice| choice.covers(spec)) || (chosen.is_empty() && spec.declaration.listed) {
+    } else if chosen.iter().any(|choice| choice.covers(spec)) || (chosen.is_empty() && by_default) {
         ToolStanding::Listed
     } else if open_ended && spec.declaration.family != WireFamily::ChatGpt {
         // Without ChatGPT's: next to the others they add nothing, so `find_tool` does not show them either.

@@ -41,6 +41,15 @@ impl ReasonKind {
     /// The same, if the file can be given as the open or a periodic note.
     pub const WITH_A_TARGET: &[Self] = &[Self::NoActiveFile, Self::PeriodicDisabled];
 
+    /// What any tool that needs the Obsidian app may also answer.
+    pub const WITH_THE_APP: &[Self] = &[
+        Self::ObsidianUnreachable,
+        Self::CertificateRejected,
+        Self::ApiKeyRejected,
+        Self::ObsidianTimeout,
+        Self::ObsidianFailed,
+    ];
+
     /// What any tool that works on a vault may also answer.
     pub const IN_A_VAULT: &[Self] =
         &[Self::VaultUnknown, Self::VaultRequired, Self::VaultClosed, Self::VaultUnavailable, Self::DiskError];

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use lapidary_tools::{CatalogueEntry, OpenedVaults, Reason, VaultChoice, VaultState, VaultView};
+use lapidary_tools::{AppFacts, CatalogueEntry, OpenedVaults, Reason, VaultChoice, VaultState, VaultView};
 use serde_json::Value;
 
-use super::check;
+use super::{active_note, check};
 use crate::{
     ServedVault,
     execution::{Execution, FoundOperation, StageFlow},
@@ -23,6 +23,13 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
 fn tool_view(execution: &mut Execution<'_>, entry: &CatalogueEntry) -> Result<(), Reason> {
     let Some(served) = execution.vault else { return Ok(()) };
     let scope = execution.executor.scope(served, &execution.principal().grant)?;
+    if entry.spec.means_active_note(&execution.arguments) {
+        let view = execution.executor.view_under(served, Arc::clone(&scope));
+        let mut arguments = std::mem::take(&mut execution.arguments);
+        let named = active_note::name(execution, &entry.spec, &mut arguments, &view);
+        execution.arguments = arguments;
+        execution.files.extend(named?.map(|path| path.to_string()));
+    }
     // By the arguments alone, before the view exists: see `write_scope`.
     check::write_scope(entry, &execution.arguments, &scope)?;
     // A dry run is reading, and the rules about that hold for it.
@@ -71,6 +78,7 @@ fn open(execution: &mut Execution<'_>) -> Result<OpenedVaults, Reason> {
             let state = |served: &ServedVault| VaultState {
                 name: served.vault.name().to_owned(),
                 problem: scope(served).err().map(|reason| reason.kind()),
+                app: served.app.clone().map(|app| app as Arc<dyn AppFacts>),
             };
             OpenedVaults::States(executor.vaults().granted(grant).map(state).collect())
         }

@@ -1,5 +1,6 @@
 //! `lapidary doctor`: finds out what is wrong, and says what to do about it.
 
+mod app_checks;
 mod client_checks;
 mod configuration_checks;
 mod finding;
@@ -110,6 +111,7 @@ fn look(invocation: &Invocation, hint: &CommandHint, surroundings: &ProcessEnvir
     for vault in vaults {
         let mut findings = vault_checks::look(vault, &config);
         findings.extend(obsidian_checks::look(vault, &known));
+        findings.extend(app_checks::look(vault, &config, vaults.len() == 1));
         findings.extend(state_checks::look_at_vault(vault, &config.state_dir, hint));
         report.add(format!("Vault {}", vault.name), findings);
     }

@@ -387,7 +387,8 @@ mod tests {
     /// For the phrasings in a list: how many there are, and those whose tool is not in the top three. Those that are learnt
     /// from are ranked as if they were not known.
     fn missed(list: &str, learnt: bool) -> (usize, Vec<String>) {
-        let catalogue = Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap();
+        let selection = ToolSelection { commands: true, ..ToolSelection::default() };
+        let catalogue = Catalogue::new(TOOL_SET, &selection, &ProfileRules::curator(), &[]).unwrap();
         let ranking =
             ToolRanking::of(catalogue.on().filter(|entry| !["find_tool", "call_tool"].contains(&entry.spec.name())));
         let (mut asked, mut missed) = (0, Vec::new());
