@@ -44,7 +44,7 @@ impl VaultKey {
         let rights = TokenRights { vaults: own, ..TokenRights::default() };
         let grant = grants.grant(&rights).inspect_err(|error| tracing::warn!("{error}")).ok()?;
         let (vault, digest) = (vault.name.clone(), ContentHash::of(key.as_bytes()));
-        let is_weak = is_weak(key);
+        let is_weak = is_weak(&key);
         if is_weak {
             tracing::warn!(
                 "the key of the plugin Local REST API is short: any program on this computer, and any page in a browser on it, may \
