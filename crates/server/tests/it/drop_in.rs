@@ -189,7 +189,10 @@ fn names_titles_hints_and_arguments_are_the_known_ones() {
                 .filter(|name| !known.arguments.iter().any(|(known, ..)| known.trim_end_matches('*') == *name))
             {
                 assert!(
-                    matches!(&**extra, "expectedHash" | "dryRun" | "alternatives" | "explain" | "renderQueries"),
+                    matches!(
+                        &**extra,
+                        "expectedHash" | "dryRun" | "alternatives" | "engine" | "explain" | "renderQueries"
+                    ),
                     "{}: {extra}",
                     known.name
                 );

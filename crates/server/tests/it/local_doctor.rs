@@ -387,7 +387,7 @@ fn obsidian_and_its_plugin_as_files() {
     let home = WellHome::new();
     home.write(
         "Notes/.obsidian/plugins/obsidian-local-rest-api/data.json",
-        &json!({ "apiKey": key, "port": 27124 }).to_string(),
+        &json!({ "apiKey": key, "port": 27124, "crypto": { "cert": "a certificate" } }).to_string(),
     );
     home.doctor().says("ok", "Local REST API plugin", "switched off");
     home.write("Notes/.obsidian/community-plugins.json", r#"["obsidian-local-rest-api"]"#);

@@ -1,6 +1,5 @@
 //! Why the note tools refuse: every tool with every reason that applies to it, in the oldest and in the newest era. The
-//! reasons are those of the tools that these replace, except `omnisearch_unreachable`, because that mode needs no
-//! plugin here, and `command_unknown`, because commands need the Obsidian app.
+//! reasons are those of the tools that these replace; those that need the Obsidian app are in `app`.
 
 use std::collections::BTreeSet;
 
@@ -213,6 +212,13 @@ fn no_declared_reason_is_left_out() {
         "tool_disabled",
         "reply_too_large",
         "file_too_large",
+        // Of the Obsidian app: app.
+        "no_active_file",
+        "certificate_rejected",
+        "api_key_rejected",
+        "obsidian_timeout",
+        "obsidian_failed",
+        "omnisearch_unreachable",
         // Of budgets: queries.
         "query_too_large",
         "not_a_file",

@@ -143,7 +143,7 @@ fn tags_are_all_tags_and_status_says_what_works() {
         assert_eq!(tags, json!({ "tags": [{ "name": "gem", "count": 2 }, { "name": "gem/cut", "count": 1 }] }));
         let status = read_json(&mut server, "obsidian://status");
         assert_eq!((&status["status"], &status["authenticated"]), (&json!("OK"), &json!(true)));
-        assert_eq!(status["vaults"], json!([{ "name": "Notes", "status": "OK" }]));
+        assert_eq!(status["vaults"], json!([{ "name": "Notes", "status": "OK", "app": { "status": "not_set_up" } }]));
         assert_eq!(status["versions"]["self"], env!("CARGO_PKG_VERSION"));
         vault.write(".lapidaryignore", b"[broken");
         let status = read_json(&mut server, "obsidian://status");
