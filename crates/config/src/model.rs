@@ -32,6 +32,8 @@ pub struct Config {
     pub tokens: Vec<TokenConfig>,
     /// The folder of a vault where every note is a playbook.
     pub skills: Option<String>,
+    /// A folder outside the vaults whose files may be added to them; absolute.
+    pub imports: Option<PathBuf>,
     /// An absolute path outside every vault.
     pub state_dir: PathBuf,
     /// Files that decide about the server: settings, certificate and key. No caller may use one that is in a vault.
@@ -483,6 +485,7 @@ impl Config {
             profiles: BTreeMap::new(),
             tokens: Vec::new(),
             skills: None,
+            imports: None,
             state_dir: PathBuf::new(),
             own_files: Vec::new(),
             trash_home: None,

@@ -5,12 +5,13 @@ use std::{
     time::Duration,
 };
 
+use lapidary_media::InProcessDecoder;
 use lapidary_tools::{
     ChangeAuthor, ProfileRules, ProfileView, ReadOperation, ReadPayload, Reason, ReasonKind, ScanLimits, TOOL_SET,
     ToolSelection,
 };
 use lapidary_vault::{
-    PathPrefix, Policy, Vault, VaultLimits, VaultPath,
+    ImportFolder, PathPrefix, Policy, Vault, VaultLimits, VaultPath,
     store::{ApprovalQueue, LogFile, MemoryStore, StateFolder},
 };
 use serde_json::{Map, Value};
@@ -46,6 +47,8 @@ pub(crate) struct TestSetup {
     pub(crate) max_change_bytes: u64,
     pub(crate) max_reply_bytes: u64,
     pub(crate) memory_bytes: u64,
+    /// A folder from which files may be added.
+    pub(crate) imports: Option<std::path::PathBuf>,
 }
 
 impl Default for TestSetup {
@@ -63,6 +66,7 @@ impl Default for TestSetup {
             max_change_bytes: 1 << 24,
             max_reply_bytes: 1 << 20,
             memory_bytes: 1 << 28,
+            imports: None,
         }
     }
 }
@@ -100,6 +104,8 @@ impl TestSetup {
             waits_for_approval: self.waits_for_approval,
             asks_before_deleting: self.asks_before_deleting,
             skills: VaultPath::parse("Skills").ok(),
+            decoder: Arc::new(InProcessDecoder),
+            imports: self.imports.map(ImportFolder::new),
             limits: CallLimits {
                 max_file_bytes: self.max_file_bytes,
                 max_change_bytes: self.max_change_bytes,

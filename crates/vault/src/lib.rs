@@ -13,7 +13,7 @@ mod settings;
 mod vault;
 mod view;
 
-pub use app_settings::DeletedFiles;
+pub use app_settings::{AppSettings, AttachmentPlace, DeletedFiles};
 pub use change_watch::LastSeen;
 pub use history::{Checkpoint, CheckpointError, LateSave, SHORTEST_ID};
 pub use lapidary_index::{
@@ -21,6 +21,7 @@ pub use lapidary_index::{
     ScanWindow, ScannedNotes, SeenLines, VaultRows, VisibleFiles, VisibleNotes, links,
 };
 pub use lapidary_search::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery};
+pub use lapidary_store::posix::ImportFolder;
 pub use lapidary_store::{
     Change, ChangeDiff, ChangeSet, CommitError, ContentGuard, ElapsedTime, File, FileChange, FolderNames, GlobError,
     InnerVault, JoinError, PathDenied, PathError, PathGlobs, PathPrefix, Policy, Receipt, RuleProblem, RulesError,

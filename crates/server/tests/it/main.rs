@@ -8,6 +8,7 @@
 
 mod access;
 mod approval;
+mod attachments;
 mod attacks;
 mod bad_input;
 mod batch;

@@ -2,12 +2,16 @@
 
 pub(super) mod apply_edits;
 pub(super) mod apply_patch;
+pub(super) mod attachment_add;
 pub(super) mod base_create;
 pub(super) mod base_update;
 pub(super) mod block_rename;
 pub(super) mod block_replace;
 pub(super) mod bulk_apply;
+pub(super) mod canvas_edit;
+pub(super) mod canvas_generate;
 pub(super) mod checkpoint_restore;
+pub(super) mod drawing_create;
 pub(super) mod file_append;
 pub(super) mod file_create;
 pub(crate) mod file_delete;
@@ -32,3 +36,4 @@ pub(super) mod section_move;
 pub(super) mod str_replace;
 pub(super) mod tag_rename;
 pub(super) mod undo;
+pub(super) mod zip_extract;
