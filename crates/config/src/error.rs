@@ -73,6 +73,11 @@ pub enum ConfigError {
         folder.display(), other.display()
     )]
     FollowsTooMuch { folder: PathBuf, other: PathBuf },
+    #[error(
+        "files cannot be imported from {}, because {} could be read through it; set import_folder to another folder",
+        folder.display(), other.display()
+    )]
+    ImportsTooMuch { folder: PathBuf, other: PathBuf },
     #[error("there is no home folder to keep state in; set HOME, or LAPIDARY_STATE_DIR to a folder outside the vaults")]
     NoStateFolder,
     #[error(

@@ -1,4 +1,4 @@
-//! The folders outside the vaults that links may lead to.
+//! The folders outside the vaults that links may lead to, and the one that files may come from.
 
 use super::draft::ConfigDraft;
 use super::error::ConfigError;
@@ -19,6 +19,13 @@ pub(super) fn complete(
         .chain([draft.config.state_dir.clone()])
         .chain(draft.config.log.folder.clone())
         .collect();
+    // The same holds for files that are copied into a vault.
+    if let Some(folder) = &draft.config.imports {
+        let mut all = closed.iter().chain(&draft.config.own_files);
+        if let Some(other) = all.find(|other| folder.starts_with(other) || other.starts_with(folder)) {
+            return Err(ConfigError::ImportsTooMuch { folder: folder.clone(), other: other.clone() });
+        }
+    }
     for vault in vaults {
         let mut whole = Vec::new();
         for folder in &vault.access.follow {

@@ -35,6 +35,8 @@ pub struct Config {
     pub skills: Option<String>,
     /// The folder of a vault in which assistants keep what they remember.
     pub memory: Option<String>,
+    /// A folder outside the vaults whose files may be added to them; absolute.
+    pub imports: Option<PathBuf>,
     /// An absolute path outside every vault.
     pub state_dir: PathBuf,
     /// Files that decide about the server: settings, certificate and key. No caller may use one that is in a vault.
@@ -518,6 +520,7 @@ impl Config {
             tokens: Vec::new(),
             skills: None,
             memory: None,
+            imports: None,
             state_dir: PathBuf::new(),
             own_files: Vec::new(),
             trash_home: None,

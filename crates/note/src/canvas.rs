@@ -1,9 +1,13 @@
 //! The contents of a canvas (JSON Canvas, `.canvas`): the files it shows, the text of its cards, and the labels of
-//! groups and lines. Nothing else is interpreted, and only files and texts are changed.
+//! groups and lines. Nothing else is interpreted, and only files and texts are changed; `board` changes cards and lines.
+
+mod board;
 
 use std::{collections::HashMap, ops::Range};
 
 use crate::count_steps;
+
+pub use board::{CanvasBoard, CanvasItem, CanvasList, CanvasScalar};
 
 /// A string in a canvas that names a file or is Markdown.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -32,7 +32,9 @@ mod work;
 mod yaml;
 
 pub use blocks::{Block, BlockKind};
-pub use canvas::{CanvasKind, CanvasValue, canvas_values, with_canvas_values};
+pub use canvas::{
+    CanvasBoard, CanvasItem, CanvasKind, CanvasList, CanvasScalar, CanvasValue, canvas_values, with_canvas_values,
+};
 pub use content::FileContent;
 pub use counted::{Counted, counted};
 pub use document::Document;

@@ -37,6 +37,11 @@ impl MemoryBudget {
         usize::try_from(self.limits.file_bytes).unwrap_or(usize::MAX)
     }
 
+    /// The largest answer.
+    pub fn reply_bytes(&self) -> usize {
+        usize::try_from(self.limits.reply_bytes).unwrap_or(usize::MAX)
+    }
+
     /// The refusal for an edit that would exceed the size limit of a file.
     pub fn file_too_large(&self, path: &VaultPath, bytes: usize) -> Reason {
         Reason::ResultTooLarge { path: path.clone(), bytes: bytes as u64, limit: self.limits.file_bytes }
@@ -50,6 +55,12 @@ impl MemoryBudget {
     /// Everything that a change holds so far, replacing the previous count.
     pub fn hold_all(&self, changes: &ChangeSet) -> Result<(), Reason> {
         self.hold(changes.changes.iter().map(held).fold(0, u64::saturating_add))
+    }
+
+    /// Bytes that are being unpacked for a change, before it is known what they become.
+    pub fn hold_unpacked(&self, bytes: u64) -> Result<(), Reason> {
+        let limit = self.limits.change_bytes;
+        if bytes > limit { Err(Reason::ChangeTooLarge { bytes, limit }) } else { Ok(()) }
     }
 
     fn hold(&self, bytes: u64) -> Result<(), Reason> {

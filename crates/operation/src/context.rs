@@ -13,7 +13,7 @@ use jiff::Zoned;
 use lapidary_vault::{ElapsedTime, ScanStop, VaultPath};
 use serde::{Deserialize, Serialize};
 
-use crate::{AppFacts, Catalogue, Interruption, ListedPrompt, MemoryBudget, Reason};
+use crate::{AppFacts, AttachmentAccess, Catalogue, Interruption, ListedPrompt, MemoryBudget, Reason};
 
 /// What a call has in addition to the vault. The same context and view give the same answer.
 pub struct Context<'a> {
@@ -29,6 +29,8 @@ pub struct Context<'a> {
     pub skills: Option<&'a VaultPath>,
     /// The folder of the vaults in which assistants keep what they remember.
     pub memory: Option<&'a VaultPath>,
+    /// For tools that read and add attachments.
+    pub attachments: AttachmentAccess<'a>,
     /// When the call was made, in the owner's time zone. Few tools need it, and looking up a zone takes a while.
     pub now: LazyCell<Zoned, &'a dyn Fn() -> Zoned>,
     /// The latest lines of the vault's log, oldest first, for a tool that needs them.

@@ -65,7 +65,8 @@ impl<T: ReadTool> AnyTool for ReadEntry<T> {
         let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
         let output = self.0.run(context, view, parse(name, arguments)?)?;
         let text = short_text(OfferedTools::of(context.catalogue), T::DECLARATION.family, || self.0.text(&output));
-        Ok(Planned::Answer(ToolAnswer { text, output: ReplyFacts::of(&output)? }))
+        let facts = ReplyFacts::of(&output)?;
+        Ok(Planned::Answer(ToolAnswer { text, output: facts, blocks: self.0.blocks(output) }))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -124,7 +125,7 @@ impl<T: WriteTool> AnswerDraft for WriteDraft<T> {
         // The commit knows the path in the trash or the token of a proposal; the plan did not.
         tool.finish(&mut output, learnt);
         let text = short_text(learnt.offered, T::DECLARATION.family, || tool.text(&output));
-        Ok(ToolAnswer { text, output: ReplyFacts::of(&output)? })
+        Ok(ToolAnswer { text, output: ReplyFacts::of(&output)?, blocks: Vec::new() })
     }
 }
 
@@ -164,7 +165,7 @@ impl<T: ActionTool> AnswerDraft for ActionDraft<T> {
         let Self { tool, mut output } = *self;
         tool.finish(&mut output, learnt.acted)?;
         let text = short_text(learnt.offered, T::DECLARATION.family, || tool.text(&output));
-        Ok(ToolAnswer { text, output: ReplyFacts::of(&output)? })
+        Ok(ToolAnswer { text, output: ReplyFacts::of(&output)?, blocks: Vec::new() })
     }
 }
 
@@ -189,7 +190,7 @@ impl<T: BatchTool> AnyTool for BatchedEntry<T> {
         let finish = |outcome, offered: OfferedTools<'_>| {
             let output = self.0.finish(outcome, offered);
             let text = short_text(offered, T::DECLARATION.family, || self.0.text(&output));
-            Ok(ToolAnswer { output: ReplyFacts::of(&output)?, text })
+            Ok(ToolAnswer { output: ReplyFacts::of(&output)?, text, blocks: Vec::new() })
         };
         Ok(Planned::Batch(CallBatch { steps, atomic, dry_run, finish: Box::new(finish) }))
     }
@@ -213,7 +214,7 @@ impl<T: AgentTool> AnyTool for AgentEntry<T> {
     ) -> Result<Planned, Reason> {
         let output = self.0.run(context, parse(T::DECLARATION.name, arguments)?)?;
         let text = short_text(OfferedTools::of(context.catalogue), T::DECLARATION.family, || self.0.text(&output));
-        Ok(Planned::Answer(ToolAnswer { text, output: ReplyFacts::of(&output)? }))
+        Ok(Planned::Answer(ToolAnswer { text, output: ReplyFacts::of(&output)?, blocks: Vec::new() }))
     }
 
     fn examples(&self) -> Vec<Example> {

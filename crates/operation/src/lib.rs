@@ -9,6 +9,7 @@ mod bug;
 
 mod app_bridge;
 mod arguments;
+mod attachment;
 mod budget;
 mod catalogue;
 mod context;
@@ -39,6 +40,10 @@ pub use app_bridge::{
     OmnisearchMatch, PluginManifest,
 };
 pub use arguments::{CheckedArguments, check_arguments};
+pub use attachment::{
+    AttachmentAccess, AttachmentDecoder, BlockKind, ContentBlock, DecodeError, DecodeFault, DecodeJob,
+    DecodedAttachment, NoDecoder, PictureFacts, ScaledPicture,
+};
 pub use budget::{MemoryBudget, MemoryLimits};
 pub use bug::{Bug, CaughtUnwind, catch_panic, install_panic_hook};
 pub use catalogue::{
@@ -63,8 +68,8 @@ pub use plan::{
 pub use profile::{BUILT_IN_PROFILES, ProfileRules, ProfileView};
 pub use read_operation::{OpenedVaults, OperationDeclaration, ReadOperation, VaultChoice, VaultView};
 pub use reason::{
-    ArgumentProblem, BlockCandidate, DiskFault, FilePart, HeadingCandidate, Interruption, NameWanted, NearText,
-    OfferedTools, PartCandidates, PathRefusal, Reason, ReasonKind, TaskCandidate, WireCode, clipped,
+    ArchiveProblem, ArgumentProblem, BlockCandidate, DiskFault, FilePart, HeadingCandidate, Interruption, NameWanted,
+    NearText, OfferedTools, PartCandidates, PathRefusal, Reason, ReasonKind, TaskCandidate, WireCode, clipped,
 };
 pub use renamed::{RENAMED_TOOLS, SuccessorTool, successor};
 pub use rest_payload::{RestOpenNote, RestPayload, RestPeriodic, RestPlace};

@@ -4,7 +4,7 @@ use lapidary_note::ContentHash;
 use lapidary_vault::{ChangeSet, FileChange, Receipt, VaultPath};
 use serde_json::{Map, Value, json};
 
-use crate::{AppAction, AppFault, OfferedTools, Reason, ReplyFacts};
+use crate::{AppAction, AppFault, ContentBlock, OfferedTools, Reason, ReplyFacts};
 
 /// The result of a call before anything was changed.
 pub enum Planned {
@@ -21,6 +21,8 @@ pub enum Planned {
 pub struct ToolAnswer {
     pub output: ReplyFacts,
     pub text: Option<String>,
+    /// Pictures and sounds, for a model that can use them.
+    pub blocks: Vec<ContentBlock>,
 }
 
 impl ToolAnswer {

@@ -10,8 +10,8 @@ pub use lapidary_note::{Quoted, one_line, quoted, visible, visible_json};
 use lapidary_vault::{JoinError, PathError, VaultPath};
 
 use crate::{
-    AppFault, AppNeed, ArgumentProblem, Bug, DiskFault, FilePart, Interruption, NameWanted, NearText, OffReason,
-    PartCandidates, PathRefusal, Reason, TaskCandidate,
+    AppFault, AppNeed, ArchiveProblem, ArgumentProblem, Bug, DecodeFault, DiskFault, FilePart, Interruption,
+    NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason, TaskCandidate,
 };
 
 /// A path within a sentence.
@@ -117,6 +117,8 @@ macro_rules! said_as_it_is {
 }
 
 said_as_it_is!(
+    ArchiveProblem,
+    DecodeFault,
     bool,
     usize,
     u64,

@@ -84,6 +84,58 @@ pub enum DiskFault {
     Failing,
 }
 
+/// Why an archive is not extracted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ArchiveProblem {
+    /// It is not a zip archive, or its bytes contradict each other.
+    Broken,
+    Encrypted,
+    /// It is compressed in a way that is not supported.
+    Method,
+    /// A link or a device instead of a file.
+    NotAFile,
+    /// The name leaves the folder, or no vault can hold it.
+    Name,
+    /// Two entries have the same name.
+    Twice,
+    TooManyEntries {
+        limit: usize,
+    },
+    /// A few bytes become so many that it was made to do harm.
+    Ratio,
+    Empty,
+}
+
+impl ArchiveProblem {
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Broken => "broken",
+            Self::Encrypted => "encrypted",
+            Self::Method => "method",
+            Self::NotAFile => "not_a_file",
+            Self::Name => "name",
+            Self::Twice => "twice",
+            Self::TooManyEntries { .. } => "too_many_entries",
+            Self::Ratio => "ratio",
+            Self::Empty => "empty",
+        }
+    }
+
+    pub(crate) fn words(self) -> String {
+        match self {
+            Self::Broken => "is damaged, or is not a zip archive".to_owned(),
+            Self::Encrypted => "is encrypted".to_owned(),
+            Self::Method => "is compressed in a way that is not supported".to_owned(),
+            Self::NotAFile => "is a link or a device".to_owned(),
+            Self::Name => "has a name that leaves the folder, or that no vault can hold".to_owned(),
+            Self::Twice => "is in it more than once".to_owned(),
+            Self::TooManyEntries { limit } => format!("has more than {limit} entries"),
+            Self::Ratio => "unpacks to far more than its size explains".to_owned(),
+            Self::Empty => "has no files".to_owned(),
+        }
+    }
+}
+
 /// Enough of a caller's text to recognise it.
 pub fn clipped(given: &str) -> String {
     const SHOWN: usize = 200;

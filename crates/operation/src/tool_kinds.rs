@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    AppAction, AppFault, Context, OfferedTools, Reason,
+    AppAction, AppFault, ContentBlock, Context, OfferedTools, Reason,
     declaration::{Declaration, Effect, ToolNeeds},
     example::Example,
     plan::{BatchOutcome, BatchPlan, CommitReport, ProposalStep, RelayedCall},
@@ -29,6 +29,10 @@ pub trait ReadTool: Send + Sync + 'static {
     /// The same facts for a model, in as few bytes as possible; without this, the JSON itself is shown.
     fn text(&self, _output: &Self::Output) -> Option<String> {
         None
+    }
+    /// Pictures and sounds that are sent beside the facts, which are serialised by then.
+    fn blocks(&self, _output: Self::Output) -> Vec<ContentBlock> {
+        Vec::new()
     }
     fn examples(&self) -> Vec<Example>;
 }

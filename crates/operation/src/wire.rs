@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use lapidary_note::{ContentHash, counted};
 use serde_json::{Map, Value, json};
 
-use crate::{OfferedTools, Reason, ReplyFacts, ToolAnswer, WireFamily, fence::fenced};
+use crate::{ContentBlock, OfferedTools, Reason, ReplyFacts, ToolAnswer, WireFamily, fence::fenced};
 
 /// A reply: text for a model and the same facts for programs. The facts are serialised once, when the reply is built;
 /// its length, its digest, the text of tools that have none, and the wire all use that.
@@ -14,6 +14,7 @@ pub struct RenderedReply {
     /// `None` if the text is the facts themselves.
     text: Option<Vec<String>>,
     facts: ReplyFacts,
+    blocks: Vec<ContentBlock>,
     pub is_error: bool,
 }
 
@@ -37,21 +38,27 @@ impl RenderedReply {
         self.facts.to_map()
     }
 
-    /// The parts of the text, and the facts, for code that forwards them.
-    pub fn into_parts(self) -> (Vec<String>, ReplyFacts) {
-        let text = self.text.unwrap_or_else(|| vec![self.facts.as_json().to_owned()]);
-        (text, self.facts)
+    /// Pictures and sounds beside the text.
+    pub fn blocks(&self) -> &[ContentBlock] {
+        &self.blocks
     }
 
-    /// What is sent: the text and the facts.
+    /// The parts of the text, the blocks and the facts, for code that forwards them.
+    pub fn into_parts(self) -> (Vec<String>, Vec<ContentBlock>, ReplyFacts) {
+        let text = self.text.unwrap_or_else(|| vec![self.facts.as_json().to_owned()]);
+        (text, self.blocks, self.facts)
+    }
+
+    /// What is sent: the text, the blocks and the facts.
     pub fn bytes(&self) -> usize {
-        // Both count towards the limit, since which of them a client gives to its model is not known.
-        self.text().iter().map(|part| part.len()).sum::<usize>() + self.facts.as_json().len()
+        // All count towards the limit, since which of them a client gives to its model is not known.
+        let text = self.text().iter().map(|part| part.len()).sum::<usize>();
+        text + self.blocks.iter().map(ContentBlock::bytes).sum::<usize>() + self.facts.as_json().len()
     }
 
     /// A fingerprint of the reply.
     pub fn digest(&self) -> ContentHash {
-        // The facts say everything that the text does.
+        // The facts say everything that the text does, and have the hash of the file that a block shows.
         ContentHash::of(self.facts.as_json().as_bytes())
     }
 
@@ -67,7 +74,8 @@ impl RenderedReply {
 
     /// Serialises the reply so that it can be kept until it is requested.
     pub fn to_json(&self) -> Value {
-        json!({ "structured": self.facts(), "text": self.text(), "isError": self.is_error })
+        let blocks: Vec<Value> = self.blocks.iter().map(ContentBlock::to_json).collect();
+        json!({ "structured": self.facts(), "text": self.text(), "blocks": blocks, "isError": self.is_error })
     }
 
     /// Restores a kept reply, if it is one.
@@ -79,11 +87,13 @@ impl RenderedReply {
         let facts = ReplyFacts::from(facts);
         // A reply whose text is its facts stores them twice; compared here, it is one string again.
         let is_own = parts.len() != 1 || parts[0] != facts.as_json();
-        Some(Self { text: is_own.then_some(parts), facts, is_error: kept["isError"] == true })
+        // Replies that were kept before there were blocks have none.
+        let blocks = kept["blocks"].as_array().into_iter().flatten().filter_map(ContentBlock::from_json).collect();
+        Some(Self { text: is_own.then_some(parts), facts, blocks, is_error: kept["isError"] == true })
     }
 }
 
-pub fn render_answer(ToolAnswer { mut output, text }: ToolAnswer, notices: &[String]) -> RenderedReply {
+pub fn render_answer(ToolAnswer { mut output, text, blocks }: ToolAnswer, notices: &[String]) -> RenderedReply {
     // A tool may give a notice itself. Clients show one field, so all are joined into it.
     let notice = output.text("notice").into_iter().chain(notices.iter().cloned()).collect::<Vec<_>>().join(" ");
     if !notice.is_empty() {
@@ -93,7 +103,7 @@ pub fn render_answer(ToolAnswer { mut output, text }: ToolAnswer, notices: &[Str
         true => vec![text],
         false => vec![text, format!("\n\n> {notice}")],
     });
-    RenderedReply { text, facts: output, is_error: false }
+    RenderedReply { text, facts: output, blocks, is_error: false }
 }
 
 /// An answer with the id of the checkpoint that undoes the change.
@@ -146,7 +156,7 @@ fn note_form(reason: &Reason, offered: OfferedTools<'_>) -> RenderedReply {
     let error = json!({ "code": reason.kind().wire_code().number, "message": message, "data": data });
     let text = vec![format!("Error: {message}\n\nRecovery: {hint}")];
     let facts = Map::from_iter([("error".to_owned(), error)]).into();
-    RenderedReply { text: Some(text), facts, is_error: true }
+    RenderedReply { text: Some(text), facts, blocks: Vec::new(), is_error: true }
 }
 
 /// The data of a refusal, for programs: in the answer of a note tool, and in a protocol error.
@@ -174,7 +184,7 @@ fn file_form(reason: &Reason, offered: OfferedTools<'_>) -> RenderedReply {
     structured.insert("error".to_owned(), json!(error));
     let text = || vec![format!("{}: {reason}\n{}", code.code, reason.hint(&offered))];
     let text = (!offered.in_json(WireFamily::Files)).then(text);
-    RenderedReply { text, facts: structured.into(), is_error: true }
+    RenderedReply { text, facts: structured.into(), blocks: Vec::new(), is_error: true }
 }
 
 fn said(reason: &Reason, offered: OfferedTools<'_>) -> Map<String, Value> {
@@ -200,7 +210,7 @@ mod tests {
     use lapidary_vault::VaultPath;
 
     use super::*;
-    use crate::{Catalogue, ProfileRules, ToolSelection, ToolSet, facts::tests::SERIALISED};
+    use crate::{BlockKind, Catalogue, ProfileRules, ToolSelection, ToolSet, facts::tests::SERIALISED};
 
     fn facts(facts: &Value) -> ReplyFacts {
         ReplyFacts::of(facts).unwrap()
@@ -208,7 +218,7 @@ mod tests {
 
     #[test]
     fn a_reply_is_serialised_only_once() {
-        let answer = || ToolAnswer { output: facts(&json!({ "a": [1, 2] })), text: None };
+        let answer = || ToolAnswer { output: facts(&json!({ "a": [1, 2] })), text: None, blocks: Vec::new() };
         let before = SERIALISED.get();
         let rendered = render_answer(answer(), &["Read as x.".into()]);
         let text: Vec<String> = rendered.text().into_iter().map(str::to_owned).collect();
@@ -222,7 +232,10 @@ mod tests {
     #[test]
     fn a_kept_reply_is_restored_unchanged() {
         for text in [None, Some("text".to_owned())] {
-            let reply = render_answer(ToolAnswer { output: facts(&json!({ "a": 1 })), text }, &[]);
+            let picture = ContentBlock { kind: BlockKind::Image, media_type: "image/png".into(), data: "AAAA".into() };
+            let answer = ToolAnswer { output: facts(&json!({ "a": 1 })), text, blocks: vec![picture] };
+            let reply = render_answer(answer, &[]);
+            assert_eq!(reply.bytes(), reply.text()[0].len() + reply.structured().len() + "image/pngAAAA".len());
             assert_eq!(RenderedReply::from_json(reply.to_json()), Some(reply));
         }
         assert_eq!(RenderedReply::from_json(json!({ "rejected": true })), None);
@@ -275,8 +288,10 @@ mod tests {
 
     #[test]
     fn notices_are_in_both_renderings() {
-        let rendered =
-            render_answer(ToolAnswer { output: facts(&json!({})), text: Some("text".into()) }, &["Read as x.".into()]);
+        let rendered = render_answer(
+            ToolAnswer { output: facts(&json!({})), text: Some("text".into()), blocks: Vec::new() },
+            &["Read as x.".into()],
+        );
         assert_eq!(rendered.text(), ["text", "\n\n> Read as x."]);
         assert_eq!(rendered.facts()["notice"], "Read as x.");
     }

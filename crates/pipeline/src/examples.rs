@@ -1,6 +1,8 @@
 //! Every example of every tool, through all stages.
 
+mod attachments;
 mod batches;
+mod canvases;
 mod everyday;
 mod graph;
 mod hashes;

@@ -9,8 +9,10 @@ use std::{
     time::SystemTime,
 };
 
-use lapidary_tools::{DiskFault, Effect, MemoryLimits, ProfileView, Reason, ScanLimits};
-use lapidary_vault::{RulesError, Scope, VaultPath, View};
+use lapidary_tools::{
+    AttachmentAccess, AttachmentDecoder, DiskFault, Effect, MemoryLimits, ProfileView, Reason, ScanLimits,
+};
+use lapidary_vault::{ImportFolder, RulesError, Scope, VaultPath, View};
 
 use crate::{
     ApprovalRules, Caller, Clock, Grant, GrantLookup, RuleDecision, ServedVault, ServedVaults,
@@ -51,6 +53,10 @@ pub struct ExecutorSetup {
     pub skills: Option<VaultPath>,
     /// The folder of the vaults in which assistants keep what they remember.
     pub memory: Option<VaultPath>,
+    /// Who decodes attachments.
+    pub decoder: Arc<dyn AttachmentDecoder>,
+    /// The folder outside the vaults whose files may be added to them.
+    pub imports: Option<ImportFolder>,
     pub limits: CallLimits,
     pub clock: Clock,
 }
@@ -69,6 +75,12 @@ pub struct CallLimits {
     pub answer_within: Duration,
     pub repetition: RepetitionLimits,
     pub scan: ScanLimits,
+}
+
+impl ExecutorSetup {
+    pub(crate) fn attachments(&self) -> AttachmentAccess<'_> {
+        AttachmentAccess { decoder: &*self.decoder, imports: self.imports.as_ref() }
+    }
 }
 
 impl CallLimits {

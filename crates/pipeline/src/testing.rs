@@ -5,12 +5,13 @@ use std::{
     time::Duration,
 };
 
+use lapidary_media::InProcessDecoder;
 use lapidary_tools::{
     AppBridge, ChangeAuthor, ProfileRules, ProfileView, ReadOperation, ReadPayload, Reason, ReasonKind, ScanLimits,
     TOOL_SET, ToolSelection,
 };
 use lapidary_vault::{
-    PathPrefix, Policy, Vault, VaultLimits, VaultPath,
+    ImportFolder, PathPrefix, Policy, Vault, VaultLimits, VaultPath,
     store::{ApprovalQueue, LogFile, MemoryStore, StateFolder},
 };
 use serde_json::{Map, Value};
@@ -48,6 +49,8 @@ pub(crate) struct TestSetup {
     pub(crate) max_reply_bytes: u64,
     pub(crate) memory_bytes: u64,
     pub(crate) app: Option<Arc<FakeApp>>,
+    /// A folder from which files may be added.
+    pub(crate) imports: Option<std::path::PathBuf>,
 }
 
 impl Default for TestSetup {
@@ -66,6 +69,7 @@ impl Default for TestSetup {
             max_reply_bytes: 1 << 20,
             memory_bytes: 1 << 28,
             app: None,
+            imports: None,
         }
     }
 }
@@ -105,6 +109,8 @@ impl TestSetup {
             asks_before_deleting: self.asks_before_deleting,
             skills: VaultPath::parse("Skills").ok(),
             memory: VaultPath::parse("Memory").ok(),
+            decoder: Arc::new(InProcessDecoder),
+            imports: self.imports.map(ImportFolder::new),
             limits: CallLimits {
                 max_file_bytes: self.max_file_bytes,
                 max_change_bytes: self.max_change_bytes,

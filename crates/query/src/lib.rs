@@ -26,7 +26,10 @@ mod words;
 
 pub use collation::{ascii_key, collate};
 pub use csv::csv_rows;
-pub use graph::{DrawnPoint, GraphLink, GraphNote, LayoutTask, NoteGraph, NoteLinks, UnresolvedLink, paths_mark};
+pub use graph::{
+    DrawnPoint, GraphLink, GraphNote, LayeredCard, LayeredPlaces, LayoutTask, NoteGraph, NoteLinks, PlacedBox,
+    UnresolvedLink, layered, paths_mark,
+};
 pub use js_number::{decimal_text, number_text, round_half_up, to_fixed};
 pub use jsonlogic::{LOGIC_OPERATORS, Logic, LogicError, LogicHalt, is_truthy, text_to_number};
 pub use letters::is_letter;

@@ -2,18 +2,25 @@
 
 use std::{
     path::{Path, PathBuf},
-    sync::Arc,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
 };
 
 use lapidary_auth::{AuthStore, AuthStoreError, GrantRecord, TokenRights};
+use lapidary_media::{ChildDecoder, InProcessDecoder};
 use lapidary_pipeline::{
     AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Clock, Executor, ExecutorSetup, GrantLookup, ServedVault,
     ServedVaults,
 };
 use lapidary_query::nearest;
-use lapidary_tools::{AppBridge, BUILT_IN_PROFILES, Effect, ScanLimits, TOOLS, ToolGroup, ToolSelection};
+use lapidary_tools::{
+    AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, NoDecoder, ScanLimits, TOOLS, ToolGroup, ToolSelection,
+};
 use lapidary_vault::{
-    FolderNames, GlobError, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError, Vault, VaultLimits, VaultPath,
+    FolderNames, GlobError, ImportFolder, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError, Vault, VaultLimits,
+    VaultPath,
     store::{
         ApprovalQueue, DemoFolder, FolderStore, LogFile, PosixBackend, Retention, StateFolder, StateProblem,
         SystemTrash, is_ours_alone, open_state_database, place_within,
@@ -135,11 +142,37 @@ pub(crate) fn assemble(
         asks_before_deleting: config.ask_before_deleting,
         skills: vault_folder("skills_folder", "Skills", config.skills.as_deref())?,
         memory: vault_folder("memory_folder", "Memory", config.memory.as_deref())?,
+        decoder: decoder(),
+        imports: config.imports.clone().map(ImportFolder::new),
         limits: limits(config),
         clock: Clock::system(),
     };
     let executor = Executor::new(setup).map_err(|error| StartError::Random(error.to_string()))?;
     Ok(AssembledServer { executor: Arc::new(executor), vaults: chosen, grants, configured, auth, state, _demo: demo })
+}
+
+/// Whether this process is the program itself, and not one that holds a server.
+static IS_PROGRAM: AtomicBool = AtomicBool::new(false);
+
+/// From now on, attachments are decoded by this program, started again.
+pub(crate) fn can_start_itself() {
+    IS_PROGRAM.store(true, Ordering::Relaxed);
+}
+
+fn decoder() -> Arc<dyn AttachmentDecoder> {
+    // A program that holds a server in itself cannot be started again as a decoder.
+    if !IS_PROGRAM.load(Ordering::Relaxed) {
+        return Arc::new(InProcessDecoder);
+    }
+    // On Linux by the running program itself: an update may have replaced the file.
+    let program = if cfg!(target_os = "linux") { Ok(PathBuf::from("/proc/self/exe")) } else { std::env::current_exe() };
+    match program {
+        Ok(program) => Arc::new(ChildDecoder::new(program)),
+        Err(error) => {
+            tracing::warn!("attachments cannot be decoded: the program does not find itself: {error}");
+            Arc::new(NoDecoder)
+        }
+    }
 }
 
 fn serve(

@@ -29,6 +29,11 @@ pub use lapidary_config::{env_example, reference as configuration_reference};
 
 /// Runs the program: 0 done, 1 failed, 2 wrong usage or configuration.
 pub fn run() -> ExitCode {
+    // The process that decodes attachments does nothing else, and knows nothing.
+    if environment::arguments().nth(1).is_some_and(|argument| argument == lapidary_media::CHILD_COMMAND) {
+        return lapidary_media::run_child();
+    }
+    assemble::can_start_itself();
     // Before there are other threads.
     lapidary_vault::store::bound_kept_memory();
     lapidary_tools::install_panic_hook();

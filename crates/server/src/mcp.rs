@@ -18,8 +18,8 @@ use std::{
 use lapidary_pipeline::{ConsentAnswer, Executor, Grant, Invocation, Operation, Outcome, Question, Refusal};
 use lapidary_telemetry::Telemetry;
 use lapidary_tools::{
-    ChangeAuthor, CompletePrompt, FillPrompt, ListPrompts, OfferedTools, ProfileView, ReadPayload, ReadResource,
-    Reason, RenderedReply, ToolStanding, quote::quoted,
+    BlockKind, ChangeAuthor, CompletePrompt, FillPrompt, ListPrompts, OfferedTools, ProfileView, ReadPayload,
+    ReadResource, Reason, RenderedReply, ToolStanding, quote::quoted,
 };
 use rmcp::{
     ErrorData, RoleServer, ServerHandler, ServiceError,
@@ -523,9 +523,14 @@ fn not_offered(method: &str) -> ErrorData {
 
 fn result(rendered: RenderedReply) -> CallToolResult {
     let is_error = rendered.is_error;
-    let (text, facts) = rendered.into_parts();
-    let text = text.into_iter().map(ContentBlock::text).collect();
-    let mut result = if is_error { CallToolResult::error(text) } else { CallToolResult::success(text) };
+    let (text, blocks, facts) = rendered.into_parts();
+    // Text first: clients that show only one part show the first.
+    let media = blocks.into_iter().map(|block| match block.kind {
+        BlockKind::Image => ContentBlock::image(block.data, block.media_type),
+        BlockKind::Audio => ContentBlock::audio(block.data, block.media_type),
+    });
+    let content = text.into_iter().map(ContentBlock::text).chain(media).collect();
+    let mut result = if is_error { CallToolResult::error(content) } else { CallToolResult::success(content) };
     // JSON already: both transports insert it unchanged, so that it is not serialised again.
     result.structured_content = Some(Value::String(facts.into_json()));
     result

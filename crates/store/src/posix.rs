@@ -12,6 +12,7 @@ mod cache;
 mod commit;
 mod cursor;
 mod folder;
+mod import_folder;
 mod inspection;
 mod ledger;
 mod listening_process;
@@ -40,6 +41,7 @@ pub use approval_queue::{ApprovalQueue, ApprovalState, WaitingName};
 pub use backend::PosixBackend;
 pub use cache::{CacheFile, CacheRow};
 pub use folder::{FolderStore, SecondNames, StepObserver};
+pub use import_folder::ImportFolder;
 pub use inspection::{
     DiskFacts, FileSample, InspectionLimits, NamesAlike, SavedState, SyncTool, VaultInspection, WatchRoom, disk_facts,
     inspect_vault, open_to_others, watch_room,

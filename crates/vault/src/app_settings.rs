@@ -9,12 +9,55 @@ const APP: &str = ".obsidian/app.json";
 const MAX_BYTES: u64 = 1 << 20;
 
 /// From `app.json`; missing values are Obsidian's defaults.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct AppSettings {
     /// `newLinkFormat`
     pub new_links: LinkFormat,
     /// `trashOption`
     pub deleted_files: DeletedFiles,
+    /// `useMarkdownLinks`
+    pub markdown_links: bool,
+    /// `attachmentFolderPath`
+    pub attachments: AttachmentPlace,
+}
+
+/// Where attachments go.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum AttachmentPlace {
+    #[default]
+    Root,
+    Folder(VaultPath),
+    /// The folder of the note, or one in it.
+    BesideNote(Option<VaultPath>),
+}
+
+impl AttachmentPlace {
+    fn parse(setting: &str) -> Self {
+        let (is_beside, folder) = match setting.trim() {
+            "." => (true, ""),
+            setting => setting.strip_prefix("./").map_or((false, setting), |folder| (true, folder)),
+        };
+        let folder = VaultPath::parse(folder.trim_matches('/')).ok();
+        match (is_beside, folder) {
+            (true, folder) => Self::BesideNote(folder),
+            (false, Some(folder)) => Self::Folder(folder),
+            // Also for a setting that is not a path, as in the app.
+            (false, None) => Self::Root,
+        }
+    }
+
+    /// The folder for the attachments of a note; `None` is the vault itself.
+    pub fn folder(&self, note: Option<&VaultPath>) -> Option<VaultPath> {
+        match self {
+            Self::Root => None,
+            Self::Folder(folder) => Some(folder.clone()),
+            Self::BesideNote(below) => match (note.and_then(VaultPath::folder), below) {
+                (beside, None) => beside,
+                (None, Some(below)) => Some(below.clone()),
+                (Some(beside), Some(below)) => VaultPath::parse(&format!("{beside}/{below}")).ok(),
+            },
+        }
+    }
 }
 
 /// Where deleted files go.
@@ -39,6 +82,8 @@ impl AppSettings {
                 // Obsidian's own default, also for values of a later version.
                 _ => DeletedFiles::SystemTrash,
             },
+            markdown_links: settings.get("useMarkdownLinks").and_then(Value::as_bool).unwrap_or_default(),
+            attachments: AttachmentPlace::parse(word("attachmentFolderPath")),
         }
     }
 }
@@ -69,8 +114,29 @@ mod tests {
             (r#"{"trashOption": "local"}"#, trash(DeletedFiles::VaultTrash)),
             (r#"{"trashOption": "none"}"#, trash(DeletedFiles::Gone)),
             (r#"{"trashOption": "system"}"#, trash(DeletedFiles::SystemTrash)),
+            (r#"{"useMarkdownLinks": true}"#, AppSettings { markdown_links: true, ..AppSettings::default() }),
         ] {
             assert_eq!(AppSettings::parse(json.as_bytes()), expected, "{json}");
+        }
+    }
+
+    #[test]
+    fn attachments_go_where_each_form_of_the_setting_says() {
+        let note = VaultPath::parse("a/b/Note.md").unwrap();
+        for (setting, with_note, without) in [
+            ("/", None, None),
+            ("", None, None),
+            ("Files/in", Some("Files/in"), Some("Files/in")),
+            ("/Files/", Some("Files"), Some("Files")),
+            ("./", Some("a/b"), None),
+            (".", Some("a/b"), None),
+            ("./sub", Some("a/b/sub"), Some("sub")),
+            ("../up", None, None),
+            ("./../up", Some("a/b"), None),
+        ] {
+            let place = AttachmentPlace::parse(setting);
+            let folder = |note| place.folder(note).map(|folder| folder.to_string());
+            assert_eq!((folder(Some(&note)).as_deref(), folder(None).as_deref()), (with_note, without), "{setting}");
         }
     }
 }

@@ -14,7 +14,7 @@ mod vault;
 mod view;
 mod writing_settings;
 
-pub use app_settings::DeletedFiles;
+pub use app_settings::{AppSettings, AttachmentPlace, DeletedFiles};
 pub use change_watch::LastSeen;
 pub use history::{Checkpoint, CheckpointError, LateSave, SHORTEST_ID};
 pub use lapidary_index::{
@@ -22,6 +22,7 @@ pub use lapidary_index::{
     ScanStop, ScanWindow, ScannedNotes, SeenLines, VaultRows, VisibleFiles, VisibleNotes, day_number, links,
 };
 pub use lapidary_search::{PassageSize, RankedNote, RankedNotes, RankedPage, RankedQuery};
+pub use lapidary_store::posix::ImportFolder;
 pub use lapidary_store::{
     Change, ChangeDiff, ChangeSet, CommitError, ContentGuard, ElapsedTime, File, FileChange, FolderNames, GlobError,
     InnerVault, JoinError, PathDenied, PathError, PathGlobs, PathPrefix, Policy, Receipt, RuleProblem, RulesError,

@@ -83,6 +83,19 @@ pub(super) const SETTINGS: &[Setting] = &[
         apply: |draft, given| vault_folder(&given.raw).map(|folder| draft.config.memory = folder),
     },
     Setting {
+        key: Some("import_folder"),
+        variable: Some("LAPIDARY_IMPORT_FOLDER"),
+        flag: None,
+        default: ShownDefault::Words("none"),
+        doc: "A folder outside the vaults, like `~/Downloads`, from which `attachment_add` may copy files. Every client that \
+              may write can read what is in it, except hidden files.",
+        apply: |draft, given| {
+            let folder = given.raw.text()?;
+            draft.config.imports = if folder.is_empty() { None } else { Some(draft.places.whole(folder)?) };
+            Ok(())
+        },
+    },
+    Setting {
         key: Some("tools.dotted_names"),
         variable: Some("LAPIDARY_DOTTED_NAMES"),
         flag: Some(SettingFlag { name: "--dotted-names", value: "", given: |flags| switch(flags.dotted_names) }),

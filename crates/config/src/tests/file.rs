@@ -27,6 +27,7 @@ repetition = "off"
 state_dir = "~/state"
 profile = "scribe"
 skills_folder = "Skills"
+import_folder = "~/Scans"
 pending_approvals = false
 
 [vaults]
@@ -174,6 +175,7 @@ sampled = 0.25
     assert_eq!(config.tools.include, Some(vec!["default".into(), "file.read".into()]));
     assert!(!config.ask_before_deleting && !config.approval.pending);
     assert_eq!((config.profile.as_str(), config.skills.as_deref()), ("scribe", Some("Skills")));
+    assert_eq!(config.imports.as_deref(), Some(Path::new("/home/me/Scans")));
     assert_eq!(config.profiles["scribe"].allow, ["read", "str_replace"]);
     assert_eq!((config.tokens[0].name.as_str(), config.tokens[0].profile.as_deref()), ("phone", Some("reader")));
     assert_eq!(config.approval.rules[0].tool.as_deref(), Some("file_move"));

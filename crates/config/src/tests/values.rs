@@ -103,6 +103,7 @@ fn the_defaults_are_those_of_the_product() {
         tokens: vec![],
         skills: None,
         memory: None,
+        imports: None,
         state_dir: "/home/me/.local/state/lapidary".into(),
         own_files: Vec::new(),
         trash_home: Some("/home/me/.local/share".into()),

@@ -341,5 +341,7 @@ fn a_folder_with_a_vault_or_the_state_in_it_is_not_followed() {
     ] {
         let machine = Machine::with_vault().variable("LAPIDARY_FOLLOW_LINKS", folder);
         assert_holds(&machine.error(), &["links into", "cannot be followed", other]);
+        let machine = Machine::with_vault().variable("LAPIDARY_IMPORT_FOLDER", folder);
+        assert_holds(&machine.error(), &["cannot be imported from", other]);
     }
 }

@@ -12,13 +12,14 @@ use lapidary_vault::{JoinError, PathError, VaultPath};
 use serde_json::{Map, Value, json};
 
 use super::{
-    ArgumentProblem, DiskFault, FilePart, Interruption, NameWanted, NearText, OfferedTools, PartCandidates,
-    PathRefusal, TaskCandidate, WireCode,
+    ArchiveProblem, ArgumentProblem, DiskFault, FilePart, Interruption, NameWanted, NearText, OfferedTools,
+    PartCandidates, PathRefusal, TaskCandidate, WireCode,
     advice::{self, list},
     app, clipped,
     words::{self, strings},
 };
 use crate::{
+    DecodeFault,
     app_bridge::{AppFault, AppNeed},
     bug::Bug,
     catalogue::OffReason,
@@ -200,6 +201,50 @@ reasons! { |offered|
             "Only text can be read or edited here; leave this file alone. The client can show it to the user as the resource `{}`.",
             of_path(path.raw())
         ),
+    }
+    AttachmentUnsupported { path: VaultPath, supported: &'static str } => {
+        kinds: [AttachmentUnsupported("attachment_unsupported", -32007, "PARSE_ERROR", "The file is of a kind that cannot be shown.")],
+        kind: ReasonKind::AttachmentUnsupported,
+        message: format!("{path} is of a kind that cannot be shown."),
+        data: json!({ "path": path.as_str(), "supported": supported, "resource": of_file(path) }),
+        hint: format!("Supported are {supported}. The client can show the file to the user as the resource `{}`.", of_path(path.raw())),
+    }
+    AttachmentUnreadable { path: VaultPath, fault: DecodeFault } => {
+        kinds: [AttachmentUnreadable("attachment_unreadable", -32007, "PARSE_ERROR", "The file cannot be decoded, or not within the limits; `fault` says which.")],
+        kind: ReasonKind::AttachmentUnreadable,
+        message: format!("{path} cannot be shown: {}.", fault.words()),
+        data: json!({ "path": path.as_str(), "fault": fault.name(), "resource": of_file(path) }),
+        hint: format!("Trying again gives the same result. The client can show the file to the user as the resource `{}`.", of_path(path.raw())),
+    }
+    CanvasInvalid { path: VaultPath } => {
+        kinds: [CanvasInvalid("canvas_invalid", -32007, "PARSE_ERROR", "The file is not a JSON Canvas.")],
+        kind: ReasonKind::CanvasInvalid,
+        message: format!("{path} is not a canvas: it is not an object in JSON, or its `nodes` and `edges` are not lists of objects with ids."),
+        data: json!({ "path": path.as_str() }),
+        hint: "Nothing was changed. Look at the file as text, and repair it there.",
+    }
+    ArchiveRefused { path: VaultPath, entry: Option<String>, problem: ArchiveProblem } => {
+        kinds: [ArchiveRefused("archive_refused", -32007, "INVALID_ARGS", "The archive is damaged, exceeds a limit, or has an entry that may not be extracted.")],
+        kind: ReasonKind::ArchiveRefused,
+        message: match entry {
+            Some(entry) => format!("{path} was not extracted: {entry} {}.", problem.words()),
+            None => format!("{path} was not extracted: it {}.", problem.words()),
+        },
+        data: json!({ "path": path.as_str(), "entry": entry, "problem": problem.name() }),
+        hint: "Nothing was changed. Tell the user, who can extract the archive with another program.",
+    }
+    ImportUnavailable { given: String, is_configured: bool } => {
+        kinds: [ImportUnavailable("import_unavailable", -32001, "NOT_FOUND", "`source` names no file in the folder that the owner opened for imports, or there is no such folder.")],
+        kind: ReasonKind::ImportUnavailable,
+        message: match is_configured {
+            true => format!("The folder for imports has no file {given}."),
+            false => "The owner has named no folder from which files may be added.".to_owned(),
+        },
+        data: json!({ "source": given, "configured": is_configured }),
+        hint: match is_configured {
+            true => "Check the path, which is relative to that folder, or send the bytes as `data`.",
+            false => "Send the bytes as `data`, or ask the owner to set LAPIDARY_IMPORT_FOLDER.",
+        },
     }
     FileTooLarge { path: VaultPath, bytes: u64, limit: u64 } => {
         kinds: [FileTooLarge("file_too_large", -32007, "BUDGET_EXCEEDED", "The file is larger than LAPIDARY_MAX_FILE_BYTES.")],

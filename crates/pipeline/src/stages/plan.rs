@@ -206,6 +206,7 @@ fn context<'c>(
         budget: MemoryBudget::new(setup.limits.budget()),
         skills: setup.skills.as_ref(),
         memory: setup.memory.as_ref(),
+        attachments: setup.attachments(),
         // Most tools never ask for the time, and the time zone costs a read of the disk.
         now: LazyCell::new(now),
         log,

@@ -10,6 +10,7 @@ mod access;
 mod app;
 mod app_editor;
 mod approval;
+mod attachments;
 mod attacks;
 mod bad_input;
 mod batch;

@@ -54,6 +54,7 @@ const TYPES: &[(&str, &str)] = &[
     ("flac", "audio/flac"),
     ("m4a", "audio/mp4"),
     ("mp3", "audio/mpeg"),
+    ("oga", "audio/ogg"),
     ("ogg", "audio/ogg"),
     ("opus", "audio/ogg"),
     ("wav", "audio/wav"),

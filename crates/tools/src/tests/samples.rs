@@ -4,8 +4,9 @@ use std::{cell::Cell, time::Duration};
 
 use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch, PropertyError};
 use lapidary_operation::{
-    AppFault, AppNeed, ArgumentProblem, BlockCandidate, DiskFault, FilePart, HeadingCandidate, Interruption,
-    NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason, TaskCandidate, ToolGroup, bug, quote::Prose,
+    AppFault, AppNeed, ArchiveProblem, ArgumentProblem, BlockCandidate, DecodeFault, DiskFault, FilePart,
+    HeadingCandidate, Interruption, NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason,
+    TaskCandidate, ToolGroup, bug, quote::Prose,
 };
 use lapidary_vault::{JoinError, PathDenied, PathError, PathPrefix, VaultPath};
 
@@ -163,6 +164,26 @@ fn of_the_app() -> Vec<Reason> {
 fn of_files() -> Vec<Reason> {
     let expected = || ExpectedHash::parse("sha256:000000000000").unwrap();
     let taken = |wanted| Reason::DestinationExists { path: path("a.md"), current: hash("now"), wanted };
+    let faults = [
+        DecodeFault::Broken,
+        DecodeFault::TooManyPixels,
+        DecodeFault::Memory,
+        DecodeFault::Time,
+        DecodeFault::Output,
+        DecodeFault::Crashed,
+        DecodeFault::Unavailable,
+    ];
+    let archives = [
+        (None, ArchiveProblem::Broken),
+        (Some("a.md"), ArchiveProblem::Encrypted),
+        (Some("a.md"), ArchiveProblem::Method),
+        (Some("a.md"), ArchiveProblem::NotAFile),
+        (Some("../a.md"), ArchiveProblem::Name),
+        (Some("a.md"), ArchiveProblem::Twice),
+        (None, ArchiveProblem::TooManyEntries { limit: 2 }),
+        (Some("a.md"), ArchiveProblem::Ratio),
+        (None, ArchiveProblem::Empty),
+    ];
     let mut all = vec![
         Reason::FileTooLarge { path: path("a.md"), bytes: 20, limit: 10 },
         Reason::ResultTooLarge { path: path("a.md"), bytes: 20, limit: 10 },
@@ -190,6 +211,10 @@ fn of_files() -> Vec<Reason> {
         },
         Reason::RecurrenceUnsupported { path: path("a.md"), line: 3, rule: word("every January") },
         Reason::FileExists { path: path("a.md"), current: hash("now") },
+        Reason::AttachmentUnsupported { path: path("a.psd"), supported: "pictures (png) and sounds (mp3)" },
+        Reason::CanvasInvalid { path: path("a.canvas") },
+        Reason::ImportUnavailable { given: word("a.png"), is_configured: true },
+        Reason::ImportUnavailable { given: word("a.png"), is_configured: false },
         taken(NameWanted::New),
         taken(NameWanted::Moved),
         taken(NameWanted::Back),
@@ -217,6 +242,11 @@ fn of_files() -> Vec<Reason> {
         let (path, current) = (path("a.md"), hash("now"));
         all.push(Reason::Overtaken { path, argument, expected: expected(), current, changed, lost });
     }
+    all.extend(faults.map(|fault| Reason::AttachmentUnreadable { path: path("a.png"), fault }));
+    all.extend(archives.map(|(entry, problem)| {
+        let (path, entry) = (path("a.zip"), entry.map(word));
+        Reason::ArchiveRefused { path, entry, problem }
+    }));
     for part in [FilePart::Section, FilePart::Block, FilePart::Range, FilePart::Frontmatter] {
         for found in [Some(hash("part")), None] {
             let (path, current) = (path("a.md"), hash("now"));

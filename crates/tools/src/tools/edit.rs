@@ -2,13 +2,17 @@
 
 pub(super) mod apply_edits;
 pub(super) mod apply_patch;
+pub(super) mod attachment_add;
 pub(super) mod base_create;
 pub(super) mod base_update;
 pub(super) mod block_rename;
 pub(super) mod block_replace;
 pub(super) mod bulk_apply;
+pub(super) mod canvas_edit;
+pub(super) mod canvas_generate;
 pub(super) mod checkpoint_restore;
 pub(super) mod daily_note;
+pub(super) mod drawing_create;
 pub(super) mod file_append;
 pub(super) mod file_create;
 pub(crate) mod file_delete;
@@ -37,3 +41,4 @@ pub(super) mod task_update;
 pub(super) mod template_apply;
 pub(super) mod undo;
 pub(super) mod vault_health_fix;
+pub(super) mod zip_extract;

@@ -1,6 +1,8 @@
 //! The group `read`: file contents, present and past.
 
+pub(super) mod attachment_read;
 pub(super) mod block_find;
+pub(super) mod canvas_read;
 pub(super) mod changes;
 pub(super) mod checkpoint_diff;
 pub(super) mod checkpoint_list;

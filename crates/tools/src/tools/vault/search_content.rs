@@ -466,6 +466,10 @@ mod tests {
                 budget: MemoryBudget::new(MemoryLimits { file_bytes: 1000, change_bytes: 1000, reply_bytes: 100_000 }),
                 skills: None,
                 memory: None,
+                attachments: lapidary_operation::AttachmentAccess {
+                    decoder: &lapidary_operation::NoDecoder,
+                    imports: None,
+                },
                 now: LazyCell::new(&jiff::Zoned::default),
                 log: &[],
                 playbooks: &[],

@@ -1,0 +1,71 @@
+//! What the two processes say to each other: a line of JSON, then bytes.
+
+use std::io::{self, BufRead, Read, Write};
+
+use lapidary_operation::{DecodeFault, DecodeJob, DecodedAttachment, PictureFacts, ScaledPicture};
+use serde::{Deserialize, Serialize};
+
+/// The longest line.
+const LONGEST_LINE: u64 = 4_096;
+
+#[derive(Serialize, Deserialize)]
+struct JobLine {
+    job: DecodeJob,
+    bytes: usize,
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum ResultLine {
+    Picture { facts: PictureFacts, bytes: usize },
+    Fault(DecodeFault),
+}
+
+pub(crate) fn write_job(mut to: impl Write, job: DecodeJob, bytes: &[u8]) -> io::Result<()> {
+    serde_json::to_writer(&mut to, &JobLine { job, bytes: bytes.len() })?;
+    to.write_all(b"\n")?;
+    to.write_all(bytes)?;
+    to.flush()
+}
+
+pub(crate) fn read_job(mut from: impl BufRead) -> io::Result<(DecodeJob, Vec<u8>)> {
+    let JobLine { job, bytes } = serde_json::from_slice(&line(&mut from)?)?;
+    let mut read = Vec::new();
+    from.take(bytes as u64).read_to_end(&mut read)?;
+    if read.len() == bytes { Ok((job, read)) } else { Err(io::ErrorKind::UnexpectedEof.into()) }
+}
+
+pub(crate) fn write_result(mut to: impl Write, decoded: &Result<DecodedAttachment, DecodeFault>) -> io::Result<()> {
+    match decoded {
+        Ok(DecodedAttachment::Picture(ScaledPicture { facts, bytes })) => {
+            serde_json::to_writer(&mut to, &ResultLine::Picture { facts: facts.clone(), bytes: bytes.len() })?;
+            to.write_all(b"\n")?;
+            to.write_all(bytes)?;
+        }
+        Err(fault) => {
+            serde_json::to_writer(&mut to, &ResultLine::Fault(*fault))?;
+            to.write_all(b"\n")?;
+        }
+    }
+    to.flush()
+}
+
+/// What the child wrote; `None` if that is not a whole result. The child has read hostile bytes, so nothing in it is
+/// believed.
+pub(crate) fn read_result(mut from: &[u8]) -> Option<Result<DecodedAttachment, DecodeFault>> {
+    match serde_json::from_slice(&line(&mut from).ok()?).ok()? {
+        ResultLine::Fault(fault) => from.is_empty().then_some(Err(fault)),
+        ResultLine::Picture { facts, bytes } => {
+            // Clients get these words as they are.
+            let is_known = |media_type: &str| crate::picture::MEDIA_TYPES.contains(&media_type);
+            let is_whole = from.len() == bytes && is_known(&facts.media_type) && is_known(&facts.shown_media_type);
+            is_whole.then(|| Ok(DecodedAttachment::Picture(ScaledPicture { facts, bytes: from.to_vec() })))
+        }
+    }
+}
+
+fn line(from: &mut impl BufRead) -> io::Result<Vec<u8>> {
+    let mut line = Vec::new();
+    from.take(LONGEST_LINE).read_until(b'\n', &mut line)?;
+    if line.ends_with(b"\n") { Ok(line) } else { Err(io::ErrorKind::InvalidData.into()) }
+}

@@ -1,0 +1,178 @@
+//! Attachments as tools see them: who decodes their bytes, and content blocks that a client shows to its model as a picture
+//! or a sound.
+
+use lapidary_vault::ImportFolder;
+use serde::{Deserialize, Serialize};
+
+use crate::Reason;
+
+/// What a tool has for attachments in addition to the vault.
+#[derive(Clone, Copy)]
+pub struct AttachmentAccess<'a> {
+    pub decoder: &'a dyn AttachmentDecoder,
+    /// The folder outside the vaults whose files may be added to them, if the owner named one.
+    pub imports: Option<&'a ImportFolder>,
+}
+
+/// Decodes the bytes of files, which may be broken or hostile. The server does so in another process; the result depends on
+/// nothing but the job and the bytes.
+pub trait AttachmentDecoder: Send + Sync {
+    /// `go_on` is asked often, and its refusal ends the work.
+    fn decode(
+        &self,
+        job: DecodeJob,
+        bytes: &[u8],
+        go_on: &dyn Fn() -> Result<(), Reason>,
+    ) -> Result<DecodedAttachment, DecodeError>;
+}
+
+/// What is wanted of a file. One variant for each kind of result, so that text of documents can come next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DecodeJob {
+    /// A picture within these limits.
+    Picture { longest_side: u32, most_bytes: u32 },
+}
+
+/// What a decoder found.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DecodedAttachment {
+    Picture(ScaledPicture),
+}
+
+/// A picture of a size that a model can use.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScaledPicture {
+    pub facts: PictureFacts,
+    pub bytes: Vec<u8>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PictureFacts {
+    /// Of the file, by its first bytes.
+    pub media_type: String,
+    pub width: u32,
+    pub height: u32,
+    /// Of the scaled picture, after it was turned upright.
+    pub shown_media_type: String,
+    pub shown_width: u32,
+    pub shown_height: u32,
+    /// Only the first picture of several is shown.
+    pub is_animated: bool,
+    /// The file ends before the picture does.
+    pub is_incomplete: bool,
+}
+
+#[derive(Clone, Debug)]
+pub enum DecodeError {
+    /// The call may not go on.
+    Stopped(Box<Reason>),
+    Fault(DecodeFault),
+}
+
+/// Why a file could not be decoded.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum DecodeFault {
+    /// The bytes are not of a known format, or are broken.
+    Broken,
+    /// It has more pixels than are decoded.
+    TooManyPixels,
+    /// Decoding took more memory than it may.
+    Memory,
+    Time,
+    /// The result is larger than it may be.
+    Output,
+    /// The decoder crashed.
+    Crashed,
+    /// No process could be started for it.
+    Unavailable,
+}
+
+impl DecodeFault {
+    /// A word for programs.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Broken => "broken",
+            Self::TooManyPixels => "pixels",
+            Self::Memory => "memory",
+            Self::Time => "time",
+            Self::Output => "output",
+            Self::Crashed => "crashed",
+            Self::Unavailable => "unavailable",
+        }
+    }
+
+    pub(crate) fn words(self) -> &'static str {
+        match self {
+            Self::Broken => "its bytes are damaged, or of a format that is not supported",
+            Self::TooManyPixels => "it has too many pixels",
+            Self::Memory => "decoding it takes too much memory",
+            Self::Time => "decoding it takes too long",
+            Self::Output => "what it holds is too large to be shown",
+            Self::Crashed => "the decoder stopped on it",
+            Self::Unavailable => "the process that decodes files cannot be started",
+        }
+    }
+}
+
+/// Content that a client gives to its model as such, beside the text of a reply.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ContentBlock {
+    pub kind: BlockKind,
+    pub media_type: String,
+    /// In base64, as it is sent: encoded once.
+    pub data: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockKind {
+    Image,
+    Audio,
+}
+
+impl BlockKind {
+    /// As the protocol names it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Image => "image",
+            Self::Audio => "audio",
+        }
+    }
+
+    fn named(name: &str) -> Option<Self> {
+        [Self::Image, Self::Audio].into_iter().find(|kind| kind.name() == name)
+    }
+}
+
+impl ContentBlock {
+    /// What it adds to a reply.
+    pub fn bytes(&self) -> usize {
+        self.media_type.len() + self.data.len()
+    }
+
+    pub(crate) fn to_json(&self) -> serde_json::Value {
+        serde_json::json!({ "type": self.kind.name(), "mimeType": self.media_type, "data": self.data })
+    }
+
+    pub(crate) fn from_json(kept: &serde_json::Value) -> Option<Self> {
+        let text = |name: &str| kept[name].as_str().map(str::to_owned);
+        let kind = BlockKind::named(kept["type"].as_str()?)?;
+        Some(Self { kind, media_type: text("mimeType")?, data: text("data")? })
+    }
+}
+
+/// Decodes nothing: for a process that cannot start another.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct NoDecoder;
+
+impl AttachmentDecoder for NoDecoder {
+    fn decode(
+        &self,
+        _: DecodeJob,
+        _: &[u8],
+        _: &dyn Fn() -> Result<(), Reason>,
+    ) -> Result<DecodedAttachment, DecodeError> {
+        Err(DecodeError::Fault(DecodeFault::Unavailable))
+    }
+}

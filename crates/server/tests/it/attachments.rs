@@ -1,0 +1,139 @@
+//! Pictures and sounds over the wire: what a model gets, decoded by the real process beside the server.
+
+use std::io::Cursor;
+
+use base64::{Engine, prelude::BASE64_STANDARD};
+use image::{DynamicImage, GrayImage, ImageFormat, Luma, Rgb, RgbImage};
+use serde_json::{Value, json};
+
+use crate::harness::{Server, Vault};
+
+fn written(picture: impl Into<DynamicImage>, format: ImageFormat) -> Vec<u8> {
+    let mut bytes = Cursor::new(Vec::new());
+    picture.into().write_to(&mut bytes, format).unwrap();
+    bytes.into_inner()
+}
+
+fn sample(width: u32, height: u32) -> RgbImage {
+    RgbImage::from_fn(width, height, |x, y| Rgb([(x % 256) as u8, (y % 256) as u8, 90]))
+}
+
+fn read(server: &mut Server, path: &str) -> Value {
+    let result = server.call("attachment_read", json!({ "path": path }));
+    assert_ne!(result["isError"], true, "{}", result["structuredContent"]);
+    result
+}
+
+#[test]
+fn a_model_sees_a_picture_of_every_format() {
+    let formats = [
+        ("png", ImageFormat::Png),
+        ("jpg", ImageFormat::Jpeg),
+        ("gif", ImageFormat::Gif),
+        ("webp", ImageFormat::WebP),
+        ("bmp", ImageFormat::Bmp),
+    ];
+    let files: Vec<(String, Vec<u8>)> = formats
+        .iter()
+        .map(|(ending, format)| (format!("Files/large.{ending}"), written(sample(1800, 900), *format)))
+        .collect();
+    let files: Vec<(&str, &[u8])> = files.iter().map(|(path, bytes)| (path.as_str(), bytes.as_slice())).collect();
+    let vault = Vault::new(&files);
+    let mut server = vault.spawn();
+    for (ending, format) in formats {
+        let result = read(&mut server, &format!("large.{ending}"));
+        let facts = &result["structuredContent"];
+        assert_eq!((&facts["width"], &facts["height"]), (&json!(1800), &json!(900)), "{facts}");
+        assert_eq!(facts["mediaType"], format.to_mime_type());
+        let [text, block] = &result["content"].as_array().unwrap()[..] else { panic!("{facts}") };
+        assert_eq!((&text["type"], &block["type"]), (&json!("text"), &json!("image")));
+        assert_eq!(block["mimeType"], facts["shown"]["mediaType"]);
+        let bytes = BASE64_STANDARD.decode(block["data"].as_str().unwrap()).unwrap();
+        assert_eq!(facts["shown"]["bytes"], bytes.len());
+        let seen = image::load_from_memory(&bytes).unwrap();
+        assert_eq!((seen.width(), seen.height()), (1568, 784));
+        // The middle of the picture is what it was.
+        let [_, _, blue] = seen.to_rgb8().get_pixel(700, 300).0;
+        assert!(blue.abs_diff(90) < 20, "{ending} {blue}");
+        assert!(!text.to_string().contains("base64") && text.to_string().len() < 500);
+    }
+}
+
+#[test]
+fn a_broken_picture_costs_a_process_and_not_the_server() {
+    let whole = written(sample(400, 300), ImageFormat::Png);
+    let mut huge = written(GrayImage::new(10, 10), ImageFormat::Png);
+    // The header promises 30,000 × 30,000 pixels.
+    huge[16..24].copy_from_slice(&[0, 0, 0x75, 0x30, 0, 0, 0x75, 0x30]);
+    let checksum = !huge[12..29].iter().fold(u32::MAX, |crc, byte| {
+        (0..8).fold(crc ^ u32::from(*byte), |crc, _| if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 })
+    });
+    huge[29..33].copy_from_slice(&checksum.to_be_bytes());
+    let vault = Vault::new(&[("cut.png", &whole[..whole.len() / 2]), ("huge.png", &huge), ("ok.png", &whole)]);
+    let mut server = vault.spawn();
+    let fault = |server: &mut Server, path: &str| {
+        let result = server.call("attachment_read", json!({ "path": path }));
+        result["structuredContent"]["error"]["data"]["fault"].clone()
+    };
+    assert_eq!(fault(&mut server, "cut.png"), "broken");
+    assert_eq!(fault(&mut server, "huge.png"), "pixels");
+    read(&mut server, "ok.png");
+}
+
+/// What the server itself needs for a picture is the file and the answer.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_memory_of_the_server_stays_flat() {
+    let peak = |server: &Server| -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
+        let line = status.lines().find(|line| line.starts_with("VmHWM:")).unwrap();
+        line.split_whitespace().nth(1).unwrap().parse().unwrap()
+    };
+    // A few kilobytes that become 36 megabytes.
+    let bomb = written(GrayImage::from_pixel(6_000, 6_000, Luma([3])), ImageFormat::Png);
+    assert!(bomb.len() < 1 << 20);
+    let small = written(sample(40, 40), ImageFormat::Png);
+    let vault = Vault::new(&[("bomb.png", &bomb), ("small.png", &small)]);
+    let mut server = vault.spawn();
+    read(&mut server, "small.png");
+    let before = peak(&server);
+    read(&mut server, "bomb.png");
+    let grown = peak(&server) - before;
+    assert!(grown < 32 << 10, "{grown} KiB");
+}
+
+#[test]
+fn a_sound_is_heard_and_what_is_neither_is_refused() {
+    let vault = Vault::new(&[("a.wav", b"RIFFxxxxWAVE"), ("a.docx", b"PK"), ("a.svg", b"<svg/>")]);
+    let mut server = vault.serve();
+    let result = read(&mut server, "a.wav");
+    assert_eq!(result["content"][1]["type"], "audio");
+    assert_eq!(result["content"][1]["mimeType"], "audio/wav");
+    assert_eq!(read(&mut server, "a.svg")["structuredContent"]["text"], "<svg/>");
+    assert_eq!(server.refused("attachment_read", json!({ "path": "a.docx" })), "attachment_unsupported");
+    assert_eq!(server.refused("attachment_read", json!({ "path": "none.png" })), "note_missing");
+}
+
+#[test]
+fn the_process_that_decodes_has_nothing_else_to_offer() {
+    let vault = Vault::new(&[]);
+    let ended = vault.command().arg("__decode-attachment").stdin(std::process::Stdio::null()).output().unwrap();
+    assert!(!ended.status.success() && ended.stdout.is_empty() && ended.stderr.is_empty());
+    let help = vault.run(&["--help"]);
+    assert!(!String::from_utf8_lossy(&help.stdout).contains("__decode"));
+}
+
+#[test]
+fn a_file_is_added_from_the_folder_for_imports() {
+    let imports = tempfile::tempdir().unwrap();
+    std::fs::write(imports.path().join("scan.png"), b"bytes").unwrap();
+    let vault = Vault::new(&[("Note.md", b"")]);
+    let folder = imports.path().to_str().unwrap();
+    let mut server = vault.serve_with(&[], &[("LAPIDARY_IMPORT_FOLDER", folder)]);
+    let done = server.done("attachment_add", json!({ "source": "scan.png", "note": "Note" }));
+    assert_eq!((&done["path"], &done["link"]), (&json!("scan.png"), &json!("![[scan.png]]")));
+    assert_eq!(vault.read("scan.png"), b"bytes");
+    assert_eq!(server.refused("attachment_add", json!({ "source": "../scan.png" })), "import_unavailable");
+    server.done("undo", json!({}));
+    assert!(!vault.path().join("scan.png").exists());
+}
