@@ -23,7 +23,7 @@ pub use backend::{
 pub use change::{Change, ChangeDiff, ChangeSet, ContentGuard, FileChange, JoinError, Receipt, TrashKind, rebased};
 pub use checkpoint::{ChangeOrigin, CheckpointKind, CheckpointRecord, EntryRecord, LedgerError, PathFilter, Retention};
 pub use elapsed::ElapsedTime;
-pub use error::StoreError;
+pub use error::{RemoteFault, StoreError};
 pub use fair_queue::lock;
 pub use file::File;
 pub use lapidary_lease::{bound_kept_memory, give_back_memory};

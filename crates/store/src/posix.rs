@@ -9,6 +9,7 @@
 mod approval_queue;
 mod backend;
 mod cache;
+mod change_journal;
 mod commit;
 mod cursor;
 mod folder;
@@ -39,6 +40,7 @@ use watch::{FolderWatch, WatchedFolders};
 pub use approval_queue::{ApprovalQueue, ApprovalState, WaitingName};
 pub use backend::PosixBackend;
 pub use cache::{CacheFile, CacheRow};
+pub use change_journal::{ChangeJournal, JournalDraft, JournalTurn, JournalledFile, OpenChange};
 pub use folder::{FolderStore, SecondNames, StepObserver};
 pub use inspection::{
     DiskFacts, FileSample, InspectionLimits, NamesAlike, SavedState, SyncTool, VaultInspection, WatchRoom, disk_facts,

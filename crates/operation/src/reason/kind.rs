@@ -42,8 +42,18 @@ impl ReasonKind {
     pub const WITH_A_TARGET: &[Self] = &[Self::NoActiveFile, Self::PeriodicDisabled];
 
     /// What any tool that works on a vault may also answer.
-    pub const IN_A_VAULT: &[Self] =
-        &[Self::VaultUnknown, Self::VaultRequired, Self::VaultClosed, Self::VaultUnavailable, Self::DiskError];
+    pub const IN_A_VAULT: &[Self] = &[
+        Self::VaultUnknown,
+        Self::VaultRequired,
+        Self::VaultClosed,
+        Self::VaultUnavailable,
+        Self::DiskError,
+        Self::ObsidianUnreachable,
+        Self::CertificateRejected,
+        Self::ApiKeyRejected,
+        Self::ObsidianTimeout,
+        Self::ObsidianFailed,
+    ];
 
     /// What any tool that changes a vault may also answer.
     pub const WHEN_WRITING: &[Self] = &[Self::ChangedMeanwhile, Self::KeepsChanging, Self::WriteUnfinished];

@@ -8,14 +8,14 @@
 //!   one that gives this reason.
 
 use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch, counted};
-use lapidary_vault::{JoinError, PathError, VaultPath};
+use lapidary_vault::{JoinError, PathError, VaultPath, store::RemoteFault};
 use serde_json::{Map, Value, json};
 
 use super::{
     ArgumentProblem, DiskFault, FilePart, Interruption, NameWanted, NearText, OfferedTools, PartCandidates,
     PathRefusal, WireCode,
     advice::{self, list},
-    clipped,
+    clipped, remote,
     words::{self, strings},
 };
 use crate::{
@@ -844,6 +844,19 @@ reasons! { |offered|
         message: words::disk(problem, path),
         data: json!({ "path": path.as_ref().map(VaultPath::as_str) }),
         hint: advice::disk(*problem),
+    }
+    RemoteVault { fault: RemoteFault } => {
+        kinds: [
+            ObsidianUnreachable("obsidian_unreachable", -32000, "IO_ERROR", "The call needs the Obsidian app, and its plugin Local REST API does not answer."),
+            CertificateRejected("certificate_rejected", -32000, "IO_ERROR", "What answers in place of Obsidian's plugin has another certificate than the plugin of this vault."),
+            ApiKeyRejected("api_key_rejected", -32006, "PERMISSION_DENIED", "Obsidian's plugin Local REST API does not accept the key."),
+            ObsidianTimeout("obsidian_timeout", -32004, "DEADLINE_EXCEEDED", "Obsidian did not answer in time."),
+            ObsidianFailed("obsidian_failed", -32000, "IO_ERROR", "Obsidian's plugin answered with an error, or cannot do this."),
+        ],
+        kind: remote::kind(*fault),
+        message: remote::message(*fault),
+        data: remote::data(*fault),
+        hint: remote::hint(*fault),
     }
     Internal(bug: Bug) => {
         kinds: [InternalError("internal_error", -32603, "INTERNAL", "A bug in the server. Nothing was changed.")],

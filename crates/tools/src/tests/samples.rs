@@ -382,6 +382,16 @@ fn of_the_server() -> Vec<Reason> {
         .enumerate()
         .map(|(number, problem)| Reason::Disk { path: (number % 2 == 0).then(|| path("a.md")), problem })
         .collect();
+    let remote = [
+        RemoteFault::Unreachable,
+        RemoteFault::CertificateRejected,
+        RemoteFault::KeyRejected,
+        RemoteFault::TimedOut,
+        RemoteFault::Failing { status: Some(500) },
+        RemoteFault::Failing { status: None },
+        RemoteFault::NoEmptyFolders,
+    ];
+    all.extend(remote.map(|fault| Reason::RemoteVault { fault }));
     let interruptions = [
         Interruption::TakenBack,
         Interruption::Deadline { allowed: Duration::from_secs(60) },
