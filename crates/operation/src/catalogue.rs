@@ -70,6 +70,10 @@ pub enum OffReason {
     Profile,
     /// The scopes of the caller's token do not cover it.
     Scope,
+    /// It needs the command palette of the app, which the owner has not opened.
+    Commands,
+    /// It acts on the whole vault, and the caller has only part of it.
+    OwnFolders,
 }
 
 /// What the owner chose. Words are tool names, group names, `default`, `obsidian`, `files`, `chatgpt` or `all`.
@@ -79,6 +83,8 @@ pub struct ToolSelection {
     pub chosen: Vec<String>,
     pub excluded: Vec<String>,
     pub read_only: bool,
+    /// Whether the command palette of the app may be used.
+    pub commands: bool,
     /// File tools are listed under their original names, so their clients are those of the original.
     pub dotted_names: bool,
 }
@@ -142,10 +148,10 @@ impl Catalogue {
             }
             // The server's choice first: a profile takes away from it, and says so only of tools that would be there
             // without it.
-            let of_server = standing(&entry.spec, &chosen, &excluded, selection.read_only);
+            let of_server = standing(&entry.spec, &chosen, &excluded, selection);
             let covered = |choices: &[ToolChoice]| choices.iter().any(|choice| choice.covers(&entry.spec));
             // A tool that could never do anything is not offered.
-            let in_vain = profile.most == Effect::Read && entry.spec.kind.writes();
+            let in_vain = profile.most == Effect::Read && entry.spec.writes();
             entry.in_profile = covered(&allowed) && !covered(&refused) && !in_vain;
             entry.standing = match of_server {
                 ToolStanding::Listed | ToolStanding::Deferred if !entry.in_profile => {
@@ -161,10 +167,15 @@ impl Catalogue {
             }
             let covered = |choices: &[ToolChoice]| choices.iter().any(|choice| choice.covers(&entry.spec));
             // The choice of tools is about what models see; what may be done is decided by the rest.
-            entry.standing = match selection.read_only {
+            entry.standing = match selection.read_only && entry.spec.writes() {
                 true => ToolStanding::Off(OffReason::ReadOnly),
+                false if entry.spec.is_command && !selection.commands => ToolStanding::Off(OffReason::Commands),
                 false if covered(&excluded) => ToolStanding::Off(OffReason::Excluded),
-                false if profile.most == Effect::Read || !covered(&allowed) || covered(&refused) => {
+                false
+                    if (profile.most == Effect::Read && entry.spec.writes())
+                        || !covered(&allowed)
+                        || covered(&refused) =>
+                {
                     ToolStanding::Off(OffReason::Profile)
                 }
                 false => ToolStanding::Deferred,
@@ -253,7 +264,7 @@ impl ToolChoice {
 
     fn covers(&self, spec: &ToolSpec) -> bool {
         match self {
-            Self::Default => spec.declaration.listed,
+            Self::Default => spec.declaration.listed || spec.is_command,
             Self::All => true,
             Self::Family(family) => spec.declaration.family == *family,
             Self::Group(group) => spec.declaration.group == *group,
@@ -262,15 +273,23 @@ impl ToolChoice {
     }
 }
 
-/// Read-only wins over exclusion, exclusion over choice. A choice without `default` is exhaustive.
-fn standing(spec: &ToolSpec, chosen: &[ToolChoice], excluded: &[ToolChoice], read_only: bool) -> ToolStanding {
+/// Read-only wins over exclusion, exclusion over choice. The palette of the app is listed as soon as it is open. A choice without `default` is exhaustive.
+fn standing(
+    spec: &ToolSpec,
+    chosen: &[ToolChoice],
+    excluded: &[ToolChoice],
+    selection: &ToolSelection,
+) -> ToolStanding {
     let open_ended =
         chosen.is_empty() || chosen.iter().any(|choice| matches!(choice, ToolChoice::Default | ToolChoice::All));
-    if read_only && spec.kind.writes() {
+    let by_default = ToolChoice::Default.covers(spec);
+    if selection.read_only && (spec.writes() || spec.is_command) {
         ToolStanding::Off(OffReason::ReadOnly)
+    } else if spec.is_command && !selection.commands {
+        ToolStanding::Off(OffReason::Commands)
     } else if excluded.iter().any(|choice| choice.covers(spec)) {
         ToolStanding::Off(OffReason::Excluded)
-    } else if chosen.iter().any(|choice| choice.covers(spec)) || (chosen.is_empty() && spec.declaration.listed) {
+    } else if chosen.iter().any(|choice| choice.covers(spec)) || (chosen.is_empty() && by_default) {
         ToolStanding::Listed
     } else if open_ended && spec.declaration.family != WireFamily::ChatGpt {
         // Without ChatGPT's: next to the others they add nothing, so `find_tool` does not show them either.

@@ -13,7 +13,7 @@ use jiff::Zoned;
 use lapidary_vault::{ElapsedTime, ScanStop, VaultPath};
 use serde::{Deserialize, Serialize};
 
-use crate::{Catalogue, Interruption, ListedPrompt, MemoryBudget, Reason};
+use crate::{AppFacts, Catalogue, Interruption, ListedPrompt, MemoryBudget, Reason};
 
 /// What a call has in addition to the vault. The same context and view give the same answer.
 pub struct Context<'a> {
@@ -35,6 +35,8 @@ pub struct Context<'a> {
     pub playbooks: &'a [ListedPrompt],
     /// The cost of walking through the vault. A call is planned on one thread.
     pub walked: &'a Cell<Option<WalkCost>>,
+    /// The Obsidian app of the vault, if it can be looked for.
+    pub app: Option<&'a dyn AppFacts>,
     /// For long work: tells a waiting caller how far it has come.
     pub progress: ShareReport<'a>,
 }

@@ -129,11 +129,13 @@ pub enum ToolKind {
     Agent,
     /// Names another tool that runs in its place.
     Relay,
+    /// Plans an effect outside of the vault, and perhaps a change before it.
+    Action,
 }
 
 impl ToolKind {
     pub fn needs_vault(self) -> bool {
-        matches!(self, Self::Read | Self::Write | Self::Batch)
+        matches!(self, Self::Read | Self::Write | Self::Batch | Self::Action)
     }
 
     /// Whether it may change a vault by itself. A relay does nothing itself; the call it leads to is judged separately.

@@ -14,7 +14,7 @@ use crate::{
     quote::Prose,
     schema,
     spec::ToolSpec,
-    tool_kinds::{AgentTool, BatchTool, ReadTool, RelayTool, ToolPlan, WriteTool},
+    tool_kinds::{ActionPlan, ActionTool, AgentTool, BatchTool, ReadTool, RelayTool, ToolPlan, WriteTool},
 };
 
 /// A tool with its types erased, as the list holds it.
@@ -40,6 +40,7 @@ pub struct WriteEntry<T>(pub T);
 pub struct BatchedEntry<T>(pub T);
 pub struct AgentEntry<T>(pub T);
 pub struct RelayEntry<T>(pub T);
+pub struct ActionEntry<T>(pub T);
 
 impl<T: ReadTool> AnyTool for ReadEntry<T> {
     fn spec(&self) -> ToolSpec {
@@ -49,6 +50,7 @@ impl<T: ReadTool> AnyTool for ReadEntry<T> {
             deadline: T::DEADLINE,
             takes_target: T::TAKES_TARGET,
             needs: T::NEEDS,
+            is_command: T::IS_COMMAND,
             ..ToolSpec::new(T::DECLARATION, ToolKind::Read, Effect::Read, derive)
         }
     }
@@ -102,7 +104,7 @@ impl<T: WriteTool> AnyTool for WriteEntry<T> {
         }
         let (proposal, shows_diff) = (self.0.proposal(&output), self.0.shows_diff(&output));
         let draft = Box::new(WriteDraft { tool: &self.0, output });
-        Ok(Planned::Change(PlannedChange { changes, dry_run, shows_diff, proposal, draft }))
+        Ok(Planned::Change(PlannedChange { changes, dry_run, shows_diff, proposal, action: None, draft }))
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -121,6 +123,45 @@ impl<T: WriteTool> AnswerDraft for WriteDraft<T> {
         let Self { tool, mut output } = *self;
         // The commit knows the path in the trash or the token of a proposal; the plan did not.
         tool.finish(&mut output, learnt);
+        let text = short_text(learnt.offered, T::DECLARATION.family, || tool.text(&output));
+        Ok(ToolAnswer { text, output: ReplyFacts::of(&output)? })
+    }
+}
+
+impl<T: ActionTool> AnyTool for ActionEntry<T> {
+    fn spec(&self) -> ToolSpec {
+        let derive = || ToolSchemas::derived::<T::Input>(schema::output::<T::Output>(T::EFFECT));
+        ToolSpec { is_command: T::IS_COMMAND, ..ToolSpec::new(T::DECLARATION, ToolKind::Action, T::EFFECT, derive) }
+    }
+
+    fn plan(
+        &'static self,
+        context: &Context<'_>,
+        view: Option<&View>,
+        arguments: Map<String, Value>,
+    ) -> Result<Planned, Reason> {
+        let name = T::DECLARATION.name;
+        let view = view.ok_or_else(|| bug!("`{name}` was called without a vault"))?;
+        let ActionPlan { changes, action, output } = self.0.plan(context, view, parse(name, arguments)?)?;
+        let draft = Box::new(ActionDraft { tool: &self.0, output });
+        Ok(Planned::Change(PlannedChange { changes, dry_run: false, shows_diff: false, proposal: None, action, draft }))
+    }
+
+    fn examples(&self) -> Vec<Example> {
+        self.0.examples()
+    }
+}
+
+/// The answer of an action tool until the app has acted.
+struct ActionDraft<T: ActionTool> {
+    tool: &'static T,
+    output: T::Output,
+}
+
+impl<T: ActionTool> AnswerDraft for ActionDraft<T> {
+    fn finish(self: Box<Self>, learnt: &CommitReport<'_>) -> Result<ToolAnswer, Reason> {
+        let Self { tool, mut output } = *self;
+        tool.finish(&mut output, learnt.acted)?;
         let text = short_text(learnt.offered, T::DECLARATION.family, || tool.text(&output));
         Ok(ToolAnswer { text, output: ReplyFacts::of(&output)? })
     }

@@ -21,6 +21,8 @@ pub enum ExampleResult {
     /// At least this; the rest would obscure the point.
     Including(Value),
     Refusal(ReasonKind),
+    /// This, while the Obsidian app runs.
+    WithApp(Box<ExampleResult>),
     /// This, on a vault where another call was made first.
     After {
         tool: &'static str,
@@ -34,9 +36,23 @@ impl ExampleResult {
         Self::After { tool, input, gives: Box::new(self) }
     }
 
+    pub fn with_app(self) -> Self {
+        Self::WithApp(Box::new(self))
+    }
+
+    /// Whether the Obsidian app has to run.
+    pub fn needs_app(&self) -> bool {
+        match self {
+            Self::WithApp(_) => true,
+            Self::After { gives, .. } => gives.needs_app(),
+            Self::Output(_) | Self::Including(_) | Self::Refusal(_) => false,
+        }
+    }
+
     /// The result in the end.
     pub fn last(&self) -> &Self {
         match self {
+            Self::WithApp(gives) => gives.last(),
             Self::After { gives, .. } => gives.last(),
             gives => gives,
         }

@@ -7,6 +7,7 @@
 #[macro_use]
 mod bug;
 
+mod app_bridge;
 mod arguments;
 mod budget;
 mod catalogue;
@@ -33,6 +34,10 @@ mod tool_kinds;
 pub mod uri;
 mod wire;
 
+pub use app_bridge::{
+    AppAction, AppBridge, AppCommand, AppFacts, AppFault, AppNeed, AppPeriodic, AppStatus, OmnisearchHit,
+    OmnisearchMatch, PluginManifest,
+};
 pub use arguments::{CheckedArguments, check_arguments};
 pub use budget::{MemoryBudget, MemoryLimits};
 pub use bug::{Bug, CaughtUnwind, catch_panic, install_panic_hook};
@@ -43,7 +48,7 @@ pub use context::{Cancel, ChangeAuthor, ChangeOwnership, Context, ScanLimits, Sh
 pub use declaration::{
     CORE_TOOLS, Declaration, Effect, PathArgument, PathRole, ToolGroup, ToolKind, ToolNeeds, WireFamily,
 };
-pub use erased::{AgentEntry, AnyTool, BatchedEntry, ReadEntry, RelayEntry, WriteEntry};
+pub use erased::{ActionEntry, AgentEntry, AnyTool, BatchedEntry, ReadEntry, RelayEntry, WriteEntry};
 pub use example::{Example, ExampleResult};
 pub use facts::ReplyFacts;
 pub use json_text::{JsonTextError, json_text};
@@ -64,7 +69,7 @@ pub use reason::{
 pub use renamed::{RENAMED_TOOLS, SuccessorTool, successor};
 pub use rest_payload::{RestPayload, RestPeriodic, RestPlace};
 pub use spec::ToolSpec;
-pub use tool_kinds::{AgentTool, BatchTool, ReadTool, RelayTool, ToolPlan, WriteTool};
+pub use tool_kinds::{ActionPlan, ActionTool, AgentTool, BatchTool, ReadTool, RelayTool, ToolPlan, WriteTool};
 pub use wire::{
     RenderedReply, clip_diff, operation_error, refusal_data, render_answer, render_change, render_dry_run,
     render_refusal,

@@ -4,7 +4,7 @@ use lapidary_note::ContentHash;
 use lapidary_vault::{ChangeSet, FileChange, Receipt, VaultPath};
 use serde_json::{Map, Value, json};
 
-use crate::{OfferedTools, Reason, ReplyFacts};
+use crate::{AppAction, AppFault, OfferedTools, Reason, ReplyFacts};
 
 /// The result of a call before anything was changed.
 pub enum Planned {
@@ -42,6 +42,8 @@ pub struct PlannedChange {
     /// A dry run answers with the full diff, unless the answer already shows enough.
     pub shows_diff: bool,
     pub proposal: Option<ProposalStep>,
+    /// What the app does afterwards.
+    pub action: Option<AppAction>,
     pub draft: Box<dyn AnswerDraft>,
 }
 
@@ -59,6 +61,8 @@ pub struct CommitReport<'a> {
     pub receipt: Option<&'a Receipt>,
     /// The token of the proposal made by the plan.
     pub proposal_token: Option<&'a str>,
+    /// What became of the plan's action, if it was tried.
+    pub acted: Option<Result<(), AppFault>>,
     /// Whether the answer may show more of a note than what the caller sent.
     pub shows_content: bool,
 }

@@ -10,8 +10,8 @@ pub use lapidary_note::{Quoted, one_line, quoted, visible, visible_json};
 use lapidary_vault::{JoinError, PathError, VaultPath};
 
 use crate::{
-    ArgumentProblem, Bug, DiskFault, FilePart, Interruption, NameWanted, NearText, OffReason, PartCandidates,
-    PathRefusal, Reason,
+    AppFault, AppNeed, ArgumentProblem, Bug, DiskFault, FilePart, Interruption, NameWanted, NearText, OffReason,
+    PartCandidates, PathRefusal, Reason,
 };
 
 /// A path within a sentence.
@@ -128,6 +128,8 @@ said_as_it_is!(
     PartCandidates,
     FilePart,
     OffReason,
+    AppFault,
+    AppNeed,
     PathRefusal,
     NameWanted,
     DiskFault,

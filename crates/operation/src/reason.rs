@@ -5,6 +5,7 @@
 mod define;
 
 mod advice;
+mod app;
 mod kind;
 mod offered;
 mod overtaken;

@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use serde_json::{Map, Value};
+use lapidary_vault::VaultPath;
+use serde_json::{Map, Value, json};
 
 use crate::{
     ReasonKind,
@@ -10,6 +11,9 @@ use crate::{
     lazy_schemas::{LazySchemas, ToolSchemas},
     listed,
 };
+
+/// The argument of tools that take a target.
+const TARGET: &str = "target";
 
 /// The declaration with everything derived from the types.
 #[derive(Clone, Debug)]
@@ -31,6 +35,8 @@ pub struct ToolSpec {
     /// An argument and the value that makes a call change nothing.
     pub only_looks: Option<(&'static str, &'static str)>,
     pub needs: ToolNeeds,
+    /// Whether it belongs to the command palette of the app, which the owner has to open.
+    pub is_command: bool,
     pub(crate) schemas: LazySchemas,
 }
 
@@ -51,6 +57,7 @@ impl ToolSpec {
             expected_hash: None,
             only_looks: None,
             needs: ToolNeeds::default(),
+            is_command: false,
             schemas: LazySchemas::new(derive),
         }
     }
@@ -93,6 +100,22 @@ impl ToolSpec {
         self.effect == Effect::Read || self.only_looks.is_some_and(told)
     }
 
+    /// Whether it may change a vault: by itself, or by what the app does for it.
+    pub fn writes(&self) -> bool {
+        self.kind.writes() || (self.kind == ToolKind::Action && self.effect != Effect::Read)
+    }
+
+    /// Whether these arguments mean the note that is open in the app.
+    pub fn means_active_note(&self, arguments: &Map<String, Value>) -> bool {
+        let kind = arguments.get(TARGET).and_then(|target| target.get("type"));
+        self.takes_target && kind.and_then(Value::as_str) == Some("active")
+    }
+
+    /// Puts a path into the arguments in place of a note that they do not name.
+    pub fn put_path(&self, arguments: &mut Map<String, Value>, path: &VaultPath) {
+        arguments.insert(TARGET.to_owned(), json!({ "type": "path", "path": path.as_str() }));
+    }
+
     /// Uses the schemas of the reviewed definition instead of deriving them from the types.
     pub fn take_definition(&mut self, definition: &'static str) {
         self.schemas.definition = Some(definition);
@@ -109,6 +132,7 @@ impl ToolSpec {
         reasons.extend(ReasonKind::EVERYWHERE);
         if self.kind.needs_vault() {
             reasons.extend(ReasonKind::IN_A_VAULT);
+            reasons.extend(ReasonKind::WITH_THE_APP);
         }
         if !self.declaration.paths.is_empty() {
             reasons.extend(ReasonKind::WITH_A_PATH);
@@ -119,7 +143,7 @@ impl ToolSpec {
         if self.takes_target {
             reasons.extend(ReasonKind::WITH_A_TARGET);
         }
-        if self.kind.writes() {
+        if self.kind.writes() || self.kind == ToolKind::Action {
             reasons.extend(ReasonKind::WHEN_WRITING);
         }
         // The reference prints them, and its order must not depend on the order of declarations.

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Serialize, de::DeserializeOwned};
 
 use crate::{
-    Context, OfferedTools, Reason,
+    AppAction, AppFault, Context, OfferedTools, Reason,
     declaration::{Declaration, Effect, ToolNeeds},
     example::Example,
     plan::{BatchOutcome, BatchPlan, CommitReport, ProposalStep, RelayedCall},
@@ -21,6 +21,8 @@ pub trait ReadTool: Send + Sync + 'static {
     /// Whether it addresses a note by a target, which has its own reasons.
     const TAKES_TARGET: bool = false;
     const NEEDS: ToolNeeds = ToolNeeds { log_lines: 0, playbooks: false };
+    /// Whether it belongs to the command palette of the app, which the owner has to open.
+    const IS_COMMAND: bool = false;
     type Input: DeserializeOwned + JsonSchema;
     type Output: Serialize + JsonSchema;
     fn run(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<Self::Output, Reason>;
@@ -75,6 +77,33 @@ pub struct ToolPlan<O> {
     pub changes: ChangeSet,
     pub output: O,
     pub dry_run: bool,
+}
+
+/// A tool that makes the Obsidian app do something. It only says what; the pipeline judges, asks, acts and records it.
+pub trait ActionTool: Send + Sync + 'static {
+    const DECLARATION: Declaration;
+    /// The strongest of its effects. Opening a note reads.
+    const EFFECT: Effect;
+    /// Whether it belongs to the command palette of the app, which the owner has to open.
+    const IS_COMMAND: bool = false;
+    type Input: DeserializeOwned + JsonSchema;
+    type Output: Serialize + JsonSchema + 'static;
+    fn plan(&self, context: &Context<'_>, view: &View, input: Self::Input) -> Result<ActionPlan<Self::Output>, Reason>;
+    /// Completes the answer with what became of the action; none was tried if the plan had none.
+    fn finish(&self, output: &mut Self::Output, acted: Option<Result<(), AppFault>>) -> Result<(), Reason>;
+    fn text(&self, _output: &Self::Output) -> Option<String> {
+        None
+    }
+    fn examples(&self) -> Vec<Example>;
+}
+
+/// What an action tool wants, and the answer it would give.
+pub struct ActionPlan<O> {
+    /// Made before the action.
+    pub changes: ChangeSet,
+    /// Without one, the answer is all.
+    pub action: Option<AppAction>,
+    pub output: O,
 }
 
 /// A tool that runs a batch of others. It only lists the calls; the executor plans them on top of each other.

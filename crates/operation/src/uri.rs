@@ -17,16 +17,16 @@ pub(crate) fn of_path(path: &str) -> String {
 
 /// What the app does with a file when a link is clicked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum AppAction {
+pub enum LinkAction {
     Open,
     Create,
 }
 
 /// The link that opens or creates a file in the app, in a vault as the app names it.
-pub fn in_app(action: AppAction, vault: &str, path: &VaultPath) -> String {
+pub fn in_app(action: LinkAction, vault: &str, path: &VaultPath) -> String {
     let action = match action {
-        AppAction::Open => "open",
-        AppAction::Create => "new",
+        LinkAction::Open => "open",
+        LinkAction::Create => "new",
     };
     format!("obsidian://{action}?vault={}&file={}", encoded(vault), encoded(path.as_str()))
 }

@@ -83,6 +83,17 @@ impl ApprovalRules {
         all.reduce(RuleVerdict::stricter).unwrap_or(RuleVerdict::UNRULED)
     }
 
+    /// The decision for what the app does outside of the vault. It has no path, so rules about paths do not apply.
+    pub(crate) fn on_action(&self, spec: &ToolSpec, effect: Effect) -> RuleVerdict {
+        let about = |rule: &ApprovalRule| {
+            rule.path.is_none()
+                && rule.effect.is_none_or(|wanted| wanted == effect)
+                && rule.group.is_none_or(|group| group == spec.declaration.group)
+                && rule.tool.as_ref().is_none_or(|tool| tool == spec.name())
+        };
+        self.first(about).unwrap_or(RuleVerdict::UNRULED)
+    }
+
     /// What the first rule that matches says.
     fn first(&self, matches: impl Fn(&ApprovalRule) -> bool) -> Option<RuleVerdict> {
         let mut rules = self.0.iter().enumerate();

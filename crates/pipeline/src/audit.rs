@@ -7,7 +7,7 @@ use std::{
 };
 
 use lapidary_note::ContentHash;
-use lapidary_tools::{Interruption, Reason, ReasonKind, RenderedReply, WalkCost};
+use lapidary_tools::{AppAction, Interruption, Reason, ReasonKind, RenderedReply, WalkCost};
 use lapidary_vault::{FileChange, ScanStop, VaultNews, VaultPath, store::LogFile};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -72,6 +72,7 @@ fn line(execution: &Execution<'_>, outcome: &Outcome) -> String {
         line.put("files_changed", &receipt.changed.len());
         line.put("changes", &receipt.changed.iter().take(MOST_CHANGES).map(change).collect::<Vec<_>>());
     }
+    line.put("app", &execution.acted.as_ref().map(AppAction::logged));
     line.put("checkpoint", &receipt.checkpoint);
     if let Some(WalkCost { files, bytes, stopped }) = walked {
         line.put("files_scanned", &files);

@@ -11,7 +11,7 @@ use serde_json::{Map, Value, json};
 use crate::{
     RuleDecision,
     execution::Execution,
-    stages::{check, find, judge},
+    stages::{active_note, check, find, judge},
 };
 
 /// For a batch that is refused throughout, the log need not list every step.
@@ -82,7 +82,7 @@ pub(crate) fn plan<'a>(
     // With nothing left to show, it is answered like any change that turned out empty.
     let dry_run = batch.dry_run && !withdrawn;
     let draft = Box::new(BatchDraft { batch, withdrawn, steps });
-    Ok((PlannedChange { changes, dry_run, shows_diff: true, proposal: None, draft }, specs))
+    Ok((PlannedChange { changes, dry_run, shows_diff: true, proposal: None, action: None, draft }, specs))
 }
 
 /// One step under its own name: the tool must be on, its arguments valid, and its changes allowed.
@@ -102,6 +102,7 @@ fn plan_step<'a>(
         return Err(Reason::NotInBatch { tool: name.to_owned() });
     }
     let CheckedArguments { mut arguments, repairs } = check::step_arguments(entry, view.vault(), arguments)?;
+    active_note::name(execution, &entry.spec, &mut arguments, view)?;
     check::write_scope(entry, &arguments, scope)?;
     check::write_rules(entry, &arguments, &execution.setup().rules)?;
     // Whether anything is written is decided for the whole batch.

@@ -5,11 +5,17 @@ mod everyday;
 mod hashes;
 mod query_texts;
 
+use std::sync::Arc;
+
 use lapidary_tools::{Example, ExampleResult, TOOLS};
 use lapidary_vault::VaultPath;
 use serde_json::{Map, Value, json};
 
-use crate::{Outcome, testing::TestServer};
+use crate::{
+    Outcome,
+    fake_app::FakeApp,
+    testing::{TestServer, TestSetup},
+};
 
 /// What a commit and a dry run add to the answer of a tool.
 const ADDED: [&str; 3] = ["checkpoint", "diff", "trashedTo"];
@@ -21,6 +27,7 @@ fn made_first(server: &TestServer, gives: ExampleResult) -> ExampleResult {
             server.done(tool, input);
             made_first(server, *gives)
         }
+        ExampleResult::WithApp(gives) => made_first(server, *gives),
         gives => gives,
     }
 }
@@ -59,7 +66,9 @@ fn examples_do_what_they_say() {
         let spec = tool.spec();
         let name = spec.name();
         for Example { says, before, input, gives, after } in tool.examples() {
-            let server = TestServer::new(before);
+            let open = before.first().map(|(path, _)| Arc::new(FakeApp::showing(path)));
+            let app = gives.needs_app().then(|| open.unwrap_or_default());
+            let server = TestSetup { app, ..TestSetup::default() }.serve(before);
             let is_alone = !matches!(gives, ExampleResult::After { .. });
             let gives = made_first(&server, gives);
             let mut changed = false;

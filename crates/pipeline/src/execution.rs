@@ -1,11 +1,11 @@
 //! The state of one call on its way through the stages.
 
-use std::{sync::Arc, time::SystemTime};
+use std::{cell::OnceCell, sync::Arc, time::SystemTime};
 
 use lapidary_note::ContentHash;
 use lapidary_tools::{
-    Cancel, CatalogueEntry, OfferedTools, OpenedVaults, PlannedChange, ProfileView, ReadOperation, ReadPayload, Reason,
-    ReasonKind, RenderedReply, ToolSpec, VaultChoice, WalkCost, WireFamily, bug,
+    AppAction, Cancel, CatalogueEntry, OfferedTools, OpenedVaults, PlannedChange, ProfileView, ReadOperation,
+    ReadPayload, Reason, ReasonKind, RenderedReply, ToolSpec, VaultChoice, WalkCost, WireFamily, bug,
     quote::{quoted, quoted_path},
     render_refusal,
 };
@@ -81,6 +81,10 @@ pub(crate) struct Execution<'a> {
     /// Steps of a batch that failed.
     pub(crate) refused_steps: Vec<(String, ReasonKind)>,
     pub(crate) dry_run: bool,
+    /// The note that is open in the app, once it was asked.
+    pub(crate) open_note: OnceCell<Option<String>>,
+    /// What the app was told to do.
+    pub(crate) acted: Option<AppAction>,
     /// What was changed, or would have been.
     pub(crate) receipt: Receipt,
 }
@@ -105,6 +109,19 @@ pub(crate) struct ChangePlan<'a> {
     pub(crate) redeemed: Option<VerifiedToken>,
     /// Hashes of texts that the owner rewrote, with those of what is written instead.
     pub(crate) rewritten: Vec<(ContentHash, ContentHash)>,
+}
+
+impl ChangePlan<'_> {
+    /// Identifies exactly this change at these places, and what the app does after it.
+    pub(crate) fn digest(&self, places: &LinkedPlaces) -> ContentHash {
+        let changes = places.digest(&self.change.changes);
+        self.change.action.as_ref().map_or(changes, |action| action.digest(changes))
+    }
+
+    /// Whether it does nothing but answer.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.change.changes.is_empty() && self.change.action.is_none()
+    }
 }
 
 /// Where a call continues.
@@ -187,6 +204,8 @@ impl<'a> Execution<'a> {
             read: FilesRead::default(),
             refused_steps: Vec::new(),
             dry_run: false,
+            open_note: OnceCell::new(),
+            acted: None,
             receipt: Receipt::default(),
         };
         // Already here, not only in the first stage: a call that waits too long for its lane is refused without any

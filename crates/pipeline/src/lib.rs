@@ -25,7 +25,11 @@ mod stages;
 mod vaults;
 
 #[cfg(test)]
+mod app_calls;
+#[cfg(test)]
 mod examples;
+#[cfg(test)]
+mod fake_app;
 #[cfg(test)]
 mod growth;
 #[cfg(test)]

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lapidary_note::{ContentHash, Document};
+use lapidary_tools::AppAction;
 use lapidary_vault::{Change, ChangeSet, VaultPath};
 
 use crate::linked_places::LinkedPlaces;
@@ -46,6 +47,8 @@ pub enum AmendmentProblem {
 #[derive(Clone, Debug)]
 pub struct ChangePreview {
     pub changes: ChangeSet,
+    /// What the app does afterwards.
+    pub action: Option<AppAction>,
     /// Whether files may be left out.
     pub is_separable: bool,
     pub(crate) places: LinkedPlaces,
@@ -127,7 +130,8 @@ impl Amendment {
 impl ChangePreview {
     /// Identifies what is shown; an approval names it.
     pub fn digest(&self) -> ContentHash {
-        self.places.digest(&self.changes)
+        let changes = self.places.digest(&self.changes);
+        self.action.as_ref().map_or(changes, |action| action.digest(changes))
     }
 
     /// Where a link takes a path of the change, if it is one.

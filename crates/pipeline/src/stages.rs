@@ -1,5 +1,6 @@
 //! The stages of a call, in order, one file each.
 
+pub(crate) mod active_note;
 mod admit;
 mod approve;
 mod authorize;

@@ -6,8 +6,8 @@ use std::{
 };
 
 use lapidary_tools::{
-    ChangeAuthor, ProfileRules, ProfileView, ReadOperation, ReadPayload, Reason, ReasonKind, ScanLimits, TOOL_SET,
-    ToolSelection,
+    AppBridge, ChangeAuthor, ProfileRules, ProfileView, ReadOperation, ReadPayload, Reason, ReasonKind, ScanLimits,
+    TOOL_SET, ToolSelection,
 };
 use lapidary_vault::{
     PathPrefix, Policy, Vault, VaultLimits, VaultPath,
@@ -23,6 +23,7 @@ use crate::{
     AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Caller, CallerStanding, Clock, Executor, ExecutorSetup, Grant,
     GrantLookup, Invocation, Outcome, Principal, RepetitionLimits, ServedVault, ServedVaults,
     execution::{CallConclusion, Execution, StageFlow},
+    fake_app::FakeApp,
     stages::STAGES,
 };
 
@@ -46,6 +47,7 @@ pub(crate) struct TestSetup {
     pub(crate) max_change_bytes: u64,
     pub(crate) max_reply_bytes: u64,
     pub(crate) memory_bytes: u64,
+    pub(crate) app: Option<Arc<FakeApp>>,
 }
 
 impl Default for TestSetup {
@@ -63,6 +65,7 @@ impl Default for TestSetup {
             max_change_bytes: 1 << 24,
             max_reply_bytes: 1 << 20,
             memory_bytes: 1 << 28,
+            app: None,
         }
     }
 }
@@ -87,6 +90,7 @@ impl TestSetup {
             vault: Arc::new(vault),
             log: LogFile::new(Arc::clone(&folder), AUDIT_FILE, 1 << 20),
             waiting: ApprovalQueue::new(folder),
+            app: self.app.map(|app| app as Arc<dyn AppBridge>),
         };
         let profile = Arc::new(ProfileView::new("test", TOOL_SET, &self.profile, &every_tool_on(), &[]).unwrap());
         let allowed =
@@ -312,5 +316,5 @@ impl Subscriber for LevelLog {
 /// The usual tools, and those that are only there if they are chosen.
 fn every_tool_on() -> ToolSelection {
     let chosen = ["default", "chatgpt"].map(str::to_owned).to_vec();
-    ToolSelection { chosen, ..ToolSelection::default() }
+    ToolSelection { chosen, commands: true, ..ToolSelection::default() }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lapidary_tools::{Reason, clipped};
+use lapidary_tools::{AppBridge, Reason, clipped};
 use lapidary_vault::{
     Vault,
     store::{ApprovalQueue, LogFile},
@@ -10,11 +10,13 @@ use lapidary_vault::{
 
 use crate::Grant;
 
-/// A vault, the log of its calls, and its pending approvals.
+/// A vault, the log of its calls, its pending approvals, and its app.
 pub struct ServedVault {
     pub vault: Arc<Vault>,
     pub log: LogFile,
     pub waiting: ApprovalQueue,
+    /// The Obsidian app, if it may be used; it is looked for when it is needed.
+    pub app: Option<Arc<dyn AppBridge>>,
 }
 
 /// The vaults of this server, in configuration order. There is always at least one.

@@ -1,7 +1,7 @@
 //! Periodic notes and their templates.
 
 use jiff::{Zoned, civil::Date};
-use lapidary_operation::{Context, DiskFault, Reason};
+use lapidary_operation::{AppPeriodic, Context, DiskFault, Reason};
 use lapidary_query::{Period, format_moment};
 use lapidary_vault::{PeriodicNotes, SettingsError, VaultPath, View};
 
@@ -18,7 +18,8 @@ pub struct PeriodicNote {
     period: &'static str,
     date: Option<Date>,
     moment: Zoned,
-    notes: PeriodicNotes,
+    /// Not known of a note that the app found.
+    notes: Option<PeriodicNotes>,
 }
 
 /// The note of the period that contains a day, or today: the existing one, or where it would be.
@@ -30,15 +31,21 @@ pub fn find(
     date: Option<Date>,
 ) -> Result<PeriodicNote, Reason> {
     let name = period.name();
-    let unreadable = |error| match error {
-        SettingsError::VaultGone => Reason::Disk { path: None, problem: DiskFault::VaultGone },
-        SettingsError::Unreadable { file } => Reason::PeriodicDisabled { period: name, unreadable: Some(file) },
+    let notes = match view.periodic_notes(period) {
+        Ok(Some(notes)) => notes,
+        Ok(None) => return by_app(context, view, period, date, None),
+        Err(SettingsError::Unreadable { file }) => return by_app(context, view, period, date, Some(file)),
+        Err(SettingsError::VaultGone) => return Err(Reason::Disk { path: None, problem: DiskFault::VaultGone }),
     };
-    let notes = view.periodic_notes(period).map_err(unreadable)?;
-    let notes = notes.ok_or(Reason::PeriodicDisabled { period: name, unreadable: None })?;
     let now: &Zoned = &context.now;
-    let found =
-        |path, is_there, moment| PeriodicNote { path, is_there, period: name, date, moment, notes: notes.clone() };
+    let found = |path, is_there, moment| PeriodicNote {
+        path,
+        is_there,
+        period: name,
+        date,
+        moment,
+        notes: Some(notes.clone()),
+    };
     let mut first: Option<(VaultPath, Zoned)> = None;
     let mut looked_at: Vec<VaultPath> = Vec::new();
     // A format may contain more than the period needs, such as the day on which the note was created.
@@ -69,6 +76,30 @@ pub fn find(
     }
 }
 
+/// Where the settings say nothing that is understood here, the app may know: another plugin may keep such notes.
+fn by_app(
+    context: &Context<'_>,
+    view: &View,
+    period: Period,
+    date: Option<Date>,
+    unreadable: Option<&'static str>,
+) -> Result<PeriodicNote, Reason> {
+    let name = period.name();
+    context.check()?;
+    let asked = context.app.map(|app| app.periodic_note(period, date, context.cancel.left()));
+    let missing = || Reason::PeriodicNotFound { period: name, date: date.map(|date| date.to_string()), path: None };
+    match asked {
+        Some(Ok(AppPeriodic::Note(path))) => {
+            // One that the caller may not read is as good as missing.
+            let path = VaultPath::parse(&path).ok().filter(|path| view.stamp(path).is_some()).ok_or_else(missing)?;
+            Ok(PeriodicNote { path, is_there: true, period: name, date, moment: context.now.clone(), notes: None })
+        }
+        Some(Ok(AppPeriodic::Missing)) => Err(missing()),
+        // The settings of the vault are the better reason: most vaults have no such notes, and no app is needed for that.
+        Some(Ok(AppPeriodic::Unknown) | Err(_)) | None => Err(Reason::PeriodicDisabled { period: name, unreadable }),
+    }
+}
+
 impl PeriodicNote {
     /// Its path, if the note exists.
     pub fn required(self) -> Result<VaultPath, Reason> {
@@ -78,13 +109,14 @@ impl PeriodicNote {
         Err(Reason::PeriodicNotFound {
             period: self.period,
             date: self.date.map(|date| date.to_string()),
-            path: self.path,
+            path: Some(self.path),
         })
     }
 
     /// The initial text of the note: the owner's template, filled in. Empty if there is none that the caller may read.
     pub fn template(&self, context: &Context<'_>, view: &View) -> Result<String, Reason> {
-        let Some(template) = &self.notes.template else { return Ok(String::new()) };
+        let Some(notes) = &self.notes else { return Ok(String::new()) };
+        let Some(template) = &notes.template else { return Ok(String::new()) };
         let Some(text) = read_template(context, view, template)? else { return Ok(String::new()) };
         // The day of the note, at the time of the call.
         let now: &Zoned = &context.now;
@@ -92,17 +124,17 @@ impl PeriodicNote {
         let moment = &moment.unwrap_or_else(|_| self.moment.clone());
         let name = self.path.name();
         let title = name.strip_suffix(".md").unwrap_or(name);
-        let date = match self.notes.date_is_title {
+        let date = match notes.date_is_title {
             true => title.to_owned(),
-            false => format_moment(moment, &self.notes.date_format, self.notes.week),
+            false => format_moment(moment, &notes.date_format, notes.week),
         };
         let places = TemplateFields {
             title,
             moment,
             date: &date,
-            time_format: &self.notes.time_format,
-            date_format: if self.notes.date_is_title { &self.notes.format } else { &self.notes.date_format },
-            week: self.notes.week,
+            time_format: &notes.time_format,
+            date_format: if notes.date_is_title { &notes.format } else { &notes.date_format },
+            week: notes.week,
         };
         Ok(template::filled(&text, &places))
     }

@@ -121,7 +121,7 @@ impl NoteTarget {
         let implied = if self.period.is_some() { TargetType::Periodic } else { TargetType::Path };
         match self.r#type.unwrap_or(implied) {
             TargetType::Path => self.path.as_deref().map(TargetChoice::Path).ok_or_else(|| required("target.path")),
-            // Part of the format that callers know; only the app could tell which note is open.
+            // The executor has put the path of the open note in its place.
             TargetType::Active => Err(Reason::NoActiveFile),
             TargetType::Periodic => {
                 let period = self.period.ok_or_else(|| required("target.period"))?;

@@ -13,17 +13,18 @@ mod tests;
 mod tools;
 
 pub use lapidary_operation::{
-    AnswerDraft, AnyTool, ArgumentProblem, BUILT_IN_PROFILES, BatchOutcome, BatchStep, CORE_TOOLS, CallBatch, Cancel,
-    Catalogue, CatalogueEntry, CaughtUnwind, ChangeAuthor, CheckedArguments, CheckpointHistory, CommitReport,
-    CompletedValues, ContentForm, Context, DiskFault, Effect, Example, ExampleResult, FileSubscription, FilledPrompt,
-    Interruption, ListedPrompt, MemoryBudget, MemoryLimits, NamedNotes, NoSuchTool, OffReason, OfferedTools,
-    OpenedVaults, OperationDeclaration, PathRefusal, PathRole, Planned, PlannedChange, ProfileRules, ProfileView,
-    PromptArgument, PromptsSeen, ProposalStep, ReadOperation, ReadPayload, Reason, ReasonKind, RelayedCall,
-    RenderedReply, ReplyFacts, ResourceBody, RestPayload, RestPeriodic, RestPlace, ScanLimits, SelectionError,
-    ShareReport, ShownProposal, StepAnswer, StepRefusal, ToolAnswer, ToolGroup, ToolKind, ToolNeeds, ToolSelection,
-    ToolSpec, ToolStanding, VaultChoice, VaultState, VaultSurvey, VaultView, WalkCost, WireFamily, bug, catch_panic,
-    check_arguments, clip_diff, clipped, fence, install_panic_hook, json_text, quote, refusal_data, render_answer,
-    render_change, render_dry_run, render_refusal, uri,
+    ActionEntry, AnswerDraft, AnyTool, AppAction, AppBridge, AppCommand, AppFacts, AppFault, AppNeed, AppPeriodic,
+    AppStatus, ArgumentProblem, BUILT_IN_PROFILES, BatchOutcome, BatchStep, CORE_TOOLS, CallBatch, Cancel, Catalogue,
+    CatalogueEntry, CaughtUnwind, ChangeAuthor, CheckedArguments, CheckpointHistory, CommitReport, CompletedValues,
+    ContentForm, Context, DiskFault, Effect, Example, ExampleResult, FileSubscription, FilledPrompt, Interruption,
+    ListedPrompt, MemoryBudget, MemoryLimits, NamedNotes, NoSuchTool, OffReason, OfferedTools, OmnisearchHit,
+    OmnisearchMatch, OpenedVaults, OperationDeclaration, PathRefusal, PathRole, Planned, PlannedChange, PluginManifest,
+    ProfileRules, ProfileView, PromptArgument, PromptsSeen, ProposalStep, ReadOperation, ReadPayload, Reason,
+    ReasonKind, RelayedCall, RenderedReply, ReplyFacts, ResourceBody, RestPayload, RestPeriodic, RestPlace, ScanLimits,
+    SelectionError, ShareReport, ShownProposal, StepAnswer, StepRefusal, ToolAnswer, ToolGroup, ToolKind, ToolNeeds,
+    ToolSelection, ToolSpec, ToolStanding, VaultChoice, VaultState, VaultSurvey, VaultView, WalkCost, WireFamily, bug,
+    catch_panic, check_arguments, clip_diff, clipped, fence, install_panic_hook, json_text, quote, refusal_data,
+    render_answer, render_change, render_dry_run, render_refusal, uri,
 };
 pub use lapidary_toolkit::{lost_blocks, naming::is_bare_name};
 pub use operations::{

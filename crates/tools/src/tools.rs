@@ -6,7 +6,7 @@ mod read;
 mod skill;
 mod vault;
 
-use lapidary_operation::{AgentEntry, AnyTool, BatchedEntry, ReadEntry, RelayEntry, ToolSet, WriteEntry};
+use lapidary_operation::{ActionEntry, AgentEntry, AnyTool, BatchedEntry, ReadEntry, RelayEntry, ToolSet, WriteEntry};
 
 use crate::{definitions::definition, operations::INTERNAL};
 
@@ -75,7 +75,9 @@ pub const TOOLS: &[&dyn AnyTool] = &[
     &AgentEntry(agent::find_tool::FindTool),
     &RelayEntry(agent::call_tool::CallTool),
     &ReadEntry(agent::operation_log::OperationLog),
-    &ReadEntry(skill::obsidian_open_in_ui::ObsidianOpenInUi),
+    &ActionEntry(skill::obsidian_open_in_ui::ObsidianOpenInUi),
+    &ReadEntry(skill::obsidian_list_commands::ObsidianListCommands),
+    &ActionEntry(skill::obsidian_execute_command::ObsidianExecuteCommand),
 ];
 
 /// The same with their definitions, for the catalogue.

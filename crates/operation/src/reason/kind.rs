@@ -41,19 +41,18 @@ impl ReasonKind {
     /// The same, if the file can be given as the open or a periodic note.
     pub const WITH_A_TARGET: &[Self] = &[Self::NoActiveFile, Self::PeriodicDisabled];
 
-    /// What any tool that works on a vault may also answer.
-    pub const IN_A_VAULT: &[Self] = &[
-        Self::VaultUnknown,
-        Self::VaultRequired,
-        Self::VaultClosed,
-        Self::VaultUnavailable,
-        Self::DiskError,
+    /// What any tool may also answer if the vault is behind the Obsidian app, or the call needs it.
+    pub const WITH_THE_APP: &[Self] = &[
         Self::ObsidianUnreachable,
         Self::CertificateRejected,
         Self::ApiKeyRejected,
         Self::ObsidianTimeout,
         Self::ObsidianFailed,
     ];
+
+    /// What any tool that works on a vault may also answer.
+    pub const IN_A_VAULT: &[Self] =
+        &[Self::VaultUnknown, Self::VaultRequired, Self::VaultClosed, Self::VaultUnavailable, Self::DiskError];
 
     /// What any tool that changes a vault may also answer.
     pub const WHEN_WRITING: &[Self] = &[Self::ChangedMeanwhile, Self::KeepsChanging, Self::WriteUnfinished];

@@ -15,10 +15,11 @@ use super::{
     ArgumentProblem, DiskFault, FilePart, Interruption, NameWanted, NearText, OfferedTools, PartCandidates,
     PathRefusal, WireCode,
     advice::{self, list},
-    clipped, remote,
+    app, clipped, remote,
     words::{self, strings},
 };
 use crate::{
+    app_bridge::{AppFault, AppNeed},
     bug::Bug,
     catalogue::OffReason,
     quote::{InWords, Prose, quoted},
@@ -55,6 +56,8 @@ reasons! { |offered|
         data: json!({ "tool": tool }),
         hint: match off {
             OffReason::ReadOnly => "Only reading is possible. Tell the user what you would have changed.",
+            OffReason::Commands => "Tell the user what you wanted to do. The owner can set OBSIDIAN_ENABLE_COMMANDS=true.",
+            OffReason::OwnFolders => "Tell the user what you wanted to do in Obsidian.",
             OffReason::Excluded | OffReason::NotChosen | OffReason::Profile | OffReason::Scope => "Use another tool, or ask the user to enable it.",
         },
     }
@@ -231,18 +234,39 @@ reasons! { |offered|
         hint: advice::reply_too_large(offered),
     }
     NoActiveFile => {
-        kinds: [NoActiveFile("no_active_file", -32001, "NOT_FOUND", "The note open in Obsidian was requested, but the app cannot be reached.")],
+        kinds: [NoActiveFile("no_active_file", -32001, "NOT_FOUND", "The note open in Obsidian was requested, and none is open that the caller may use.")],
         kind: ReasonKind::NoActiveFile,
-        message: "Only the Obsidian app knows which note is open, and this server is not connected to it.",
+        message: "No note is open in Obsidian.",
         data: json!({}),
         hint: "Ask the user which note they mean and give its path.",
     }
-    PeriodicNotFound { period: &'static str, date: Option<String>, path: VaultPath } => {
-        kinds: [PeriodicNotFound("periodic_not_found", -32001, "NOT_FOUND", "There is no note for this day, week, month, quarter or year. `path` is where it would be.")],
+    AppUnavailable { fault: AppFault, need: AppNeed } => {
+        kinds: [
+            ObsidianUnreachable("obsidian_unreachable", -32000, "IO_ERROR", "The call needs the Obsidian app, and its plugin Local REST API does not answer."),
+            CertificateRejected("certificate_rejected", -32000, "IO_ERROR", "What answers in place of Obsidian's plugin has another certificate than the plugin of this vault."),
+            ApiKeyRejected("api_key_rejected", -32006, "PERMISSION_DENIED", "Obsidian's plugin Local REST API does not accept the key."),
+            ObsidianTimeout("obsidian_timeout", -32004, "DEADLINE_EXCEEDED", "Obsidian did not answer in time."),
+            ObsidianFailed("obsidian_failed", -32000, "IO_ERROR", "Obsidian's plugin answered with an error, or cannot do this."),
+            OmnisearchUnreachable("omnisearch_unreachable", -32000, "IO_ERROR", "The search engine of the plugin Omnisearch was requested, and it does not answer."),
+        ],
+        kind: app::kind(*fault, *need),
+        message: app::message(*fault, *need),
+        data: app::data(*fault),
+        hint: app::hint(*fault, *need, offered),
+    }
+    CommandUnknown { command: String, nearest: Vec<String> } => {
+        kinds: [CommandUnknown("command_unknown", -32001, "NOT_FOUND", "Obsidian has no command with this id.")],
+        kind: ReasonKind::CommandUnknown,
+        message: format!("Obsidian has no command {command}."),
+        data: json!({ "commandId": command, "nearest": (!nearest.is_empty()).then_some(nearest) }),
+        hint: app::nearest_commands(&nearest, offered),
+    }
+    PeriodicNotFound { period: &'static str, date: Option<String>, path: Option<VaultPath> } => {
+        kinds: [PeriodicNotFound("periodic_not_found", -32001, "NOT_FOUND", "There is no note for this day, week, month, quarter or year. `path` is where it would be, if that is known.")],
         kind: ReasonKind::PeriodicNotFound,
         message: format!("No {period} note found{}.", date.map_or(String::new(), |date| format!(" for {date}"))),
-        data: json!({ "period": period, "date": date, "path": path.as_str() }),
-        hint: advice::make_note(path, offered),
+        data: json!({ "period": period, "date": date, "path": path.as_ref().map(VaultPath::as_str) }),
+        hint: path.map_or_else(|| "Ask the user where such notes are, and give the path.".to_owned(), |path| advice::make_note(path, offered)),
     }
     PeriodicDisabled { period: &'static str, unreadable: Option<&'static str> } => {
         kinds: [PeriodicDisabled("periodic_disabled", -32007, "INVALID_ARGS", "Notes of this period are not enabled in the vault, or its settings cannot be read.")],
@@ -845,14 +869,9 @@ reasons! { |offered|
         data: json!({ "path": path.as_ref().map(VaultPath::as_str) }),
         hint: advice::disk(*problem),
     }
+    /// A vault behind the app; the reasons are those of the app.
     RemoteVault { fault: RemoteFault } => {
-        kinds: [
-            ObsidianUnreachable("obsidian_unreachable", -32000, "IO_ERROR", "The call needs the Obsidian app, and its plugin Local REST API does not answer."),
-            CertificateRejected("certificate_rejected", -32000, "IO_ERROR", "What answers in place of Obsidian's plugin has another certificate than the plugin of this vault."),
-            ApiKeyRejected("api_key_rejected", -32006, "PERMISSION_DENIED", "Obsidian's plugin Local REST API does not accept the key."),
-            ObsidianTimeout("obsidian_timeout", -32004, "DEADLINE_EXCEEDED", "Obsidian did not answer in time."),
-            ObsidianFailed("obsidian_failed", -32000, "IO_ERROR", "Obsidian's plugin answered with an error, or cannot do this."),
-        ],
+        kinds: [],
         kind: remote::kind(*fault),
         message: remote::message(*fault),
         data: remote::data(*fault),

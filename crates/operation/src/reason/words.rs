@@ -31,6 +31,8 @@ pub(super) fn why_off(off: &OffReason) -> &'static str {
         OffReason::NotChosen => ": it is not among the tools that the owner chose",
         OffReason::Profile => ": it is not in this client's profile",
         OffReason::Scope => ": it is not covered by this client's token",
+        OffReason::Commands => ": the owner has not opened Obsidian's commands to this server",
+        OffReason::OwnFolders => ": commands of Obsidian know no folders, and this client may use only some",
     }
 }
 

@@ -28,12 +28,12 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     };
     // Without this, a tool that is denied altogether would still plan, and its refusals would say what is in the
     // files.
-    let denied = entry.spec.kind.writes() && execution.setup().rules.deny_all(&entry.spec);
+    let denied = entry.spec.writes() && execution.setup().rules.deny_all(&entry.spec);
     if decision == RuleDecision::Deny || denied {
         return Err(Reason::DeniedByRule);
     }
     // No other call can have led to a request, so the queue need not be read for it.
-    if decision == RuleDecision::Ask || entry.spec.kind.writes() {
+    if decision == RuleDecision::Ask || entry.spec.writes() {
         match take_approval_result(execution) {
             None => {}
             Some(ApprovalResult::Reply(rendered)) => return Ok(StageFlow::answer(rendered)),

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use lapidary_note::{ContentHash, counted};
 use lapidary_tools::{
-    CatalogueEntry, Reason, bug, clip_diff,
+    AppAction, CatalogueEntry, Reason, bug, clip_diff,
     fence::fenced,
     quote::{quoted, quoted_path, visible},
 };
@@ -32,9 +32,9 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let Some(plan) = execution.plan.take() else { return Err(bug!("a change is shown before it is planned")) };
     let changes = &plan.change.changes;
     let served = execution.concerned_vault();
-    let (digest, places) = (plan.places.digest(changes), &plan.places);
+    let (digest, places, action) = (plan.digest(&plan.places), &plan.places, plan.change.action.as_ref());
     let subject = AskedSubject { digest, files: asked_change::files_of(changes, places) };
-    let question = ask(execution, entry, subject, |most| Ok(question(entry, served, changes, places, most)))?;
+    let question = ask(execution, entry, subject, |most| Ok(question(entry, served, changes, places, action, most)))?;
     execution.plan = Some(plan);
     Ok(question.map_or(StageFlow::Next, |question| StageFlow::End(CallConclusion::Ask(question))))
 }
@@ -123,8 +123,12 @@ fn question(
     served: &ServedVault,
     changes: &ChangeSet,
     places: &LinkedPlaces,
+    action: Option<&AppAction>,
     most: usize,
 ) -> String {
+    if let Some(action) = action.filter(|_| changes.is_empty()) {
+        return acting(entry, served, action);
+    }
     if let Some(deletion) = deletion(served, changes, places) {
         return deletion;
     }
@@ -132,8 +136,9 @@ fn question(
     let files: Vec<String> =
         changes.changes.iter().flat_map(Change::paths).map(|path| shown_path(path, places)).collect();
     let shown = clip_diff(&diff.text, most);
+    let then = action.map_or(String::new(), |action| format!(", and then to {}", action.in_words()));
     format!(
-        "`{}` wants to change {} in the vault {} (lines added: {}, removed: {}).\n\n{}",
+        "`{}` wants to change {} in the vault {}{then} (lines added: {}, removed: {}).\n\n{}",
         entry.spec.name(),
         files.join(", "),
         quoted(served.vault.name()),
@@ -141,6 +146,16 @@ fn question(
         diff.lines_removed,
         fenced(&visible(&shown)),
     )
+}
+
+/// What the app is about to do.
+fn acting(entry: &CatalogueEntry, served: &ServedVault, action: &AppAction) -> String {
+    let (tool, vault) = (entry.spec.name(), quoted(served.vault.name()));
+    let warning = match action {
+        AppAction::Open { .. } => "",
+        AppAction::RunCommand(_) => " What a command does is not known here, and cannot be undone here.",
+    };
+    format!("`{tool}` wants to {}, in the vault {vault}.{warning}", action.in_words())
 }
 
 /// What a pure deletion is about to delete, and how much that is.

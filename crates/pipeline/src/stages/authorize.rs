@@ -10,7 +10,13 @@ use crate::{
 /// May the principal use it at all?
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     match execution.found()? {
-        FoundOperation::Tool(entry) => entry.authorize()?,
+        FoundOperation::Tool(entry) => {
+            entry.authorize()?;
+            // A command acts on whatever is open, so it is not for callers that may use only part of the vault.
+            if entry.spec.is_command && execution.principal().grant.paths.is_some() {
+                return Err(Reason::ToolOff { tool: entry.spec.name().to_owned(), off: OffReason::OwnFolders });
+            }
+        }
         FoundOperation::Read(operation) => {
             // Before anything can be refused, so that the log names the files of a refused request.
             execution.files = operation.files();

@@ -1,10 +1,10 @@
 //! Stage 9: takes the turn and commits.
 
-use std::sync::atomic::Ordering;
+use std::{sync::atomic::Ordering, time::Duration};
 
 use lapidary_tools::{
-    CommitReport, DiskFault, Interruption, PlannedChange, Reason, RenderedReply, ToolSpec, bug, render_answer,
-    render_change,
+    AppAction, AppFault, CommitReport, DiskFault, Interruption, PlannedChange, Reason, RenderedReply, ToolSpec, bug,
+    render_answer, render_change,
 };
 use lapidary_vault::{
     ChangeSet, CommitError, ContentGuard, Receipt, Scope, Turn, TurnError,
@@ -19,6 +19,9 @@ use crate::{
     linked_places::LinkedPlaces,
 };
 
+/// What the app gets to act, even if a change took nearly all of the time.
+const LEAST_TO_ACT: Duration = Duration::from_secs(2);
+
 /// How often a change is planned again because another program changed the file meanwhile.
 const PLANS: usize = 16;
 
@@ -26,12 +29,16 @@ const PLANS: usize = 16;
 pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let Some(plan) = execution.plan.take() else { return Err(bug!("a change is made before it is planned")) };
     let shows_content = judge::on_showing(execution, &plan.specs) == RuleDecision::Allow;
-    let ChangePlan { change: PlannedChange { changes, draft, .. }, places, token, redeemed, rewritten, .. } = plan;
+    let ChangePlan { change: PlannedChange { changes, action, draft, .. }, places, token, redeemed, rewritten, .. } =
+        plan;
     let (offered, proposal_token) = (execution.offered(), token.as_deref());
-    let unmade = CommitReport { offered, receipt: None, proposal_token, shows_content };
+    let unmade = CommitReport { offered, receipt: None, proposal_token, acted: None, shows_content };
     // Nothing to write: it does not wait for the turn, takes no checkpoint and consumes no token.
     if changes.is_empty() {
-        return Ok(StageFlow::answer(render_answer(draft.finish(&unmade)?, &execution.notices())));
+        let acted =
+            action.map(|action| begin_acting(execution).and_then(|()| Ok(act(execution, action)))).transpose()?;
+        let answer = draft.finish(&CommitReport { acted, ..unmade })?;
+        return Ok(StageFlow::answer(render_answer(answer, &execution.notices())));
     }
     let scope = execution.scope.clone().ok_or_else(|| bug!("a change is made before its vault is open"))?;
     execution.attempts += 1;
@@ -49,7 +56,9 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
             execution.executor.history.wrote(&execution.principal().id, vault, &changes, execution.time);
             execution.receipt = receipt;
             execution.report(CallProgress::Done);
-            let answer = draft.finish(&CommitReport { receipt: Some(&execution.receipt), ..unmade });
+            // A change that is made stays made, whatever the app says.
+            let acted = action.map(|action| act(execution, action));
+            let answer = draft.finish(&CommitReport { receipt: Some(&execution.receipt), acted, ..unmade });
             let mut answer = answer.map_err(|reason| broken(execution.cancel, reason))?;
             // The tool planned another text than the owner wanted.
             answer.replace_hashes(&rewritten);
@@ -74,6 +83,31 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
 
 fn told(execution: &Execution<'_>, answer: lapidary_tools::ToolAnswer) -> RenderedReply {
     render_change(answer, execution.receipt.checkpoint.as_deref(), &execution.notices())
+}
+
+/// The point of no return for an action without a change, like [`take_turn`] for one with.
+fn begin_acting(execution: &mut Execution<'_>) -> Result<(), Reason> {
+    if execution.executor.is_closing.load(Ordering::SeqCst) {
+        return Err(Reason::Interrupted(Interruption::TakenBack));
+    }
+    if !execution.principal().standing.holds() {
+        return Err(Reason::TokenRevoked);
+    }
+    execution.cancel.begin_change()
+}
+
+/// Makes the app do it, once. From here on the log has it.
+fn act(execution: &mut Execution<'_>, action: AppAction) -> Result<(), AppFault> {
+    let app = execution.concerned_vault().app.as_deref();
+    let acted = app.map_or(Err(AppFault::NotSetUp), |app| app.act(&action, execution.cancel.left().max(LEAST_TO_ACT)));
+    // Whether an action without an answer has happened is not known, and counts as if it had.
+    if matches!(acted, Ok(()) | Err(AppFault::TimedOut | AppFault::Failing { .. })) {
+        execution.acted = Some(action);
+    }
+    if acted.is_ok() {
+        execution.report(CallProgress::Done);
+    }
+    acted
 }
 
 /// The right to change the vault, and the point of no return: waiting can be cancelled, the change cannot.

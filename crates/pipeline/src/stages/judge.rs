@@ -1,6 +1,9 @@
 //! Stage 7: scope and approval rules, on the actual changes.
 
-use lapidary_tools::{CommitReport, MemoryBudget, PathRefusal, Reason, ToolGroup, ToolSpec, bug, render_dry_run};
+use lapidary_tools::{
+    AppAction, CommitReport, Effect, MemoryBudget, PathRefusal, PlannedChange, Reason, ToolGroup, ToolSpec, bug,
+    render_dry_run,
+};
 use lapidary_vault::{ChangeSet, ContentGuard, Receipt, Scope, Vault};
 
 use super::admit;
@@ -25,17 +28,19 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
     let vault = &execution.concerned_vault().vault;
     let Judgement { decision, places, .. } =
         judge(changes, &plan.specs, scope, vault, execution.setup(), execution.principal())?;
+    let decision =
+        plan.change.action.as_ref().map_or(decision, |action| decision.max(on_action(execution, &plan, action)));
     // More files than the request had would be more than the caller could ask for, and more than it may know of.
     if execution.invocation.asked.as_ref().is_some_and(|asked| !asked.covers(changes, &places)) {
         return Err(Reason::ChangedMeanwhile);
     }
     // An empty change only shows something, and that is decided below; no user has to approve it.
-    execution.decision = if changes.is_empty() { decision } else { decision.max(execution.at_least) };
+    execution.decision = if plan.is_empty() { decision } else { decision.max(execution.at_least) };
     // The approver of this very change has seen what it replaces.
     if execution.invocation.review.is_none() && execution.approved.is_none() {
         check_overwrites(execution, changes).map_err(|reason| as_shown(execution, &plan.specs, reason))?;
     }
-    let is_shown = plan.change.dry_run || changes.is_empty() || plan.token.is_some();
+    let is_shown = plan.change.dry_run || plan.is_empty() || plan.token.is_some();
     if is_shown {
         match on_showing(execution, &plan.specs) {
             RuleDecision::Allow => {}
@@ -52,19 +57,33 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
         return show(execution, plan);
     }
     // Regardless of the rules in this process: exactly that change was approved.
-    if execution.approved.is_some_and(|approved| approved != places.digest(changes)) {
+    if execution.approved.is_some_and(|approved| approved != plan.digest(&places)) {
         return Err(Reason::ChangedMeanwhile);
     }
     if execution.decision == RuleDecision::Deny {
         return Err(Reason::DeniedByRule);
     }
     if execution.is_preview() {
-        let preview = ChangePreview { changes: plan.change.changes, is_separable, places };
+        let PlannedChange { changes, action, .. } = plan.change;
+        let preview = ChangePreview { changes, action, is_separable, places };
         return Ok(StageFlow::End(CallConclusion::Preview(Box::new(preview))));
     }
     plan.places = places;
     execution.plan = Some(plan);
     Ok(StageFlow::Next)
+}
+
+/// What the app does is judged like a change. Opening a note only reads, which was decided before.
+fn on_action(execution: &Execution<'_>, plan: &ChangePlan<'_>, action: &AppAction) -> RuleDecision {
+    let effect = action.effect();
+    if effect == Effect::Read {
+        return RuleDecision::Allow;
+    }
+    if effect > execution.profile().most {
+        return RuleDecision::Deny;
+    }
+    let rules = &execution.setup().rules;
+    plan.specs.iter().map(|spec| rules.on_action(spec, effect).decision).max().unwrap_or(RuleDecision::Ask)
 }
 
 /// Refuses to replace unguarded content that the caller saw differently: another program's text would be lost.
@@ -107,6 +126,7 @@ fn show(execution: &mut Execution<'_>, ChangePlan { change, token, .. }: ChangeP
         offered: execution.offered(),
         receipt: None,
         proposal_token: token.as_deref(),
+        acted: None,
         shows_content: true,
     })?;
     let diff = change.shows_diff.then(|| change.changes.diff().text);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lapidary_tools::{CatalogueEntry, OpenedVaults, Reason, VaultChoice, VaultState, VaultView};
 use serde_json::Value;
 
-use super::check;
+use super::{active_note, check};
 use crate::{
     ServedVault,
     execution::{Execution, FoundOperation, StageFlow},
@@ -23,6 +23,13 @@ pub(crate) fn run(execution: &mut Execution<'_>) -> Result<StageFlow, Reason> {
 fn tool_view(execution: &mut Execution<'_>, entry: &CatalogueEntry) -> Result<(), Reason> {
     let Some(served) = execution.vault else { return Ok(()) };
     let scope = execution.executor.scope(served, &execution.principal().grant)?;
+    if entry.spec.means_active_note(&execution.arguments) {
+        let view = execution.executor.view_under(served, Arc::clone(&scope));
+        let mut arguments = std::mem::take(&mut execution.arguments);
+        let named = active_note::name(execution, &entry.spec, &mut arguments, &view);
+        execution.arguments = arguments;
+        execution.files.extend(named?.map(|path| path.to_string()));
+    }
     // By the arguments alone, before the view exists: see `write_scope`.
     check::write_scope(entry, &execution.arguments, &scope)?;
     // A dry run is reading, and the rules about that hold for it.

@@ -4,9 +4,9 @@ use std::cell::{Cell, LazyCell};
 
 use jiff::Zoned;
 use lapidary_tools::{
-    CatalogueEntry, Context, DiskFault, ListedPrompt, MemoryBudget, OpenedVaults, Planned, PlannedChange, ProposalStep,
-    ReadOperation, ReadPayload, Reason, RelayedCall, ShareReport, ToolGroup, ToolNeeds, ToolSpec, WalkCost, bug,
-    prompts, render_answer,
+    AppFacts, CatalogueEntry, Context, DiskFault, ListedPrompt, MemoryBudget, OpenedVaults, Planned, PlannedChange,
+    ProposalStep, ReadOperation, ReadPayload, Reason, RelayedCall, ShareReport, ToolGroup, ToolNeeds, ToolSpec,
+    WalkCost, bug, prompts, render_answer,
 };
 use lapidary_vault::{ChangeSet, View};
 use serde_json::{Map, Value};
@@ -192,6 +192,7 @@ fn context<'c>(
     listener: &'c (dyn Fn(u8) + Sync),
 ) -> Context<'c> {
     let setup = execution.setup();
+    let app = execution.vault.and_then(|served| served.app.as_deref());
     Context {
         cancel: execution.cancel,
         author: &execution.principal().author,
@@ -205,6 +206,7 @@ fn context<'c>(
         log,
         playbooks,
         walked,
+        app: app.map(|app| app as &dyn AppFacts),
         progress: ShareReport::to(listener),
     }
 }

@@ -182,9 +182,8 @@ impl<'p> ChangePlanner<'p> {
                 return Err(about(path)(error));
             }
             Change::MakeFolder { .. } => {
-                let comes_with_a_file = set.changes.iter().filter_map(Change::makes).any(|made| {
-                    made != path && made.is_within(path)
-                });
+                let comes_with_a_file =
+                    set.changes.iter().filter_map(Change::makes).any(|made| made != path && made.is_within(path));
                 if !comes_with_a_file {
                     return Err(about(path)(StoreError::Remote(RemoteFault::NoEmptyFolders)));
                 }

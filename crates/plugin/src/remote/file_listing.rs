@@ -38,7 +38,11 @@ struct RemoteCursor {
 }
 
 impl RemoteBackend {
-    pub(super) fn list_changes(&self, cursor: &mut Cursor, look: &ListingOptions<'_>) -> Result<VaultDelta, StoreError> {
+    pub(super) fn list_changes(
+        &self,
+        cursor: &mut Cursor,
+        look: &ListingOptions<'_>,
+    ) -> Result<VaultDelta, StoreError> {
         // Taken before the look: a change meanwhile is looked for again.
         let changed_notes = self.changed_notes.load(Ordering::Acquire);
         let changed_others = self.changed_others.load(Ordering::Acquire);

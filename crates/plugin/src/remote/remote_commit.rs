@@ -3,7 +3,8 @@
 
 use lapidary_note::{ContentHash, FileContent};
 use lapidary_store::{
-    Backend, BackendTurn, Change, ChangeOrigin, ChangeSet, CommitError, ContentGuard, File, History, LedgerError, PlaceJudge, Receipt, Scope, StoreError, TurnError, VaultNews, VaultPath,
+    Backend, BackendTurn, Change, ChangeOrigin, ChangeSet, CommitError, ContentGuard, File, History, LedgerError,
+    PlaceJudge, Receipt, Scope, StoreError, TurnError, VaultNews, VaultPath,
     posix::{JournalDraft, JournalTurn, JournalledFile, OpenChange},
 };
 

@@ -107,7 +107,8 @@ impl RemoteFiles {
             return Err(StoreError::TooLarge { bytes: stat.stamp.size, limit: max_bytes });
         }
         // A text that lost a byte order mark, or bytes that are not text, is read again as it is.
-        let is_exact = note.content.len() as u64 == stat.stamp.size && !note.content.contains(char::REPLACEMENT_CHARACTER);
+        let is_exact =
+            note.content.len() as u64 == stat.stamp.size && !note.content.contains(char::REPLACEMENT_CHARACTER);
         match is_exact {
             true => into.extend_from_slice(note.content.as_bytes()),
             false => into.extend_from_slice(&self.read(path, max_bytes)?.bytes),

@@ -4,10 +4,10 @@ use std::{cell::Cell, time::Duration};
 
 use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch, PropertyError};
 use lapidary_operation::{
-    ArgumentProblem, BlockCandidate, DiskFault, FilePart, HeadingCandidate, Interruption, NameWanted, NearText,
-    OffReason, PartCandidates, PathRefusal, Reason, bug, quote::Prose,
+    AppFault, AppNeed, ArgumentProblem, BlockCandidate, DiskFault, FilePart, HeadingCandidate, Interruption,
+    NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason, bug, quote::Prose,
 };
-use lapidary_vault::{JoinError, PathDenied, PathError, PathPrefix, VaultPath};
+use lapidary_vault::{JoinError, PathDenied, PathError, PathPrefix, VaultPath, store::RemoteFault};
 
 thread_local! {
     /// A suffix for every name, for tests in which notes and callers supply text.
@@ -50,6 +50,7 @@ pub(crate) fn samples(tool: &str, argument: &str) -> Vec<Reason> {
         of_edits(),
         of_searches(),
         of_batches(),
+        of_the_app(),
         of_the_server(),
     ]
     .concat()
@@ -79,6 +80,8 @@ fn of_calls(tool: &str, argument: &str) -> Vec<Reason> {
         off(OffReason::NotChosen),
         off(OffReason::Profile),
         off(OffReason::Scope),
+        off(OffReason::Commands),
+        off(OffReason::OwnFolders),
         Reason::InsufficientScope { tool: word("file_replace") },
         Reason::TokenRevoked,
         Reason::VaultUnknown { given: word("Nots"), names: names(&["Notes", "Work"]) },
@@ -126,11 +129,33 @@ fn of_paths() -> Vec<Reason> {
         Reason::NotText { path: path("image 1.png"), valid_up_to: Some(3) },
         Reason::NotText { path: path("image.png"), valid_up_to: None },
         Reason::NoActiveFile,
-        Reason::PeriodicNotFound { period: "daily", date: Some(word("2026-11-16")), path: path("2026-11-16.md") },
-        Reason::PeriodicNotFound { period: "weekly", date: None, path: path("2026-W47.md") },
+        Reason::PeriodicNotFound { period: "daily", date: Some(word("2026-11-16")), path: Some(path("2026-11-16.md")) },
+        Reason::PeriodicNotFound { period: "weekly", date: None, path: Some(path("2026-W47.md")) },
+        Reason::PeriodicNotFound { period: "yearly", date: None, path: None },
         Reason::PeriodicDisabled { period: "daily", unreadable: None },
         Reason::PeriodicDisabled { period: "daily", unreadable: Some(".obsidian/daily-notes.json") },
     ]);
+    all
+}
+
+fn of_the_app() -> Vec<Reason> {
+    let faults = [
+        AppFault::NotSetUp,
+        AppFault::SwitchedOff,
+        AppFault::Unreachable,
+        AppFault::CertificateRejected,
+        AppFault::KeyRejected,
+        AppFault::TimedOut,
+        AppFault::NotOffered,
+        AppFault::Failing { status: Some(503) },
+        AppFault::Failing { status: None },
+    ];
+    let mut all: Vec<Reason> = faults.map(|fault| Reason::AppUnavailable { fault, need: AppNeed::ActiveNote }).to_vec();
+    for need in [AppNeed::ListCommands, AppNeed::RunCommand, AppNeed::Omnisearch] {
+        all.extend([AppFault::Unreachable, AppFault::TimedOut].map(|fault| Reason::AppUnavailable { fault, need }));
+    }
+    all.push(Reason::CommandUnknown { command: word("editor:bold"), nearest: names(&["editor:toggle-bold"]) });
+    all.push(Reason::CommandUnknown { command: word("make-coffee"), nearest: Vec::new() });
     all
 }
 

@@ -4,7 +4,7 @@ use lapidary_note::ContentHash;
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, PathArgument, PathRole, ReadTool, Reason, ReasonKind, ToolGroup,
     WireFamily,
-    uri::{AppAction, in_app},
+    uri::{LinkAction, in_app},
 };
 use lapidary_toolkit::{
     naming::{self, NamedFile},
@@ -76,7 +76,7 @@ impl ReadTool for FetchTool {
         Ok(Output {
             title: naming::title(&path).to_owned(),
             text: shown.text().to_owned(),
-            url: in_app(AppAction::Open, &view.vault_in_obsidian(), &path),
+            url: in_app(LinkAction::Open, &view.vault_in_obsidian(), &path),
             id: path.to_string(),
             metadata,
         })

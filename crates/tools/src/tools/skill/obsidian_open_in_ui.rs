@@ -1,28 +1,27 @@
-//! Gives the link that opens a note in the app.
+//! Opens a note in the app, or gives the link that does.
 
 use lapidary_operation::{
-    Context, Declaration, Example, ExampleResult, PathArgument, PathRefusal, PathRole, ReadTool, Reason, ReasonKind,
-    ToolGroup, WireFamily,
+    ActionPlan, ActionTool, AppAction, AppFault, Context, Declaration, Effect, Example, ExampleResult, PathArgument,
+    PathRefusal, PathRole, Reason, ReasonKind, ToolGroup, WireFamily,
     quote::{quoted, quoted_path},
-    uri::{AppAction, in_app},
+    uri::{LinkAction, in_app},
 };
 use lapidary_toolkit::naming::{self, NamedFile};
-use lapidary_vault::View;
+use lapidary_vault::{Change, ChangeSet, View};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::json;
 
 pub(crate) struct ObsidianOpenInUi;
 
-/// The link that opens a note in the Obsidian app, for the user to click. The server is not connected to the app and
-/// opens nothing itself.
+/// Open a note in the user's Obsidian app. If the app does not answer, the reply has a link for the user to click.
 #[derive(Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(crate) struct Input {
     /// Path in the vault with its extension.
     #[schemars(length(min = 1))]
     path: String,
-    /// Otherwise the link to a missing note creates it.
+    /// Otherwise a missing note is created.
     #[serde(default = "yes")]
     fail_if_missing: bool,
     /// In a new tab.
@@ -38,17 +37,22 @@ fn yes() -> bool {
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Output {
     path: String,
-    /// The app was told to.
     opened: bool,
     created_if_missing: bool,
-    uri: String,
+    /// The link, if nothing was opened.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    uri: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     requested_path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     notice: Option<String>,
 }
 
-impl ReadTool for ObsidianOpenInUi {
+/// Why there is only a link.
+const UNREACHED: &str = "Obsidian does not answer, so nothing was opened: give the user the link.";
+const UNOPENED: &str = "Obsidian did not confirm that it opened the note: ask the user, or give them the link.";
+
+impl ActionTool for ObsidianOpenInUi {
     const DECLARATION: Declaration = Declaration {
         name: "obsidian_open_in_ui",
         dotted: None,
@@ -61,14 +65,15 @@ impl ReadTool for ObsidianOpenInUi {
         reasons: &[ReasonKind::NoteMissing, ReasonKind::AmbiguousPath],
         words: "open show a note in the Obsidian app, show in Obsidian, obsidian:// link, URI",
     };
+    const EFFECT: Effect = Effect::Read;
     type Input = Input;
     type Output = Output;
 
-    fn run(&self, context: &Context<'_>, view: &View, input: Input) -> Result<Output, Reason> {
+    fn plan(&self, context: &Context<'_>, view: &View, input: Input) -> Result<ActionPlan<Output>, Reason> {
         context.check()?;
         let (path, requested, missing) = match naming::find(context, view, &input.path) {
             Ok(NamedFile { path, requested, .. }) => (path, requested, false),
-            // Clicking the link creates the note, so the caller must be allowed to.
+            // The app would create it, and so does a click on the link.
             Err(Reason::NoteMissing { path, .. }) if !input.fail_if_missing => {
                 view.may_write(&path).map_err(|denied| Reason::PathForbidden {
                     path: path.clone(),
@@ -82,28 +87,63 @@ impl ReadTool for ObsidianOpenInUi {
             }
             Err(reason) => return Err(reason),
         };
+        // A note is only made for an app that shows it.
+        let has_app = !missing || context.app.is_some_and(|app| app.status(context.cancel.left()).is_ok());
+        let changes = match missing && has_app {
+            true => vec![Change::Create { path: path.clone(), content: Vec::new().into() }],
+            false => Vec::new(),
+        };
         // `open` does not create a missing note.
-        let action = if missing { AppAction::Create } else { AppAction::Open };
+        let is_link = missing && !has_app;
+        let action = if is_link { LinkAction::Create } else { LinkAction::Open };
         let pane = if input.new_leaf { "&paneType=tab" } else { "" };
         // The app knows the vault by its folder, whatever it is called here.
         let uri = format!("{}{pane}", in_app(action, &view.vault_in_obsidian(), &path));
         let notice = match &requested {
             Some(requested) => Some(format!("{} was found as {}.", quoted_path(requested), quoted_path(&path))),
-            None => missing.then(|| "There is no such note; the link creates it.".to_owned()),
+            None => is_link.then(|| format!("{UNREACHED} There is no such note; the link creates it.")),
         };
-        Ok(Output {
+        let output = Output {
             path: path.to_string(),
-            // The server never contacts the app; the field is part of the format that callers know.
             opened: false,
-            created_if_missing: false,
-            uri,
+            created_if_missing: missing && has_app,
+            uri: Some(uri),
             requested_path: requested.map(|path| path.to_string()),
             notice,
-        })
+        };
+        let open = AppAction::Open { path, new_leaf: input.new_leaf };
+        Ok(ActionPlan { changes: ChangeSet { changes }, action: has_app.then_some(open), output })
+    }
+
+    fn finish(&self, output: &mut Output, acted: Option<Result<(), AppFault>>) -> Result<(), Reason> {
+        match acted {
+            Some(Ok(())) => {
+                output.opened = true;
+                output.uri = None;
+            }
+            // The link is the next step, whatever was wrong.
+            Some(Err(fault)) => {
+                let unopened = match fault {
+                    AppFault::NotSetUp | AppFault::SwitchedOff | AppFault::Unreachable => UNREACHED,
+                    _ => UNOPENED,
+                };
+                let known = output.notice.take().map_or(String::new(), |notice| format!("{notice} "));
+                output.notice = Some(format!("{known}{unopened}"));
+            }
+            None => {}
+        }
+        Ok(())
     }
 
     fn text(&self, output: &Output) -> Option<String> {
-        Some(format!("**{}**\n{}\n*Opened:* {}", quoted(&output.path), quoted(&output.uri), output.opened))
+        let path = quoted(&output.path);
+        Some(match &output.uri {
+            Some(uri) => format!("**{path}**\n{}\n*Opened:* {}", quoted(uri), output.opened),
+            None => format!(
+                "**Opened {path}**\n*Opened:* {}\n*Created if missing:* {}",
+                output.opened, output.created_if_missing
+            ),
+        })
     }
 
     fn examples(&self) -> Vec<Example> {
@@ -115,9 +155,22 @@ impl ReadTool for ObsidianOpenInUi {
                 input: json!({ "path": "Daily/To do.md", "newLeaf": true }),
                 gives: ExampleResult::Output(json!({
                     "path": "Daily/To do.md",
+                    "opened": true,
+                    "createdIfMissing": false,
+                }))
+                .with_app(),
+                after: NOTES,
+            },
+            Example {
+                says: "The same while Obsidian does not run",
+                before: NOTES,
+                input: json!({ "path": "Daily/To do.md", "newLeaf": true }),
+                gives: ExampleResult::Output(json!({
+                    "path": "Daily/To do.md",
                     "opened": false,
                     "createdIfMissing": false,
                     "uri": "obsidian://open?vault=test&file=Daily%2FTo%20do.md&paneType=tab",
+                    "notice": UNREACHED,
                 })),
                 after: NOTES,
             },

@@ -1,5 +1,6 @@
 //! Searches notes by query, words or rule.
 
+mod by_plugin;
 mod dataview;
 mod hits;
 mod logic;
@@ -52,6 +53,10 @@ pub(crate) struct Input {
     #[serde(default)]
     #[schemars(range(min = 1), extend("default" = 10, "x-rare" = true))]
     max_matches_per_hit: Option<usize>,
+    /// For `omnisearch`: `plugin` ranks by the plugin Omnisearch in the running Obsidian app.
+    #[serde(default)]
+    #[schemars(extend("x-rare" = true))]
+    engine: SearchEngine,
     /// Explain the ranking.
     #[serde(default)]
     #[schemars(extend("x-rare" = true))]
@@ -73,6 +78,15 @@ enum SearchMode {
     #[default]
     Omnisearch,
     Dataview,
+}
+
+/// Who ranks.
+#[derive(Clone, Copy, Default, Deserialize, JsonSchema, PartialEq, Serialize)]
+#[serde(rename_all = "lowercase")]
+enum SearchEngine {
+    #[default]
+    Own,
+    Plugin,
 }
 
 impl SearchMode {
@@ -117,6 +131,7 @@ impl ReadTool for ObsidianSearchNotes {
             ReasonKind::QueryFailed,
             ReasonKind::QueryTooLarge,
             ReasonKind::ContextLengthTooLarge,
+            ReasonKind::OmnisearchUnreachable,
         ],
         words: "search find words in all notes, full text, query by property tag date link, filter notes, which notes mention",
     };
@@ -139,6 +154,10 @@ impl ReadTool for ObsidianSearchNotes {
         if mode != SearchMode::Text && input.path_prefix.is_some() {
             return Err(Reason::PathPrefixInvalidMode { mode: mode.name() });
         }
+        if mode != SearchMode::Omnisearch && input.engine == SearchEngine::Plugin {
+            let problem = "can be `plugin` only with the mode `omnisearch`";
+            return Err(Reason::bad_argument(Self::DECLARATION.name, "engine", problem));
+        }
         let query = input.query.as_deref().map(str::trim).filter(|query| !query.is_empty());
         let required = || Reason::QueryRequired { mode: mode.name() };
         let (mut notice, mut truncated) = (None, None);
@@ -150,7 +169,11 @@ impl ReadTool for ObsidianSearchNotes {
             SearchMode::Dataview => dataview::search(context, view, query.ok_or_else(required)?, cursor, &mut notice)?,
             SearchMode::Text => text::search(context, view, query.ok_or_else(required)?, &input, cursor)?,
             SearchMode::Omnisearch => {
-                let answer = ranked::search(context, view, query.ok_or_else(required)?, &input, cursor)?;
+                let query = query.ok_or_else(required)?;
+                let answer = match input.engine {
+                    SearchEngine::Own => ranked::search(context, view, query, &input, cursor)?,
+                    SearchEngine::Plugin => by_plugin::search(context, view, query, cursor)?,
+                };
                 (notice, truncated) = (answer.notice, Some(answer.truncated));
                 (answer.total, answer.hits)
             }
@@ -235,6 +258,16 @@ impl ReadTool for ObsidianSearchNotes {
                 after: &[],
             },
             Example {
+                says: "The order of the plugin Omnisearch, while Obsidian runs",
+                before: NOTES,
+                input: json!({ "query": "slates", "engine": "plugin" }),
+                gives: ExampleResult::Including(json!({ "result": {
+                    "mode": "omnisearch", "hits": [{ "filename": "Plan.md", "score": 1.0, "foundWords": ["slates"] }],
+                } }))
+                .with_app(),
+                after: &[],
+            },
+            Example {
                 says: "Words that all occur, in the text or the name",
                 before: NOTES,
                 input: json!({ "mode": "text", "query": "ROOF slates", "contextLength": 8 }),
@@ -300,6 +333,13 @@ impl ReadTool for ObsidianSearchNotes {
                 before: NOTES,
                 input: json!({ "logic": { "tags": "house", "status": "done" } }),
                 gives: ExampleResult::Refusal(ReasonKind::LogicInvalid),
+                after: &[],
+            },
+            Example {
+                says: "Omnisearch, while Obsidian does not run",
+                before: NOTES,
+                input: json!({ "query": "slates", "engine": "plugin" }),
+                gives: ExampleResult::Refusal(ReasonKind::OmnisearchUnreachable),
                 after: &[],
             },
             Example {

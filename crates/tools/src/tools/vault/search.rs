@@ -2,7 +2,7 @@
 
 use lapidary_operation::{
     Context, Declaration, Example, ExampleResult, ReadTool, Reason, ReasonKind, ToolGroup, WireFamily,
-    uri::{AppAction, in_app},
+    uri::{LinkAction, in_app},
 };
 use lapidary_toolkit::{naming, query_text::check_length};
 use lapidary_vault::{PassageSize, RankedNote, RankedPage, RankedQuery, View};
@@ -70,7 +70,7 @@ impl ReadTool for SearchTool {
         let vault = view.vault_in_obsidian();
         let result = |RankedNote { path, .. }: RankedNote| SearchResult {
             title: naming::title(&path).to_owned(),
-            url: in_app(AppAction::Open, &vault, &path),
+            url: in_app(LinkAction::Open, &vault, &path),
             id: path.to_string(),
         };
         Ok(Output { results: found.hits.into_iter().map(result).collect() })

@@ -469,6 +469,7 @@ mod tests {
                 log: &[],
                 playbooks: &[],
                 walked: &Cell::new(None),
+                app: None,
                 progress: lapidary_operation::ShareReport::default(),
             };
             let input = serde_json::from_value(json!({ "query": "needle", "limit": 100 })).unwrap();
