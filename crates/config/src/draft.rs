@@ -2,13 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
+use lapidary_auth::SecretText;
 use lapidary_tools::BUILT_IN_PROFILES;
 
 use super::config_paths::ConfigPlaces;
 use super::error::ConfigError;
-use super::model::{AuthMode, Config, HttpConfig, TlsFiles, Transport};
+use super::model::{AppConfig, AuthMode, Config, HttpConfig, TlsFiles, Transport};
 use super::raw::ValueOrigin;
 use super::refused::ConfigRefusal;
+use super::settings::AppAddressParts;
 use super::telemetry_draft::TelemetryDraft;
 use super::vaults::{self, AskedVault, RequestedVaults};
 use super::warning::ConfigWarning;
@@ -36,6 +38,8 @@ pub(super) struct ConfigDraft<'a> {
     pub(super) telemetry: TelemetryDraft,
     pub(super) profile_place: Option<ValueOrigin>,
     pub(super) tokens_place: Option<ValueOrigin>,
+    /// The address of the app's plugin as version 1 of another server has it.
+    pub(super) app_address: AppAddressParts,
     pub(super) warnings: Vec<ConfigWarning>,
 }
 
@@ -55,6 +59,7 @@ impl<'a> ConfigDraft<'a> {
             telemetry: TelemetryDraft::default(),
             profile_place: None,
             tokens_place: None,
+            app_address: AppAddressParts::default(),
             warnings: Vec::new(),
         }
     }
@@ -72,6 +77,7 @@ impl<'a> ConfigDraft<'a> {
                 });
             }
         };
+        self.find_app()?;
         self.config.otlp = std::mem::take(&mut self.telemetry).finish()?;
         if self.config.http.sse && !self.has_port {
             // Where clients of the original look for it.
@@ -125,6 +131,23 @@ impl<'a> ConfigDraft<'a> {
             Some(url) => Err(ConfigError::ExposedPassphrase { url }),
             None => Ok(()),
         }
+    }
+
+    /// Where the app's plugin is, from the parts of the address if it is not given as a whole.
+    fn find_app(&mut self) -> Result<(), ConfigError> {
+        let usual = AppConfig::default();
+        let Config { app, .. } = &mut self.config;
+        app.key = self.api_key.as_ref().map(|key| SecretText::new(key.clone()));
+        if app.url.is_none()
+            && let Some(url) = self.app_address.url()
+        {
+            app.url = Some(url.map_err(|refused| refused.at(ValueOrigin::Variable("OBSIDIAN_HOST")))?);
+        }
+        app.verifies_publicly = app.verifies_publicly.or(self.app_address.verifies);
+        if app.timeout == usual.timeout {
+            app.timeout = self.app_address.timeout.unwrap_or(usual.timeout);
+        }
+        Ok(())
     }
 
     /// Every profile that is named has to be one.

@@ -12,21 +12,6 @@ pub(super) struct InertVariables {
 
 /// Part of the contracts, but without effect in this version.
 pub(super) const WITHOUT_EFFECT: &[InertVariables] = &[
-    InertVariables {
-        names: &["OBSIDIAN_BASE_URL", "OBSIDIAN_VERIFY_SSL", "OBSIDIAN_REQUEST_TIMEOUT_MS"],
-        reason: "this version works on the vault folder and does not call the Local REST API",
-        warns: true,
-    },
-    InertVariables {
-        names: &["OBSIDIAN_ENABLE_COMMANDS"],
-        reason: "this version has no command tools, because it does not talk to the Obsidian app",
-        warns: true,
-    },
-    InertVariables {
-        names: &["OBSIDIAN_OMNISEARCH_URL"],
-        reason: "this version does not call the Omnisearch plugin",
-        warns: true,
-    },
     InertVariables { names: &["MCP_HTTP_PORT_RETRY_DELAY_MS"], reason: "the next port is tried at once", warns: true },
     InertVariables {
         names: &["MCP_HEARTBEAT_MISS_THRESHOLD"],
@@ -78,12 +63,7 @@ pub(super) const WITHOUT_EFFECT: &[InertVariables] = &[
 /// From older versions, with their replacements.
 pub(super) const OLD: &[InertVariables] = &[
     InertVariables {
-        names: &["OBSIDIAN_PROTOCOL", "OBSIDIAN_HOST", "OBSIDIAN_PORT", "VERIFY_SSL"],
-        reason: "Lapidary needs no connection to Obsidian; give the vault folder with --vault or OBSIDIAN_VAULT_PATHS",
-        warns: true,
-    },
-    InertVariables {
-        names: &["REQUEST_TIMEOUT", "TOOL_TIMEOUT_MS", "OBSIDIAN_API_SEARCH_TIMEOUT_MS"],
+        names: &["TOOL_TIMEOUT_MS", "OBSIDIAN_API_SEARCH_TIMEOUT_MS"],
         reason: "it is a name of versions 1 and 2; use MCP_DEADLINE_MS",
         warns: true,
     },

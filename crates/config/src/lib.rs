@@ -46,7 +46,7 @@ pub use error::ConfigError;
 #[cfg(feature = "otlp")]
 pub use model::OtlpSettings;
 pub use model::{
-    AllowedOrigins, ApprovalConfig, AuthMode, AuthSettings, BodyLimits, ChosenVault, ClientLimits, Config,
+    AllowedOrigins, AppConfig, ApprovalConfig, AuthMode, AuthSettings, BodyLimits, ChosenVault, ClientLimits, Config,
     ConnectionLimits, ForeignIssuer, HttpConfig, LogFormat, LogLevel, LogSettings, PatchFormat, PathAccess, PublicUrl,
     RestConfig, RuleConfig, SessionLimits, SessionMode, TlsFiles, TokenConfig, Transport, VaultAccess, VaultsConfig,
 };

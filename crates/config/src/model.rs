@@ -19,6 +19,7 @@ pub struct Config {
     pub transport: Transport,
     pub http: HttpConfig,
     pub rest: RestConfig,
+    pub app: AppConfig,
     pub access: PathAccess,
     pub tools: ToolsConfig,
     pub approval: ApprovalConfig,
@@ -118,6 +119,36 @@ pub struct RestConfig {
     pub max_body_bytes: usize,
     /// The format of a patch that names none.
     pub patch_format: PatchFormat,
+}
+
+/// The Obsidian app, reached through its plugin Local REST API.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AppConfig {
+    pub is_used: bool,
+    /// Whether its command palette may be used.
+    pub commands: bool,
+    pub key: Option<SecretText>,
+    /// Where the plugin is, if not where its settings in the vault say; without a slash at the end.
+    pub url: Option<String>,
+    /// Whether only public authorities vouch for its certificate; `Some(false)` if the owner said no.
+    pub verifies_publicly: Option<bool>,
+    /// For a request with all its repetitions.
+    pub timeout: Duration,
+    pub omnisearch_url: Option<String>,
+}
+
+impl Default for AppConfig {
+    fn default() -> Self {
+        Self {
+            is_used: true,
+            commands: false,
+            key: None,
+            url: None,
+            verifies_publicly: None,
+            timeout: Duration::from_secs(30),
+            omnisearch_url: None,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -460,6 +491,7 @@ impl Config {
                 max_body_bytes: 32 * 1024 * 1024,
                 patch_format: PatchFormat::Instruction,
             },
+            app: AppConfig::default(),
             access: PathAccess {
                 read_only: false,
                 read_paths: None,

@@ -69,6 +69,8 @@ pub enum ConfigRefusal {
         "'{value}' is not an address of the web; write scheme and host without a path, like https://vault.example.com"
     )]
     NotPublicUrl { value: String },
+    #[error("write an address like https://127.0.0.1:27124, not '{value}'")]
+    NotAppUrl { value: String },
     #[error(
         "'{value}' is not the address of an issuer; write one that begins with https:// (http:// only for this computer)"
     )]

@@ -57,6 +57,7 @@ pub(super) enum ReferenceSection {
     Vaults,
     Access,
     Tools,
+    App,
     Approval,
     Limits,
     Http,
@@ -65,10 +66,11 @@ pub(super) enum ReferenceSection {
 }
 
 impl ReferenceSection {
-    pub(super) const ALL: [Self; 8] = [
+    pub(super) const ALL: [Self; 9] = [
         Self::Vaults,
         Self::Access,
         Self::Tools,
+        Self::App,
         Self::Approval,
         Self::Limits,
         Self::Http,
@@ -81,6 +83,7 @@ impl ReferenceSection {
             Self::Vaults => "Vaults",
             Self::Access => "What may be read and written",
             Self::Tools => "Tools",
+            Self::App => "The Obsidian app",
             Self::Approval => "Approval",
             Self::Limits => "Limits",
             Self::Http => "Transport and HTTP",

@@ -1,6 +1,7 @@
 //! The table of settings, by subject. Every layer and the reference are generated from it; a setting is added here and in `model`.
 
 mod access;
+mod app;
 mod approval;
 mod auth;
 mod http;
@@ -13,6 +14,8 @@ mod tools;
 mod vaults;
 
 use super::raw::RawValue;
+pub(super) use app::AppAddressParts;
+
 use super::setting::{ReferenceSection, Setting};
 
 const SECOND: u64 = 1000;
@@ -28,6 +31,7 @@ pub(super) fn in_section(section: ReferenceSection) -> impl Iterator<Item = &'st
         ReferenceSection::Vaults => &[vaults::SETTINGS],
         ReferenceSection::Access => &[access::SETTINGS],
         ReferenceSection::Tools => &[tools::SETTINGS],
+        ReferenceSection::App => &[app::SETTINGS],
         ReferenceSection::Approval => &[approval::SETTINGS],
         ReferenceSection::Limits => &[limits::SETTINGS],
         ReferenceSection::Http => &[http::SETTINGS, http_limits::SETTINGS, auth::SETTINGS, rest::SETTINGS],

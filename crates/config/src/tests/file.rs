@@ -5,6 +5,7 @@ use std::time::Duration;
 use lapidary_pipeline::RuleDecision;
 
 use super::*;
+use crate::AppConfig;
 
 #[test]
 fn later_layers_win() {
@@ -131,6 +132,14 @@ http = true
 max_body_bytes = 2048
 patch_format = 1
 
+[app]
+use = false
+commands = true
+url = "https://127.0.0.1:2/"
+verify_certificate = true
+timeout_ms = 3
+omnisearch_url = "http://localhost:4"
+
 [audit]
 max_bytes = 2000
 
@@ -172,6 +181,16 @@ sampled = 0.25
     assert_eq!((tls.certificate, tls.key), ("/home/me/cert.pem".into(), "/etc/key.pem".into()));
     assert!(config.http.metrics.served && config.http.metrics.token.is_some());
     assert!(config.rest.is_served && config.rest.is_plain_too && config.rest.plain_address.is_some());
+    let app = AppConfig {
+        is_used: false,
+        commands: true,
+        key: None,
+        url: Some("https://127.0.0.1:2".into()),
+        verifies_publicly: Some(true),
+        timeout: Duration::from_millis(3),
+        omnisearch_url: Some("http://localhost:4".into()),
+    };
+    assert_eq!(config.app, app);
     let otlp = config.otlp.unwrap();
     assert_eq!((otlp.traces, otlp.metrics), ("https://traces.example/in".into(), "https://metrics.example/in".into()));
     assert_eq!((otlp.service_name, otlp.service_version), ("notes".into(), "7".into()));

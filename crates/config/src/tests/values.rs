@@ -1,6 +1,6 @@
 //! Tests of the values of settings.
 
-use crate::model::{LimitsConfig, MetricsAccess, ToolsConfig};
+use crate::model::{AppConfig, LimitsConfig, MetricsAccess, ToolsConfig};
 use lapidary_pipeline::{RepetitionLimits, RuleDecision};
 use std::net::IpAddr;
 use std::time::Duration;
@@ -38,6 +38,15 @@ fn the_defaults_are_those_of_the_product() {
             is_plain_too: false,
             max_body_bytes: 33_554_432,
             patch_format: PatchFormat::Instruction,
+        },
+        app: AppConfig {
+            is_used: true,
+            commands: false,
+            key: None,
+            url: None,
+            verifies_publicly: None,
+            timeout: Duration::from_secs(30),
+            omnisearch_url: None,
         },
         http: HttpConfig {
             host: IpAddr::from([127, 0, 0, 1]),
@@ -591,4 +600,34 @@ fn the_rest_api_is_served_in_plain_text_only_on_this_computer() {
     assert_holds(&refusal("LAPIDARY_REST_PATCH_FORMAT", "3"), &["3"]);
     assert_eq!(with("LAPIDARY_REST_MAX_BODY_BYTES", "1024").rest.max_body_bytes, 1024);
     assert_holds(&refusal("LAPIDARY_REST_MAX_BODY_BYTES", "1023"), &["1023"]);
+}
+
+#[test]
+fn the_address_of_the_app_is_a_base_address() {
+    let url = |value: &str| with("OBSIDIAN_BASE_URL", value).app.url;
+    assert_eq!(url("https://127.0.0.1:27124/"), Some("https://127.0.0.1:27124".to_owned()));
+    assert_eq!(url("http://notes.example/obsidian"), Some("http://notes.example/obsidian".to_owned()));
+    for wrong in ["127.0.0.1:27124", "ftp://127.0.0.1", "https://", "https://me@host", "https://host?x", "https://:1"] {
+        assert_holds(&refusal("OBSIDIAN_BASE_URL", wrong), &["OBSIDIAN_BASE_URL", "https://127.0.0.1:27124"]);
+    }
+}
+
+#[test]
+fn the_names_of_version_1_give_the_address_of_the_app() {
+    let app = |variables: &[(&'static str, &str)]| {
+        let machine =
+            variables.iter().fold(Machine::with_vault(), |machine, (name, value)| machine.variable(name, value));
+        assert!(machine.warnings().is_empty(), "{:?}", machine.warnings());
+        machine.config().app
+    };
+    assert_eq!(app(&[("OBSIDIAN_HOST", "localhost")]).url.as_deref(), Some("https://localhost:27124"));
+    assert_eq!(app(&[("OBSIDIAN_PROTOCOL", "http")]).url.as_deref(), Some("http://127.0.0.1:27123"));
+    assert_eq!(app(&[("OBSIDIAN_PORT", "9")]).url.as_deref(), Some("https://127.0.0.1:9"));
+    let both = app(&[("OBSIDIAN_PORT", "9"), ("OBSIDIAN_BASE_URL", "http://127.0.0.1:8")]);
+    assert_eq!(both.url.as_deref(), Some("http://127.0.0.1:8"));
+    let old = app(&[("VERIFY_SSL", "true"), ("REQUEST_TIMEOUT", "5000")]);
+    assert_eq!((old.verifies_publicly, old.timeout), (Some(true), Duration::from_secs(5)));
+    // Other programs have variables of these names.
+    let other = app(&[("VERIFY_SSL", "strict"), ("REQUEST_TIMEOUT", "30s")]);
+    assert_eq!((other.verifies_publicly, other.timeout), (None, Duration::from_secs(30)));
 }

@@ -104,10 +104,7 @@ fn variables_of_other_programs_are_ignored() {
 fn variables_without_effect_are_reported_when_set() {
     for (name, part) in [
         ("MCP_HEARTBEAT_MISS_THRESHOLD", "heartbeat"),
-        ("OBSIDIAN_BASE_URL", "does not call the Local REST API"),
         ("DEV_MCP_AUTH_BYPASS", "bypassed"),
-        ("OBSIDIAN_HOST", "--vault or OBSIDIAN_VAULT_PATHS"),
-        ("VERIFY_SSL", "--vault or OBSIDIAN_VAULT_PATHS"),
         ("TOOL_TIMEOUT_MS", "use MCP_DEADLINE_MS"),
         ("OBSIDIAN_ENABLE_CACHE", "version 2"),
     ] {
