@@ -16,6 +16,7 @@ mod logging;
 mod mcp;
 mod message_price;
 mod query_answer;
+mod remote_vault;
 mod stdio;
 mod tool_standing;
 

@@ -49,8 +49,8 @@ pub(super) fn hint(fault: RemoteFault) -> &'static str {
              checks OBSIDIAN_BASE_URL."
         }
         RemoteFault::CertificateRejected => {
-            "Nothing was changed. The owner gives the plugin's certificate with OBSIDIAN_CERTIFICATE, or, for this computer \
-             alone, sets OBSIDIAN_VERIFY_SSL=false."
+            "Nothing was changed. The owner names the plugin's certificate as `certificate` of the vault in lapidary.toml, or sets \
+             OBSIDIAN_VERIFY_SSL=false if Obsidian runs on this computer."
         }
         RemoteFault::KeyRejected => {
             "Nothing was changed. The owner copies the key from the settings of the plugin to OBSIDIAN_API_KEY."

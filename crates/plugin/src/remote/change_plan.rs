@@ -34,9 +34,10 @@ impl RemoteState {
 /// How a file goes away.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum FileRemoval {
-    /// To the trash of the app, where the plugin has it.
+    /// To the trash of the app, where the plugin has it: also what was moved or taken back, in case that it was more than
+    /// it seemed.
     Trash,
-    /// It is elsewhere, or in a checkpoint.
+    /// Deleted, as the caller wants it.
     Gone,
 }
 
@@ -168,7 +169,7 @@ impl<'p> ChangePlanner<'p> {
                 let after = content.clone().unwrap_or_else(|| found.clone());
                 self.enter(path, Some(&found), None, Some(to.clone()));
                 self.enter(to, None, Some(&after), None);
-                self.put(path, None, FileRemoval::Gone);
+                self.put(path, None, FileRemoval::Trash);
                 self.put(to, Some(after), FileRemoval::Gone);
             }
             Change::MoveFolder { to, .. } => self.move_folder(path, to)?,
@@ -210,7 +211,7 @@ impl<'p> ChangePlanner<'p> {
                 let limit = MOST_MOVED_BYTES;
                 return Err(about(from, StoreError::TooLarge { bytes: self.moved_bytes, limit }));
             }
-            self.put(&path, None, FileRemoval::Gone);
+            self.put(&path, None, FileRemoval::Trash);
             self.put(&new, Some(found), FileRemoval::Gone);
         }
         self.enter(from, None, None, Some(to.clone()));

@@ -15,6 +15,8 @@ use crate::{PluginError, WriteCondition};
 /// A request without an answer is sent again, once it is known that it was not carried out.
 const ATTEMPTS: u32 = 3;
 const FIRST_PAUSE: Duration = Duration::from_millis(200);
+/// A file that has become larger than this is not one of ours.
+pub(super) const MOST_COMPARED: u64 = 256 << 20;
 
 /// Why a file was not changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -81,12 +83,7 @@ impl FileStep<'_> {
             (None, _) => WriteCondition::NewFile,
         };
         let Some(bytes) = self.after else {
-            let is_permanent = self.removal == FileRemoval::Gone;
-            return match connection.delete_file(self.path, is_permanent, condition) {
-                // One that does not delete permanently without a person has a trash.
-                Err(PluginError::Forbidden) if is_permanent => connection.delete_file(self.path, false, condition),
-                done => done,
-            };
+            return connection.delete_file(self.path, self.removal == FileRemoval::Gone, condition);
         };
         connection.put_file(self.path, bytes, condition).map(drop)
     }
@@ -94,7 +91,7 @@ impl FileStep<'_> {
 
 /// What a file holds now.
 pub(super) fn hash_of(files: &RemoteFiles, path: &VaultPath) -> Result<Option<ContentHash>, StoreError> {
-    match files.read(path, u64::MAX) {
+    match files.read(path, MOST_COMPARED) {
         Ok(answer) => Ok(Some(ContentHash::of(&answer.bytes))),
         Err(StoreError::Missing) => Ok(None),
         Err(error) => Err(error),

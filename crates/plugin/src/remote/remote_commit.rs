@@ -11,7 +11,7 @@ use lapidary_store::{
 use super::{
     RemoteBackend,
     change_plan::{ChangePlan, ChangePlanner, FileRemoval, PlannedFile, RemoteState},
-    change_steps::{FileStep, StepFailure, hash_of},
+    change_steps::{FileStep, MOST_COMPARED, StepFailure, hash_of},
     store_error,
 };
 
@@ -82,7 +82,7 @@ impl<'a> RemoteTurn<'a> {
                 left.push(path.clone());
                 continue;
             }
-            let step = FileStep { path, before: &now, after: old.as_deref(), removal: FileRemoval::Gone };
+            let step = FileStep { path, before: &now, after: old.as_deref(), removal: FileRemoval::Trash };
             match step.take(&self.backend.files) {
                 Ok(()) => {}
                 Err(StepFailure::NotDone(StoreError::Changed { .. } | StoreError::Exists | StoreError::Missing)) => {
@@ -95,7 +95,7 @@ impl<'a> RemoteTurn<'a> {
     }
 
     fn state(&self, path: &VaultPath) -> Result<RemoteState, StoreError> {
-        match self.backend.files.read(path, u64::MAX) {
+        match self.backend.files.read(path, MOST_COMPARED) {
             Ok(answer) => Ok(RemoteState { content: Some(answer.bytes.into()), version: answer.version }),
             Err(StoreError::Missing) => Ok(RemoteState::default()),
             Err(error) => Err(error),

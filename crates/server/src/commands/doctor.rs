@@ -2,6 +2,7 @@
 
 mod client_checks;
 mod configuration_checks;
+mod distant_vault;
 mod finding;
 mod health_check;
 mod local_report;
@@ -108,8 +109,14 @@ fn look(invocation: &Invocation, hint: &CommandHint, surroundings: &ProcessEnvir
     };
     let known = lapidary_config::known_vaults(&all);
     for vault in vaults {
-        let mut findings = vault_checks::look(vault, &config);
-        findings.extend(obsidian_checks::look(vault, &known));
+        let mut findings = match &vault.remote {
+            Some(remote) => vec![distant_vault::look(vault, remote, &config)],
+            None => {
+                let mut findings = vault_checks::look(vault, &config);
+                findings.extend(obsidian_checks::look(vault, &known));
+                findings
+            }
+        };
         findings.extend(state_checks::look_at_vault(vault, &config.state_dir, hint));
         report.add(format!("Vault {}", vault.name), findings);
     }
