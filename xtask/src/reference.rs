@@ -104,13 +104,22 @@ fn type_of(schema: &Value) -> String {
 fn one_example(page: &mut String, example: &Example) {
     line(page, &format!("**{}**\n", example.says));
     let mut gives = &example.gives;
-    while let ExampleResult::After { tool, input, gives: next } = gives {
-        line(page, &format!("After `{tool}` with `{input}`:\n"));
-        gives = next;
+    loop {
+        gives = match gives {
+            ExampleResult::After { tool, input, gives } => {
+                line(page, &format!("After `{tool}` with `{input}`:\n"));
+                gives
+            }
+            ExampleResult::WithApp(gives) => {
+                line(page, "While Obsidian runs with the plugin Local REST API:\n");
+                gives
+            }
+            _ => break,
+        };
     }
     line(page, &format!("```json\n{}\n```\n", example.input));
     let answer = match gives {
-        ExampleResult::After { .. } => String::new(),
+        ExampleResult::After { .. } | ExampleResult::WithApp(_) => String::new(),
         ExampleResult::Output(output) => format!("```json\n{}\n```", shortened(output)),
         ExampleResult::Including(part) => format!("Among other things:\n\n```json\n{}\n```", shortened(part)),
         ExampleResult::Refusal(kind) => format!("Refused: `{}`.", kind.wire_code().id),

@@ -167,7 +167,7 @@ impl Catalogue {
             }
             let covered = |choices: &[ToolChoice]| choices.iter().any(|choice| choice.covers(&entry.spec));
             // The choice of tools is about what models see; what may be done is decided by the rest.
-            entry.standing = match selection.read_only && entry.spec.writes() {
+            entry.standing = match selection.read_only && (entry.spec.writes() || entry.spec.is_command) {
                 true => ToolStanding::Off(OffReason::ReadOnly),
                 false if entry.spec.is_command && !selection.commands => ToolStanding::Off(OffReason::Commands),
                 false if covered(&excluded) => ToolStanding::Off(OffReason::Excluded),

@@ -130,7 +130,8 @@ impl<T: WriteTool> AnswerDraft for WriteDraft<T> {
 
 impl<T: ActionTool> AnyTool for ActionEntry<T> {
     fn spec(&self) -> ToolSpec {
-        let derive = || ToolSchemas::derived::<T::Input>(schema::output::<T::Output>(T::EFFECT));
+        // Even one that only shows something may make it first.
+        let derive = || ToolSchemas::derived::<T::Input>(schema::output::<T::Output>(T::EFFECT.max(Effect::Write)));
         ToolSpec { is_command: T::IS_COMMAND, ..ToolSpec::new(T::DECLARATION, ToolKind::Action, T::EFFECT, derive) }
     }
 

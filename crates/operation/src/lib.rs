@@ -67,7 +67,7 @@ pub use reason::{
     OfferedTools, PartCandidates, PathRefusal, Reason, ReasonKind, WireCode, clipped,
 };
 pub use renamed::{RENAMED_TOOLS, SuccessorTool, successor};
-pub use rest_payload::{RestPayload, RestPeriodic, RestPlace};
+pub use rest_payload::{RestOpenNote, RestPayload, RestPeriodic, RestPlace};
 pub use spec::ToolSpec;
 pub use tool_kinds::{ActionPlan, ActionTool, AgentTool, BatchTool, ReadTool, RelayTool, ToolPlan, WriteTool};
 pub use wire::{

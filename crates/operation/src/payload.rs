@@ -1,10 +1,12 @@
 //! The answers of operations, as values that a transport turns into its reply.
 
+use std::sync::Arc;
+
 use lapidary_note::ContentHash;
 use lapidary_query::NoteGraph;
 use lapidary_vault::{Checkpoint, LastSeen, VaultPath, View};
 
-use crate::{ReasonKind, RenderedReply, RestPayload};
+use crate::{AppFacts, ReasonKind, RenderedReply, RestPayload};
 
 /// The answer of an operation.
 pub enum ReadPayload {
@@ -90,6 +92,8 @@ pub struct CompletedValues {
 pub struct VaultState {
     pub name: String,
     pub problem: Option<ReasonKind>,
+    /// Its Obsidian app, if it may be looked for.
+    pub app: Option<Arc<dyn AppFacts>>,
 }
 
 /// A prompt as listed to clients.

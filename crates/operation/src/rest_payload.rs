@@ -11,6 +11,16 @@ pub enum RestPayload {
     /// In the form that the API sends.
     Json(Value),
     Periodic(RestPeriodic),
+    OpenNote(RestOpenNote),
+}
+
+/// The note that is open in the app.
+pub enum RestOpenNote {
+    Note(VaultPath),
+    /// None that the caller may see.
+    Nothing,
+    /// There is no app to ask.
+    Unknown,
 }
 
 /// What a path leads to.
@@ -36,7 +46,7 @@ impl RestPayload {
         match self {
             Self::Place(RestPlace::Folder(names)) => names.iter().map(|name| name.len() + 8).sum(),
             Self::Place(RestPlace::File { file, .. }) => file.content.len(),
-            Self::Place(RestPlace::Nothing) | Self::Json(_) | Self::Periodic(_) => 0,
+            Self::Place(RestPlace::Nothing) | Self::Json(_) | Self::Periodic(_) | Self::OpenNote(_) => 0,
         }
     }
 }

@@ -112,7 +112,7 @@ fn all_steps_of_a_batch_mean_the_same_open_note() {
     let (server, app) = with_app(FakeApp::showing("Plan.md"), TestSetup::default());
     let append = json!({ "tool": "obsidian_append_to_note", "args": { "target": active(), "content": "more" } });
     server.done("bulk_apply", json!({ "ops": [append, append] }));
-    assert_eq!(server.text("Plan.md"), "one\nmore\nmore");
+    assert_eq!(server.text("Plan.md"), "one\nmore\nmore\n");
     assert_eq!(*app.requests.lock().unwrap(), 1);
 }
 

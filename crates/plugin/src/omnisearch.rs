@@ -20,6 +20,9 @@ pub struct Omnisearch(PluginConnection);
 #[derive(Clone, Debug, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OmnisearchHit {
+    /// The name of the vault that it is in: the port is one for all vaults.
+    #[serde(default)]
+    pub vault: Option<String>,
     pub path: String,
     pub basename: String,
     pub score: f64,

@@ -12,7 +12,7 @@ use lapidary_pipeline::{
 };
 use lapidary_plugin::RemoteBackend;
 use lapidary_query::nearest;
-use lapidary_tools::{BUILT_IN_PROFILES, Effect, ScanLimits, TOOLS, ToolSelection};
+use lapidary_tools::{AppBridge, BUILT_IN_PROFILES, Effect, ScanLimits, TOOLS, ToolSelection};
 use lapidary_vault::{
     FolderNames, GlobError, InnerVault, PathGlobs, PathPrefix, Policy, ScopeError, Vault, VaultLimits, VaultPath,
     store::{
@@ -22,6 +22,7 @@ use lapidary_vault::{
 };
 
 use crate::{
+    app_bridge::PluginApp,
     demo,
     grants::{GrantError, GrantMaker, prefixes},
     http::{ConfiguredClient, KnownClient},
@@ -109,6 +110,7 @@ pub(crate) fn assemble(
         chosen: config.tools.include.clone().unwrap_or_default(),
         excluded: config.tools.exclude.clone(),
         read_only: config.access.read_only,
+        commands: config.app.commands && config.app.is_used,
         dotted_names: config.tools.dotted_names,
     };
     let names: Vec<String> = vaults.iter().map(|served| served.vault.name().to_owned()).collect();
@@ -178,6 +180,7 @@ fn serve(
         vault: Arc::new(served.waiting_for_index(purpose.waits_for_index)),
         log: LogFile::new(Arc::clone(&state), AUDIT_FILE, config.limits.audit_max_bytes),
         waiting: ApprovalQueue::new(state),
+        app: app(vault, all.len() == 1, config),
     })
 }
 
@@ -188,6 +191,17 @@ pub(crate) fn state_of(state: &Path, vault: &lapidary_config::ChosenVault) -> St
         Some(remote) => StateFolder::of_remote(state.to_owned(), &format!("{}\n{}", remote.url, remote.key.digest())),
         None => StateFolder::new(state.to_owned(), vault.path.clone()),
     }
+}
+
+/// The Obsidian app of a vault, which is looked for when it is needed.
+fn app(
+    vault: &lapidary_config::ChosenVault,
+    is_only: bool,
+    config: &lapidary_config::Config,
+) -> Option<Arc<dyn AppBridge>> {
+    // A copy of the demo vault is open in no app.
+    let is_there = config.app.is_used && !matches!(config.vaults, lapidary_config::VaultsConfig::Demo);
+    is_there.then(|| Arc::new(PluginApp::of_vault(vault, &config.app, is_only)) as Arc<dyn AppBridge>)
 }
 
 /// Another vault, as this one has to respect it. Only its rules are read.

@@ -200,7 +200,8 @@ fn levels(spec: &ToolSpec) -> (ToolLevel, ToolLevel) {
     match (spec.kind, spec.effect) {
         (ToolKind::Read | ToolKind::Agent | ToolKind::Relay, _) => (ToolLevel::Read, ToolLevel::Read),
         (ToolKind::Write, Effect::Destroy) => (ToolLevel::Write, ToolLevel::Admin),
-        (ToolKind::Write | ToolKind::Batch, _) => (ToolLevel::Write, ToolLevel::Write),
+        (ToolKind::Action, Effect::Destroy) => (ToolLevel::Admin, ToolLevel::Admin),
+        (ToolKind::Write | ToolKind::Batch | ToolKind::Action, _) => (ToolLevel::Write, ToolLevel::Write),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The interfaces of Lapidary: command line, stdio and HTTP. The only crate with rmcp and axum.
 
 mod access_words;
+mod app_bridge;
 mod assemble;
 mod cli;
 mod commands;
@@ -15,6 +16,7 @@ mod logged_call;
 mod logging;
 mod mcp;
 mod message_price;
+mod plugin_settings;
 mod query_answer;
 mod remote_vault;
 mod stdio;

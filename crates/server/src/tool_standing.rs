@@ -12,6 +12,8 @@ pub(crate) fn in_words(standing: ToolStanding) -> (&'static str, &'static str) {
         }
         ToolStanding::Off(OffReason::Excluded) => ("off", "excluded; remove it from --exclude-tools"),
         ToolStanding::Off(OffReason::Profile) => ("off", "not in the profile; choose another with --profile"),
+        ToolStanding::Off(OffReason::Commands) => ("off", "needs OBSIDIAN_ENABLE_COMMANDS=true"),
+        ToolStanding::Off(OffReason::OwnFolders) => ("off", "not for callers with folders of their own"),
         ToolStanding::Off(OffReason::Scope) => ("off", "not covered by the scopes of the token"),
         ToolStanding::Off(OffReason::NotChosen) => ("off", "not chosen; add it to --tools"),
     }

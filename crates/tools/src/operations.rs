@@ -24,8 +24,8 @@ pub use self::{
     name_notes::NameNotes,
     read_resource::ReadResource,
     rest::{
-        FindPeriodic, FindPlace, LegacyPatch, PlainSearch, ReadNote, RestTags, RunDql, RunLogic, document_map,
-        file_version, legacy_map, legacy_part, parse_instruction, section_of,
+        FindOpenNote, FindPeriodic, FindPlace, LegacyPatch, PlainSearch, ReadNote, RestTags, RunDql, RunLogic,
+        document_map, file_version, legacy_map, legacy_part, parse_instruction, section_of,
     },
     subscribe::Subscribe,
     survey_vault::SurveyVault,

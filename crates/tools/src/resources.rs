@@ -34,7 +34,7 @@ pub const FIXED_RESOURCES: &[FixedResource] = &[
         uri: uri::STATUS,
         name: "obsidian-status",
         title: "Status",
-        description: "Whether the vaults can be used, and the version of the server.",
+        description: "Whether the vaults and their Obsidian app can be used, and their versions.",
         of_a_vault: false,
     },
 ];

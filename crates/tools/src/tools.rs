@@ -3,7 +3,7 @@
 mod agent;
 pub(crate) mod edit;
 mod read;
-mod skill;
+pub(crate) mod skill;
 mod vault;
 
 use lapidary_operation::{ActionEntry, AgentEntry, AnyTool, BatchedEntry, ReadEntry, RelayEntry, ToolSet, WriteEntry};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lapidary_tools::{CatalogueEntry, OpenedVaults, Reason, VaultChoice, VaultState, VaultView};
+use lapidary_tools::{AppFacts, CatalogueEntry, OpenedVaults, Reason, VaultChoice, VaultState, VaultView};
 use serde_json::Value;
 
 use super::{active_note, check};
@@ -78,6 +78,7 @@ fn open(execution: &mut Execution<'_>) -> Result<OpenedVaults, Reason> {
             let state = |served: &ServedVault| VaultState {
                 name: served.vault.name().to_owned(),
                 problem: scope(served).err().map(|reason| reason.kind()),
+                app: served.app.clone().map(|app| app as Arc<dyn AppFacts>),
             };
             OpenedVaults::States(executor.vaults().granted(grant).map(state).collect())
         }

@@ -1,5 +1,6 @@
 //! `lapidary doctor`: finds out what is wrong, and says what to do about it.
 
+mod app_checks;
 mod client_checks;
 mod configuration_checks;
 mod distant_vault;
@@ -114,6 +115,7 @@ fn look(invocation: &Invocation, hint: &CommandHint, surroundings: &ProcessEnvir
             None => {
                 let mut findings = vault_checks::look(vault, &config);
                 findings.extend(obsidian_checks::look(vault, &known));
+                findings.extend(app_checks::look(vault, &config, vaults.len() == 1));
                 findings
             }
         };

@@ -1,8 +1,9 @@
 //! `lapidary status`: which servers are running, what waits for an answer, and the last calls.
 
-use std::io::Write;
+use std::{io::Write, time::Duration};
 
-use lapidary_tools::quote::one_line;
+use lapidary_config::ChosenVault;
+use lapidary_tools::{AppFault, AppNeed, AppStatus, Reason, quote::one_line};
 use lapidary_vault::store::RunningServer;
 use serde_json::{Value, json};
 
@@ -29,24 +30,25 @@ pub(super) fn run(
         };
         servers.sort_by_key(|server| server["started"].as_str().map(str::to_owned));
         let (lines, _) = served.log.tail(status.limit)?;
-        shown.push((vault, servers, lines));
+        let app = served.app.as_ref().map_or(Err(AppFault::SwitchedOff), |app| app.status(PATIENCE));
+        shown.push(ShownVault { vault, servers, lines, app });
     }
     if status.json {
         let vaults: Vec<Value> = shown
             .iter()
-            .map(|(vault, servers, lines)| {
+            .map(|ShownVault { vault, servers, lines, app }| {
                 let calls: Vec<Value> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
                 let waiting = pending.iter().filter(|pending| pending.vault == vault.name).count();
                 json!({
                     "name": vault.name, "path": vault.path, "there": is_there(vault),
-                    "servers": servers, "pendingApprovals": waiting, "lastCalls": calls,
+                    "servers": servers, "pendingApprovals": waiting, "lastCalls": calls, "app": app_facts(app),
                 })
             })
             .collect();
         screen.json(&json!({ "vaults": vaults }))?;
         return Ok(CommandOutcome::Well);
     }
-    for (number, (vault, servers, lines)) in shown.iter().enumerate() {
+    for (number, ShownVault { vault, servers, lines, app }) in shown.iter().enumerate() {
         if number > 0 {
             writeln!(screen)?;
         }
@@ -59,6 +61,9 @@ pub(super) fn run(
             continue;
         }
         print_servers(servers, screen)?;
+        if let Some(line) = app_line(app) {
+            writeln!(screen, "{line}")?;
+        }
         let waiting = pending.iter().filter(|pending| pending.vault == vault.name).count();
         if waiting > 0 {
             let words = format!("{waiting} pending approvals: {}", calls.command_in(&vault.name, "approvals"));
@@ -75,6 +80,51 @@ pub(super) fn run(
         }
     }
     Ok(CommandOutcome::Well)
+}
+
+/// A person waits for the answer.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+struct ShownVault<'a> {
+    vault: &'a ChosenVault,
+    servers: Vec<Value>,
+    lines: Vec<String>,
+    app: Result<AppStatus, AppFault>,
+}
+
+/// The Obsidian app, for programs.
+fn app_facts(app: &Result<AppStatus, AppFault>) -> Value {
+    match app {
+        Ok(app) => json!({
+            "status": if app.is_authenticated { "OK" } else { "api_key_rejected" },
+            "obsidian": app.obsidian, "plugin": app.plugin,
+        }),
+        Err(AppFault::SwitchedOff) => json!({ "status": "off" }),
+        Err(AppFault::NotSetUp) => json!({ "status": "not_set_up" }),
+        Err(fault) => {
+            let kind = Reason::AppUnavailable { fault: *fault, need: AppNeed::ActiveNote }.kind();
+            json!({ "status": kind.wire_code().id })
+        }
+    }
+}
+
+/// The same for people; nothing where no app is expected.
+fn app_line(app: &Result<AppStatus, AppFault>) -> Option<String> {
+    let version =
+        |version: &Option<String>| version.as_deref().map_or(String::new(), |it| format!(" {}", one_line(it)));
+    match app {
+        Ok(app) if app.is_authenticated => {
+            Some(format!("Obsidian{} answers, plugin{}.", version(&app.obsidian), version(&app.plugin)))
+        }
+        Ok(_) | Err(AppFault::KeyRejected) => {
+            Some("Obsidian answers, but its plugin does not accept the key: lapidary doctor".to_owned())
+        }
+        Err(AppFault::SwitchedOff | AppFault::NotSetUp) => None,
+        Err(AppFault::Unreachable) => {
+            Some("Obsidian does not answer; it is not running, or its plugin is off.".to_owned())
+        }
+        Err(_) => Some("Obsidian's plugin cannot be used: lapidary doctor".to_owned()),
+    }
 }
 
 fn print_servers(servers: &[Value], screen: &mut Screen<'_>) -> Result<(), CommandFailure> {

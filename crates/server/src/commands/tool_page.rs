@@ -51,7 +51,8 @@ pub(super) fn run(name: &str, as_json: bool, screen: &mut Screen<'_>) -> Result<
         }
     }
     // Refusals are listed by name below; an example is for copying.
-    let examples = tool.examples().into_iter().filter(|example| !matches!(example.gives, ExampleResult::Refusal(_)));
+    let examples =
+        tool.examples().into_iter().filter(|example| !matches!(example.gives.last(), ExampleResult::Refusal(_)));
     for (index, example) in examples.take(MOST_EXAMPLES).enumerate() {
         if index == 0 {
             writeln!(screen, "\n{}", style.strong("Examples"))?;

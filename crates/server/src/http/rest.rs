@@ -2,6 +2,7 @@
 //! a call like those of tools, with the same rules, checkpoints and log.
 
 mod api_error;
+mod app;
 mod certificate;
 mod conditions;
 mod elsewhere;
@@ -163,7 +164,7 @@ impl RestApi {
         let (vault, parts) = (caller.vault.clone(), path.parts.clone());
         match self.read(caller, lapidary_tools::FindPlace { vault, parts }).await? {
             RestPayload::Place(place) => Ok(place),
-            RestPayload::Json(_) | RestPayload::Periodic(_) => Err(broken()),
+            RestPayload::Json(_) | RestPayload::Periodic(_) | RestPayload::OpenNote(_) => Err(broken()),
         }
     }
 
@@ -254,12 +255,12 @@ impl RestApi {
             }
             "active" => self.active_file(&caller, &request, rest).await,
             "periodic" => self.periodic(&caller, &request, rest).await,
-            "open" if request.method == Method::POST => self.open_file(&caller, rest).await,
+            "open" if request.method == Method::POST => self.open_file(&caller, &request, rest).await,
             "tags" if request.method == Method::GET && rest.is_empty() => {
                 self.read_json(&caller, lapidary_tools::RestTags { vault: caller.vault.clone() }).await
             }
             "search" if request.method == Method::POST => self.search(&caller, &request, rest).await,
-            "commands" => Self::commands(&request, rest),
+            "commands" => self.commands(&caller, &request, rest).await,
             _ => Err(ApiError::not_found()),
         }
     }
@@ -296,7 +297,7 @@ impl RestApi {
     ) -> Result<Response, ApiError> {
         match self.read(caller, operation).await? {
             RestPayload::Json(value) => Ok(api_error::json_response(&value)),
-            RestPayload::Place(_) | RestPayload::Periodic(_) => Err(broken()),
+            RestPayload::Place(_) | RestPayload::Periodic(_) | RestPayload::OpenNote(_) => Err(broken()),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lapidary_tools::{CORE_TOOLS, Catalogue, Effect, ToolSpec};
+use lapidary_tools::{CORE_TOOLS, Catalogue, Effect, ToolKind, ToolSpec};
 use rmcp::model::{MetaObject, Tool, ToolAnnotations};
 use serde_json::json;
 
@@ -10,12 +10,14 @@ use serde_json::json;
 pub(super) fn tool(spec: &ToolSpec, catalogue: &Catalogue, dotted_names: bool) -> Tool {
     let declaration = &spec.declaration;
     let name = declaration.dotted.filter(|_| dotted_names).unwrap_or(declaration.name);
+    // What the app does is outside of the vault, even if it only shows something.
+    let is_action = spec.kind == ToolKind::Action;
     let annotations = ToolAnnotations::with_title(declaration.title)
-        .read_only(spec.effect == Effect::Read)
+        .read_only(spec.effect == Effect::Read && !is_action)
         // Replacing content is destructive as far as the protocol is concerned; that it can be undone is up to us.
         .destructive(spec.effect != Effect::Read)
         .idempotent(declaration.idempotent)
-        .open_world(false);
+        .open_world(is_action);
     let mut tool =
         Tool::new(name, spec.description().to_owned(), Arc::new(spec.listed_input(catalogue.lists_whole_schemas)));
     tool.title = Some(declaration.title.to_owned());

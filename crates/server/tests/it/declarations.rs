@@ -86,16 +86,17 @@ fn every_tool_is_gated_by_its_name_its_group_and_the_rules() {
 #[test]
 fn the_list_says_what_is_declared() {
     let vault = Vault::new(&[]);
-    let mut server = serve(&vault, &["--tools", "all"], &[]);
+    let mut server = serve(&vault, &["--tools", "all"], &[("OBSIDIAN_ENABLE_COMMANDS", "true")]);
     let listed = server.request("tools/list", json!({}))["result"]["tools"].as_array().unwrap().clone();
     assert_eq!(listed.len(), TOOLS.len());
     for (tool, shown) in TOOLS.iter().zip(&listed) {
         let spec = tool.spec();
         let annotations = &shown["annotations"];
         assert_eq!(shown["name"], spec.name());
-        assert_eq!(annotations["readOnlyHint"], spec.effect == Effect::Read, "{shown}");
+        let is_action = spec.kind == ToolKind::Action;
+        assert_eq!(annotations["readOnlyHint"], spec.effect == Effect::Read && !is_action, "{shown}");
         assert_eq!(annotations["destructiveHint"], spec.effect != Effect::Read, "{shown}");
-        assert_eq!(annotations["openWorldHint"], false);
+        assert_eq!(annotations["openWorldHint"], is_action);
         assert_eq!(annotations["idempotentHint"], spec.declaration.idempotent);
         assert_eq!(shown["_meta"]["anthropic/searchHint"], spec.declaration.words);
     }

@@ -59,10 +59,9 @@ const TOOLS: &[Known] = &[
         ],
     },
     Known {
-        // It opens nothing by itself, so it does not affect the outside world.
         name: "obsidian_open_in_ui",
         title: "Obsidian Open In UI",
-        hints: &[("destructiveHint", false), ("idempotentHint", true)],
+        hints: &[("openWorldHint", true), ("destructiveHint", false), ("idempotentHint", true)],
         arguments: &[("path*", "string", ""), ("failIfMissing", "boolean", "true"), ("newLeaf", "boolean", "false")],
     },
     Known {

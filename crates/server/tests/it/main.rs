@@ -7,6 +7,8 @@
 )]
 
 mod access;
+mod app;
+mod app_editor;
 mod approval;
 mod attacks;
 mod bad_input;

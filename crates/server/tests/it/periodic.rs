@@ -91,7 +91,7 @@ fn every_tool_with_a_target_takes_them() {
         for (target, reason) in [
             (periodic("daily", "2026-04-14"), if makes_it { "" } else { "periodic_not_found" }),
             (periodic("weekly", "2026-04-13"), "periodic_disabled"),
-            (json!({ "type": "active" }), "no_active_file"),
+            (json!({ "type": "active" }), "obsidian_unreachable"),
             (json!({ "type": "periodic" }), "invalid_arguments"),
             (json!({ "type": "path" }), "invalid_arguments"),
             (periodic("daily", "2026-02-30"), "invalid_arguments"),

@@ -185,7 +185,7 @@ fn the_open_and_the_daily_note_are_under_the_policy_too() {
         let result = server.call("obsidian_get_note", json!({ "format": "content", "target": daily }));
         assert_eq!(result["structuredContent"]["error"]["data"]["reason"].as_str(), reason, "{result}");
         let active = json!({ "format": "content", "target": { "type": "active" } });
-        assert_eq!(server.refused("obsidian_get_note", active), "no_active_file");
+        assert_eq!(server.refused("obsidian_get_note", active), "obsidian_unreachable");
     }
 }
 

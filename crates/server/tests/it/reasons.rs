@@ -92,7 +92,7 @@ fn cases() -> Vec<Case> {
     }
     for tool in WITH_A_TARGET {
         let daily = json!({ "type": "periodic", "period": "daily", "date": "2001-02-03" });
-        add(tool, usual(tool, json!({ "type": "active" })), "no_active_file", -32001);
+        add(tool, usual(tool, json!({ "type": "active" })), "obsidian_unreachable", -32000);
         // Tools that write a whole note create it.
         if !matches!(tool, WRITE | APPEND) {
             add(tool, usual(tool, daily), "periodic_not_found", -32001);

@@ -49,7 +49,7 @@ impl ReadOperation for ReadResource {
 
     fn answer(&self, context: &Context<'_>, vaults: &OpenedVaults) -> Result<ReadPayload, Reason> {
         let contents = match (ResourceUri::parse(&self.uri)?.resource, vaults) {
-            (VaultResource::Status, OpenedVaults::States(states)) => status(states)?,
+            (VaultResource::Status, OpenedVaults::States(states)) => status(context, states)?,
             (VaultResource::Status, _) => return Err(bug!("the status was requested without the state of the vaults")),
             (VaultResource::Tags, vaults) => read_tags(context, vaults.one()?)?,
             (VaultResource::File(path), vaults) => read_file(context, vaults.one()?, &path)?,

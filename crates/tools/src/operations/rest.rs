@@ -1,6 +1,7 @@
 //! What the REST API does to a vault: requests that read, and changes that only it makes. Each goes through the executor like
 //! a tool.
 
+mod app;
 mod changes;
 mod copy_file;
 mod document_map;
@@ -14,10 +15,11 @@ mod read_note;
 mod search_notes;
 mod write_file;
 
-use lapidary_operation::{AnyTool, WriteEntry};
+use lapidary_operation::{ActionEntry, AnyTool, ReadEntry, WriteEntry};
 
 pub(crate) use self::changes::RestChange;
 pub use self::{
+    app::FindOpenNote,
     document_map::{document_map, legacy_map, legacy_part, section_of},
     find_periodic::FindPeriodic,
     find_place::FindPlace,
@@ -34,4 +36,7 @@ pub(crate) const INTERNAL: &[&dyn AnyTool] = &[
     &WriteEntry(copy_file::RestCopy),
     &WriteEntry(moves::RestMove),
     &WriteEntry(moves::RestDelete),
+    &ActionEntry(app::RestOpen),
+    &ReadEntry(app::RestCommands),
+    &ActionEntry(app::RestCommand),
 ];

@@ -1,6 +1,11 @@
 //! Reads files as resources.
 
-use lapidary_operation::{ContentForm, Context, Reason, ResourceBody, VaultState, bug};
+use std::time::Duration;
+
+use lapidary_operation::{
+    AppFault, AppNeed, AppStatus, ContentForm, Context, PluginManifest, Reason, ReasonKind, ResourceBody, VaultState,
+    bug,
+};
 use lapidary_toolkit::{
     reading::{self, NOT_UTF8},
     tags,
@@ -8,7 +13,7 @@ use lapidary_toolkit::{
 };
 use lapidary_vault::{File, VaultPath, View};
 use serde::Serialize;
-use serde_json::json;
+use serde_json::{Value, json};
 
 use super::{
     JSON,
@@ -94,20 +99,67 @@ pub(crate) fn read_tags(context: &Context<'_>, view: &View) -> Result<ResourceBo
 }
 
 /// Whether the server is usable. The app is never contacted, so there is no version of it.
-pub(crate) fn status(vaults: &[VaultState]) -> Result<ResourceBody, Reason> {
+/// How long an app may take to say how it is.
+const APP_STATUS_TIME: Duration = Duration::from_secs(2);
+
+pub(crate) fn status(context: &Context<'_>, vaults: &[VaultState]) -> Result<ResourceBody, Reason> {
     let usable = vaults.iter().all(|vault| vault.problem.is_none());
-    let state = |vault: &VaultState| {
+    let mut states = Vec::new();
+    // The first app that answers is also described where clients of the original look for it.
+    let mut reached: Option<AppStatus> = None;
+    for vault in vaults {
+        context.check()?;
         let status = vault.problem.map_or("OK", |problem| problem.wire_code().id);
-        json!({ "name": vault.name, "status": status })
-    };
-    json_contents(&json!({
+        let asked = vault
+            .app
+            .as_ref()
+            .map_or(Err(AppFault::SwitchedOff), |app| app.status(context.cancel.left().min(APP_STATUS_TIME)));
+        states.push(json!({ "name": vault.name, "status": status, "app": app_state(&asked) }));
+        reached = reached.or(asked.ok());
+    }
+    let mut contents = json!({
         "status": if usable { "OK" } else { "unavailable" },
         "service": "Lapidary",
-        // Part of the format of Obsidian's Local REST API; there is nothing to log in to here.
-        "authenticated": usable,
+        // Part of the format of Obsidian's Local REST API: whether its key is accepted. Without the app there is nothing to
+        // log in to.
+        "authenticated": reached.as_ref().map_or(usable, |app| app.is_authenticated),
         "versions": { "self": env!("CARGO_PKG_VERSION") },
-        "vaults": vaults.iter().map(state).collect::<Vec<_>>(),
-    }))
+        "vaults": states,
+    });
+    if let Some(AppStatus { obsidian: Some(obsidian), .. }) = &reached {
+        contents["versions"]["obsidian"] = json!(obsidian);
+    }
+    if let Some(manifest) = reached.and_then(|app| app.manifest) {
+        contents["manifest"] = shown_manifest(&manifest);
+    }
+    json_contents(&contents)
+}
+
+/// The app of a vault, or why it cannot be used.
+fn app_state(asked: &Result<AppStatus, AppFault>) -> Value {
+    let app = match asked {
+        Ok(app) => app,
+        Err(AppFault::SwitchedOff) => return json!({ "status": "off" }),
+        Err(AppFault::NotSetUp) => return json!({ "status": "not_set_up" }),
+        Err(fault) => {
+            let kind = Reason::AppUnavailable { fault: *fault, need: AppNeed::ActiveNote }.kind();
+            return json!({ "status": kind.wire_code().id });
+        }
+    };
+    let mut state = json!({
+        "status": if app.is_authenticated { "OK" } else { ReasonKind::ApiKeyRejected.wire_code().id },
+        "authenticated": app.is_authenticated,
+        "versions": { "obsidian": app.obsidian, "self": app.plugin },
+        "apiExtensions": app.extensions,
+    });
+    if let Some(manifest) = &app.manifest {
+        state["manifest"] = shown_manifest(manifest);
+    }
+    state
+}
+
+fn shown_manifest(PluginManifest { id, name, version }: &PluginManifest) -> Value {
+    json!({ "id": id, "name": name, "version": version })
 }
 
 fn json_contents(value: &impl Serialize) -> Result<ResourceBody, Reason> {

@@ -6,7 +6,7 @@ use crate::TOOL_SET;
 
 /// Every tool, on a server with two vaults.
 pub(super) fn everything() -> Catalogue {
-    let selection = ToolSelection { chosen: vec!["all".to_owned()], ..ToolSelection::default() };
+    let selection = ToolSelection { chosen: vec!["all".to_owned()], commands: true, ..ToolSelection::default() };
     let vaults = ["Notes".to_owned(), "Work".to_owned()];
     Catalogue::new(TOOL_SET, &selection, &ProfileRules::curator(), &vaults).expect("a word that is known")
 }
@@ -49,6 +49,28 @@ fn exclusion_wins_over_choice_and_read_only_over_everything() {
     assert_eq!(standing("obsidian_write_note"), ToolStanding::Off(OffReason::ReadOnly));
     assert_eq!(standing("call_tool"), ToolStanding::Off(OffReason::Excluded));
     assert_eq!(standing("file_read"), ToolStanding::Listed);
+}
+
+#[test]
+fn commands_of_the_app_are_listed_once_the_owner_opens_them() {
+    let standing = |chosen: &[&str], commands: bool, read_only: bool, tool: &str| {
+        let chosen = chosen.iter().map(|word| (*word).to_owned()).collect();
+        let selection = ToolSelection { chosen, commands, read_only, ..ToolSelection::default() };
+        Catalogue::new(TOOL_SET, &selection, &ProfileRules::curator(), &[]).unwrap().find(tool).unwrap().standing
+    };
+    for tool in ["obsidian_list_commands", "obsidian_execute_command", "rest/commands", "rest/command"] {
+        let is_internal = tool.contains('/');
+        for chosen in [&[][..], &["all"], &["obsidian"], &["default"]] {
+            assert_eq!(standing(chosen, false, false, tool), ToolStanding::Off(OffReason::Commands), "{tool}");
+            assert_eq!(standing(chosen, true, true, tool), ToolStanding::Off(OffReason::ReadOnly), "{tool}");
+            let open = if is_internal { ToolStanding::Deferred } else { ToolStanding::Listed };
+            assert_eq!(standing(chosen, true, false, tool), open, "{tool} {chosen:?}");
+        }
+        let other = if is_internal { ToolStanding::Deferred } else { ToolStanding::Off(OffReason::NotChosen) };
+        assert_eq!(standing(&["files"], true, false, tool), other, "{tool}");
+    }
+    // Opening a note only reads.
+    assert_eq!(standing(&[], false, true, "obsidian_open_in_ui"), ToolStanding::Deferred);
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! The group `skill`: what only the Obsidian app can do.
 
-pub(super) mod obsidian_execute_command;
-pub(super) mod obsidian_list_commands;
-pub(super) mod obsidian_open_in_ui;
+pub(crate) mod obsidian_execute_command;
+pub(crate) mod obsidian_list_commands;
+pub(crate) mod obsidian_open_in_ui;

@@ -17,14 +17,14 @@ use super::{
 };
 
 impl RestApi {
-    /// The note last opened through us.
+    /// The note in front of the user.
     pub(super) async fn active_file(
         &self,
         caller: &RestCaller,
         request: &RestRequest,
         rest: &str,
     ) -> Result<Response, ApiError> {
-        let active = self.active(&caller.vault).ok_or_else(ApiError::not_found)?;
+        let active = self.open_note(caller).await?.ok_or_else(ApiError::not_found)?;
         // It may have been deleted since.
         let RestPlace::File { .. } = self.find(caller, &path_of(&active, Vec::new())).await? else {
             return Err(ApiError::not_found());
@@ -34,7 +34,12 @@ impl RestApi {
     }
 
     /// Makes a note the active one; a missing one is created, as the app does.
-    pub(super) async fn open_file(&self, caller: &RestCaller, rest: &str) -> Result<Response, ApiError> {
+    pub(super) async fn open_file(
+        &self,
+        caller: &RestCaller,
+        request: &RestRequest,
+        rest: &str,
+    ) -> Result<Response, ApiError> {
         let at = RequestPath::parse_in_vault(rest)?;
         let given = at.file().filter(|path| !path.is_empty()).ok_or_else(ApiError::not_found)?;
         let path = match self.find(caller, &at).await? {
@@ -43,6 +48,8 @@ impl RestApi {
             RestPlace::Folder(_) => return Err(ApiError::coded(40510)),
             RestPlace::Nothing => self.open_by_name(caller, given).await?,
         };
+        let new_leaf = request.query.split('&').any(|pair| pair == "newLeaf=true");
+        self.show(caller, &path, new_leaf).await?;
         self.open(&caller.vault, path);
         Ok(json_response(&Value::from("")))
     }

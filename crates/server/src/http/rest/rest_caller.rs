@@ -1,6 +1,6 @@
 //! Who calls the REST API: a program with the key of the vault's plugin, or with one of the owner's tokens.
 
-use std::{path::Path, sync::Arc};
+use std::sync::Arc;
 
 use axum::http::{HeaderMap, HeaderName, header};
 use lapidary_auth::{TokenRights, is_same_digest};
@@ -8,16 +8,12 @@ use lapidary_config::ChosenVault;
 use lapidary_note::ContentHash;
 use lapidary_pipeline::{Caller, CallerStanding, Grant, Principal};
 use lapidary_tools::ChangeAuthor;
-use lapidary_vault::store;
-use serde_json::Value;
 
 use crate::{
     grants::GrantMaker,
     http::{KnownClients, known_clients::KnownClient},
+    plugin_settings::PluginSettings,
 };
-
-/// Where the plugin keeps its settings in a vault.
-const SETTINGS: &str = ".obsidian/plugins/obsidian-local-rest-api/data.json";
 
 /// The key of a vault's plugin, by its hash.
 pub(crate) struct VaultKey {
@@ -36,8 +32,8 @@ impl VaultKey {
 
     fn of_vault(vault: &ChosenVault, grants: &GrantMaker, is_one_of_several: bool) -> Option<Self> {
         let settings = settings_of(vault)?;
-        let key = settings["apiKey"].as_str().filter(|key| !key.trim().is_empty())?;
-        let header = settings["authorizationHeaderName"].as_str().and_then(|name| name.trim().parse().ok());
+        let key = settings.key?;
+        let header = settings.key_header.and_then(|name| name.parse().ok());
         let own = is_one_of_several.then(|| vec![vault.name.clone()]);
         let rights = TokenRights { vaults: own, ..TokenRights::default() };
         let grant = grants.grant(&rights).inspect_err(|error| tracing::warn!("{error}")).ok()?;
@@ -47,10 +43,11 @@ impl VaultKey {
 }
 
 /// What the plugin of a vault is set to.
-fn settings_of(vault: &ChosenVault) -> Option<Value> {
-    let text = store::read_settings(Path::new(&vault.path).join(SETTINGS).as_path()).ok()?;
-    let unreadable = "the settings of the plugin Local REST API are not JSON, and are not used";
-    serde_json::from_str(&text).inspect_err(|_| tracing::warn!("{unreadable}")).ok()
+fn settings_of(vault: &ChosenVault) -> Option<PluginSettings> {
+    PluginSettings::of_vault(&vault.path).unwrap_or_else(|problem| {
+        tracing::warn!("the settings of the plugin Local REST API are not used: {problem}");
+        None
+    })
 }
 
 /// The ports of the plugin, where programs look for it.
@@ -63,10 +60,8 @@ pub(crate) struct PluginPorts {
 impl PluginPorts {
     /// As the settings of the first vault say, or the usual ones.
     pub(crate) fn of_vaults(vaults: &[ChosenVault]) -> Self {
-        let settings = vaults.iter().find_map(settings_of).unwrap_or_default();
-        let port =
-            |name: &str, usual: u16| settings[name].as_u64().and_then(|port| u16::try_from(port).ok()).unwrap_or(usual);
-        Self { tls: port("port", 27124), plain: port("insecurePort", 27123) }
+        let settings = vaults.iter().find_map(settings_of);
+        settings.map_or(Self { tls: 27124, plain: 27123 }, |found| Self { tls: found.port, plain: found.plain_port })
     }
 }
 

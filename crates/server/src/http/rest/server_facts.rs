@@ -1,4 +1,4 @@
-//! What the API says of itself: its status, certificate and description, and the commands of an app that is not there.
+//! What the API says of itself: its status, certificate and description.
 
 use axum::{http::Method, response::Response};
 use lapidary_config::PatchFormat;
@@ -8,7 +8,6 @@ use super::{
     RestApi,
     api_error::{ApiError, body_response, json_response},
     rest_caller::RestCaller,
-    rest_request::RestRequest,
 };
 
 /// The versions of the plugin whose API this is. Programs choose the format of patches by it.
@@ -68,13 +67,5 @@ impl RestApi {
             status["apiExtensions"] = json!([]);
         }
         status
-    }
-
-    /// The commands of the app; without it there are none.
-    pub(super) fn commands(request: &RestRequest, rest: &str) -> Result<Response, ApiError> {
-        match (&request.method, rest) {
-            (&Method::GET | &Method::HEAD, "") => Ok(json_response(&json!({ "commands": [] }))),
-            _ => Err(ApiError::not_found()),
-        }
     }
 }

@@ -360,7 +360,8 @@ mod tests {
 
     /// For the phrasings in a list: how many there are, and those whose tool is not in the top three.
     fn missed(list: &str) -> (usize, Vec<String>) {
-        let catalogue = Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap();
+        let selection = ToolSelection { commands: true, ..ToolSelection::default() };
+        let catalogue = Catalogue::new(TOOL_SET, &selection, &ProfileRules::curator(), &[]).unwrap();
         let ranking =
             ToolRanking::of(catalogue.on().filter(|entry| !["find_tool", "call_tool"].contains(&entry.spec.name())));
         let (mut asked, mut missed) = (0, Vec::new());

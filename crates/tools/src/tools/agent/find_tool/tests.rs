@@ -6,7 +6,8 @@ use super::*;
 use crate::TOOL_SET;
 
 fn catalogue() -> Catalogue {
-    Catalogue::new(TOOL_SET, &ToolSelection::default(), &ProfileRules::curator(), &[]).unwrap()
+    let selection = ToolSelection { commands: true, ..ToolSelection::default() };
+    Catalogue::new(TOOL_SET, &selection, &ProfileRules::curator(), &[]).unwrap()
 }
 
 fn phrasings() -> impl Iterator<Item = &'static str> {

@@ -1,0 +1,86 @@
+//! What a request wants of the Obsidian app: the open note, opening another, commands. Where there is no app, the answers are
+//! those of a plugin whose app has nothing open and no commands.
+
+use axum::{http::Method, response::Response};
+use lapidary_pipeline::{Invocation, Outcome};
+use lapidary_tools::{FindOpenNote, ReadPayload, Reason, ReasonKind, RestOpenNote, RestPayload};
+use lapidary_vault::VaultPath;
+use serde_json::{Map, Value, json};
+
+use super::{
+    RestApi,
+    api_error::{ApiError, json_response, no_content},
+    broken,
+    request_path::RequestPath,
+    rest_caller::RestCaller,
+    rest_request::RestRequest,
+};
+
+impl RestApi {
+    /// The note in front of the user; without the app, the one last opened through us.
+    pub(super) async fn open_note(&self, caller: &RestCaller) -> Result<Option<VaultPath>, ApiError> {
+        let operation = FindOpenNote { vault: caller.vault.clone() };
+        let RestPayload::OpenNote(found) = self.read(caller, operation).await? else { return Err(broken()) };
+        Ok(match found {
+            RestOpenNote::Note(path) => Some(path),
+            RestOpenNote::Nothing => None,
+            RestOpenNote::Unknown => self.active(&caller.vault),
+        })
+    }
+
+    /// Shows a note in the app. A server without one, or a caller without the right, still has it as the active one here.
+    pub(super) async fn show(&self, caller: &RestCaller, path: &VaultPath, new_leaf: bool) -> Result<(), ApiError> {
+        let arguments = json!({ "path": path.as_str(), "newLeaf": new_leaf });
+        match self.by_app(caller, "rest/open", arguments).await {
+            Ok(_) => Ok(()),
+            Err(Some(reason)) if reason.kind() == ReasonKind::ToolDisabled => Ok(()),
+            Err(reason) => Err(reason.map_or_else(broken, |reason| ApiError::of(&reason))),
+        }
+    }
+
+    pub(super) async fn commands(
+        &self,
+        caller: &RestCaller,
+        request: &RestRequest,
+        rest: &str,
+    ) -> Result<Response, ApiError> {
+        match (&request.method, rest) {
+            (&Method::GET | &Method::HEAD, "") => {
+                let listed = self.by_app(caller, "rest/commands", json!({})).await;
+                // Without the app there are none.
+                let commands = listed.ok().and_then(|mut answer| answer.remove("commands"));
+                Ok(json_response(&json!({ "commands": commands.unwrap_or_else(|| json!([])) })))
+            }
+            (&Method::POST, _) => {
+                let RequestPath { parts, .. } = RequestPath::parse(rest)?;
+                let [id] = &parts.iter().filter(|part| !part.is_empty()).collect::<Vec<_>>()[..] else {
+                    return Err(ApiError::not_found());
+                };
+                match self.by_app(caller, "rest/command", json!({ "commandId": id })).await {
+                    Ok(_) => Ok(no_content()),
+                    Err(Some(
+                        Reason::CommandUnknown { .. } | Reason::AppUnavailable { .. } | Reason::ToolOff { .. },
+                    )) => Err(ApiError::not_found()),
+                    Err(reason) => Err(reason.map_or_else(broken, |reason| ApiError::of(&reason))),
+                }
+            }
+            _ => Err(ApiError::not_found()),
+        }
+    }
+
+    /// A call that the app answers; its answer, or the reason why not.
+    async fn by_app(
+        &self,
+        caller: &RestCaller,
+        name: &'static str,
+        arguments: Value,
+    ) -> Result<Map<String, Value>, Option<Reason>> {
+        let Value::Object(mut arguments) = arguments else { return Err(None) };
+        arguments.insert("vault".to_owned(), Value::from(caller.vault.clone()));
+        match self.execute(Invocation::internal(name, arguments, caller.principal.clone())).await {
+            Outcome::Answered(ReadPayload::Tool(rendered)) if !rendered.is_error => Ok(rendered.facts()),
+            Outcome::Refused(refusal) => Err(Some(refusal.reason)),
+            Outcome::Answered(_) | Outcome::Asked(_) | Outcome::Previewed(_) | Outcome::UnknownTool { .. } => Err(None),
+        }
+    }
+}
