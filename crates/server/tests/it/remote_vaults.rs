@@ -66,8 +66,19 @@ impl OtherComputer {
 }
 
 /// What is different from place to place: times, ids, and where deleted files are.
-const OWN: [&str; 9] =
-    ["stat", "checkpoint", "checkpointId", "modified", "created_at", "mtime", "ctime", "trashedTo", "movedTo"];
+const OWN: [&str; 11] = [
+    "id",
+    "time",
+    "stat",
+    "checkpoint",
+    "checkpointId",
+    "modified",
+    "created_at",
+    "mtime",
+    "ctime",
+    "trashedTo",
+    "movedTo",
+];
 
 fn scrubbed(value: &Value) -> Value {
     match value {
