@@ -54,12 +54,8 @@ pub enum ConfigError {
          more of these lines:{}{}", vaults.len(), lines(vaults), also(noticed)
     )]
     SeveralVaults { vaults: Vec<PathBuf>, noticed: Vec<ConfigWarning> },
-    #[error(
-        "OBSIDIAN_API_KEY is set, but no vault of Obsidian's own list has this key in its Local REST API settings, and \
-         remote vaults (OBSIDIAN_BASE_URL) are not supported in this version; add --vault /path/to/vault{}",
-        also(noticed)
-    )]
-    KeyWithoutVault { noticed: Vec<ConfigWarning> },
+    #[error("{place}: the certificate {} cannot be read", path.display())]
+    NoCertificate { place: ValueOrigin, path: PathBuf },
     #[error("OBSIDIAN_API_KEY is the key of several vaults; add one or more of these lines:{}", lines(vaults))]
     KeyOfSeveral { vaults: Vec<PathBuf> },
     #[error(

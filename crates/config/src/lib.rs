@@ -48,7 +48,8 @@ pub use model::OtlpSettings;
 pub use model::{
     AllowedOrigins, AppConfig, ApprovalConfig, AuthMode, AuthSettings, BodyLimits, ChosenVault, ClientLimits, Config,
     ConnectionLimits, ForeignIssuer, HttpConfig, LogFormat, LogLevel, LogSettings, PatchFormat, PathAccess, PublicUrl,
-    RestConfig, RuleConfig, SessionLimits, SessionMode, TlsFiles, TokenConfig, Transport, VaultAccess, VaultsConfig,
+    RemoteVault, RestConfig, RuleConfig, SessionLimits, SessionMode, TlsFiles, TokenConfig, Transport, VaultAccess,
+    VaultsConfig,
 };
 pub use origins::{SettingOrigin, origins};
 pub use profiles::plain_name;

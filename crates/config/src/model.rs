@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::address_range::AddressRange;
@@ -62,9 +62,34 @@ pub enum VaultsConfig {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ChosenVault {
     pub name: String,
-    /// Absolute, and a folder when the configuration was loaded.
+    /// Absolute, and a folder when the configuration was loaded. Of a remote vault, its address.
     pub path: PathBuf,
     pub access: VaultAccess,
+    /// If it is not on this disk.
+    pub remote: Option<RemoteVault>,
+}
+
+impl ChosenVault {
+    /// Its folder, if it is on this disk.
+    pub fn folder(&self) -> Option<&Path> {
+        self.remote.is_none().then_some(self.path.as_path())
+    }
+}
+
+/// Where Obsidian serves a vault through its plugin Local REST API.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RemoteVault {
+    pub url: String,
+    pub key: SecretText,
+    /// The certificate that is expected, in PEM form.
+    pub certificate: Option<String>,
+}
+
+impl RemoteVault {
+    /// Where the plugin serves plain HTTP.
+    pub const USUAL_URL: &str = "http://127.0.0.1:27123";
+    /// It does not say what it is called.
+    pub const USUAL_NAME: &str = "obsidian";
 }
 
 /// The open parts of one vault; patterns as written.

@@ -76,7 +76,8 @@ The first source that gives any vaults is used:
 1. `--vault`,
 2. `OBSIDIAN_VAULT_PATHS`, in the environment or in `.env`,
 3. the configuration file,
-4. `OBSIDIAN_API_KEY`: the vault of Obsidian's own list whose Local REST API plugin has this key,
+4. `OBSIDIAN_API_KEY`: the vault of Obsidian's own list whose Local REST API plugin has this key; if none has, \
+   the [remote vault](remote-vaults.md) behind `OBSIDIAN_BASE_URL`,
 5. Obsidian's own list (`obsidian.json`; also of Flatpak and Snap), if it has exactly one vault that exists.
 
 Only vaults that you choose are served: if several are found and none is chosen, Lapidary exits with the list and the lines \

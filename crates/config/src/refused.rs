@@ -99,6 +99,10 @@ pub enum ConfigRefusal {
     UnknownPart { kind: &'static str, name: String, key: String, nearest: Option<&'static str> },
     #[error("vault '{value}' has no path; write NAME=PATH or PATH")]
     VaultWithoutPath { value: String },
+    #[error(
+        "vault '{vault}': write `path` for a folder, or `url` and `key` (and `certificate`) for a vault behind Obsidian"
+    )]
+    HalfOfRemote { vault: String },
     #[error("vault '{value}' has an empty name; write NAME=PATH or PATH")]
     VaultWithoutName { value: String },
     #[error(

@@ -116,6 +116,8 @@ fn written(raw: &RawValue) -> String {
         RawValue::List(items) => items.iter().map(written).collect::<Vec<_>>().join(", "),
         RawValue::Table(pairs) => {
             let pairs = pairs.iter().map(|(name, value)| match value {
+                // Of a vault behind Obsidian.
+                _ if name == "key" => format!("{name} = (hidden)"),
                 RawValue::Table(_) => format!("{name} = {{ {} }}", written(value)),
                 _ => format!("{name} = {}", written(value)),
             });

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
+use lapidary_auth::SecretText;
 use lapidary_query::nearest;
 
 use super::config_paths::ConfigPlaces;
@@ -11,9 +12,9 @@ use super::error::ConfigError;
 use super::raw::{RawValue, ValueOrigin, is_unset};
 use super::refused::ConfigRefusal;
 use super::registry::ObsidianVaults;
-use super::vault_table::{from_table, has_rules};
+use super::vault_table::{AskedRemote, TablePlace, from_table, has_rules};
 use super::warning::ConfigWarning;
-use super::{ChosenVault, ConfigFiles, VaultAccess, VaultsConfig, link_folders};
+use super::{ChosenVault, ConfigFiles, RemoteVault, VaultAccess, VaultsConfig, link_folders};
 
 /// The vaults of one source, as written.
 #[derive(Debug)]
@@ -27,6 +28,7 @@ pub(super) struct AskedVault {
     pub(super) name: Option<String>,
     pub(super) path: String,
     pub(super) access: VaultAccess,
+    pub(super) remote: Option<AskedRemote>,
 }
 
 /// A table names its vaults; a list entry may; a text has paths separated by `;`.
@@ -42,15 +44,20 @@ pub(super) fn requested_vaults(raw: &RawValue) -> Result<Vec<AskedVault>, Config
 fn in_file(name: &str, raw: &RawValue) -> Result<AskedVault, ConfigRefusal> {
     match raw {
         RawValue::Table(pairs) => {
-            let (path, access) = from_table(name, pairs)?;
-            Ok(AskedVault { access, ..named(name, &path)? })
+            let (place, access) = from_table(name, pairs)?;
+            match place {
+                TablePlace::Folder(path) => Ok(AskedVault { access, ..named(name, &path)? }),
+                TablePlace::Remote(remote) => {
+                    Ok(AskedVault { access, remote: Some(remote.clone()), ..named(name, &remote.url)? })
+                }
+            }
         }
         path => named(name, path.text()?),
     }
 }
 
 fn unnamed(path: &str) -> AskedVault {
-    AskedVault { name: None, path: path.to_owned(), access: VaultAccess::default() }
+    AskedVault { name: None, path: path.to_owned(), access: VaultAccess::default(), remote: None }
 }
 
 fn named(name: &str, path: &str) -> Result<AskedVault, ConfigRefusal> {
@@ -85,6 +92,7 @@ pub(super) fn choose(draft: &mut ConfigDraft<'_>, files: &dyn ConfigFiles) -> Re
     }
     let mut found = match asked {
         Some(mut asked) => {
+            take_remote(&mut asked, &draft.known);
             let named = NamedVaults::gather(draft, files);
             named.replace_names(&mut asked, draft.places, files)?;
             existing(&asked, &named, draft.places, files)?
@@ -106,7 +114,7 @@ impl NamedVaults {
     /// Those of the file and the variable, and those that Obsidian lists.
     pub(super) fn gather(draft: &ConfigDraft<'_>, files: &dyn ConfigFiles) -> Self {
         let places = draft.places;
-        let written = draft.known.iter().filter_map(|vault| {
+        let written = draft.known.iter().filter(|vault| vault.remote.is_none()).filter_map(|vault| {
             let path = places.whole(&vault.path).ok()?;
             Some((vault.name.clone().unwrap_or_else(|| places.basename(&path)), path))
         });
@@ -174,6 +182,19 @@ impl NamedVaults {
     }
 }
 
+/// Puts vaults behind Obsidian in place of their names on the command line.
+fn take_remote(asked: &mut RequestedVaults, known: &[AskedVault]) {
+    if !matches!(asked.place, ValueOrigin::Flag(_)) {
+        return;
+    }
+    for vault in asked.vaults.iter_mut().filter(|vault| vault.name.is_none()) {
+        let named = known.iter().rfind(|known| known.remote.is_some() && known.name.as_ref() == Some(&vault.path));
+        if let Some(named) = named {
+            *vault = named.clone();
+        }
+    }
+}
+
 /// Whether it is a single word, and no way to write a folder.
 fn is_name(written: &str) -> bool {
     !written.contains(['/', '\\']) && !written.starts_with('~') && !matches!(written, "." | "..")
@@ -186,8 +207,14 @@ fn existing(
     files: &dyn ConfigFiles,
 ) -> Result<Vec<ChosenVault>, ConfigError> {
     let mut found = Vec::new();
-    for AskedVault { name, path: given, access } in &asked.vaults {
+    for AskedVault { name, path: given, access, remote } in &asked.vaults {
         let place = || asked.place.clone();
+        if let Some(remote) = remote {
+            let remote = with_certificate(remote, &place(), places, files)?;
+            let (name, path) = (name.clone().unwrap_or_default(), PathBuf::from(&remote.url));
+            found.push(ChosenVault { name, path, access: access.clone(), remote: Some(remote) });
+            continue;
+        }
         let path = places.whole(given).map_err(|refused| refused.at(place()))?;
         if !files.is_folder(&path) {
             let nearest = named
@@ -196,14 +223,32 @@ fn existing(
             return Err(ConfigError::VaultMissing { place: place(), given: given.clone(), path, nearest });
         }
         let name = name.clone().unwrap_or_else(|| places.basename(&path));
-        found.push(ChosenVault { name, path, access: access.clone() });
+        found.push(ChosenVault { name, path, access: access.clone(), remote: None });
     }
     Ok(found)
 }
 
+fn with_certificate(
+    asked: &AskedRemote,
+    place: &ValueOrigin,
+    places: &ConfigPlaces<'_>,
+    files: &dyn ConfigFiles,
+) -> Result<RemoteVault, ConfigError> {
+    let AskedRemote { url, key, certificate } = asked.clone();
+    let certificate = match certificate {
+        None => None,
+        Some(given) => {
+            let path = places.whole(&given).map_err(|refused| refused.at(place.clone()))?;
+            let missing = |_| ConfigError::NoCertificate { place: place.clone(), path: path.clone() };
+            Some(files.read(&path).map_err(missing)?)
+        }
+    };
+    Ok(RemoteVault { url, key, certificate })
+}
+
 /// Rules belong to a folder: naming it on the command line does not open what the file closes.
 fn keep_rules(found: &mut [ChosenVault], draft: &ConfigDraft<'_>) -> Result<(), ConfigError> {
-    for (ruled, place) in &draft.ruled {
+    for (ruled, place) in draft.ruled.iter().filter(|(ruled, _)| ruled.remote.is_none()) {
         let path = draft.places.whole(&ruled.path).map_err(|refused| refused.at(place.clone()))?;
         for vault in found.iter_mut().filter(|vault| vault.path == path && !has_rules(&vault.access)) {
             vault.access = ruled.access.clone();
@@ -214,6 +259,7 @@ fn keep_rules(found: &mut [ChosenVault], draft: &ConfigDraft<'_>) -> Result<(), 
 
 /// Only a vault that the owner chose is served: by its key, or because it is the only one.
 fn discovered(draft: &mut ConfigDraft<'_>, files: &dyn ConfigFiles) -> Result<ChosenVault, ConfigError> {
+    let url = draft.config.app.url.clone().unwrap_or_else(|| RemoteVault::USUAL_URL.to_owned());
     let ConfigDraft { places, warnings, api_key, .. } = draft;
     let registry = ObsidianVaults::read(places, files, warnings);
     let vaults = match api_key {
@@ -222,9 +268,15 @@ fn discovered(draft: &mut ConfigDraft<'_>, files: &dyn ConfigFiles) -> Result<Ch
     };
     match (vaults.as_slice(), api_key) {
         ([path], _) => {
-            Ok(ChosenVault { name: places.basename(path), path: path.clone(), access: VaultAccess::default() })
+            let (name, access) = (places.basename(path), VaultAccess::default());
+            Ok(ChosenVault { name, path: path.clone(), access, remote: None })
         }
-        ([], Some(_)) => Err(ConfigError::KeyWithoutVault { noticed: warnings.clone() }),
+        // No folder of this disk, so it is behind the app, wherever that is.
+        ([], Some(key)) => {
+            let (name, access) = (RemoteVault::USUAL_NAME.to_owned(), VaultAccess::default());
+            let remote = RemoteVault { url: url.clone(), key: SecretText::new(key.clone()), certificate: None };
+            Ok(ChosenVault { name, path: PathBuf::from(url), access, remote: Some(remote) })
+        }
         ([], None) => Err(ConfigError::NoVault { looked_at: registry.looked_at, noticed: warnings.clone() }),
         (_, Some(_)) => Err(ConfigError::KeyOfSeveral { vaults }),
         (_, None) => Err(ConfigError::SeveralVaults { vaults, noticed: warnings.clone() }),

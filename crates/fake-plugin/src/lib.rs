@@ -186,6 +186,11 @@ impl FakePlugin {
         self.shared.faults.add(fault);
     }
 
+    /// All is well again.
+    pub fn forget_faults(&self) {
+        self.shared.faults.clear();
+    }
+
     /// The requests since the last call.
     pub fn take_requests(&self) -> Vec<RecordedRequest> {
         std::mem::take(&mut *self.shared.requests.lock())

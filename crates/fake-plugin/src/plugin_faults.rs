@@ -80,6 +80,10 @@ impl FaultQueue {
         self.0.lock().push(fault);
     }
 
+    pub(crate) fn clear(&self) {
+        self.0.lock().clear();
+    }
+
     /// What happens to this request.
     pub(crate) fn take(&self, request: &RecordedRequest) -> Option<FaultKind> {
         let mut faults = self.0.lock();

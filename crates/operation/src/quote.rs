@@ -135,6 +135,7 @@ said_as_it_is!(
     PathRefusal,
     NameWanted,
     DiskFault,
+    lapidary_vault::store::RemoteFault,
     Interruption,
     NearText,
     TaskCandidate,

@@ -10,6 +10,7 @@ mod kind;
 mod offered;
 mod overtaken;
 mod part;
+mod remote;
 mod store;
 mod table;
 mod words;

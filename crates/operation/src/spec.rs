@@ -132,6 +132,7 @@ impl ToolSpec {
         reasons.extend(ReasonKind::EVERYWHERE);
         if self.kind.needs_vault() {
             reasons.extend(ReasonKind::IN_A_VAULT);
+            reasons.extend(ReasonKind::WITH_THE_APP);
         }
         if !self.declaration.paths.is_empty() {
             reasons.extend(ReasonKind::WITH_A_PATH);
@@ -144,9 +145,6 @@ impl ToolSpec {
         }
         if self.kind.writes() || self.kind == ToolKind::Action {
             reasons.extend(ReasonKind::WHEN_WRITING);
-        }
-        if self.takes_target || self.is_command {
-            reasons.extend(ReasonKind::WITH_THE_APP);
         }
         // The reference prints them, and its order must not depend on the order of declarations.
         reasons.sort_unstable();

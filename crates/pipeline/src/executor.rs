@@ -221,6 +221,7 @@ impl Executor {
 fn closed(error: &RulesError) -> Reason {
     match error {
         RulesError::VaultGone => Reason::Disk { path: None, problem: DiskFault::VaultGone },
+        RulesError::Remote(fault) => Reason::RemoteVault { fault: *fault },
         RulesError::Unreadable { file, .. } => Reason::VaultClosed { file },
     }
 }

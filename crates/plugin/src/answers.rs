@@ -111,11 +111,12 @@ pub(crate) struct ListingBody {
 /// Times in milliseconds since 1970, and the size in bytes, as the app knows them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Deserialize)]
 pub struct FileTimes {
-    #[serde(rename = "ctime")]
+    #[serde(default, rename = "ctime")]
     pub created: f64,
-    #[serde(rename = "mtime")]
+    #[serde(default, rename = "mtime")]
     pub modified: f64,
-    pub size: u64,
+    #[serde(default)]
+    pub size: f64,
 }
 
 /// A note with what the app knows about it.

@@ -1,5 +1,5 @@
 //! A client of Obsidian's plugin Local REST API: one connection with typed calls and a closed list of failures. Nothing that the
-//! other side says gets into an error, and nothing is sent before the first call.
+//! other side says gets into an error, and nothing is sent before the first call. [`RemoteBackend`] is a vault behind it.
 
 mod answers;
 mod app_calls;
@@ -9,6 +9,7 @@ mod file_calls;
 mod omnisearch;
 mod plugin_error;
 mod plugin_url;
+mod remote;
 mod request_retry;
 mod version;
 
@@ -22,4 +23,5 @@ pub use file_calls::WriteCondition;
 pub use omnisearch::{Omnisearch, OmnisearchHit, OmnisearchMatch};
 pub use plugin_error::PluginError;
 pub use plugin_url::{PluginUrl, UrlError};
+pub use remote::RemoteBackend;
 pub use version::{FileVersion, PluginVersion};

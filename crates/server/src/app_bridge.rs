@@ -7,7 +7,7 @@ use std::{path::PathBuf, time::Duration};
 
 use jiff::civil::Date;
 use lapidary_auth::SecretText;
-use lapidary_config::{AppConfig, ChosenVault};
+use lapidary_config::{AppConfig, ChosenVault, RemoteVault};
 use lapidary_plugin::{
     ApiKey, CertificateTrust, ConnectionSettings, Omnisearch, PluginConnection, PluginError, PluginStatus, PluginUrl,
 };
@@ -19,7 +19,7 @@ use lapidary_vault::ElapsedTime;
 use parking_lot::Mutex;
 
 use self::app_texts::{command, hit};
-use crate::plugin_settings::PluginSettings;
+use crate::{plugin_settings::PluginSettings, remote_vault};
 
 /// For so long an app that did not answer is not asked again.
 const REMEMBERED: Duration = Duration::from_secs(3);
@@ -32,6 +32,8 @@ const MOST_HITS: usize = 50;
 /// The app of one vault.
 pub(crate) struct PluginApp {
     folder: PathBuf,
+    /// If the vault itself is behind the app.
+    remote: Option<RemoteVault>,
     settings: AppConfig,
     /// Whether an address in the configuration is meant for this vault: it is the only one.
     is_only: bool,
@@ -56,13 +58,17 @@ struct KeptConnection {
 
 impl PluginApp {
     pub(crate) fn of_vault(vault: &ChosenVault, settings: &AppConfig, is_only: bool) -> Self {
-        Self { folder: vault.path.clone(), settings: settings.clone(), is_only, known: Mutex::default() }
+        let (folder, remote) = (vault.path.clone(), vault.remote.clone());
+        Self { folder, remote, settings: settings.clone(), is_only, known: Mutex::default() }
     }
 
     /// How to reach the plugin now, by the configuration and by its own settings in the vault.
     pub(crate) fn connection_settings(&self) -> Result<ConnectionSettings, AppFault> {
         if !self.settings.is_used {
             return Err(AppFault::SwitchedOff);
+        }
+        if let Some(remote) = &self.remote {
+            return remote_vault::settings(remote, &self.settings).map_err(|_| AppFault::NotSetUp);
         }
         let found = PluginSettings::of_vault(&self.folder).unwrap_or_else(|problem| {
             tracing::warn!("the settings of the plugin Local REST API are not used: {problem}");

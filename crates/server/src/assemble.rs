@@ -14,6 +14,7 @@ use lapidary_pipeline::{
     AUDIT_FILE, ApprovalRule, ApprovalRules, CallLimits, Clock, Executor, ExecutorSetup, GrantLookup, ServedVault,
     ServedVaults,
 };
+use lapidary_plugin::RemoteBackend;
 use lapidary_query::nearest;
 use lapidary_tools::{
     AppBridge, AttachmentDecoder, BUILT_IN_PROFILES, Effect, NoDecoder, ScanLimits, TOOLS, ToolGroup, ToolSelection,
@@ -32,6 +33,7 @@ use crate::{
     demo,
     grants::{GrantError, GrantMaker, prefixes},
     http::{ConfiguredClient, KnownClient},
+    remote_vault,
 };
 
 /// The database of tokens, in the state folder.
@@ -70,6 +72,8 @@ pub(crate) enum StartError {
     Demo(std::io::Error),
     #[error("`vaults` of the token '{name}': write some of those that are served: {}", vaults.join(", "))]
     TokenVault { name: String, vaults: Vec<String> },
+    #[error("the vault '{vault}' cannot be reached: {problem}")]
+    Remote { vault: String, problem: String },
     #[error("no vault is configured")]
     NoVault,
     #[error("the state folder {folder} is not used: {problem}; or set LAPIDARY_STATE_DIR to another folder")]
@@ -97,7 +101,8 @@ pub(crate) fn assemble(
             let folder = demo::unpack().map_err(StartError::Demo)?;
             let path = folder.path().to_owned();
             let access = lapidary_config::VaultAccess::default();
-            (vec![lapidary_config::ChosenVault { name: demo::NAME.to_owned(), path, access }], Some(folder))
+            let name = demo::NAME.to_owned();
+            (vec![lapidary_config::ChosenVault { name, path, access, remote: None }], Some(folder))
         }
     };
     // The demo keeps its state in its own folder, so that trying it out leaves nothing behind.
@@ -182,11 +187,7 @@ fn serve(
     config: &lapidary_config::Config,
     purpose: ExecutorPurpose,
 ) -> Result<ServedVault, StartError> {
-    let state = Arc::new(StateFolder::new(state.to_owned(), vault.path.clone()));
-    let store = FolderStore::new(vault.path.clone())
-        .following(vault.access.follow.clone())
-        .with_trash(config.trash_home.as_deref().map(SystemTrash::in_data_home));
-    let store = Arc::new(store);
+    let state = Arc::new(state_of(state, vault));
     let limits = VaultLimits {
         max_file_bytes: config.limits.max_file_bytes,
         max_text_bytes: config.limits.text_memory_bytes,
@@ -194,15 +195,37 @@ fn serve(
     };
     let policy = policy(config, vault)?;
     // Vaults may be nested; then the rules of the inner one hold in the outer one, too.
-    let inner = all.iter().filter_map(|inner| Some((place_within(&vault.path, &inner.path)?, inner)));
+    let inner = all.iter().filter_map(|inner| Some((place_within(vault.folder()?, inner.folder()?)?, inner)));
     let inner = inner.map(|(at, inner)| inner_vault(at, inner, config)).collect::<Result<_, _>>()?;
-    let served = Vault::shared(vault.name.clone(), store, &state, policy, limits).around(inner);
+    let name = vault.name.clone();
+    let served = match &vault.remote {
+        Some(remote) => {
+            let backend =
+                Arc::new(RemoteBackend::new(remote_vault::connection(vault, remote, config)?, &state, &limits));
+            Vault::kept(name, backend, &state, policy, limits)
+        }
+        None => {
+            let store = FolderStore::new(vault.path.clone())
+                .following(vault.access.follow.clone())
+                .with_trash(config.trash_home.as_deref().map(SystemTrash::in_data_home));
+            Vault::shared(name, Arc::new(store), &state, policy, limits).around(inner)
+        }
+    };
     Ok(ServedVault {
         vault: Arc::new(served.waiting_for_index(purpose.waits_for_index)),
         log: LogFile::new(Arc::clone(&state), AUDIT_FILE, config.limits.audit_max_bytes),
         waiting: ApprovalQueue::new(state),
         app: app(vault, all.len() == 1, config),
     })
+}
+
+/// Where the state of a vault is kept.
+pub(crate) fn state_of(state: &Path, vault: &lapidary_config::ChosenVault) -> StateFolder {
+    match &vault.remote {
+        // By the key as well: another vault may be opened in the app at the same address.
+        Some(remote) => StateFolder::of_remote(state.to_owned(), &format!("{}\n{}", remote.url, remote.key.digest())),
+        None => StateFolder::new(state.to_owned(), vault.path.clone()),
+    }
 }
 
 /// The Obsidian app of a vault, which is looked for when it is needed.
@@ -229,7 +252,7 @@ fn inner_vault(
 fn policy(config: &lapidary_config::Config, vault: &lapidary_config::ChosenVault) -> Result<Policy, StartError> {
     let access = &config.access;
     // One that cannot be found is not there, or its name is not one that a caller could give.
-    let own_files = config.own_files.iter().filter_map(|file| place_within(&vault.path, file));
+    let own_files = config.own_files.iter().filter_map(|file| place_within(vault.folder()?, file));
     let globs = |list: &'static str, patterns: &[String]| {
         PathGlobs::parse(patterns).map_err(|error| StartError::Globs { vault: vault.name.clone(), list, error })
     };

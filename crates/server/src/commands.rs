@@ -46,7 +46,7 @@ use std::{
 
 use lapidary_auth::{AuthStoreError, PassphraseError};
 use lapidary_config::{
-    CommonFlags, Config, ConfigError, ConfigFiles, ConfigSources, LoadedConfig, Platform, VaultsConfig,
+    ChosenVault, CommonFlags, Config, ConfigError, ConfigFiles, ConfigSources, LoadedConfig, Platform, VaultsConfig,
 };
 use lapidary_tools::{
     CompletePath, ReadPayload,
@@ -440,7 +440,9 @@ fn home_refused(folder: &Path) -> String {
 /// Perhaps a wrong folder was chosen: Obsidian makes `.obsidian` in every vault that it opens.
 fn warn_of_plain_folders(config: &Config) {
     let VaultsConfig::Chosen(vaults) = &config.vaults else { return };
-    for vault in vaults.iter().filter(|vault| !RealDisk.is_folder(&vault.path.join(".obsidian"))) {
+    let is_plain =
+        |vault: &&ChosenVault| vault.folder().is_some_and(|folder| !RealDisk.is_folder(&folder.join(".obsidian")));
+    for vault in vaults.iter().filter(is_plain) {
         tracing::warn!(
             "{} has no .obsidian, so Obsidian has never opened it as a vault; it is served all the same, with everything in it",
             vault.path.display()

@@ -18,6 +18,7 @@ mod mcp;
 mod message_price;
 mod plugin_settings;
 mod query_answer;
+mod remote_vault;
 mod stdio;
 mod tool_standing;
 

@@ -7,7 +7,7 @@ use lapidary_note::ContentHash;
 
 use crate::{
     ChangeOrigin, ChangeSet, CheckpointRecord, ContentGuard, FileStamp, FileStat, KeyedCall, LedgerError, PathFilter,
-    Receipt, Scope, StoreError, TextRoom, VaultPath, WalkedFolder,
+    Receipt, RemoteFault, Scope, StoreError, TextRoom, VaultPath, WalkedFolder,
 };
 
 /// Checks the place a path really leads to, so that a link inside the vault opens nothing that is closed.
@@ -260,6 +260,8 @@ pub enum TurnError {
     /// A killed server's change could not be rolled back, and nothing may be built on half of it.
     #[error("an unfinished change cannot be undone")]
     Unfinished,
+    #[error("{0}")]
+    Remote(RemoteFault),
 }
 
 /// An event in a vault that no current call caused. For the owner's log.

@@ -45,6 +45,26 @@ pub enum StoreError {
     Unsure,
     #[error("the disk reported an error ({kind})")]
     Disk { kind: std::io::ErrorKind },
+    /// The vault is on another side of a network.
+    #[error("{0}")]
+    Remote(RemoteFault),
+}
+
+/// Why a vault that is reached over a network does not answer. Nothing of what the other side said is kept.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RemoteFault {
+    #[error("Obsidian does not answer")]
+    Unreachable,
+    #[error("what answers in place of Obsidian has another certificate")]
+    CertificateRejected,
+    #[error("Obsidian's plugin does not accept the key")]
+    KeyRejected,
+    #[error("Obsidian did not answer in time")]
+    TimedOut,
+    #[error("Obsidian's plugin answered with an error")]
+    Failing { status: Option<u16> },
+    #[error("Obsidian's plugin has no folders without files")]
+    NoEmptyFolders,
 }
 
 impl From<std::io::Error> for StoreError {

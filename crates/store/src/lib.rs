@@ -26,7 +26,7 @@ pub use checkpoint::{
     LONGEST_KEPT_REPLY, LedgerError, PathFilter, Retention,
 };
 pub use elapsed::ElapsedTime;
-pub use error::StoreError;
+pub use error::{RemoteFault, StoreError};
 pub use fair_queue::lock;
 pub use file::File;
 pub use lapidary_lease::{bound_kept_memory, give_back_memory};

@@ -9,6 +9,7 @@
 mod approval_queue;
 mod backend;
 mod cache;
+mod change_journal;
 mod commit;
 mod cursor;
 mod folder;
@@ -40,6 +41,7 @@ use watch::{FolderWatch, WatchedFolders};
 pub use approval_queue::{ApprovalQueue, ApprovalState, WaitingName};
 pub use backend::PosixBackend;
 pub use cache::{CacheFile, CacheRow};
+pub use change_journal::{ChangeJournal, JournalDraft, JournalTurn, JournalledFile, OpenChange};
 pub use folder::{FolderStore, SecondNames, StepObserver};
 pub use import_folder::ImportFolder;
 pub use inspection::{

@@ -75,5 +75,10 @@ impl View {
 
 /// A failing disk says nothing about the file.
 fn is_passing(error: &ReadError) -> bool {
-    matches!(error, ReadError::Store(StoreError::Disk { .. } | StoreError::NotPermitted | StoreError::VaultGone))
+    matches!(
+        error,
+        ReadError::Store(
+            StoreError::Disk { .. } | StoreError::NotPermitted | StoreError::VaultGone | StoreError::Remote(_)
+        )
+    )
 }

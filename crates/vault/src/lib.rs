@@ -38,7 +38,7 @@ pub mod store {
     pub use lapidary_store::{
         Backend, BackendTurn, CallKey, Capabilities, ChangeOrigin, CheckpointKind, CheckpointRecord, Cursor, EntryKind,
         EntryRecord, FileStamp, FileStat, FolderEntry, History, LedgerError, ListingOptions, MemoryStore, PathFilter,
-        PlaceCheck, PlaceJudge, PlaceState, Retention, StoreError, StoredFile, VaultDelta, WalkedFolder,
+        PlaceCheck, PlaceJudge, PlaceState, RemoteFault, Retention, StoreError, StoredFile, VaultDelta, WalkedFolder,
         bound_kept_memory, give_back_memory, maintenance,
         posix::{
             ApprovalQueue, ApprovalState, CacheFile, CacheRow, DemoFolder, DiskFacts, ExportFolder, FileSample,

@@ -47,6 +47,17 @@ impl Vault {
         Self::cached(name, backend, Some(CacheFile::new(Arc::clone(state))), policy, limits)
     }
 
+    /// A vault on any backend, whose index is kept in the state folder.
+    pub fn kept(
+        name: String,
+        backend: Arc<dyn Backend>,
+        state: &Arc<StateFolder>,
+        policy: Policy,
+        limits: VaultLimits,
+    ) -> Self {
+        Self::cached(name, backend, Some(CacheFile::new(Arc::clone(state))), policy, limits)
+    }
+
     /// A vault that only this process knows, open to all callers.
     pub fn private(name: String, backend: Arc<dyn Backend>) -> Self {
         Self::new(name, backend, Policy::default(), VaultLimits::default())

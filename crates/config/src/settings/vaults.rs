@@ -15,7 +15,8 @@ pub(super) const SETTINGS: &[Setting] = &[
         default: ShownDefault::Words("the only vault that Obsidian knows"),
         doc: "The vault folders to serve. In the file, a table `[vaults]` of `name = \"path\"`, or a table \
               `[vaults.name]` with `path`, `allow` and `deny` (lists of patterns that open or close parts of this vault) and \
-              `follow` (folders that its links may lead to); in the variable, paths separated by `;`. An unnamed vault takes its folder's name. \
+              `follow` (folders that its links may lead to); with `url` and `key` instead of `path`, the vault behind Obsidian's plugin Local \
+              REST API at that address, and `certificate`, the file with the certificate that it has; in the variable, paths separated by `;`. An unnamed vault takes its folder's name. \
               The flag takes the folder, or the name of a vault that the file, the variable or Obsidian knows, or `NAME=PATH`.",
         apply: |draft, given| {
             let vaults = requested_vaults(&given.raw)?;
@@ -53,7 +54,7 @@ pub(super) const SETTINGS: &[Setting] = &[
         flag: None,
         default: ShownDefault::Words("none"),
         doc: "The key of the Local REST API plugin. If no vault is given, it selects the vault in Obsidian's own list \
-              whose plugin has it; it is never logged.",
+              whose plugin has it, and if there is none, the vault behind the plugin at OBSIDIAN_BASE_URL; it is never logged.",
         apply: |draft, given| given.raw.text().map(|key| draft.api_key = Some(key.to_owned())),
     },
 ];

@@ -30,6 +30,7 @@ fn the_defaults_are_those_of_the_product() {
             name: "Notes".into(),
             path: "/work/Notes".into(),
             access: VaultAccess::default(),
+            remote: None,
         }]),
         transport: Transport::Stdio,
         rest: RestConfig {

@@ -225,13 +225,36 @@ fn the_key_of_the_plugin_chooses_its_vault() {
 }
 
 #[test]
-fn a_key_of_no_vault_here_is_an_error_even_with_one_vault() {
-    let machine = obsidian(&["/a"]).file(&key_file("/a"), r#"{"apiKey": "other"}"#);
-    let machine = machine.variable("OBSIDIAN_API_KEY", "k3y-s3cret").variable("OBSIDIAN_BASE_URL", "https://x");
-    assert_holds(
-        &machine.error(),
-        &["OBSIDIAN_API_KEY", "OBSIDIAN_BASE_URL", "not supported in this version", "--vault"],
-    );
+fn a_key_of_no_vault_here_is_that_of_the_vault_behind_the_app() {
+    let machine = || {
+        let machine = obsidian(&["/a"]).file(&key_file("/a"), r#"{"apiKey": "other"}"#);
+        machine.variable("OBSIDIAN_API_KEY", "k3y-s3cret")
+    };
+    assert_eq!(machine().vaults(), ["obsidian=http://127.0.0.1:27123"]);
+    let elsewhere = machine().variable("OBSIDIAN_BASE_URL", "https://x/");
+    assert_eq!(elsewhere.vaults(), ["obsidian=https://x"]);
+    let VaultsConfig::Chosen(vaults) = elsewhere.config().vaults else { panic!("chosen") };
+    let remote = vaults[0].remote.clone().unwrap();
+    assert_eq!((remote.url.as_str(), remote.key.reveal(), remote.certificate), ("https://x", "k3y-s3cret", None));
+    assert_eq!(vaults[0].folder(), None);
+}
+
+#[test]
+fn a_vault_of_the_file_may_be_behind_the_app() {
+    let file = "[vaults.Notes]\nurl = \"https://notes.example:27124/\"\nkey = \"k3y-s3cret\"\ncertificate = \"/cert.pem\"\ndeny = [\"Private\"]\n";
+    let machine = || Machine::new().toml(file).file("/cert.pem", "PEM");
+    assert_eq!(machine().vaults(), ["Notes=https://notes.example:27124"]);
+    assert_eq!(machine().words(&["--vault", "Notes"]).vaults(), ["Notes=https://notes.example:27124"]);
+    let VaultsConfig::Chosen(vaults) = machine().config().vaults else { panic!("chosen") };
+    assert_eq!(vaults[0].remote.as_ref().unwrap().certificate.as_deref(), Some("PEM"));
+    assert_eq!(vaults[0].access.deny, ["Private"]);
+    assert!(!format!("{:?}", machine().load()).contains("k3y-s3cret"));
+    let missing = Machine::new().toml(file);
+    assert_holds(&missing.error(), &["/cert.pem"]);
+    for half in ["url = \"https://x\"", "key = \"k\"", "path = \"/a\"\nkey = \"k\""] {
+        let error = Machine::new().toml(&format!("[vaults.Notes]\n{half}\n")).error();
+        assert_holds(&error, &["Notes", "`url` and `key`"]);
+    }
 }
 
 #[test]

@@ -41,7 +41,7 @@ impl ReasonKind {
     /// The same, if the file can be given as the open or a periodic note.
     pub const WITH_A_TARGET: &[Self] = &[Self::NoActiveFile, Self::PeriodicDisabled];
 
-    /// What any tool that needs the Obsidian app may also answer.
+    /// What any tool may also answer if the vault is behind the Obsidian app, or the call needs it.
     pub const WITH_THE_APP: &[Self] = &[
         Self::ObsidianUnreachable,
         Self::CertificateRejected,

@@ -35,6 +35,7 @@ impl Reason {
             StoreError::VaultGone => Self::Disk { path: None, problem: DiskFault::VaultGone },
             StoreError::Unsure => Self::Interrupted(Interruption::WriteUnfinished),
             StoreError::Disk { .. } => disk(path, DiskFault::Failing),
+            StoreError::Remote(fault) => Self::RemoteVault { fault },
         }
     }
 
@@ -47,6 +48,7 @@ impl Reason {
                     .err()
                     .unwrap_or_else(|| bug!("the index stopped and the call was not cancelled"));
             }
+            IndexError::Store(StoreError::Remote(fault)) => return Self::RemoteVault { fault: *fault },
             IndexError::Store(StoreError::VaultGone) => DiskFault::VaultGone,
             IndexError::Store(StoreError::NotPermitted) => DiskFault::NotPermitted,
             IndexError::Store(_) => DiskFault::Failing,

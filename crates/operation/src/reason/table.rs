@@ -8,14 +8,14 @@
 //!   one that gives this reason.
 
 use lapidary_note::{ContentHash, EditError, ExpectedHash, PatchError, PatchMismatch, counted};
-use lapidary_vault::{JoinError, PathError, VaultPath};
+use lapidary_vault::{JoinError, PathError, VaultPath, store::RemoteFault};
 use serde_json::{Map, Value, json};
 
 use super::{
     ArchiveProblem, ArgumentProblem, DiskFault, FilePart, Interruption, NameWanted, NearText, OfferedTools,
     PartCandidates, PathRefusal, TaskCandidate, WireCode,
     advice::{self, list},
-    app, clipped,
+    app, clipped, remote,
     words::{self, strings},
 };
 use crate::{
@@ -965,6 +965,14 @@ reasons! { |offered|
         message: words::disk(problem, path),
         data: json!({ "path": path.as_ref().map(VaultPath::as_str) }),
         hint: advice::disk(*problem),
+    }
+    /// A vault behind the app; the reasons are those of the app.
+    RemoteVault { fault: RemoteFault } => {
+        kinds: [],
+        kind: remote::kind(*fault),
+        message: remote::message(*fault),
+        data: remote::data(*fault),
+        hint: remote::hint(*fault),
     }
     Internal(bug: Bug) => {
         kinds: [InternalError("internal_error", -32603, "INTERNAL", "A bug in the server. Nothing was changed.")],

@@ -129,6 +129,7 @@ fn take_turn<'a>(execution: &mut Execution<'a>) -> Result<Turn<'a>, Reason> {
         Some(turn) => turn,
         None => served.vault.turn(&|| cancel.check().is_ok()).map_err(|error| match error {
             TurnError::VaultGone => Reason::Disk { path: None, problem: DiskFault::VaultGone },
+            TurnError::Remote(fault) => Reason::RemoteVault { fault },
             TurnError::NoState => Reason::Disk { path: None, problem: DiskFault::NoState },
             TurnError::Unfinished => Reason::Disk { path: None, problem: DiskFault::Failing },
             // The wait ended because the deadline passed or the caller cancelled.

@@ -92,7 +92,7 @@ fn one_query_gives_the_times_of_all_notes() {
         let found = connect(&plugin).search_notes::<FileTimes>(&json!({ "var": "stat" })).unwrap();
         let found: Vec<_> =
             found.into_iter().map(|it| (it.filename, it.result.size, it.result.modified > 0.0)).collect();
-        assert_eq!(found, [("a.md".to_owned(), 1, true), ("x/b.md".to_owned(), 2, true)]);
+        assert_eq!(found, [("a.md".to_owned(), 1.0, true), ("x/b.md".to_owned(), 2.0, true)]);
     }
 }
 

@@ -1,7 +1,10 @@
-//! The client on the fake plugin, in all versions and with all faults.
+//! The client and the remote vault on the fake plugin, in all versions and with all faults.
+
+#![expect(clippy::unwrap_used, reason = "the helpers of a test may fail it")]
 
 mod client;
 mod faults;
+mod remote;
 
 use std::time::Duration;
 

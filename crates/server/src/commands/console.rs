@@ -9,12 +9,12 @@ use std::{
 
 use lapidary_config::{ChosenVault, Config};
 use lapidary_pipeline::Clock;
-use lapidary_vault::store::{RunningServer, StateFolder, write_private_page};
+use lapidary_vault::store::{RunningServer, write_private_page};
 use serde_json::Value;
 
 use super::{CommandFailure, CommandOutcome, SAVING, call::OwnerCalls, report, screen::Screen};
 use crate::{
-    assemble::AssembledServer,
+    assemble::{AssembledServer, state_of},
     cli::ConsoleArguments,
     http::{self, OwnerAccess, SettingsAccess},
 };
@@ -67,7 +67,7 @@ pub(super) fn run(
 /// no other user can write to.
 fn running_console(assembled: &AssembledServer) -> Option<String> {
     let consoles = |vault: &ChosenVault| -> Vec<String> {
-        let state = StateFolder::new(assembled.state.clone(), vault.path.clone());
+        let state = state_of(&assembled.state, vault);
         // A state folder that cannot be read knows of no server.
         let running = RunningServer::all(&state).unwrap_or_default();
         let facts = running.iter().filter_map(|facts| serde_json::from_str::<Value>(facts).ok());

@@ -3,6 +3,7 @@
 mod app_checks;
 mod client_checks;
 mod configuration_checks;
+mod distant_vault;
 mod finding;
 mod health_check;
 mod local_report;
@@ -109,9 +110,15 @@ fn look(invocation: &Invocation, hint: &CommandHint, surroundings: &ProcessEnvir
     };
     let known = lapidary_config::known_vaults(&all);
     for vault in vaults {
-        let mut findings = vault_checks::look(vault, &config);
-        findings.extend(obsidian_checks::look(vault, &known));
-        findings.extend(app_checks::look(vault, &config, vaults.len() == 1));
+        let mut findings = match &vault.remote {
+            Some(remote) => vec![distant_vault::look(vault, remote, &config)],
+            None => {
+                let mut findings = vault_checks::look(vault, &config);
+                findings.extend(obsidian_checks::look(vault, &known));
+                findings.extend(app_checks::look(vault, &config, vaults.len() == 1));
+                findings
+            }
+        };
         findings.extend(state_checks::look_at_vault(vault, &config.state_dir, hint));
         report.add(format!("Vault {}", vault.name), findings);
     }

@@ -139,7 +139,8 @@ fn launch(
         VaultsConfig::Demo => words.push("--demo".to_owned()),
         // Written out, wherever they were found: the client may have another environment, and Obsidian may get a second vault.
         VaultsConfig::Chosen(vaults) => {
-            for vault in vaults {
+            // One behind Obsidian is in the configuration file, which the server reads, or in the environment with its key.
+            for vault in vaults.iter().filter(|vault| vault.remote.is_none()) {
                 let path = vault.path.to_str().ok_or_else(|| {
                     CommandFailure::Misconfigured(format!(
                         "{} cannot be written into a text file",

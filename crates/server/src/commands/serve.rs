@@ -25,7 +25,7 @@ use tokio::{
 
 use super::{CommandFailure, CommandOutcome, SAVING, command_hint::CommandHint, owner, report};
 use crate::{
-    assemble::AssembledServer,
+    assemble::{AssembledServer, state_of},
     http::{
         self, ClientCheck, IssuerKeyCache, KnownClients, OutgoingFetch, OwnerAccess, PluginPorts, PortOwner,
         RestCallers, RestCertificate, SettingsAccess, VaultKey,
@@ -181,7 +181,7 @@ impl ServerPresence {
             let mut facts = facts.clone();
             facts["vault"] = json!(vault.path);
             facts["name"] = json!(vault.name);
-            (StateFolder::new(assembled.state.clone(), vault.path.clone()), facts.to_string())
+            (state_of(&assembled.state, vault), facts.to_string())
         };
         let folders: Vec<(StateFolder, String)> = assembled.vaults.iter().map(state).collect();
         let sender = self.sender.clone();

@@ -4,13 +4,13 @@ use std::{io::Write, time::Duration};
 
 use lapidary_config::ChosenVault;
 use lapidary_tools::{AppFault, AppNeed, AppStatus, Reason, quote::one_line};
-use lapidary_vault::store::{RunningServer, StateFolder, folder_exists};
+use lapidary_vault::store::RunningServer;
 use serde_json::{Value, json};
 
 use super::{
     CommandFailure, CommandOutcome, call::OwnerCalls, log, screen::Screen, table::TableCell, terminal_style::TextPaint,
 };
-use crate::cli::StatusArguments;
+use crate::{assemble::state_of, cli::StatusArguments, remote_vault::is_there};
 
 pub(super) fn run(
     status: &StatusArguments,
@@ -21,9 +21,9 @@ pub(super) fn run(
     let pending = assembled.executor.pending()?;
     let mut shown = Vec::new();
     for (vault, served) in assembled.vaults.iter().zip(assembled.executor.vaults().iter()) {
-        let state = StateFolder::new(assembled.state.clone(), vault.path.clone());
+        let state = state_of(&assembled.state, vault);
         // The state of a vault is found by its folder, so a folder that is gone has none.
-        let mut servers: Vec<Value> = if folder_exists(&vault.path) {
+        let mut servers: Vec<Value> = if is_there(vault) {
             RunningServer::all(&state)?.iter().filter_map(|facts| serde_json::from_str(facts).ok()).collect()
         } else {
             Vec::new()
@@ -40,7 +40,7 @@ pub(super) fn run(
                 let calls: Vec<Value> = lines.iter().filter_map(|line| serde_json::from_str(line).ok()).collect();
                 let waiting = pending.iter().filter(|pending| pending.vault == vault.name).count();
                 json!({
-                    "name": vault.name, "path": vault.path, "there": folder_exists(&vault.path),
+                    "name": vault.name, "path": vault.path, "there": is_there(vault),
                     "servers": servers, "pendingApprovals": waiting, "lastCalls": calls, "app": app_facts(app),
                 })
             })
@@ -55,7 +55,7 @@ pub(super) fn run(
         let (name, path) = (screen.style.strong(&one_line(&vault.name)), vault.path.display().to_string());
         let path = screen.style.faint(&one_line(&path));
         writeln!(screen, "{name}  {path}")?;
-        if !folder_exists(&vault.path) {
+        if !is_there(vault) {
             let gone = screen.style.painted(TextPaint::Bad, "The folder is not there.");
             writeln!(screen, "  {gone}")?;
             continue;

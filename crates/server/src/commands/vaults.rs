@@ -1,10 +1,9 @@
 //! `lapidary vaults`: prints the configured vaults.
 
-use lapidary_vault::store::folder_exists;
 use serde_json::{Value, json};
 
 use super::{CommandFailure, CommandOutcome, screen::Screen, table::TableCell};
-use crate::{assemble::AssembledServer, cli::ListArguments};
+use crate::{assemble::AssembledServer, cli::ListArguments, remote_vault::is_there};
 
 /// The vaults that would be served.
 pub(super) fn run(
@@ -16,7 +15,7 @@ pub(super) fn run(
     if listing.json {
         let vaults: Vec<Value> = vaults
             .iter()
-            .map(|vault| json!({ "name": vault.name, "path": vault.path, "there": folder_exists(&vault.path) }))
+            .map(|vault| json!({ "name": vault.name, "path": vault.path, "there": is_there(vault) }))
             .collect();
         screen.json(&json!({ "vaults": vaults }))?;
         return Ok(CommandOutcome::Well);
@@ -24,7 +23,7 @@ pub(super) fn run(
     let rows: Vec<Vec<TableCell>> = vaults
         .iter()
         .map(|vault| {
-            let state = if folder_exists(&vault.path) { "" } else { "not there" };
+            let state = if is_there(vault) { "" } else { "not there" };
             let path = TableCell::from(vault.path.display().to_string()).path();
             vec![TableCell::from(&vault.name).name(), path, TableCell::from(state).warning()]
         })

@@ -56,6 +56,7 @@ mod protocol;
 mod queries;
 mod ranked;
 mod reasons;
+mod remote_vaults;
 mod resources;
 mod rest;
 mod scenarios;

@@ -16,15 +16,15 @@ use ureq::{
 use crate::harness::{Vault, patience};
 
 const KEY: &str = "Bearer a-key-of-the-plugin-0123456789";
-const SETTINGS: (&str, &[u8]) = (
+pub(crate) const SETTINGS: (&str, &[u8]) = (
     ".obsidian/plugins/obsidian-local-rest-api/data.json",
     br#"{"apiKey": "a-key-of-the-plugin-0123456789", "port": 0, "insecurePort": 0}"#,
 );
 
 /// The program, until it is dropped.
-struct RestProcess {
+pub(crate) struct RestProcess {
     process: Child,
-    addresses: Vec<String>,
+    pub(crate) addresses: Vec<String>,
 }
 
 impl RestProcess {
@@ -45,7 +45,7 @@ impl RestProcess {
         Self { process, addresses: found }
     }
 
-    fn of(vault: &Vault, words: &[&str]) -> Self {
+    pub(crate) fn of(vault: &Vault, words: &[&str]) -> Self {
         let mut command = vault.command();
         command.arg("--vault").arg(vault.path()).arg("serve").args(words);
         Self::start(command, if words.contains(&"--rest-http") { 2 } else { 1 })

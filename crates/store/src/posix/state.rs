@@ -20,14 +20,27 @@ use crate::ElapsedTime;
 /// at startup.
 pub struct StateFolder {
     base: PathBuf,
-    vault: PathBuf,
+    vault: StateOwner,
     resolved: OnceLock<PathBuf>,
     observer: Option<StepObserver>,
 }
 
+/// Which vault the state is of.
+#[derive(Debug)]
+enum StateOwner {
+    Folder(PathBuf),
+    Remote(ContentHash),
+}
+
 impl StateFolder {
     pub fn new(base: PathBuf, vault: PathBuf) -> Self {
-        Self { base, vault, resolved: OnceLock::new(), observer: None }
+        Self { base, vault: StateOwner::Folder(vault), resolved: OnceLock::new(), observer: None }
+    }
+
+    /// For a vault that is not on this disk. Its identity tells it from all others, and is kept only as a hash.
+    pub fn of_remote(base: PathBuf, identity: &str) -> Self {
+        let identity = ContentHash::of(format!("remote vault\n{identity}").as_bytes());
+        Self { base, vault: StateOwner::Remote(identity), resolved: OnceLock::new(), observer: None }
     }
 
     /// The same folder, with its writes observed step by step, like a vault's changes.
@@ -44,8 +57,12 @@ impl StateFolder {
         let folder = match self.resolved.get() {
             Some(folder) => folder,
             None => {
-                let real = self.vault.canonicalize()?;
-                let hash = ContentHash::of(real.as_os_str().as_encoded_bytes()).to_string();
+                let hash = match &self.vault {
+                    StateOwner::Folder(vault) => {
+                        ContentHash::of(vault.canonicalize()?.as_os_str().as_encoded_bytes()).to_string()
+                    }
+                    StateOwner::Remote(identity) => identity.to_string(),
+                };
                 // 64 bits are enough to tell the vaults of one machine apart, and keep the path short.
                 let id: String = hash.trim_start_matches("sha256:").chars().take(16).collect();
                 let folder = self.base.join(id);

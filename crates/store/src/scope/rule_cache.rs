@@ -134,6 +134,7 @@ fn path(file: RuleFile) -> Result<VaultPath, RulesError> {
 fn refused(file: RuleFile, error: StoreError) -> RulesError {
     match error {
         StoreError::VaultGone => RulesError::VaultGone,
+        StoreError::Remote(fault) => RulesError::Remote(fault),
         error => unreadable(file, RuleProblem::Store(error)),
     }
 }

@@ -15,7 +15,7 @@ use super::{
     excluded::ExcludedFiles,
     fold::{FoldedPath, PathWanted},
 };
-use crate::StoreError;
+use crate::{RemoteFault, StoreError};
 
 /// A file with rules of the vault's owner.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +51,8 @@ pub enum RulesError {
     Unreadable { file: &'static str, problem: RuleProblem },
     #[error("the vault's folder does not exist")]
     VaultGone,
+    #[error("{0}")]
+    Remote(RemoteFault),
 }
 
 /// For the owner of the vault; callers are not told.

@@ -8,7 +8,7 @@ use lapidary_operation::{
     HeadingCandidate, Interruption, NameWanted, NearText, OffReason, PartCandidates, PathRefusal, Reason,
     TaskCandidate, ToolGroup, bug, quote::Prose,
 };
-use lapidary_vault::{JoinError, PathDenied, PathError, PathPrefix, VaultPath};
+use lapidary_vault::{JoinError, PathDenied, PathError, PathPrefix, VaultPath, store::RemoteFault};
 
 thread_local! {
     /// A suffix for every name, for tests in which notes and callers supply text.
@@ -460,6 +460,16 @@ fn of_the_server() -> Vec<Reason> {
         .enumerate()
         .map(|(number, problem)| Reason::Disk { path: (number % 2 == 0).then(|| path("a.md")), problem })
         .collect();
+    let remote = [
+        RemoteFault::Unreachable,
+        RemoteFault::CertificateRejected,
+        RemoteFault::KeyRejected,
+        RemoteFault::TimedOut,
+        RemoteFault::Failing { status: Some(500) },
+        RemoteFault::Failing { status: None },
+        RemoteFault::NoEmptyFolders,
+    ];
+    all.extend(remote.map(|fault| Reason::RemoteVault { fault }));
     let interruptions = [
         Interruption::TakenBack,
         Interruption::Deadline { allowed: Duration::from_secs(60) },

@@ -6,10 +6,11 @@ use lapidary_config::{ChosenVault, Config};
 use lapidary_note::counted;
 use lapidary_vault::{
     SAVED_FROM,
-    store::{ApprovalQueue, ApprovalState, LedgerHealth, StateFolder, disk_facts, is_ours_alone, open_to_others},
+    store::{ApprovalQueue, ApprovalState, LedgerHealth, disk_facts, is_ours_alone, open_to_others},
 };
 
 use super::{super::command_hint::CommandHint, finding::Finding, vault_checks::room};
+use crate::assemble::state_of;
 
 /// The state folder itself.
 pub(super) fn look(config: &Config) -> Vec<Finding> {
@@ -46,7 +47,7 @@ fn secret_files(config: &Config) -> Vec<(&'static str, std::path::PathBuf)> {
 
 /// What is stored about one vault.
 pub(super) fn look_at_vault(vault: &ChosenVault, state: &Path, hint: &CommandHint) -> Vec<Finding> {
-    let folder = std::sync::Arc::new(StateFolder::new(state.to_owned(), vault.path.clone()));
+    let folder = std::sync::Arc::new(state_of(state, vault));
     let mut findings = vec![history(folder.ledger_health())];
     for damaged in folder.damaged_histories() {
         let advice = "its readable part is in the new history; delete the file if you miss nothing";

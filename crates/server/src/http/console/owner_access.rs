@@ -93,8 +93,12 @@ impl Console {
     pub(super) fn obsidian_address(&self, vault: Option<&str>, path: &str) -> String {
         let vaults = &self.0.owner.vaults;
         let named = vault.and_then(|name| vaults.iter().find(|vault| vault.name == name));
-        let folder = named.or_else(|| vaults.first()).and_then(|vault| vault.path.file_name());
-        let folder = folder.map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let name = |vault: &ChosenVault| match vault.folder().and_then(std::path::Path::file_name) {
+            Some(name) => name.to_string_lossy().into_owned(),
+            // One that is not on this disk does not say what Obsidian calls it.
+            None => vault.name.clone(),
+        };
+        let folder = named.or_else(|| vaults.first()).map(name).unwrap_or_default();
         format!("obsidian://open?vault={}&file={}", encoded(&folder), encoded(path))
     }
 }

@@ -1,0 +1,291 @@
+//! A vault that is only reachable by URL and key: the same answers as on its folder, and what happens when the other side is
+//! not there.
+
+use std::{collections::BTreeMap, path::PathBuf, process::Command};
+
+use lapidary_fake_plugin::{FakePlugin, FakeSetup, FakeVersion, FaultKind, PluginFault};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::{
+    harness::{Era, Server, Vault, path, reason},
+    rest::{RestProcess, SETTINGS},
+};
+
+const NOTES: [(&str, &[u8]); 5] = [
+    (
+        "Plan.md",
+        b"---\ntags: [gem]\nstatus: open\n---\n# Plan\n\n## Tasks\n\n- [ ] Slates ^slates\n\nlantern [[Stone]]\n",
+    ),
+    ("Stone.md", b"# Stone\r\n\r\nlantern, and #gem\r\n"),
+    ("Deep/er/Note.md", b"\xef\xbb\xbf# Note\n\n[[Plan]] and ![[picture.png]]\n"),
+    ("Deep/board.canvas", b"{\"nodes\":[{\"id\":\"1\",\"type\":\"file\",\"file\":\"Plan.md\"}],\"edges\":[]}\n"),
+    ("picture.png", b"\x89PNG\r\n"),
+];
+
+/// A computer that does not have the vault.
+struct OtherComputer {
+    around: TempDir,
+}
+
+impl OtherComputer {
+    fn new() -> Self {
+        Self { around: tempfile::tempdir().unwrap() }
+    }
+
+    fn command(&self) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_lapidary"));
+        command
+            .env_clear()
+            .env("HOME", self.around.path())
+            .env("LAPIDARY_STATE_DIR", self.around.path().join("state"))
+            .current_dir(self.around.path());
+        command
+    }
+
+    /// With the vault in the configuration file, under the name that its folder has.
+    fn configured(&self, url: &str, key: &str, more: &str) -> Command {
+        let file: PathBuf = self.around.path().join("lapidary.toml");
+        std::fs::write(&file, format!("[vaults.Notes]\nurl = \"{url}\"\nkey = \"{key}\"\n{more}")).unwrap();
+        let mut command = self.command();
+        command.arg("--config").arg(file);
+        command
+    }
+
+    fn server(&self, plugin: &FakePlugin) -> Server {
+        let pem = self.around.path().join("plugin.crt");
+        let more = match plugin.certificate() {
+            Some(certificate) => {
+                std::fs::write(&pem, certificate).unwrap();
+                format!("certificate = {:?}\n", pem.to_str().unwrap())
+            }
+            None => String::new(),
+        };
+        Server::start(&self.configured(&plugin.url(), &plugin.key(), &more)).open(Era::Modern)
+    }
+}
+
+/// What is different from place to place: times, ids, and where deleted files are.
+const OWN: [&str; 11] = [
+    "id",
+    "time",
+    "stat",
+    "checkpoint",
+    "checkpointId",
+    "modified",
+    "created_at",
+    "mtime",
+    "ctime",
+    "trashedTo",
+    "movedTo",
+];
+
+fn scrubbed(value: &Value) -> Value {
+    match value {
+        Value::Object(fields) => {
+            let kept = fields.iter().filter(|(name, _)| !OWN.contains(&name.as_str()));
+            kept.map(|(name, value)| (name.clone(), scrubbed(value))).collect()
+        }
+        Value::Array(values) => values.iter().map(scrubbed).collect(),
+        other => other.clone(),
+    }
+}
+
+/// Reads, lists, searches, links, every writer, refusals, a move with links, and what takes it back.
+fn script() -> Vec<(&'static str, Value)> {
+    let section = |target: &str| json!({ "type": "heading", "target": target });
+    vec![
+        ("obsidian_get_note", json!({ "format": "full", "target": path("Plan.md") })),
+        ("obsidian_get_note", json!({ "format": "content", "target": path("Deep/er/Note.md") })),
+        ("obsidian_get_note", json!({ "format": "document-map", "target": path("Plan.md") })),
+        ("obsidian_get_note", json!({ "format": "content", "target": path("Missing.md") })),
+        ("obsidian_get_note", json!({ "format": "content", "target": path("Deep") })),
+        ("obsidian_list_notes", json!({ "depth": 5 })),
+        ("obsidian_list_tags", json!({})),
+        ("obsidian_search_notes", json!({ "mode": "text", "query": "lantern" })),
+        ("obsidian_search_notes", json!({ "mode": "jsonlogic", "logic": { "in": ["gem", { "var": "tags" }] } })),
+        ("links_get", json!({ "file": "Plan.md" })),
+        ("obsidian_write_note", json!({ "target": path("New/One.md"), "content": "# One\n\n[[Plan]]\n" })),
+        ("obsidian_write_note", json!({ "target": path("Plan.md"), "content": "x" })),
+        ("obsidian_append_to_note", json!({ "target": path("Stone.md"), "content": "more\n" })),
+        (
+            "obsidian_patch_note",
+            json!({ "target": path("Plan.md"), "section": section("Tasks"), "operation": "append", "content": "- [ ] Lead\n" }),
+        ),
+        (
+            "obsidian_replace_in_note",
+            json!({ "target": path("Stone.md"), "replacements": [{ "search": "lantern", "replace": "lamp" }] }),
+        ),
+        (
+            "obsidian_manage_frontmatter",
+            json!({ "target": path("Plan.md"), "operation": "set", "key": "status", "value": "done" }),
+        ),
+        ("obsidian_manage_tags", json!({ "target": path("Deep/er/Note.md"), "operation": "add", "tags": ["new"] })),
+        ("obsidian_list_tags", json!({})),
+        ("obsidian_search_notes", json!({ "mode": "text", "query": "lamp" })),
+        ("file_move", json!({ "from": "Plan.md", "to": "Deep/Plan 2.md" })),
+        ("obsidian_list_notes", json!({ "depth": 5 })),
+        ("obsidian_get_note", json!({ "format": "content", "target": path("New/One.md") })),
+        ("undo", json!({})),
+        ("obsidian_delete_note", json!({ "target": path("Stone.md") })),
+        ("obsidian_get_note", json!({ "format": "content", "target": path("Stone.md") })),
+        ("undo", json!({})),
+        ("obsidian_get_note", json!({ "format": "content", "target": path("Stone.md") })),
+    ]
+}
+
+fn answers(server: &mut Server) -> Vec<Value> {
+    let answer = |(tool, arguments): (&str, Value)| {
+        let answer = server.call(tool, arguments);
+        scrubbed(&answer["structuredContent"])
+    };
+    script().into_iter().map(answer).collect()
+}
+
+fn assert_same(place: &str, expected: &[Value], found: &[Value]) {
+    for (number, ((tool, arguments), (expected, found))) in script().iter().zip(expected.iter().zip(found)).enumerate()
+    {
+        assert_eq!(expected, found, "{place}, call {number}: {tool} {arguments}");
+    }
+}
+
+/// The notes that are left; what was deleted is in different places.
+fn visible(files: BTreeMap<String, Vec<u8>>) -> BTreeMap<String, Vec<u8>> {
+    files.into_iter().filter(|(path, _)| !path.starts_with('.')).collect()
+}
+
+#[test]
+fn the_note_tools_answer_as_on_the_folder() {
+    let folder = Vault::new(&NOTES);
+    let expected = answers(&mut folder.serve().open(Era::Modern));
+    let kept = visible(folder.everything());
+    for setup in [
+        FakeSetup::new(FakeVersion::V4_1),
+        FakeSetup::new(FakeVersion::V5_0).encrypted(),
+        FakeSetup::new(FakeVersion::V5_1),
+        FakeSetup::new(FakeVersion::V6).encrypted(),
+    ] {
+        let place = format!("{:?}", setup.version);
+        let plugin = FakePlugin::start(setup.with_files(&NOTES));
+        let computer = OtherComputer::new();
+        let found = answers(&mut computer.server(&plugin));
+        assert_same(&place, &expected, &found);
+        let left = plugin.paths().into_iter().map(|path| (path.clone(), plugin.read(&path).unwrap())).collect();
+        assert_eq!(visible(left), kept, "{place}");
+    }
+}
+
+#[test]
+fn the_note_tools_answer_the_same_through_our_own_rest_api() {
+    let folder = Vault::new(&NOTES);
+    let expected = answers(&mut folder.serve().open(Era::Modern));
+    let served = Vault::new(&NOTES);
+    served.write(SETTINGS.0, SETTINGS.1);
+    let rest = RestProcess::of(&served, &["--rest", "0"]);
+    let computer = OtherComputer::new();
+    let command = computer.configured(&rest.addresses[0], "a-key-of-the-plugin-0123456789", "");
+    let found = answers(&mut Server::start(&command).open(Era::Modern));
+    assert_same("REST", &expected, &found);
+    assert_eq!(visible(served.everything()), visible(folder.everything()));
+}
+
+#[test]
+fn a_key_and_an_address_in_the_environment_are_enough() {
+    let plugin = FakePlugin::start(FakeSetup::new(FakeVersion::V5_1).with_files(&NOTES));
+    let computer = OtherComputer::new();
+    let mut command = computer.command();
+    command.env("OBSIDIAN_API_KEY", plugin.key()).env("OBSIDIAN_BASE_URL", format!("{}/", plugin.url()));
+    let mut server = Server::start(&command).open(Era::Modern);
+    let found = server.done("obsidian_get_note", json!({ "format": "content", "target": path("Stone.md") }));
+    assert_eq!(found["result"]["content"], json!("# Stone\n\nlantern, and #gem\n"));
+}
+
+#[test]
+fn what_is_wrong_with_the_connection_is_said_without_the_other_sides_words() {
+    let mut plugin = FakePlugin::start(FakeSetup::new(FakeVersion::V5_1).with_files(&NOTES));
+    let computer = OtherComputer::new();
+    let mut server = computer.server(&plugin);
+    let read = || json!({ "format": "content", "target": path("Stone.md") });
+    let mut said = Vec::new();
+    let mut refused = |server: &mut Server, expected: &str| {
+        let answer = server.call("obsidian_get_note", read());
+        assert_eq!(reason(&answer), expected, "{answer}");
+        said.push(answer.to_string());
+    };
+    let key = plugin.key();
+    plugin.set_key("another");
+    refused(&mut server, "api_key_rejected");
+    plugin.set_key(&key);
+    plugin.fail(PluginFault::status(500).times(4));
+    refused(&mut server, "obsidian_failed");
+    plugin.forget_faults();
+    plugin.stop();
+    refused(&mut server, "obsidian_unreachable");
+    plugin.resume();
+    server.done("obsidian_get_note", read());
+    let encrypted = FakePlugin::start(FakeSetup::new(FakeVersion::V5_1).encrypted().with_files(&NOTES));
+    let elsewhere = OtherComputer::new();
+    let mut server = elsewhere.server(&encrypted);
+    encrypted.renew_certificate();
+    refused(&mut server, "certificate_rejected");
+    for answer in said {
+        assert!(!answer.contains("Secret") && !answer.contains(&key), "{answer}");
+    }
+}
+
+#[test]
+fn a_note_that_changes_between_plan_and_commit_loses_nothing() {
+    for version in FakeVersion::ALL {
+        let plugin = FakePlugin::start(FakeSetup::new(version).with_files(&[("a.md", b"one\n")]));
+        let computer = OtherComputer::new();
+        let mut server = computer.server(&plugin);
+        // Read for the plan; the commit finds what another program wrote, and plans again.
+        let theirs = FaultKind::Written { path: "a.md".to_owned(), bytes: b"one\ntheirs\n".to_vec() };
+        plugin.fail(PluginFault::new(theirs).of("GET", "/vault/a.md").after(2));
+        server.done("obsidian_append_to_note", json!({ "target": path("a.md"), "content": "ours\n" }));
+        assert_eq!(plugin.read("a.md").unwrap(), b"one\ntheirs\nours\n", "{version:?}");
+    }
+}
+
+#[test]
+fn rules_of_a_vault_behind_the_app_hold_here() {
+    let hidden = ("Ignored/zqsecretx.md", b"# zqsecretx\n\nlantern [[Plan]] #zqtagx\n".as_slice());
+    let rules = (".lapidaryignore", b"/Ignored/\n".as_slice());
+    let denied = ("Denied/zqdeniedx.md", b"lantern zqdeniedx\n".as_slice());
+    for version in FakeVersion::ALL {
+        let twin = |files: &[(&str, &[u8])]| {
+            let plugin = FakePlugin::start(FakeSetup::new(version).with_files(&NOTES).with_files(files));
+            let computer = OtherComputer::new();
+            let command = computer.configured(&plugin.url(), &plugin.key(), "deny = [\"Denied/**\"]\n");
+            let mut server = Server::start(&command).open(Era::Modern);
+            let mut said = answers(&mut server);
+            for name in ["Ignored/zqsecretx.md", "Denied/zqdeniedx.md", "Ignored", "Denied"] {
+                let read = server.call("obsidian_get_note", json!({ "format": "content", "target": path(name) }));
+                said.push(scrubbed(&read["structuredContent"]));
+                let listed = server.call("obsidian_list_notes", json!({ "path": name }));
+                said.push(scrubbed(&listed["structuredContent"]));
+            }
+            said
+        };
+        let (with, without) = (twin(&[rules, hidden, denied]), twin(&[rules]));
+        assert_eq!(with, without, "{version:?}");
+    }
+}
+
+#[test]
+fn the_key_is_in_no_log() {
+    let plugin = FakePlugin::start(FakeSetup::new(FakeVersion::V5_1).with_files(&NOTES));
+    let computer = OtherComputer::new();
+    let mut command = computer.configured(&plugin.url(), &plugin.key(), "");
+    command.env("MCP_LOG_LEVEL", "debug");
+    let mut server = Server::spawn(command).open(Era::Modern);
+    server.done("obsidian_append_to_note", json!({ "target": path("Stone.md"), "content": "x\n" }));
+    server.close_input();
+    let (status, said) = server.end();
+    assert!(status.success(), "{said}");
+    assert!(!said.contains(&plugin.key()), "{said}");
+    let mut shown = computer.configured(&plugin.url(), &plugin.key(), "");
+    let shown = shown.args(["config", "show", "--all"]).output().unwrap();
+    let shown = String::from_utf8_lossy(&shown.stdout).into_owned();
+    assert!(shown.contains("(hidden)") && !shown.contains(&plugin.key()), "{shown}");
+}
